@@ -1,0 +1,92 @@
+// The store port: collections of JSON documents, written once and run on MongoDB and on SQLite.
+// Filters and updates are written as MongoDB writes them, limited to the operators listed here. Times are epoch milliseconds;
+// the one Date is `purge_at`, which the engine's garbage collection reads and nothing else does.
+
+export interface Doc {
+  _id: string
+  purge_at?: Date
+}
+
+/** A document whose changes race: every won change makes `rev` one higher. Inserted with a `rev` of its own choosing. */
+export interface Revised extends Doc {
+  rev: number
+}
+
+export type Scalar = string | number | boolean | null
+
+export interface Comparison {
+  $eq?: Scalar
+  $ne?: Scalar
+  $in?: readonly Scalar[]
+  $gt?: string | number
+  $gte?: string | number
+  $lt?: string | number
+  $lte?: string | number
+  $exists?: boolean
+}
+
+/** Members are joined by "and". A dotted path reaches into nested objects. `$or` joins alternatives. */
+export type Filter<T extends Doc> = { [path in Path<T>]?: Scalar | Date | Comparison } & { $or?: Filter<T>[] }
+
+type Path<T> = (keyof T & string) | `${keyof T & string}.${string}`
+
+type Fields<T> = { [path in Path<T>]?: unknown }
+
+export interface Operators<T extends Doc> {
+  $set?: Fields<T>
+  $unset?: { [path in Path<T>]?: true | '' | 1 }
+  $setOnInsert?: Fields<T>
+  $inc?: { [path in Path<T>]?: number }
+  $min?: { [path in Path<T>]?: number }
+  $max?: { [path in Path<T>]?: number }
+  $push?: { [path in Path<T>]?: unknown | { $each: unknown[]; $slice?: number } }
+  /** A value, or a filter on the members of an array of objects. */
+  $pull?: { [path in Path<T>]?: unknown }
+  $addToSet?: { [path in Path<T>]?: unknown }
+}
+
+/** Stages computed from the document itself, for what operators cannot say ("add one unless that passes the limit"). */
+export type Pipeline = ({ $set: Record<string, unknown> } | { $unset: string[] })[]
+
+export type Update<T extends Doc> = Operators<T> | Pipeline
+
+export type Sort<T extends Doc> = { [path in Path<T>]?: 1 | -1 }
+
+export interface Page<T extends Doc> {
+  sort: Sort<T>
+  limit: number
+}
+
+export interface Change<T extends Revised> {
+  _id: string
+  /** The revision it was computed from. */
+  rev: number
+  update: Operators<T>
+}
+
+export interface Docs<T extends Doc> {
+  get(ids: readonly string[]): Promise<Map<string, T>>
+  /** Must be served by a declared index (or `_id`); one that is not is an `Unindexed` error outside production. */
+  find(filter: Filter<T>, page: Page<T>): Promise<T[]>
+  count(filter: Filter<T>): Promise<number>
+  /** One group commit, one answer per document, in their order. A duplicate (`_id` or unique index) leaves the others be. */
+  insert(docs: readonly T[]): Promise<('inserted' | 'duplicate')[]>
+  /** One group commit. Each is applied only if the document still has that `rev`; then `rev` becomes one higher. A change of a
+   *  missing document is lost: nothing comes back to life. */
+  change(changes: T extends Revised ? readonly Change<T>[] : never): Promise<('won' | 'lost')[]>
+  /** Atomic on one matching document; answers the document after, or null when none matched. With `upsert`, a filter by `_id`
+   *  inserts when none is there. Throws `Duplicate` when a unique index refuses, and when an upsert by `_id` and more finds
+   *  the `_id` taken by a document that does not match the rest. */
+  modify(filter: Filter<T>, update: Update<T>, options?: { upsert?: boolean }): Promise<T | null>
+  /** Removes at most `limit` matching documents; answers how many. */
+  remove(filter: Filter<T>, limit: number): Promise<number>
+}
+
+/** A unique index refused the write. */
+export class Duplicate extends Error {
+  override name = 'Duplicate'
+}
+/** No declared index serves this filter and sort. */
+export class Unindexed extends Error {
+  override name = 'Unindexed'
+}

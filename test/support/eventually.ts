@@ -1,0 +1,12 @@
+// Waits for a condition instead of sleeping: tries until the assertion holds, and rethrows its last complaint when time is up.
+export async function eventually<T>(assertion: () => T | Promise<T>, withinMs = 15_000): Promise<T> {
+  const deadline = performance.now() + withinMs
+  for (;;) {
+    try {
+      return await assertion()
+    } catch (complaint) {
+      if (performance.now() > deadline) throw complaint
+      await new Promise(resolve => setTimeout(resolve, 10))
+    }
+  }
+}
