@@ -1,0 +1,19 @@
+// Two questions an orchestrator asks: does the process live, and may it be given work?
+import { Router } from '@koa/router'
+
+/** Each part of the process and whether it can work now. */
+export type Readiness = Record<string, 'up' | 'blocked' | 'down'>
+
+export function healthRouter(readiness: () => Promise<Readiness>): Router {
+  const router = new Router()
+  router.get('/healthz', ctx => {
+    ctx.body = { status: 'alive' }
+  })
+  router.get('/readyz', async ctx => {
+    const parts = await readiness()
+    const ready = Object.values(parts).every(state => state === 'up')
+    ctx.status = ready ? 200 : 503
+    ctx.body = { status: ready ? 'ready' : 'not ready', parts }
+  })
+  return router
+}
