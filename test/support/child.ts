@@ -1,0 +1,49 @@
+// Runs a TypeScript file as a process of its own, for what only a process can show: kill -9, locks, exit codes, signals.
+import { type ChildProcess, spawn } from 'node:child_process'
+import process from 'node:process'
+import { createInterface } from 'node:readline'
+
+export interface Child {
+  process: ChildProcess
+  /** Lines of stdout so far. */
+  lines: string[]
+  stderr(): string
+  /** Resolves with the first line, past or future, that satisfies; rejects when the process ends without one. */
+  line(satisfies: (line: string) => boolean): Promise<string>
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+export function child(file: string, env: Record<string, string> = {}, args: string[] = []): Child {
+  const running = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines: string[] = []
+  const waiting = new Set<(line: string) => void>()
+  let stderr = ''
+  running.stderr.setEncoding('utf8').on('data', text => {
+    stderr += text
+  })
+  createInterface({ input: running.stdout }).on('line', line => {
+    lines.push(line)
+    for (const look of waiting) look(line)
+  })
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(resolve =>
+    running.once('close', (code, signal) => resolve({ code, signal })),
+  )
+  const line = (satisfies: (line: string) => boolean): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const past = lines.find(satisfies)
+      if (past !== undefined) return resolve(past)
+      const look = (text: string) => {
+        if (!satisfies(text)) return
+        waiting.delete(look)
+        resolve(text)
+      }
+      waiting.add(look)
+      void exited.then(end =>
+        reject(new Error(`ended with ${end.code ?? end.signal} and no such line:\n${lines.join('\n')}\n${stderr}`)),
+      )
+    })
+  return { process: running, lines, stderr: () => stderr, line, exited }
+}
