@@ -103,6 +103,7 @@ launch() {
   shift
   setsid "$@" >>"$ENGINES_DIR/$name.out" 2>&1 </dev/null &
   echo $! >"$ENGINES_DIR/$name.pid"
+  disown
 }
 
 # The id of a process we started and that still runs; ids are used again, so it must carry our folder in its environment.
