@@ -132,7 +132,7 @@ show_logs() {
   for file in "$ENGINES_DIR/$1"*.out "$ENGINES_DIR/$1"*.log; do
     [[ -s $file ]] || continue
     say "the end of $(basename "$file"):"
-    tail -n 25 "$file" | cut -c1-400 >&2
+    tail -n 40 "$file" | cut -c1-400 >&2
   done
 }
 
@@ -153,7 +153,7 @@ answers() {
 
 # Its own node name, cookie (HOME) and epmd: nothing is shared with a RabbitMQ or an Erlang that is there already.
 rabbitmq_environment() {
-  printf '%s\n' HOME="$ENGINES_DIR" LC_ALL=C.UTF-8 ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT="$EPMD_PORT" \
+  printf '%s\n' HOME="$ENGINES_DIR" ERL_CRASH_DUMP="$ENGINES_DIR/erl_crash.dump" LC_ALL=C.UTF-8 ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT="$EPMD_PORT" \
     RABBITMQ_NODENAME="countersign$AMQP_PORT@localhost" RABBITMQ_DIST_PORT="$DIST_PORT" \
     RABBITMQ_CONF_ENV_FILE=/dev/null RABBITMQ_CONFIG_FILE="$ENGINES_DIR/rabbitmq.conf" \
     RABBITMQ_MNESIA_BASE="$ENGINES_DIR/rabbitmq" RABBITMQ_LOG_BASE="$ENGINES_DIR" RABBITMQ_LOGS="$ENGINES_DIR/rabbitmq.log" \
