@@ -1,0 +1,18 @@
+// What is wrong with the settings, all of it at once: an operator who mends one and restarts to learn of the next gives up.
+// A message never repeats the value of a secret.
+
+export interface Problem {
+  /** The variable's name, or `roles` for the command line. */
+  readonly name: string
+  readonly message: string
+}
+
+export class ConfigProblems extends Error {
+  override name = 'ConfigProblems'
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(({ name, message }) => `${name}: ${message}`).join('\n'))
+    this.problems = problems
+  }
+}

@@ -1,0 +1,30 @@
+// The parts of the system a process can play, named on the command line. None named: all of them.
+import type { Channel } from '../../machines/channels.ts'
+import type { Problem } from './problems.ts'
+
+export type Role = 'edge' | 'otp' | `channel:${Channel}` | 'webhook' | 'sweeper' | 'dashboard'
+
+export const ROLES: readonly Role[] = [
+  'edge',
+  'otp',
+  'channel:sms',
+  'channel:whatsapp',
+  'channel:telegram',
+  'channel:email',
+  'webhook',
+  'sweeper',
+  'dashboard',
+]
+
+export function readRoles(names: readonly string[]): { roles: readonly Role[]; problems: Problem[] } {
+  const roles = ROLES.filter(role => names.includes(role))
+  const unknown = names.filter(name => !ROLES.some(role => role === name))
+  const twice = roles.filter(role => names.indexOf(role) !== names.lastIndexOf(role))
+  return {
+    roles: names.length === 0 ? ROLES : roles,
+    problems: [
+      ...unknown.map(name => ({ name: 'roles', message: `"${name}" is none of ${ROLES.join(', ')}` })),
+      ...twice.map(role => ({ name: 'roles', message: `"${role}" is there twice` })),
+    ],
+  }
+}
