@@ -1,0 +1,52 @@
+// In: a schema and whatever came from outside. Out: the parsed value, or every problem with its dotted path.
+// One place, so that the bootstrap file, the admin API and the dashboard name problems alike.
+import type { z } from 'zod'
+
+export interface Problem {
+  /** Dotted: `limits.recipient.0.max`. Empty when it is about the whole value. */
+  path: string
+  message: string
+}
+
+export type Checked<T> = { ok: true; value: T } | { ok: false; problems: Problem[] }
+
+export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z.output<S>> {
+  const result = schema.safeParse(input)
+  // zod drops an own `__proto__` from records without a word; such a document would be stored as it is.
+  const hidden = hiddenMembers(input, [])
+  if (result.success && hidden.length === 0) return { ok: true, value: result.data }
+  const issues = result.success ? [] : result.error.issues
+  return { ok: false, problems: unique([...issues.flatMap(problemsOf), ...hidden]) }
+}
+
+export const dotted = (path: readonly PropertyKey[]): string => path.map(String).join('.')
+
+/** The same problems, seen from the document that holds the value at `path`. */
+export const below = (path: string, problems: readonly Problem[]): Problem[] =>
+  problems.map(problem => ({ ...problem, path: [path, problem.path].filter(part => part !== '').join('.') }))
+
+export const UNKNOWN_MEMBER = 'there is no such member'
+
+function problemsOf(issue: z.core.$ZodIssue): Problem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map(key => ({ path: dotted([...issue.path, key]), message: UNKNOWN_MEMBER }))
+  }
+  // The member's name is at fault, and only the inner issue says why.
+  if (issue.code === 'invalid_key') {
+    return issue.issues.map(inner => ({ path: dotted(issue.path), message: inner.message }))
+  }
+  return [{ path: dotted(issue.path), message: issue.message }]
+}
+
+function hiddenMembers(value: unknown, path: string[]): Problem[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) =>
+    name === '__proto__'
+      ? [{ path: dotted([...path, name]), message: UNKNOWN_MEMBER }]
+      : hiddenMembers(member, [...path, name]),
+  )
+}
+
+const unique = (problems: Problem[]): Problem[] => [
+  ...new Map(problems.map(problem => [`${problem.path}\n${problem.message}`, problem])).values(),
+]

@@ -1,0 +1,80 @@
+// The small values that settings, provider configs and the bootstrap file are made of: each a schema with a message that says
+// what was expected. They check shape only; whether a number or a host exists shows when it is used.
+import { z } from 'zod'
+import { isCountry } from './countries.ts'
+
+export const channel = z.enum(['sms', 'whatsapp', 'telegram', 'email'])
+
+export const country = z.string().refine(isCountry, 'must be an ISO 3166-1 alpha-2 country code, such as "GB"')
+
+export const phoneNumber = z
+  .string()
+  .regex(/^\+[1-9]\d{6,14}$/, 'must be an E.164 phone number, such as "+447911123456"')
+
+/** Comes out canonical: `pt-br` as `pt-BR`. */
+export const locale = z
+  .string()
+  .refine(tag => canonicalLocale(tag) !== undefined, {
+    message: 'must be a BCP 47 language tag, such as "en" or "pt-BR"',
+    abort: true,
+  })
+  .overwrite(tag => canonicalLocale(tag) ?? tag)
+
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+const DOMAIN = new RegExp(`^(?=.{1,253}$)(?:${LABEL}\\.)+${LABEL}$`)
+
+export const domain = z.string().regex(DOMAIN, 'must be a domain name in lower case, such as "example.com"')
+
+export const androidHash = z
+  .string()
+  .regex(/^[A-Za-z0-9+/]{11}$/, "must be the 11 base64 characters of the app's SMS Retriever hash")
+
+/** Compared with the Origin header as it stands, so only what a browser would send can ever match. */
+export const origin = z
+  .string()
+  .refine(isOrigin, 'must be an origin as browsers send it, "https://host[:port]" (http for localhost only)')
+
+/** https or http: whether plain http and private addresses are allowed is the operator's setting, checked when connecting. */
+export const webAddress = z
+  .string()
+  .max(2048)
+  .refine(text => isWebAddress(text), 'must be an http(s) URL without user, password or fragment')
+
+/** What a vendor's paths are appended to. */
+export const baseUrl = webAddress
+  .refine(text => !text.includes('?'), { message: 'must have no query', abort: true })
+  .overwrite(text => text.replace(/\/+$/, ''))
+
+/** A short text for people or machines: a name, an identifier, a password. */
+export const text = (max = 200) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[^\p{Cc}]*$/u, 'must hold no control characters')
+
+export const withoutRepeats = <T>(list: readonly T[]): boolean => new Set(list).size === list.length
+
+function canonicalLocale(tag: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(tag)[0]
+  } catch {
+    return undefined
+  }
+}
+
+function isOrigin(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url?.origin !== text) return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocalhost(url.hostname))
+}
+
+const isLocalhost = (host: string): boolean =>
+  ['localhost', '127.0.0.1', '[::1]'].includes(host) || host.endsWith('.localhost')
+
+function isWebAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  // `new URL` repairs `https:host` and trims spaces; what is stored should be what will be called.
+  return /^https?:\/\/[^\s#]+$/i.test(text) && /^https?:$/.test(protocol) && username === '' && password === ''
+}
