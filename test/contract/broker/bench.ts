@@ -1,0 +1,159 @@
+// What the cases of the broker contract work with: publishing without waiting, gates that hold a handler, and time that passes.
+import { expect } from 'chai'
+import {
+  type Broker,
+  type Delivered,
+  done,
+  type Flow,
+  type Message,
+  type Outcome,
+} from '../../../infra/broker/broker.ts'
+import { topology, type WorkQueue } from '../../../infra/broker/topology.ts'
+import { eventually } from '../../support/eventually.ts'
+
+export interface BrokerUnderTest {
+  /** On fresh, empty queues declared from CONTRACT_TOPOLOGY. */
+  broker: Broker
+  /** Another process's connection to the same queues; in process, the same broker. */
+  other: Broker
+  /** Makes a wait of `ms` pass on a fake clock. Does nothing where time passes by itself. */
+  elapse(ms: number): Promise<void>
+  /** Must not wait for handlers that hang. */
+  close(): Promise<void>
+}
+
+export const CONTRACT_TOPOLOGY = topology({ channel: [50, 100], webhook: [50, 150, 400] })
+
+/** The queue most cases use, and its delays. */
+export const QUEUE: WorkQueue = 'webhook.deliver'
+
+export interface Gate {
+  /** Waits until the gate is open. */
+  pass(): Promise<void>
+  open(): void
+}
+
+/** When something happened, on the fake clock and on the real one. */
+export interface Moment {
+  fake: number
+  real: number
+}
+
+export interface Bench extends BrokerUnderTest {
+  /** Publishes, and does not wait: in process a publish resolves only when it was handled. */
+  publish(queue: WorkQueue, ...messages: Message[]): void
+  /** Resolves when everything given to `publish` so far has resolved. */
+  published(): Promise<void>
+  /** Lets time pass until the check holds. */
+  inTime<T>(check: () => T | Promise<T>, withinMs?: number): Promise<T>
+  /** How a promise ends, while time passes. */
+  ending(promise: Promise<unknown>): Promise<Ending>
+  moment(): Moment
+  /** A gate that stays shut until opened, or until the test is over. */
+  gate(): Gate
+  tearDown(): Promise<void>
+}
+
+export type Ending = { value: unknown } | { error: unknown }
+
+export function bench(under: BrokerUnderTest): Bench {
+  const publishes: Promise<void>[] = []
+  const gates: Gate[] = []
+  let fake = 0
+
+  // The fake clock is moved no faster than the real one, in steps of 1 ms. So "at least so long" is true of either adapter
+  // when it is true on the clock that passed more.
+  async function inTime<T>(check: () => T | Promise<T>, withinMs?: number): Promise<T> {
+    const offset = performance.now() - fake
+    return eventually(async () => {
+      while (fake + 1 <= performance.now() - offset) {
+        fake += 1
+        await under.elapse(1)
+      }
+      return check()
+    }, withinMs)
+  }
+
+  return {
+    ...under,
+    publish(queue, ...messages) {
+      for (const message of messages) {
+        const publish = under.broker.publish(queue, message)
+        publish.catch(() => {}) // a case that cares asks `published`; the others may end with work in the queue
+        publishes.push(publish)
+      }
+    },
+    async published() {
+      await Promise.all(publishes)
+    },
+    inTime,
+    async ending(promise) {
+      let ending: Ending | undefined
+      promise.then(
+        value => {
+          ending = { value }
+        },
+        error => {
+          ending = { error }
+        },
+      )
+      return inTime(() => {
+        if (!ending) throw new Error('the promise is still pending')
+        return ending
+      })
+    },
+    moment: () => ({ fake, real: performance.now() }),
+    gate() {
+      const gate = shutGate()
+      gates.push(gate)
+      return gate
+    },
+    async tearDown() {
+      for (const gate of gates) gate.open()
+      await under.close()
+    },
+  }
+}
+
+function shutGate(): Gate {
+  let open = (): void => {}
+  const opened = new Promise<void>(resolve => {
+    open = resolve
+  })
+  return { pass: () => opened, open: () => open() }
+}
+
+export const between = (from: Moment, to: Moment): number => Math.max(to.fake - from.fake, to.real - from.real)
+
+export function expectError(ending: Ending, kind: new (message: string) => Error): void {
+  expect('error' in ending ? ending.error : ending).to.be.instanceOf(kind)
+}
+
+export const expectValue = (ending: Ending, value: unknown): void => {
+  expect(ending).to.deep.equal({ value })
+}
+
+/** A handler for one message at a time, as the port wants it. */
+export const each =
+  (handle: (message: Delivered) => Outcome | Promise<Outcome>) =>
+  (waiting: Delivered[]): Promise<Outcome[]> =>
+    Promise.all(waiting.map(handle))
+
+/** Consumes with `done` and keeps what came. */
+export async function collect(broker: Broker, queue: WorkQueue, flow: Flow = { prefetch: 10 }) {
+  const seen: Delivered[] = []
+  const consumer = await broker.consume(
+    queue,
+    each(message => {
+      seen.push(message)
+      return done()
+    }),
+    flow,
+  )
+  return { seen, consumer }
+}
+
+export const numbered = (count: number, prefix = 'm'): Message[] =>
+  Array.from({ length: count }, (_, index) => ({ id: `${prefix}${index}`, body: index }))
+
+export const ids = (messages: readonly { id: string }[]): string[] => messages.map(message => message.id)

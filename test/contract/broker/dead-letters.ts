@@ -1,0 +1,162 @@
+// Dead letters: what lands there, why, and what an operator can do with it.
+import { expect } from 'chai'
+import { type Delivered, dead, done, type Outcome, retry } from '../../../infra/broker/broker.ts'
+import { type Bench, collect, each, ids, numbered, QUEUE } from './bench.ts'
+
+export function deadLetterCases(at: () => Bench): void {
+  /** Publishes these, one after the other, and lets them die. Nobody consumes afterwards. */
+  async function bury(...names: string[]): Promise<Delivered[]> {
+    const { broker, publish, published, inTime } = at()
+    const seen: Delivered[] = []
+    const consumer = await broker.consume(
+      QUEUE,
+      each(message => {
+        seen.push(message)
+        return dead(`${message.id} is no use`)
+      }),
+      { prefetch: 1 },
+    )
+    for (const [index, name] of names.entries()) {
+      publish(QUEUE, { id: name, body: { name } })
+      await inTime(async () => expect(await broker.dead(QUEUE).count()).to.equal(index + 1))
+    }
+    await published()
+    await consumer.stop()
+    return seen
+  }
+
+  it('keeps a dead message with its reason and attempt', async () => {
+    const { broker, publish, published, inTime } = at()
+    const seen: Delivered[] = []
+    await broker.consume(
+      QUEUE,
+      each(message => {
+        seen.push(message)
+        return message.attempt === 1 ? retry(1) : dead('no such number')
+      }),
+      { prefetch: 1 },
+    )
+    publish(QUEUE, { id: 'a', body: { to: 'nobody' } })
+    await inTime(async () => expect(await broker.dead(QUEUE).count()).to.equal(1))
+    await published()
+    const [letter] = await broker.dead(QUEUE).list(10)
+    expect(letter).to.deep.include({ id: 'a', body: { to: 'nobody' }, reason: 'no such number', attempt: 2 })
+    expect(letter?.diedAt).to.be.at.least(seen[0]?.publishedAt ?? Number.NaN)
+    expect(await broker.dead('channel.sms').count()).to.equal(0)
+  })
+
+  it('buries what its handler threw on, with what was thrown, and does not try it again', async () => {
+    const { broker, publish, published, inTime } = at()
+    const seen: string[] = []
+    await broker.consume(
+      QUEUE,
+      each(message => {
+        seen.push(message.id)
+        if (message.id === 'bad') throw new TypeError('boom at line 1')
+        return done()
+      }),
+      { prefetch: 1 },
+    )
+    publish(QUEUE, { id: 'bad', body: 1 }, { id: 'good', body: 2 })
+    await inTime(async () => expect(await broker.dead(QUEUE).count()).to.equal(1))
+    publish(QUEUE, { id: 'later', body: 3 })
+    await inTime(() => expect(seen).to.include('later'))
+    await published()
+    expect(seen).to.deep.equal(['bad', 'good', 'later'])
+    const [letter] = await broker.dead(QUEUE).list(10)
+    expect(letter).to.deep.include({ id: 'bad', attempt: 1 })
+    expect(letter?.reason).to.include('boom at line 1')
+  })
+
+  it('buries the whole batch its handler threw on, and no other', async () => {
+    const { broker, publish, published, inTime } = at()
+    let thrownOn: string[] = []
+    let handled: string[] = []
+    await broker.consume(
+      QUEUE,
+      async waiting => {
+        if (ids(waiting).includes('m7')) {
+          thrownOn = ids(waiting)
+          throw new Error('boom')
+        }
+        handled = [...handled, ...ids(waiting)]
+        return waiting.map(done)
+      },
+      { prefetch: 20, batch: 5, parallel: 1 },
+    )
+    publish(QUEUE, ...numbered(20))
+    await inTime(() => expect([...thrownOn, ...handled]).to.have.length(20))
+    await published()
+    await inTime(async () => expect(ids(await broker.dead(QUEUE).list(100))).to.have.members(thrownOn))
+  })
+
+  const wrong: [string, (waiting: Delivered[]) => Outcome[]][] = [
+    ['too few', () => []],
+    ['too many', waiting => [...waiting.map(done), done()]],
+  ]
+  for (const [count, answer] of wrong) {
+    it(`takes ${count} outcomes for a bug and buries the message`, async () => {
+      const { broker, publish, published, inTime } = at()
+      await broker.consume(QUEUE, async waiting => answer(waiting), { prefetch: 1 })
+      publish(QUEUE, { id: 'a', body: 1 })
+      await inTime(async () => expect(await broker.dead(QUEUE).count()).to.equal(1))
+      await published()
+      const [letter] = await broker.dead(QUEUE).list(10)
+      expect(letter?.reason).to.match(/returned \d results for 1 message/)
+    })
+  }
+
+  it('lists the oldest first, as many as asked, and looking changes nothing', async () => {
+    const { broker, other } = at()
+    await bury('a', 'b', 'c')
+    const letters = broker.dead(QUEUE)
+    expect(ids(await letters.list(2))).to.deep.equal(['a', 'b'])
+    const all = await letters.list(100)
+    expect(ids(all)).to.deep.equal(['a', 'b', 'c'])
+    expect(await letters.list(100)).to.deep.equal(all)
+    expect(await other.dead(QUEUE).list(100)).to.deep.equal(all)
+    expect(await letters.count()).to.equal(3)
+  })
+
+  it('requeues the ones named, with their attempts afresh', async () => {
+    const { broker, inTime } = at()
+    const before = await bury('a', 'b', 'c')
+    expect(await broker.dead(QUEUE).requeue(['c', 'a', 'unknown'])).to.equal(2)
+    const { seen } = await collect(broker, QUEUE)
+    await inTime(() => expect(ids(seen)).to.have.members(['a', 'c']))
+    const a = seen.find(({ id }) => id === 'a')
+    expect(a).to.deep.equal({ id: 'a', body: { name: 'a' }, attempt: 1, publishedAt: before[0]?.publishedAt })
+    expect(ids(await broker.dead(QUEUE).list(100))).to.deep.equal(['b'])
+  })
+
+  it('buries a requeued message again when it dies again', async () => {
+    const { broker, inTime } = at()
+    await bury('a')
+    await broker.dead(QUEUE).requeue(['a'])
+    await broker.consume(QUEUE, async waiting => waiting.map(() => dead('still no use')), { prefetch: 1 })
+    await inTime(async () => {
+      const letters = await broker.dead(QUEUE).list(100)
+      expect(letters.map(({ id, reason }) => [id, reason])).to.deep.equal([['a', 'still no use']])
+    })
+  })
+
+  it('drops the ones named, for good', async () => {
+    const { broker } = at()
+    await bury('a', 'b', 'c')
+    const letters = broker.dead(QUEUE)
+    expect(await letters.drop(['b', 'unknown'])).to.equal(1)
+    expect(ids(await letters.list(100))).to.deep.equal(['a', 'c'])
+    expect(await letters.count()).to.equal(2)
+    expect(await broker.depth(QUEUE)).to.deep.include({ ready: 0 })
+  })
+
+  it('answers zero for ids it does not have', async () => {
+    const { broker } = at()
+    const letters = broker.dead(QUEUE)
+    expect(await letters.requeue(['unknown'])).to.equal(0)
+    expect(await letters.drop(['unknown'])).to.equal(0)
+    expect(await letters.drop([])).to.equal(0)
+    expect(await letters.list(10)).to.deep.equal([])
+    expect(await letters.count()).to.equal(0)
+  })
+}

@@ -1,0 +1,169 @@
+// publish → consume: nothing lost, nothing changed on the way.
+import { expect } from 'chai'
+import { type Delivered, done, retry, Unroutable } from '../../../infra/broker/broker.ts'
+import type { WorkQueue } from '../../../infra/broker/topology.ts'
+import { type Bench, collect, each, expectError, ids, numbered, QUEUE } from './bench.ts'
+
+const BODIES: unknown[] = [
+  null,
+  true,
+  0,
+  -1.5,
+  1e21,
+  Number.MAX_SAFE_INTEGER,
+  '',
+  'Zażółć gęślą jaźń 🔐 \u0000 \u2028 "quoted"',
+  [],
+  {},
+  [1, [null, { deep: [[{ er: 'x' }]] }]],
+  { a: null, nested: { list: [1, 2, { three: 3 }], text: 'ü' } },
+]
+
+export function deliveryCases(at: () => Bench): void {
+  it('hands a published message to its consumer', async () => {
+    const { broker, publish, published, inTime } = at()
+    const { seen } = await collect(broker, QUEUE)
+    publish(QUEUE, { id: 'a', body: { hello: 'world' } })
+    await inTime(() => expect(seen).to.have.length(1))
+    await published()
+    expect(seen[0]).to.deep.include({ id: 'a', body: { hello: 'world' }, attempt: 1 })
+    expect(seen[0]?.publishedAt).to.be.greaterThan(Date.UTC(2020))
+  })
+
+  it('keeps what was published before anybody consumed, in its order', async () => {
+    const { broker, publish, published, inTime } = at()
+    publish(QUEUE, ...numbered(50))
+    const { seen } = await collect(broker, QUEUE)
+    await inTime(() => expect(ids(seen)).to.deep.equal(ids(numbered(50))))
+    await published()
+  })
+
+  it('reaches a consumer of another process', async () => {
+    const { other, publish, published, inTime } = at()
+    const { seen } = await collect(other, QUEUE)
+    publish(QUEUE, { id: 'a', body: 1 })
+    await inTime(() => expect(ids(seen)).to.deep.equal(['a']))
+    await published()
+  })
+
+  it('keeps queues apart', async () => {
+    const { broker, publish, published, inTime } = at()
+    const sms = await collect(broker, 'channel.sms')
+    const email = await collect(broker, 'channel.email')
+    publish('channel.sms', { id: 'to sms', body: 1 })
+    publish('channel.email', { id: 'to email', body: 2 })
+    await published()
+    await inTime(() => expect([ids(sms.seen), ids(email.seen)]).to.deep.equal([['to sms'], ['to email']]))
+  })
+
+  it('brings every JSON body as it was', async () => {
+    const { broker, publish, published, inTime } = at()
+    const { seen } = await collect(broker, QUEUE)
+    publish(QUEUE, ...BODIES.map((body, index) => ({ id: `${index}`, body })))
+    await inTime(() => expect(seen).to.have.length(BODIES.length))
+    await published()
+    const byId = new Map(seen.map(message => [message.id, message.body]))
+    expect(BODIES.map((_, index) => byId.get(`${index}`))).to.deep.equal(BODIES)
+  })
+
+  it('brings what JSON makes of anything else: a date is text, undefined is left out', async () => {
+    const { broker, publish, published, inTime } = at()
+    const { seen } = await collect(broker, QUEUE)
+    publish(QUEUE, { id: 'a', body: { when: new Date(0), gone: undefined, list: [undefined] } })
+    await inTime(() => expect(seen).to.have.length(1))
+    await published()
+    expect(seen[0]?.body).to.deep.equal({ when: '1970-01-01T00:00:00.000Z', list: [null] })
+    expect(seen[0]?.body).not.to.have.property('gone')
+  })
+
+  it('brings the message as it was published, whatever publisher or handler do to their copies', async () => {
+    const { broker, publish, published, inTime } = at()
+    const bodies: string[] = []
+    await broker.consume(
+      QUEUE,
+      each(message => {
+        bodies.push(JSON.stringify(message.body))
+        ;(message.body as { list: number[] }).list.push(99)
+        return message.attempt === 1 ? retry(1) : done()
+      }),
+      { prefetch: 1 },
+    )
+    const body = { list: [1] }
+    publish(QUEUE, { id: 'a', body })
+    body.list.push(2)
+    await inTime(() => expect(bodies).to.deep.equal(['{"list":[1]}', '{"list":[1]}']))
+    await published()
+    expect(body).to.deep.equal({ list: [1, 2] })
+  })
+
+  it('rejects a message for a queue nobody knows with Unroutable', async () => {
+    const { broker, ending } = at()
+    const nowhere: string = 'nobody.knows'
+    expectError(await ending(broker.publish(nowhere as WorkQueue, { id: 'a', body: 1 })), Unroutable)
+  })
+
+  it('lets a handler publish and wait for it', async () => {
+    const { broker, publish, published, inTime } = at()
+    const { seen } = await collect(broker, 'channel.sms')
+    await broker.consume(
+      QUEUE,
+      each(async message => {
+        await broker.publish('channel.sms', { id: `${message.id}.next`, body: message.body })
+        return done()
+      }),
+      { prefetch: 5 },
+    )
+    publish(QUEUE, ...numbered(20))
+    await published()
+    await inTime(() => expect(ids(seen)).to.have.members(numbered(20).map(({ id }) => `${id}.next`)))
+  })
+
+  it('never loses messages that share an id, though it may fold them into one', async () => {
+    const { broker, publish, published, inTime } = at()
+    const same = Array.from({ length: 5 }, () => ({ id: 'same', body: 1 }))
+    publish(QUEUE, ...same, { id: 'last', body: 2 })
+    const { seen } = await collect(broker, QUEUE)
+    await inTime(() => expect(ids(seen)).to.include('same').and.to.include('last'))
+    await published()
+    const before = seen.length
+    expect(before).to.be.at.most(6)
+    publish(QUEUE, { id: 'same', body: 1 })
+    await inTime(() => expect(seen.length).to.be.greaterThan(before))
+  })
+
+  it('loses none of 20 000 messages, some of them retried, between two consumers', async () => {
+    const { broker, other, publish, published, inTime } = at()
+    const handled = new Map<string, number>()
+    const handle = each((message: Delivered) => {
+      if (message.attempt === 1 && (message.body as number) % 100 === 0) return retry(1)
+      handled.set(message.id, (handled.get(message.id) ?? 0) + 1)
+      return done()
+    })
+    await broker.consume(QUEUE, handle, { prefetch: 100 })
+    await other.consume(QUEUE, handle, { prefetch: 100, batch: 20 })
+    publish(QUEUE, ...numbered(20_000))
+    await inTime(() => expect(handled.size).to.equal(20_000), 50_000)
+    await published()
+    expect([...handled.values()].every(times => times === 1)).to.equal(true)
+    expect(await broker.dead(QUEUE).count()).to.equal(0)
+  })
+
+  it('tells how many messages wait and how many consumers there are', async () => {
+    const { broker, other, publish, inTime } = at()
+    expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 0 })
+    publish(QUEUE, ...numbered(7))
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 7, consumers: 0 }))
+    const { consumer } = await collect(broker, QUEUE)
+    await collect(other, QUEUE)
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 2 }))
+    await consumer.stop()
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 1 }))
+  })
+
+  it('is up, and its consumers are attached', async () => {
+    const { broker } = at()
+    const { consumer } = await collect(broker, QUEUE)
+    expect(broker.state()).to.equal('up')
+    expect(consumer.attached()).to.equal(true)
+  })
+}

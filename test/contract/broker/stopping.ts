@@ -1,0 +1,156 @@
+// stop and close: what is in hand is finished or handed back, and nobody is left waiting.
+import { expect } from 'chai'
+import { type Broker, type Delivered, dead, done, type Outcome } from '../../../infra/broker/broker.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import { type Bench, collect, each, expectError, expectValue, ids, numbered, QUEUE } from './bench.ts'
+
+export function stoppingCases(at: () => Bench): void {
+  /** A consumer whose handlers wait at a gate before they answer. */
+  async function consumeAtGate(broker: Broker, outcome: () => Outcome = done) {
+    const shut = at().gate()
+    const taken: Delivered[] = []
+    const consumer = await broker.consume(
+      QUEUE,
+      each(async message => {
+        taken.push(message)
+        await shut.pass()
+        return outcome()
+      }),
+      { prefetch: 2 },
+    )
+    return { shut, taken, consumer }
+  }
+
+  /** Follows a promise without waiting for it. */
+  function watch(promise: Promise<void>): { over: boolean; promise: Promise<void> } {
+    const watched = { over: false, promise }
+    const end = (): void => {
+      watched.over = true
+    }
+    promise.then(end, end)
+    return watched
+  }
+
+  it('finishes what is in hand, takes no more, and leaves the rest to others', async () => {
+    const { broker, other, publish, published, inTime } = at()
+    const { shut, taken, consumer } = await consumeAtGate(broker)
+    publish(QUEUE, ...numbered(5))
+    await inTime(() => expect(taken).to.have.length(2))
+    const stop = watch(consumer.stop())
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 3, consumers: 0 }))
+    expect(stop.over).to.equal(false)
+    shut.open()
+    await stop.promise
+    expect(consumer.attached()).to.equal(false)
+    const { seen } = await collect(other, QUEUE)
+    await inTime(() => expect(ids(seen)).to.have.members(['m2', 'm3', 'm4']))
+    await published()
+    expect(ids(taken)).to.deep.equal(['m0', 'm1'])
+    expect(seen).to.have.length(3)
+  })
+
+  it('stops at once with nothing in hand, and stopping again is no harm', async () => {
+    const { broker, publish, inTime } = at()
+    const { seen, consumer } = await collect(broker, QUEUE)
+    await consumer.stop()
+    await consumer.stop()
+    publish(QUEUE, { id: 'a', body: 1 })
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 1, consumers: 0 }))
+    expect(seen).to.deep.equal([])
+  })
+
+  it('hands back what hangs past the grace, and ignores how it ends', async () => {
+    const { broker, other, publish, published, inTime, ending } = at()
+    const { shut, taken, consumer } = await consumeAtGate(broker, () => dead('too late to say'))
+    publish(QUEUE, ...numbered(2))
+    await inTime(() => expect(taken).to.have.length(2))
+    expectValue(await ending(consumer.stop(30)), undefined)
+    const { seen } = await collect(other, QUEUE)
+    await inTime(() => expect(ids(seen)).to.have.members(['m0', 'm1']))
+    await published()
+    expect(seen.map(({ attempt }) => attempt)).to.deep.equal([1, 1])
+    shut.open()
+    publish(QUEUE, { id: 'after', body: 1 })
+    await inTime(() => expect(ids(seen)).to.include('after'))
+    await published()
+    expect(await other.dead(QUEUE).count()).to.equal(0)
+  })
+
+  it('stops one consumer and leaves the others fed', async () => {
+    const { broker, publish, published, inTime } = at()
+    const first = await collect(broker, QUEUE)
+    const second = await collect(broker, QUEUE)
+    await first.consumer.stop()
+    publish(QUEUE, ...numbered(20))
+    await inTime(() => expect(second.seen).to.have.length(20))
+    await published()
+    expect([first.seen.length, second.consumer.attached()]).to.deep.equal([0, true])
+  })
+
+  it('lets a server finish the calls in hand when it stops', async () => {
+    const { broker, inTime, gate, ending } = at()
+    const shut = gate()
+    let inHand = 0
+    const server = await broker.serve(
+      'otp.calls',
+      async waiting => {
+        inHand += waiting.length
+        await shut.pass()
+        return waiting.map(() => 'finished')
+      },
+      { prefetch: 10 },
+    )
+    const answer = ending(broker.request('otp.calls', { id: 'c', body: 1 }, 30_000))
+    await inTime(() => expect(inHand).to.equal(1))
+    const stop = server.stop()
+    shut.open()
+    await stop
+    expectValue(await answer, 'finished')
+  })
+
+  it('closes after what is in hand', async () => {
+    const { broker, publish, inTime } = at()
+    const { shut, taken, consumer } = await consumeAtGate(broker)
+    publish(QUEUE, { id: 'a', body: 1 })
+    await inTime(() => expect(taken).to.have.length(1))
+    const close = watch(broker.close())
+    await inTime(() => expect(consumer.attached()).to.equal(false))
+    expect(close.over).to.equal(false)
+    shut.open()
+    await close.promise
+    expect(broker.state()).to.equal('down')
+  })
+
+  it('closes in spite of a handler that hangs, once the grace is over', async () => {
+    const { broker, publish, inTime, ending } = at()
+    const { taken } = await consumeAtGate(broker)
+    publish(QUEUE, { id: 'a', body: 1 })
+    await inTime(() => expect(taken).to.have.length(1))
+    expectValue(await ending(broker.close(30)), undefined)
+    expect(broker.state()).to.equal('down')
+  })
+
+  it('rejects what still waits with Unavailable when it closes', async () => {
+    const { broker, ending } = at()
+    const request = ending(broker.request('otp.calls', { id: 'c', body: 1 }, 30_000))
+    const publish = ending(broker.publish(QUEUE, { id: 'a', body: 1 }))
+    await broker.close()
+    expectError(await request, Unavailable)
+    const published = await publish
+    if ('error' in published) expect(published.error).to.be.instanceOf(Unavailable) // else it was confirmed just before
+  })
+
+  it('rejects everything with Unavailable once closed, and closing again is no harm', async () => {
+    const { broker, ending } = at()
+    await broker.close()
+    await broker.close()
+    expect(broker.state()).to.equal('down')
+    const attempts = [
+      broker.publish(QUEUE, { id: 'a', body: 1 }),
+      broker.request('otp.calls', { id: 'c', body: 1 }, 30_000),
+      broker.consume(QUEUE, async () => [], { prefetch: 1 }),
+      broker.serve('otp.calls', async () => [], { prefetch: 1 }),
+    ]
+    for (const attempt of attempts.map(ending)) expectError(await attempt, Unavailable)
+  })
+}
