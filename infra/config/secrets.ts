@@ -1,5 +1,5 @@
 // The three secrets a deployment has, as they are written in the environment and in the development secrets file.
-// Nothing here repeats a value in a complaint.
+// A complaint names an entry by its place, never by its id: someone who swaps the two writes the secret where the id should be.
 import { Buffer } from 'node:buffer'
 import { value } from './values.ts'
 
@@ -32,16 +32,13 @@ const namedKeys = (wanted: (bytes: number) => string | null) =>
     const keys = text.split(',').map((part, at) => {
       const [id = '', base64 = ''] = halves(part.trim())
       const key = bytesOf(base64)
-      if (!/^[A-Za-z0-9_-]{1,64}$/.test(id))
+      const bytes = wanted(key.length)
+      if (!/^[A-Za-z0-9_-]{1,64}$/.test(id) || key.length === 0)
         complain(`entry ${at + 1} must be id:base64, its id of A–Z, a–z, 0–9, _ and -`)
-      else if (!key) complain(`the key of "${id}" is not base64`)
-      else {
-        const bytes = wanted(key.length)
-        if (bytes) complain(`the key of "${id}" must be ${bytes} bytes long, not ${key.length}`)
-      }
-      return { id, key: key ?? Buffer.alloc(0) }
+      else if (bytes) complain(`the key of entry ${at + 1} must be ${bytes} bytes long, not ${key.length}`)
+      return { id, key }
     })
-    for (const id of repeated(keys.map(key => key.id))) complain(`the id "${id}" is there twice`)
+    for (const at of repeats(keys.map(key => key.id))) complain(`entry ${at + 1} has the id of one before it`)
     return keys
   })
 
@@ -57,12 +54,13 @@ export const adminTokens = () =>
       const [name = '', token = ''] = named ? halves(part) : [SOLE_OPERATOR, part]
       if (!/^[A-Za-z0-9_.-]{1,64}$/.test(name))
         complain(`entry ${at + 1} must be name:token, its name of A–Z, a–z, 0–9, _ . and -`)
-      else if (!/^[!-~]+$/.test(token)) complain(`the token of "${name}" must be visible ASCII without spaces`)
+      else if (!/^[!-~]+$/.test(token)) complain(`the token of entry ${at + 1} must be visible ASCII without spaces`)
       return { name, token }
     })
-    for (const name of repeated(tokens.map(token => token.name))) complain(`the name "${name}" is there twice`)
-    if (repeated(tokens.map(token => token.token)).length > 0)
-      complain('two names share one token: nobody could tell them apart')
+    for (const at of repeats(tokens.map(({ name }) => name))) complain(`entry ${at + 1} has the name of one before it`)
+    // Else nobody could tell from the audit log which of the two acted.
+    for (const at of repeats(tokens.map(({ token }) => token)))
+      complain(`entry ${at + 1} has the token of one before it`)
     return tokens
   })
 
@@ -71,13 +69,13 @@ const halves = (text: string): string[] => {
   return colon < 0 ? ['', text] : [text.slice(0, colon), text.slice(colon + 1)]
 }
 
-/** Either alphabet, padded or not; null for anything Node would decode by skipping what it does not know. */
-function bytesOf(base64: string): Buffer | null {
+/** Either alphabet, padded or not; nothing for a text that Node would decode by skipping what it does not know. */
+function bytesOf(base64: string): Buffer {
   const bytes = Buffer.from(base64, 'base64')
   const plain = base64.replace(/=+$/, '').replaceAll('+', '-').replaceAll('/', '_')
-  return plain !== '' && bytes.toString('base64url') === plain ? bytes : null
+  return bytes.toString('base64url') === plain ? bytes : Buffer.alloc(0)
 }
 
-const repeated = (texts: string[]): string[] => [
-  ...new Set(texts.filter((text, at) => text && texts.indexOf(text) !== at)),
-]
+/** The places whose text was there before. */
+const repeats = (texts: string[]): number[] =>
+  texts.flatMap((text, at) => (text && texts.indexOf(text) < at ? [at] : []))

@@ -1,0 +1,58 @@
+import { expect } from 'chai'
+import { ROLES, readConfig } from '../../../infra/config.ts'
+import { AMQP_URL, engines, MONGODB_URL, problemsOf, secrets, wrongIn } from '../../support/config.ts'
+
+describe('the engines', () => {
+  it('are the real ones when both URLs are given', () => {
+    const urls = { MONGODB_URL: 'mongodb+srv://u:p@a.test/db?w=majority', AMQP_URL: 'amqps://u:p@b.test:5671/%2f' }
+    expect(readConfig(urls, ['edge']).engine).to.deep.equal({
+      kind: 'real',
+      mongodbUrl: urls.MONGODB_URL,
+      amqpUrl: urls.AMQP_URL,
+    })
+    expect(wrongIn({ MONGODB_URL: 'mongodb://a.test:1,b.test:2,[::1]:3/?replicaSet=rs', AMQP_URL })).to.deep.equal([])
+  })
+
+  it('want both URLs or none', () => {
+    expect(wrongIn({ MONGODB_URL })).to.deep.equal(['AMQP_URL'])
+    expect(wrongIn({ AMQP_URL })).to.deep.equal(['MONGODB_URL'])
+  })
+
+  it('want URLs of their own scheme that name a host', () => {
+    expect(wrongIn({ MONGODB_URL: 'https://m.test', AMQP_URL: 'mongodb://r.test' })).to.deep.equal([
+      'MONGODB_URL',
+      'AMQP_URL',
+    ])
+    expect(wrongIn({ MONGODB_URL: 'mongodb://', AMQP_URL: 'amqp://guest@' })).to.deep.equal(['MONGODB_URL', 'AMQP_URL'])
+  })
+
+  it('cannot be asked for both ways', () => {
+    expect(wrongIn({ ...engines, ENGINE: 'embedded' })).to.deep.equal(['ENGINE'])
+    expect(wrongIn({ MONGODB_URL, ENGINE: 'embedded' })).to.deep.equal(['ENGINE'])
+  })
+
+  it('are never embedded in production by accident', () => {
+    expect(wrongIn({ ...secrets, NODE_ENV: 'production' })).to.deep.equal(['MONGODB_URL', 'AMQP_URL'])
+    expect(readConfig({ ...secrets, NODE_ENV: 'production', ENGINE: 'embedded' }, []).engine.kind).to.equal('embedded')
+    expect(readConfig({ ...secrets, NODE_ENV: 'production', ...engines }, []).engine.kind).to.equal('real')
+  })
+})
+
+describe('roles', () => {
+  it('can be a part only on real engines', () => {
+    expect(wrongIn({}, ['edge', 'otp'])).to.deep.equal(['roles'])
+    expect(wrongIn({ ENGINE: 'embedded' }, ['channel:sms'])).to.deep.equal(['roles'])
+    expect(readConfig(engines, ['channel:sms']).roles).to.deep.equal(['channel:sms'])
+  })
+
+  it('can all be named on the embedded engines', () => {
+    expect(readConfig({}, [...ROLES].reverse()).roles).to.deep.equal(ROLES)
+  })
+
+  it('must be known, and named once', () => {
+    expect(problemsOf(engines, ['edge', 'channel:fax', 'edge'])).to.deep.equal([
+      { name: 'roles', message: `"channel:fax" is none of ${ROLES.join(', ')}` },
+      { name: 'roles', message: '"edge" is there twice' },
+    ])
+  })
+})

@@ -1,0 +1,80 @@
+import { Buffer } from 'node:buffer'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { readConfig } from '../../../infra/config.ts'
+import { base64Key, engines, problemsOf, secrets, wrongIn } from '../../support/config.ts'
+
+describe('secrets', () => {
+  it('must all be given in production', () => {
+    const production = { ...engines, NODE_ENV: 'production' }
+    expect(wrongIn(production)).to.deep.equal(['CODE_SECRETS', 'DATA_KEYS', 'ADMIN_TOKEN'])
+    expect(wrongIn({ ...production, ...secrets, DATA_KEYS: '' })).to.deep.equal(['DATA_KEYS'])
+  })
+
+  it('are lists whose first entry is current', () => {
+    const { code, data } = readConfig(
+      { CODE_SECRETS: `new:${base64Key(48)}, old:${base64Key(32)}`, DATA_KEYS: `k-2_B:${base64Key(32)}` },
+      [],
+    ).secrets
+    expect(code).to.deep.equal([
+      { id: 'new', key: Buffer.alloc(48, 7) },
+      { id: 'old', key: Buffer.alloc(32, 7) },
+    ])
+    expect(data).to.deep.equal([{ id: 'k-2_B', key: Buffer.alloc(32, 7) }])
+  })
+
+  it('are read in either base64 alphabet, with or without padding', () => {
+    const bytes = Buffer.alloc(32, 0xfb)
+    for (const text of [
+      bytes.toString('base64'),
+      bytes.toString('base64url'),
+      bytes.toString('base64').replace('=', ''),
+    ]) {
+      expect(readConfig({ DATA_KEYS: `a:${text}` }, []).secrets.data?.[0]?.key).to.deep.equal(bytes)
+    }
+  })
+
+  for (const [why, DATA_KEYS] of [
+    ['a short key', `a:${base64Key(31)}`],
+    ['a long key', `a:${base64Key(33)}`],
+    ['no id', base64Key(32)],
+    ['an empty id', `:${base64Key(32)}`],
+    ['an id with a dot', `a.b:${base64Key(32)}`],
+    ['no key', 'a:'],
+    ['text that is not base64', `a:${'!'.repeat(43)}`],
+    ['base64 with a character too many', `a:${base64Key(32)}AA`],
+    ['the same id twice', `a:${base64Key(32)},a:${base64Key(32)}`],
+    ['an empty entry', `a:${base64Key(32)},`],
+  ] as const) {
+    it(`are refused: ${why}`, () => expect(wrongIn({ DATA_KEYS })).to.deep.equal(['DATA_KEYS']))
+  }
+
+  it('refuse a code secret of less than 32 bytes, and take a longer one', () => {
+    expect(wrongIn({ CODE_SECRETS: `a:${base64Key(31)}` })).to.deep.equal(['CODE_SECRETS'])
+    expect(wrongIn({ CODE_SECRETS: `a:${base64Key(64)}` })).to.deep.equal([])
+  })
+
+  it('let an operator token stand alone or be one of several with names', () => {
+    const tokens = (ADMIN_TOKEN: string) => readConfig({ ADMIN_TOKEN }, []).secrets.adminTokens
+    expect(tokens('t0ken')).to.deep.equal([{ name: 'operator', token: 't0ken' }])
+    expect(tokens('ann:t1:x, ci:t2')).to.deep.equal([
+      { name: 'ann', token: 't1:x' },
+      { name: 'ci', token: 't2' },
+    ])
+    for (const bad of ['a,b', 'ann:t1,ann:t2', 'ann:t1,bob:t1', 'ann:', ':t', 'two words', 'ann:t1,,', 'café'])
+      expect([...new Set(wrongIn({ ADMIN_TOKEN: bad }))], bad).to.deep.equal(['ADMIN_TOKEN'])
+  })
+
+  it('are never repeated in a complaint', () => {
+    const planted = fc.stringMatching(/^[A-Za-z0-9+/]{12,60}$/)
+    fc.assert(
+      fc.property(planted, fc.constantFrom('x:', 'x:!', '', 'x:AA,x:', 'a b:'), (secret, before) => {
+        const text = `${secret}:${secret},${before}${secret} ${secret}`
+        const url = `redis://user:${secret}@h.test`
+        const env = { CODE_SECRETS: text, DATA_KEYS: text, ADMIN_TOKEN: text, MONGODB_URL: url, AMQP_URL: url }
+        expect(wrongIn(env)).to.include.members(Object.keys(env))
+        expect(JSON.stringify(problemsOf(env))).not.to.contain(secret)
+      }),
+    )
+  })
+})

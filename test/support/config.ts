@@ -1,0 +1,31 @@
+// Settings that are right, and what is wrong with those that are not.
+import { Buffer } from 'node:buffer'
+import type { Problem } from '../../infra/config/problems.ts'
+import { ConfigProblems, readConfig } from '../../infra/config.ts'
+
+export const MONGODB_URL = 'mongodb://m.test:27017/countersign'
+export const AMQP_URL = 'amqp://r.test'
+export const engines = { MONGODB_URL, AMQP_URL }
+
+export const base64Key = (bytes: number): string => Buffer.alloc(bytes, 7).toString('base64')
+
+export const secrets = {
+  CODE_SECRETS: `c:${base64Key(32)}`,
+  DATA_KEYS: `d:${base64Key(32)}`,
+  ADMIN_TOKEN: 'a-long-admin-token',
+}
+
+type Env = Record<string, string | undefined>
+
+export function problemsOf(env: Env, roles: string[] = []): readonly Problem[] {
+  try {
+    readConfig(env, roles)
+  } catch (error) {
+    if (error instanceof ConfigProblems) return error.problems
+    throw error
+  }
+  return []
+}
+
+/** The names of the variables that are wrong. */
+export const wrongIn = (env: Env, roles: string[] = []): string[] => problemsOf(env, roles).map(({ name }) => name)
