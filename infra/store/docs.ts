@@ -25,7 +25,8 @@ export interface Comparison {
   $exists?: boolean
 }
 
-/** Members are joined by "and". A dotted path reaches into nested objects. `$or` joins alternatives. */
+/** Members are joined by "and". A dotted path reaches into nested objects. `$or` joins alternatives. Values compare as MongoDB
+ *  compares them: only with their own type, and null with missing as well. A member that is undefined is refused. */
 export type Filter<T extends Doc> = { [path in Path<T>]?: Scalar | Date | Comparison } & { $or?: Filter<T>[] }
 
 type Path<T> = (keyof T & string) | `${keyof T & string}.${string}`
@@ -45,7 +46,8 @@ export interface Operators<T extends Doc> {
   $addToSet?: { [path in Path<T>]?: unknown }
 }
 
-/** Stages computed from the document itself, for what operators cannot say ("add one unless that passes the limit"). */
+/** Stages computed from the document itself, for what operators cannot say ("add one unless that passes the limit"). A stage
+ *  reads the document as the stage before left it. `$cond` is written as a list. */
 export type Pipeline = ({ $set: Record<string, unknown> } | { $unset: string[] })[]
 
 export type Update<T extends Doc> = Operators<T> | Pipeline
@@ -53,6 +55,7 @@ export type Update<T extends Doc> = Operators<T> | Pipeline
 export type Sort<T extends Doc> = { [path in Path<T>]?: 1 | -1 }
 
 export interface Page<T extends Doc> {
+  /** Ties come in the order of `_id`, in the direction of the last field. An empty sort is by `_id`. */
   sort: Sort<T>
   limit: number
 }
@@ -72,11 +75,13 @@ export interface Docs<T extends Doc> {
   /** One group commit, one answer per document, in their order. A duplicate (`_id` or unique index) leaves the others be. */
   insert(docs: readonly T[]): Promise<('inserted' | 'duplicate')[]>
   /** One group commit. Each is applied only if the document still has that `rev`; then `rev` becomes one higher. A change of a
-   *  missing document is lost: nothing comes back to life. */
+   *  missing document is lost: nothing comes back to life. Changes of one document are taken in their order. Throws
+   *  `Duplicate` when a unique index refuses one; which of the others were applied is then unknown. */
   change(changes: T extends Revised ? readonly Change<T>[] : never): Promise<('won' | 'lost')[]>
-  /** Atomic on one matching document; answers the document after, or null when none matched. With `upsert`, a filter by `_id`
-   *  inserts when none is there. Throws `Duplicate` when a unique index refuses, and when an upsert by `_id` and more finds
-   *  the `_id` taken by a document that does not match the rest. */
+  /** Atomic on one matching document; answers the document after, or null when none matched. `rev` is left alone. With
+   *  `upsert`, a filter by one `_id` inserts when none is there: the filter's equalities, then the update; an upsert without an
+   *  `_id` is a TypeError. Throws `Duplicate` when a unique index refuses, and when an upsert by `_id` and more finds the `_id`
+   *  taken by a document that does not match the rest. */
   modify(filter: Filter<T>, update: Update<T>, options?: { upsert?: boolean }): Promise<T | null>
   /** Removes at most `limit` matching documents; answers how many. */
   remove(filter: Filter<T>, limit: number): Promise<number>

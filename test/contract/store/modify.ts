@@ -1,0 +1,131 @@
+import { expect } from 'chai'
+import { Duplicate } from '../../../infra/store/docs.ts'
+import { failure, type Ground, things } from './collections.ts'
+
+export function modifying({ things: docs, coded, counters, fresh }: Ground): void {
+  const counter = async (_id: string) => (await counters().get([_id])).get(_id)
+
+  it('answers the document after, and leaves its revision alone', async () => {
+    const group = fresh()
+    await docs().insert([{ _id: group, rev: 4, group, n: 1 }])
+    expect(await docs().modify({ _id: group }, { $inc: { n: 2 } })).to.deep.equal({ _id: group, rev: 4, group, n: 3 })
+  })
+
+  it('answers null when none matches, and makes none', async () => {
+    const group = fresh()
+    await docs().insert([{ _id: group, rev: 1, group, n: 1 }])
+    expect(await docs().modify({ _id: group, n: 2 }, { $inc: { n: 1 } })).to.equal(null)
+    expect(await docs().modify({ _id: `${group}x` }, { $inc: { n: 1 } })).to.equal(null)
+    expect(await docs().count({ group })).to.equal(1)
+    expect((await docs().get([group])).get(group)?.n).to.equal(1)
+  })
+
+  it('takes one of several that match', async () => {
+    const group = fresh()
+    await docs().insert(things(group, 3, () => ({ n: 0 })))
+    expect(await docs().modify({ group, n: 0 }, { $set: { n: 1 } })).to.include({ group, n: 1 })
+    expect(await docs().count({ group, n: 1 })).to.equal(1)
+  })
+
+  it('hands a document to one of several claimers only', async () => {
+    const group = fresh()
+    await docs().insert(things(group, 10, () => ({ active: false })))
+    const claims = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => docs().modify({ group, active: false }, { $set: { active: true, n: i } })),
+    )
+    const claimed = claims.filter(doc => doc !== null)
+    expect(new Set(claimed.map(doc => doc._id)).size).to.equal(claimed.length)
+    expect(await docs().count({ group, active: true })).to.equal(claimed.length)
+    expect(claimed.length).to.be.greaterThan(0)
+  })
+
+  it('counts every one of 100 parallel increments', async () => {
+    const _id = fresh()
+    await counters().insert([{ _id, n: 0 }])
+    const after = await Promise.all(Array.from({ length: 100 }, () => counters().modify({ _id }, { $inc: { n: 1 } })))
+    expect(new Set(after.map(doc => doc?.n)).size).to.equal(100)
+    expect((await counter(_id))?.n).to.equal(100)
+  })
+
+  it('throws Duplicate when a unique index refuses, and leaves the document as it was', async () => {
+    const group = fresh()
+    await coded().insert([
+      { _id: `${group}a`, code: `${group}1` },
+      { _id: `${group}b`, code: `${group}2` },
+    ])
+    const refused = await failure(coded().modify({ _id: `${group}b` }, { $set: { code: `${group}1`, note: 'x' } }))
+    expect(refused).to.be.instanceOf(Duplicate)
+    expect((await coded().get([`${group}b`])).get(`${group}b`)).to.deep.equal({ _id: `${group}b`, code: `${group}2` })
+  })
+
+  describe('with upsert', () => {
+    const upsert = true
+
+    it('inserts the filter’s equalities, $setOnInsert and the update', async () => {
+      const _id = fresh()
+      const update = { $inc: { n: 2 }, $setOnInsert: { granted: 5, 'data.first': true } }
+      const filter = { _id, kind: 'sms', 'window.of': 'day', spent: { $gte: 0 }, group: { $eq: 'g' } }
+      const doc = await counters().modify(filter, update, { upsert })
+      const expected = { _id, kind: 'sms', group: 'g', window: { of: 'day' }, n: 2, granted: 5, data: { first: true } }
+      expect(doc).to.deep.equal(expected)
+      expect(await counter(_id)).to.deep.equal(expected)
+    })
+
+    it('updates what is there, without $setOnInsert', async () => {
+      const _id = fresh()
+      const count = () => counters().modify({ _id }, { $inc: { n: 1 }, $setOnInsert: { granted: 5 } }, { upsert })
+      await count()
+      await counters().modify({ _id }, { $unset: { granted: true } })
+      expect(await count()).to.deep.equal({ _id, n: 2 })
+    })
+
+    it('sets purge_at on insert', async () => {
+      const _id = fresh()
+      const purge_at = new Date(Date.UTC(2100, 0, 1))
+      const doc = await counters().modify({ _id }, { $inc: { n: 1 }, $setOnInsert: { purge_at } }, { upsert })
+      expect(doc).to.deep.equal({ _id, n: 1, purge_at })
+    })
+
+    it('makes one document of 50 parallel upserts of an id, and counts each', async () => {
+      const _id = fresh()
+      const update = { $inc: { n: 1 }, $push: { data: 1 }, $setOnInsert: { granted: 1 } }
+      await Promise.all(Array.from({ length: 50 }, () => counters().modify({ _id }, update, { upsert })))
+      const doc = await counter(_id)
+      expect(doc).to.include({ n: 50, granted: 1 })
+      expect(doc?.data).to.have.length(50)
+    })
+
+    it('throws Duplicate when the id is taken by a document that does not match the rest', async () => {
+      const _id = fresh()
+      await counters().insert([{ _id, n: 40 }])
+      const refused = await failure(counters().modify({ _id, n: { $lt: 40 } }, { $inc: { n: 1 } }, { upsert }))
+      expect(refused).to.be.instanceOf(Duplicate)
+      expect(await counter(_id)).to.deep.equal({ _id, n: 40 })
+    })
+
+    it('grants exactly 40 of 100 parallel takers while the rest of the filter says "below 40"', async () => {
+      const _id = fresh()
+      const take = () => counters().modify({ _id, n: { $lt: 40 } }, { $inc: { n: 1 } }, { upsert })
+      const outcomes = await Promise.allSettled(Array.from({ length: 100 }, take))
+      const refusals = outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason] : []))
+      for (const refusal of refusals) expect(refusal).to.be.instanceOf(Duplicate)
+      expect(refusals).to.have.length(60)
+      expect((await counter(_id))?.n).to.equal(40)
+    })
+
+    it('throws Duplicate when the new document meets a unique index', async () => {
+      const group = fresh()
+      await coded().insert([{ _id: `${group}a`, code: group }])
+      const refused = await failure(coded().modify({ _id: `${group}b` }, { $set: { code: group } }, { upsert }))
+      expect(refused).to.be.instanceOf(Duplicate)
+      expect((await coded().get([`${group}b`])).size).to.equal(0)
+    })
+
+    it('is refused without an _id to insert under', async () => {
+      const group = fresh()
+      const anonymous = counters().modify({ group }, { $inc: { n: 1 } }, { upsert })
+      expect(await failure(anonymous)).to.be.instanceOf(TypeError)
+      expect(await counters().count({ group })).to.equal(0)
+    })
+  })
+}

@@ -1,0 +1,54 @@
+import { expect } from 'chai'
+import { type Ground, things } from './collections.ts'
+
+export function removing({ things: docs, fresh }: Ground): void {
+  it('removes what matches and answers how many', async () => {
+    const group = fresh()
+    await docs().insert(things(group, 10, i => ({ n: i % 2 })))
+    expect(await docs().remove({ group, n: 1 }, 100)).to.equal(5)
+    expect(await docs().count({ group })).to.equal(5)
+    expect(await docs().count({ group, n: 1 })).to.equal(0)
+  })
+
+  it('removes at most the limit, so a caller can go on in steps', async () => {
+    const group = fresh()
+    await docs().insert(things(group, 10))
+    const steps = []
+    for (let i = 0; i < 4; i++) steps.push(await docs().remove({ group }, 4))
+    expect(steps).to.deep.equal([4, 4, 2, 0])
+  })
+
+  it('by _id, and nothing at limit 0', async () => {
+    const group = fresh()
+    await docs().insert(things(group, 2))
+    expect(await docs().remove({ _id: `${group}-00000` }, 0)).to.equal(0)
+    expect(await docs().remove({ _id: `${group}-00000` }, 1)).to.equal(1)
+    expect(await docs().remove({ _id: `${group}-00000` }, 1)).to.equal(0)
+    expect(await docs().remove({ _id: { $in: [`${group}-00000`, `${group}-00001`] } }, 9)).to.equal(1)
+  })
+
+  it('removes each document once between parallel callers', async () => {
+    const group = fresh()
+    await docs().insert(things(group, 50))
+    const removed = await Promise.all(Array.from({ length: 5 }, () => docs().remove({ group }, 50)))
+    expect(removed.reduce((sum, n) => sum + n)).to.equal(50)
+  })
+
+  it('leaves a document that stopped matching on the way', async () => {
+    const group = fresh()
+    await docs().insert(things(group, 40, () => ({ active: false })))
+    const kept = things(group, 40).map(doc => docs().modify({ _id: doc._id }, { $set: { active: true, n: 1 } }))
+    const [removed, ...saved] = await Promise.all([docs().remove({ group, active: false }, 40), ...kept])
+    expect(removed + (await docs().count({ group }))).to.equal(40)
+    expect(await docs().count({ group, n: 1 })).to.equal(saved.filter(doc => doc !== null).length)
+  })
+
+  it('frees what a unique index held', async () => {
+    const group = fresh()
+    const claim = (id: string) => docs().insert([{ _id: `${group}${id}`, rev: 1, group, slot: 1, active: true }])
+    expect(await claim('a')).to.deep.equal(['inserted'])
+    expect(await claim('b')).to.deep.equal(['duplicate'])
+    await docs().remove({ _id: `${group}a` }, 1)
+    expect(await claim('b')).to.deep.equal(['inserted'])
+  })
+}
