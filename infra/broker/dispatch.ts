@@ -1,0 +1,177 @@
+// Between an adapter and a handler. In: items as the broker delivers them. Out: calls of the handler with what waited, at most
+// `parallel` at once, and for every item how it ended. Both adapters use it, for work and for calls, so that batches, throws and
+// stopping mean the same everywhere.
+import { inspect } from 'node:util'
+import type { Clock } from '../clock.ts'
+import { dead, type Flow, type Outcome } from './broker.ts'
+import { fifo } from './fifo.ts'
+import { delayFor } from './topology.ts'
+
+const LONGEST_REASON = 1_000
+const KINDS: readonly Outcome['kind'][] = ['done', 'retry', 'dead']
+
+export type Ended<Result> =
+  | { kind: 'returned'; result: Result }
+  /** The handler threw, or did not return one result per item. `error` is for the log, `reason` for whoever repairs it. */
+  | { kind: 'failed'; reason: string; error: unknown }
+  /** Never handed over: `expired` said so when its turn came. */
+  | { kind: 'expired' }
+
+export interface Dispatch<Item, Result> {
+  flow: Flow
+  clock: Clock
+  handle(items: Item[]): Promise<Result[]>
+  /** Called once per item, unless it was handed back or forgotten. `stop` waits for a returned promise, the next call does not. */
+  settle(item: Item, ended: Ended<Result>): void | Promise<void>
+  /** Items nobody will settle, in the order they came: the queue's again. May be none. */
+  handBack(items: Item[]): void
+  expired?(item: Item): boolean
+}
+
+export interface Dispatcher<Item> {
+  /** Handed over once this tick's promises have run, so that what arrives together goes together. Handed back after `stop`. */
+  accept(item: Item): void
+  /** Hands back what was not handed over yet; resolves when the rest is settled, or handed back because `graceMs` were over. */
+  stop(graceMs?: number): Promise<void>
+  /** Drops every item without settling it: the connection it came on is gone, and the broker will deliver it again. */
+  forget(): void
+}
+
+/** One call of the handler. It loses its items when they are handed back or forgotten; then its result means nothing. */
+interface Call<Item> {
+  items: Item[]
+}
+
+export function dispatcher<Item, Result>(options: Dispatch<Item, Result>): Dispatcher<Item> {
+  const { flow, clock, settle } = options
+  const batch = flow.batch ?? 1
+  const parallel = flow.parallel ?? flow.prefetch
+  const waiting = fifo<Item>()
+  const calls = new Set<Call<Item>>()
+  let settling = 0
+  let scheduled = false
+  let stopping = false
+  let finish = (): void => {}
+  const finished = new Promise<void>(resolve => {
+    finish = resolve
+  })
+
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    queueMicrotask(pump)
+  }
+
+  function pump(): void {
+    scheduled = false
+    while (calls.size < parallel && waiting.size > 0) {
+      const items = take()
+      if (items.length > 0) void run({ items })
+    }
+    finishIfIdle()
+  }
+
+  function take(): Item[] {
+    const items: Item[] = []
+    while (items.length < batch) {
+      const item = waiting.shift()
+      if (item === undefined) break
+      if (options.expired?.(item)) end(item, { kind: 'expired' })
+      else items.push(item)
+    }
+    return items
+  }
+
+  async function run(call: Call<Item>): Promise<void> {
+    calls.add(call)
+    const ended = await endings(options.handle, call.items)
+    calls.delete(call)
+    for (const [index, item] of call.items.entries()) end(item, ended(index))
+    schedule()
+  }
+
+  function end(item: Item, ended: Ended<Result>): void {
+    const settled = settle(item, ended)
+    if (!settled) return
+    settling += 1
+    const over = (): void => {
+      settling -= 1
+      schedule()
+    }
+    settled.then(over, over)
+  }
+
+  function abandon(): Item[] {
+    const items = [...calls].flatMap(call => call.items)
+    for (const call of calls) call.items = []
+    return items
+  }
+
+  function finishIfIdle(): void {
+    if (stopping && calls.size === 0 && settling === 0) finish()
+  }
+
+  async function finishedWithin(graceMs: number): Promise<void> {
+    let cancel = (): void => {}
+    const over = new Promise<void>(resolve => {
+      cancel = clock.after(graceMs, resolve)
+    })
+    await Promise.race([finished, over])
+    cancel()
+  }
+
+  return {
+    accept(item) {
+      if (stopping) return options.handBack([item])
+      waiting.push(item)
+      schedule()
+    },
+    async stop(graceMs) {
+      stopping = true
+      options.handBack(waiting.clear())
+      finishIfIdle()
+      if (graceMs === undefined) return finished
+      if (graceMs > 0) await finishedWithin(graceMs)
+      options.handBack(abandon())
+      finish() // whoever asked to stop without a limit need not wait any longer
+    },
+    forget() {
+      waiting.clear()
+      abandon()
+    },
+  }
+}
+
+/** Runs the handler; answers how the item at an index ended. Never throws. */
+async function endings<Item, Result>(
+  handle: (items: Item[]) => Promise<Result[]>,
+  items: Item[],
+): Promise<(index: number) => Ended<Result>> {
+  const count = items.length
+  try {
+    const results: unknown = await handle(items.slice())
+    const returned = Array.isArray(results) ? results.length : 0
+    if (returned === count) return index => ({ kind: 'returned', result: (results as Result[])[index] as Result })
+    throw new Error(`the handler returned ${returned} results for ${count} ${count === 1 ? 'message' : 'messages'}`)
+  } catch (error) {
+    const failed: Ended<Result> = { kind: 'failed', reason: reasonOf(error), error }
+    return () => failed
+  }
+}
+
+/** What was thrown, short enough for a message header. */
+function reasonOf(thrown: unknown): string {
+  const reason = thrown instanceof Error || typeof thrown === 'string' ? String(thrown) : inspect(thrown)
+  return reason.slice(0, LONGEST_REASON)
+}
+
+/** What becomes of a work message: the outcome its handler returned, a retry by a delay the queue declares, a failure dead. */
+export function outcomeOf(ended: Ended<Outcome>, delays: readonly number[]): Outcome {
+  if (ended.kind === 'failed') return dead(ended.reason)
+  if (ended.kind === 'expired') return dead('expired before it was handed over')
+  const outcome = ended.result
+  if (!KINDS.includes(outcome?.kind)) return dead(`the handler returned no outcome: ${inspect(outcome)}`)
+  if (outcome.kind !== 'retry') return outcome
+  const delay = delayFor(delays, outcome.afterMs)
+  return delay === undefined ? dead('a retry was asked of a queue without delays') : { kind: 'retry', afterMs: delay }
+}

@@ -1,0 +1,50 @@
+// A first-in-first-out list whose both ends cost the same however long it is. (Array.shift moves every element that follows.)
+export interface Fifo<T> {
+  readonly size: number
+  push(item: T): void
+  shift(): T | undefined
+  peek(): T | undefined
+  /** Back to the head, the first of them first. */
+  unshift(items: readonly T[]): void
+  /** Takes out everything, in order. */
+  clear(): T[]
+}
+
+/** Taken places are given back when there are this many, and they are at least half of the list. */
+const SLACK = 1_024
+
+export function fifo<T>(): Fifo<T> {
+  let items: (T | undefined)[] = []
+  let head = 0
+  return {
+    get size() {
+      return items.length - head
+    },
+    push(item) {
+      items.push(item)
+    },
+    shift() {
+      if (head === items.length) return undefined
+      const item = items[head]
+      items[head] = undefined
+      head += 1
+      if (head >= SLACK && head * 2 >= items.length) {
+        items = items.slice(head)
+        head = 0
+      }
+      return item
+    },
+    peek: () => items[head],
+    unshift(returned) {
+      if (returned.length === 0) return
+      items = [...returned, ...items.slice(head)]
+      head = 0
+    },
+    clear() {
+      const all = items.slice(head) as T[]
+      items = []
+      head = 0
+      return all
+    },
+  }
+}
