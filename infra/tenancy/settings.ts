@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { AppSettings } from '../../machines/settings.ts'
 import { check, type Problem } from './problems.ts'
+import { resolve } from './resolve.ts'
 import { androidHash, channel, country, domain, locale, origin, phoneNumber, withoutRepeats } from './shapes.ts'
 
 const enabled = z.boolean().default(true)
@@ -102,20 +103,4 @@ export function parseSettings(input: unknown): { ok: true; settings: Settings } 
   return checked.ok ? { ok: true, settings: checked.value } : checked
 }
 
-/** Members only a later release knows are passed over (two releases run side by side while one is rolled out); anything else
- *  that does not parse was never accepted by us, and is thrown. */
-export function resolveSettings(stored: GivenSettings): Settings {
-  const known = structuredClone(stored)
-  const settings = settingsSchema.safeParse(known)
-  if (settings.success) return settings.data
-  for (const issue of settings.error.issues) if (issue.code === 'unrecognized_keys') drop(known, issue.path, issue.keys)
-  return settingsSchema.parse(known)
-}
-
-function drop(value: unknown, path: readonly PropertyKey[], names: readonly string[]): void {
-  let holder = value
-  for (const part of path) holder = isObject(holder) ? holder[part] : undefined
-  if (isObject(holder)) for (const name of names) delete holder[name]
-}
-
-const isObject = (value: unknown): value is Record<PropertyKey, unknown> => typeof value === 'object' && value !== null
+export const resolveSettings = (stored: GivenSettings): Settings => resolve(settingsSchema, stored)

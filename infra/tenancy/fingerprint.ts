@@ -1,0 +1,7 @@
+// What is shown in place of a secret: enough to see whether two are the same, too little to find out what it is.
+import { createHash } from 'node:crypto'
+
+const SHOWN = 8
+
+export const fingerprint = (secret: string): string =>
+  `sha256:${createHash('sha256').update(secret).digest('hex').slice(0, SHOWN)}`

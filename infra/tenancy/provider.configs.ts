@@ -1,0 +1,102 @@
+// The config of each type of provider: what it must hold, and the vendor's public address where it names none. As with settings,
+// what was written is stored and defaults are resolved on reading. What only receipts need may be missing: then there are none.
+import { z } from 'zod'
+import { baseUrl, domain, text, webAddress } from './shapes.ts'
+
+const LONGEST_KEY = 10_000
+
+const pem = z.string().min(1).max(LONGEST_KEY)
+
+const twilio = z
+  .strictObject({
+    account_sid: text(),
+    auth_token: text(),
+    from: text().nullable().default(null),
+    messaging_service_sid: text().nullable().default(null),
+    base_url: baseUrl.default('https://api.twilio.com'),
+  })
+  .refine(config => config.from !== null || config.messaging_service_sid !== null, {
+    path: ['from'],
+    message: 'give "from" or "messaging_service_sid"',
+    when: ({ value }) => z.object({ from: z.unknown(), messaging_service_sid: z.unknown() }).safeParse(value).success,
+  })
+
+const vonage = z.strictObject({
+  application_id: text(),
+  private_key: pem,
+  signature_secret: text(1_000).nullable().default(null),
+  from: text(),
+  base_url: baseUrl.default('https://api.nexmo.com'),
+})
+
+const HTTP_BODY = { recipient: '{{recipient}}', text: '{{text}}', delivery_id: '{{delivery_id}}' }
+
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, 'must be the name of an HTTP header')
+const headerValue = z
+  .string()
+  .max(8_000)
+  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must be the value of an HTTP header')
+
+const http = z.strictObject({
+  url: webAddress,
+  method: z.enum(['POST', 'PUT', 'PATCH']).default('POST'),
+  headers: z.record(headerName, headerValue).default({}),
+  body: z.json().default(HTTP_BODY),
+  secret: text(1_000).nullable().default(null),
+})
+
+const whatsappCloud = z.strictObject({
+  phone_number_id: text(),
+  access_token: text(2_000),
+  app_secret: text().nullable().default(null),
+  verify_token: text().nullable().default(null),
+  /** Its name. Only the template mode needs one. */
+  template: text(512).nullable().default(null),
+  /** null: the OTP's locale. */
+  template_language: text(20).nullable().default(null),
+  api_version: z
+    .string()
+    .regex(/^v\d{1,3}\.\d{1,3}$/, 'must be a version of the Graph API, such as "v23.0"')
+    .default('v23.0'),
+  base_url: baseUrl.default('https://graph.facebook.com'),
+})
+
+const telegramGateway = z.strictObject({
+  token: text(),
+  base_url: baseUrl.default('https://gatewayapi.telegram.org'),
+})
+
+const SUBMISSION_PORT = 587
+const TLS_PORT = 465
+
+const dkim = z.strictObject({ domain, selector: text(), private_key: pem })
+
+const smtp = z
+  .strictObject({
+    host: z.string().regex(/^[A-Za-z0-9._:-]{1,253}$/, 'must be a host name or an IP address'),
+    /** null: the usual one, 465 when `secure`, else 587. */
+    port: z.int().min(1).max(65_535).nullable().default(null),
+    /** TLS from the first byte; otherwise STARTTLS where the server offers it. */
+    secure: z.boolean().default(false),
+    user: text().nullable().default(null),
+    pass: text(1_000).nullable().default(null),
+    from: text(320).regex(/^([^<>]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/, 'must be an email address'),
+    dkim: dkim.nullable().default(null),
+  })
+  .refine(config => (config.user === null) === (config.pass === null), {
+    path: ['pass'],
+    message: '"user" and "pass" go together',
+  })
+  .transform(config => ({ ...config, port: config.port ?? (config.secure ? TLS_PORT : SUBMISSION_PORT) }))
+
+const sandbox = z.strictObject({})
+
+export const CONFIGS = {
+  twilio,
+  vonage,
+  http,
+  whatsapp_cloud: whatsappCloud,
+  telegram_gateway: telegramGateway,
+  smtp,
+  sandbox,
+}
