@@ -1,0 +1,36 @@
+// Whether a condition of a filter says at least as much as a condition of a partial index. When in doubt it does not.
+import { type Condition, pointsOf } from './conditions.ts'
+
+export function implies(had: Condition | undefined, wanted: Condition): boolean {
+  if (!had) return false
+  return Object.entries(wanted).every(([operator, value]) => RULES[operator]?.(had, value) ?? false)
+}
+
+type Rule = (had: Condition, value: unknown) => boolean
+
+const BOUNDS = ['$gt', '$gte', '$lt', '$lte'] as const
+
+const every = (had: Condition, holds: (point: unknown) => boolean): boolean => pointsOf(had)?.every(holds) ?? false
+
+/** Text with text and number with number; anything else does not compare. */
+const compare = (a: unknown, b: unknown): number => {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  if (typeof a === 'string' && typeof b === 'string') return a === b ? 0 : a < b ? -1 : 1
+  return Number.NaN
+}
+
+const RULES: Record<string, Rule> = {
+  $eq: (had, value) => every(had, point => point === value),
+  $in: (had, values) => Array.isArray(values) && every(had, point => values.includes(point)),
+  $exists: (had, value) =>
+    had.$exists === value ||
+    (value === true && (every(had, point => point !== null) || BOUNDS.some(bound => bound in had))),
+  $gt: (had, value) =>
+    every(had, point => compare(point, value) > 0) || compare(had.$gt, value) >= 0 || compare(had.$gte, value) > 0,
+  $gte: (had, value) =>
+    every(had, point => compare(point, value) >= 0) || compare(had.$gt, value) >= 0 || compare(had.$gte, value) >= 0,
+  $lt: (had, value) =>
+    every(had, point => compare(point, value) < 0) || compare(had.$lt, value) <= 0 || compare(had.$lte, value) < 0,
+  $lte: (had, value) =>
+    every(had, point => compare(point, value) <= 0) || compare(had.$lt, value) <= 0 || compare(had.$lte, value) <= 0,
+}

@@ -1,0 +1,93 @@
+// Does a declared index serve this filter and sort? In: a collection's table entry and the query. Out: yes or no. Both adapters ask, so
+// that a query which would scan a collection is an error in tests, on every engine, and not a slow page a year later.
+//
+// Served means: the engine reads about as many entries as it answers, in the order asked for.
+import { branchesOf, type Condition, conditionsOf, isRange, pointsOf } from './conditions.ts'
+import type { Doc, Filter, Sort } from './docs.ts'
+import { implies } from './implies.ts'
+import type { CollectionSpec, Index } from './store.ts'
+
+export type Direction = 1 | -1
+export type Order = [path: string, direction: Direction][]
+
+/** `sort` is left out where order does not matter (count, modify, remove). */
+export function servedBy<T extends Doc>(spec: CollectionSpec<T>, filter: Filter<T>, sort?: Sort<T>): boolean {
+  const branches = branchesOf(filter) ?? []
+  const everyBranch = () => branches.length > 0 && branches.every(branch => servedBy(spec, branch, sort))
+  const whole = Object.keys(filter).length === 0
+  return indexesOf(spec).some(index => serves(index, conditionsOf(filter), sort, whole)) || everyBranch()
+}
+
+/** The fields an index is made of. A plain one ends in `_id`, so that ties come in that order without sorting. */
+export function keyOf(index: Index): Order {
+  const key = Object.entries(index.fields)
+  const last = key.at(-1)
+  return index.unique || !last || '_id' in index.fields ? key : [...key, ['_id', last[1]]]
+}
+
+/** A sort with its last word on ties, `_id`; left out where a unique index serves, because there are none and MongoDB would sort. */
+export function orderOf<T extends Doc>(spec: CollectionSpec<T>, filter: Filter<T>, sort: Sort<T>): Order {
+  const order = withTies(sort)
+  const unique = indexesOf(spec).filter(index => index.unique && !('_id' in index.fields))
+  const untied = unique.some(index => serves(index, conditionsOf(filter), sort, false))
+  return untied && !('_id' in sort) && order.length > 1 ? order.slice(0, -1) : order
+}
+
+function withTies<T extends Doc>(sort: Sort<T>): Order {
+  const order = Object.entries(sort) as Order
+  const id = order.findIndex(([path]) => path === '_id')
+  return id >= 0 ? order.slice(0, id + 1) : [...order, ['_id', order.at(-1)?.[1] ?? 1]]
+}
+
+const indexesOf = <T extends Doc>(spec: CollectionSpec<T>): Index[] => [
+  { fields: { _id: 1 }, unique: true },
+  ...(spec.indexes as readonly Index[]),
+]
+
+type Conditions = Map<string, Condition>
+
+function serves<T extends Doc>(
+  index: Index,
+  conditions: Conditions,
+  sort: Sort<T> | undefined,
+  whole: boolean,
+): boolean {
+  if (!holdsAll(index, conditions)) return false
+  const narrowed = narrows(index, conditions) || isItsPartial(index, conditions)
+  if (!sort) return narrowed
+  return (narrowed || whole) && ordered(index, conditions, withTies(sort))
+}
+
+/** A partial index has every document that matches only if the filter says at least as much as the index. */
+function holdsAll(index: Index, conditions: Conditions): boolean {
+  if (!index.partial) return true
+  if (branchesOf(index.partial)) return false
+  return [...conditionsOf(index.partial)].every(([path, wanted]) => implies(conditions.get(path), wanted))
+}
+
+function narrows(index: Index, conditions: Conditions): boolean {
+  const first = conditions.get(Object.keys(index.fields)[0] ?? '')
+  return pointsOf(first) !== undefined || isRange(first)
+}
+
+/** The filter asks for what the index holds and nothing else: then reading all of the index is no waste. */
+function isItsPartial(index: Index, conditions: Conditions): boolean {
+  if (!index.partial) return false
+  const partial = conditionsOf(index.partial)
+  return [...conditions].every(([path, condition]) => implies(partial.get(path), condition))
+}
+
+/** Walks the index along the sort: a field fixed by the filter may be passed over, any other must be the next one asked for. */
+function ordered(index: Index, conditions: Conditions, order: Order): boolean {
+  const asked = order.filter(([path]) => pointsOf(conditions.get(path))?.length !== 1)
+  let turn: number | undefined
+  for (const [path, direction] of keyOf(index)) {
+    const next = asked[0]
+    if (!next) return true
+    if (next[0] === path && (turn ?? next[1] * direction) === next[1] * direction) {
+      turn = next[1] * direction
+      asked.shift()
+    } else if (pointsOf(conditions.get(path)) === undefined) return false
+  }
+  return asked.length === 0 || index.unique === true
+}
