@@ -1,2 +1,4 @@
 /** The four ways a code can travel. */
 export type Channel = 'sms' | 'whatsapp' | 'telegram' | 'email'
+
+export const CHANNELS: readonly Channel[] = ['sms', 'whatsapp', 'telegram', 'email']

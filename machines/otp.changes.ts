@@ -1,0 +1,93 @@
+// How a verification changes: one pure function per kind of change, each from one version of the data to the next.
+import type { Channel } from './channels.ts'
+import type { Caller, Delivery, DeliveryStatus, Link, Otp, OtpStart } from './otp.ts'
+import { expiryAfterSend } from './rules.ts'
+
+/** Nothing is sent while the user has a link to open. */
+const waitsOnLink = (otp: Pick<Otp, 'whatsapp'>, channel: Channel): boolean =>
+  channel === 'whatsapp' && otp.whatsapp !== 'template'
+
+export function begun({ at, delivery_id, link, ...start }: OtpStart): Otp {
+  const onLink = waitsOnLink(start, start.channel)
+  return {
+    ...start,
+    tried: [start.channel],
+    generation: 1,
+    link: onLink ? link : null,
+    sends: 1,
+    wrong_codes: 0,
+    first_sent_at: at,
+    last_sent_at: at,
+    expires_at: expiryAfterSend(start.rules.ttl_ms, at, at),
+    deliveries: onLink ? [] : [queued(delivery_id, start.channel, 1, at)],
+    approval: null,
+    exchange: null,
+  }
+}
+
+/** Another send is spent, and the code's life and the cooldown begin anew. */
+export const resent = (otp: Otp, at: number): Otp => ({
+  ...otp,
+  sends: otp.sends + 1,
+  last_sent_at: at,
+  expires_at: expiryAfterSend(otp.rules.ttl_ms, otp.first_sent_at, at),
+})
+
+export interface Onto {
+  channel: Channel
+  fresh: boolean
+  delivery_id: string
+  link: Link
+  at: number
+}
+
+export function moved(otp: Otp, { channel, fresh, delivery_id, link, at }: Onto): Otp {
+  const generation = fresh ? otp.generation + 1 : otp.generation
+  const onLink = waitsOnLink(otp, channel)
+  return {
+    ...resent(otp, at),
+    channel,
+    generation,
+    tried: otp.tried.includes(channel) ? otp.tried : [...otp.tried, channel],
+    link: onLink ? link : null,
+    deliveries: onLink ? otp.deliveries : [...otp.deliveries, queued(delivery_id, channel, generation, at)],
+  }
+}
+
+/** The user's message on a `link_code` link is answered with the code. The first answer is the link's own send; each repeat is one more. */
+export const answered = (otp: Otp, delivery_id: string, at: number): Otp => ({
+  ...otp,
+  sends: hasAnswer(otp) ? otp.sends + 1 : otp.sends,
+  deliveries: [...otp.deliveries, queued(delivery_id, otp.channel, otp.generation, at)],
+})
+
+export const hasAnswer = (otp: Otp): boolean =>
+  otp.deliveries.some(delivery => delivery.generation === otp.generation && delivery.channel === 'whatsapp')
+
+export const guessedWrong = (otp: Otp): Otp => ({ ...otp, wrong_codes: otp.wrong_codes + 1 })
+
+export const approved = (otp: Otp, by: Caller | null, at: number): Otp => ({
+  ...otp,
+  approval: { at, by, generation: otp.generation, channel: otp.channel },
+})
+
+export const exchanged = (otp: Otp, key_id: string, at: number): Otp =>
+  otp.exchange === null ? { ...otp, exchange: { key_id, at } } : otp
+
+export const reported = (otp: Otp, reported_id: string, status: DeliveryStatus, at: number): Otp => ({
+  ...otp,
+  deliveries: otp.deliveries.map(delivery =>
+    delivery.delivery_id === reported_id ? { ...delivery, status, updated_at: at } : delivery,
+  ),
+})
+
+/** Receipts come late, twice and out of order: `delivered` and `failed` are final, and nothing goes back. */
+export const advances = (delivery: Delivery | undefined, status: DeliveryStatus): boolean =>
+  delivery?.status === 'queued' || (delivery?.status === 'sent' && status !== 'sent')
+
+const queued = (delivery_id: string, channel: Channel, generation: number, at: number): Delivery => ({
+  ...{ delivery_id, channel, generation },
+  status: 'queued',
+  created_at: at,
+  updated_at: at,
+})

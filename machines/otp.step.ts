@@ -1,0 +1,69 @@
+// The only place where a verification changes. In: what was saved (nothing yet, for a start), a command with its time. Out: what to
+// save, the effects to save with it, the reply. Pure, so whoever lost a race simply loads and steps again.
+import { initialTransition, transition } from 'xstate'
+import { otpMachine } from './otp.machine.ts'
+import type { Effect, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
+import { current, type SavedOtp, VERSION } from './otp.versions.ts'
+
+export type OtpCommand = { id: string } & (({ type: 'otp.start' } & OtpStart) | OtpEvent)
+
+export interface Step {
+  saved: SavedOtp
+  effects: Effect[]
+  reply: Reply
+  /** Whether there is anything to save. */
+  changed: boolean
+  /** When the sweeper should look; null once time changes nothing any more. */
+  dueAt: number | null
+}
+
+/** Enough for every command that can still be on its way; replies hold no secrets. */
+const REMEMBERED = 8
+
+type Transition = ReturnType<typeof transition<typeof otpMachine>>
+
+export function step(saved: SavedOtp | null, command: OtpCommand): Step {
+  if (saved === null) return outcome(null, command, begin(command))
+  const now = current(saved)
+  const told = now.last_commands.find(({ id }) => id === command.id)
+  if (told) return { saved: now, effects: [], reply: told.reply, changed: false, dueAt: dueAt(now) }
+  if (command.type === 'otp.start') throw new Error('a verification starts once')
+  const snapshot = otpMachine.resolveState({ value: now.value, context: now.context })
+  return outcome(now, command, transition(otpMachine, snapshot, command))
+}
+
+function begin(command: OtpCommand): Transition {
+  if (command.type !== 'otp.start') throw new Error(`${command.type} needs a verification that was started`)
+  const { id: _, type: __, ...start } = command
+  return initialTransition(otpMachine, start)
+}
+
+function outcome(before: SavedOtp | null, command: OtpCommand, [snapshot, actions]: Transition): Step {
+  const reply = only(params<Reply>(actions, 'reply'))
+  const effects = [...params<Effect>(actions, 'deliver'), ...params<Effect>(actions, 'notify')]
+  const changed = before === null || snapshot.value !== before.value || snapshot.context !== before.context
+  const remembered = [...(before?.last_commands ?? []), { id: command.id, reply }].slice(-REMEMBERED)
+  const saved: SavedOtp =
+    before !== null && !changed
+      ? before
+      : {
+          machine: 'otp',
+          version: VERSION,
+          value: snapshot.value as OtpStatus,
+          context: snapshot.context,
+          last_commands: remembered,
+        }
+  return { saved, effects, reply, changed, dueAt: dueAt(saved) }
+}
+
+const params = <T>(actions: Transition[1], type: string): T[] =>
+  actions.filter(action => action.type === type).map(action => action.params as T)
+
+/** Every row of the machine answers exactly once; one that does not is a mistake in the table. */
+function only(replies: Reply[]): Reply {
+  const [reply] = replies
+  if (replies.length !== 1 || reply === undefined) throw new Error(`a command got ${replies.length} replies`)
+  return reply
+}
+
+const dueAt = ({ value, context }: SavedOtp): number | null => (value === 'pending' ? context.expires_at : null)

@@ -1,0 +1,32 @@
+// A verification outlives a deploy: what was saved by an older release is brought up to date when it is read, one version at a time.
+import type { Otp, OtpStatus, Reply } from './otp.ts'
+
+/** As it lies in the store, beside `rev` and the outbox. */
+export interface SavedOtp {
+  machine: 'otp'
+  version: number
+  value: OtpStatus
+  context: Otp
+  /** The latest commands and what they were told: one that is delivered twice is answered twice and executed once. */
+  last_commands: { id: string; reply: Reply }[]
+}
+
+/** What an older release saved: the same frame around a context of another shape. */
+type Older = Omit<SavedOtp, 'context' | 'value'> & { value: string; context: Record<string, unknown> }
+
+/** `MIGRATORS[n]` makes version n + 1 of version n. A golden snapshot of every released version is restored in tests. */
+const MIGRATORS: Record<number, (older: Older) => Older> = {}
+
+export const VERSION = 1
+
+export function current(saved: SavedOtp): SavedOtp {
+  if (saved.version === VERSION) return saved
+  if (saved.version > VERSION) throw new Error(`saved by a newer release: otp version ${saved.version}`)
+  let older: Older = { ...saved, context: { ...saved.context } }
+  while (older.version < VERSION) {
+    const migrate = MIGRATORS[older.version]
+    if (!migrate) throw new Error(`no way from otp version ${older.version} to ${VERSION}`)
+    older = { ...migrate(older), version: older.version + 1 }
+  }
+  return older as unknown as SavedOtp
+}
