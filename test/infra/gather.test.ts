@@ -1,0 +1,78 @@
+import { expect } from 'chai'
+import { gather } from '../../infra/gather.ts'
+
+/** A run that is under way until the test lets it go. */
+function controlled() {
+  const calls: { items: number[]; finish(): void; fail(error: Error): void }[] = []
+  const run = (items: number[]) =>
+    new Promise<string[]>((resolve, reject) => {
+      calls.push({ items, finish: () => resolve(items.map(item => `r${item}`)), fail: reject })
+    })
+  return { calls, run }
+}
+
+const tick = () => new Promise<void>(resolve => setImmediate(resolve))
+
+describe('gather', () => {
+  it('puts what is asked for in one tick into one call, and gives each caller its own results', async () => {
+    const { calls, run } = controlled()
+    const ask = gather(run, { most: 100, parallel: 1 })
+    const answers = [ask([1]), ask([2, 3]), ask([4])]
+    await tick()
+    expect(calls.map(call => call.items)).to.deep.equal([[1, 2, 3, 4]])
+    calls[0]?.finish()
+    expect(await Promise.all(answers)).to.deep.equal([['r1'], ['r2', 'r3'], ['r4']])
+  })
+
+  it('gathers what arrives while as many calls as allowed are under way', async () => {
+    const { calls, run } = controlled()
+    const ask = gather(run, { most: 100, parallel: 1 })
+    const first = ask([1])
+    await tick()
+    const later = [ask([2]), ask([3])]
+    await tick()
+    expect(calls).to.have.length(1)
+    calls[0]?.finish()
+    await first
+    await tick()
+    expect(calls[1]?.items).to.deep.equal([2, 3])
+    calls[1]?.finish()
+    expect(await Promise.all(later)).to.deep.equal([['r2'], ['r3']])
+  })
+
+  it('keeps calls below their size, splitting no caller', async () => {
+    const { calls, run } = controlled()
+    const ask = gather(run, { most: 3, parallel: 4 })
+    const answers = [ask([1, 2]), ask([3, 4]), ask([5]), ask([6, 7, 8, 9])]
+    await tick()
+    await tick()
+    await tick()
+    expect(calls.map(call => call.items)).to.deep.equal([
+      [1, 2],
+      [3, 4, 5],
+      [6, 7, 8, 9],
+    ])
+    for (const call of calls) call.finish()
+    expect((await Promise.all(answers)).flat()).to.have.length(9)
+  })
+
+  it('tells everyone of a call that failed, and goes on', async () => {
+    const { calls, run } = controlled()
+    const ask = gather(run, { most: 100, parallel: 1 })
+    const answers = [ask([1]), ask([2])]
+    await tick()
+    calls[0]?.fail(new Error('engine down'))
+    const outcomes = await Promise.allSettled(answers)
+    expect(outcomes.map(outcome => outcome.status)).to.deep.equal(['rejected', 'rejected'])
+    const again = ask([3])
+    await tick()
+    calls[1]?.finish()
+    expect(await again).to.deep.equal(['r3'])
+  })
+
+  it('answers nothing asked with nothing, without a call', async () => {
+    const { calls, run } = controlled()
+    expect(await gather(run, { most: 1, parallel: 1 })([])).to.deep.equal([])
+    expect(calls).to.deep.equal([])
+  })
+})
