@@ -1,0 +1,49 @@
+// In: what a caller typed. Out: a recipient in its one canonical form, or null. E.164 shape alone is not a valid number, and a
+// pattern alone is not an address: the full metadata decides about numbers, the rules of SMTP and DNS about addresses.
+import { Buffer } from 'node:buffer'
+import { isIP } from 'node:net'
+import { domainToASCII, domainToUnicode } from 'node:url'
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+
+export type ParsedRecipient =
+  | { kind: 'phone'; value: string; country: string | null; callingCode: string }
+  | { kind: 'email'; value: string }
+
+export const parseRecipient = (text: string): ParsedRecipient | null =>
+  text.startsWith('+') ? parsePhone(text) : parseEmail(text)
+
+const E164 = /^\+[1-9]\d{6,14}$/
+
+function parsePhone(text: string): ParsedRecipient | null {
+  if (!E164.test(text)) return null
+  const number = parsePhoneNumberFromString(text)
+  // The parser mends what it can; what it had to mend was not the number.
+  if (!number?.isValid() || number.number !== text) return null
+  return { kind: 'phone', value: text, country: number.country ?? null, callingCode: number.countryCallingCode }
+}
+
+const LONGEST_ADDRESS = 254
+const LONGEST_LOCAL = 64
+const LONGEST_DOMAIN = 253
+/** RFC 5322 dot-atom, with the letters of other scripts that RFC 6531 allows. Quoted local parts are not taken. */
+const ATOM = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
+const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+
+function parseEmail(text: string): ParsedRecipient | null {
+  const at = text.lastIndexOf('@')
+  if (at < 1 || Buffer.byteLength(text) > LONGEST_ADDRESS) return null
+  const local = text.slice(0, at).normalize('NFC')
+  const domain = parseDomain(text.slice(at + 1))
+  if (domain === null || Buffer.byteLength(local) > LONGEST_LOCAL || !ATOM.test(local)) return null
+  return { kind: 'email', value: `${local}@${domain}` }
+}
+
+/** Lower-cased and in Unicode, however it was written. */
+function parseDomain(text: string): string | null {
+  if (/[\s/\\?#@:%[\]]/.test(text) || isIP(text)) return null
+  const ascii = domainToASCII(text)
+  const labels = ascii.split('.')
+  const fits = ascii !== '' && ascii.length <= LONGEST_DOMAIN && labels.length > 1
+  if (!fits || !labels.every(label => LABEL.test(label)) || /^\d+$/.test(labels.at(-1) ?? '')) return null
+  return domainToUnicode(ascii)
+}

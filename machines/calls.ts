@@ -1,0 +1,78 @@
+// What the edge asks of the OTP actor, and what it is told. Both travel through the broker, so whatever is secret or personal is
+// sealed: every member whose name begins with `sealed_`.
+import type { Channel } from './channels.ts'
+import type { ErrorType } from './errors.ts'
+import type { Caller, Completion, Mode, OtpStatus } from './otp.ts'
+
+/** Whose key it was. */
+export interface Identity extends Caller {
+  company_id: string
+  app_id: string
+  mode: Mode
+}
+
+export type OtpCall =
+  | {
+      type: 'otp.send'
+      by: Identity
+      sealed_recipient: string
+      locale: string | null
+      /** Null when none is usable: absent, private or reserved. */
+      sealed_client_ip: string | null
+      /** A hash of the caller's idempotency key with its company, mode and kind of key; null when there is none. */
+      claim: string | null
+    }
+  | { type: 'otp.resend'; by: Identity; otp_id: string; channel: Channel | null }
+  | { type: 'otp.verify'; by: Identity; otp_id: string; sealed_code: string }
+  | { type: 'otp.cancel'; by: Identity; otp_id: string }
+  | { type: 'token.exchange'; by: Identity; sealed_token: string }
+
+/** The verification object of the interface, its link still sealed. */
+export interface VerificationView {
+  otp_id: string
+  status: OtpStatus
+  channel: Channel
+  masked_recipient: string
+  sealed_action_url: string | null
+  completion: Completion
+}
+
+export type LimitScope =
+  | 'recipient'
+  | 'client_ip'
+  | 'client_ip_reputation'
+  | 'app'
+  | 'app_without_client_ip'
+  | 'recipient_verify'
+  | 'resend_cooldown'
+
+export interface Refusal {
+  kind: 'refused'
+  error: ErrorType
+  detail: string
+  scope?: LimitScope
+  retry_after_ms?: number
+  otp_status?: OtpStatus
+}
+
+export type OtpAnswer =
+  | { kind: 'verification'; verification: VerificationView }
+  | {
+      kind: 'verified'
+      otp_id: string
+      status: OtpStatus
+      matched: boolean
+      attempts_left: number
+      sealed_token: string | null
+    }
+  | {
+      kind: 'exchanged'
+      otp_id: string
+      sealed_recipient: string
+      recipient_type: 'phone' | 'email'
+      channel: Channel
+      verified_at: number
+    }
+  | Refusal
+  /** One answer for every token that cannot be exchanged, so that tokens cannot be probed. */
+  | { kind: 'no_such_token' }
