@@ -1,0 +1,155 @@
+// The asking side of calls. In: requests. Out: frames, each with the calls of one tick, and the answers given back to whom they
+// belong. Answers come by direct reply-to: no reply queue is declared, and they reach only the channel the call left on.
+import type { Buffer } from 'node:buffer'
+import type { Message as AmqpMessage, Channel, ConsumeMessage, Options } from 'amqplib'
+import { Unavailable } from '../../unavailable.ts'
+import { CallFailed, CallTimeout, type Message } from '../broker.ts'
+import { healingChannel, type Surroundings } from './channel.ts'
+import type { Deadlines } from './deadlines.ts'
+import { answersIn, callJson, callsIn, frame } from './frames.ts'
+
+export interface Caller {
+  ready(): boolean
+  request(queue: string, message: Message, budgetMs: number): Promise<unknown>
+  /** Sends something transient and forgets it: answers, and calls handed on. False when it cannot even be sent. */
+  post(queue: string, content: Buffer, options?: Posting): boolean
+  /** Rejects every request that waits for its answer. */
+  fail(why: string): void
+  close(): Promise<void>
+}
+
+export type Posting = Pick<Options.Publish, 'replyTo' | 'expiration' | 'mandatory'>
+
+export interface CallerOptions extends Surroundings {
+  /** The most calls in one frame. */
+  framing: number
+  deadlines: Deadlines
+  /** A frame came back: there is no such queue. */
+  onMissing: (queue: string) => void
+}
+
+interface Waiting {
+  resolve: (value: unknown) => void
+  reject: (error: Error) => void
+  cancel: () => void
+}
+
+interface Draft {
+  queue: string
+  numbers: number[]
+  parts: string[]
+  longestMs: number
+}
+
+const REPLY_TO = 'amq.rabbitmq.reply-to'
+
+export function caller(options: CallerOptions): Caller {
+  const { link, log, framing, deadlines, onMissing } = options
+  const waiting = new Map<number, Waiting>()
+  const drafts = new Map<string, Draft>()
+  let asked = 0
+  let scheduled = false
+
+  const channel = healingChannel<Channel>(options, {
+    name: 'calls',
+    open: model => model.createChannel(),
+    async prepare(opened) {
+      opened.on('return', returned)
+      await opened.consume(REPLY_TO, message => (message ? answered(message) : channel.renew(opened)), { noAck: true })
+    },
+    lost: () => fail('the connection to RabbitMQ was lost'),
+  })
+
+  function end(n: number, how: (call: Waiting) => void): void {
+    const call = waiting.get(n)
+    if (!call) return
+    waiting.delete(n)
+    call.cancel()
+    how(call)
+  }
+
+  function fail(why: string): void {
+    drafts.clear()
+    for (const n of [...waiting.keys()]) end(n, call => call.reject(new Unavailable(why)))
+  }
+
+  function answered({ content }: ConsumeMessage): void {
+    try {
+      for (const answer of answersIn(content))
+        end(answer.n, call => {
+          if ('failed' in answer) call.reject(new CallFailed(answer.failed))
+          else call.resolve(answer.value)
+        })
+    } catch (error) {
+      log.warn({ err: String(error) }, 'broker.unreadable_answer')
+    }
+  }
+
+  /** The frame comes back whole, so it says itself which calls were in it. */
+  function returned({ content, fields }: AmqpMessage): void {
+    for (const { n } of callsIn(content)) end(n, call => call.reject(new Unavailable(`no queue ${fields.routingKey}`)))
+    onMissing(fields.routingKey)
+  }
+
+  function flush(): void {
+    scheduled = false
+    const ready = [...drafts.values()]
+    drafts.clear()
+    for (const draft of ready) send(draft)
+  }
+
+  function send({ queue, numbers, parts, longestMs }: Draft): void {
+    if (post(queue, frame(parts), { replyTo: REPLY_TO, expiration: longestMs, mandatory: true })) return
+    for (const n of numbers) end(n, call => call.reject(new Unavailable('RabbitMQ is not connected or blocked')))
+  }
+
+  function post(queue: string, content: Buffer, options: Posting = {}): boolean {
+    const open = channel.ready()
+    if (!open || link.blocked()) return false
+    try {
+      open.sendToQueue(queue, content, options)
+      return true
+    } catch (error) {
+      log.warn({ queue, err: String(error) }, 'broker.not_sent')
+      return false
+    }
+  }
+
+  /** RabbitMQ drops a frame when the longest of its budgets is over, so only calls of like budgets travel together. */
+  function draftFor(queue: string, budgetMs: number): Draft {
+    const key = `${Math.ceil(Math.log2(budgetMs) * 4)} ${queue}`
+    const known = drafts.get(key)
+    if (known && known.parts.length < framing) return known
+    if (known) send(known)
+    const draft = { queue, numbers: [], parts: [], longestMs: 0 }
+    drafts.set(key, draft)
+    return draft
+  }
+
+  return {
+    ready: () => channel.ready() !== undefined,
+    post,
+    fail,
+    request: (queue, { id, body }, budgetMs) =>
+      new Promise((resolve, reject) => {
+        if (!channel.ready() || link.blocked()) throw new Unavailable('RabbitMQ is not connected or blocked')
+        if (!(budgetMs > 0)) throw new CallTimeout('no time left')
+        asked += 1
+        const n = asked
+        const json = callJson({ n, id, body, budgetMs })
+        const draft = draftFor(queue, budgetMs)
+        draft.parts.push(json)
+        draft.numbers.push(n)
+        draft.longestMs = Math.max(draft.longestMs, Math.ceil(budgetMs))
+        const timedOut = () => end(n, call => call.reject(new CallTimeout(`no answer within ${budgetMs} ms`)))
+        waiting.set(n, { resolve, reject, cancel: deadlines.after(budgetMs, timedOut) })
+        if (scheduled) return
+        scheduled = true
+        setImmediate(flush)
+      }),
+    async close() {
+      fail('the broker was closed')
+      await channel.close()
+    },
+  }
+}

@@ -1,0 +1,44 @@
+// Many deadlines on few timers: those that fall into the same few milliseconds share one. None is called early.
+import type { Clock } from '../../clock.ts'
+
+export interface Deadlines {
+  /** Runs `expire` some `ms` from now, at most one step late; the returned function cancels it. */
+  after(ms: number, expire: () => void): () => void
+}
+
+interface Slot {
+  expiring: Set<() => void>
+  cancel: () => void
+}
+
+export function deadlines(clock: Clock, stepMs = 10): Deadlines {
+  const slots = new Map<number, Slot>()
+
+  function slotAt(due: number): Slot {
+    const known = slots.get(due)
+    if (known) return known
+    const expiring = new Set<() => void>()
+    const cancel = clock.after(due * stepMs - performance.now(), () => {
+      slots.delete(due)
+      for (const expire of expiring) expire()
+    })
+    const slot = { expiring, cancel }
+    slots.set(due, slot)
+    return slot
+  }
+
+  return {
+    after(ms, expire) {
+      // One step more than rounding up: timers may fire up to a millisecond before their time.
+      const due = Math.floor((performance.now() + ms) / stepMs) + 1
+      const slot = slotAt(due)
+      slot.expiring.add(expire)
+      return () => {
+        slot.expiring.delete(expire)
+        if (slot.expiring.size > 0 || slots.get(due) !== slot) return
+        slots.delete(due)
+        slot.cancel()
+      }
+    },
+  }
+}
