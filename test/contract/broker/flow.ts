@@ -82,6 +82,7 @@ export function flowCases(at: () => Bench): void {
       { prefetch: 100, batch: 20, parallel: 1 },
     )
     publish(QUEUE, ...numbered(100))
+    await inTime(() => expect(batches).to.have.length(1))
     await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.include({ ready: 0 }))
     expect(batches).to.have.length(1)
     shut.open()
