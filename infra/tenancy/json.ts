@@ -1,0 +1,65 @@
+// In: text that should be JSON. Out: the value, or where it stops being JSON, by line and column.
+// A scanner of our own, because engines word their complaints differently and some give no position.
+export type Json = { ok: true; value: unknown } | { ok: false; message: string }
+
+export function parseJson(text: string): Json {
+  // Some editors put a byte order mark in front, which no JSON parser takes.
+  const bare = text.replace(/^\uFEFF/, '')
+  try {
+    return { ok: true, value: JSON.parse(bare) }
+  } catch {
+    return { ok: false, message: `not JSON: ${complaint(bare, faultIn(bare))}` }
+  }
+}
+
+function complaint(text: string, at: number): string {
+  const before = text.slice(0, at).split('\n')
+  const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
+  const found = [...text.slice(at, at + 2)][0]
+  return found === undefined ? `it ends too early, at ${place}` : `unexpected ${JSON.stringify(found)} at ${place}`
+}
+
+const TOKEN =
+  /[{}[\],:]|"(?:[^"\\\p{Cc}]|[\x7f-\x9f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/uy
+const SPACE = /[ \t\n\r]*/y
+
+type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or }' | ', or ]' | 'end'
+
+/** Where the first token is that cannot be there; the text's length when something is missing at its end. */
+function faultIn(text: string): number {
+  const open: ('{' | '[')[] = []
+  const after = (): Expected => (open.at(-1) === '{' ? ', or }' : open.at(-1) === '[' ? ', or ]' : 'end')
+  let expected: Expected = 'value'
+  let at = 0
+  for (;;) {
+    at = endOf(SPACE, text, at) ?? at
+    const end = endOf(TOKEN, text, at)
+    if (end === null) return at
+    const token = text.slice(at, end)
+    const next = follow(token, expected, open, after)
+    if (next === null) return at
+    expected = next
+    at = end
+  }
+}
+
+function follow(token: string, expected: Expected, open: ('{' | '[')[], after: () => Expected): Expected | null {
+  if (token === '}' || token === ']') {
+    if (!expected.endsWith(token)) return null
+    open.pop()
+    return after()
+  }
+  if (expected.startsWith('name')) return token.startsWith('"') ? ':' : null
+  if (expected === ':') return token === ':' ? 'value' : null
+  if (expected === ', or }') return token === ',' ? 'name' : null
+  if (expected === ', or ]') return token === ',' ? 'value' : null
+  if (expected === 'end' || token === ',' || token === ':') return null
+  if (token !== '{' && token !== '[') return after()
+  open.push(token)
+  return token === '{' ? 'name or }' : 'value or ]'
+}
+
+function endOf(pattern: RegExp, text: string, at: number): number | null {
+  pattern.lastIndex = at
+  return pattern.test(text) ? pattern.lastIndex : null
+}

@@ -1,0 +1,62 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { parseJson } from '../../../infra/tenancy/json.ts'
+
+describe('JSON with a place for its faults', () => {
+  it('is parsed, with or without a byte order mark', () => {
+    expect(parseJson('{"a":[1,null]}')).to.deep.equal({ ok: true, value: { a: [1, null] } })
+    expect(parseJson('\uFEFF[]')).to.deep.equal({ ok: true, value: [] })
+  })
+
+  const faults: [string, string, string][] = [
+    ['a trailing comma', '{\n  "a": 1,\n}', 'unexpected "}" at line 3, column 1'],
+    ['a trailing comma in a list', '[1,\r\n 2, ]', 'unexpected "]" at line 2, column 5'],
+    ['a missing comma', '{"a": 1\n "b": 2}', 'unexpected "\\"" at line 2, column 2'],
+    ['a missing colon', '{"a" 1}', 'unexpected "1" at line 1, column 6'],
+    ['a name without quotes', '{a: 1}', 'unexpected "a" at line 1, column 2'],
+    ['single quotes', "['a']", 'unexpected "\'" at line 1, column 2'],
+    ['a comment', '{\n  // a\n}', 'unexpected "/" at line 2, column 3'],
+    ['the wrong bracket', '{"a": [1}', 'unexpected "}" at line 1, column 9'],
+    ['a string across lines', '["a\nb"]', 'unexpected "\\"" at line 1, column 2'],
+    ['a leading zero', '[01]', 'unexpected "1" at line 1, column 3'],
+    ['two values', '{} 😀', 'unexpected "😀" at line 1, column 4'],
+    ['nothing', '', 'it ends too early, at line 1, column 1'],
+    ['a missing bracket', '{"a": [1]\n', 'it ends too early, at line 2, column 1'],
+    ['an object cut short', '{"a":', 'it ends too early, at line 1, column 6'],
+  ]
+  for (const [what, text, complaint] of faults) {
+    it(`points at ${what}`, () => {
+      expect(parseJson(text)).to.deep.equal({ ok: false, message: `not JSON: ${complaint}` })
+    })
+  }
+
+  it('never points past the fault: what stands before it can still become JSON', () => {
+    const broken = fc
+      .tuple(fc.json(), fc.nat(), fc.constantFrom(',', '}', ']', ':', '"', '{', 'x', '\n', ''))
+      .map(([text, at, put]) => text.slice(0, at % (text.length + 1)) + put + text.slice((at % (text.length + 1)) + 1))
+    fc.assert(
+      fc.property(broken, text => {
+        const parsed = parseJson(text)
+        if (parsed.ok) return
+        const place = /line (\d+), column (\d+)$/.exec(parsed.message)
+        const before = text.split('\n').slice(0, Number(place?.[1]))
+        const at = before.slice(0, -1).join('\n').length + (before.length > 1 ? 1 : 0) + Number(place?.[2]) - 1
+        expect(at).to.be.within(0, text.length)
+        // V8 names a position in some of its complaints; inside a token it may be later than ours, which is the token's start.
+        const theirs = /at position (\d+)/.exec(complaintOf(text))
+        if (theirs) expect(at).to.be.at.most(Number(theirs[1]))
+        expect(complaintOf(text.slice(0, at))).to.match(/Unexpected end|Unterminated|Expected|No number|^$/)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+function complaintOf(text: string): string {
+  try {
+    JSON.parse(text)
+    return ''
+  } catch (complaint) {
+    return String((complaint as Error).message)
+  }
+}
