@@ -1,0 +1,20 @@
+// A log that keeps its lines, for tests that read them.
+import { createLog, type Logger, type LogOptions } from '../../infra/log.ts'
+
+export interface CapturedLog {
+  log: Logger
+  /** Everything written so far, as it was written. */
+  output(): string
+  /** The lines, parsed. */
+  lines(): Record<string, unknown>[]
+}
+
+export function capturedLog(options: Partial<LogOptions> = {}): CapturedLog {
+  const written: string[] = []
+  const destination = { write: (line: string) => void written.push(line) }
+  return {
+    log: createLog({ level: 'trace', pretty: false, destination, ...options }),
+    output: () => written.join(''),
+    lines: () => written.map(line => JSON.parse(line)),
+  }
+}
