@@ -25,12 +25,15 @@ export function keyOf(index: Index): Order {
   return index.unique || !last || '_id' in index.fields ? key : [...key, ['_id', last[1]]]
 }
 
-/** A sort with its last word on ties, `_id`; left out where a unique index serves, because there are none and MongoDB would sort. */
+/** A sort with its last word on ties, `_id`. Left out where a unique index serves: there are no ties, and MongoDB would sort. */
 export function orderOf<T extends Doc>(spec: CollectionSpec<T>, filter: Filter<T>, sort: Sort<T>): Order {
-  const order = withTies(sort)
-  const unique = indexesOf(spec).filter(index => index.unique && !('_id' in index.fields))
-  const untied = unique.some(index => serves(index, conditionsOf(filter), sort, false))
-  return untied && !('_id' in sort) && order.length > 1 ? order.slice(0, -1) : order
+  const conditions = conditionsOf(filter)
+  const whole = Object.keys(filter).length === 0
+  const decided = (path: string) => path in sort || pointsOf(conditions.get(path))?.length === 1
+  const untied = (spec.indexes as readonly Index[]).some(
+    index => index.unique && Object.keys(index.fields).every(decided) && serves(index, conditions, sort, whole),
+  )
+  return untied && Object.keys(sort).length > 0 ? (Object.entries(sort) as Order) : withTies(sort)
 }
 
 function withTies<T extends Doc>(sort: Sort<T>): Order {

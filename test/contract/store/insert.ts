@@ -91,12 +91,13 @@ export function inserting({ things: docs, coded, counters, fresh }: Ground): voi
     expect(answers).to.deep.equal(['inserted', 'inserted', 'inserted', 'duplicate', 'inserted', 'duplicate'])
   })
 
-  it('takes 5 000 documents in one call', async () => {
+  it('takes 5 000 documents in one call, and refuses as many', async () => {
     const group = fresh()
     const answers = await docs().insert(things(group, 5_000))
     expect(new Set(answers)).to.deep.equal(new Set(['inserted']))
     expect(answers).to.have.length(5_000)
     expect(await docs().count({ group })).to.equal(5_000)
+    expect(new Set(await docs().insert(things(group, 5_000)))).to.deep.equal(new Set(['duplicate']))
   })
 
   it('lets exactly one of 50 parallel inserts of an id in', async () => {

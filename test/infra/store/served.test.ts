@@ -192,5 +192,17 @@ describe('orderOf', () => {
   })
   it('leaves _id out where a unique index allows no ties', () => {
     expect(orderOf(spec, { app: 'a' }, { mail: 1 })).to.deep.equal([['mail', 1]])
+    expect(orderOf(spec, {}, { app: 1, mail: 1 })).to.deep.equal([
+      ['app', 1],
+      ['mail', 1],
+    ])
+  })
+  it('keeps _id where a unique index serves several that may tie in another field', () => {
+    const listed: Filter<Row> = { app: 'a', mail: { $in: ['m', 'n'] } }
+    expect(servedBy(spec, listed, { kind: 1 })).to.equal(true)
+    expect(orderOf(spec, listed, { kind: 1 })).to.deep.equal([
+      ['kind', 1],
+      ['_id', 1],
+    ])
   })
 })

@@ -1,0 +1,68 @@
+// Conditional changes in one bulk. In: changes, each from a revision. Out: won or lost, by position.
+//
+// A bulk answers how many of its filters matched, not which. So a change is sent with a filter that fails on any other revision: `$switch`
+// without a default is an error by definition, and errors do come with their position. What neither failed nor matched was a
+// document that is not there.
+import type { AnyBulkWriteOperation, Collection, UpdateFilter } from 'mongodb'
+import type { Change, Revised } from './docs.ts'
+import type { Stored } from './mongo.docs.ts'
+import { bulkFailure, isDuplicate, refusal } from './mongo.errors.ts'
+
+type Answer = 'won' | 'lost'
+type Numbered = { change: Change<Revised>; at: number }
+
+const NO_BRANCH_OF_SWITCH = 40066
+
+export async function changeAll(
+  collection: Collection<Stored>,
+  changes: readonly Change<Revised>[],
+): Promise<Answer[]> {
+  const answers: Answer[] = changes.map(() => 'lost')
+  for (const round of roundsOf(changes)) for (const at of await winnersOf(collection, round)) answers[at] = 'won'
+  return answers
+}
+
+/** A document's second change in one call waits for its first: nothing is said about the order inside a bulk. */
+function roundsOf(changes: readonly Change<Revised>[]): Numbered[][] {
+  const rounds: Numbered[][] = []
+  const seen = new Map<string, number>()
+  for (const [at, change] of changes.entries()) {
+    const round = seen.get(change._id) ?? 0
+    seen.set(change._id, round + 1)
+    rounds[round] ??= []
+    rounds[round].push({ change, at })
+  }
+  return rounds
+}
+
+async function winnersOf(collection: Collection<Stored>, round: Numbered[]): Promise<number[]> {
+  const operations = round.map(({ change }) => conditional(change))
+  const done = { matched: 0, failed: new Set<number>() }
+  try {
+    done.matched = (await collection.bulkWrite(operations, { ordered: false })).matchedCount
+  } catch (error) {
+    const { matched, errors } = bulkFailure(error)
+    const other = errors.find(({ code }) => code !== NO_BRANCH_OF_SWITCH)
+    if (other) throw isDuplicate(other) ? refusal(error) : error
+    done.matched = matched
+    for (const { index } of errors) done.failed.add(index)
+  }
+  const left = round.filter((_, i) => !done.failed.has(i))
+  const winners = done.matched === left.length ? left : await thoseStillThere(collection, left)
+  return winners.map(({ at }) => at)
+}
+
+function conditional({ _id, rev, update }: Change<Revised>): AnyBulkWriteOperation<Stored> {
+  // biome-ignore lint/suspicious/noThenProperty: MongoDB's word
+  const asRead = { $switch: { branches: [{ case: { $eq: ['$rev', rev] }, then: true }] } }
+  const raised = { ...update, $inc: { ...update.$inc, rev: 1 } } as unknown as UpdateFilter<Stored>
+  return { updateOne: { filter: { _id, $expr: asRead }, update: raised } }
+}
+
+/** One that won and was removed since counts as lost: the document is gone either way. */
+async function thoseStillThere(collection: Collection<Stored>, left: Numbered[]): Promise<Numbered[]> {
+  const ids = left.map(({ change }) => change._id)
+  const found = await collection.find({ _id: { $in: ids } }, { projection: { rev: 1 } }).toArray()
+  const revs = new Map(found.map(doc => [doc._id, Number(doc.rev)]))
+  return left.filter(({ change }) => (revs.get(change._id) ?? Number.NEGATIVE_INFINITY) > change.rev)
+}

@@ -1,0 +1,58 @@
+// Makes the declared indexes. What is there already is left alone; what is there and differs is an error that names it, because an index is
+// a promise (unique, or fast) that the code relies on, and dropping one is not for a starting process to decide.
+import { type Db, type IndexDescription, MongoServerError } from 'mongodb'
+import { isDuplicate } from './mongo.errors.ts'
+import { keyOf } from './served.ts'
+import type { CollectionSpec, Collections, Index } from './store.ts'
+
+export async function ensureIndexes(db: Db, collections: Collections): Promise<void> {
+  const { setName } = await db.command({ hello: 1 })
+  // A majority is enough: a member that is down must not hold up a start.
+  const options = setName ? { commitQuorum: 'majority' as const } : {}
+  const make = async (name: string, spec: CollectionSpec): Promise<void> => {
+    const indexes = descriptionsOf(spec)
+    if (indexes.length === 0) return
+    try {
+      await db.collection(name).createIndexes(indexes, options)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      // Which of them it was is told by making them one by one.
+      for (const index of indexes) await db.collection(name).createIndexes([index], options).catch(named(name, index))
+    }
+  }
+  await Promise.all(Object.entries(collections).map(([name, spec]) => make(name, spec)))
+}
+
+export function descriptionsOf(spec: CollectionSpec): IndexDescription[] {
+  const declared = spec.indexes.map(describe)
+  return spec.purged ? [...declared, { key: { purge_at: 1 }, name: 'purge_at_ttl', expireAfterSeconds: 0 }] : declared
+}
+
+/** The name leaves out the values of `partial`: an index whose predicate has changed meets the old one instead of standing beside it. */
+function describe(index: Index): IndexDescription {
+  const key = keyOf(index)
+  const where = index.partial ? [`where_${Object.keys(index.partial).join('_')}`] : []
+  return {
+    key: new Map(key),
+    name: [...key.map(([path, direction]) => `${path}_${direction}`), ...where].join('_'),
+    ...(index.unique ? { unique: true } : {}),
+    ...(index.partial ? { partialFilterExpression: index.partial } : {}),
+  }
+}
+
+const INDEX_OPTIONS_CONFLICT = 85
+const INDEX_KEY_SPECS_CONFLICT = 86
+
+const isConflict = (error: unknown): boolean =>
+  error instanceof MongoServerError && [INDEX_OPTIONS_CONFLICT, INDEX_KEY_SPECS_CONFLICT].includes(Number(error.code))
+
+const isRefusal = (error: unknown): boolean => isConflict(error) || isDuplicate(error)
+
+const named = (collection: string, index: IndexDescription) => (cause: Error) => {
+  const which = `index ${index.name} of collection ${collection}`
+  if (isConflict(cause))
+    throw new Error(`The ${which} exists with other options; drop it, and it is made anew: ${cause.message}`, { cause })
+  if (isDuplicate(cause))
+    throw new Error(`The unique ${which} cannot be made: documents that are there break it`, { cause })
+  throw cause
+}

@@ -1,0 +1,112 @@
+// The store on MongoDB, 6.0 or newer; a replica set, or a single server for development. In: a URL and the table of collections. Out: the
+// store port, at once: it connects in the background, so a process can start, and answer health checks, while the engine is away. A call
+// waits for the engine and its indexes up to `timeoutMs`, then rejects with `Unavailable`; the next one tries again.
+import { type Db, MongoClient, ReadPreference } from 'mongodb'
+import { type Clock, systemClock } from '../clock.ts'
+import { Unavailable } from '../unavailable.ts'
+import { type Gate, mongoDocs } from './mongo.docs.ts'
+import { inPortTerms } from './mongo.errors.ts'
+import { ensureIndexes } from './mongo.indexes.ts'
+import type { Collections, Store } from './store.ts'
+
+export interface MongoStoreOptions<C extends Collections> {
+  url: string
+  collections: C
+  /** The one in the URL's path unless told, and `countersign` when there is none. */
+  database?: string
+  /** Throw `Unindexed` for a query that no declared index serves. */
+  strict?: boolean
+  /** The longest a call may take. */
+  timeoutMs?: number
+  clock?: Clock
+}
+
+export function mongoStore<C extends Collections>(options: MongoStoreOptions<C>): Store<C> {
+  const { url, collections, strict = false, timeoutMs = 10_000, clock = systemClock } = options
+  const client = clientOf(url, timeoutMs)
+  const db = client.db(options.database ?? databaseIn(url) ?? 'countersign')
+  const ready = remembered(() => ensureIndexes(db, collections))
+  const calls = callsOf(ready, timeoutMs, clock)
+  ready().catch(() => undefined) // Whoever calls next is told.
+
+  return {
+    docs(name) {
+      const spec = collections[name]
+      if (!spec) throw new TypeError(`There is no collection ${name}`)
+      return mongoDocs(db.collection(name), spec, strict, calls.run)
+    },
+    ping: () => calls.run(() => pong(db)),
+    async close() {
+      await calls.finish()
+      await client.close()
+    },
+  }
+}
+
+/** Reads go to the primary, at read concern `local`: a conditional write is compared with the newest state, so a reader that was shown an
+ *  older, majority-committed one would lose the same race again. Nothing decides on a read alone; what decides is a write, and that is
+ *  acknowledged by a majority, in their journals. */
+function clientOf(url: string, timeoutMs: number): MongoClient {
+  const asked = new URLSearchParams(url.split('?')[1])
+  return new MongoClient(url, {
+    appName: 'countersign',
+    readPreference: ReadPreference.primary,
+    readConcern: { level: 'local' },
+    writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMs },
+    retryWrites: true,
+    retryReads: true,
+    ignoreUndefined: true,
+    serverSelectionTimeoutMS: timeoutMs,
+    connectTimeoutMS: timeoutMs,
+    ...(asked.has('maxPoolSize') ? {} : { maxPoolSize: 50 }),
+  })
+}
+
+function databaseIn(url: string): string | undefined {
+  const path = /^[^:]+:\/\/[^/?]*\/([^?]+)/.exec(url)?.[1]
+  return path && decodeURIComponent(path)
+}
+
+const pong = async (db: Db): Promise<void> => {
+  await db.command({ ping: 1 })
+}
+
+/** Done once; after a failure, once more for the next who asks. */
+function remembered(work: () => Promise<void>): () => Promise<void> {
+  let current: Promise<void> | undefined
+  return () => {
+    current ??= work().catch(error => {
+      current = undefined
+      throw error
+    })
+    return current
+  }
+}
+
+/** Every call of the store goes through here: only while open, only when ready, never longer than `timeoutMs`. */
+function callsOf(ready: () => Promise<void>, timeoutMs: number, clock: Clock): { run: Gate; finish(): Promise<void> } {
+  const running = new Set<Promise<unknown>>()
+  let closed = false
+
+  const within = <R>(work: Promise<R>): Promise<R> =>
+    new Promise((resolve, reject) => {
+      const late = () => reject(new Unavailable(`MongoDB did not answer within ${timeoutMs} ms`))
+      const cancel = clock.after(timeoutMs, late)
+      work.then(resolve, error => reject(inPortTerms(error))).finally(cancel)
+    })
+
+  return {
+    run(work) {
+      if (closed) return Promise.reject(new Unavailable('The store is closed'))
+      const call = within(ready().then(work))
+      running.add(call)
+      const gone = () => running.delete(call)
+      call.then(gone, gone)
+      return call
+    },
+    async finish() {
+      closed = true
+      await Promise.allSettled(running)
+    },
+  }
+}
