@@ -1,0 +1,66 @@
+// Tests one document against a filter. SQL narrows by index; this decides where SQL cannot (a field that is in no index and may hold a
+// list). Written here because mingo takes 60 µs to prepare a filter and 12 µs to apply it, and answers some otherwise than MongoDB.
+import { branchesOf, type Condition, conditionsOf } from './conditions.ts'
+import type { Doc, Filter } from './docs.ts'
+import { compare, equal, isObject, member } from './embedded.values.ts'
+
+export type Test = (value: unknown) => boolean
+
+export function matcher<T extends Doc>(filter: Filter<T>): Test {
+  const tests = [...conditionsOf(filter)].map(([path, condition]) => at(path, condition))
+  const branches = branchesOf(filter)?.map(matcher)
+  if (branches) tests.push(doc => branches.some(test => test(doc)))
+  return doc => tests.every(test => test(doc))
+}
+
+/** For the members of a list: the condition is on the member itself, not on a path in it. */
+export function valueMatcher(condition: Condition): Test {
+  const tests = Object.entries(condition).map(([operator, operand]) => {
+    const test = testOf(operator, operand)
+    return (value: unknown) => test(found => found(value))
+  })
+  return value => tests.every(test => test(value))
+}
+
+function at(path: string, condition: Condition): Test {
+  const names = path.split('.')
+  const tests = Object.entries(condition).map(([operator, operand]) => testOf(operator, operand))
+  return doc => tests.every(test => test(found => reach(doc, names, 0, found)))
+}
+
+/** Whether some value at the path fulfils `found`. A list stands for its members, on the way and at the end. */
+function reach(value: unknown, names: readonly string[], depth: number, found: Test): boolean {
+  const name = names[depth]
+  if (name === undefined) return found(value) || (Array.isArray(value) && value.some(found))
+  if (isObject(value)) return reach(member(value, name), names, depth + 1, found)
+  if (!Array.isArray(value)) return found(undefined)
+  if (/^\d+$/.test(name) && Number(name) < value.length && reach(value[Number(name)], names, depth + 1, found))
+    return true
+  return value.some(each => isObject(each) && reach(each, names, depth, found))
+}
+
+/** Asks whether some value at the path fulfils a test. `$ne` is the opposite of `$eq`, so it asks and turns the answer. */
+type Asking = (some: (found: Test) => boolean) => boolean
+
+function testOf(operator: string, operand: unknown): Asking {
+  const make = OPERATORS[operator]
+  if (!make) throw new TypeError(`A filter knows no ${operator}`)
+  return make(operand)
+}
+
+const range =
+  (holds: (order: number) => boolean) =>
+  (operand: unknown): Asking =>
+  some =>
+    some(value => holds(compare(value, operand)))
+
+const OPERATORS: Record<string, (operand: unknown) => Asking> = {
+  $eq: operand => some => some(value => equal(value, operand)),
+  $ne: operand => some => !some(value => equal(value, operand)),
+  $in: operand => some => some(value => (operand as unknown[]).some(each => equal(value, each))),
+  $gt: range(order => order > 0),
+  $gte: range(order => order >= 0),
+  $lt: range(order => order < 0),
+  $lte: range(order => order <= 0),
+  $exists: operand => some => some(value => value !== undefined) === operand,
+}

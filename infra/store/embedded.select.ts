@@ -1,0 +1,42 @@
+// Pages of documents as SQL. Out: a statement, and the parameters it takes for one page.
+import type { Parameter, Where } from './embedded.condition.ts'
+import { key } from './embedded.key.ts'
+import type { Order } from './served.ts'
+
+export interface Select {
+  sql: string
+  /** False when each document is still to be tested. */
+  exact: boolean
+  params(limit: number, offset: number): Parameter[]
+}
+
+export const unordered = (table: string, where: Where): Select => ({
+  sql: `SELECT doc FROM ${table} WHERE ${where.sql} LIMIT ? OFFSET ?`,
+  exact: where.exact,
+  params: (limit, offset) => [...where.params, limit, offset],
+})
+
+export const ordered = (table: string, where: Where, order: Order): Select => ({
+  sql: `SELECT doc FROM ${table} WHERE ${where.sql} ORDER BY ${orderBy(order, key)} LIMIT ? OFFSET ?`,
+  exact: where.exact,
+  params: (limit, offset) => [...where.params, limit, offset],
+})
+
+/** The branches of `$or`: each is searched in the order of its index as far as the page goes, and only what they found is sorted. */
+export function merged(table: string, branches: readonly Where[], order: Order): Select {
+  const names = new Map(order.map(([path], i) => [path, `k${i}`]))
+  const keys = [...names].map(([path, name]) => `${key(path)} AS ${name}`).join(', ')
+  const found = branches.map(
+    where =>
+      `SELECT * FROM (SELECT rowid AS r, doc, ${keys} FROM ${table} WHERE ${where.sql} ORDER BY ${orderBy(order, key)} LIMIT ?)`,
+  )
+  const sorted = orderBy(order, path => names.get(path) ?? '')
+  return {
+    sql: `SELECT doc FROM (${found.join(' UNION ALL ')}) GROUP BY r ORDER BY ${sorted} LIMIT ? OFFSET ?`,
+    exact: branches.every(where => where.exact),
+    params: (limit, offset) => [...branches.flatMap(where => [...where.params, limit + offset]), limit, offset],
+  }
+}
+
+const orderBy = (order: Order, nameOf: (path: string) => string): string =>
+  order.map(([path, direction]) => `${nameOf(path)} ${direction === 1 ? 'ASC' : 'DESC'}`).join(', ')

@@ -1,0 +1,88 @@
+// The SQL of one collection. In: its declaration, filters and sorts. Out: its table, its indexes and its statements, as text.
+import { branchesOf } from './conditions.ts'
+import type { Doc, Filter, Sort } from './docs.ts'
+import type { Where } from './embedded.condition.ts'
+import { key, quoted, TEXT_START } from './embedded.key.ts'
+import { merged, ordered, type Select, unordered } from './embedded.select.ts'
+import { and, type Indexed, indexedOf, partialWhere, whereOf, withoutBranches } from './embedded.where.ts'
+import { keyOf, orderOf } from './served.ts'
+import type { CollectionSpec, Index } from './store.ts'
+
+export interface IndexSql {
+  name: string
+  sql: string
+}
+
+export type Table = ReturnType<typeof tableOf>
+
+const PURGE_AT = key('purge_at')
+const HAS_PURGE_AT = `${PURGE_AT} >= ${TEXT_START}`
+
+export function tableOf(collection: string, spec: CollectionSpec) {
+  const table = quoted(collection)
+  const indexed = indexedOf(spec)
+
+  function count<T extends Doc>(filter: Filter<T>): Where {
+    const where = whereOf(filter, indexed)
+    return { ...where, sql: `SELECT count(*) FROM ${table} WHERE ${where.sql}` }
+  }
+  /** Its last parameter is the limit. */
+  function remove<T extends Doc>(filter: Filter<T>): Where {
+    const where = whereOf(filter, indexed)
+    return {
+      ...where,
+      sql: `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${where.sql} LIMIT ?)`,
+    }
+  }
+  function find<T extends Doc>(filter: Filter<T>, sort: Sort<T>): Select {
+    const order = orderOf(spec as CollectionSpec<T>, filter, sort)
+    const shared = withoutBranches(filter, indexed)
+    const branches = branchesOf(filter)?.map(branch => and([shared, whereOf(branch, indexed)]))
+    // A branch that SQL cannot tell apart would be searched in vain as often as there are branches.
+    const telling = branches?.every(branch => branch.sql !== shared.sql)
+    return branches && telling ? merged(table, branches, order) : ordered(table, whereOf(filter, indexed), order)
+  }
+  return {
+    collection,
+    spec,
+    /** Where a document must not hold a list. */
+    paths: [...indexed.paths].map(path => path.split('.')),
+    indexes: [...declared(collection, spec, indexed), ...(spec.purged ? [purgeIndex(collection)] : [])],
+    // With rowids, because documents are large and ids random: a table in the order of `_id` took twice as long to fill.
+    create: `CREATE TABLE IF NOT EXISTS ${table} (_id TEXT NOT NULL PRIMARY KEY, doc TEXT NOT NULL)`,
+    get: `SELECT doc FROM ${table} WHERE _id = ?`,
+    getMany: `SELECT doc FROM ${table} WHERE _id IN (SELECT value FROM json_each(?))`,
+    insert: `INSERT INTO ${table} (_id, doc) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+    replace: `UPDATE ${table} SET doc = ? WHERE _id = ?`,
+    drop: `DELETE FROM ${table} WHERE _id = ?`,
+    purge: `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${PURGE_AT} <= ? AND ${HAS_PURGE_AT} LIMIT ?)`,
+    count,
+    remove,
+    find,
+    match: <T extends Doc>(filter: Filter<T>) => unordered(table, whereOf(filter, indexed)),
+  }
+}
+
+/** Named after collection and fields, so that a changed declaration of the same fields is seen as that. */
+function declared(collection: string, spec: CollectionSpec, indexed: Indexed): IndexSql[] {
+  const taken = new Map<string, number>()
+  return spec.indexes.map(index => {
+    const fields = Object.entries(index.fields).map(([path, direction]) => `${path} ${direction}`)
+    const plain = `${collection} {${fields.join(', ')}}`
+    const twin = taken.get(plain) ?? 1
+    taken.set(plain, twin + 1)
+    return indexSql(collection, twin > 1 ? `${plain} #${twin}` : plain, index, indexed)
+  })
+}
+
+function indexSql(collection: string, name: string, index: Index, indexed: Indexed): IndexSql {
+  const keys = keyOf(index).map(([path, direction]) => `${key(path)} ${direction === 1 ? 'ASC' : 'DESC'}`)
+  const where = index.partial ? ` WHERE ${partialWhere(index.partial, indexed.paths).sql}` : ''
+  const sql = `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${quoted(name)} ON ${quoted(collection)} (${keys.join(', ')})${where}`
+  return { name, sql }
+}
+
+const purgeIndex = (collection: string): IndexSql => {
+  const name = `${collection} to purge`
+  return { name, sql: `CREATE INDEX ${quoted(name)} ON ${quoted(collection)} (${PURGE_AT}) WHERE ${HAS_PURGE_AT}` }
+}

@@ -1,0 +1,128 @@
+// Applies update operators to a document, in place. In: the document as read, and what to do to it. What MongoDB refuses is refused here
+// too, so that nothing passes in a test and fails in production. mingo's updater does not serve: it takes 200 µs an update, passes over
+// an `$inc` of text in silence and forgets `$slice` on a new list.
+import type { Condition } from './conditions.ts'
+import type { Doc, Filter, Operators } from './docs.ts'
+import { matcher, type Test, valueMatcher } from './embedded.match.ts'
+import { alike, copy, isObject, member } from './embedded.values.ts'
+
+/** Whatever holds a value under a name: an object, or a list under a number. */
+type Holder = Record<string, unknown>
+type Operator = (holder: Holder, name: string, operand: unknown, path: string) => void
+
+export function applyOperators<T extends Doc>(doc: T, update: Operators<T>, inserting = false): void {
+  refuseConflicts(update)
+  for (const [operator, fields] of Object.entries(update)) {
+    if (operator === '$setOnInsert' && !inserting) continue
+    const apply = OPERATORS[operator === '$setOnInsert' ? '$set' : operator]
+    if (!apply) throw new TypeError(`An update knows no ${operator}`)
+    for (const [path, operand] of Object.entries(fields as Holder)) {
+      if (operand === undefined) continue
+      const found = holderOf(doc as unknown as Holder, path, !LEAVE_MISSING.has(operator))
+      if (found) apply(found.holder, found.name, operand, path)
+    }
+  }
+}
+
+const LEAVE_MISSING = new Set(['$unset', '$pull'])
+
+const OPERATORS: Record<string, Operator> = {
+  $set(holder, name, operand, path) {
+    if (path === '_id' && holder._id !== operand) throw new TypeError('An _id does not change')
+    put(holder, name, copy(operand))
+  },
+  $unset(holder, name) {
+    if (Array.isArray(holder)) holder[Number(name)] = null
+    else delete holder[name]
+  },
+  $inc(holder, name, operand, path) {
+    const had = orElse(member(holder, name), 0)
+    if (typeof had !== 'number' || typeof operand !== 'number') throw new TypeError(`$inc of ${path}: it is no number`)
+    put(holder, name, had + operand)
+  },
+  $min: (holder, name, operand) => keep(holder, name, operand, order => order < 0),
+  $max: (holder, name, operand) => keep(holder, name, operand, order => order > 0),
+  $push(holder, name, operand, path) {
+    const { each, slice } = pushed(operand, path)
+    const list = [...listAt(holder, name, path), ...(copy(each) as unknown[])]
+    put(holder, name, slice === undefined ? list : slice < 0 ? list.slice(slice) : list.slice(0, slice))
+  },
+  $addToSet(holder, name, operand, path) {
+    const list = [...listAt(holder, name, path)]
+    for (const value of isObject(operand) && '$each' in operand ? (operand.$each as unknown[]) : [operand])
+      if (!list.some(had => alike(had, value))) list.push(copy(value))
+    put(holder, name, list)
+  },
+  $pull(holder, name, operand, path) {
+    if (member(holder, name) === undefined) return
+    const pulled = pulling(operand)
+    put(
+      holder,
+      name,
+      listAt(holder, name, path).filter(value => !pulled(value)),
+    )
+  },
+}
+
+/** `__proto__` is a name like any other. */
+function put(holder: Holder, name: string, value: unknown): void {
+  if (name === '__proto__')
+    Object.defineProperty(holder, name, { value, enumerable: true, configurable: true, writable: true })
+  else holder[name] = value
+}
+
+/** Null is a value: no operator takes it for a missing one. */
+const orElse = (value: unknown, otherwise: unknown): unknown => (value === undefined ? otherwise : value)
+
+/** Null is below every number, text and the rest above. */
+function keep(holder: Holder, name: string, operand: unknown, better: (order: number) => boolean): void {
+  const had = member(holder, name)
+  const order = typeof had === 'number' ? (operand as number) - had : had === null ? 1 : -1
+  if (had === undefined || better(order)) put(holder, name, operand)
+}
+
+function pushed(operand: unknown, path: string): { each: unknown[]; slice?: number } {
+  if (!isObject(operand) || !('$each' in operand)) return { each: [operand] }
+  const { $each, $slice, ...others } = operand as { $each: unknown[]; $slice?: number }
+  if (Object.keys(others).length > 0) throw new TypeError(`$push to ${path} knows $each and $slice only`)
+  return $slice === undefined ? { each: $each } : { each: $each, slice: $slice }
+}
+
+function listAt(holder: Holder, name: string, path: string): unknown[] {
+  const list = orElse(member(holder, name), [])
+  if (!Array.isArray(list)) throw new TypeError(`${path} is no list`)
+  return list
+}
+
+/** Operators are about the member itself, an object without them about the fields of the member, anything else is the member. */
+function pulling(operand: unknown): Test {
+  if (!isObject(operand)) return value => alike(value, operand)
+  if (Object.keys(operand).some(name => name.startsWith('$') && name !== '$or'))
+    return valueMatcher(operand as Condition)
+  const test = matcher(operand as Filter<Doc>)
+  return value => isObject(value) && test(value)
+}
+
+/** Where a dotted path ends. What is missing on the way is made, or, for operators that only take away, left. */
+function holderOf(doc: Holder, path: string, make: boolean): { holder: Holder; name: string } | undefined {
+  const names = path.split('.')
+  const name = names.pop() ?? ''
+  let holder = doc
+  for (const step of names) {
+    const next = member(holder, step)
+    if (next === undefined && make) put(holder, step, {})
+    else if (!isObject(next) && !Array.isArray(next)) {
+      if (make) throw new TypeError(`${path} leads through ${step}, which is no object`)
+      return undefined
+    }
+    holder = member(holder, step) as Holder
+  }
+  return { holder, name }
+}
+
+function refuseConflicts(update: object): void {
+  const paths = Object.values(update).flatMap(fields => Object.keys(fields ?? {}))
+  const taken = new Set(paths)
+  const clash = (path: string) => path.split('.').some((_, i, names) => i > 0 && taken.has(names.slice(0, i).join('.')))
+  if (taken.size < paths.length || paths.some(clash)) throw new TypeError(`An update writes one path twice: ${paths}`)
+}

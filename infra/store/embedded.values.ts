@@ -1,0 +1,48 @@
+// How stored values compare, as MongoDB compares them: only like with like, text by code point. SQL says the same in embedded.key.ts.
+import type { Scalar } from './docs.ts'
+
+export type Operand = Scalar | Date
+
+/** Missing is as good as null. */
+export function equal(value: unknown, operand: unknown): boolean {
+  if (operand === null) return value === null || value === undefined
+  if (operand instanceof Date) return value instanceof Date && value.getTime() === operand.getTime()
+  return value === operand
+}
+
+/** Below, at or above 0; NaN where the two are of different types and so are in no order a range could mean. */
+export function compare(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
+  if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime()
+  return Number.NaN
+}
+
+/** Whole values, objects by their members in their order, as MongoDB has it. */
+export const alike = (a: unknown, b: unknown): boolean =>
+  a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b))
+
+/** A copy that shares nothing with the original; what JSON has no word for is left out. */
+export function copy(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  return value instanceof Date ? new Date(value) : JSON.parse(JSON.stringify(value))
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+
+/** A member of an object, never one of its prototype. */
+export const member = (value: Record<string, unknown>, name: string): unknown =>
+  Object.hasOwn(value, name) ? value[name] : undefined
+
+// JavaScript orders text by UTF-16 units, which puts U+10000 and above before U+E000; both engines order by code point.
+function compareText(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)]
+    if (x !== y) return codePointRank(x) - codePointRank(y)
+  }
+  return a.length - b.length
+}
+
+const codePointRank = (unit: number): number => (unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit)

@@ -1,0 +1,112 @@
+// Writing to one collection. In: documents, changes, updates. Out: answers, once the group they were committed in is on disk.
+import { Unavailable } from '../unavailable.ts'
+import { conditionsOf, idToInsert } from './conditions.ts'
+import {
+  type Change,
+  type Doc,
+  type Docs,
+  Duplicate,
+  type Filter,
+  type Operators,
+  type Revised,
+  type Update,
+} from './docs.ts'
+import type { Commits } from './embedded.commit.ts'
+import type { Engine } from './embedded.engine.ts'
+import type { Encode } from './embedded.json.ts'
+import { applyPipeline } from './embedded.pipeline.ts'
+import type { Reading } from './embedded.read.ts'
+import type { Table } from './embedded.table.ts'
+import { applyOperators } from './embedded.update.ts'
+
+type Writing<T extends Doc> = Pick<Docs<T>, 'insert' | 'change' | 'modify' | 'remove'>
+
+export interface WritingOptions<T extends Doc> {
+  engine: Engine
+  commits: Commits
+  table: Table
+  reading: Reading<T>
+  encode: Encode
+}
+
+export function writing<T extends Doc>({ engine, commits, table, reading, encode }: WritingOptions<T>): Writing<T> {
+  const isNew = (id: string, text: string): boolean => engine.run(table.insert, [id, text]) === 1
+  const replace = (doc: Doc): number => engine.run(table.replace, [encode(doc), doc._id])
+
+  function changeOne({ _id, rev, update }: Change<T & Revised>): 'won' | 'lost' {
+    const doc = reading.one(_id)
+    if (!doc || (doc as T & Revised).rev !== rev) return 'lost'
+    applyOperators<Revised>(doc as T & Revised, { ...update, $inc: { ...update.$inc, rev: 1 } } as Operators<Revised>)
+    replace(doc)
+    return 'won'
+  }
+
+  function upsert(filter: Filter<T>, update: Update<T>): T {
+    const doc = seedOf(filter)
+    apply(doc, update, true)
+    if (!isNew(doc._id, encode(doc)))
+      throw new Duplicate(`${table.collection}: ${doc._id} is there and does not match, or not unique`)
+    return doc
+  }
+
+  return {
+    async insert(docs) {
+      // Written down now: what the caller does to a document later is no part of it.
+      const texts = docs.map(encode)
+      return commits.write(() => docs.map((doc, i) => (isNew(doc._id, texts[i] ?? '') ? 'inserted' : 'duplicate')))
+    },
+    async change(changes) {
+      return commits.write(() => eachOf(changes as readonly Change<T & Revised>[], changeOne))
+    },
+    async modify(filter, update, options) {
+      reading.check(filter)
+      if (options?.upsert) idToInsert(filter)
+      return commits.write(() => {
+        const [doc] = reading.matching(filter, table.match(filter), 1)
+        if (!doc) return options?.upsert ? upsert(filter, update) : null
+        apply(doc, update, false)
+        replace(doc)
+        return doc
+      })
+    },
+    async remove(filter, limit) {
+      reading.check(filter)
+      const { sql, params, exact } = table.remove(filter)
+      return commits.write(() => {
+        if (!(limit > 0)) return 0
+        if (exact) return engine.run(sql, [...params, Math.ceil(limit)])
+        const found = [...reading.matching(filter, table.match(filter), limit)]
+        return found.reduce((removed, doc) => removed + engine.run(table.drop, [doc._id]), 0)
+      })
+    },
+  }
+}
+
+function apply<T extends Doc>(doc: T, update: Update<T>, inserting: boolean): void {
+  if (Array.isArray(update)) applyPipeline(doc, update)
+  else applyOperators(doc, update as Operators<T>, inserting)
+}
+
+/** A new document begins with what the filter says it equals. */
+function seedOf<T extends Doc>(filter: Filter<T>): T {
+  const doc: Doc = { _id: idToInsert(filter) }
+  const equalities = [...conditionsOf(filter)].filter(([path, condition]) => path !== '_id' && '$eq' in condition)
+  applyOperators(doc, { $set: Object.fromEntries(equalities.map(([path, { $eq }]) => [path, $eq])) })
+  return doc as T
+}
+
+/** One that fails does not keep the others from being done; the first failure is the answer for all. */
+function eachOf<A, B>(values: readonly A[], work: (value: A) => B): B[] {
+  const failures: unknown[] = []
+  const answers = values.map(value => {
+    try {
+      return [work(value)]
+    } catch (error) {
+      if (error instanceof Unavailable) throw error
+      failures.push(error)
+      return []
+    }
+  })
+  if (failures.length > 0) throw failures[0]
+  return answers.flat()
+}

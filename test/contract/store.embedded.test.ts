@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { embeddedStore } from '../../infra/store/embedded.ts'
+import { testClock } from '../support/clock.ts'
+import { CONTRACT_COLLECTIONS, type ContractStore, storeContract } from './store.contract.ts'
+
+storeContract('the embedded store', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-store-'))
+  const handles: ContractStore[] = []
+  const open = (): ContractStore => {
+    const store = embeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: testClock() })
+    handles.push(store)
+    return store
+  }
+  const store = open()
+  return {
+    store,
+    async reopen() {
+      await store.close()
+      return open()
+    },
+    async close() {
+      for (const handle of handles) await handle.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+})
