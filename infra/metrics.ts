@@ -1,0 +1,88 @@
+// Every measurement there is, in one table, kept in a registry of its own so that two systems in one process do not mix.
+// Labels take few values and never an id, a recipient or a path with either: each new value is a series for ever.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** Seconds: from a read of the embedded store to a call that runs into its timeout. */
+const CALLS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+/** Seconds: a message may wait for a consumer that is being deployed. */
+const WAITS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200]
+
+const instruments = (registry: Registry) => {
+  const registers = [registry]
+  return {
+    httpRequestDuration: new Histogram({
+      name: 'countersign_http_request_duration_seconds',
+      help: 'Time from a request to its answer.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: CALLS,
+      registers,
+    }),
+    brokerMessages: new Counter({
+      name: 'countersign_broker_messages_total',
+      help: 'Messages by what became of them: published, unroutable, unavailable or failed at the sender; done, retry, dead, answered or threw at the handler.',
+      labelNames: ['queue', 'outcome'],
+      registers,
+    }),
+    brokerWait: new Histogram({
+      name: 'countersign_broker_wait_seconds',
+      help: 'Time from publishing a message to its first delivery.',
+      labelNames: ['queue'],
+      buckets: WAITS,
+      registers,
+    }),
+    brokerHandle: new Histogram({
+      name: 'countersign_broker_handle_seconds',
+      help: 'Time a handler took for the messages it was given together.',
+      labelNames: ['queue'],
+      buckets: CALLS,
+      registers,
+    }),
+    brokerState: new Gauge({
+      name: 'countersign_broker_state',
+      help: '1 for the state the broker is in, 0 for the others.',
+      labelNames: ['state'],
+      registers,
+    }),
+    callDuration: new Histogram({
+      name: 'countersign_call_duration_seconds',
+      help: 'Time from a call to its answer, as the caller sees it: answered, timeout, failed or unavailable.',
+      labelNames: ['queue', 'outcome'],
+      buckets: CALLS,
+      registers,
+    }),
+    queueReady: new Gauge({
+      name: 'countersign_queue_ready',
+      help: 'Messages waiting for a consumer. Missing while the broker cannot say.',
+      labelNames: ['queue'],
+      registers,
+    }),
+    storeDuration: new Histogram({
+      name: 'countersign_store_duration_seconds',
+      help: 'Time an operation on a collection took.',
+      labelNames: ['collection', 'operation'],
+      buckets: CALLS,
+      registers,
+    }),
+  }
+}
+
+export type Metrics = ReturnType<typeof instruments> & {
+  /** Runs `task` before each reading, for what is looked up and not counted. One that fails spoils no reading. */
+  beforeReading(task: () => void | Promise<void>): void
+  render(): Promise<{ contentType: string; body: string }>
+}
+
+/** `processMetrics` adds memory, garbage collection and event loop lag. It sets up observers for good: once per process. */
+export function createMetrics({ processMetrics = false }: { processMetrics?: boolean } = {}): Metrics {
+  const registry = new Registry()
+  const tasks: (() => void | Promise<void>)[] = []
+  if (processMetrics) collectDefaultMetrics({ register: registry })
+  return {
+    ...instruments(registry),
+    beforeReading: task => void tasks.push(task),
+    async render() {
+      await Promise.allSettled(tasks.map(async task => task()))
+      return { contentType: registry.contentType, body: await registry.metrics() }
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { expect } from 'chai'
+import { createMetrics } from '../../infra/metrics.ts'
+
+describe('metrics', () => {
+  it('show what was measured, in the format Prometheus reads', async () => {
+    const metrics = createMetrics()
+    metrics.httpRequestDuration.observe({ method: 'POST', route: '/api/v1/otp/send', status: '200' }, 0.02)
+    const { contentType, body } = await metrics.render()
+    expect(contentType).to.match(/^text\/plain; version=0\.0\.4/)
+    const labels = 'method="POST",route="/api/v1/otp/send",status="200"'
+    expect(body).to.contain(`countersign_http_request_duration_seconds_bucket{le="0.01",${labels}} 0`)
+    expect(body).to.contain(`countersign_http_request_duration_seconds_bucket{le="0.025",${labels}} 1`)
+    expect(body).to.contain(`countersign_http_request_duration_seconds_count{${labels}} 1`)
+  })
+
+  it('belong to one system: two in a process do not mix', async () => {
+    const [one, other] = [createMetrics(), createMetrics()]
+    one.brokerMessages.inc({ queue: 'otp.reports', outcome: 'done' })
+    expect((await one.render()).body).to.contain(
+      'countersign_broker_messages_total{queue="otp.reports",outcome="done"} 1',
+    )
+    expect((await other.render()).body).not.to.contain('outcome="done"')
+  })
+
+  it('are all named countersign_ and explained, unless the process itself is asked for', async () => {
+    const { body } = await createMetrics().render()
+    const helped = [...body.matchAll(/^# HELP (\S+) (.+)$/gm)].map(([, name]) => name)
+    expect(helped).to.have.length(8)
+    for (const name of helped) expect(name).to.match(/^countersign_[a-z_]+$/)
+    expect((await createMetrics({ processMetrics: true }).render()).body).to.contain('process_cpu_user_seconds_total')
+  })
+
+  it('look up before each reading what is not counted, and bear what cannot be looked up', async () => {
+    const metrics = createMetrics()
+    let depth = 0
+    metrics.beforeReading(() => {
+      throw new Error('down')
+    })
+    metrics.beforeReading(async () => Promise.reject(new Error('down')))
+    metrics.beforeReading(() => metrics.queueReady.set({ queue: 'channel.sms' }, ++depth))
+    expect((await metrics.render()).body).to.contain('countersign_queue_ready{queue="channel.sms"} 1')
+    expect((await metrics.render()).body).to.contain('countersign_queue_ready{queue="channel.sms"} 2')
+  })
+})
