@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { type Broker, CallFailed, CallTimeout, type Message } from '../../../../infra/broker/broker.ts'
 import { embeddedBroker } from '../../../../infra/broker/embedded.ts'
 import { topology } from '../../../../infra/broker/topology.ts'
-import type { Clock } from '../../../../infra/clock.ts'
+import { Unavailable } from '../../../../infra/unavailable.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
 import { follow } from '../../../support/follow.ts'
 
@@ -120,21 +120,71 @@ describe('embedded call queue', () => {
     expect((await broker.depth(CALLS)).ready).to.equal(0)
   })
 
-  it('made in the turn in which an earlier one ran out are not lost with it', async () => {
-    const timers: (() => void)[] = []
-    const byHand: Clock = {
-      now: () => 0,
-      after(_ms, task) {
-        timers.push(task)
-        return () => {}
-      },
-    }
-    const own = embeddedBroker({ topology: topology({ channel: [], webhook: [] }), clock: byHand })
-    await own.serve(CALLS, async waiting => waiting.map(({ body }) => body), { prefetch: 1 })
-    const spent = follow(own.request(CALLS, { id: 'a', body: 'spent' }, 10))
-    timers[0]?.()
-    const next = await own.request(CALLS, { id: 'b', body: 'next' }, 10)
-    expect([spent.state, next]).to.deep.equal(['rejected', 'next'])
-    await own.close()
+  it('that ran out in the hands of a server are not handed back when it stops', async () => {
+    const { consumer } = await serve({ prefetch: 1 })
+    request('a', 60)
+    await clock.advance(60)
+    await consumer.stop(0)
+    expect((await broker.depth(CALLS)).ready).to.equal(0)
+  })
+
+  it('are rejected on close when their server hangs past the grace', async () => {
+    await serve({ prefetch: 1 })
+    const call = request('a')
+    await settled()
+    const closing = broker.close(10)
+    await settled()
+    expect(call.state).to.equal('pending')
+    await clock.advance(10)
+    await closing
+    await settled()
+    expect(call.value).to.be.instanceOf(Unavailable)
+  })
+
+  describe('and their timers', () => {
+    let time: number
+    let timers: Set<() => void>
+    let own: Broker
+
+    beforeEach(() => {
+      time = 0
+      timers = new Set()
+      const after = (_ms: number, task: () => void) => {
+        timers.add(task)
+        return () => timers.delete(task)
+      }
+      own = embeddedBroker({ topology: topology({ channel: [], webhook: [] }), clock: { now: () => time, after } })
+    })
+    afterEach(() => own.close(0))
+
+    const ask = (body: string) => follow(own.request(CALLS, { id: body, body }, 10))
+    const turn = () => new Promise<void>(resolve => setImmediate(resolve))
+
+    it('leave none behind once they are answered', async () => {
+      await own.serve(CALLS, async waiting => waiting.map(({ body }) => body), { prefetch: 1 })
+      const call = ask('a')
+      expect(timers.size).to.equal(1)
+      await turn()
+      expect([call.value, timers.size]).to.deep.equal(['a', 0])
+    })
+
+    it('are not lost with an earlier one that ran out in the turn in which they were made', async () => {
+      await own.serve(CALLS, async waiting => waiting.map(({ body }) => body), { prefetch: 1 })
+      const spent = ask('spent')
+      for (const fire of timers) fire()
+      const next = ask('next')
+      await turn()
+      expect([spent.state, next.value]).to.deep.equal(['rejected', 'next'])
+    })
+
+    it('are not handed over past their budget, even when a busy process fires their timers late', async () => {
+      const handed: unknown[] = []
+      await own.serve(CALLS, async waiting => waiting.map(({ body }) => handed.push(body)), { prefetch: 1 })
+      ask('stale')
+      time = 10
+      ask('fresh')
+      await turn()
+      expect(handed).to.deep.equal(['fresh'])
+    })
   })
 })

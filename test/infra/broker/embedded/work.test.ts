@@ -143,6 +143,16 @@ describe('embedded work queue', () => {
       expect(lines.filter(line => line.includes('lost'))).to.deep.equal(['error dead_letter.lost m0'])
     })
 
+    it('that die again are the youngest', async () => {
+      await broker.consume(QUEUE, async waiting => waiting.map(() => dead('no use')), { prefetch: 10 })
+      for (const id of ['a', 'b', 'a']) {
+        publish(id)
+        await settled()
+      }
+      const letters = await broker.dead(QUEUE).list(10)
+      expect(letters.map(({ id }) => id)).to.deep.equal(['b', 'a'])
+    })
+
     it('are not requeued beside the same work published anew', async () => {
       const { end, handed } = await consume()
       publish('a')
@@ -209,6 +219,8 @@ describe('embedded work queue', () => {
       await settled()
       expect([retried, waiting].every(({ value }) => value instanceof Unavailable)).to.equal(true)
       expect(inHand.state).to.equal('pending')
+      await clock.advance(50)
+      expect((await broker.depth(QUEUE)).ready).to.equal(0) // the retry was called off
       await end(1, done())
       await closing
       expect(inHand.state).to.equal('resolved')
