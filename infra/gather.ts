@@ -70,3 +70,25 @@ export function gather<Item, Result>(
           schedule()
         })
 }
+
+/** The same, apart for every key: what is asked for under one key never waits for another. Keys at rest cost nothing. */
+export function gatherByKey<Item, Result>(
+  keyOf: (item: Item) => string,
+  run: (items: Item[]) => Promise<Result[]>,
+  gathering: Gathering,
+): (item: Item) => Promise<Result> {
+  const groups = new Map<string, { ask(items: readonly Item[]): Promise<Result[]>; asking: number }>()
+  return async item => {
+    const key = keyOf(item)
+    const group = groups.get(key) ?? { ask: gather(run, gathering), asking: 0 }
+    groups.set(key, group)
+    group.asking += 1
+    try {
+      const [result] = await group.ask([item])
+      return result as Result
+    } finally {
+      group.asking -= 1
+      if (group.asking === 0) groups.delete(key)
+    }
+  }
+}

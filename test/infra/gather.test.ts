@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { gather } from '../../infra/gather.ts'
+import { gather, gatherByKey } from '../../infra/gather.ts'
 
 /** A run that is under way until the test lets it go. */
 function controlled() {
@@ -74,5 +74,25 @@ describe('gather', () => {
     const { calls, run } = controlled()
     expect(await gather(run, { most: 1, parallel: 1 })([])).to.deep.equal([])
     expect(calls).to.deep.equal([])
+  })
+})
+
+describe('gather by key', () => {
+  it('lets no key wait for another, and gathers within one', async () => {
+    const { calls, run } = controlled()
+    const ask = gatherByKey((item: number) => String(item % 2), run, { most: 100, parallel: 1 })
+    const answers = [1, 3, 2].map(ask)
+    await tick()
+    expect(calls.map(call => call.items)).to.deep.equal([[1, 3], [2]])
+    answers.push(ask(5), ask(7))
+    await tick()
+    expect(calls).to.have.length(2)
+    calls[0]?.finish()
+    calls[1]?.finish()
+    await Promise.all(answers.slice(0, 3))
+    await tick()
+    expect(calls[2]?.items).to.deep.equal([5, 7])
+    calls[2]?.finish()
+    expect(await Promise.all(answers)).to.deep.equal(['r1', 'r3', 'r2', 'r5', 'r7'])
   })
 })
