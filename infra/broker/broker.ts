@@ -21,7 +21,8 @@ export interface Delivered extends Message {
 export type Outcome = { kind: 'done' } | { kind: 'retry'; afterMs: number } | { kind: 'dead'; reason: string }
 
 export const done = (): Outcome => ({ kind: 'done' })
-/** Delivered again after the queue's shortest declared delay of at least `afterMs` (its longest, when none is as long). */
+/** Delivered again after the queue's shortest declared delay of at least `afterMs` (its longest, when none is as long).
+ *  On a queue without delays it is a bug, and dead. */
 export const retry = (afterMs: number): Outcome => ({ kind: 'retry', afterMs })
 export const dead = (reason: string): Outcome => ({ kind: 'dead', reason })
 
@@ -37,8 +38,8 @@ export interface Flow {
 export interface Consumer {
   /** True while the broker feeds this consumer; false while a cut is healing. */
   attached(): boolean
-  /** Takes no more work and resolves when what is in hand is settled. What is not settled after `graceMs` is handed back
-   *  to the queue for another consumer. */
+  /** Takes no more work, hands back at once what no handler has begun, and resolves when the rest is settled. What is not
+   *  settled after `graceMs` is handed back to the queue for another consumer, and how it ends is then ignored. */
   stop(graceMs?: number): Promise<void>
 }
 
@@ -61,14 +62,15 @@ export interface DeadLetter extends Message {
 export interface DeadLetters {
   /** Oldest first. Looking changes nothing. */
   list(limit: number): Promise<DeadLetter[]>
-  /** Back to the work queue with its attempts afresh; answers how many of these were found. */
+  /** Back to the work queue with its attempts afresh, its time of publishing kept; answers how many of these were found. */
   requeue(ids: string[]): Promise<number>
   drop(ids: string[]): Promise<number>
   count(): Promise<number>
 }
 
 export interface Broker {
-  /** Resolves once the message is safe: confirmed by RabbitMQ; handled (done or dead), in process. Rejects with `Unroutable`,
+  /** Resolves once the message is safe: confirmed by RabbitMQ; handled (done or dead), in process, where an id not handled yet
+   *  is joined, not doubled. The body is taken as JSON, at once. Rejects with `Unroutable`,
    *  or with `Unavailable` at once when the broker is down or blocked or its answer can no longer come. */
   publish(queue: WorkQueue, message: Message): Promise<void>
   /** Resolves with what the server answered. Rejects with `CallTimeout` past the budget, `CallFailed` when the server threw,

@@ -1,12 +1,12 @@
 // stop and close: what is in hand is finished or handed back, and nobody is left waiting.
 import { expect } from 'chai'
-import { type Broker, type Delivered, dead, done, type Outcome } from '../../../infra/broker/broker.ts'
+import { type Broker, type Delivered, dead, done, type Flow, type Outcome } from '../../../infra/broker/broker.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { type Bench, collect, each, expectError, expectValue, ids, numbered, QUEUE } from './bench.ts'
 
 export function stoppingCases(at: () => Bench): void {
   /** A consumer whose handlers wait at a gate before they answer. */
-  async function consumeAtGate(broker: Broker, outcome: () => Outcome = done) {
+  async function consumeAtGate(broker: Broker, outcome: () => Outcome = done, flow: Flow = { prefetch: 2 }) {
     const shut = at().gate()
     const taken: Delivered[] = []
     const consumer = await broker.consume(
@@ -16,7 +16,7 @@ export function stoppingCases(at: () => Bench): void {
         await shut.pass()
         return outcome()
       }),
-      { prefetch: 2 },
+      flow,
     )
     return { shut, taken, consumer }
   }
@@ -49,6 +49,24 @@ export function stoppingCases(at: () => Bench): void {
     await published()
     expect(ids(taken)).to.deep.equal(['m0', 'm1'])
     expect(seen).to.have.length(3)
+  })
+
+  it('gives back at once what it had taken and not begun', async () => {
+    const { broker, other, publish, published, inTime } = at()
+    const { shut, taken, consumer } = await consumeAtGate(broker, done, { prefetch: 10, parallel: 1 })
+    publish(QUEUE, ...numbered(5))
+    await inTime(async () => expect((await broker.depth(QUEUE)).ready).to.equal(0))
+    await inTime(() => expect(taken).to.have.length(1))
+    const stop = watch(consumer.stop())
+    const { seen } = await collect(other, QUEUE)
+    await inTime(() => expect(ids(seen)).to.have.members(['m1', 'm2', 'm3', 'm4']))
+    expect(seen.map(({ attempt }) => attempt)).to.deep.equal([1, 1, 1, 1])
+    expect(stop.over).to.equal(false)
+    shut.open()
+    await stop.promise
+    await published()
+    expect(ids(taken)).to.deep.equal(['m0'])
+    expect(seen).to.have.length(4)
   })
 
   it('stops at once with nothing in hand, and stopping again is no harm', async () => {
