@@ -1,8 +1,9 @@
 // In: a bootstrap file that keeps every rule. Out: the complete form the rest works with, in which null means "the file is silent".
 import type { Channel } from '../../machines/channels.ts'
+import type { KeyKind, KeyMode } from '../keys.ts'
 import type { BootstrapFile } from './bootstrap.schema.ts'
 import { canonicalCidr } from './cidr.ts'
-import { type IpRange, ipRangeId, type KeyKind, type KeyMode, type Price, priceId } from './documents.ts'
+import { type IpRange, ipRangeId, type Price, priceId } from './documents.ts'
 import { channelsOf, type ProviderType } from './providers.ts'
 import type { GivenSettings } from './settings.ts'
 

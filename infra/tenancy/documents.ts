@@ -1,6 +1,7 @@
 // What is stored about tenants: companies, their apps, and what belongs to an app. Times are epoch milliseconds, money micro-units.
 // Provider configs and webhook secrets are sealed, each for its own document: moved into another one, they do not open.
 import type { Channel } from '../../machines/channels.ts'
+import type { KeyKind, KeyMode } from '../keys.ts'
 import type { Doc, Revised } from '../store/docs.ts'
 import type { ProviderType } from './providers.ts'
 import type { GivenSettings } from './settings.ts'
@@ -18,9 +19,6 @@ export interface App extends Revised {
   settings: GivenSettings
   created_at: number
 }
-
-export type KeyKind = 'server' | 'publishable'
-export type KeyMode = 'live' | 'test'
 
 export interface ApiKey extends Doc {
   app_id: string

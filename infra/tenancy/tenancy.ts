@@ -1,6 +1,7 @@
 // Reads tenants for the services: settings resolved, configs and secrets opened. Nothing is kept: caches are their users'.
 import type { Channel } from '../../machines/channels.ts'
 import type { AppSettings } from '../../machines/settings.ts'
+import type { Keyring } from '../crypto/keyring.ts'
 import type { CountersignStore } from '../store/collections.ts'
 import {
   type ApiKey,
@@ -10,7 +11,6 @@ import {
   webhookSecretContext,
 } from './documents.ts'
 import { type ProviderSetup, resolveProvider } from './providers.ts'
-import type { Sealer } from './sealer.ts'
 import { resolveSettings } from './settings.ts'
 
 export interface TenantApp {
@@ -42,7 +42,13 @@ export interface Tenancy {
 
 const MOST_PROVIDERS = 1_000
 
-export const tenancy = ({ store, keyring }: { store: CountersignStore; keyring: Pick<Sealer, 'unseal'> }): Tenancy => ({
+export const tenancy = ({
+  store,
+  keyring,
+}: {
+  store: CountersignStore
+  keyring: Pick<Keyring, 'unseal'>
+}): Tenancy => ({
   async keyByHash(hash) {
     const [key] = await store.docs('keys').find({ hash }, { sort: { hash: 1 }, limit: 1 })
     return key && key.revoked_at === null ? key : null

@@ -1,0 +1,141 @@
+// In: a bootstrap file without problems or conflicts. Out: the store as the file says, and what was made on the way.
+// Each step finds out what is missing and writes only that, so it can be done twice, by several at once, and after a crash anywhere.
+// Keys come last: what is shown only once is made when nothing else can fail any more.
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../clock.ts'
+import type { Keyring } from '../crypto/keyring.ts'
+import { hashApiKey, newApiKey } from '../keys.ts'
+import type { CountersignStore } from '../store/collections.ts'
+import type { Bootstrap, GivenApp, GivenCompany, GivenProvider, GivenWebhook } from './bootstrap.file.ts'
+import { providerContext, providerId, type WebhookSecret, webhookSecretContext } from './documents.ts'
+import { ensure, replaceAll, sameJson } from './ensure.ts'
+import { withCurrent } from './webhook.secrets.ts'
+
+export interface ApplyTo {
+  store: CountersignStore
+  keyring: Pick<Keyring, 'seal' | 'unseal'>
+  clock: Pick<Clock, 'now'>
+}
+
+export interface Minted {
+  /** Keys the file gave no value for. Only their hashes are stored: shown now or never. */
+  minted: { id: string; key: string }[]
+  /** Signing secrets of new endpoints the file gave none for. */
+  mintedSecrets: { app_id: string; secret: string }[]
+}
+
+export async function write(file: Bootstrap, to: ApplyTo): Promise<Minted> {
+  const mintedSecrets: Minted['mintedSecrets'] = []
+  for (const company of file.companies) {
+    await ensureCompany(company, to)
+    for (const app of company.apps) await ensureApp(app, company.id, to)
+  }
+  const apps = file.companies.flatMap(company => company.apps)
+  for (const app of apps) if (app.providers) await ensureProviders(app.id, app.providers, to)
+  if (file.prices) await replaceAll(to.store.docs('prices'), file.prices, priceUpdate)
+  if (file.ip_lists) await replaceAll(to.store.docs('ip_ranges'), file.ip_lists, () => null)
+  for (const app of apps) {
+    const secret = app.webhook && (await ensureWebhook(app.id, app.webhook, to))
+    if (secret) mintedSecrets.push({ app_id: app.id, secret })
+  }
+  return { minted: await ensureKeys(file, to), mintedSecrets }
+}
+
+const ensureCompany = ({ id, name, balance }: GivenCompany, { store, clock }: ApplyTo) =>
+  ensure(store.docs('companies'), id, {
+    create: () => ({ _id: id, name: name ?? id, balance, created_at: clock.now(), rev: 0 }),
+    update: stored => (name === null || name === stored.name ? null : { $set: { name } }),
+  })
+
+const ensureApp = ({ id, name, settings }: GivenApp, companyId: string, { store, clock }: ApplyTo) =>
+  ensure(store.docs('apps'), id, {
+    create: () => ({
+      _id: id,
+      company_id: companyId,
+      name: name ?? id,
+      settings: settings ?? {},
+      created_at: clock.now(),
+      rev: 0,
+    }),
+    update: stored => {
+      const changed = {
+        ...(name === null || name === stored.name ? {} : { name }),
+        ...(settings === null || sameJson(settings, stored.settings) ? {} : { settings }),
+      }
+      return Object.keys(changed).length === 0 ? null : { $set: changed }
+    },
+  })
+
+async function ensureProviders(appId: string, given: readonly GivenProvider[], { store, keyring }: ApplyTo) {
+  const docs = store.docs('providers')
+  for (const [position, { name, channel, type, config }] of given.entries()) {
+    const id = providerId(appId, name)
+    const sealed = () => keyring.seal(JSON.stringify(config), providerContext(id))
+    const opened = (stored: string) => JSON.parse(keyring.unseal(stored, providerContext(id)))
+    await ensure(docs, id, {
+      create: () => ({ _id: id, app_id: appId, name, channel, type, position, config: sealed(), rev: 0 }),
+      update: stored => {
+        const same = sameJson(opened(stored.config), config)
+        const inPlace = stored.channel === channel && stored.type === type && stored.position === position
+        return same && inPlace ? null : { $set: { channel, type, position, ...(same ? {} : { config: sealed() }) } }
+      },
+    })
+  }
+  const listed = new Set(given.map(({ name }) => providerId(appId, name)))
+  const stored = await docs.find({ app_id: appId }, { sort: { position: 1, _id: 1 }, limit: MOST_PROVIDERS })
+  const dropped = stored.flatMap(({ _id }) => (listed.has(_id) ? [] : _id))
+  if (dropped.length > 0) await docs.remove({ _id: { $in: dropped } }, dropped.length)
+}
+
+const MOST_PROVIDERS = 1_000
+
+const priceUpdate = (stored: { micros: number }, { micros }: { micros: number }) =>
+  stored.micros === micros ? null : { $set: { micros } }
+
+/** Answers the secret it had to make. */
+async function ensureWebhook(appId: string, { url, secret }: GivenWebhook, { store, keyring, clock }: ApplyTo) {
+  const opened = ({ id, sealed }: WebhookSecret) => keyring.unseal(sealed, webhookSecretContext(appId, id))
+  const current = (value: string): WebhookSecret => {
+    const id = `whs_${randomBytes(10).toString('hex')}`
+    const sealed = keyring.seal(value, webhookSecretContext(appId, id))
+    return { id, state: 'current', sealed, created_at: clock.now(), expires_at: null }
+  }
+  const made = secret ?? newWebhookSecret()
+  const outcome = await ensure(store.docs('webhooks'), appId, {
+    create: () => ({ _id: appId, url, status: 'active', secrets: [current(made)], rev: 0 }),
+    update: stored => {
+      const kept = secret === null || stored.secrets.some(one => one.state === 'current' && opened(one) === secret)
+      if (kept) return url === stored.url ? null : { $set: { url } }
+      const next = stored.secrets.find(one => opened(one) === secret) ?? current(secret)
+      return { $set: { url, secrets: withCurrent(stored.secrets, next, clock.now()) } }
+    },
+  })
+  return outcome === 'created' && secret === null ? made : null
+}
+
+const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
+
+/** All in one insert. A key someone else made meanwhile is theirs to show. */
+async function ensureKeys(file: Bootstrap, { store, clock }: ApplyTo): Promise<Minted['minted']> {
+  const docs = store.docs('keys')
+  const listed = file.companies.flatMap(company =>
+    company.apps.flatMap(app => app.keys.map(given => ({ given, app_id: app.id, company_id: company.id }))),
+  )
+  const stored = await docs.get(listed.map(({ given }) => given.id))
+  const wanted = listed
+    .filter(({ given }) => !stored.has(given.id))
+    .map(({ given, ...owner }) => ({ ...owner, given, value: given.key ?? newApiKey(given.kind, given.mode) }))
+  if (wanted.length === 0) return []
+  const outcomes = await docs.insert(
+    wanted.map(({ given: { id, kind, mode }, value, app_id, company_id }) => ({
+      ...{ _id: id, app_id, company_id, kind, mode, hash: hashApiKey(value) },
+      ...{ created_at: clock.now(), revoked_at: null },
+    })),
+  )
+  const late = wanted.filter((_, at) => outcomes[at] === 'duplicate').map(({ given }) => given.id)
+  const there = await docs.get(late)
+  for (const id of late) if (!there.has(id)) throw new Error(`${id} was not made: its value became another key's`)
+  return wanted.flatMap(({ given, value }, at) =>
+    given.key === null && outcomes[at] === 'inserted' ? [{ id: given.id, key: value }] : [],
+  )
+}

@@ -1,0 +1,38 @@
+// The bootstrap file: a deployment's companies, apps and lists as text, applied at every start.
+//   text → readBootstrap: every problem by its path, or the file → applyBootstrap: conflicts with the store, or the writes
+import { type ApplyTo, type Minted, write } from './bootstrap.apply.ts'
+import { conflictsWith } from './bootstrap.conflicts.ts'
+import { type Bootstrap, complete } from './bootstrap.file.ts'
+import { ruleProblems } from './bootstrap.rules.ts'
+import { bootstrapSchema } from './bootstrap.schema.ts'
+import { parseJson } from './json.ts'
+import { check, type Problem } from './problems.ts'
+
+export type { Bootstrap }
+
+/** The file cannot be applied, and nothing of it was. */
+export class BootstrapProblems extends Error {
+  override name = 'BootstrapProblems'
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('\n'))
+    this.problems = problems
+  }
+}
+
+export function readBootstrap(text: string): Bootstrap {
+  const json = parseJson(text)
+  if (!json.ok) throw new BootstrapProblems([{ path: '', message: json.message }])
+  const file = check(bootstrapSchema, json.value)
+  const broken = ruleProblems(json.value)
+  if (file.ok && broken.length === 0) return complete(file.value)
+  throw new BootstrapProblems([...(file.ok ? [] : file.problems), ...broken])
+}
+
+/** Idempotent. Throws `BootstrapProblems`, before anything is written, where the file contradicts the store. */
+export async function applyBootstrap(file: Bootstrap, to: ApplyTo): Promise<Minted & { warnings: Problem[] }> {
+  const { problems, warnings } = await conflictsWith(file, to.store)
+  if (problems.length > 0) throw new BootstrapProblems(problems)
+  return { ...(await write(file, to)), warnings }
+}

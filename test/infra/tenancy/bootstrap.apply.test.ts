@@ -1,0 +1,314 @@
+import { expect } from 'chai'
+import { hashApiKey } from '../../../infra/keys.ts'
+import type { CountersignStore } from '../../../infra/store/collections.ts'
+import { applyBootstrap, BootstrapProblems, readBootstrap } from '../../../infra/tenancy/bootstrap.ts'
+import { tenancy } from '../../../infra/tenancy/tenancy.ts'
+import { fullFile } from '../../support/bootstrap.ts'
+import { testClock } from '../../support/clock.ts'
+import { eachStore } from '../../support/stores.ts'
+import { everything, testKeyring, watched } from '../../support/tenancy.ts'
+
+const keyring = testKeyring()
+const clock = testClock()
+
+const apply = (store: CountersignStore, file: unknown) =>
+  applyBootstrap(readBootstrap(JSON.stringify(file)), { store, keyring, clock })
+
+const withApp = (app: object) => ({ companies: [{ id: 'cmp_acme', apps: [{ id: 'app_shop', ...app }] }] })
+
+const conflictsOf = async (store: CountersignStore, file: unknown) => {
+  const before = await everything(store)
+  const problems = await apply(store, file).then(
+    () => [],
+    refused => (refused instanceof BootstrapProblems ? refused.problems : Promise.reject(refused)),
+  )
+  expect(await everything(store), 'what is stored').to.deep.equal(before)
+  return problems
+}
+
+eachStore('applying the bootstrap file', fresh => {
+  it('makes all it says', async () => {
+    const store = await fresh()
+    const { minted, mintedSecrets, warnings } = await apply(store, fullFile())
+    const { companies, apps, keys, webhooks, providers, prices, ip_ranges } = await everything(store)
+
+    expect(companies).to.deep.equal([
+      { _id: 'cmp_acme', name: 'Acme', balance: 5_000_000, created_at: clock.now(), rev: 0 },
+      { _id: 'cmp_other', name: 'cmp_other', balance: 0, created_at: clock.now(), rev: 0 },
+    ])
+    expect(apps.map(app => [app._id, app.company_id, app.name, app.settings])).to.deep.equal([
+      ['app_blog', 'cmp_acme', 'app_blog', {}],
+      ['app_other', 'cmp_other', 'app_other', {}],
+      ['app_shop', 'cmp_acme', 'Shop', { code: { length: 8 }, routing: { countries: { BR: ['whatsapp', 'sms'] } } }],
+    ])
+    expect(
+      keys.map(({ _id, app_id, company_id, kind, mode, revoked_at }) => [
+        _id,
+        app_id,
+        company_id,
+        kind,
+        mode,
+        revoked_at,
+      ]),
+    ).to.deep.equal([
+      ['key_a', 'app_shop', 'cmp_acme', 'server', 'test', null],
+      ['key_b', 'app_shop', 'cmp_acme', 'publishable', 'live', null],
+      ['key_made', 'app_shop', 'cmp_acme', 'server', 'live', null],
+    ])
+    expect(providers.map(({ _id, channel, type, position }) => [_id, channel, type, position])).to.deep.equal([
+      ['app_shop:backup', 'sms', 'http', 2],
+      ['app_shop:mail', 'email', 'smtp', 1],
+      ['app_shop:twilio-main', 'sms', 'twilio', 0],
+    ])
+    expect(webhooks.map(({ _id, url, status }) => [_id, url, status])).to.deep.equal([
+      ['app_other', 'http://127.0.0.1:9000/', 'active'],
+      ['app_shop', 'https://shop.example/hooks', 'active'],
+    ])
+    expect(prices).to.deep.equal([
+      { _id: 'sms:*', channel: 'sms', country: '*', micros: 90_000 },
+      { _id: 'sms:GB', channel: 'sms', country: 'GB', micros: 40_000 },
+    ])
+    expect(ip_ranges.map(range => range._id)).to.deep.equal(['abusive:45.95.147.0/24', 'tor:2001:db8::1/128'])
+    expect(minted.map(({ id }) => id)).to.deep.equal(['key_made'])
+    expect(mintedSecrets.map(({ app_id }) => app_id)).to.deep.equal(['app_other'])
+    expect(warnings).to.deep.equal([])
+  })
+
+  it('makes a key and a signing secret where none is given, and tells them once', async () => {
+    const store = await fresh()
+    const first = await apply(store, fullFile())
+    const [made] = first.minted
+    expect(made?.key).to.match(/^sk_live_\w{40,}$/)
+    expect(await tenancy({ store, keyring }).keyByHash(hashApiKey(String(made?.key)))).to.deep.include({
+      _id: 'key_made',
+    })
+    const [secret] = first.mintedSecrets
+    expect(secret?.secret).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect((await tenancy({ store, keyring }).webhook('app_other'))?.secrets)
+      .to.have.lengthOf(1)
+      .with.nested.property('[0].secret', secret?.secret)
+
+    expect(await apply(store, fullFile())).to.deep.equal({ minted: [], mintedSecrets: [], warnings: [] })
+  })
+
+  it('stores no key, secret or credential that could be read', async () => {
+    const store = await fresh()
+    const { minted, mintedSecrets } = await apply(store, fullFile())
+    const stored = JSON.stringify(await everything(store))
+    for (const secret of [
+      'sk_test_0123456789',
+      'pk_live_0123456789',
+      'whsec_c2Vj',
+      'twilio-auth-token',
+      'gateway.example',
+      minted[0]?.key,
+      mintedSecrets[0]?.secret,
+    ]) {
+      expect(stored).to.not.include(String(secret))
+    }
+  })
+
+  it('writes nothing the second time', async () => {
+    const store = await fresh()
+    await apply(store, fullFile())
+    const before = await everything(store)
+    await clock.advance(1000)
+    await apply(watched(store, { before: call => expect.fail(`wrote: ${call}`) }), fullFile())
+    expect(await everything(store)).to.deep.equal(before)
+  })
+
+  it('leaves alone what the file does not mention', async () => {
+    const store = await fresh()
+    await apply(store, fullFile())
+    const before = await everything(store)
+    await apply(store, {})
+    await apply(store, { companies: [{ id: 'cmp_acme', balance: 1, apps: [{ id: 'app_shop', keys: [] }] }] })
+    expect(await everything(store)).to.deep.equal(before)
+  })
+
+  it('renames companies, and never touches their money again', async () => {
+    const store = await fresh()
+    await apply(store, { companies: [{ id: 'cmp_acme', balance: 7 }] })
+    await store.docs('companies').modify({ _id: 'cmp_acme' }, { $inc: { balance: -3 } })
+    await apply(store, { companies: [{ id: 'cmp_acme', name: 'Acme Ltd', balance: 100 }] })
+    const [company] = (await everything(store)).companies
+    expect(company).to.deep.include({ name: 'Acme Ltd', balance: 4, rev: 1 })
+  })
+
+  it('replaces settings as a whole', async () => {
+    const store = await fresh()
+    await apply(store, withApp({ name: 'Shop', settings: { send_attempts: 3, locale: 'de' } }))
+    await apply(store, withApp({ settings: { locale: 'fr' } }))
+    const app = await tenancy({ store, keyring }).app('app_shop')
+    expect(app).to.deep.include({ name: 'Shop' })
+    expect(app?.settings).to.include({ locale: 'fr', send_attempts: 5 })
+    await apply(store, withApp({ settings: {} }))
+    expect((await everything(store)).apps[0]?.settings).to.deep.equal({})
+  })
+
+  it('makes the providers exactly those listed, in that order', async () => {
+    const store = await fresh()
+    const sandbox = (name: string) => ({ name, type: 'sandbox', channel: 'sms' })
+    const names = async () => (await tenancy({ store, keyring }).providers('app_shop')).map(({ name }) => name)
+    await apply(store, withApp({ providers: ['a', 'b', 'c', 'd'].map(sandbox) }))
+    expect(await names()).to.deep.equal(['a', 'b', 'c', 'd'])
+    const { providers: before } = await everything(store)
+    await apply(store, withApp({ providers: ['d', 'e', 'c', 'b'].map(sandbox) }))
+    expect(await names()).to.deep.equal(['d', 'e', 'c', 'b'])
+    const { providers: after } = await everything(store)
+    const c = (list: typeof after) => list.find(({ name }) => name === 'c')
+    expect(c(after), 'the one that stayed in its place').to.deep.equal(c(before))
+    await apply(store, withApp({ providers: [] }))
+    expect(await names()).to.deep.equal([])
+  })
+
+  it('changes the type, channel and config of a provider that keeps its name', async () => {
+    const store = await fresh()
+    await apply(store, withApp({ providers: [{ name: 'main', type: 'sandbox', channel: 'sms' }] }))
+    const config = { token: 'tg-token' }
+    await apply(store, withApp({ providers: [{ name: 'main', type: 'telegram_gateway', config }] }))
+    expect(await tenancy({ store, keyring }).providers('app_shop')).to.deep.equal([
+      {
+        ...{ app_id: 'app_shop', name: 'main', channel: 'telegram', type: 'telegram_gateway' },
+        config: { token: 'tg-token', base_url: 'https://gatewayapi.telegram.org' },
+      },
+    ])
+  })
+
+  it("leaves other apps' providers alone", async () => {
+    const store = await fresh()
+    const provider = { name: 'main', type: 'sandbox', channel: 'sms' }
+    const app = (id: string, providers: object[]) => ({ id, providers })
+    await apply(store, { companies: [{ id: 'cmp_acme', apps: [app('app_a', [provider]), app('app_b', [provider])] }] })
+    await apply(store, { companies: [{ id: 'cmp_acme', apps: [app('app_a', [])] }] })
+    expect((await everything(store)).providers.map(({ _id }) => _id)).to.deep.equal(['app_b:main'])
+  })
+
+  it('makes the prices and address lists exactly those listed', async () => {
+    const store = await fresh()
+    const price = (country: string, micros: number) => ({ channel: 'sms', country, micros })
+    const range = (cidr: string) => ({ class: 'tor', cidr })
+    await apply(store, {
+      prices: [price('GB', 1), price('DE', 2), price('*', 3)],
+      ip_lists: ['10.0.0.0/8', '10.0.0.1'].map(range),
+    })
+    await apply(store, {
+      prices: [price('DE', 5), price('FR', 4), price('*', 3)],
+      ip_lists: ['10.0.0.2', '10.0.0.1'].map(range),
+    })
+    const { prices, ip_ranges } = await everything(store)
+    expect(prices.map(({ _id, micros }) => [_id, micros])).to.deep.equal([
+      ['sms:*', 3],
+      ['sms:DE', 5],
+      ['sms:FR', 4],
+    ])
+    expect(ip_ranges.map(({ cidr }) => cidr)).to.deep.equal(['10.0.0.1/32', '10.0.0.2/32'])
+    await apply(store, { prices: [], ip_lists: [] })
+    expect(await everything(store)).to.deep.include({ prices: [], ip_ranges: [] })
+  })
+
+  it('takes long address lists', async () => {
+    const store = await fresh()
+    const lists = (from: number, to: number) => ({
+      ip_lists: Array.from({ length: to - from }, (_, at) => ({
+        class: 'tor',
+        cidr: `10.9.${(from + at) >> 8}.${(from + at) & 255}`,
+      })),
+    })
+    await apply(store, lists(0, 1_100))
+    await apply(store, lists(550, 1_650))
+    const stored = (await everything(store)).ip_ranges.map(({ cidr }) => cidr)
+    expect(stored).to.have.members(lists(550, 1_650).ip_lists.map(({ cidr }) => `${cidr}/32`))
+  })
+
+  it('signs with the webhook secret of the file, and lets receivers follow for a day', async () => {
+    const store = await fresh()
+    const url = 'https://shop.example/hooks'
+    const secrets = async () =>
+      (await tenancy({ store, keyring }).webhook('app_shop'))?.secrets.map(one => [one.secret, one.state])
+    await apply(store, withApp({ webhook: { url, secret: 'secret-one' } }))
+    await store.docs('webhooks').modify({ _id: 'app_shop' }, { $set: { status: 'paused' } })
+
+    await apply(store, withApp({ webhook: { url, secret: 'secret-two' } }))
+    expect(await secrets()).to.deep.equal([
+      ['secret-two', 'current'],
+      ['secret-one', 'old'],
+    ])
+    const [endpoint] = (await everything(store)).webhooks
+    expect(endpoint?.status).to.equal('paused')
+    expect(endpoint?.secrets[1]?.expires_at).to.equal(clock.now() + 86_400_000)
+
+    await apply(store, withApp({ webhook: { url: 'https://other.example/' } }))
+    expect((await secrets())?.[0]).to.deep.equal(['secret-two', 'current'])
+    expect((await everything(store)).webhooks[0]?.url).to.equal('https://other.example/')
+
+    await apply(store, withApp({ webhook: { url, secret: 'secret-one' } }))
+    expect(await secrets()).to.deep.equal([
+      ['secret-one', 'current'],
+      ['secret-two', 'old'],
+    ])
+  })
+
+  describe('conflicts, before anything is written', () => {
+    const key = (id: string, value: string) => ({ id, key: value })
+    const inApp = (company: string, app: string, ...keys: object[]) => ({
+      companies: [{ id: 'cmp_new' }, { id: company, apps: [{ id: app, keys }] }],
+      prices: [{ channel: 'sms', country: 'GB', micros: 1 }],
+    })
+
+    it('an app of another company', async () => {
+      const store = await fresh()
+      await apply(store, fullFile())
+      expect(await conflictsOf(store, inApp('cmp_other', 'app_shop'))).to.deep.equal([
+        { path: 'companies.1.apps.0.id', message: 'is an app of cmp_acme already' },
+      ])
+    })
+
+    it('a key of another app', async () => {
+      const store = await fresh()
+      await apply(store, fullFile())
+      const file = inApp('cmp_acme', 'app_blog', key('key_a', 'sk_test_0123456789'))
+      expect(await conflictsOf(store, file)).to.deep.equal([
+        { path: 'companies.1.apps.0.keys.0.id', message: 'is a key of app_shop already' },
+      ])
+    })
+
+    it("a value that is another key's", async () => {
+      const store = await fresh()
+      await apply(store, fullFile())
+      const file = inApp('cmp_acme', 'app_blog', key('key_new', 'sk_test_0123456789'))
+      expect(await conflictsOf(store, file)).to.deep.equal([
+        { path: 'companies.1.apps.0.keys.0.key', message: 'is the value of key_a already' },
+      ])
+    })
+
+    it('another value, kind or mode for a key that is there', async () => {
+      const store = await fresh()
+      await apply(store, fullFile())
+      const file = inApp(
+        'cmp_acme',
+        'app_shop',
+        key('key_a', 'pk_live_9876543210'),
+        key('key_made', 'sk_live_9876543210'),
+      )
+      expect((await conflictsOf(store, file)).map(({ path }) => path)).to.have.members([
+        'companies.1.apps.0.keys.0.kind',
+        'companies.1.apps.0.keys.0.mode',
+        'companies.1.apps.0.keys.0.key',
+        'companies.1.apps.0.keys.1.key',
+      ])
+    })
+  })
+
+  it('leaves a revoked key revoked, and warns', async () => {
+    const store = await fresh()
+    await apply(store, fullFile())
+    await store.docs('keys').modify({ _id: 'key_a' }, { $set: { revoked_at: clock.now() } })
+    const before = await everything(store)
+    expect((await apply(store, fullFile())).warnings).to.deep.equal([
+      { path: 'companies.0.apps.0.keys.0', message: 'key_a was revoked, and stays so' },
+    ])
+    expect(await everything(store)).to.deep.equal(before)
+    expect(await tenancy({ store, keyring }).keyByHash(hashApiKey('sk_test_0123456789'))).to.equal(null)
+  })
+})

@@ -1,0 +1,131 @@
+import { expect } from 'chai'
+import type { CountersignStore } from '../../../infra/store/collections.ts'
+import { applyBootstrap, readBootstrap } from '../../../infra/tenancy/bootstrap.ts'
+import { tenancy } from '../../../infra/tenancy/tenancy.ts'
+import { fullFile } from '../../support/bootstrap.ts'
+import { testClock } from '../../support/clock.ts'
+import { eachStore } from '../../support/stores.ts'
+import { clear, everything, testKeyring, watched } from '../../support/tenancy.ts'
+
+const keyring = testKeyring()
+const clock = testClock()
+
+const apply = (store: CountersignStore, file: unknown) =>
+  applyBootstrap(readBootstrap(JSON.stringify(file)), { store, keyring, clock })
+
+/** An earlier file, so that a later one has every kind of change to make. */
+const earlierFile = () => ({
+  companies: [
+    {
+      id: 'cmp_acme',
+      name: 'Before',
+      balance: 5_000_000,
+      apps: [
+        {
+          id: 'app_shop',
+          settings: { locale: 'de' },
+          keys: [{ id: 'key_a', key: 'sk_test_0123456789' }],
+          webhook: { url: 'https://before.example/', secret: 'whsec_before-before' },
+          providers: [
+            { name: 'gone', channel: 'sms', type: 'sandbox' },
+            { name: 'backup', channel: 'sms', type: 'sandbox' },
+          ],
+        },
+      ],
+    },
+  ],
+  prices: [
+    { channel: 'sms', country: 'GB', micros: 1 },
+    { channel: 'email', country: '*', micros: 2 },
+  ],
+  ip_lists: [{ class: 'vpn', cidr: '10.0.0.0/8' }],
+})
+
+/** All that counts about what is stored: secrets opened, and without what is made at random or tells how often it was written. */
+async function meaning(store: CountersignStore) {
+  const { keys, webhooks, providers, ...plain } = await everything(store)
+  const reader = tenancy({ store, keyring })
+  return {
+    ...plain,
+    companies: plain.companies.map(({ rev: _, ...company }) => company),
+    apps: plain.apps.map(({ rev: _, ...app }) => app),
+    keys: keys.map(({ hash, ...key }) => (key._id === 'key_made' ? key : { ...key, hash })),
+    providers: await Promise.all([...new Set(providers.map(({ app_id }) => app_id))].map(id => reader.providers(id))),
+    webhooks: await Promise.all(
+      webhooks.map(async ({ _id }) => {
+        const endpoint = await reader.webhook(_id)
+        const secrets = endpoint?.secrets.map(({ id: _, secret, ...one }) => ({
+          ...one,
+          secret: _id === 'app_other' ? 'made' : secret,
+        }))
+        return { ...endpoint, secrets }
+      }),
+    ),
+  }
+}
+
+class Crash extends Error {}
+
+eachStore('a bootstrap that is cut short', fresh => {
+  it('is finished by the next start, whichever write it died after', async () => {
+    const store = await fresh()
+    await apply(store, earlierFile())
+    let writes = 0
+    await apply(watched(store, { after: () => (writes += 1) }), fullFile())
+    const wanted = await meaning(store)
+    expect(writes).to.be.at.least(15)
+
+    for (let nth = 1; nth <= writes; nth += 1) {
+      await clear(store)
+      await apply(store, earlierFile())
+      let count = 0
+      const crash = () => {
+        count += 1
+        if (count === nth) throw new Crash()
+      }
+      const died = await apply(watched(store, { after: crash }), fullFile()).catch((error: unknown) => error)
+      expect(died).to.be.instanceOf(Crash)
+      await apply(store, fullFile())
+      expect(await meaning(store), `write ${nth}`).to.deep.equal(wanted)
+    }
+  })
+
+  it('has not made a key that nobody was told of, unless it died at the very end', async () => {
+    const store = await fresh()
+    const calls: string[] = []
+    await apply(watched(store, { before: call => calls.push(call) }), fullFile())
+    expect(calls.at(-1)).to.equal('keys.insert')
+    expect(calls.filter(call => call === 'keys.insert')).to.have.lengthOf(1)
+  })
+})
+
+eachStore('several processes that apply the same file at once', fresh => {
+  for (const [what, before] of [
+    ['to an empty store', {}],
+    ['over an earlier file', earlierFile()],
+  ] as const) {
+    it(`come to the same as one, ${what}`, async () => {
+      const clean = await fresh()
+      await apply(clean, before)
+      await apply(clean, fullFile())
+
+      const store = await fresh()
+      await apply(store, before)
+      const results = await Promise.all(Array.from({ length: 5 }, () => apply(store, fullFile())))
+      expect(await meaning(store)).to.deep.equal(await meaning(clean))
+
+      const minted = results.flatMap(result => result.minted)
+      expect(
+        minted.map(({ id }) => id),
+        'told by one of them only',
+      ).to.deep.equal(['key_made'])
+      const secrets = results.flatMap(result => result.mintedSecrets)
+      expect(secrets.map(({ app_id }) => app_id)).to.deep.equal(['app_other'])
+      const endpoint = await tenancy({ store, keyring }).webhook('app_other')
+      expect(
+        endpoint?.secrets.map(({ secret }) => secret),
+        'the one that was told',
+      ).to.deep.equal([secrets[0]?.secret])
+    })
+  }
+})

@@ -1,0 +1,82 @@
+import { expect } from 'chai'
+import { hashApiKey } from '../../../infra/keys.ts'
+import type { CountersignStore } from '../../../infra/store/collections.ts'
+import { applyBootstrap, readBootstrap } from '../../../infra/tenancy/bootstrap.ts'
+import { resolveSettings } from '../../../infra/tenancy/settings.ts'
+import { tenancy } from '../../../infra/tenancy/tenancy.ts'
+import { fullFile } from '../../support/bootstrap.ts'
+import { testClock } from '../../support/clock.ts'
+import { eachStore } from '../../support/stores.ts'
+import { testKeyring } from '../../support/tenancy.ts'
+
+const keyring = testKeyring()
+
+eachStore('tenancy', fresh => {
+  let store: CountersignStore
+
+  beforeEach(async () => {
+    store = await fresh()
+    await applyBootstrap(readBootstrap(JSON.stringify(fullFile())), { store, keyring, clock: testClock() })
+  })
+
+  it('finds a key by its hash', async () => {
+    const { keyByHash } = tenancy({ store, keyring })
+    expect(await keyByHash(hashApiKey('pk_live_0123456789'))).to.deep.include({
+      ...{ _id: 'key_b', app_id: 'app_shop', company_id: 'cmp_acme', kind: 'publishable', mode: 'live' },
+    })
+    expect(await keyByHash(hashApiKey('pk_live_9876543210'))).to.equal(null)
+  })
+
+  it('reads an app with every setting', async () => {
+    const { app } = tenancy({ store, keyring })
+    expect(await app('app_shop')).to.deep.equal({
+      ...{ id: 'app_shop', company_id: 'cmp_acme', name: 'Shop' },
+      settings: resolveSettings({ code: { length: 8 }, routing: { countries: { BR: ['whatsapp', 'sms'] } } }),
+    })
+    expect(await app('app_none')).to.equal(null)
+  })
+
+  it('opens the providers of an app or of one of its channels, in order', async () => {
+    const { providers } = tenancy({ store, keyring })
+    expect((await providers('app_shop')).map(({ name }) => name)).to.deep.equal(['twilio-main', 'mail', 'backup'])
+    expect(await providers('app_shop', 'email')).to.deep.equal([
+      {
+        ...{ app_id: 'app_shop', name: 'mail', channel: 'email', type: 'smtp' },
+        config: {
+          ...{ host: 'mail.example.com', port: 587, secure: false, user: null, pass: null },
+          ...{ from: 'no-reply@example.com', dkim: null },
+        },
+      },
+    ])
+    expect((await providers('app_shop', 'sms')).map(({ name }) => name)).to.deep.equal(['twilio-main', 'backup'])
+    expect(await providers('app_shop', 'telegram')).to.deep.equal([])
+    expect(await providers('app_blog')).to.deep.equal([])
+  })
+
+  it('opens the webhook endpoint of an app', async () => {
+    const { webhook } = tenancy({ store, keyring })
+    const endpoint = await webhook('app_shop')
+    expect(endpoint).to.deep.include({ app_id: 'app_shop', url: 'https://shop.example/hooks', status: 'active' })
+    expect(endpoint?.secrets.map(({ secret, state }) => [secret, state])).to.deep.equal([
+      ['whsec_c2VjcmV0LW9mLXRoZS1zaG9w', 'current'],
+    ])
+    expect(await webhook('app_blog')).to.equal(null)
+  })
+
+  it('does not open a config or secret that was moved into another document', async () => {
+    const providers = store.docs('providers')
+    const backup = (await providers.get(['app_shop:backup'])).get('app_shop:backup')
+    await providers.modify({ _id: 'app_shop:twilio-main' }, { $set: { config: backup?.config } })
+    const webhooks = store.docs('webhooks')
+    const shop = (await webhooks.get(['app_shop'])).get('app_shop')
+    await webhooks.modify({ _id: 'app_other' }, { $set: { secrets: shop?.secrets } })
+    const reader = tenancy({ store, keyring })
+    const failed = async (read: Promise<unknown>) =>
+      read.then(
+        () => false,
+        () => true,
+      )
+    expect(await failed(reader.providers('app_shop'))).to.equal(true)
+    expect(await failed(reader.webhook('app_other'))).to.equal(true)
+  })
+})

@@ -1,0 +1,58 @@
+// What tests of tenancy look at and interfere with: all that is stored, and every write on its way there.
+import { Buffer } from 'node:buffer'
+import { createKeyring } from '../../infra/crypto/keyring.ts'
+import type { COLLECTIONS, CountersignStore } from '../../infra/store/collections.ts'
+import type { Doc, Docs } from '../../infra/store/docs.ts'
+
+export const testKeyring = () =>
+  createKeyring({
+    dataKeys: [{ id: 'd1', key: Buffer.alloc(32, 1) }],
+    codeSecrets: [{ id: 'c1', key: Buffer.alloc(32, 2) }],
+  })
+
+/** Every tenancy document, by `_id`. */
+export async function everything(store: CountersignStore) {
+  return {
+    companies: await all(store.docs('companies')),
+    apps: await all(store.docs('apps')),
+    keys: await all(store.docs('keys')),
+    webhooks: await all(store.docs('webhooks')),
+    providers: await all(store.docs('providers')),
+    prices: await all(store.docs('prices')),
+    ip_ranges: await all(store.docs('ip_ranges')),
+  }
+}
+
+const all = <T extends Doc>(docs: Docs<T>): Promise<T[]> => docs.find({}, { sort: { _id: 1 }, limit: 10_000 })
+
+export async function clear(store: CountersignStore): Promise<void> {
+  for (const [name, docs] of Object.entries(await everything(store))) {
+    const ids = docs.map(({ _id }) => _id)
+    await store.docs(name as keyof typeof COLLECTIONS).remove({ _id: { $in: ids } }, ids.length)
+  }
+}
+
+const WRITES = ['insert', 'change', 'modify', 'remove'] as const
+
+/** Calls `before` and `after` around every write; either may throw. */
+export function watched(
+  store: CountersignStore,
+  { before, after }: { before?: (call: string) => void; after?: (call: string) => void },
+): CountersignStore {
+  return {
+    ...store,
+    docs(name) {
+      const docs = store.docs(name)
+      const wrapped = WRITES.map(method => [
+        method,
+        async (...args: never[]) => {
+          before?.(`${name}.${method}`)
+          const result = await (docs[method] as (...args: never[]) => Promise<unknown>)(...args)
+          after?.(`${name}.${method}`)
+          return result
+        },
+      ])
+      return { ...docs, ...Object.fromEntries(wrapped) }
+    },
+  }
+}
