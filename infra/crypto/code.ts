@@ -1,0 +1,41 @@
+// The one-time code. It is derived where it is needed and stored nowhere: who holds only the database, or only the secret, cannot
+// compute it. Each generation of a verification has a code of its own.
+import type { Buffer } from 'node:buffer'
+import { createHmac } from 'node:crypto'
+import { encodeParts } from './parts.ts'
+
+export interface CodeOf {
+  otpId: string
+  generation: number
+  /** Random per verification, sealed at rest. */
+  salt: string
+  /** Digits: 4 to 8. */
+  length: number
+}
+
+export function deriveCode({ otpId, generation, salt, length }: CodeOf, secret: Buffer): string {
+  const parts = ['code', otpId, String(generation), salt]
+  const block = (counter: number): Buffer =>
+    createHmac('sha256', secret)
+      .update(encodeParts(counter === 0 ? parts : [...parts, String(counter)]))
+      .digest()
+  return digitsFrom(block, length)
+}
+
+const WORDS = 2 ** 32
+const WORD_BYTES = 4
+
+/** Every code is equally likely: a word past the last whole multiple of 10^length would favour low codes, so the next is taken.
+ *  `block` gives 32 pseudorandom bytes for each counter. */
+export function digitsFrom(block: (counter: number) => Buffer, length: number): string {
+  if (!Number.isInteger(length) || length < 4 || length > 8) throw new RangeError('a code has 4 to 8 digits')
+  const codes = 10 ** length
+  const fair = WORDS - (WORDS % codes)
+  for (let counter = 0; ; counter++) {
+    const bytes = block(counter)
+    for (let at = 0; at < bytes.length; at += WORD_BYTES) {
+      const word = bytes.readUInt32BE(at)
+      if (word < fair) return String(word % codes).padStart(length, '0')
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { Buffer } from 'node:buffer'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { isId, newId, ulidTime } from '../../infra/ids.ts'
+
+const LATEST = 2 ** 48 - 1
+const bytes =
+  (...values: number[]) =>
+  () =>
+    Buffer.from(values)
+
+describe('ids', () => {
+  it('are a prefix, 48 bits of time and 80 random bits', () => {
+    expect(newId('otp', 1_893_456_000_000, bytes(0, 1, 2, 3, 4, 5, 6, 7, 8, 9))).to.equal(
+      'otp_01q3dcbd00000g40r40m30e209',
+    )
+    expect(newId('evt', LATEST, bytes(...Array(10).fill(255)))).to.equal(`evt_7${'z'.repeat(25)}`)
+    expect(newId('cmp', 0, bytes(...Array(10).fill(0)))).to.equal(`cmp_${'0'.repeat(26)}`)
+  })
+
+  it('are never the same twice, within a millisecond and across refills of the pool', () => {
+    const made = new Set(Array.from({ length: 5000 }, () => newId('dlv', 1)))
+    expect(made).to.have.property('size', 5000)
+  })
+
+  it('sort by the time they were made', () => {
+    const time = fc.integer({ min: 0, max: LATEST })
+    fc.assert(
+      fc.property(time, time, (a, b) => {
+        fc.pre(a !== b)
+        expect(newId('otp', a) < newId('otp', b)).to.equal(a < b)
+      }),
+    )
+  })
+
+  it('tell their time and their kind', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: LATEST }), now => {
+        const id = newId('key', now)
+        expect(ulidTime(id)).to.equal(now)
+        expect(ulidTime(id.slice('key_'.length))).to.equal(now)
+        expect([isId('key', id), isId('otp', id)]).to.deep.equal([true, false])
+      }),
+    )
+  })
+
+  it('need a time that fits', () => {
+    for (const now of [-1, LATEST + 1, 1.5, Number.NaN]) expect(() => newId('otp', now)).to.throw(RangeError)
+  })
+
+  const ulid = '01q3dcbd00000g40r40m30e209'
+  for (const text of [
+    '',
+    'otp_',
+    ulid,
+    `otp_${ulid}0`,
+    `otp_${ulid.slice(1)}`,
+    `OTP_${ulid}`,
+    `otp_${ulid.toUpperCase()}`,
+    ` otp_${ulid}`,
+    `otp_${ulid}\n`,
+    `otp_8${ulid.slice(1)}`,
+    `otp_${ulid.slice(1)}u`,
+    `otp_${ulid.slice(1)}l`,
+    'otp_demo',
+  ]) {
+    it(`are not ${JSON.stringify(text)}`, () => expect(isId('otp', text)).to.equal(false))
+  }
+
+  it('have no time when they were given by hand', () => {
+    expect(ulidTime('app_demo')).to.equal(null)
+    expect(ulidTime(`8${ulid.slice(1)}`)).to.equal(null)
+  })
+})
