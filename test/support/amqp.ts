@@ -1,25 +1,159 @@
-// Names of queues no other test uses, and their removal.
+// RabbitMQ for tests: brokers on queues no other test uses, removed afterwards; and the channels a broker opened, to break them.
 import { randomUUID } from 'node:crypto'
-import { connect } from 'amqplib'
+import { type Channel, connect } from 'amqplib'
 import { expect } from 'chai'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
-import type { Broker } from '../../infra/broker/broker.ts'
-import type { Topology, WorkQueue } from '../../infra/broker/topology.ts'
+import { type AmqpOptions, amqpBroker } from '../../infra/broker/amqp.ts'
+import { type Broker, type Consumer, type Delivered, done, type Outcome } from '../../infra/broker/broker.ts'
+import { type Topology, topology, type WorkQueue } from '../../infra/broker/topology.ts'
+import { AMQP_URL } from './engines.ts'
 import { eventually } from './eventually.ts'
+import { type TcpProxy, tcpProxy } from './proxy.ts'
 
 export const freshPrefix = (): string => `test.${randomUUID()}`
 
 export const up = (broker: Broker): Promise<unknown> => eventually(() => expect(broker.state()).to.equal('up'), 30_000)
 
-export async function removeQueues({ url, topology, prefix }: { url: string; topology: Topology; prefix: string }) {
+/** One task on a channel of its own, past every proxy. */
+export async function onRabbit<T>(task: (channel: Channel) => Promise<T>): Promise<T> {
+  const connection = await connect(AMQP_URL ?? '', { noDelay: true })
+  try {
+    return await task(await connection.createChannel())
+  } finally {
+    await connection.close()
+  }
+}
+
+export async function removeQueues({ topology, prefix }: { topology: Topology; prefix: string }): Promise<void> {
   const names = queueNames(prefix)
   const work = (Object.keys(topology.work) as WorkQueue[]).flatMap(queue => [
     names.queue(queue),
     names.dead(queue),
     ...topology.work[queue].map(delayMs => names.wait(queue, delayMs)),
   ])
-  const connection = await connect(url, { noDelay: true })
-  const channel = await connection.createChannel()
-  for (const queue of [...topology.calls.map(names.queue), ...work]) await channel.deleteQueue(queue)
-  await connection.close()
+  await onRabbit(async channel => {
+    for (const queue of [...topology.calls.map(names.queue), ...work]) await channel.deleteQueue(queue)
+  })
+}
+
+export const FAULT_TOPOLOGY = topology({ channel: [50], webhook: [50, 400] })
+
+export interface RabbitBench {
+  prefix: string
+  names: ReturnType<typeof queueNames>
+  /** A broker on this bench's queues, quick to try again; closed with the bench. */
+  open(options?: Partial<AmqpOptions>): Broker
+  close(): Promise<void>
+}
+
+export function rabbitBench(): RabbitBench {
+  const prefix = freshPrefix()
+  const brokers: Broker[] = []
+  return {
+    prefix,
+    names: queueNames(prefix),
+    open(options = {}) {
+      const broker = amqpBroker({
+        url: AMQP_URL ?? '',
+        topology: FAULT_TOPOLOGY,
+        prefix,
+        backoff: { firstMs: 20, longestMs: 200 },
+        ...options,
+      })
+      brokers.push(broker)
+      return broker
+    },
+    async close() {
+      await Promise.all(brokers.map(broker => broker.close(0)))
+      await removeQueues({ topology: FAULT_TOPOLOGY, prefix })
+    },
+  }
+}
+
+/** RabbitMQ by way of a proxy that can fail. */
+export async function rabbitBehindProxy(): Promise<{ proxy: TcpProxy; url: string }> {
+  const url = new URL(AMQP_URL ?? '')
+  const proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) })
+  url.host = `127.0.0.1:${proxy.port}`
+  return { proxy, url: url.href }
+}
+
+export interface ChannelSpy {
+  connect: typeof connect
+  /** The newest channel that confirms publishes. */
+  publishing(): Channel
+  /** The newest channel that consumes this queue. */
+  consuming(queue: string): Channel
+}
+
+/** Remembers the channels a broker opens through it. */
+export function channelSpy(): ChannelSpy {
+  let confirming: Channel | undefined
+  const consumers = new Map<string, Channel>()
+  const found = (channel: Channel | undefined): Channel => {
+    if (!channel) throw new Error('there is no such channel')
+    return channel
+  }
+  const spying = async (...args: Parameters<typeof connect>) => {
+    const model = await connect(...args)
+    const createChannel = model.createChannel.bind(model)
+    const createConfirmChannel = model.createConfirmChannel.bind(model)
+    model.createChannel = async options => {
+      const channel = await createChannel(options)
+      const consume = channel.consume.bind(channel)
+      channel.consume = (queue, ...rest) => {
+        consumers.set(queue, channel)
+        return consume(queue, ...rest)
+      }
+      return channel
+    }
+    model.createConfirmChannel = async options => {
+      const channel = await createConfirmChannel(options)
+      confirming = channel
+      return channel
+    }
+    return model
+  }
+  return {
+    connect: spying as typeof connect,
+    publishing: () => found(confirming),
+    consuming: queue => found(consumers.get(queue)),
+  }
+}
+
+/** Makes RabbitMQ close this channel, and nothing else: it is asked for a queue that is not there. */
+export const breakChannel = (channel: Channel): Promise<void> =>
+  channel.checkQueue(freshPrefix()).then(
+    () => {
+      throw new Error('the channel did not break')
+    },
+    () => {},
+  )
+
+/** The queues most fault tests use. */
+export const QUEUE = 'webhook.deliver'
+export const CALLS = 'otp.calls'
+/** So long that only the fault itself can end a wait. */
+export const NEVER = 600_000
+
+/** Consumes with `done` and keeps the ids. */
+export async function collect(broker: Broker): Promise<{ seen: string[]; consumer: Consumer }> {
+  const seen: string[] = []
+  const handle = async (waiting: Delivered[]): Promise<Outcome[]> => {
+    seen.push(...waiting.map(({ id }) => id))
+    return waiting.map(done)
+  }
+  return { seen, consumer: await broker.consume(QUEUE, handle, { prefetch: 10 }) }
+}
+
+/** Serves calls with their own bodies. */
+export const echo = (broker: Broker): Promise<Consumer> =>
+  broker.serve(CALLS, async waiting => waiting.map(({ body }) => body), { prefetch: 10 })
+
+export async function expectRejection(promise: Promise<unknown>, kind: new () => Error): Promise<void> {
+  const ending = await promise.then(
+    value => ({ value }),
+    (error: unknown) => error,
+  )
+  expect(ending).to.be.instanceOf(kind)
 }

@@ -12,14 +12,14 @@ export function pauseAfter({ firstMs, longestMs }: Backoff, failures: number): n
 }
 
 /** Resolves `ms` from now, or as soon as the signal is aborted. */
-export const nap = (clock: Clock, ms: number, until: AbortSignal): Promise<void> =>
+export const nap = (clock: Clock, ms: number, until?: AbortSignal): Promise<void> =>
   new Promise(resolve => {
-    if (until.aborted) return resolve()
+    if (until?.aborted) return resolve()
     const wake = () => {
       cancel()
-      until.removeEventListener('abort', wake)
+      until?.removeEventListener('abort', wake)
       resolve()
     }
     const cancel = clock.after(ms, wake)
-    until.addEventListener('abort', wake)
+    until?.addEventListener('abort', wake)
   })

@@ -93,5 +93,5 @@ async function take(channel: Channel, name: string, count: number, clock: Clock)
 async function counted(channel: Channel, name: string, count: number, clock: Clock): Promise<void> {
   const giveUpAt = performance.now() + QUIET_MS
   while ((await channel.checkQueue(name)).messageCount < count && performance.now() < giveUpAt)
-    await nap(clock, POLL_MS, new AbortController().signal)
+    await nap(clock, POLL_MS)
 }

@@ -1,7 +1,7 @@
 // Durable publishing. Resolves only on the broker's confirm, and only when a queue took the message: a confirm alone also comes
 // for a message that went nowhere, so each is `mandatory`, and one handed back is told by a token of its own.
 import type { Buffer } from 'node:buffer'
-import type { ConfirmChannel, Options } from 'amqplib'
+import { type ConfirmChannel, IllegalOperationError, type Options } from 'amqplib'
 import { Unavailable } from '../../unavailable.ts'
 import { Unroutable } from '../broker.ts'
 import { healingChannel, type Surroundings } from './channel.ts'
@@ -82,7 +82,7 @@ export function publisher(options: PublisherOptions): Publisher {
         try {
           open.sendToQueue(queue, content, stamped, error => settle(token, error && new Unavailable(String(error))))
         } catch (error) {
-          settle(token, error instanceof Error ? error : new Error(String(error)))
+          settle(token, error instanceof IllegalOperationError ? new Unavailable(error.message) : asError(error))
         }
       }),
     async close() {
@@ -91,3 +91,5 @@ export function publisher(options: PublisherOptions): Publisher {
     },
   }
 }
+
+const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))

@@ -22,7 +22,7 @@ interface Frame extends Delivery {
 
 interface Waiting {
   call: Call
-  frame: Frame
+  from: Frame
   /** On the monotonic clock: a budget counts from when the frame came, as the requester's clock is not ours. */
   dueAt: number
 }
@@ -50,23 +50,23 @@ export function callServer(
     answers.clear()
   }
 
-  function settled({ frame }: Waiting, hand: Hand): void {
-    frame.unsettled -= 1
-    if (frame.unsettled === 0) hand.ack(frame)
+  function settled({ from }: Waiting, hand: Hand): void {
+    from.unsettled -= 1
+    if (from.unsettled === 0) hand.ack(from)
   }
 
   function settle(waiting: Waiting, ended: Ended<unknown>, hand: Hand): void {
-    const { call, frame } = waiting
+    const { call, from } = waiting
     if (ended.kind === 'failed') log.error({ queue, id: call.id, err: ended.error }, 'call.failed')
-    if (ended.kind === 'failed') reply(frame, { n: call.n, failed: ended.reason })
-    if (ended.kind === 'returned') reply(frame, { n: call.n, value: ended.result })
+    if (ended.kind === 'failed') reply(from, { n: call.n, failed: ended.reason })
+    if (ended.kind === 'returned') reply(from, { n: call.n, value: ended.result })
     settled(waiting, hand)
   }
 
   /** Calls go on one by one, not as the frame they came in: the others of it may be answered already. */
   function handOn(waiting: Waiting, hand: Hand): void {
     const budgetMs = Math.ceil(waiting.dueAt - performance.now())
-    const { call, frame: from } = waiting
+    const { call, from } = waiting
     const posting = { replyTo: from.replyTo, expiration: budgetMs }
     const sent = budgetMs <= 0 || caller.post(names.queue(queue), frame([callJson({ ...call, budgetMs })]), posting)
     if (sent) settled(waiting, hand)
@@ -93,7 +93,7 @@ export function callServer(
       if (calls.length === 0) hand.ack(delivery)
       const from = { ...delivery, replyTo: String(delivery.message.properties.replyTo), unsettled: calls.length }
       const now = performance.now()
-      return calls.map(call => ({ call, frame: from, dueAt: now + call.budgetMs }))
+      return calls.map(call => ({ call, from, dueAt: now + call.budgetMs }))
     },
   })
 

@@ -57,7 +57,13 @@ export function subscription<Item>(options: SubscriptionOptions<Item>): Subscrip
   })
 
   const whileHeld = (settle: (delivery: Delivery) => void) => (delivery: Delivery) => {
-    if (channel.isOpen(delivery.channel)) settle(delivery)
+    if (!channel.isOpen(delivery.channel)) return
+    try {
+      settle(delivery)
+    } catch (error) {
+      // The channel is closing and has not said so yet. RabbitMQ delivers again.
+      log.warn({ queue, err: String(error) }, 'broker.not_settled')
+    }
   }
   const hand: Hand = {
     holds: delivery => channel.isOpen(delivery.channel),

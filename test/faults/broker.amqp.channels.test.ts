@@ -1,0 +1,163 @@
+// RabbitMQ closes a channel and leaves the connection standing, or somebody deletes a queue. To a process that only watches its
+// connection all looks well; here everything must come back.
+import { expect } from 'chai'
+import { type Broker, type Consumer, done, retry, Unroutable } from '../../infra/broker/broker.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import {
+  breakChannel,
+  CALLS,
+  type ChannelSpy,
+  channelSpy,
+  collect,
+  echo,
+  expectRejection,
+  NEVER,
+  onRabbit,
+  QUEUE,
+  type RabbitBench,
+  rabbitBench,
+  up,
+} from '../support/amqp.ts'
+import { capturedLog } from '../support/captured-log.ts'
+import { AMQP_URL, onRealEngines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { follow } from '../support/follow.ts'
+
+onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQP_URL }, () => {
+  let bench: RabbitBench
+  let spy: ChannelSpy
+  let broker: Broker
+  const { log, lines } = capturedLog()
+
+  beforeEach(async () => {
+    bench = rabbitBench()
+    spy = channelSpy()
+    broker = bench.open({ connect: spy.connect, confirmMs: NEVER, log })
+    await up(broker)
+  })
+  afterEach(() => bench.close())
+
+  const deleteQueue = (name: string) => onRabbit(rabbit => rabbit.deleteQueue(name))
+
+  const publishUntilSafe = (id: string): Promise<void> => eventually(() => broker.publish(QUEUE, { id, body: 1 }))
+
+  /** A handler that waits to be released, and how often it was called for each id. */
+  async function consumeHeld(): Promise<{ taken: string[]; release: () => void; consumer: Consumer }> {
+    const taken: string[] = []
+    let release = () => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    const consumer = await broker.consume(
+      QUEUE,
+      async waiting => {
+        taken.push(...waiting.map(({ id }) => id))
+        await released
+        return waiting.map(done)
+      },
+      { prefetch: 10 },
+    )
+    return { taken, release, consumer }
+  }
+
+  it('publishes again, and rejects at once what waited for a confirm', async () => {
+    const broken = breakChannel(spy.publishing())
+    const publish = follow(broker.publish(QUEUE, { id: 'a', body: 1 }))
+    await broken
+    await eventually(() => expect(publish.value).to.be.instanceOf(Unavailable))
+    await publishUntilSafe('b')
+    expect(broker.state()).to.equal('up')
+  })
+
+  it('asks again, and rejects at once what waited for an answer', async () => {
+    const request = follow(broker.request(CALLS, { id: 'c', body: 1 }, NEVER))
+    await breakChannel(spy.consuming('amq.rabbitmq.reply-to'))
+    await eventually(() => expect(request.value).to.be.instanceOf(Unavailable))
+    await up(broker)
+    await echo(broker)
+    expect(await broker.request(CALLS, { id: 'c', body: 'again' }, NEVER)).to.equal('again')
+  })
+
+  it('consumes again; what was in hand is delivered again, and settled once', async () => {
+    const { taken, release, consumer } = await consumeHeld()
+    await broker.publish(QUEUE, { id: 'a', body: 1 })
+    await eventually(() => expect(taken).to.deep.equal(['a']))
+    await breakChannel(spy.consuming(bench.names.queue(QUEUE)))
+    await eventually(() => expect(taken).to.deep.equal(['a', 'a']))
+    expect(consumer.attached()).to.equal(true)
+    const failures = () => lines().filter(({ msg }) => msg === 'broker.channel_failed').length
+    const before = failures()
+    release()
+    await consumer.stop()
+    await eventually(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 0 }))
+    // Settling the first delivery on the new channel would have cost us that one, too.
+    expect(failures()).to.equal(before)
+  })
+
+  it('serves again', async () => {
+    const server = await echo(broker)
+    await breakChannel(spy.consuming(bench.names.queue(CALLS)))
+    await eventually(() => expect(server.attached()).to.equal(true))
+    expect(await broker.request(CALLS, { id: 'c', body: 'again' }, NEVER)).to.equal('again')
+  })
+
+  it('declares a queue that was deleted under its consumer, and consumes again', async () => {
+    const { seen, consumer } = await collect(broker)
+    const before = spy.consuming(bench.names.queue(QUEUE))
+    await deleteQueue(bench.names.queue(QUEUE))
+    await eventually(() => {
+      expect(spy.consuming(bench.names.queue(QUEUE))).not.to.equal(before)
+      expect(consumer.attached()).to.equal(true)
+    })
+    await broker.publish(QUEUE, { id: 'a', body: 1 })
+    await eventually(() => expect(seen).to.deep.equal(['a']))
+  })
+
+  it('refuses a message for a deleted queue with Unroutable, and has it back for the next', async () => {
+    await deleteQueue(bench.names.queue(QUEUE))
+    await expectRejection(broker.publish(QUEUE, { id: 'a', body: 1 }), Unroutable)
+    await publishUntilSafe('b')
+    const { seen } = await collect(broker)
+    await eventually(() => expect(seen).to.deep.equal(['b']))
+  })
+
+  it('tells which of many publishes came back', async () => {
+    await deleteQueue(bench.names.queue('channel.sms'))
+    const publishes = Array.from({ length: 100 }, (_, index) => {
+      const queue = index % 3 === 0 ? 'channel.sms' : QUEUE
+      return { queue, promise: broker.publish(queue, { id: 'the same', body: index }) }
+    })
+    const endings = await Promise.allSettled(publishes.map(({ promise }) => promise))
+    for (const [index, { status }] of endings.entries())
+      if (publishes[index]?.queue === QUEUE) expect(status).to.equal('fulfilled')
+    expect(endings[0]).to.have.property('reason').that.is.instanceOf(Unroutable)
+  })
+
+  it('refuses a call for a deleted queue at once, and has it back for the next', async () => {
+    await deleteQueue(bench.names.queue(CALLS))
+    await expectRejection(broker.request(CALLS, { id: 'c', body: 1 }, NEVER), Unavailable)
+    await echo(broker)
+    await eventually(async () => expect(await broker.request(CALLS, { id: 'c', body: 'x' }, NEVER)).to.equal('x'))
+  })
+
+  it('has a deleted wait queue back before it gives up a retry', async () => {
+    const attempts: number[] = []
+    await broker.consume(
+      QUEUE,
+      async waiting => waiting.map(({ attempt }) => (attempts.push(attempt) === 1 ? retry(1) : done())),
+      { prefetch: 1 },
+    )
+    await deleteQueue(bench.names.wait(QUEUE, 50))
+    await broker.publish(QUEUE, { id: 'a', body: 1 })
+    await eventually(() => expect(attempts).to.deep.equal([1, 2]))
+  })
+
+  it('tells the depth of a deleted queue, harms nothing by asking, and has it back', async () => {
+    const { seen } = await collect(broker)
+    await deleteQueue(bench.names.queue('channel.sms'))
+    expect(await broker.depth('channel.sms')).to.deep.equal({ ready: 0, consumers: 0 })
+    await eventually(() => broker.publish('channel.sms', { id: 'b', body: 1 }))
+    await broker.publish(QUEUE, { id: 'a', body: 1 })
+    await eventually(() => expect(seen).to.deep.equal(['a']))
+  })
+})

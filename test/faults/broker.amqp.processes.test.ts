@@ -1,0 +1,71 @@
+// What only a process can show: it is killed with messages in hand, it dies on a message again and again, it ends when it should.
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { collect, QUEUE, type RabbitBench, rabbitBench, up } from '../support/amqp.ts'
+import { child } from '../support/child.ts'
+import { AMQP_URL, onRealEngines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+
+const SCRIPT = join(import.meta.dirname, 'broker.amqp.child.ts')
+
+onRealEngines('amqpBroker in a process that ends', { AMQP_URL }, () => {
+  let bench: RabbitBench
+  beforeEach(() => {
+    bench = rabbitBench()
+  })
+  afterEach(() => bench.close())
+
+  const run = (args: string[], env: Record<string, string> = {}) =>
+    child(SCRIPT, { url: AMQP_URL ?? '', prefix: bench.prefix, ...env }, args)
+
+  it('loses nothing when it is killed with messages in hand: another process gets them', async () => {
+    const broker = bench.open()
+    await up(broker)
+    const ids = Array.from({ length: 10 }, (_, index) => `m${index}`)
+    await Promise.all(ids.map(id => broker.publish(QUEUE, { id, body: 1 })))
+    const killed = run(['hold'])
+    await killed.line(line => line === 'm9')
+    const { seen } = await collect(broker)
+    expect(seen).to.deep.equal([])
+    killed.process.kill('SIGKILL')
+    await eventually(() => expect(seen).to.have.members(ids))
+  })
+
+  it('does not take the others with it: a message its consumers keep dying on is a dead letter', async () => {
+    const deliveryLimit = 2
+    const broker = bench.open({ deliveryLimit })
+    await up(broker)
+    await broker.publish(QUEUE, { id: 'poison', body: { kills: true } })
+    let deaths = 0
+    while ((await broker.dead(QUEUE).count()) === 0 && deaths < 10) {
+      const victim = run(['die'], { deliveryLimit: `${deliveryLimit}` })
+      const death = victim.exited.then(() => {
+        deaths += 1
+      })
+      const buried = eventually(async () => expect(await broker.dead(QUEUE).count()).to.equal(1), 30_000)
+      await Promise.race([death, buried])
+      victim.process.kill('SIGKILL')
+      await death
+      buried.catch(() => {})
+    }
+    const [letter] = await broker.dead(QUEUE).list(10)
+    expect(letter).to.deep.include({ id: 'poison', body: { kills: true }, attempt: 1 })
+    expect(letter?.reason).to.include('delivery_limit')
+    expect(letter?.diedAt).to.be.greaterThan(Date.UTC(2020))
+    expect(deaths).to.be.at.least(deliveryLimit)
+    expect(await broker.dead(QUEUE).requeue(['poison'])).to.equal(1)
+    const { seen } = await collect(broker)
+    await eventually(() => expect(seen).to.deep.equal(['poison']))
+  })
+
+  for (const [state, url] of [
+    ['attached', AMQP_URL],
+    ['never connected', 'amqp://127.0.0.1:1'],
+  ] as const)
+    it(`ends by itself after close, ${state}`, async () => {
+      await up(bench.open())
+      const closing = run(['close', state], { url: url ?? '' })
+      expect(await closing.exited).to.deep.equal({ code: 0, signal: null })
+      expect(closing.lines).to.include('closed')
+    })
+})

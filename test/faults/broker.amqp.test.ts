@@ -1,0 +1,155 @@
+// The line to RabbitMQ is not there yet, is cut, goes silent: the adapter says so at once, loses nothing, and comes back without
+// anyone's help.
+import { expect } from 'chai'
+import { done } from '../../infra/broker/broker.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import {
+  CALLS,
+  collect,
+  echo,
+  expectRejection,
+  NEVER,
+  onRabbit,
+  QUEUE,
+  type RabbitBench,
+  rabbitBehindProxy,
+  rabbitBench,
+  up,
+} from '../support/amqp.ts'
+import { AMQP_URL, onRealEngines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { follow } from '../support/follow.ts'
+import type { TcpProxy } from '../support/proxy.ts'
+
+onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
+  let bench: RabbitBench
+  let proxy: TcpProxy
+  let url: string
+
+  beforeEach(async () => {
+    bench = rabbitBench()
+    ;({ proxy, url } = await rabbitBehindProxy())
+  })
+  afterEach(async () => {
+    await bench.close()
+    await proxy.close()
+  })
+
+  it('comes later than the start: until then everything is refused at once, then everything works', async () => {
+    proxy.refuse()
+    const broker = bench.open({ url })
+    expect(broker.state()).to.equal('down')
+    await expectRejection(broker.publish(QUEUE, { id: 'early', body: 1 }), Unavailable)
+    await expectRejection(broker.request(CALLS, { id: 'early', body: 1 }, NEVER), Unavailable)
+    await expectRejection(broker.depth(QUEUE), Unavailable)
+    await expectRejection(broker.dead(QUEUE).list(10), Unavailable)
+    const collecting = collect(broker)
+    proxy.heal()
+    await up(broker)
+    const { seen, consumer } = await collecting
+    expect(consumer.attached()).to.equal(true)
+    await broker.publish(QUEUE, { id: 'a', body: 1 })
+    await eventually(() => expect(seen).to.deep.equal(['a']))
+  })
+
+  it('is lost: consumers are detached and publishes refused; found again: consumers are fed again', async () => {
+    const broker = bench.open({ url })
+    const { seen, consumer } = await collect(broker)
+    const server = await echo(broker)
+    await up(broker)
+    proxy.refuse()
+    await eventually(() =>
+      expect([broker.state(), consumer.attached(), server.attached()]).to.deep.equal(['down', false, false]),
+    )
+    await expectRejection(broker.publish(QUEUE, { id: 'lost', body: 1 }), Unavailable)
+    proxy.heal()
+    await up(broker)
+    await eventually(() => expect([consumer.attached(), server.attached()]).to.deep.equal([true, true]))
+    await broker.publish(QUEUE, { id: 'a', body: 1 })
+    await eventually(() => expect(seen).to.deep.equal(['a']))
+    expect(await broker.request(CALLS, { id: 'c', body: 'again' }, NEVER)).to.equal('again')
+  })
+
+  it('is cut: what waits for a confirm or an answer is rejected at once', async () => {
+    const broker = bench.open({ url, confirmMs: NEVER })
+    await up(broker)
+    proxy.mute()
+    const waiting = [
+      follow(broker.publish(QUEUE, { id: 'a', body: 1 })),
+      follow(broker.request(CALLS, { id: 'c', body: 1 }, NEVER)),
+      follow(broker.dead(QUEUE).list(10)),
+      follow(broker.depth(QUEUE)),
+    ]
+    // RabbitMQ has the message, and its confirm is on the line that will be cut.
+    await eventually(async () =>
+      expect(await onRabbit(rabbit => rabbit.checkQueue(bench.names.queue(QUEUE)))).to.include({ messageCount: 1 }),
+    )
+    expect(waiting.map(({ state }) => state)).to.deep.equal(Array(4).fill('pending'))
+    proxy.cut()
+    await eventually(() => {
+      for (const { value } of waiting) expect(value).to.be.instanceOf(Unavailable)
+    })
+  })
+
+  it('goes silent: the heartbeat finds out', async () => {
+    const broker = bench.open({ url: `${url}?heartbeat=1`, confirmMs: NEVER })
+    const { seen, consumer } = await collect(broker)
+    await up(broker)
+    proxy.mute()
+    const publish = follow(broker.publish(QUEUE, { id: 'a', body: 1 }))
+    await eventually(() => {
+      expect(publish.value).to.be.instanceOf(Unavailable)
+      expect(broker.state()).to.equal('down')
+      expect(consumer.attached()).to.equal(false)
+    })
+    proxy.heal()
+    await up(broker)
+    await eventually(() => expect(seen).to.deep.equal(['a']))
+  })
+
+  it('lives but brings no confirm: the publish gives up', async () => {
+    const broker = bench.open({ url, confirmMs: 50 })
+    await up(broker)
+    proxy.mute()
+    await expectRejection(broker.publish(QUEUE, { id: 'a', body: 1 }), Unavailable)
+    expect(broker.state()).to.equal('up')
+  })
+
+  it('is cut five times under load: every message whose publish resolved is handled', async () => {
+    const broker = bench.open({ url })
+    const seen = new Set<string>()
+    await broker.consume(
+      QUEUE,
+      async waiting => {
+        for (const { id } of waiting) seen.add(id)
+        return waiting.map(done)
+      },
+      { prefetch: 20, batch: 5 },
+    )
+    await up(broker)
+    const safe: string[] = []
+    let next = 0
+    let cutting = true
+    const publisher = async (): Promise<void> => {
+      while (cutting) {
+        const id = `m${next++}`
+        await broker.publish(QUEUE, { id, body: next }).then(
+          () => safe.push(id),
+          () => up(broker),
+        )
+      }
+    }
+    const publishers = Array.from({ length: 8 }, publisher)
+    for (let cuts = 1; cuts <= 5; cuts += 1) {
+      await eventually(() => expect(safe.length).to.be.at.least(cuts * 100))
+      proxy.cut()
+      await eventually(() => expect(broker.state()).to.equal('down'))
+    }
+    await up(broker)
+    cutting = false
+    await Promise.all(publishers)
+    await eventually(() => expect(safe.filter(id => !seen.has(id))).to.deep.equal([]))
+    expect(next).to.be.greaterThan(safe.length)
+    expect(await broker.dead(QUEUE).count()).to.equal(0)
+  })
+})

@@ -1,0 +1,94 @@
+// A TCP proxy that can fail as networks do: cut what is open, refuse what comes, hold or swallow what is said.
+// The fault tests of both engines use it.
+import type { Buffer } from 'node:buffer'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+export interface TcpProxy {
+  port: number
+  /** Breaks every open connection. */
+  cut(): void
+  /** Breaks every open connection, and each new one at once, until healed. */
+  refuse(): void
+  /** Brings nothing either way, on open and new connections, until healed. Nothing is broken. */
+  stall(): void
+  /** Brings nothing of what the server says until healed. What clients say still arrives. */
+  mute(): void
+  heal(): void
+  /** Once: when a client says something with this in it, the server hears it, and the connection breaks before its answer. */
+  loseReplyTo(words: string): void
+  close(): Promise<void>
+}
+
+interface Pair {
+  client: Socket
+  server: Socket
+}
+
+export async function tcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
+  const pairs = new Set<Pair>()
+  let mode: 'pass' | 'refuse' | 'stall' | 'mute' = 'pass'
+  let fateful: string | undefined
+
+  function obey({ client, server }: Pair): void {
+    if (mode === 'stall') client.pause()
+    else client.resume()
+    if (mode === 'stall' || mode === 'mute') server.pause()
+    else server.resume()
+  }
+
+  function hear({ client, server }: Pair, bytes: Buffer): void {
+    server.write(bytes)
+    if (fateful === undefined || !bytes.includes(fateful)) return
+    fateful = undefined
+    server.removeAllListeners('data')
+    server.once('data', () => client.destroy())
+  }
+
+  const listener = createServer({ noDelay: true }, client => {
+    if (mode === 'refuse') return client.destroy()
+    const pair = { client, server: connect({ ...target, noDelay: true }) }
+    pairs.add(pair)
+    const end = () => {
+      pairs.delete(pair)
+      client.destroy()
+      pair.server.destroy()
+    }
+    for (const socket of [client, pair.server]) socket.on('error', end).on('close', end)
+    client.on('data', bytes => hear(pair, bytes))
+    pair.server.on('data', bytes => client.write(bytes))
+    obey(pair)
+  })
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+
+  const cut = (): void => {
+    for (const { client, server } of [...pairs]) {
+      client.destroy()
+      server.destroy()
+    }
+  }
+  const become = (next: typeof mode): void => {
+    mode = next
+    for (const pair of pairs) obey(pair)
+  }
+  return {
+    port: (listener.address() as AddressInfo).port,
+    cut,
+    refuse() {
+      become('refuse')
+      cut()
+    },
+    stall: () => become('stall'),
+    mute: () => become('mute'),
+    heal: () => become('pass'),
+    loseReplyTo(words) {
+      fateful = words
+    },
+    async close() {
+      cut()
+      listener.close()
+      await once(listener, 'close')
+    },
+  }
+}
