@@ -1,0 +1,18 @@
+// `npm run bench -- <name>`: measures and prints. Nothing here passes or fails; what must hold is in the tests.
+import process from 'node:process'
+
+const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
+  engines: {
+    about: 'what the broker and the store do by themselves, on each engine set, against plain use of the same engine',
+    run: async () => (await import('./engines.ts')).default(),
+  },
+}
+
+const name = process.argv[2] ?? ''
+const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined
+if (bench) await bench.run()
+else {
+  console.log('Say which: npm run bench -- <name>\n')
+  for (const [known, { about }] of Object.entries(BENCHES)) console.log(`  ${known.padEnd(10)} ${about}`)
+  process.exitCode = name ? 1 : 0
+}

@@ -1,0 +1,58 @@
+// How things are measured. A figure alone says more about the machine than about the code, so every figure has a rival measured
+// in the same run: rounds alternate, and each contender's median counts.
+
+/** One round; answers a figure. */
+export type Contender = () => Promise<number>
+
+const ROUNDS = 5
+const ROUND_MS = 600
+const WARM_UP_MS = 200
+
+export async function medians<Name extends string>(
+  contenders: Record<Name, Contender>,
+  rounds = ROUNDS,
+): Promise<Record<Name, number>> {
+  const names = Object.keys(contenders) as Name[]
+  const figures = new Map(names.map(name => [name, [] as number[]]))
+  for (let round = 0; round < rounds; round++) {
+    // Turned round every time, so that none always follows the heaviest.
+    const order = round % 2 === 0 ? names : names.toReversed()
+    for (const name of order) figures.get(name)?.push(await contenders[name]())
+  }
+  const result = names.map(name => [name, quantile(figures.get(name) ?? [], 0.5)])
+  return Object.fromEntries(result) as Record<Name, number>
+}
+
+/** Units per second with so many calls always under way. `work` answers how many units it did; the start is not counted. */
+export function perSecond(inFlight: number, work: (lane: number) => Promise<number>): Contender {
+  return async () => {
+    let units = 0
+    const begin = performance.now() + WARM_UP_MS
+    const end = begin + ROUND_MS
+    const lane = async (_: unknown, at: number): Promise<void> => {
+      while (performance.now() < end) {
+        const done = await work(at)
+        const now = performance.now()
+        if (now >= begin && now < end) units += done
+      }
+    }
+    await Promise.all(Array.from({ length: inFlight }, lane))
+    return (units * 1000) / ROUND_MS
+  }
+}
+
+/** How long each of `count` calls took, one after the other, in milliseconds. */
+export async function durations(count: number, work: () => Promise<unknown>): Promise<number[]> {
+  const times: number[] = []
+  for (let call = 0; call < count; call++) {
+    const begin = performance.now()
+    await work()
+    times.push(performance.now() - begin)
+  }
+  return times
+}
+
+export function quantile(figures: readonly number[], share: number): number {
+  const sorted = figures.toSorted((a, b) => a - b)
+  return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? Number.NaN
+}

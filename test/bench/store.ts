@@ -1,0 +1,108 @@
+// What a store does by itself: writes alone and together, lookups in a small and in a large collection.
+import process from 'node:process'
+import type { Docs } from '../../infra/store/docs.ts'
+import type { StoreBench } from './engine-sets.ts'
+import { medians, perSecond } from './measure.ts'
+import { print } from './report.ts'
+import { APP, type BENCH_COLLECTIONS, idOf, recipientOf, type Sample, sample } from './samples.ts'
+
+const AT_ONCE = 256
+const GROUP = 64
+const READERS = 16
+const FEW = 1_000
+const MANY = Number(process.env.BENCH_DOCUMENTS ?? 1_000_000)
+
+export async function measureStore({ store, groupsCalls }: StoreBench<typeof BENCH_COLLECTIONS>): Promise<void> {
+  await compared('inserts, documents', groupsCalls, inserts(store.docs('inserted')))
+  await compared('conditional changes, documents', groupsCalls, await changes(store.docs('changed')))
+  await lookups(store.docs('few'), store.docs('many'))
+}
+
+/** A write of so many documents; answers how many were written. */
+type Write = (size: number) => (lane: number) => Promise<number>
+
+/** As many documents are under way either way: many calls of one, or a few calls of many. Where the store groups what many callers
+ *  ask for, only one call after the other shows what a commit of its own costs. */
+async function compared(what: string, groupsCalls: boolean, write: Write): Promise<void> {
+  const figures = await medians({
+    alone: perSecond(1, write(1)),
+    single: perSecond(AT_ONCE, write(1)),
+    grouped: perSecond(AT_ONCE / GROUP, write(GROUP)),
+  })
+  const alone = { name: 'one after the other', value: figures.alone }
+  const single = { name: `${AT_ONCE} under way, one per call`, value: figures.single }
+  const grouped = { name: `${AT_ONCE} under way, ${GROUP} per call`, value: figures.grouped }
+  print({
+    ...{ what, unit: 'per second' },
+    ...(groupsCalls
+      ? { baseline: alone, variants: [single, grouped] }
+      : { baseline: single, variants: [alone, grouped] }),
+    aim: { says: '≥ 2 ×', holds: (_, ratio) => ratio >= 2 },
+  })
+}
+
+function inserts(docs: Docs<Sample>): Write {
+  let next = 0
+  return size => async () => {
+    const answers = await docs.insert(Array.from({ length: size }, () => sample(next++)))
+    return answers.filter(answer => answer === 'inserted').length
+  }
+}
+
+/** Every lane changes documents of its own, so none loses. */
+async function changes(docs: Docs<Sample>): Promise<Write> {
+  const revs = new Array<number>(AT_ONCE).fill(0)
+  await fill(docs, AT_ONCE)
+  return size => async lane => {
+    const mine = revs.slice(lane * size, (lane + 1) * size)
+    const answers = await docs.change(
+      mine.map((rev, at) => ({
+        _id: idOf(lane * size + at),
+        rev,
+        update: { $set: { value: 'pending' }, $push: { last_commands: { $each: [`c${rev}`], $slice: -5 } } },
+      })),
+    )
+    for (const [at, rev] of mine.entries()) revs[lane * size + at] = rev + 1
+    const won = answers.filter(answer => answer === 'won').length
+    if (won < size) throw new Error('a change was lost that nobody else made')
+    return won
+  }
+}
+
+async function lookups(few: Docs<Sample>, many: Docs<Sample>): Promise<void> {
+  await fill(few, FEW)
+  const began = performance.now()
+  await fill(many, MANY)
+  console.log(
+    `  (${MANY.toLocaleString('en')} documents laid down in ${Math.round((performance.now() - began) / 1000)} s)`,
+  )
+  await lookup('lookups by _id', few, many, async (docs, number) => (await docs.get([idOf(number)])).size)
+  await lookup('lookups by an index', few, many, async (docs, number) => {
+    const filter = { app_id: APP, recipient: recipientOf(number) }
+    return (await docs.find(filter, { sort: { created_at: -1 }, limit: 1 })).length
+  })
+}
+
+async function lookup(
+  what: string,
+  few: Docs<Sample>,
+  many: Docs<Sample>,
+  look: (docs: Docs<Sample>, number: number) => Promise<number>,
+): Promise<void> {
+  const among = (docs: Docs<Sample>, count: number) =>
+    perSecond(READERS, () => look(docs, Math.floor(Math.random() * count)))
+  const figures = await medians({ few: among(few, FEW), many: among(many, MANY) })
+  print({
+    what,
+    unit: 'per second',
+    baseline: { name: `among ${FEW.toLocaleString('en')}`, value: figures.few },
+    variants: [{ name: `among ${MANY.toLocaleString('en')}`, value: figures.many }],
+    aim: { says: '≈ 1 × (≥ 0.7)', holds: (_, ratio) => ratio >= 0.7 },
+  })
+}
+
+async function fill(docs: Docs<Sample>, count: number): Promise<void> {
+  const most = 5_000
+  for (let first = 0; first < count; first += most)
+    await docs.insert(Array.from({ length: Math.min(most, count - first) }, (_, at) => sample(first + at)))
+}
