@@ -80,6 +80,11 @@ export function bulkFailure(error: unknown): { matched: number; errors: WriteErr
 
 function isPassing(error: unknown): boolean {
   if (PASSING.some(kind => error instanceof kind)) return true
+  if (isNameFailure(error)) return true
   if (!(error instanceof MongoServerError)) return false
   return PASSING_CODES.has(Number(error.code)) || error.hasErrorLabel('RetryableWriteError')
 }
+
+/** A name server that does not answer, for a `mongodb+srv` URL. */
+const isNameFailure = (error: unknown): boolean =>
+  error instanceof Error && 'syscall' in error && String(error.syscall).startsWith('query')

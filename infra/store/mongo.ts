@@ -25,9 +25,13 @@ export function mongoStore<C extends Collections>(options: MongoStoreOptions<C>)
   const { url, collections, strict = false, timeoutMs = 10_000, clock = systemClock } = options
   const client = clientOf(url, timeoutMs)
   const db = client.db(options.database ?? databaseIn(url) ?? 'countersign')
-  const ready = remembered(() => ensureIndexes(db, collections))
+  const ready = remembered(async () => {
+    // By name, and again after a failure: the driver connects by itself only once, and stays closed when that failed.
+    await client.connect()
+    await ensureIndexes(db, collections)
+  })
   const calls = callsOf(ready, timeoutMs, clock)
-  ready().catch(() => undefined) // Whoever calls next is told.
+  const opening = ready().catch(() => undefined) // Whoever calls next is told.
 
   return {
     docs(name) {
@@ -38,6 +42,9 @@ export function mongoStore<C extends Collections>(options: MongoStoreOptions<C>)
     ping: () => calls.run(() => pong(db)),
     async close() {
       await calls.finish()
+      await client.close()
+      // What was still connecting may have come through meanwhile.
+      await opening
       await client.close()
     },
   }

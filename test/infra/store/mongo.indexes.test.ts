@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { type Db, MongoClient } from 'mongodb'
+import type { Filter, Sort } from '../../../infra/store/docs.ts'
+import { ensureIndexes } from '../../../infra/store/mongo.indexes.ts'
+import { mongoStore } from '../../../infra/store/mongo.ts'
+import { orderOf, servedBy } from '../../../infra/store/served.ts'
+import { type Collections, collection } from '../../../infra/store/store.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import { failure, type Thing, things } from '../../contract/store/collections.ts'
+import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
+import { MONGODB_URL, onRealEngines } from '../../support/engines.ts'
+import { eventually } from '../../support/eventually.ts'
+
+onRealEngines('indexes on MongoDB', { MONGODB_URL }, () => {
+  const url = MONGODB_URL ?? ''
+  let client: MongoClient
+  let db: Db
+
+  beforeEach(() => {
+    client = new MongoClient(url)
+    db = client.db(`indexes_${randomUUID()}`)
+  })
+  afterEach(async () => {
+    await db.dropDatabase()
+    await client.close()
+  })
+
+  const withStore = async (collections: Collections, test: (ping: () => Promise<void>) => Promise<void>) => {
+    const store = mongoStore({ url, database: db.databaseName, collections })
+    try {
+      await test(store.ping)
+    } finally {
+      await store.close()
+    }
+  }
+
+  it('can be made again and again, by several at once', async () => {
+    const making = Array.from({ length: 4 }, () => ensureIndexes(db, CONTRACT_COLLECTIONS))
+    await Promise.all(making)
+    await ensureIndexes(db, CONTRACT_COLLECTIONS)
+    const names = (await db.collection('things').indexes()).map(index => index.name)
+    expect(names).to.have.members([
+      '_id_',
+      'group_1__id_1',
+      'group_1_rank_1__id_1',
+      'group_1_owner.city_1_rank_-1__id_-1',
+      'due_at_1__id_1_where_due_at',
+      'group_1_email_1_where_email',
+      'group_1_slot_1_where_active',
+    ])
+  })
+
+  describe('that differ from those that are there', () => {
+    const plain = { orders: collection({ indexes: [{ fields: { number: 1 } }] }) }
+    const unique = {
+      orders: collection({ indexes: [{ fields: { day: 1 } }, { fields: { number: 1 }, unique: true }] }),
+    }
+
+    it('are an error that names the collection and the index, until the old one is dropped', async () => {
+      await db.collection('orders').createIndex({ number: 1, _id: 1 }, { name: 'number_1__id_1', unique: true })
+      await withStore(plain, async ping => {
+        const conflict = await failure(ping())
+        expect(conflict).to.be.instanceOf(Error).and.not.instanceOf(Unavailable)
+        expect(conflict).to.have.property('message').that.includes('index number_1__id_1 of collection orders')
+        await db.collection('orders').dropIndex('number_1__id_1')
+        await ping()
+      })
+    })
+
+    it('meet one of another name too', async () => {
+      await db.collection('orders').createIndex({ number: 1 }, { name: 'by hand', unique: true })
+      await withStore(unique, async ping => {
+        expect(await failure(ping()))
+          .to.have.property('message')
+          .that.includes('index number_1 of collection orders')
+      })
+    })
+
+    it('meet one whose predicate was another', async () => {
+      const where = (state: string) => ({
+        orders: collection<{ _id: string; state: string }>({
+          indexes: [{ fields: { number: 1 }, partial: { state } }],
+        }),
+      })
+      await ensureIndexes(db, where('open'))
+      await withStore(where('paid'), async ping => {
+        expect(await failure(ping()))
+          .to.have.property('message')
+          .that.includes('number_1__id_1_where_state')
+      })
+    })
+
+    it('and documents that break a new unique one, are told likewise', async () => {
+      await db.collection('orders').insertMany([{ number: 1 }, { number: 1 }])
+      await withStore(unique, async ping => {
+        const broken = await failure(ping())
+        expect(broken).to.have.property('message').that.includes('unique index number_1 of collection orders')
+      })
+    })
+  })
+
+  it('purge a document after its purge_at, and no other', async function () {
+    this.timeout(120_000)
+    await ensureIndexes(db, CONTRACT_COLLECTIONS)
+    const counters = db.collection<{ _id: string; purge_at?: Date }>('counters')
+    await counters.insertMany([
+      { _id: 'past', purge_at: new Date(Date.UTC(2020, 0, 1)) },
+      { _id: 'future', purge_at: new Date(Date.UTC(2100, 0, 1)) },
+      { _id: 'never' },
+    ])
+    const left = async () => (await counters.find().toArray()).map(doc => doc._id)
+    // MongoDB looks once a minute unless told otherwise.
+    await eventually(async () => expect(await left()).to.have.members(['future', 'never']), 90_000)
+  })
+
+  // What `servedBy` promises, held against the planner: no scan of the collection, and no sort in memory.
+  describe('serve what they are said to', () => {
+    const group = 'g'
+    const served: [Filter<Thing>, Sort<Thing>][] = [
+      [{ group }, {}],
+      [{ group }, { _id: -1 }],
+      [{ group, n: { $ne: 1 } }, { rank: 1 }],
+      [{ group }, { rank: -1 }],
+      [{ group, rank: { $gt: 1, $lte: 5 } }, { rank: 1 }],
+      [{ group, rank: 5 }, {}],
+      [{ group, rank: null }, { _id: 1 }],
+      [{ group: { $in: ['g', 'h'] } }, { rank: 1 }],
+      [{ group: { $gt: 'a' } }, { group: 1 }],
+      [{ group }, { 'owner.city': 1, rank: -1 }],
+      [{ group }, { 'owner.city': -1, rank: 1 }],
+      [{ group, 'owner.city': 'x' }, { rank: 1 }],
+      [{ due_at: { $lte: 5 } }, { due_at: 1 }],
+      [{ due_at: { $exists: true } }, { due_at: -1 }],
+      [{ group, email: 'x' }, { email: 1 }],
+      [{ group, email: { $gt: 'x' } }, { email: 1 }],
+      [{ group, slot: { $gte: 1 }, active: true }, { slot: -1 }],
+      [{ _id: 'x' }, {}],
+      [{ _id: { $in: ['x', 'y'] } }, { _id: -1 }],
+      [{ _id: { $gt: 'x' } }, { _id: 1 }],
+      [
+        {
+          $or: [
+            { group, rank: { $gt: 3 } },
+            { group, rank: 3, _id: { $gt: 'x' } },
+          ],
+        },
+        { rank: 1 },
+      ],
+      [
+        {
+          $or: [
+            { group, rank: { $lt: 3 } },
+            { group, rank: 3, _id: { $lt: 'x' } },
+          ],
+        },
+        { rank: -1 },
+      ],
+      [{}, { _id: 1 }],
+      [{}, { group: 1, rank: 1 }],
+    ]
+    const spec = CONTRACT_COLLECTIONS.things
+
+    it('with the planner’s word for each', async () => {
+      await ensureIndexes(db, CONTRACT_COLLECTIONS)
+      const found = db.collection<Thing>('things')
+      await found.insertMany(
+        things(group, 200, i => ({ owner: { city: `c${i % 7}` }, due_at: i, email: `${i}`, slot: i, active: true })),
+      )
+      for (const [filter, sort] of served) {
+        const query = `${JSON.stringify(filter)} by ${JSON.stringify(sort)}`
+        expect(servedBy(spec, filter, sort), query).to.equal(true)
+        const order = new Map(orderOf(spec, filter, sort))
+        const { queryPlanner } = await found.find(filter as object, { sort: order, limit: 10 }).explain('queryPlanner')
+        const plan = stagesOf(queryPlanner.winningPlan)
+        expect(plan, query).to.not.include.members(['COLLSCAN'])
+        expect(plan, query).to.not.include.members(['SORT'])
+        expect(
+          plan.some(stage => stage === 'IXSCAN' || stage === 'IDHACK'),
+          query,
+        ).to.equal(true)
+      }
+    })
+  })
+})
+
+interface Stage {
+  stage?: string
+  queryPlan?: Stage
+  inputStage?: Stage
+  inputStages?: Stage[]
+}
+
+/** The planner's stages; which engine runs them (`queryPlan` or not) is its own affair. */
+function stagesOf(plan: Stage): string[] {
+  const below = [plan.queryPlan, plan.inputStage, ...(plan.inputStages ?? [])]
+  return [...(plan.stage ? [plan.stage] : []), ...below.flatMap(stage => (stage ? stagesOf(stage) : []))]
+}
