@@ -37,7 +37,7 @@ const WRITES = ['insert', 'change', 'modify', 'remove'] as const
 /** Calls `before` and `after` around every write; either may throw. */
 export function watched(
   store: CountersignStore,
-  { before, after }: { before?: (call: string) => void; after?: (call: string) => void },
+  { before, after }: { before?: (call: string) => unknown; after?: (call: string) => unknown },
 ): CountersignStore {
   return {
     ...store,
@@ -46,9 +46,9 @@ export function watched(
       const wrapped = WRITES.map(method => [
         method,
         async (...args: never[]) => {
-          before?.(`${name}.${method}`)
+          await before?.(`${name}.${method}`)
           const result = await (docs[method] as (...args: never[]) => Promise<unknown>)(...args)
-          after?.(`${name}.${method}`)
+          await after?.(`${name}.${method}`)
           return result
         },
       ])

@@ -158,6 +158,12 @@ eachStore('applying the bootstrap file', fresh => {
     const { providers: after } = await everything(store)
     const c = (list: typeof after) => list.find(({ name }) => name === 'c')
     expect(c(after), 'the one that stayed in its place').to.deep.equal(c(before))
+    const b = (list: typeof after) => list.find(({ name }) => name === 'b')
+    expect(b(after), 'the one that moved, its config as it was sealed').to.deep.equal({
+      ...b(before),
+      position: 3,
+      rev: 1,
+    })
     await apply(store, withApp({ providers: [] }))
     expect(await names()).to.deep.equal([])
   })
@@ -166,6 +172,10 @@ eachStore('applying the bootstrap file', fresh => {
     const store = await fresh()
     await apply(store, withApp({ providers: [{ name: 'main', type: 'sandbox', channel: 'sms' }] }))
     const config = { token: 'tg-token' }
+    await apply(
+      store,
+      withApp({ providers: [{ name: 'main', type: 'telegram_gateway', config: { token: 'before' } }] }),
+    )
     await apply(store, withApp({ providers: [{ name: 'main', type: 'telegram_gateway', config }] }))
     expect(await tenancy({ store, keyring }).providers('app_shop')).to.deep.equal([
       {
@@ -173,6 +183,19 @@ eachStore('applying the bootstrap file', fresh => {
         config: { token: 'tg-token', base_url: 'https://gatewayapi.telegram.org' },
       },
     ])
+  })
+
+  it('makes its change on top of one that came in between', async () => {
+    const store = await fresh()
+    await apply(store, withApp({ settings: { locale: 'de' } }))
+    let overtaken = 0
+    const overtake = async (call: string) => {
+      if (call !== 'apps.change' || overtaken++ > 0) return
+      await store.docs('apps').modify({ _id: 'app_shop' }, { $set: { name: 'Renamed' }, $inc: { rev: 1 } })
+    }
+    await apply(watched(store, { before: overtake }), withApp({ settings: { locale: 'fr' } }))
+    const [app] = (await everything(store)).apps
+    expect(app).to.deep.include({ name: 'Renamed', settings: { locale: 'fr' }, rev: 2 })
   })
 
   it("leaves other apps' providers alone", async () => {
