@@ -1,6 +1,7 @@
 // The store port: collections of JSON documents, written once and run on MongoDB and on SQLite.
 // Filters and updates are written as MongoDB writes them, limited to the operators listed here. Times are epoch milliseconds;
-// the one Date is `purge_at`, which the engine's garbage collection reads and nothing else does.
+// the one Date is `purge_at`, which the engine's garbage collection reads and nothing else does. A write that rejects with `Unavailable`
+// may have happened all the same.
 
 export interface Doc {
   _id: string
@@ -62,9 +63,9 @@ export interface Page<T extends Doc> {
 
 export interface Change<T extends Revised> {
   _id: string
-  /** The revision it was computed from. */
-  rev: number
-  update: Operators<T>
+  /** The revision it was computed from. Without one the change is applied whatever the revision, and leaves it as it is. */
+  rev?: number
+  update: Update<T>
 }
 
 export interface Docs<T extends Doc> {
@@ -74,7 +75,7 @@ export interface Docs<T extends Doc> {
   count(filter: Filter<T>): Promise<number>
   /** One group commit, one answer per document, in their order. A duplicate (`_id` or unique index) leaves the others be. */
   insert(docs: readonly T[]): Promise<('inserted' | 'duplicate')[]>
-  /** One group commit. Each is applied only if the document still has that `rev`; then `rev` becomes one higher. A change of a
+  /** One group commit. Each is applied only if the document still has its `rev`, which becomes one higher. A change of a
    *  missing document is lost: nothing comes back to life. Changes of one document are taken in their order. Throws
    *  `Duplicate` when a unique index refuses one; which of the others were applied is then unknown. */
   change(changes: T extends Revised ? readonly Change<T>[] : never): Promise<('won' | 'lost')[]>

@@ -34,9 +34,10 @@ export function writing<T extends Doc>({ engine, commits, table, reading, encode
   const replace = (doc: Doc): number => engine.run(table.replace, [encode(doc), doc._id])
 
   function changeOne({ _id, rev, update }: Change<T & Revised>): 'won' | 'lost' {
-    const doc = reading.one(_id)
-    if (!doc || (doc as T & Revised).rev !== rev) return 'lost'
-    applyOperators<Revised>(doc as T & Revised, { ...update, $inc: { ...update.$inc, rev: 1 } } as Operators<Revised>)
+    const doc = reading.one(_id) as (T & Revised) | undefined
+    if (!doc || (rev !== undefined && doc.rev !== rev)) return 'lost'
+    apply(doc, update, false)
+    if (rev !== undefined) doc.rev = rev + 1
     replace(doc)
     return 'won'
   }

@@ -4,9 +4,9 @@
 // without a default is an error by definition, and errors do come with their position. What neither failed nor matched was a
 // document that is not there.
 import type { AnyBulkWriteOperation, Collection, UpdateFilter } from 'mongodb'
-import type { Change, Revised } from './docs.ts'
+import type { Change, Revised, Update } from './docs.ts'
 import type { Stored } from './mongo.docs.ts'
-import { bulkFailure, isDuplicate, refusal } from './mongo.errors.ts'
+import { bulkFailure } from './mongo.errors.ts'
 
 type Answer = 'won' | 'lost'
 type Numbered = { change: Change<Revised>; at: number }
@@ -41,11 +41,9 @@ async function winnersOf(collection: Collection<Stored>, round: Numbered[]): Pro
   try {
     done.matched = (await collection.bulkWrite(operations, { ordered: false })).matchedCount
   } catch (error) {
-    const { matched, errors } = bulkFailure(error)
-    const other = errors.find(({ code }) => code !== NO_BRANCH_OF_SWITCH)
-    if (other) throw isDuplicate(other) ? refusal(error) : error
+    const { matched, refused } = bulkFailure(error, [NO_BRANCH_OF_SWITCH])
     done.matched = matched
-    for (const { index } of errors) done.failed.add(index)
+    for (const { index } of refused) done.failed.add(index)
   }
   const left = round.filter((_, i) => !done.failed.has(i))
   const winners = done.matched === left.length ? left : await thoseStillThere(collection, left)
@@ -53,16 +51,24 @@ async function winnersOf(collection: Collection<Stored>, round: Numbered[]): Pro
 }
 
 function conditional({ _id, rev, update }: Change<Revised>): AnyBulkWriteOperation<Stored> {
+  if (rev === undefined) return { updateOne: { filter: { _id }, update: update as UpdateFilter<Stored> } }
   // biome-ignore lint/suspicious/noThenProperty: MongoDB's word
   const asRead = { $switch: { branches: [{ case: { $eq: ['$rev', rev] }, then: true }] } }
-  const raised = { ...update, $inc: { ...update.$inc, rev: 1 } } as unknown as UpdateFilter<Stored>
-  return { updateOne: { filter: { _id, $expr: asRead }, update: raised } }
+  return { updateOne: { filter: { _id, $expr: asRead }, update: raised(update) as UpdateFilter<Stored> } }
 }
+
+const raised = (update: Update<Revised>): Update<Revised> =>
+  Array.isArray(update)
+    ? [...update, { $set: { rev: { $add: ['$rev', 1] } } }]
+    : { ...update, $inc: { ...update.$inc, rev: 1 } }
 
 /** One that won and was removed since counts as lost: the document is gone either way. */
 async function thoseStillThere(collection: Collection<Stored>, left: Numbered[]): Promise<Numbered[]> {
   const ids = left.map(({ change }) => change._id)
   const found = await collection.find({ _id: { $in: ids } }, { projection: { rev: 1 } }).toArray()
   const revs = new Map(found.map(doc => [doc._id, Number(doc.rev)]))
-  return left.filter(({ change }) => (revs.get(change._id) ?? Number.NEGATIVE_INFINITY) > change.rev)
+  return left.filter(({ change: { _id, rev } }) => {
+    const now = revs.get(_id)
+    return now !== undefined && (rev === undefined || now > rev)
+  })
 }

@@ -63,6 +63,26 @@ export function changing({ open, things: docs, fresh }: Ground): void {
     expect(all.map(doc => stored.get(doc._id)?.rev)).to.deep.equal([2, 2, 2, 2, 2, 2, undefined, 2])
   })
 
+  it('applies a change without a revision whatever the revision is, and leaves it as it is', async () => {
+    const _id = await one({ rev: 4, list: ['a', 'b', 'c'] })
+    const drop = (tag: string): Change<Thing> => ({ _id, update: { $pull: { list: tag } } })
+    expect(await docs().change([drop('a'), drop('c'), { _id: 'never was', update: { $set: { n: 1 } } }])).to.deep.equal(
+      [...['won', 'won', 'lost']],
+    )
+    expect(await read(_id)).to.deep.equal({ _id, rev: 4, group: _id, n: 0, list: ['b'] })
+    expect((await docs().get(['never was'])).size).to.equal(0)
+  })
+
+  it('computes a change from the document itself, with a revision and without', async () => {
+    const _id = await one({ n: 5 })
+    const double = [{ $set: { n: { $multiply: ['$n', 2] } } }]
+    expect(await docs().change([{ _id, rev: 1, update: double }])).to.deep.equal(['won'])
+    expect(await docs().change([{ _id, rev: 1, update: double }])).to.deep.equal(['lost'])
+    expect(await read(_id)).to.include({ rev: 2, n: 10 })
+    expect(await docs().change([{ _id, update: double }])).to.deep.equal(['won'])
+    expect(await read(_id)).to.include({ rev: 2, n: 20 })
+  })
+
   it('gives one winner, the first, when one call changes a document twice from the same revision', async () => {
     const _id = await one()
     expect(await docs().change([add(_id, 1, 10), add(_id, 1, 1)])).to.deep.equal(['won', 'lost'])

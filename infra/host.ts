@@ -1,0 +1,114 @@
+// Hosts services in a process. In: what each serves over HTTP and what each consumes. Out: a process that is alive at once,
+// ready when its engines answer and its consumers are attached, and that finishes what is in hand when told to stop.
+import type { Router } from '@koa/router'
+import type Koa from 'koa'
+import type { Broker, Consumer } from './broker/broker.ts'
+import type { Clock } from './clock.ts'
+import type { Readiness } from './http/health.ts'
+import { type Listening, listen } from './http/listen.ts'
+import type { Logger } from './log.ts'
+import { Unavailable } from './unavailable.ts'
+
+/** One role at work. */
+export interface Service {
+  router?: Router
+  /** Called once the engines answer; what it consumes counts towards readiness. */
+  attach?(): Promise<Consumer[]>
+}
+
+export interface HostParts {
+  broker: Pick<Broker, 'state' | 'close'>
+  store: { ping(): Promise<void>; close(): Promise<void> }
+  clock: Clock
+  log: Logger
+  services: readonly Service[]
+  /** Every address it answers at; the first is the public one. `readiness` is for whoever shows it. */
+  doors(readiness: () => Promise<Readiness>): readonly { app: Koa; host: string; port: number }[]
+  /** What must be in the store before any work is taken. Repeated until the store answers. */
+  prepare(): Promise<void>
+}
+
+export interface Hosted {
+  /** Of each door, in their order. */
+  ports: readonly number[]
+  /** Resolves once work is taken; rejects when it never will be. */
+  ready: Promise<void>
+  /** Refuses new work, finishes what is in hand, hangs up. Idempotent. */
+  stop(): Promise<void>
+}
+
+const PING_MS = 2_000
+const RETRY_MS = 500
+/** Together they stay below the ten seconds an orchestrator grants. */
+const REQUESTS_GRACE_MS = 4_000
+const CONSUMERS_GRACE_MS = 4_000
+
+export async function host(parts: HostParts): Promise<Hosted> {
+  const { broker, store, clock, log } = parts
+  const consumers: Consumer[] = []
+  let phase: 'starting' | 'running' | 'stopping' = 'starting'
+
+  const readiness = async (): Promise<Readiness> => ({
+    process: phase === 'running' ? 'up' : 'down',
+    store: (await answers(store, clock)) ? 'up' : 'down',
+    broker: broker.state(),
+    consumers: consumers.every(consumer => consumer.attached()) ? 'up' : 'down',
+  })
+
+  const doors: Listening[] = []
+  try {
+    for (const door of parts.doors(readiness)) doors.push(await listen(door.app, door))
+  } catch (error) {
+    await Promise.all(doors.map(door => door.close(0)))
+    await Promise.all([broker.close(0), store.close()])
+    throw error
+  }
+
+  const work = async (): Promise<void> => {
+    await prepared()
+    for (const service of parts.services) consumers.push(...((await service.attach?.()) ?? []))
+    if (phase === 'starting') phase = 'running'
+  }
+
+  async function prepared(): Promise<void> {
+    while (phase === 'starting') {
+      try {
+        return await parts.prepare()
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error
+        log.warn({ err: error }, 'store.awaited')
+        await new Promise<void>(resolve => clock.after(RETRY_MS, resolve))
+      }
+    }
+  }
+
+  let stopped: Promise<void> | null = null
+  const stop = async (): Promise<void> => {
+    phase = 'stopping'
+    // Requests first: those in hand may still need this process's own consumers.
+    await Promise.all(doors.map(door => door.close(REQUESTS_GRACE_MS)))
+    await broker.close(CONSUMERS_GRACE_MS)
+    await store.close()
+  }
+
+  return {
+    ports: doors.map(door => door.port),
+    ready: work(),
+    stop: () => {
+      stopped ??= stop()
+      return stopped
+    },
+  }
+}
+
+async function answers(store: HostParts['store'], clock: Clock): Promise<boolean> {
+  let cancel = (): void => {}
+  const late = new Promise<boolean>(resolve => {
+    cancel = clock.after(PING_MS, () => resolve(false))
+  })
+  const answered = store.ping().then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([answered, late]).finally(() => cancel())
+}

@@ -1,0 +1,15 @@
+// Prometheus reads here: openly on METRICS_PORT, with an operator's token on the public port.
+import { Router } from '@koa/router'
+import type { Metrics } from '../metrics.ts'
+import type { Operators } from './operator.ts'
+
+export function metricsRouter(metrics: Pick<Metrics, 'render'>, operators?: Operators): Router {
+  const router = new Router()
+  router.get('/metrics', async ctx => {
+    operators?.(ctx.get('authorization'))
+    const { contentType, body } = await metrics.render()
+    ctx.body = body
+    ctx.set('Content-Type', contentType)
+  })
+  return router
+}
