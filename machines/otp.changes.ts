@@ -7,19 +7,33 @@ import { expiryAfterSend } from './rules.ts'
 const waitsOnLink = (otp: Pick<Otp, 'whatsapp'>, channel: Channel): boolean =>
   channel === 'whatsapp' && otp.whatsapp !== 'template'
 
-export function begun({ at, delivery_id, link, ...start }: OtpStart): Otp {
-  const onLink = waitsOnLink(start, start.channel)
+/** Written out, not spread: the start comes inside a command, and copying "the rest" of it was half the cost of a send. */
+export function begun(start: OtpStart): Otp {
+  const { at, channel } = start
+  const onLink = waitsOnLink(start, channel)
   return {
-    ...start,
-    tried: [start.channel],
+    otp_id: start.otp_id,
+    company_id: start.company_id,
+    app_id: start.app_id,
+    mode: start.mode,
+    started_by: start.started_by,
+    recipient: start.recipient,
+    client_ip: start.client_ip,
+    locale: start.locale,
+    code: start.code,
+    rules: start.rules,
+    order: start.order,
+    whatsapp: start.whatsapp,
+    channel,
+    tried: [channel],
     generation: 1,
-    link: onLink ? link : null,
+    link: onLink ? start.link : null,
     sends: 1,
     wrong_codes: 0,
     first_sent_at: at,
     last_sent_at: at,
     expires_at: expiryAfterSend(start.rules.ttl_ms, at, at),
-    deliveries: onLink ? [] : [queued(delivery_id, start.channel, 1, at)],
+    deliveries: onLink ? [] : [queued(start.delivery_id, channel, 1, at)],
     approval: null,
     exchange: null,
   }
@@ -71,8 +85,7 @@ export const approved = (otp: Otp, by: Caller | null, at: number): Otp => ({
   approval: { at, by, generation: otp.generation, channel: otp.channel },
 })
 
-export const exchanged = (otp: Otp, key_id: string, at: number): Otp =>
-  otp.exchange === null ? { ...otp, exchange: { key_id, at } } : otp
+export const exchanged = (otp: Otp, key_id: string, at: number): Otp => ({ ...otp, exchange: { key_id, at } })
 
 export const reported = (otp: Otp, reported_id: string, status: DeliveryStatus, at: number): Otp => ({
   ...otp,

@@ -1,9 +1,10 @@
 // The only place where a verification changes. In: what was saved (nothing yet, for a start), a command with its time. Out: what to
 // save, the effects to save with it, the reply. Pure, so whoever lost a race simply loads and steps again.
-import { initialTransition, transition } from 'xstate'
+import type { ExecutableActionObject } from 'xstate'
 import { otpMachine } from './otp.machine.ts'
 import type { Effect, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
 import { current, type SavedOtp, VERSION } from './otp.versions.ts'
+import { inert } from './transition.ts'
 
 export type OtpCommand = { id: string } & (({ type: 'otp.start' } & OtpStart) | OtpEvent)
 
@@ -20,7 +21,8 @@ export interface Step {
 /** Enough for every command that can still be on its way; replies hold no secrets. */
 const REMEMBERED = 8
 
-type Transition = ReturnType<typeof transition<typeof otpMachine>>
+type Snapshot = ReturnType<typeof otpMachine.transition>
+type Transition = [Snapshot, ExecutableActionObject[]]
 
 export function step(saved: SavedOtp | null, command: OtpCommand): Step {
   if (saved === null) return outcome(null, command, begin(command))
@@ -29,13 +31,16 @@ export function step(saved: SavedOtp | null, command: OtpCommand): Step {
   if (told) return { saved: now, effects: [], reply: told.reply, changed: false, dueAt: dueAt(now) }
   if (command.type === 'otp.start') throw new Error('a verification starts once')
   const snapshot = otpMachine.resolveState({ value: now.value, context: now.context })
-  return outcome(now, command, transition(otpMachine, snapshot, command))
+  return outcome(
+    now,
+    command,
+    inert(scope => otpMachine.transition(snapshot, command, scope)),
+  )
 }
 
 function begin(command: OtpCommand): Transition {
   if (command.type !== 'otp.start') throw new Error(`${command.type} needs a verification that was started`)
-  const { id: _, type: __, ...start } = command
-  return initialTransition(otpMachine, start)
+  return inert(scope => otpMachine.getInitialSnapshot(scope, command))
 }
 
 function outcome(before: SavedOtp | null, command: OtpCommand, [snapshot, actions]: Transition): Step {

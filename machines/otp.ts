@@ -119,6 +119,8 @@ export type OtpEvent =
   | ({ type: 'delivery.reported'; at: number; reported_id: string; status: Report; event_id: string } & Fresh)
   | { type: 'message.received'; at: number; reference: string; delivery_id: string; event_id: string }
 
+export type EventOf<T extends OtpEvent['type']> = Extract<OtpEvent, { type: T }>
+
 export type Report = Exclude<DeliveryStatus, 'queued'>
 
 export type Effect =

@@ -15,7 +15,8 @@ export function resendMove(otp: Standing, usable: readonly Channel[], named: Cha
     return usable.includes(named) ? { kind: 'to', channel: named, fresh: true } : { kind: 'impossible' }
   if (otp.link !== null) return { kind: 'same_link' }
   const candidates = plainCandidates(otp, usable)
-  const channel = nextAfter(otp, candidates) ?? candidates.at(-1)
+  // With nothing of the order usable, a named channel outside it may still be: then it is the last usable one.
+  const channel = nextAfter(otp, candidates) ?? candidates.at(-1) ?? usable.find(one => one === otp.channel)
   return channel === undefined ? { kind: 'impossible' } : { kind: 'to', channel, fresh: false }
 }
 
