@@ -4,7 +4,7 @@ import { idToInsert, refuseVagueFilter } from './conditions.ts'
 import type { Change, Doc, Docs, Filter, Revised, Sort } from './docs.ts'
 import { Unindexed } from './docs.ts'
 import { changeAll } from './mongo.change.ts'
-import { bulkFailure, isDuplicate, isDuplicateId } from './mongo.errors.ts'
+import { bulkFailure, DUPLICATE_KEY, isDuplicateId } from './mongo.errors.ts'
 import { orderOf, servedBy } from './served.ts'
 import type { CollectionSpec } from './store.ts'
 
@@ -28,7 +28,7 @@ export function mongoDocs<T extends Doc>(
   const checked = (filter: Filter<T>, sort?: Sort<T>): MongoFilter<Stored> => {
     refuseVagueFilter(filter)
     if (strict && !servedBy(spec, filter, sort))
-      throw new Unindexed(`${collection.collectionName}: ${JSON.stringify(filter)} sorted by ${JSON.stringify(sort)}`)
+      throw new Unindexed(`${collection.collectionName}: ${shapeOf(filter)} by ${JSON.stringify(sort ?? {})}`)
     return filter as unknown as MongoFilter<Stored>
   }
 
@@ -98,8 +98,7 @@ export function mongoDocs<T extends Doc>(
 }
 
 /** The positions of what was there already. */
-function duplicatesIn(error: unknown): number[] {
-  const { errors } = bulkFailure(error)
-  if (!errors.every(isDuplicate)) throw error
-  return errors.map(({ index }) => index)
-}
+const duplicatesIn = (error: unknown): number[] => bulkFailure(error, [DUPLICATE_KEY]).refused.map(({ index }) => index)
+
+/** A query without its values: these may be anyone's. */
+const shapeOf = (query: unknown): string => JSON.stringify(query, (_, part) => (part instanceof Object ? part : '?'))

@@ -10,7 +10,6 @@ import {
   MongoServerSelectionError,
   MongoTopologyClosedError,
   MongoWriteConcernError,
-  type WriteError,
 } from 'mongodb'
 import { Unavailable } from '../unavailable.ts'
 import { Duplicate } from './docs.ts'
@@ -49,7 +48,10 @@ const PASSING_CODES = new Set([
   13436, // NotPrimaryOrSecondary
 ])
 
-const DUPLICATE_KEY = 11000
+// What a server that steps down, or has too much to do, writes on its errors.
+const PASSING_LABELS = ['RetryableWriteError', 'SystemOverloadedError']
+
+export const DUPLICATE_KEY = 11000
 
 export function inPortTerms(error: unknown): unknown {
   if (isPassing(error)) return unavailable(error)
@@ -58,7 +60,13 @@ export function inPortTerms(error: unknown): unknown {
 
 const unavailable = (cause: unknown): Unavailable => new Unavailable('MongoDB cannot do this now', { cause })
 
-export const refusal = (cause: unknown): Duplicate => new Duplicate('A unique index refused the write', { cause })
+/** Names the index and leaves out the driver's error: that quotes the values, and errors are logged. */
+export function refusal(error: unknown): Duplicate {
+  const index = /index: (\S+)/.exec(textOf(error))?.[1] ?? 'unknown'
+  return new Duplicate(`The unique index ${index} refused the write`)
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : '')
 
 /** Of a whole call, or of one write in a bulk. */
 export const isDuplicate = (error: unknown): boolean =>
@@ -68,21 +76,31 @@ export const isDuplicate = (error: unknown): boolean =>
 export const isDuplicateId = (error: unknown): boolean =>
   error instanceof MongoServerError && isDuplicate(error) && '_id' in (error.errorResponse.keyPattern ?? {})
 
-/** What of a bulk was done and what was not, by position. Throws when the error says more than that. */
-export function bulkFailure(error: unknown): { matched: number; errors: WriteError[] } {
+/** A write of a bulk that was refused, by its position. */
+export interface Refused {
+  index: number
+  code: number
+}
+
+/** What of a bulk was done, and what was refused with one of these codes. Throws when there is more to say than that. */
+export function bulkFailure(error: unknown, codes: readonly number[]): { matched: number; refused: Refused[] } {
   if (!(error instanceof MongoBulkWriteError)) throw error
-  const errors = [error.writeErrors].flat()
-  const unsure = error.result.getWriteConcernError() !== undefined
-  if (unsure || errors.some(({ code }) => PASSING_CODES.has(code))) throw unavailable(error)
-  if (errors.length === 0) throw error
-  return { matched: error.matchedCount, errors }
+  const refused = [error.writeErrors].flat()
+  const unconfirmed = error.result.getWriteConcernError()
+  if (unconfirmed) throw unavailable(unconfirmed)
+  if (refused.some(({ code }) => PASSING_CODES.has(code))) throw unavailable(new Error(error.message))
+  const other = refused.find(({ code }) => !codes.includes(code))
+  if (other && isDuplicate(other)) throw refusal(new Error(other.errmsg))
+  // Not the driver's error: that carries every document of the bulk.
+  if (other || refused.length === 0) throw new Error(`MongoDB refused a write: ${other?.errmsg ?? error.message}`)
+  return { matched: error.matchedCount, refused }
 }
 
 function isPassing(error: unknown): boolean {
   if (PASSING.some(kind => error instanceof kind)) return true
   if (isNameFailure(error)) return true
   if (!(error instanceof MongoServerError)) return false
-  return PASSING_CODES.has(Number(error.code)) || error.hasErrorLabel('RetryableWriteError')
+  return PASSING_CODES.has(Number(error.code)) || PASSING_LABELS.some(label => error.hasErrorLabel(label))
 }
 
 /** A name server that does not answer, for a `mongodb+srv` URL. */

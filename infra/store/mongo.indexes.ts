@@ -52,7 +52,6 @@ const named = (collection: string, index: IndexDescription) => (cause: Error) =>
   const which = `index ${index.name} of collection ${collection}`
   if (isConflict(cause))
     throw new Error(`The ${which} exists with other options; drop it, and it is made anew: ${cause.message}`, { cause })
-  if (isDuplicate(cause))
-    throw new Error(`The unique ${which} cannot be made: documents that are there break it`, { cause })
+  if (isDuplicate(cause)) throw new Error(`The unique ${which} cannot be made: documents that are there break it`)
   throw cause
 }

@@ -2,7 +2,7 @@
 import type { Doc, Docs, Filter } from './docs.ts'
 
 export interface Index<T extends Doc = Doc> {
-  /** Scalar fields, in order; dotted paths allowed. */
+  /** Scalar fields, in order; dotted paths allowed. A plain index ends in `_id` by itself. */
   fields: { [path: string]: 1 | -1 }
   unique?: boolean
   /** Only documents matching this are in the index. Equality, `$exists: true`, `$gt` and their like. */
