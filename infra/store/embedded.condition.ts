@@ -86,6 +86,8 @@ const isBoundless = (operator: string, operand: unknown): boolean =>
 
 /** The end of the type on the side where a range is open. Nothing where both are given: SQLite might search by the looser one. */
 function typeOfRange(path: string, { $gt, $gte, $lt, $lte }: Condition): Where[] {
+  if (new Set([$gt, $gte, $lt, $lte].filter(each => each !== undefined).map(each => typeof each)).size > 1)
+    return [NONE]
   const [lower, upper] = [$gt ?? $gte, $lt ?? $lte]
   const [start, end] = typeof (lower ?? upper) === 'number' ? [NULL_KEY, TEXT_START] : [TEXT_START, TEXT_END]
   const from = start === NULL_KEY ? '>' : '>='

@@ -17,26 +17,34 @@ export const unordered = (table: string, where: Where): Select => ({
 })
 
 export const ordered = (table: string, where: Where, order: Order): Select => ({
-  sql: `SELECT doc FROM ${table} WHERE ${where.sql} ORDER BY ${orderBy(order, key)} LIMIT ? OFFSET ?`,
+  sql: `SELECT doc FROM ${table} WHERE ${where.sql}${orderBy(order, key)} LIMIT ? OFFSET ?`,
   exact: where.exact,
   params: (limit, offset) => [...where.params, limit, offset],
 })
 
-/** The branches of `$or`: each is searched in the order of its index as far as the page goes, and only what they found is sorted. */
-export function merged(table: string, branches: readonly Where[], order: Order): Select {
+export interface SortedBranch {
+  where: Where
+  /** What is left to order by within the branch. */
+  order: Order
+}
+
+/** Each branch is read in the order of its index as far as the page goes, and only what they found is sorted. */
+export function merged(table: string, branches: readonly SortedBranch[], order: Order): Select {
   const names = new Map(order.map(([path], i) => [path, `k${i}`]))
-  const keys = [...names].map(([path, name]) => `${key(path)} AS ${name}`).join(', ')
+  const keys = [...names].map(([path, name]) => `, ${key(path)} AS ${name}`).join('')
   const found = branches.map(
-    where =>
-      `SELECT * FROM (SELECT rowid AS r, doc, ${keys} FROM ${table} WHERE ${where.sql} ORDER BY ${orderBy(order, key)} LIMIT ?)`,
+    branch =>
+      `SELECT * FROM (SELECT rowid AS r, doc${keys} FROM ${table} WHERE ${branch.where.sql}${orderBy(branch.order, key)} LIMIT ?)`,
   )
   const sorted = orderBy(order, path => names.get(path) ?? '')
   return {
-    sql: `SELECT doc FROM (${found.join(' UNION ALL ')}) GROUP BY r ORDER BY ${sorted} LIMIT ? OFFSET ?`,
-    exact: branches.every(where => where.exact),
-    params: (limit, offset) => [...branches.flatMap(where => [...where.params, limit + offset]), limit, offset],
+    sql: `SELECT doc FROM (${found.join(' UNION ALL ')}) GROUP BY r${sorted} LIMIT ? OFFSET ?`,
+    exact: branches.every(({ where }) => where.exact),
+    params: (limit, offset) => [...branches.flatMap(({ where }) => [...where.params, limit + offset]), limit, offset],
   }
 }
 
-const orderBy = (order: Order, nameOf: (path: string) => string): string =>
-  order.map(([path, direction]) => `${nameOf(path)} ${direction === 1 ? 'ASC' : 'DESC'}`).join(', ')
+function orderBy(order: Order, nameOf: (path: string) => string): string {
+  const terms = order.map(([path, direction]) => `${nameOf(path)} ${direction === 1 ? 'ASC' : 'DESC'}`)
+  return terms.length > 0 ? ` ORDER BY ${terms.join(', ')}` : ''
+}

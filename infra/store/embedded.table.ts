@@ -1,11 +1,12 @@
 // The SQL of one collection. In: its declaration, filters and sorts. Out: its table, its indexes and its statements, as text.
-import { branchesOf } from './conditions.ts'
+import { conditionsOf, pointsOf } from './conditions.ts'
 import type { Doc, Filter, Sort } from './docs.ts'
+import { type Branch, branchesFor } from './embedded.branches.ts'
 import type { Where } from './embedded.condition.ts'
 import { key, quoted, TEXT_START } from './embedded.key.ts'
 import { merged, ordered, type Select, unordered } from './embedded.select.ts'
-import { and, type Indexed, indexedOf, partialWhere, whereOf, withoutBranches } from './embedded.where.ts'
-import { keyOf, orderOf } from './served.ts'
+import { and, type Indexed, indexedOf, partialWhere, whereOf } from './embedded.where.ts'
+import { keyOf, type Order, orderOf } from './served.ts'
 import type { CollectionSpec, Index } from './store.ts'
 
 export interface IndexSql {
@@ -36,11 +37,13 @@ export function tableOf(collection: string, spec: CollectionSpec) {
   }
   function find<T extends Doc>(filter: Filter<T>, sort: Sort<T>): Select {
     const order = orderOf(spec as CollectionSpec<T>, filter, sort)
-    const shared = withoutBranches(filter, indexed)
-    const branches = branchesOf(filter)?.map(branch => and([shared, whereOf(branch, indexed)]))
-    // A branch that SQL cannot tell apart would be searched in vain as often as there are branches.
-    const telling = branches?.every(branch => branch.sql !== shared.sql)
-    return branches && telling ? merged(table, branches, order) : ordered(table, whereOf(filter, indexed), order)
+    const branches = branchesFor(filter, sort, indexed.paths).map(branch => ({
+      where: and(branch.map(each => whereOf(each, indexed))),
+      order: withoutFixed(order, branch, indexed),
+    }))
+    const [only] = branches
+    if (only && branches.length === 1) return ordered(table, only.where, only.order)
+    return merged(table, branches, order)
   }
   return {
     collection,
@@ -62,6 +65,12 @@ export function tableOf(collection: string, spec: CollectionSpec) {
     match: <T extends Doc>(filter: Filter<T>) => unordered(table, whereOf(filter, indexed)),
   }
 }
+
+/** A field with one value does not order anything, but SQLite would sort by it. */
+const withoutFixed = <T extends Doc>(order: Order, branch: Branch<T>, { paths }: Indexed): Order =>
+  order.filter(
+    ([path]) => !paths.has(path) || branch.every(each => pointsOf(conditionsOf(each).get(path))?.length !== 1),
+  )
 
 /** Named after collection and fields, so that a changed declaration of the same fields is seen as that. */
 function declared(collection: string, spec: CollectionSpec, indexed: Indexed): IndexSql[] {

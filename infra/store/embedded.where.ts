@@ -39,7 +39,7 @@ export function whereOf<T extends Doc>(filter: Filter<T>, indexed: Indexed): Whe
 }
 
 /** All that a filter says outside of `$or`. */
-export function withoutBranches<T extends Doc>(filter: Filter<T>, indexed: Indexed): Where {
+function withoutBranches<T extends Doc>(filter: Filter<T>, indexed: Indexed): Where {
   const conditions = conditionsOf(filter)
   return and([membersOf(conditions, indexed.paths, bound), ...partialsOf(conditions, indexed)])
 }
