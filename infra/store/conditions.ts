@@ -48,3 +48,7 @@ function refuseUndefined(path: string, value: unknown): void {
   const members = isComparison(value) ? Object.values(value) : [value]
   if (members.includes(undefined)) throw new TypeError(`A filter leaves ${path} undefined`)
 }
+
+/** A query without its values, for an error: these may be anyone's. */
+export const shapeOf = (query: unknown): string =>
+  JSON.stringify(query, (_, part) => (part instanceof Object ? part : '?'))

@@ -30,12 +30,12 @@ function refuseList(doc: Doc, path: readonly string[]): void {
   if (Array.isArray(value)) throw new TypeError(`${path.join('.')} is indexed and cannot hold a list`)
 }
 
-function refuseForeign(value: unknown, path: string, dateAllowed: boolean): void {
-  if (Array.isArray(value)) for (const [i, each] of value.entries()) refuseForeign(each, `${path}.${i}`, false)
+function refuseForeign(value: unknown, field: string, dateAllowed: boolean): void {
+  if (Array.isArray(value)) for (const each of value) refuseForeign(each, field, false)
   else if (isObject(value) && Object.getPrototypeOf(value) === Object.prototype)
-    for (const [name, each] of Object.entries(value)) refuseForeign(each, `${path}.${name}`, false)
+    for (const each of Object.values(value)) refuseForeign(each, field, false)
   else if (!isJson(value) && !(dateAllowed && value instanceof Date))
-    throw new TypeError(`${path} cannot be stored as JSON`)
+    throw new TypeError(`${field} holds what JSON has no word for`)
 }
 
 const isJson = (value: unknown): boolean =>

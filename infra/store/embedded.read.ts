@@ -1,5 +1,5 @@
 // Reading one collection. In: ids, filters, pages. Out: documents as they are committed.
-import { refuseVagueFilter } from './conditions.ts'
+import { refuseVagueFilter, shapeOf } from './conditions.ts'
 import { type Doc, type Docs, type Filter, type Sort, Unindexed } from './docs.ts'
 import type { Engine } from './embedded.engine.ts'
 import { decode } from './embedded.json.ts'
@@ -26,7 +26,7 @@ export function reading<T extends Doc>(engine: Engine, table: Table, strict: boo
   function check(filter: Filter<T>, sort?: Sort<T>): void {
     refuseVagueFilter(filter)
     if (strict && !servedBy(table.spec, filter, sort))
-      throw new Unindexed(`${table.collection}: no index serves ${JSON.stringify({ filter, sort })}`)
+      throw new Unindexed(`${table.collection}: ${shapeOf(filter)} by ${JSON.stringify(sort ?? {})}`)
   }
 
   function one(id: string): T | undefined {

@@ -37,7 +37,8 @@ const OPERATORS: Record<string, Operator> = {
   },
   $inc(holder, name, operand, path) {
     const had = orElse(member(holder, name), 0)
-    if (typeof had !== 'number' || typeof operand !== 'number') throw new TypeError(`$inc of ${path}: it is no number`)
+    if (typeof had !== 'number' || typeof operand !== 'number')
+      throw new TypeError(`$inc of ${fieldOf(path)}: it is no number`)
     put(holder, name, had + operand)
   },
   $min: (holder, name, operand) => keep(holder, name, operand, order => order < 0),
@@ -84,13 +85,13 @@ function keep(holder: Holder, name: string, operand: unknown, better: (order: nu
 function pushed(operand: unknown, path: string): { each: unknown[]; slice?: number } {
   if (!isObject(operand) || !('$each' in operand)) return { each: [operand] }
   const { $each, $slice, ...others } = operand as { $each: unknown[]; $slice?: number }
-  if (Object.keys(others).length > 0) throw new TypeError(`$push to ${path} knows $each and $slice only`)
+  if (Object.keys(others).length > 0) throw new TypeError(`$push to ${fieldOf(path)} knows $each and $slice only`)
   return $slice === undefined ? { each: $each } : { each: $each, slice: $slice }
 }
 
 function listAt(holder: Holder, name: string, path: string): unknown[] {
   const list = orElse(member(holder, name), [])
-  if (!Array.isArray(list)) throw new TypeError(`${path} is no list`)
+  if (!Array.isArray(list)) throw new TypeError(`In ${fieldOf(path)}: no list to add to or take from`)
   return list
 }
 
@@ -103,6 +104,9 @@ function pulling(operand: unknown): Test {
   return value => isObject(value) && test(value)
 }
 
+/** All an error says of a path: further names may be keys of a map, and so anyone's data. */
+const fieldOf = (path: string): string => path.split('.')[0] ?? ''
+
 /** Where a dotted path ends. What is missing on the way is made, or, for operators that only take away, left. */
 function holderOf(doc: Holder, path: string, make: boolean): { holder: Holder; name: string } | undefined {
   const names = path.split('.')
@@ -112,7 +116,7 @@ function holderOf(doc: Holder, path: string, make: boolean): { holder: Holder; n
     const next = member(holder, step)
     if (next === undefined && make) put(holder, step, {})
     else if (!isObject(next) && !Array.isArray(next)) {
-      if (make) throw new TypeError(`${path} leads through ${step}, which is no object`)
+      if (make) throw new TypeError(`In ${fieldOf(path)}: a path leads through what is no object`)
       return undefined
     }
     holder = member(holder, step) as Holder
@@ -124,5 +128,6 @@ function refuseConflicts(update: object): void {
   const paths = Object.values(update).flatMap(fields => Object.keys(fields ?? {}))
   const taken = new Set(paths)
   const clash = (path: string) => path.split('.').some((_, i, names) => i > 0 && taken.has(names.slice(0, i).join('.')))
-  if (taken.size < paths.length || paths.some(clash)) throw new TypeError(`An update writes one path twice: ${paths}`)
+  if (taken.size < paths.length || paths.some(clash))
+    throw new TypeError(`An update writes a path twice: ${paths.map(fieldOf)}`)
 }

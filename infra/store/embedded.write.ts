@@ -46,7 +46,7 @@ export function writing<T extends Doc>({ engine, commits, table, reading, encode
     const doc = seedOf(filter)
     apply(doc, update, true)
     if (!isNew(doc._id, encode(doc)))
-      throw new Duplicate(`${table.collection}: ${doc._id} is there and does not match, or not unique`)
+      throw new Duplicate(`${table.collection}: the _id is taken, or a unique index refused`)
     return doc
   }
 

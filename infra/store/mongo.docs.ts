@@ -1,6 +1,6 @@
 // One collection on MongoDB. The port's filters and updates are MongoDB's own, so most of this hands them on.
 import type { Collection, Filter as MongoFilter, UpdateFilter } from 'mongodb'
-import { idToInsert, refuseVagueFilter } from './conditions.ts'
+import { idToInsert, refuseVagueFilter, shapeOf } from './conditions.ts'
 import type { Change, Doc, Docs, Filter, Revised, Sort } from './docs.ts'
 import { Unindexed } from './docs.ts'
 import { changeAll } from './mongo.change.ts'
@@ -99,6 +99,3 @@ export function mongoDocs<T extends Doc>(
 
 /** The positions of what was there already. */
 const duplicatesIn = (error: unknown): number[] => bulkFailure(error, [DUPLICATE_KEY]).refused.map(({ index }) => index)
-
-/** A query without its values: these may be anyone's. */
-const shapeOf = (query: unknown): string => JSON.stringify(query, (_, part) => (part instanceof Object ? part : '?'))
