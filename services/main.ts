@@ -75,7 +75,7 @@ export async function start(
   const secrets = await resolveSecrets(config)
   const clock = own.clock ?? systemClock
   const log = own.log ?? createLog({ level: config.logLevel })
-  const metrics = createMetrics()
+  const metrics = createMetrics({ processMetrics: true })
   const opened = own.engines ?? openEngines(config, clock, log)
   const broker = measuredBroker(opened.broker, metrics, clock)
   const store = measuredStore(opened.store, metrics)
@@ -103,10 +103,12 @@ export async function start(
     prepare: async () => {
       await store.ping()
       if (bootstrap === null) return
-      const { minted, warnings } = await applyBootstrap(bootstrap, { store, keyring, clock })
+      const { minted, mintedSecrets, warnings } = await applyBootstrap(bootstrap, { store, keyring, clock })
       for (const warning of warnings) log.warn({ warning }, 'bootstrap.warned')
       // Shown once and never again, so on the terminal and not through the log, which would rightly hide it.
       for (const { id, key } of minted) process.stdout.write(`New key ${id}: ${key}\n`)
+      for (const { app_id, secret } of mintedSecrets)
+        process.stdout.write(`New webhook signing secret of ${app_id}: ${secret}\n`)
     },
   })
   const [port, openPort] = hosted.ports

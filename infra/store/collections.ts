@@ -1,4 +1,13 @@
 // Every collection there is, with the indexes its lookups need. Both adapters create them from this table.
+import type {
+  AttemptDoc,
+  AuditDoc,
+  ClaimDoc,
+  CounterDoc,
+  EventDoc,
+  OtpDoc,
+  SandboxMessageDoc,
+} from '../otps/documents.ts'
 import type { ApiKey, App, Company, IpRange, Price, Provider, WebhookEndpoint } from '../tenancy/documents.ts'
 import { collection, type Store } from './store.ts'
 
@@ -10,6 +19,25 @@ export const COLLECTIONS = {
   providers: collection<Provider>({ indexes: [{ fields: { app_id: 1, position: 1, _id: 1 } }] }),
   prices: collection<Price>({ indexes: [] }),
   ip_ranges: collection<IpRange>({ indexes: [] }),
+  otps: collection<OtpDoc>({
+    indexes: [
+      { fields: { app_id: 1, mode: 1, recipient: 1, _id: -1 } },
+      { fields: { app_id: 1, _id: -1 } },
+      { fields: { reference: 1 }, unique: true, partial: { reference: { $exists: true } } },
+      { fields: { due_at: 1 }, partial: { due_at: { $gt: 0 } } },
+      { fields: { outbox_at: 1 }, partial: { outbox_at: { $gt: 0 } } },
+    ],
+    purged: true,
+  }),
+  claims: collection<ClaimDoc>({ indexes: [], purged: true }),
+  counters: collection<CounterDoc>({ indexes: [], purged: true }),
+  attempts: collection<AttemptDoc>({ indexes: [], purged: true }),
+  sandbox_messages: collection<SandboxMessageDoc>({
+    indexes: [{ fields: { recipient: 1, _id: -1 } }],
+    purged: true,
+  }),
+  events: collection<EventDoc>({ indexes: [{ fields: { app_id: 1, _id: -1 } }], purged: true }),
+  audit: collection<AuditDoc>({ indexes: [{ fields: { company_id: 1, _id: -1 } }] }),
 }
 
 export type CountersignStore = Store<typeof COLLECTIONS>

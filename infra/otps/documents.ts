@@ -1,0 +1,120 @@
+// What a verification leaves in the store. Personal data in it is sealed or indexed with a key; codes and tokens are nowhere.
+
+import type { VerificationView } from '../../machines/calls.ts'
+import type { Mode, WebhookEvent } from '../../machines/otp.ts'
+import type { SavedOtp } from '../../machines/otp.versions.ts'
+import type { WorkQueue } from '../broker/topology.ts'
+import type { Doc, Revised } from '../store/docs.ts'
+
+/** An effect on its way out: saved with the change that caused it, removed once the broker has it. */
+export interface Outgoing {
+  id: string
+  queue: WorkQueue
+  body: unknown
+  /** When it was saved: the sweeper publishes again what has stayed too long. */
+  at: number
+}
+
+/** To a channel queue. The consumer reads the verification itself: nothing secret travels. */
+export interface DeliverBody {
+  otp_id: string
+  delivery_id: string
+  generation: number
+}
+
+/** To the webhook queue. */
+export interface NotifyBody {
+  event_id: string
+  app_id: string
+  company_id: string
+  mode: Mode
+  type: WebhookEvent
+  payload: Record<string, string>
+  at: number
+}
+
+export interface OtpDoc extends SavedOtp, Revised {
+  company_id: string
+  app_id: string
+  mode: Mode
+  recipient: string
+  /** Finds the verification a user's WhatsApp message speaks of; absent without a link. */
+  reference?: string
+  created_at: number
+  /** When time changes its state; absent once it is final. */
+  due_at?: number
+  outbox: Outgoing[]
+  /** When the outbox last got something; null while it is empty. */
+  outbox_at: number | null
+  /** The answer to its send, for whoever repeats the call with the same idempotency key. */
+  first: VerificationView
+  purge_at: Date
+}
+
+/** An idempotency key in use. It is bound once its verification exists. */
+export interface ClaimDoc extends Doc {
+  otp_id: string
+  /** Past it, whoever held the claim is taken for dead. */
+  held_until: number
+  expires_at: number
+  purge_at: Date
+}
+
+/** One rule's window: `bucket` is its number since the epoch, `count` what fell into it, `before` what fell into the one before. */
+export interface Window {
+  bucket: number
+  count: number
+  before: number
+}
+
+/** The sliding windows of one thing that is counted, by `s<seconds>`. */
+export interface CounterDoc extends Doc {
+  windows: Record<string, Window>
+  /** How many the latest call was granted. */
+  granted: number
+  locked_until?: number
+  purge_at: Date
+}
+
+/** One call of one provider for one delivery, claimed before the call: found without a result, its outcome is unknown. */
+export interface AttemptDoc extends Doc {
+  otp_id: string
+  provider: string
+  at: number
+  result: 'accepted' | 'refused' | 'failed' | 'unknown' | null
+  purge_at: Date
+}
+
+/** What a test key sent. It refers to the verification; code and text are rendered when it is read. */
+export interface SandboxMessageDoc extends Doc {
+  app_id: string
+  company_id: string
+  otp_id: string
+  generation: number
+  /** Keyed index over all apps, for the inbox's search. */
+  recipient: string
+  at: number
+  purge_at: Date
+}
+
+/** A webhook event as it happened. */
+export interface EventDoc extends Doc {
+  app_id: string
+  company_id: string
+  mode: Mode
+  type: WebhookEvent
+  payload: Record<string, string>
+  created_at: number
+  purge_at: Date
+}
+
+/** Who changed what. Secrets are fingerprints here. */
+export interface AuditDoc extends Doc {
+  at: number
+  who: string
+  company_id: string | null
+  action: string
+  target: string
+  before: unknown
+  after: unknown
+}

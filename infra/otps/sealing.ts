@@ -1,0 +1,30 @@
+// What each sealed text is bound to, so that one that is moved to another document, field or message does not open.
+
+/** At rest, in the document of a verification. */
+export const atRest = {
+  recipient: (otp_id: string): string => `otp:${otp_id}:recipient`,
+  clientIp: (otp_id: string): string => `otp:${otp_id}:client_ip`,
+  salt: (otp_id: string): string => `otp:${otp_id}:salt`,
+  link: (otp_id: string): string => `otp:${otp_id}:link`,
+}
+
+/** In flight, between the edge and the actor. */
+export const inFlight = {
+  recipient: 'call:recipient',
+  clientIp: 'call:client_ip',
+  code: 'call:code',
+  token: 'call:token',
+  from: 'report:from',
+}
+
+/** Recipients are looked up per app and mode: the two modes never meet. */
+export const recipientScope = (app_id: string, mode: string): string => `recipient:${app_id}:${mode}`
+export const addressScope = (app_id: string, mode: string): string => `client_ip:${app_id}:${mode}`
+
+/** A scope over all apps: a user's WhatsApp message names a reference and nothing else. */
+const REFERENCE_SCOPE = 'whatsapp reference'
+export const referenceIndex = (keyring: { index(scope: string, value: string): string }, reference: string): string =>
+  keyring.index(REFERENCE_SCOPE, reference.toUpperCase())
+
+/** Over all apps as well: the sandbox inbox is searched by recipient alone. */
+export const SANDBOX_SCOPE = 'sandbox recipient'

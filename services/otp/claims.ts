@@ -1,0 +1,71 @@
+// Idempotency keys. A claim holds the id of the verification it will lead to; it is bound once that verification exists, and is free
+// again when the send was refused. Whoever holds a claim and dies is succeeded by the next caller, under the same id: so however
+// many try, at most one verification comes of one key.
+import type { Clock } from '../../infra/clock.ts'
+import type { ClaimDoc, OtpDoc } from '../../infra/otps/documents.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+
+export type Claim =
+  /** Go on and make this verification. */
+  | { kind: 'held'; otp_id: string }
+  /** It was made before: this is it. */
+  | { kind: 'bound'; otp: OtpDoc }
+
+export interface Claims {
+  claim(id: string, fresh_otp_id: string, lifeMs: number): Promise<Claim>
+  /** The send was refused: the key is free again. */
+  release(id: string, otp_id: string): Promise<void>
+}
+
+/** Longer than any call is waited for, so that only the dead are succeeded. */
+const HELD_MS = 30_000
+const POLL_MS = 25
+const MOST_POLLS = 200
+
+export interface ClaimParts {
+  claims: Docs<ClaimDoc>
+  otps: Pick<Docs<OtpDoc>, 'get'>
+  clock: Clock
+}
+
+export function claiming({ claims, otps, clock }: ClaimParts): Claims {
+  const fresh = (id: string, otp_id: string, lifeMs: number): ClaimDoc => {
+    const now = clock.now()
+    const expires_at = now + lifeMs
+    return { _id: id, otp_id, held_until: now + HELD_MS, expires_at, purge_at: new Date(expires_at + HELD_MS) }
+  }
+
+  /** Null: it was let go in the meantime, or another took it over. Look again. */
+  async function join(id: string, fresh_otp_id: string, lifeMs: number): Promise<Claim | 'busy' | null> {
+    const found = (await claims.get([id])).get(id)
+    if (!found) return null
+    const { otp_id, held_until, expires_at } = found
+    const now = clock.now()
+    const mine = { _id: id, otp_id, held_until }
+    if (now >= expires_at) {
+      const { _id, ...taken } = fresh(id, fresh_otp_id, lifeMs)
+      return (await claims.modify(mine, { $set: taken })) ? { kind: 'held', otp_id: fresh_otp_id } : null
+    }
+    const otp = (await otps.get([otp_id])).get(otp_id)
+    if (otp) return { kind: 'bound', otp }
+    if (now < held_until) return 'busy'
+    return (await claims.modify(mine, { $set: { held_until: now + HELD_MS } })) ? { kind: 'held', otp_id } : null
+  }
+
+  return {
+    async claim(id, fresh_otp_id, lifeMs) {
+      for (let polls = 0; polls < MOST_POLLS; polls += 1) {
+        const [answer] = await claims.insert([fresh(id, fresh_otp_id, lifeMs)])
+        if (answer === 'inserted') return { kind: 'held', otp_id: fresh_otp_id }
+        const joined = await join(id, fresh_otp_id, lifeMs)
+        if (joined !== null && joined !== 'busy') return joined
+        if (joined === 'busy') await new Promise<void>(resolve => clock.after(POLL_MS, resolve))
+      }
+      throw new Unavailable('another call with this idempotency key is still under way')
+    },
+    async release(id, otp_id) {
+      await claims.remove({ _id: id, otp_id }, 1)
+    },
+  }
+}

@@ -1,0 +1,75 @@
+// load → step → save, the one way a stored verification changes. In: its id and how to make the command from what is stored.
+// Out: the verification after, and the reply. The write is conditional on the revision; whoever lost the race loads and steps again.
+import type { OtpDoc, Outgoing } from '../../infra/otps/documents.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import type { Refusal } from '../../machines/calls.ts'
+import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
+import type { Reply } from '../../machines/otp.ts'
+import { outgoing } from './outbox.ts'
+
+/** What a change needs beyond the document (a counted message): taken once the machine has agreed, given back if it comes to nothing. */
+export interface Reservation {
+  refusal?: Refusal
+  undo(): Promise<void>
+}
+
+export interface Intent {
+  command(doc: OtpDoc): OtpCommand | Promise<OtpCommand>
+  reserve?(next: Step, doc: OtpDoc): Promise<Reservation>
+}
+
+export type Committed = { doc: OtpDoc; reply: Reply } | { doc: OtpDoc; refusal: Refusal }
+
+const MOST_TRIES = 5
+const NOTHING: Reservation = { undo: async () => {} }
+
+export interface CommitParts {
+  otps: Pick<Docs<OtpDoc>, 'get' | 'change'>
+  relay(otp_id: string, effects: readonly Outgoing[]): void
+}
+
+export const committing =
+  ({ otps, relay }: CommitParts) =>
+  async (otp_id: string, intent: Intent): Promise<Committed | null> => {
+    let reservation: Reservation | null = null
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const doc = (await otps.get([otp_id])).get(otp_id)
+      if (!doc) return null
+      const command = await intent.command(doc)
+      const next = step(doc, command)
+      if (!next.changed) {
+        await reservation?.undo()
+        return { doc, reply: next.reply }
+      }
+      reservation ??= (await intent.reserve?.(next, doc)) ?? NOTHING
+      if (reservation.refusal) return { doc, refusal: reservation.refusal }
+      const saved = { ...doc, ...next.saved, rev: doc.rev + 1 }
+      const effects = outgoing(saved, next.effects, command.at)
+      const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update: saving(next, effects) }])
+      if (answer === 'won') {
+        relay(otp_id, effects)
+        return { doc: saved, reply: next.reply }
+      }
+    }
+    await reservation?.undo()
+    throw new Unavailable('too many changes of one verification at once')
+  }
+
+function saving({ saved, dueAt }: Step, effects: readonly Outgoing[]) {
+  const { value, version, context, last_commands } = saved
+  const reference = context.link?.reference
+  return {
+    $set: {
+      ...{ value, version, context, last_commands },
+      ...(dueAt === null ? {} : { due_at: dueAt }),
+      ...(reference === undefined ? {} : { reference }),
+      ...(effects[0] === undefined ? {} : { outbox_at: effects[0].at }),
+    },
+    $unset: {
+      ...(dueAt === null ? { due_at: true as const } : {}),
+      ...(reference === undefined ? { reference: true as const } : {}),
+    },
+    ...(effects.length === 0 ? {} : { $push: { outbox: { $each: [...effects] } } }),
+  }
+}

@@ -1,0 +1,66 @@
+// Limits shared by every process. In: a thing that is counted and its rules. Out: granted, or how long to wait.
+// Checking and counting are one atomic update, so parallel calls never pass together where only one of them may.
+import type { Clock } from '../../infra/clock.ts'
+import { gatherByKey } from '../../infra/gather.ts'
+import type { CounterDoc } from '../../infra/otps/documents.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import type { LimitRule } from '../../machines/settings.ts'
+import { grant, uncount, waitFor } from './windows.ts'
+
+export interface Counted {
+  /** What is counted: an app, a recipient of an app, an address of an app. */
+  key: string
+  rules: readonly LimitRule[]
+}
+
+export type Taken = { granted: true } | { granted: false; retry_after_ms: number }
+
+export interface Limits {
+  /** Counts one, if every rule allows it. */
+  take(counted: Counted): Promise<Taken>
+  /** Uncounts one that was granted and came to nothing. */
+  giveBack(counted: Counted): Promise<void>
+  /** Whether one more would be granted and nothing locks it; counts nothing. */
+  look(counted: Counted): Promise<Taken>
+  /** Refuses every `look` for so long, whatever the windows say. */
+  lock(counted: Counted, ms: number): Promise<void>
+}
+
+const GRANTED: Taken = { granted: true }
+const MOST_AT_ONCE = 10_000
+
+export function limits({ counters, clock }: { counters: Docs<CounterDoc>; clock: Pick<Clock, 'now'> }): Limits {
+  const takeMany = async (asks: Counted[]): Promise<Taken[]> => {
+    const { key, rules } = asks[0] as Counted
+    const now = clock.now()
+    const after = await counters.modify({ _id: key }, grant(rules, asks.length, now), { upsert: true })
+    const granted = after?.granted ?? 0
+    return asks.map((_, at) =>
+      at < granted ? GRANTED : { granted: false, retry_after_ms: waitFor(after?.windows ?? {}, rules, now) },
+    )
+  }
+  // A busy key (an app's) is updated once for everyone who waits, a quiet one (a recipient's) at once. One key can be asked under
+  // different rules (a reputation's share of the same limit): those are apart.
+  const take = gatherByKey(({ key, rules }: Counted) => JSON.stringify([key, rules]), takeMany, {
+    most: MOST_AT_ONCE,
+    parallel: 1,
+  })
+
+  return {
+    take: counted => (counted.rules.length === 0 ? Promise.resolve(GRANTED) : take(counted)),
+    async giveBack({ key, rules }) {
+      if (rules.length > 0) await counters.modify({ _id: key }, uncount(rules, clock.now()))
+    },
+    async look({ key, rules }) {
+      const counter = (await counters.get([key])).get(key)
+      if (!counter) return GRANTED
+      const now = clock.now()
+      const wait = Math.max(waitFor(counter.windows, rules, now), (counter.locked_until ?? 0) - now)
+      return wait > 0 ? { granted: false, retry_after_ms: wait } : GRANTED
+    },
+    async lock({ key }, ms) {
+      const until = clock.now() + ms
+      await counters.modify({ _id: key }, { $max: { locked_until: until }, $set: { purge_at: new Date(until + ms) } })
+    },
+  }
+}

@@ -1,0 +1,29 @@
+// wa.me links. In: an app, a language. Out: a link whose pre-filled text says what sending it does and carries a reference that
+// only this verification answers to. The reference is random; what is stored of it is a keyed index.
+import { randomBytes } from 'node:crypto'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { atRest, referenceIndex } from '../../infra/otps/sealing.ts'
+import type { Link } from '../../machines/otp.ts'
+import type { WhatsAppMode } from '../../machines/settings.ts'
+
+const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
+/** 16 characters of 5 bits: 80 bits, out of reach of guessing within a code's life. */
+const REFERENCE_CHARS = 16
+
+export interface LinkFor {
+  otp_id: string
+  app_name: string
+  business_number: string
+  mode: WhatsAppMode
+}
+
+export function newLink(
+  keyring: Pick<Keyring, 'seal' | 'index'>,
+  { otp_id, app_name, business_number, mode }: LinkFor,
+): Link {
+  const reference = Array.from(randomBytes(REFERENCE_CHARS), byte => ALPHABET[byte % 32]).join('')
+  const asks = mode === 'link_inbound' ? 'I confirm that I am signing in to' : 'Please send me my code for'
+  const text = `${asks} ${app_name}. Reference: ${reference}`
+  const url = `https://wa.me/${business_number.replace(/\D/g, '')}?text=${encodeURIComponent(text)}`
+  return { sealed_url: keyring.seal(url, atRest.link(otp_id)), reference: referenceIndex(keyring, reference) }
+}

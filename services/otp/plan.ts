@@ -1,0 +1,73 @@
+// What a send will be: the checks that need no counting, in their order: recipient → geography → channel → address. Pure apart
+// from what it is told.
+
+import { type ParsedRecipient, parseRecipient } from '../../infra/recipient.ts'
+import type { Refusal } from '../../machines/calls.ts'
+import type { Channel } from '../../machines/channels.ts'
+import type { ErrorType } from '../../machines/errors.ts'
+import { type Magic, magicOf } from '../../machines/magic.ts'
+import { maskEmail, maskPhone } from '../../machines/masking.ts'
+import type { KeyKind, Mode } from '../../machines/otp.ts'
+import { firstUsable, isGeoBlocked, orderFor, usableChannels } from '../../machines/routing.ts'
+import type { KnownApp } from './apps.ts'
+import { limited, refused } from './refusals.ts'
+import type { Reputation } from './reputation.ts'
+
+export interface Wish {
+  recipient: string
+  mode: Mode
+  caller: KeyKind
+  app: KnownApp
+  /** Null when there is no usable address. */
+  reputation: Reputation | null
+}
+
+export interface Plan {
+  recipient: ParsedRecipient
+  masked: string
+  country: string | null
+  /** A recipient with a fixed fate skips the limits of its own. */
+  magic: boolean
+  order: Channel[]
+  channel: Channel
+}
+
+export function planSend({ recipient: text, mode, caller, app, reputation }: Wish): Plan | Refusal {
+  const magic = mode === 'test' ? magicOf(text) : null
+  const recipient = parseRecipient(text) ?? (magic ? magicRecipient(text) : null)
+  if (!recipient || fated(magic, 'InvalidRecipientError'))
+    return refused('InvalidRecipientError', 'It must be a valid E.164 phone number or email address.')
+
+  const country = recipient.kind === 'phone' ? recipient.country : null
+  if (isGeoBlocked(app.settings, country) || fated(magic, 'GeoBlockedError'))
+    return refused('GeoBlockedError', `Numbers of ${country ?? 'this country'} are not served by this app.`)
+
+  const { settings } = app
+  const whatsapp = settings.channels.whatsapp.mode
+  const usable = usableChannels({ settings, recipient: recipient.kind, provided: app.provided(mode), whatsapp, caller })
+  const order = orderFor(settings.routing, country)
+  const channel = firstUsable(order, usable)
+  if (channel === undefined || fated(magic, 'NoEnabledChannelError'))
+    return refused(
+      'NoEnabledChannelError',
+      'No channel of the order is enabled, can reach the recipient and has a provider.',
+    )
+
+  if (reputation === 'abusive' || fated(magic, 'IpReputationBlockedError'))
+    return refused('IpReputationBlockedError', 'The client address is on a list of abusive addresses.')
+  if (fated(magic, 'RateLimitExceededError')) return limited('recipient', MAGIC_WAIT_MS)
+  if (fated(magic, 'InsufficientFundsError')) return refused('InsufficientFundsError', 'Top up the balance to send.')
+
+  const masked =
+    recipient.kind === 'phone' ? maskPhone(recipient.value, recipient.callingCode) : maskEmail(recipient.value)
+  return { recipient, masked, country, magic: magic !== null, order, channel }
+}
+
+const MAGIC_WAIT_MS = 60_000
+
+const fated = (magic: Magic | null, error: ErrorType): boolean =>
+  magic !== null && 'refuses' in magic && magic.refuses === error
+
+/** Valid whatever the metadata says. */
+const magicRecipient = (text: string): ParsedRecipient =>
+  text.includes('@') ? { kind: 'email', value: text } : { kind: 'phone', value: text, country: 'US', callingCode: '1' }

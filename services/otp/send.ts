@@ -1,0 +1,159 @@
+// Accepting a send: a short saga, every step repeatable.   claim → checks → counters → the verification
+// A refusal undoes what went before. What a crash leaves behind is a claim that the next caller or the sweeper takes over, and
+// counts that slide out of their windows.
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../infra/clock.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { newId } from '../../infra/ids.ts'
+import type { OtpDoc } from '../../infra/otps/documents.ts'
+import { atRest, inFlight } from '../../infra/otps/sealing.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
+import { step } from '../../machines/otp.step.ts'
+import { verificationView } from '../../machines/view.ts'
+import type { KnownApp } from './apps.ts'
+import type { Claims } from './claims.ts'
+import type { Limits } from './limits.ts'
+import { newLink } from './links.ts'
+import { outgoing, type Relay } from './outbox.ts'
+import { type Plan, planSend } from './plan.ts'
+import { recipientIndex, sendQuotas } from './quotas.ts'
+import type { Reputation } from './reputation.ts'
+import { reserve } from './reserve.ts'
+
+type SendCall = Extract<OtpCall, { type: 'otp.send' }>
+
+export interface SendParts {
+  keyring: Keyring
+  clock: Clock
+  claims: Claims
+  limits: Limits
+  reputation(address: string): Promise<Reputation>
+  otps: Pick<Docs<OtpDoc>, 'insert' | 'get'>
+  relay: Relay
+}
+
+export const sending = (parts: SendParts) => {
+  const { keyring, clock, claims, otps, relay } = parts
+
+  return async (command_id: string, call: SendCall, app: KnownApp): Promise<OtpAnswer> => {
+    const fresh = newId('otp', clock.now())
+    const life = app.settings.idempotency_ttl_seconds * 1000
+    const claim = call.claim === null ? null : await claims.claim(call.claim, fresh, life)
+    if (claim?.kind === 'bound') return { kind: 'verification', verification: claim.otp.first }
+    const otp_id = claim?.otp_id ?? fresh
+    const release = async (): Promise<void> => {
+      if (call.claim !== null) await claims.release(call.claim, otp_id)
+    }
+
+    const address = call.sealed_client_ip === null ? null : keyring.unseal(call.sealed_client_ip, inFlight.clientIp)
+    const known = address === null ? null : { value: address, reputation: await parts.reputation(address) }
+    const plan = planSend({
+      recipient: keyring.unseal(call.sealed_recipient, inFlight.recipient),
+      mode: call.by.mode,
+      caller: call.by.kind,
+      app,
+      reputation: known?.reputation ?? null,
+    })
+    if ('kind' in plan) {
+      await release()
+      return plan
+    }
+
+    const index = recipientIndex(keyring, call.by, plan.recipient.value)
+    const doc = begun({ keyring, clock }, { command_id, otp_id, call, app, plan, index, address })
+    const reserved = await reserve(
+      parts.limits,
+      sendQuotas(keyring, {
+        ...call.by,
+        limits: app.settings.limits,
+        recipient: plan.magic ? null : index,
+        address: known,
+        message: doc.context.link === null,
+      }),
+    )
+    if (reserved.refusal) {
+      await release()
+      return reserved.refusal
+    }
+
+    const [answer] = await otps.insert([doc])
+    if (answer === 'inserted') {
+      relay(otp_id, doc.outbox)
+      return { kind: 'verification', verification: doc.first }
+    }
+    // Whoever held this claim before was slow, not dead: theirs is the verification.
+    await reserved.undo()
+    const theirs = (await otps.get([otp_id])).get(otp_id)
+    return { kind: 'verification', verification: theirs?.first ?? doc.first }
+  }
+}
+
+interface Beginning {
+  command_id: string
+  otp_id: string
+  call: SendCall
+  app: KnownApp
+  plan: Plan
+  index: string
+  address: string | null
+}
+
+const SALT_BYTES = 16
+const DAY_MS = 86_400_000
+
+function begun({ keyring, clock }: Pick<SendParts, 'keyring' | 'clock'>, beginning: Beginning): OtpDoc {
+  const { command_id, otp_id, call, app, plan, index, address } = beginning
+  const { settings } = app
+  const { company_id, app_id, mode, key_id, kind } = call.by
+  const at = clock.now()
+  const whatsapp = settings.channels.whatsapp
+  const { saved, effects, dueAt } = step(null, {
+    id: command_id,
+    type: 'otp.start',
+    ...{ at, otp_id, company_id, app_id, mode, order: plan.order, channel: plan.channel, whatsapp: whatsapp.mode },
+    started_by: { key_id, kind },
+    recipient: {
+      kind: plan.recipient.kind,
+      sealed: keyring.seal(plan.recipient.value, atRest.recipient(otp_id)),
+      ...{ index, masked: plan.masked, country: plan.country },
+    },
+    client_ip: address === null ? null : keyring.seal(address, atRest.clientIp(otp_id)),
+    locale: call.locale ?? settings.locale,
+    code: {
+      secret: keyring.currentCodeSecret(),
+      salt: keyring.seal(randomBytes(SALT_BYTES).toString('base64url'), atRest.salt(otp_id)),
+      length: settings.code.length,
+    },
+    rules: {
+      ttl_ms: settings.code.ttl_seconds * 1000,
+      verify_attempts: settings.verify_attempts,
+      send_attempts: settings.send_attempts,
+      cooldowns_ms: settings.resend_cooldown_seconds.map(seconds => seconds * 1000),
+      token_ttl_ms: settings.token_ttl_seconds * 1000,
+      auto_fallback: settings.auto_fallback,
+    },
+    delivery_id: newId('dlv', at),
+    link: newLink(keyring, {
+      otp_id,
+      app_name: app.name,
+      business_number: whatsapp.business_number ?? '',
+      mode: whatsapp.mode,
+    }),
+  })
+  const reference = saved.context.link?.reference
+  const owner = { _id: otp_id, company_id, app_id, mode }
+  return {
+    ...owner,
+    ...saved,
+    recipient: index,
+    ...(reference === undefined ? {} : { reference }),
+    ...(dueAt === null ? {} : { due_at: dueAt }),
+    created_at: at,
+    outbox: outgoing(owner, effects, at),
+    outbox_at: effects.length === 0 ? null : at,
+    first: verificationView(saved, at),
+    rev: 1,
+    purge_at: new Date(at + settings.retention_days * DAY_MS),
+  }
+}
