@@ -1,0 +1,142 @@
+import { expect } from 'chai'
+import { resendAt } from '../../machines/rules.ts'
+import { cancel, issued, lapse, MINUTE, play, resend, right, SECOND, T0, wrong } from '../support/otp.ts'
+
+const notAllowed = { kind: 'refused', error: 'ResendNotAllowedError' }
+const cooling = (retry_after_ms: number) => ({ kind: 'refused', error: 'ResendCooldownError', retry_after_ms })
+
+describe('a plain resend', () => {
+  it('moves to the next channel of the order and delivers the same code there', () => {
+    const { saved, reply, effects } = play(issued(), resend())
+    expect(reply).to.deep.equal({ kind: 'accepted' })
+    expect(saved.value).to.equal('pending')
+    expect(saved.context).to.deep.include({ channel: 'whatsapp', sends: 2, generation: 1, tried: ['sms', 'whatsapp'] })
+    expect(effects).to.deep.equal([{ type: 'deliver', id: 'dlv_2', channel: 'whatsapp', generation: 1 }])
+  })
+
+  it('adds a delivery and leaves the earlier ones as they were', () => {
+    const before = issued()
+    const { saved } = play(before, resend())
+    expect(saved.context.deliveries[0]).to.deep.equal(before.context.deliveries[0])
+    expect(saved.context.deliveries[1]).to.deep.equal({
+      ...{ delivery_id: 'dlv_2', channel: 'whatsapp', generation: 1, status: 'queued' },
+      ...{ created_at: T0 + 30 * SECOND, updated_at: T0 + 30 * SECOND },
+    })
+  })
+
+  it('repeats the last channel once the order is exhausted', () => {
+    const { steps } = play(issued(), resend(), resend(), resend(), resend())
+    const channels = steps.map(({ saved }) => saved.context.channel)
+    expect(channels).to.deep.equal(['whatsapp', 'telegram', 'telegram', 'telegram'])
+    expect(steps.at(-1)?.effects).to.deep.equal([{ type: 'deliver', id: 'dlv_5', channel: 'telegram', generation: 1 }])
+  })
+
+  it('gives back no attempt', () => {
+    expect(play(issued(), wrong(), wrong(), resend()).saved.context.wrong_codes).to.equal(2)
+  })
+})
+
+describe('the send attempts', () => {
+  it('are the send and its resends; after the last there is no more', () => {
+    const spent = play(issued(), resend(), resend(), resend('sms'), resend()).saved
+    expect(spent.context.sends).to.equal(5)
+    const { reply, changed } = play(spent, resend())
+    expect(reply).to.deep.equal(notAllowed)
+    expect(changed).to.equal(false)
+    expect(play(spent, resend('telegram')).reply).to.deep.equal(notAllowed)
+  })
+
+  it('can be one: then nothing is resent', () => {
+    expect(play(issued({ rules: { send_attempts: 1 } }), resend()).reply).to.deep.equal(notAllowed)
+  })
+
+  it('leave the code valid when they are spent', () => {
+    const spent = play(issued({ rules: { send_attempts: 2 } }), resend(), resend())
+    expect(play(spent.saved, right()).saved.value).to.equal('approved')
+  })
+})
+
+describe('the cooldown', () => {
+  it('is 30, 60 and 120 s after the 1st, 2nd and 3rd send, and the last value repeats', () => {
+    const { steps } = play(issued({ rules: { send_attempts: 6 } }), resend(), resend(), resend(), resend(), resend())
+    const times = [T0, ...steps.map(({ saved }) => saved.context.last_sent_at)]
+    const gaps = times.slice(1).map((time, sent) => (time - (times[sent] ?? 0)) / SECOND)
+    expect(gaps).to.deep.equal([30, 60, 120, 120, 120])
+    for (const { reply } of steps) expect(reply).to.deep.equal({ kind: 'accepted' })
+  })
+
+  it('refuses a millisecond before its end, and says how long is left', () => {
+    const { reply, changed } = play(issued(), resend(null, { at: T0 + 29_999 }))
+    expect(reply).to.deep.equal(cooling(1))
+    expect(changed).to.equal(false)
+    expect(play(issued(), resend(null, { at: T0 + 30_000 })).reply).to.deep.equal({ kind: 'accepted' })
+  })
+
+  it('counts from the latest send', () => {
+    const twice = play(issued(), resend(null, { at: T0 + 45_000 })).saved
+    expect(play(twice, resend(null, { at: T0 + 50_000 })).reply).to.deep.equal(cooling(55_000))
+  })
+
+  it('holds for a named channel too', () => {
+    expect(play(issued(), resend('telegram', { at: T0 + 1_000 })).reply).to.deep.equal(cooling(29_000))
+  })
+
+  it('is not prolonged by a refused resend', () => {
+    const early = play(issued(), resend(null, { at: T0 + 20_000 })).saved
+    expect(play(early, resend(null, { at: T0 + 30_000 })).reply).to.deep.equal({ kind: 'accepted' })
+  })
+
+  it('can be none', () => {
+    const { reply } = play(issued({ rules: { cooldowns_ms: [0] } }), resend(null, { at: T0 }))
+    expect(reply).to.deep.equal({ kind: 'accepted' })
+  })
+
+  it('is what resend_at tells, until nothing is left to resend', () => {
+    const { value, context } = issued()
+    expect(resendAt(value, context, T0)).to.equal(T0 + 30_000)
+    expect(resendAt(value, context, context.expires_at)).to.equal(null)
+    expect(resendAt('approved', context, T0)).to.equal(null)
+    const spent = play(issued({ rules: { send_attempts: 2 } }), resend()).saved
+    expect(resendAt(spent.value, spent.context, spent.context.last_sent_at)).to.equal(null)
+  })
+})
+
+describe('a resend is checked', () => {
+  const late = T0 + 10 * MINUTE
+
+  it('for the state first: nothing that ended or lapsed is resent', () => {
+    const ended = [
+      play(issued(), right()).saved,
+      play(issued({ rules: { verify_attempts: 1 } }), wrong()).saved,
+      play(issued(), cancel()).saved,
+      play(issued(), lapse()).saved,
+    ]
+    for (const saved of ended) {
+      const { reply, changed, effects } = play(saved, resend())
+      expect(reply, saved.value).to.deep.equal(notAllowed)
+      expect({ changed, effects }).to.deep.equal({ changed: false, effects: [] })
+    }
+    expect(play(issued(), resend(null, { at: late })).reply, 'lapsed').to.deep.equal(notAllowed)
+    expect(play(issued(), resend(null, { at: late - 1 })).reply, 'not yet').to.deep.equal({ kind: 'accepted' })
+  })
+
+  it('for a lapse before the cooldown', () => {
+    const { reply } = play(issued({ rules: { cooldowns_ms: [60 * MINUTE] } }), resend(null, { at: late }))
+    expect(reply).to.deep.equal(notAllowed)
+  })
+
+  it('for attempts before the cooldown', () => {
+    const { reply } = play(issued({ rules: { send_attempts: 1 } }), resend(null, { at: T0 + 1 }))
+    expect(reply).to.deep.equal(notAllowed)
+  })
+
+  it('for the cooldown before the channel', () => {
+    const { reply } = play(issued(), resend('email', { at: T0 + 1_000, usable: [] }))
+    expect(reply).to.deep.equal(cooling(29_000))
+  })
+
+  it('for the channel at last', () => {
+    expect(play(issued(), resend('email', { usable: ['sms'] })).reply).to.deep.equal(notAllowed)
+    expect(play(issued(), resend(null, { usable: [] })).reply).to.deep.equal(notAllowed)
+  })
+})

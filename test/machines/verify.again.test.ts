@@ -1,0 +1,119 @@
+import { expect } from 'chai'
+import type { Reply } from '../../machines/otp.ts'
+import {
+  cancel,
+  device,
+  issued,
+  lapse,
+  message,
+  otherDevice,
+  otherServer,
+  play,
+  right,
+  server,
+  wrong,
+} from '../support/otp.ts'
+
+const notPending = (otp_status: string): Reply =>
+  ({ kind: 'refused', error: 'OtpNotPendingError', otp_status }) as Reply
+const approvedBy = (by: typeof server) => play(issued({ started_by: by }), wrong(), right({ by: by })).saved
+
+describe('verify after approval', () => {
+  it('tells the same key the same again, and writes nothing', () => {
+    const first = play(issued({ started_by: device }), right({ by: device }))
+    const again = play(first.saved, right({ by: device }))
+    expect(again.reply).to.deep.equal(first.reply)
+    expect(again).to.deep.include({ effects: [], changed: false, saved: first.saved })
+  })
+
+  it('is refused to another key, right or wrong, and that key spends nothing', () => {
+    for (const code of [right, wrong]) {
+      const { reply, changed } = play(approvedBy(server), code({ by: otherServer }))
+      expect(reply).to.deep.equal(notPending('approved'))
+      expect(changed).to.equal(false)
+    }
+    expect(play(approvedBy(device), right({ by: otherDevice })).reply).to.deep.equal(notPending('approved'))
+  })
+
+  it('is no free guess: a wrong code is refused and spends an attempt', () => {
+    const { saved, reply, effects } = play(approvedBy(server), wrong())
+    expect(reply).to.deep.equal(notPending('approved'))
+    expect(saved.context.wrong_codes).to.equal(2)
+    expect(saved.value).to.equal('approved')
+    expect(effects).to.deep.equal([])
+  })
+
+  it('is refused even with the right code once the attempts are spent, and counts no further', () => {
+    const { saved, reply } = play(approvedBy(server), wrong(), wrong(), wrong(), wrong(), right())
+    expect(reply).to.deep.equal(notPending('approved'))
+    expect(saved.context.wrong_codes).to.equal(5)
+    expect(play(saved, wrong()).saved.context.wrong_codes).to.equal(5)
+    expect(saved.value, 'what was approved stays approved').to.equal('approved')
+  })
+
+  it('compares nothing while the recipient is locked', () => {
+    for (const code of [right, wrong]) {
+      const { reply, changed } = play(approvedBy(server), code({ locked_ms: 5_000 }))
+      expect(reply).to.deep.equal({ kind: 'refused', error: 'RateLimitExceededError', retry_after_ms: 5_000 })
+      expect(changed).to.equal(false)
+    }
+  })
+
+  it('is refused to a key that may not ask again before the lock is looked at', () => {
+    expect(play(approvedBy(server), right({ by: otherServer, locked_ms: 1 })).reply).to.deep.equal(
+      notPending('approved'),
+    )
+  })
+
+  it('is refused to a server when a device started it', () => {
+    expect(play(approvedBy(device), right({ by: server })).reply).to.deep.equal({
+      kind: 'refused',
+      error: 'VerifyNotAllowedError',
+    })
+  })
+
+  it('is refused to everyone when a message approved: there was no code', () => {
+    const inbound = play(issued({ order: ['whatsapp'], whatsapp: 'link_inbound' }), message()).saved
+    expect(play(inbound, right()).reply).to.deep.equal(notPending('approved'))
+  })
+
+  it('is answered after the code has lapsed too: the reply may have been lost that long', () => {
+    const saved = approvedBy(server)
+    expect(play(saved, right({ at: saved.context.expires_at + 1 })).reply).to.include({
+      status: 'approved',
+      matched: true,
+    })
+  })
+})
+
+describe('verify after another end', () => {
+  const failed = () => play(issued({ rules: { verify_attempts: 1 } }), wrong()).saved
+  const canceled = () => play(issued(), cancel()).saved
+  const expired = () => play(issued(), lapse()).saved
+
+  it('says what became of it', () => {
+    expect(play(failed(), right()).reply).to.deep.equal(notPending('failed'))
+    expect(play(canceled(), right()).reply).to.deep.equal(notPending('canceled'))
+    expect(play(expired(), right()).reply).to.deep.equal({ kind: 'refused', error: 'OtpExpiredError' })
+  })
+
+  it('changes nothing, and counts no guess', () => {
+    for (const ended of [failed(), canceled(), expired()]) {
+      const { saved, changed, effects } = play(ended, wrong(), right())
+      expect(saved).to.equal(ended)
+      expect(changed).to.equal(false)
+      expect(effects).to.deep.equal([])
+    }
+  })
+
+  it('checks the kind of key first in every state', () => {
+    const started_by = device
+    const ended = [
+      play(issued({ started_by, rules: { verify_attempts: 1 } }), wrong({ by: device })).saved,
+      play(issued({ started_by }), cancel()).saved,
+      play(issued({ started_by }), lapse()).saved,
+    ]
+    expect(ended.map(({ value }) => value)).to.deep.equal(['failed', 'canceled', 'expired'])
+    for (const saved of ended) expect(play(saved, right()).reply).to.include({ error: 'VerifyNotAllowedError' })
+  })
+})

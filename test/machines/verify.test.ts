@@ -1,0 +1,159 @@
+import { expect } from 'chai'
+import {
+  device,
+  issued,
+  MINUTE,
+  message,
+  otherDevice,
+  play,
+  resend,
+  right,
+  server,
+  T0,
+  wait,
+  wrong,
+} from '../support/otp.ts'
+
+describe('the right code', () => {
+  it('approves, once and for all, with one event', () => {
+    const { saved, reply, effects, dueAt } = play(issued(), wait(7_000), right({ event_id: 'evt_approved' }))
+    expect(saved.value).to.equal('approved')
+    expect(reply).to.deep.equal({ kind: 'verified', status: 'approved', matched: true, attempts_left: 5, token: false })
+    expect(effects).to.deep.equal([
+      { type: 'notify', id: 'evt_approved', event: 'otp.approved', payload: { otp_id: 'otp_1', status: 'approved' } },
+    ])
+    expect(saved.context.approval).to.deep.equal({ at: T0 + 7_000, by: server, generation: 1, channel: 'sms' })
+    expect(dueAt).to.equal(null)
+  })
+
+  it('spends no attempt', () => {
+    const { saved, reply } = play(issued(), wrong(), right())
+    expect(saved.context.wrong_codes).to.equal(1)
+    expect(reply).to.include({ attempts_left: 4 })
+  })
+
+  it('approves with the last attempt too', () => {
+    const { saved } = play(issued(), wrong(), wrong(), wrong(), wrong(), right())
+    expect(saved.value).to.equal('approved')
+  })
+
+  it('names the channel and the generation it was right for', () => {
+    const { saved } = play(issued(), resend('telegram'), right())
+    expect(saved.context.approval).to.include({ channel: 'telegram', generation: 2 })
+  })
+
+  it('gives a token to a device, and none to a server', () => {
+    expect(play(issued({ started_by: device }), right({ by: device })).reply).to.include({ token: true })
+    expect(play(issued(), right({ by: device })).reply).to.include({ matched: true, token: true })
+    expect(play(issued(), right({ by: server })).reply).to.include({ matched: true, token: false })
+  })
+
+  it('is accepted from another device than the one that started', () => {
+    expect(play(issued({ started_by: device }), right({ by: otherDevice })).saved.value).to.equal('approved')
+  })
+})
+
+describe('a wrong code', () => {
+  it('is a state, not an error: pending, with the attempts left', () => {
+    const { saved, reply, effects, changed } = play(issued(), wrong())
+    expect(saved.value).to.equal('pending')
+    expect(reply).to.deep.equal({ kind: 'verified', status: 'pending', matched: false, attempts_left: 4, token: false })
+    expect(effects).to.deep.equal([])
+    expect(changed, 'a guess is always written').to.equal(true)
+  })
+
+  it('fails the verification when it was the last attempt, with one event', () => {
+    const { saved, reply, effects, events, dueAt } = play(
+      issued(),
+      wrong(),
+      wrong(),
+      wrong(),
+      wrong(),
+      wrong({ event_id: 'evt_failed' }),
+    )
+    expect(saved.value).to.equal('failed')
+    expect(reply).to.deep.equal({ kind: 'verified', status: 'failed', matched: false, attempts_left: 0, token: false })
+    expect(effects).to.deep.equal([
+      { type: 'notify', id: 'evt_failed', event: 'otp.failed', payload: { otp_id: 'otp_1', status: 'failed' } },
+    ])
+    expect(events).to.deep.equal(['otp.failed'])
+    expect(dueAt).to.equal(null)
+  })
+
+  it('fails at once where one attempt is all there is', () => {
+    expect(play(issued({ rules: { verify_attempts: 1 } }), wrong()).saved.value).to.equal('failed')
+  })
+
+  it('locks after the fifth, whatever was resent in between', () => {
+    const { saved, effects } = play(issued(), wrong(), resend(), wrong(), resend('telegram'), wrong(), wrong(), wrong())
+    expect(saved.value).to.equal('failed')
+    expect(effects.map(({ type }) => type)).to.deep.equal(['notify'])
+  })
+
+  it('gives no token to a device', () => {
+    expect(play(issued(), wrong({ by: device })).reply).to.include({ matched: false, token: false })
+  })
+
+  it('is counted once when its command is delivered twice', () => {
+    const { saved, reply, changed } = play(issued(), wrong({ id: 'cmd_guess' }), wrong({ id: 'cmd_guess' }))
+    expect(saved.context.wrong_codes).to.equal(1)
+    expect(reply).to.include({ attempts_left: 4 })
+    expect(changed).to.equal(false)
+  })
+})
+
+describe('verify where a code is of no use', () => {
+  const refusedAs = (error: string, more = {}) => ({ kind: 'refused', error, ...more })
+
+  it('is refused to a server when a device started it: that is proved by exchange', () => {
+    const { saved, reply, changed } = play(issued({ started_by: device }), right({ by: server }))
+    expect(reply).to.deep.equal(refusedAs('VerifyNotAllowedError'))
+    expect(changed).to.equal(false)
+    expect(saved.value).to.equal('pending')
+  })
+
+  it('spends nothing then, however often it is tried', () => {
+    const guesses = Array.from({ length: 9 }, () => wrong({ by: server }))
+    const { saved } = play(issued({ started_by: device }), ...guesses)
+    expect(saved.context.wrong_codes).to.equal(0)
+  })
+
+  it('is refused while a message is what approves', () => {
+    const inbound = issued({ order: ['whatsapp', 'sms'], whatsapp: 'link_inbound' })
+    expect(play(inbound, right()).reply).to.deep.equal(refusedAs('VerifyNotAllowedError'))
+    expect(play(inbound, wrong()).saved.context.wrong_codes).to.equal(0)
+  })
+
+  it('is allowed in link_code, where the code comes back in the chat', () => {
+    const linked = issued({ order: ['whatsapp', 'sms'], whatsapp: 'link_code' })
+    expect(play(linked, message(), right()).saved.value).to.equal('approved')
+  })
+
+  it('is refused while the recipient is locked, with the time left', () => {
+    const { reply, changed } = play(issued(), right({ locked_ms: 90_000 }))
+    expect(reply).to.deep.equal(refusedAs('RateLimitExceededError', { retry_after_ms: 90_000 }))
+    expect(changed).to.equal(false)
+  })
+
+  it('does not count a guess made while locked', () => {
+    expect(play(issued(), wrong({ locked_ms: 1 })).saved.context.wrong_codes).to.equal(0)
+  })
+
+  it('checks the kind of key, then the state, then inbound, then the lock, then the code', () => {
+    const late = T0 + 10 * MINUTE
+    const inbound = { order: ['whatsapp'] as const, whatsapp: 'link_inbound' as const }
+    const everythingWrong = { by: server, at: late, locked_ms: 1 }
+    const errors = [
+      play(issued({ ...inbound, order: [...inbound.order], started_by: device }), wrong(everythingWrong)),
+      play(issued({ ...inbound, order: [...inbound.order] }), wrong(everythingWrong)),
+      play(issued({ ...inbound, order: [...inbound.order] }), wrong({ locked_ms: 1 })),
+      play(issued(), wrong({ locked_ms: 1 })),
+    ].map(({ reply }) => (reply.kind === 'refused' ? reply.error : reply.kind))
+    expect(errors).to.deep.equal([
+      'VerifyNotAllowedError',
+      'OtpExpiredError',
+      'VerifyNotAllowedError',
+      'RateLimitExceededError',
+    ])
+  })
+})
