@@ -1,0 +1,47 @@
+import { expect } from 'chai'
+import { cancel, device, issued, lapse, MINUTE, play, resend, right, T0, wrong } from '../support/otp.ts'
+
+describe('cancel', () => {
+  it('ends what is pending, with no event', () => {
+    const { saved, reply, effects, dueAt } = play(issued(), cancel())
+    expect(saved.value).to.equal('canceled')
+    expect(reply).to.deep.equal({ kind: 'accepted' })
+    expect(effects).to.deep.equal([])
+    expect(dueAt).to.equal(null)
+  })
+
+  it('twice is the same again, and writes nothing', () => {
+    const { reply, changed } = play(issued(), cancel(), cancel())
+    expect(reply).to.deep.equal({ kind: 'accepted' })
+    expect(changed).to.equal(false)
+  })
+
+  it('stays canceled past its time', () => {
+    const { saved, reply } = play(issued(), cancel(), cancel({ at: T0 + 20 * MINUTE }))
+    expect(reply).to.deep.equal({ kind: 'accepted' })
+    expect(saved.value).to.equal('canceled')
+  })
+
+  it('is refused when there is nothing to cancel any more', () => {
+    const approved = play(issued(), right(), cancel())
+    expect(approved.reply).to.deep.equal({ kind: 'refused', error: 'OtpNotPendingError', otp_status: 'approved' })
+    const failed = play(issued({ rules: { verify_attempts: 1 } }), wrong(), cancel())
+    expect(failed.reply).to.deep.equal({ kind: 'refused', error: 'OtpNotPendingError', otp_status: 'failed' })
+    expect([approved.changed, failed.changed]).to.deep.equal([false, false])
+  })
+
+  it('is refused as expired once the time is up, swept or not', () => {
+    const gone = { kind: 'refused', error: 'OtpExpiredError' }
+    const late = play(issued(), cancel({ at: T0 + 10 * MINUTE }))
+    expect(late.reply).to.deep.equal(gone)
+    expect(late.saved.value).to.equal('pending')
+    expect(play(issued(), lapse(), cancel()).reply).to.deep.equal(gone)
+    expect(play(issued(), cancel({ at: T0 + 10 * MINUTE - 1 })).saved.value, 'just in time').to.equal('canceled')
+  })
+
+  it('makes the code and every resend useless', () => {
+    const { saved } = play(issued({ started_by: device }), cancel())
+    expect(play(saved, right({ by: device })).reply).to.include({ error: 'OtpNotPendingError', otp_status: 'canceled' })
+    expect(play(saved, resend('sms')).reply).to.include({ error: 'ResendNotAllowedError' })
+  })
+})

@@ -1,0 +1,106 @@
+import { expect } from 'chai'
+import { isExchangeable } from '../../machines/rules.ts'
+import {
+  cancel,
+  device,
+  exchange,
+  issued,
+  lapse,
+  MINUTE,
+  message,
+  play,
+  right,
+  server,
+  T0,
+  wait,
+  wrong,
+} from '../support/otp.ts'
+
+const exchanged = { kind: 'exchanged' }
+const noSuchToken = { kind: 'no_such_token' }
+const proved = () => play(issued({ started_by: device }), wait(MINUTE), right({ by: device })).saved
+const APPROVED_AT = T0 + MINUTE
+
+describe('exchanging the token of a device', () => {
+  it('is done once, and remembers by which key', () => {
+    const { saved, reply, effects, changed } = play(proved(), wait(5_000), exchange())
+    expect(reply).to.deep.equal(exchanged)
+    expect(saved.context.exchange).to.deep.equal({ key_id: server.key_id, at: APPROVED_AT + 5_000 })
+    expect(effects).to.deep.equal([])
+    expect(changed).to.equal(true)
+  })
+
+  it('is the same again for the same key, and writes nothing', () => {
+    const once = play(proved(), exchange()).saved
+    const { reply, saved, changed } = play(once, wait(MINUTE), exchange())
+    expect(reply).to.deep.equal(exchanged)
+    expect(changed).to.equal(false)
+    expect(saved).to.equal(once)
+  })
+
+  it('is refused to another key once it was exchanged', () => {
+    const { reply, changed } = play(proved(), exchange(), exchange({ key_id: 'key_other' }))
+    expect(reply).to.deep.equal(noSuchToken)
+    expect(changed).to.equal(false)
+  })
+
+  it('is open to any key of its owner before', () => {
+    expect(play(proved(), exchange({ key_id: 'key_other' })).reply).to.deep.equal(exchanged)
+  })
+
+  it('ends with the life of the token, for the first time and for a retry', () => {
+    const end = APPROVED_AT + 10 * MINUTE
+    expect(play(proved(), exchange({ at: end - 1 })).reply).to.deep.equal(exchanged)
+    expect(play(proved(), exchange({ at: end })).reply).to.deep.equal(noSuchToken)
+    const once = play(proved(), exchange()).saved
+    expect(play(once, exchange({ at: end - 1 })).reply).to.deep.equal(exchanged)
+    expect(play(once, exchange({ at: end })).reply).to.deep.equal(noSuchToken)
+  })
+
+  it('does not prolong the life of the token', () => {
+    const late = play(proved(), exchange({ at: APPROVED_AT + 9 * MINUTE })).saved
+    expect(isExchangeable(late.context, server.key_id, APPROVED_AT + 10 * MINUTE)).to.equal(false)
+  })
+
+  it('outlives the code: the token has a life of its own', () => {
+    const late = play(issued({ started_by: device }), right({ by: device, at: T0 + 9 * MINUTE })).saved
+    expect(play(late, exchange({ at: T0 + 15 * MINUTE })).reply).to.deep.equal(exchanged)
+  })
+
+  it('is refused for a token that was not ours', () => {
+    expect(play(proved(), exchange({ genuine: false })).reply).to.deep.equal(noSuchToken)
+    expect(play(proved(), exchange(), exchange({ genuine: false })).reply, 'exchanged before').to.deep.equal(
+      noSuchToken,
+    )
+  })
+
+  it('works for what a server started and a device verified', () => {
+    expect(play(issued(), right({ by: device }), exchange()).reply).to.deep.equal(exchanged)
+  })
+
+  it('is refused where no device entered the code', () => {
+    const inbound = issued({ order: ['whatsapp'], whatsapp: 'link_inbound' })
+    expect(play(issued(), right({ by: server }), exchange()).reply).to.deep.equal(noSuchToken)
+    expect(play(inbound, message(), exchange()).reply).to.deep.equal(noSuchToken)
+  })
+
+  it('is refused with the same words in every other state', () => {
+    const started_by = device
+    const others = [
+      issued({ started_by }),
+      play(issued({ started_by, rules: { verify_attempts: 1 } }), wrong({ by: device })).saved,
+      play(issued({ started_by }), cancel()).saved,
+      play(issued({ started_by }), lapse()).saved,
+    ]
+    for (const saved of others) {
+      const { reply, changed } = play(saved, exchange())
+      expect(reply, saved.value).to.deep.equal(noSuchToken)
+      expect(changed).to.equal(false)
+    }
+  })
+
+  it('leaves a retried verify as it was', () => {
+    const { reply } = play(proved(), exchange(), right({ by: device }))
+    expect(reply).to.include({ status: 'approved', token: true })
+  })
+})

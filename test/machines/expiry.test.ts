@@ -1,0 +1,82 @@
+import { expect } from 'chai'
+import { statusAt } from '../../machines/rules.ts'
+import { verificationView } from '../../machines/view.ts'
+import { cancel, issued, lapse, MINUTE, play, resend, right, SECOND, T0, wrong } from '../support/otp.ts'
+
+const END = T0 + 10 * MINUTE
+
+describe('the life of a code', () => {
+  it('ends at the very moment it is over', () => {
+    expect(play(issued(), right({ at: END - 1 })).saved.value).to.equal('approved')
+    expect(play(issued(), right({ at: END })).reply).to.deep.equal({ kind: 'refused', error: 'OtpExpiredError' })
+  })
+
+  it('is decided by the clock, whether or not anyone swept', () => {
+    const { saved, changed } = play(issued(), wrong({ at: END }))
+    expect(saved.context.wrong_codes).to.equal(0)
+    expect(changed).to.equal(false)
+    expect(statusAt(saved.value, saved.context, END - 1)).to.equal('pending')
+    expect(statusAt(saved.value, saved.context, END)).to.equal('expired')
+    expect(verificationView(saved, END).status).to.equal('expired')
+  })
+
+  it('does not change what has ended', () => {
+    const { saved } = play(issued(), right())
+    expect(statusAt(saved.value, saved.context, END)).to.equal('approved')
+  })
+
+  it('begins anew with every accepted resend', () => {
+    const { saved } = play(issued(), resend(null, { at: END - 1 }))
+    expect(saved.context.expires_at).to.equal(END - 1 + 10 * MINUTE)
+  })
+
+  it('is never longer than three lifetimes from the first send', () => {
+    const cap = T0 + 30 * MINUTE
+    const late = resend(null, { at: T0 + 19 * MINUTE })
+    const { saved, steps } = play(issued(), resend(null, { at: END - 1 }), late, resend(null, { at: T0 + 28 * MINUTE }))
+    expect(steps.map(step => step.saved.context.expires_at)).to.deep.equal([
+      END - 1 + 10 * MINUTE,
+      T0 + 29 * MINUTE,
+      cap,
+    ])
+    expect(play(saved, resend('sms', { at: cap - 1 })).saved.context.expires_at).to.equal(cap)
+    expect(play(saved, right({ at: cap })).reply).to.include({ error: 'OtpExpiredError' })
+  })
+
+  it('follows the app: one minute here', () => {
+    const { context } = issued({ rules: { ttl_ms: MINUTE } })
+    expect(context.expires_at).to.equal(T0 + 60 * SECOND)
+  })
+})
+
+describe('the reminder that time is up', () => {
+  it('expires what is over, with no event', () => {
+    const { saved, reply, effects, dueAt } = play(issued(), lapse({ at: END }))
+    expect(saved.value).to.equal('expired')
+    expect(reply).to.deep.equal({ kind: 'noted', changed: true })
+    expect(effects).to.deep.equal([])
+    expect(dueAt).to.equal(null)
+  })
+
+  it('changes nothing when it comes early: a resend may have come in between', () => {
+    const { saved, reply, changed, dueAt } = play(issued(), resend(), lapse({ at: END }))
+    expect(saved.value).to.equal('pending')
+    expect(reply).to.deep.equal({ kind: 'noted', changed: false })
+    expect(changed).to.equal(false)
+    expect(dueAt).to.equal(saved.context.expires_at)
+  })
+
+  it('changes nothing about what has ended', () => {
+    const ended = [
+      play(issued(), right()).saved,
+      play(issued({ rules: { verify_attempts: 1 } }), wrong()).saved,
+      play(issued(), cancel()).saved,
+      play(issued(), lapse()).saved,
+    ]
+    for (const saved of ended) {
+      const after = play(saved, lapse())
+      expect(after.reply, saved.value).to.deep.equal({ kind: 'noted', changed: false })
+      expect(after.saved).to.equal(saved)
+    }
+  })
+})

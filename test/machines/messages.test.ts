@@ -1,0 +1,134 @@
+import { expect } from 'chai'
+import {
+  cancel,
+  issued,
+  lapse,
+  MINUTE,
+  message,
+  play,
+  resend,
+  right,
+  type StartOptions,
+  T0,
+  wait,
+  wrong,
+} from '../support/otp.ts'
+
+const nothingNew = { kind: 'noted', changed: false }
+const noted = { kind: 'noted', changed: true }
+
+describe("the user's message in link_inbound", () => {
+  const linked = (options: StartOptions = {}) =>
+    issued({ order: ['whatsapp', 'sms'], whatsapp: 'link_inbound', ...options })
+
+  it('approves, with the only event there will be', () => {
+    const { saved, reply, effects } = play(linked(), wait(5_000), message('link_1', { event_id: 'evt_in' }))
+    expect(saved.value).to.equal('approved')
+    expect(reply).to.deep.equal(noted)
+    expect(effects).to.deep.equal([
+      { type: 'notify', id: 'evt_in', event: 'otp.approved', payload: { otp_id: 'otp_1', status: 'approved' } },
+    ])
+    expect(saved.context.approval).to.deep.equal({ at: T0 + 5_000, by: null, generation: 1, channel: 'whatsapp' })
+  })
+
+  it('approves once, however often it is sent', () => {
+    const { reply, events, changed } = play(linked(), message(), message(), message())
+    expect(reply).to.deep.equal(nothingNew)
+    expect(changed).to.equal(false)
+    expect(events).to.deep.equal(['otp.approved'])
+  })
+
+  it('approves after the same link was given again', () => {
+    expect(play(linked(), resend(), message('link_1')).saved.value).to.equal('approved')
+  })
+
+  it('changes nothing with a reference that is not the link, or no longer', () => {
+    for (const played of [
+      play(linked(), message('someone else')),
+      play(linked(), resend('whatsapp'), message('link_1')),
+      play(linked(), resend('sms'), message('link_1')),
+    ]) {
+      expect(played.reply).to.deep.equal(nothingNew)
+      expect(played.changed).to.equal(false)
+      expect(played.saved.value).to.equal('pending')
+    }
+  })
+
+  it('comes too late at the very moment of expiry, and not before', () => {
+    expect(play(linked(), message('link_1', { at: T0 + 10 * MINUTE })).reply).to.deep.equal(nothingNew)
+    expect(play(linked(), message('link_1', { at: T0 + 10 * MINUTE - 1 })).saved.value).to.equal('approved')
+  })
+
+  it('changes nothing once the verification has ended', () => {
+    for (const end of [cancel(), lapse()]) {
+      const { saved, reply, effects } = play(linked(), end, message('link_1', { at: T0 }))
+      expect(reply).to.deep.equal(nothingNew)
+      expect(effects).to.deep.equal([])
+      expect(saved.value).not.to.equal('approved')
+    }
+  })
+})
+
+describe("the user's message in link_code", () => {
+  const linked = (options: StartOptions = {}) =>
+    issued({ order: ['whatsapp', 'sms'], whatsapp: 'link_code', ...options })
+
+  it('is answered with the code in the chat, which is the send that was promised', () => {
+    const { saved, reply, effects } = play(linked(), message())
+    expect(reply).to.deep.equal(noted)
+    expect(effects).to.deep.equal([{ type: 'deliver', id: 'dlv_1', channel: 'whatsapp', generation: 1 }])
+    expect(saved.value).to.equal('pending')
+    expect(saved.context).to.include({ sends: 1, last_sent_at: T0, expires_at: T0 + 10 * MINUTE })
+    expect(saved.context.deliveries).to.have.length(1)
+  })
+
+  it('is answered again on repeat, each time for one more send attempt', () => {
+    const { saved, steps } = play(linked({ rules: { send_attempts: 3 } }), message(), message(), message(), message())
+    expect(steps.map(({ effects }) => effects.length)).to.deep.equal([1, 1, 1, 0])
+    expect(steps.at(-1)?.reply).to.deep.equal(nothingNew)
+    expect(saved.context).to.include({ sends: 3, generation: 1 })
+    expect(saved.context.deliveries.map(({ delivery_id }) => delivery_id)).to.deep.equal(['dlv_1', 'dlv_2', 'dlv_3'])
+  })
+
+  it('is answered the first time even when the send attempts are spent on the link itself', () => {
+    const spent = play(linked({ rules: { send_attempts: 2 } }), resend()).saved
+    const { saved, effects } = play(spent, message(), message())
+    expect(saved.context).to.include({ sends: 2 })
+    expect(saved.context.deliveries).to.have.length(1)
+    expect(effects, 'the repeat').to.deep.equal([])
+  })
+
+  it('is answered afresh on a new link: what an earlier generation got does not count', () => {
+    const { saved, effects } = play(linked({ rules: { send_attempts: 2 } }), message(), resend('whatsapp'), message())
+    expect(effects).to.deep.equal([{ type: 'deliver', id: 'dlv_2', channel: 'whatsapp', generation: 2 }])
+    expect(saved.context.sends).to.equal(2)
+  })
+
+  it('does not approve by itself, and verify goes on with the code', () => {
+    const { saved, events } = play(linked(), message(), wrong(), right())
+    expect(saved.value).to.equal('approved')
+    expect(events).to.deep.equal(['otp.approved'])
+  })
+
+  it('is not answered with a dead reference, too late, or after the end', () => {
+    const late = { at: T0 + 10 * MINUTE }
+    for (const played of [
+      play(linked(), resend('whatsapp'), message('link_1')),
+      play(linked(), message('link_1', late)),
+      play(linked(), right(), message('link_1')),
+      play(linked(), cancel(), message('link_1')),
+    ]) {
+      expect(played.reply).to.deep.equal(nothingNew)
+      expect(played.effects).to.deep.equal([])
+      expect(played.saved.context.deliveries).to.deep.equal([])
+    }
+  })
+})
+
+describe("the user's message where there is no link", () => {
+  it('changes nothing', () => {
+    const { reply, changed } = play(issued(), message('link_1'))
+    expect(reply).to.deep.equal(nothingNew)
+    expect(changed).to.equal(false)
+  })
+})
