@@ -69,6 +69,16 @@ function engineOn(database: Database.Database): Engine {
   // Never `get`: after an `all` of the same statement it answers for the parameters before.
   const column = (sql: string, params: readonly Parameter[] = []): unknown[] =>
     on(sql, ready => ready.all([...params]).map(row => (row as unknown[])[0]))
+  /** libsql keeps the file open, and so locked, until the last statement is garbage. Leaving WAL empties it and gives up the lock. */
+  function letGo(): void {
+    try {
+      for (const setting of ['journal_mode=DELETE', 'locking_mode=NORMAL', 'schema_version'])
+        column(`PRAGMA ${setting}`)
+    } catch (error) {
+      // Nothing is lost: what was committed is in the log, and the next to open the folder reads it.
+      if (!(error instanceof Unavailable)) throw error
+    }
+  }
   return {
     column,
     value: (sql, params) => column(sql, params)[0],
@@ -76,12 +86,13 @@ function engineOn(database: Database.Database): Engine {
     inTransaction: () => open && database.inTransaction,
     close() {
       if (!open) return
-      // libsql keeps the file open, and so locked, until the last statement is garbage. Leaving WAL empties it and lets go of the lock.
-      for (const setting of ['journal_mode=DELETE', 'locking_mode=NORMAL', 'schema_version'])
-        column(`PRAGMA ${setting}`)
-      open = false
-      statements.clear()
-      database.close()
+      try {
+        letGo()
+      } finally {
+        open = false
+        statements.clear()
+        database.close()
+      }
     },
   }
 }

@@ -32,7 +32,7 @@ function refuseList(doc: Doc, path: readonly string[]): void {
 
 function refuseForeign(value: unknown, field: string, dateAllowed: boolean): void {
   if (Array.isArray(value)) for (const each of value) refuseForeign(each, field, false)
-  else if (isObject(value) && Object.getPrototypeOf(value) === Object.prototype)
+  else if (isObject(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value)))
     for (const each of Object.values(value)) refuseForeign(each, field, false)
   else if (!isJson(value) && !(dateAllowed && value instanceof Date))
     throw new TypeError(`${field} holds what JSON has no word for`)

@@ -32,5 +32,12 @@ export function key(path: string): string {
   )
 }
 
+/** A list at the path or on the way to it. */
+export const holdsList = (path: string): string =>
+  path
+    .split('.')
+    .map((_, i, names) => `json_type(doc,${jsonPath(names.slice(0, i + 1).join('.'))}) = 'array'`)
+    .join(' OR ')
+
 /** Null is there, missing is not: the one difference that is not in the key. */
 export const exists = (path: string): string => `json_type(doc,${jsonPath(path)}) IS NOT NULL`

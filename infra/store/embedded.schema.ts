@@ -24,7 +24,15 @@ function declareTable(engine: Engine, table: Table): void {
   const current = new Map(names.map((name, i) => [name, definitions[i]]))
   const wanted = new Map(table.indexes.map(index => [index.name, index]))
   for (const [name, sql] of current) if (wanted.get(name)?.sql !== sql) engine.run(`DROP INDEX ${quoted(name)}`)
-  for (const index of wanted.values()) if (current.get(index.name) !== index.sql) create(engine, table, index)
+  const created = table.indexes.filter(index => current.get(index.name) !== index.sql)
+  for (const index of created) create(engine, table, index)
+  if (created.length > 0) refuseLists(engine, table)
+}
+
+/** Documents from before a path was indexed. */
+function refuseLists(engine: Engine, table: Table): void {
+  const found = table.lists.find(({ sql }) => engine.value(sql) === 1)
+  if (found) throw new Error(`${table.collection} cannot be indexed by ${found.path}: some documents hold a list there`)
 }
 
 function create(engine: Engine, table: Table, index: IndexSql): void {

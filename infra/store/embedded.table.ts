@@ -3,7 +3,7 @@ import { conditionsOf, pointsOf } from './conditions.ts'
 import type { Doc, Filter, Sort } from './docs.ts'
 import { type Branch, branchesFor } from './embedded.branches.ts'
 import type { Where } from './embedded.condition.ts'
-import { key, quoted, TEXT_START } from './embedded.key.ts'
+import { holdsList, key, quoted, TEXT_START } from './embedded.key.ts'
 import { merged, ordered, type Select, unordered } from './embedded.select.ts'
 import { and, type Indexed, indexedOf, partialWhere, whereOf } from './embedded.where.ts'
 import { keyOf, type Order, orderOf } from './served.ts'
@@ -53,6 +53,10 @@ export function tableOf(collection: string, spec: CollectionSpec) {
     indexes: [...declared(collection, spec, indexed), ...(spec.purged ? [purgeIndex(collection)] : [])],
     // With rowids, because documents are large and ids random: a table in the order of `_id` took twice as long to fill.
     create: `CREATE TABLE IF NOT EXISTS ${table} (_id TEXT NOT NULL PRIMARY KEY, doc TEXT NOT NULL)`,
+    lists: [...indexed.paths].map(path => ({
+      path,
+      sql: `SELECT EXISTS (SELECT 1 FROM ${table} WHERE ${holdsList(path)})`,
+    })),
     get: `SELECT doc FROM ${table} WHERE _id = ?`,
     getMany: `SELECT doc FROM ${table} WHERE _id IN (SELECT value FROM json_each(?))`,
     insert: `INSERT INTO ${table} (_id, doc) VALUES (?, ?) ON CONFLICT DO NOTHING`,

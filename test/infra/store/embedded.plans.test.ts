@@ -1,0 +1,142 @@
+// How SQLite carries out what the adapter asks: by which index, and whether it has to sort.
+import { expect } from 'chai'
+import Database from 'libsql'
+import type { Doc, Filter, Sort } from '../../../infra/store/docs.ts'
+import { type Table, tableOf } from '../../../infra/store/embedded.table.ts'
+import type { Collections } from '../../../infra/store/store.ts'
+import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
+
+describe('query plans of the embedded store', () => {
+  const collections: Collections = CONTRACT_COLLECTIONS
+  const database = new Database(':memory:')
+  const tables = new Map<string, Table>()
+  before(() => {
+    for (const [name, spec] of Object.entries(collections)) {
+      const table = tableOf(name, spec)
+      tables.set(name, table)
+      database.exec(table.create)
+      for (const { sql } of table.indexes) database.exec(sql)
+    }
+  })
+
+  const table = (name: string): Table => tables.get(name) as Table
+  const plan = (sql: string, params: unknown[]): string[] =>
+    (database.prepare(`EXPLAIN QUERY PLAN ${sql}`).raw().all(params) as unknown[][]).map(row => String(row[3]))
+  const planOf = (name: string, filter: Filter<Doc>, sort: Sort<Doc>): string[] => {
+    const { sql, params } = table(name).find(filter, sort)
+    return plan(sql, params(10, 0))
+  }
+
+  type Served = [collection: string, filter: object, sort: object, index: string]
+  const GROUP = 'things {group 1}'
+  const RANK = 'things {group 1, rank 1}'
+  const CITY = 'things {group 1, owner.city 1, rank -1}'
+  const served: Served[] = [
+    ['things', { _id: 'x' }, {}, 'sqlite_autoindex_things_1'],
+    ['things', { _id: { $in: ['x', 'y'] } }, {}, 'sqlite_autoindex_things_1'],
+    ['things', { _id: { $gt: 'x' } }, { _id: -1 }, 'sqlite_autoindex_things_1'],
+    ['things', { group: 'x' }, {}, GROUP],
+    ['things', { group: 'x' }, { _id: -1 }, GROUP],
+    ['things', { group: { $gt: 'x' } }, { group: 1 }, GROUP],
+    ['things', { group: 'x' }, { rank: 1 }, RANK],
+    ['things', { group: 'x' }, { rank: -1 }, RANK],
+    ['things', { group: 'x', rank: null }, { rank: 1 }, RANK],
+    ['things', { group: 'x', rank: true }, {}, RANK],
+    ['things', { group: 'x', rank: { $gt: 5 } }, { rank: -1 }, RANK],
+    ['things', { group: 'x', rank: { $gte: 'a', $lt: 'b' } }, { rank: 1 }, RANK],
+    ['things', { group: 'x', n: 1 }, { rank: 1 }, RANK],
+    ['things', { group: 'x' }, { 'owner.city': 1, rank: -1 }, CITY],
+    ['things', { group: 'x' }, { 'owner.city': -1, rank: 1 }, CITY],
+    ['things', { group: 'x', 'owner.city': 'y' }, { rank: 1 }, CITY],
+    ['things', { due_at: { $lte: 5 } }, { due_at: 1 }, 'things {due_at 1}'],
+    ['things', { group: 'x', email: 'y' }, { email: 1 }, 'things {group 1, email 1}'],
+    ['things', { group: 'x', active: true }, { slot: 1 }, 'things {group 1, slot 1}'],
+    ['coded', { code: 'x' }, {}, 'coded {code 1}'],
+    ['coded', { code: null }, { code: 1 }, 'coded {code 1}'],
+    ['counters', { group: 'x' }, { group: 1 }, 'counters {group 1}'],
+  ]
+  for (const [collection, filter, sort, index] of served)
+    it(`searches ${index} for ${JSON.stringify(filter)} by ${JSON.stringify(sort)}, and sorts nothing`, () => {
+      const steps = planOf(collection, filter, sort)
+      expect(steps).to.have.length(1)
+      expect(steps[0]).to.match(new RegExp(`^SEARCH ${collection} USING INDEX ${literally(index)} \\(`))
+    })
+
+  it('has a plan here for every index of the contract', () => {
+    const declared = Object.keys(collections).flatMap(name => table(name).indexes.map(index => index.name))
+    expect([...served.map(([, , , index]) => index), 'counters to purge']).to.include.members(declared)
+  })
+
+  const branching: [string, object, object][] = [
+    [
+      'a page after a cursor',
+      {
+        $or: [
+          { group: 'x', rank: { $gt: 1 } },
+          { group: 'x', rank: 1, _id: { $gt: 'y' } },
+        ],
+      },
+      { rank: 1 },
+    ],
+    ['alternatives within a group', { group: 'x', n: 1, $or: [{ rank: { $lt: 2 } }, { rank: 7 }] }, { rank: -1 }],
+    ['several groups', { group: { $in: ['x', 'y'] } }, { rank: 1 }],
+  ]
+  for (const [title, filter, sort] of branching)
+    it(`reads each branch in the order of the index: ${title}`, () => {
+      const steps = planOf('things', filter, sort)
+      const searches = steps.filter(step => step.includes(' things '))
+      expect(searches).to.have.length(2)
+      for (const search of searches)
+        expect(search).to.match(new RegExp(`^SEARCH things USING INDEX ${literally(RANK)} \\(`))
+      // The sort that is left is of what the branches found, at most a page each.
+      const afterBranches = steps.slice(steps.findLastIndex(step => step.includes(' things ')))
+      expect(steps.filter(step => step.includes('TEMP B-TREE'))).to.deep.equal(
+        afterBranches.filter(s => s.includes('TEMP B-TREE')),
+      )
+    })
+
+  it('reads a whole collection along an index', () => {
+    expect(planOf('things', {}, {})).to.deep.equal(['SCAN things USING INDEX sqlite_autoindex_things_1'])
+    expect(planOf('counters', {}, { group: -1 } as Sort<Doc>)).to.deep.equal([
+      'SCAN counters USING INDEX counters {group 1}',
+    ])
+  })
+
+  const unordered: object[] = [
+    { _id: 'x', n: 1 },
+    { group: 'x' },
+    { group: 'x', rank: 1 },
+    { group: 'x', email: 'y' },
+    { due_at: { $lt: 5 } },
+    { $or: [{ group: 'x' }, { due_at: 5 }] },
+  ]
+  for (const filter of unordered)
+    it(`counts, modifies and removes ${JSON.stringify(filter)} by index`, () => {
+      const [count, match, remove] = [
+        table('things').count(filter),
+        table('things').match(filter),
+        table('things').remove(filter),
+      ]
+      const steps = [
+        ...plan(count.sql, [...count.params]),
+        ...plan(match.sql, match.params(1, 0)),
+        ...plan(remove.sql, [...remove.params, 1]),
+      ].filter(step => step.includes(' things '))
+      for (const step of steps) expect(step).to.match(/^SEARCH things USING/)
+    })
+
+  it('gets, replaces and purges by index', () => {
+    const { get, getMany, replace, purge } = table('counters')
+    const steps = [
+      plan(get, ['x']),
+      plan(getMany, ['["x"]']),
+      plan(replace, ['{}', 'x']),
+      plan(purge, ['2030', 5]),
+    ].flat()
+    const searches = steps.filter(step => step.includes(' counters '))
+    expect(searches.length).to.be.greaterThan(3)
+    for (const search of searches) expect(search).to.match(/^SEARCH counters USING/)
+  })
+})
+
+const literally = (text: string): string => text.replace(/[{}()[\].*+?^$|\\]/g, '\\$&')

@@ -1,0 +1,177 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { type Doc, type Filter, Unindexed } from '../../../infra/store/docs.ts'
+import { embeddedStore } from '../../../infra/store/embedded.ts'
+import { type Collections, collection } from '../../../infra/store/store.ts'
+import { testClock } from '../../support/clock.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+
+interface Item extends Doc {
+  kind?: unknown
+  of?: { place?: unknown } | { place?: unknown }[]
+  n?: unknown
+  data?: unknown
+}
+
+const collections = {
+  items: collection<Item>({ indexes: [{ fields: { kind: 1 } }, { fields: { 'of.place': 1 } }] }),
+}
+
+const failure = (call: Promise<unknown>): Promise<Error> =>
+  call.then(
+    () => expect.fail('not rejected'),
+    error => error,
+  )
+
+describe('the embedded store', () => {
+  const folder = join(temporaryFolder(), 'made', 'when missing')
+  const open = <C extends Collections>(collections: C, strict = true) =>
+    embeddedStore({ folder, collections, clock: testClock(), strict })
+
+  const using = async (strict: boolean, test: (items: ReturnType<typeof docsOf>) => Promise<void>): Promise<void> => {
+    const store = open(collections, strict)
+    try {
+      await test(store.docs('items'))
+    } finally {
+      await store.close()
+    }
+  }
+  const docsOf = (store: ReturnType<typeof open<typeof collections>>) => store.docs('items')
+
+  it('makes its folder for its owner alone, and leaves one file there when closed', async () => {
+    await using(true, async items => {
+      expect(statSync(folder).mode & 0o777).to.equal(0o700)
+      await items.insert([{ _id: 'first', kind: 'x' }])
+      expect(readdirSync(folder)).to.have.members(['countersign.db', 'countersign.db-wal'])
+    })
+    expect(readdirSync(folder)).to.deep.equal(['countersign.db'])
+  })
+
+  it('cannot be opened twice in one process either', async () => {
+    await using(true, async () => {
+      expect(() => open(collections)).to.throw(`another process is using ${folder}`)
+    })
+  })
+
+  it('refuses a list where an index is, which MongoDB would index by its members', () =>
+    using(true, async items => {
+      const lists: Item[] = [
+        { _id: 'a', kind: ['x'] },
+        { _id: 'b', of: { place: ['x'] } },
+        { _id: 'c', of: [{ place: 'x' }] },
+      ]
+      for (const doc of lists) expect(await failure(items.insert([doc]))).to.be.instanceOf(TypeError)
+      await items.insert([{ _id: 'd', kind: 'x', of: { place: 'y' }, data: ['lists', ['elsewhere']] }])
+      expect(await failure(items.modify({ _id: 'd' }, { $push: { kind: 'y' } }))).to.be.instanceOf(TypeError)
+      expect(await failure(items.modify({ _id: 'd' }, { $set: { 'of.place': [] } }))).to.be.instanceOf(TypeError)
+      expect((await items.get(['d'])).get('d')).to.include({ kind: 'x' })
+    }))
+
+  it('refuses, when strict, what JSON would turn into something else', () =>
+    using(true, async items => {
+      const foreign = [new Date(), Number.NaN, Number.POSITIVE_INFINITY, new Map(), 5n, () => 1, Symbol('x'), /x/]
+      for (const data of foreign) {
+        expect(await failure(items.insert([{ _id: 'f', data }])), String(data)).to.be.instanceOf(TypeError)
+        expect(await failure(items.insert([{ _id: 'f', data: [{ deep: data }] }])), String(data)).to.be.instanceOf(
+          TypeError,
+        )
+      }
+      expect(await failure(items.insert([{ _id: 5 as unknown as string }]))).to.be.instanceOf(TypeError)
+    }))
+
+  it('matches nothing with a range from one type to another', () =>
+    using(true, async items => {
+      await items.insert([1, 9, 'a', 'z', null, true].map((kind, i) => ({ _id: `range${i}`, kind })))
+      const mixed = [
+        { $gt: 5, $lt: 'm' },
+        { $gte: 'a', $lte: 9 },
+      ] as Filter<Item>['kind'][]
+      for (const kind of mixed) expect(await items.count({ kind } as Filter<Item>)).to.equal(0)
+      const endless = { $gte: Number.NEGATIVE_INFINITY, $lt: Number.POSITIVE_INFINITY }
+      expect(await items.count({ kind: endless })).to.equal(2)
+      expect(await items.count({ kind: { $gt: Number.POSITIVE_INFINITY } })).to.equal(0)
+    }))
+
+  it('refuses filters and updates that the port does not have', () =>
+    using(false, async items => {
+      await items.insert([{ _id: 'u', kind: 'text', n: 1, data: { a: 1 } }])
+      const filters = [{ kind: { $regex: 'x' } }, { kind: { a: 1 } }, { kind: ['x'] }, { kind: 'x', n: { $size: 1 } }]
+      for (const filter of filters as unknown as Filter<Item>[])
+        expect(await failure(items.count(filter)), JSON.stringify(filter)).to.be.instanceOf(TypeError)
+      const updates = [
+        { $inc: { kind: 1 } },
+        { $push: { n: 1 } },
+        { $addToSet: { data: 1 } },
+        { $set: { 'n.deep': 1 } },
+        { $set: { data: 1, 'data.a': 2 } },
+        { $set: { n: 1 }, $inc: { n: 1 } },
+        { $set: { _id: 'other' } },
+        { $rename: { n: 'm' } },
+        { $push: { data: { $each: [], $position: 1 } } },
+        [{ $match: { n: 1 } }],
+        [{ $set: { _id: 'other' } }],
+      ]
+      for (const update of updates)
+        expect(await failure(items.modify({ _id: 'u' }, update as object)), JSON.stringify(update)).to.be.instanceOf(
+          TypeError,
+        )
+      expect((await items.get(['u'])).get('u')).to.deep.equal({ _id: 'u', kind: 'text', n: 1, data: { a: 1 } })
+    }))
+
+  it('keeps values out of its errors, which are logged', () =>
+    using(true, async items => {
+      await items.insert([{ _id: 'secret id', data: { 'secret key': 'secret text' }, n: 'secret text' }])
+      const errors = await Promise.all([
+        failure(items.count({ n: 'secret' })),
+        failure(items.modify({ _id: 'secret id' }, { $inc: { 'data.secret key': 1 } })),
+        failure(items.modify({ _id: 'secret id' }, { $inc: { n: 1 } })),
+        failure(items.modify({ _id: 'secret id', n: 'secret' }, { $set: { n: 1 } }, { upsert: true })),
+      ])
+      expect(errors[0]).to.be.instanceOf(Unindexed)
+      for (const { message, cause } of errors) expect(`${message} ${cause}`).to.not.include('secret')
+    }))
+
+  it('reads a whole collection when not strict, rather than fail', () =>
+    using(false, async items => {
+      const all = Array.from({ length: 3_000 }, (_, i) => ({
+        _id: `s${String(i).padStart(4, '0')}`,
+        n: i % 1_000,
+        data: i,
+      }))
+      await items.remove({}, 1_000)
+      await items.insert(all)
+      const found = await items.find({ n: 999 }, { sort: { data: -1 }, limit: 2 })
+      expect(found.map(doc => doc.data)).to.deep.equal([2_999, 1_999])
+      expect(await items.count({ n: { $lt: 500 } })).to.equal(1_500)
+      expect(await items.remove({ n: { $lt: 500 } }, 2_000)).to.equal(1_500)
+      expect(await items.find({ n: { $gte: 0 } }, { sort: { _id: 1 }, limit: 5_000 })).to.have.length(1_500)
+    }))
+
+  it('takes any name for a collection and most for a field, and refuses the rest', async () => {
+    const odd = {
+      'a "quoted" \'name\'; --': collection<Item>({ indexes: [{ fields: { "it's a (field)?": 1 }, unique: true }] }),
+    }
+    const store = open(odd)
+    const docs = store.docs('a "quoted" \'name\'; --')
+    await docs.insert([{ _id: 'x', "it's a (field)?": 1 } as Item])
+    expect(await docs.insert([{ _id: 'y', "it's a (field)?": 1 } as Item])).to.deep.equal(['duplicate'])
+    expect(await docs.count({ "it's a (field)?": 1 } as Filter<Item>)).to.equal(1)
+    await store.close()
+    for (const path of ['a"b', 'a\\b', 'a..b', '', 'a\nb'])
+      expect(() => open({ refused: collection<Item>({ indexes: [{ fields: { [path]: 1 } }] }) }), path).to.throw(
+        TypeError,
+      )
+  })
+
+  it('takes a field name in a filter or an update for nothing but a name', () =>
+    using(false, async items => {
+      const field = `data.x') OR 1=1 --"`
+      expect(
+        await items.modify({ _id: 'n', [field]: 5 } as Filter<Item>, { $inc: { n: 1 } }, { upsert: true }),
+      ).to.include({ n: 1 })
+      expect(await items.count({ [field]: 5 } as Filter<Item>)).to.equal(1)
+      await items.modify({ _id: 'n' }, { $set: { 'data.__proto__': { polluted: true } } })
+      expect(({} as Record<string, unknown>).polluted).to.equal(undefined)
+    }))
+})
