@@ -1,0 +1,157 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import Database from 'libsql'
+import type { Doc } from '../../infra/store/docs.ts'
+import { embeddedStore } from '../../infra/store/embedded.ts'
+import { collection, type Index } from '../../infra/store/store.ts'
+import { CONTRACT_COLLECTIONS } from '../contract/store.contract.ts'
+import { type Child, child } from '../support/child.ts'
+import { testClock } from '../support/clock.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const FILE = fileURLToPath(new URL('store.embedded.child.ts', import.meta.url))
+
+const open = (folder: string) => embeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: testClock() })
+
+describe('the embedded store and other processes', () => {
+  const started: Child[] = []
+  const writer = (folder: string, round = 0): Child => {
+    const process = child(FILE, { folder, round: String(round) })
+    started.push(process)
+    return process
+  }
+  const kill = async (writer: Child): Promise<void> => {
+    writer.process.kill('SIGKILL')
+    await writer.exited
+  }
+  afterEach(() => Promise.all(started.splice(0).map(kill)))
+
+  const soundness = (folder: string): unknown => {
+    const database = new Database(join(folder, 'countersign.db'))
+    const answer = database.prepare('PRAGMA integrity_check').raw().all()
+    database.close()
+    return answer
+  }
+
+  it('keeps every acknowledged write when the process is killed (-9) at any moment', async () => {
+    const folder = temporaryFolder()
+    const inserted: string[] = []
+    let counted = 0
+    for (let round = 0; round < 5; round++) {
+      const writing = writer(folder, round)
+      const moment = 5 + Math.floor(Math.random() * 500)
+      await writing.line(() => writing.lines.length >= moment)
+      await kill(writing)
+      const said = writing.lines.map(line => line.split(' '))
+      const of = (word: string) => said.filter(([first]) => first === word).map(([, ...rest]) => rest)
+      inserted.push(...of('inserted').flat())
+      counted = Math.max(counted, ...of('counted').map(([n]) => Number(n)))
+
+      const store = open(folder)
+      const found = await store.docs('things').get(inserted)
+      expect(inserted.filter(id => !found.has(id))).to.deep.equal([])
+      for (const [id = '', rev] of of('changed')) expect(found.get(id)?.rev, id).to.be.at.least(Number(rev))
+      expect((await store.docs('counters').get(['all'])).get('all')?.n ?? 0).to.be.at.least(counted)
+      await store.close()
+      expect(soundness(folder)).to.deep.equal([['ok']])
+    }
+    expect(inserted.length).to.be.greaterThan(0)
+  })
+
+  it('refuses a folder that another process is using, which works on; and takes it once that is gone', async () => {
+    const folder = temporaryFolder()
+    const first = writer(folder)
+    await first.line(line => line.startsWith('inserted'))
+    for (let i = 0; i < 3; i++) expect(() => open(folder)).to.throw(`another process is using ${folder}`)
+    const second = writer(folder, 1)
+    expect(await second.exited).to.include({ code: 1 })
+    expect(second.stderr()).to.include(`another process is using ${folder}`)
+
+    const before = first.lines.length
+    await first.line(() => first.lines.length > before + 100)
+    await kill(first)
+    const store = open(folder)
+    expect(await store.docs('things').count({ group: 'g' })).to.be.greaterThan(100)
+    await store.close()
+  })
+})
+
+describe('the embedded store, when the declared indexes change', () => {
+  interface Part extends Doc {
+    a?: unknown
+    b?: unknown
+  }
+  const part = (indexes: Index<Part>[]) => ({ parts: collection<Part>({ indexes }) })
+  const reopened = (folder: string, indexes: Index<Part>[]) =>
+    embeddedStore({ folder, collections: part(indexes), clock: testClock() })
+  const PARTS: Part[] = [
+    { _id: 'x', a: 1, b: 'same' },
+    { _id: 'y', a: 2, b: 'same' },
+  ]
+  const withParts = async (indexes: Index<Part>[]): Promise<string> => {
+    const folder = temporaryFolder()
+    const store = reopened(folder, indexes)
+    await store.docs('parts').insert(PARTS)
+    await store.close()
+    return folder
+  }
+  const column = (folder: string, sql: string): unknown[] => {
+    const database = new Database(join(folder, 'countersign.db'))
+    const rows = database.prepare(sql).raw().all() as unknown[][]
+    database.close()
+    return rows.map(([first]) => first)
+  }
+  const definitions = (folder: string) =>
+    column(folder, "SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+  /** One higher with every index made or dropped. */
+  const schemaVersion = (folder: string) => column(folder, 'PRAGMA schema_version')
+
+  it('finds by an index that was added, and enforces it', async () => {
+    const folder = await withParts([])
+    const store = reopened(folder, [{ fields: { b: 1 } }, { fields: { a: 1 }, unique: true }])
+    expect(await store.docs('parts').find({ b: 'same' }, { sort: {}, limit: 9 })).to.deep.equal(PARTS)
+    expect(await store.docs('parts').insert([{ _id: 'z', a: 1 }])).to.deep.equal(['duplicate'])
+    await store.close()
+  })
+
+  it('forgets an index that was removed', async () => {
+    const folder = await withParts([{ fields: { a: 1 }, unique: true }])
+    const store = reopened(folder, [])
+    expect(await store.docs('parts').insert([{ _id: 'z', a: 1 }])).to.deep.equal(['inserted'])
+    await store.close()
+    expect(definitions(folder)).to.deep.equal([])
+  })
+
+  it('makes anew one that changed, and leaves alone one that did not', async () => {
+    const folder = await withParts([{ fields: { a: 1 }, unique: true }, { fields: { b: 1 } }])
+    const before = definitions(folder)
+    const version = schemaVersion(folder)
+    await reopened(folder, [{ fields: { a: 1 }, unique: true }, { fields: { b: 1 } }]).close()
+    expect(schemaVersion(folder)).to.deep.equal(version)
+    const partial: Index<Part> = { fields: { a: 1 }, unique: true, partial: { b: 'other' } }
+    const store = reopened(folder, [partial, { fields: { b: 1 } }])
+    expect(await store.docs('parts').insert([{ _id: 'z', a: 1, b: 'same' }])).to.deep.equal(['inserted'])
+    await store.close()
+    expect(definitions(folder)).to.have.length(2).and.not.have.members(before)
+  })
+
+  it('names collection and index when duplicates keep one from being unique, and changes nothing', async () => {
+    const folder = await withParts([{ fields: { b: 1 } }])
+    const before = definitions(folder)
+    const unique = () => reopened(folder, [{ fields: { a: 1 } }, { fields: { b: 1 }, unique: true }])
+    expect(unique).to.throw(/index parts \{b 1\} cannot be unique: parts holds duplicates/)
+    expect(definitions(folder)).to.deep.equal(before)
+    const store = reopened(folder, [{ fields: { b: 1 } }])
+    expect(await store.docs('parts').count({ b: 'same' })).to.equal(2)
+    await store.close()
+  })
+
+  it('names the field when documents hold a list where an index is wanted', async () => {
+    const folder = await withParts([])
+    const store = reopened(folder, [])
+    await store.docs('parts').insert([{ _id: 'z', b: [{ c: 1 }] }])
+    await store.close()
+    expect(() => reopened(folder, [{ fields: { 'b.c': 1 } }])).to.throw(/parts cannot be indexed by b\.c/)
+  })
+})
