@@ -14,6 +14,8 @@ export interface Service {
   router?: Router
   /** Called once the engines answer; what it consumes counts towards readiness. */
   attach?(): Promise<Consumer[]>
+  /** Called when its consumers take no more work: finishes what it began by itself. */
+  stop?(): Promise<void>
 }
 
 export interface HostParts {
@@ -42,6 +44,7 @@ const RETRY_MS = 500
 /** Together they stay below the ten seconds an orchestrator grants. */
 const REQUESTS_GRACE_MS = 4_000
 const CONSUMERS_GRACE_MS = 4_000
+const SERVICES_GRACE_MS = 500
 
 export async function host(parts: HostParts): Promise<Hosted> {
   const { broker, store, clock, log } = parts
@@ -87,7 +90,9 @@ export async function host(parts: HostParts): Promise<Hosted> {
     phase = 'stopping'
     // Requests first: those in hand may still need this process's own consumers.
     await Promise.all(doors.map(door => door.close(REQUESTS_GRACE_MS)))
-    await broker.close(CONSUMERS_GRACE_MS)
+    await Promise.all(consumers.map(consumer => consumer.stop(CONSUMERS_GRACE_MS)))
+    await Promise.all(parts.services.map(service => within(SERVICES_GRACE_MS, service.stop?.())))
+    await broker.close(0)
     await store.close()
   }
 
@@ -99,6 +104,16 @@ export async function host(parts: HostParts): Promise<Hosted> {
       return stopped
     },
   }
+}
+
+/** What is not finished by then is left as a crash would leave it, and repaired as after one. */
+async function within(ms: number, work: Promise<void> | undefined): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([work, late]).catch(() => {})
+  clearTimeout(timer)
 }
 
 async function answers(store: HostParts['store'], clock: Clock): Promise<boolean> {

@@ -74,5 +74,7 @@ export type OtpAnswer =
       verified_at: number
     }
   | Refusal
+  /** A bug: the call was not answered, and why is in the actor's log. */
+  | { kind: 'broken' }
   /** One answer for every token that cannot be exchanged, so that tokens cannot be probed. */
   | { kind: 'no_such_token' }

@@ -1,10 +1,10 @@
 // What reaches the OTP actor through the durable queue: news of deliveries, users' messages, and reminders of the clock.
 // Personal data in it is sealed.
-import type { Report } from './otp.ts'
+import type { Mode, Report } from './otp.ts'
 
 export type OtpReport =
   | { type: 'delivery.reported'; otp_id: string; delivery_id: string; status: Report; at: number }
-  /** A WhatsApp message: from whom (sealed), and the index of every reference that could be read in it. */
-  | { type: 'message.received'; app_id: string; sealed_from: string; references: string[]; at: number }
+  /** A WhatsApp message (in test mode, one played through the sandbox): from whom (sealed), and the index of every reference that could be read in it. */
+  | { type: 'message.received'; app_id: string; mode: Mode; sealed_from: string; references: string[]; at: number }
   /** Time is up for this verification. */
   | { type: 'otp.due'; otp_id: string }

@@ -24,6 +24,8 @@ import { embeddedStore } from '../infra/store/embedded.ts'
 import { measuredStore } from '../infra/store/measured.ts'
 import { mongoStore } from '../infra/store/mongo.ts'
 import { applyBootstrap, BootstrapProblems, readBootstrap } from '../infra/tenancy/bootstrap.ts'
+import { otp } from './otp/service.ts'
+import { sweeper } from './sweeper/service.ts'
 
 export interface Engines {
   broker: Broker
@@ -43,7 +45,7 @@ export interface Runtime extends Engines {
 export type Services = Partial<Record<Role, (runtime: Runtime) => Service>>
 
 /** Which service plays which role. */
-const SERVICES: Services = {}
+const SERVICES: Services = { otp, sweeper }
 
 export function openEngines(config: Config, clock: Clock, log: Logger): Engines {
   const { engine, dataDir, production } = config

@@ -41,6 +41,8 @@ export interface OtpDoc extends SavedOtp, Revised {
   /** Finds the verification a user's WhatsApp message speaks of; absent without a link. */
   reference?: string
   created_at: number
+  /** Sweepers share the work by it. */
+  partition: number
   /** When time changes its state; absent once it is final. */
   due_at?: number
   outbox: Outgoing[]
@@ -54,8 +56,9 @@ export interface OtpDoc extends SavedOtp, Revised {
 /** An idempotency key in use. It is bound once its verification exists. */
 export interface ClaimDoc extends Doc {
   otp_id: string
-  /** Past it, whoever held the claim is taken for dead. */
-  held_until: number
+  partition: number
+  /** Past it, whoever held the claim is taken for dead; absent once the sweeper has seen its verification. */
+  held_until?: number
   expires_at: number
   purge_at: Date
 }
@@ -117,4 +120,10 @@ export interface AuditDoc extends Doc {
   target: string
   before: unknown
   after: unknown
+}
+
+/** A share of the sweepers' work, held by one of them for a while. */
+export interface LeaseDoc extends Doc {
+  holder: string
+  until: number
 }

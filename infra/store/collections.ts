@@ -5,6 +5,7 @@ import type {
   ClaimDoc,
   CounterDoc,
   EventDoc,
+  LeaseDoc,
   OtpDoc,
   SandboxMessageDoc,
 } from '../otps/documents.ts'
@@ -24,12 +25,16 @@ export const COLLECTIONS = {
       { fields: { app_id: 1, mode: 1, recipient: 1, _id: -1 } },
       { fields: { app_id: 1, _id: -1 } },
       { fields: { reference: 1 }, unique: true, partial: { reference: { $exists: true } } },
-      { fields: { due_at: 1 }, partial: { due_at: { $gt: 0 } } },
-      { fields: { outbox_at: 1 }, partial: { outbox_at: { $gt: 0 } } },
+      { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } } },
+      { fields: { partition: 1, outbox_at: 1 }, partial: { outbox_at: { $gt: 0 } } },
     ],
     purged: true,
   }),
-  claims: collection<ClaimDoc>({ indexes: [], purged: true }),
+  claims: collection<ClaimDoc>({
+    indexes: [{ fields: { partition: 1, held_until: 1 }, partial: { held_until: { $gt: 0 } } }],
+    purged: true,
+  }),
+  leases: collection<LeaseDoc>({ indexes: [] }),
   counters: collection<CounterDoc>({ indexes: [], purged: true }),
   attempts: collection<AttemptDoc>({ indexes: [], purged: true }),
   sandbox_messages: collection<SandboxMessageDoc>({

@@ -3,6 +3,7 @@
 // many try, at most one verification comes of one key.
 import type { Clock } from '../../infra/clock.ts'
 import type { ClaimDoc, OtpDoc } from '../../infra/otps/documents.ts'
+import { partitionOf } from '../../infra/otps/partition.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 
@@ -33,7 +34,15 @@ export function claiming({ claims, otps, clock }: ClaimParts): Claims {
   const fresh = (id: string, otp_id: string, lifeMs: number): ClaimDoc => {
     const now = clock.now()
     const expires_at = now + lifeMs
-    return { _id: id, otp_id, held_until: now + HELD_MS, expires_at, purge_at: new Date(expires_at + HELD_MS) }
+    const partition = partitionOf(otp_id)
+    return {
+      _id: id,
+      otp_id,
+      partition,
+      held_until: now + HELD_MS,
+      expires_at,
+      purge_at: new Date(expires_at + HELD_MS),
+    }
   }
 
   /** Null: it was let go in the meantime, or another took it over. Look again. */
@@ -42,14 +51,16 @@ export function claiming({ claims, otps, clock }: ClaimParts): Claims {
     if (!found) return null
     const { otp_id, held_until, expires_at } = found
     const now = clock.now()
-    const mine = { _id: id, otp_id, held_until }
+    // Whoever takes it over must have seen it last: of two who try, one finds it changed.
+    const seen = held_until === undefined ? { $exists: false } : held_until
+    const mine = { _id: id, otp_id, held_until: seen }
     if (now >= expires_at) {
       const { _id, ...taken } = fresh(id, fresh_otp_id, lifeMs)
       return (await claims.modify(mine, { $set: taken })) ? { kind: 'held', otp_id: fresh_otp_id } : null
     }
     const otp = (await otps.get([otp_id])).get(otp_id)
     if (otp) return { kind: 'bound', otp }
-    if (now < held_until) return 'busy'
+    if (held_until !== undefined && now < held_until) return 'busy'
     return (await claims.modify(mine, { $set: { held_until: now + HELD_MS } })) ? { kind: 'held', otp_id } : null
   }
 

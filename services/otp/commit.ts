@@ -1,21 +1,17 @@
 // load → step → save, the one way a stored verification changes. In: its id and how to make the command from what is stored.
 // Out: the verification after, and the reply. The write is conditional on the revision; whoever lost the race loads and steps again.
 import type { OtpDoc, Outgoing } from '../../infra/otps/documents.ts'
+import { outgoing } from '../../infra/otps/outbox.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Refusal } from '../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { Reply } from '../../machines/otp.ts'
-import { outgoing } from './outbox.ts'
-
-/** What a change needs beyond the document (a counted message): taken once the machine has agreed, given back if it comes to nothing. */
-export interface Reservation {
-  refusal?: Refusal
-  undo(): Promise<void>
-}
+import type { Reservation } from './reserve.ts'
 
 export interface Intent {
   command(doc: OtpDoc): OtpCommand | Promise<OtpCommand>
+  /** What the change needs beyond the document (a counted message), asked for once the machine has agreed. */
   reserve?(next: Step, doc: OtpDoc): Promise<Reservation>
 }
 
@@ -24,18 +20,24 @@ export type Committed = { doc: OtpDoc; reply: Reply } | { doc: OtpDoc; refusal: 
 const MOST_TRIES = 5
 const NOTHING: Reservation = { undo: async () => {} }
 
+/** Whose verification it may be: an app in one of its two worlds. */
+export type Owner = Pick<OtpDoc, 'app_id' | 'mode'>
+
+/** Null when there is no such verification, or it is not this owner's: nobody can tell which. */
+export type Commit = (otp_id: string, owner: Owner | null, intent: Intent) => Promise<Committed | null>
+
 export interface CommitParts {
   otps: Pick<Docs<OtpDoc>, 'get' | 'change'>
   relay(otp_id: string, effects: readonly Outgoing[]): void
 }
 
 export const committing =
-  ({ otps, relay }: CommitParts) =>
-  async (otp_id: string, intent: Intent): Promise<Committed | null> => {
+  ({ otps, relay }: CommitParts): Commit =>
+  async (otp_id, owner, intent) => {
     let reservation: Reservation | null = null
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const doc = (await otps.get([otp_id])).get(otp_id)
-      if (!doc) return null
+      if (!doc || (owner && (doc.app_id !== owner.app_id || doc.mode !== owner.mode))) return null
       const command = await intent.command(doc)
       const next = step(doc, command)
       if (!next.changed) {

@@ -10,7 +10,7 @@ import { maskEmail, maskPhone } from '../../machines/masking.ts'
 import type { KeyKind, Mode } from '../../machines/otp.ts'
 import { firstUsable, isGeoBlocked, orderFor, usableChannels } from '../../machines/routing.ts'
 import type { KnownApp } from './apps.ts'
-import { limited, refused } from './refusals.ts'
+import { abusiveAddress, limited, refused } from './refusals.ts'
 import type { Reputation } from './reputation.ts'
 
 export interface Wish {
@@ -53,8 +53,7 @@ export function planSend({ recipient: text, mode, caller, app, reputation }: Wis
       'No channel of the order is enabled, can reach the recipient and has a provider.',
     )
 
-  if (reputation === 'abusive' || fated(magic, 'IpReputationBlockedError'))
-    return refused('IpReputationBlockedError', 'The client address is on a list of abusive addresses.')
+  if (reputation === 'abusive' || fated(magic, 'IpReputationBlockedError')) return abusiveAddress()
   if (fated(magic, 'RateLimitExceededError')) return limited('recipient', MAGIC_WAIT_MS)
   if (fated(magic, 'InsufficientFundsError')) return refused('InsufficientFundsError', 'Top up the balance to send.')
 

@@ -10,6 +10,11 @@ export const refused = (error: ErrorType, detail: string, more: Partial<Refusal>
   ...more,
 })
 
+export const notFound = (): Refusal => refused('OtpNotFoundError', 'There is no such verification for this key.')
+
+export const abusiveAddress = (): Refusal =>
+  refused('IpReputationBlockedError', 'The client address is on a list of abusive addresses.')
+
 const SCOPES: Record<LimitScope, string> = {
   recipient: 'Too many verifications for this recipient.',
   client_ip: 'Too many verifications from this client address.',

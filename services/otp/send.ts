@@ -6,6 +6,8 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
+import { outgoing, type Relay } from '../../infra/otps/outbox.ts'
+import { partitionOf } from '../../infra/otps/partition.ts'
 import { atRest, inFlight } from '../../infra/otps/sealing.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
@@ -15,7 +17,6 @@ import type { KnownApp } from './apps.ts'
 import type { Claims } from './claims.ts'
 import type { Limits } from './limits.ts'
 import { newLink } from './links.ts'
-import { outgoing, type Relay } from './outbox.ts'
 import { type Plan, planSend } from './plan.ts'
 import { recipientIndex, sendQuotas } from './quotas.ts'
 import type { Reputation } from './reputation.ts'
@@ -150,6 +151,7 @@ function begun({ keyring, clock }: Pick<SendParts, 'keyring' | 'clock'>, beginni
     ...(reference === undefined ? {} : { reference }),
     ...(dueAt === null ? {} : { due_at: dueAt }),
     created_at: at,
+    partition: partitionOf(otp_id),
     outbox: outgoing(owner, effects, at),
     outbox_at: effects.length === 0 ? null : at,
     first: verificationView(saved, at),

@@ -1,12 +1,13 @@
 // Effects on their way out. Saved with the change that caused them; published after it; removed once the broker has them. What a
 // crash or a broker that is down leaves behind, the sweeper publishes again: consumers know an effect by its id.
-import type { Broker } from '../../infra/broker/broker.ts'
-import { channelQueue } from '../../infra/broker/topology.ts'
-import { gather } from '../../infra/gather.ts'
-import type { Logger } from '../../infra/log.ts'
-import type { DeliverBody, NotifyBody, OtpDoc, Outgoing } from '../../infra/otps/documents.ts'
-import type { Docs, Pipeline } from '../../infra/store/docs.ts'
+
 import type { Effect } from '../../machines/otp.ts'
+import type { Broker } from '../broker/broker.ts'
+import { channelQueue } from '../broker/topology.ts'
+import { gather } from '../gather.ts'
+import type { Logger } from '../log.ts'
+import type { Docs, Pipeline } from '../store/docs.ts'
+import type { DeliverBody, NotifyBody, OtpDoc, Outgoing } from './documents.ts'
 
 type Owner = Pick<OtpDoc, '_id' | 'app_id' | 'company_id' | 'mode'>
 

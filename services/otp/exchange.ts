@@ -1,0 +1,39 @@
+// A device's token for the recipient it proves: once per API key, while it is young. Whatever is wrong with a token, the answer
+// and the work done for it are the same.
+import type { Clock } from '../../infra/clock.ts'
+import { equal } from '../../infra/crypto/compare.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { parseToken } from '../../infra/crypto/token.ts'
+import { atRest, inFlight } from '../../infra/otps/sealing.ts'
+import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
+import type { Commit } from './commit.ts'
+import { tokenOf } from './verify.ts'
+
+type ExchangeCall = Extract<OtpCall, { type: 'token.exchange' }>
+
+export const exchanging =
+  ({ keyring, clock, commit }: { keyring: Keyring; clock: Clock; commit: Commit }) =>
+  async (command_id: string, call: ExchangeCall): Promise<OtpAnswer> => {
+    const token = keyring.unseal(call.sealed_token, inFlight.token)
+    const otp_id = parseToken(token)?.otpId
+    if (otp_id === undefined) return { kind: 'no_such_token' }
+    const committed = await commit(otp_id, call.by, {
+      command: doc => {
+        const verifiedBy = doc.context.approval?.by?.key_id ?? ''
+        const genuine = equal(tokenOf(keyring, doc, verifiedBy), token)
+        return { id: command_id, type: 'token.exchange', at: clock.now(), key_id: call.by.key_id, genuine }
+      },
+    })
+    if (committed === null || 'refusal' in committed || committed.reply.kind !== 'exchanged')
+      return { kind: 'no_such_token' }
+    const { recipient, approval, channel } = committed.doc.context
+    const value = keyring.unseal(recipient.sealed, atRest.recipient(otp_id))
+    return {
+      kind: 'exchanged',
+      otp_id,
+      sealed_recipient: keyring.seal(value, inFlight.recipient),
+      recipient_type: recipient.kind,
+      channel: approval?.channel ?? channel,
+      verified_at: approval?.at ?? 0,
+    }
+  }

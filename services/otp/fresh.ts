@@ -1,0 +1,28 @@
+// What a move to another channel needs from outside the machine: which channels are usable now, and ids nobody has seen.
+import type { Clock } from '../../infra/clock.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { newId } from '../../infra/ids.ts'
+import type { Fresh, Otp } from '../../machines/otp.ts'
+import { usableChannels } from '../../machines/routing.ts'
+import type { KnownApp } from './apps.ts'
+import { newLink } from './links.ts'
+
+export function freshFor(otp: Otp, app: KnownApp, { keyring, clock }: { keyring: Keyring; clock: Clock }): Fresh {
+  const { settings, name: app_name } = app
+  return {
+    usable: usableChannels({
+      settings,
+      recipient: otp.recipient.kind,
+      provided: app.provided(otp.mode),
+      whatsapp: otp.whatsapp,
+      caller: otp.started_by.kind,
+    }),
+    delivery_id: newId('dlv', clock.now()),
+    link: newLink(keyring, {
+      otp_id: otp.otp_id,
+      app_name,
+      business_number: settings.channels.whatsapp.business_number ?? '',
+      mode: otp.whatsapp,
+    }),
+  }
+}

@@ -1,0 +1,67 @@
+// Sending the same verification again. The machine decides whether and where; then the address and the message are checked, and
+// what was counted is given back if a race makes it come to nothing.
+import type { Clock } from '../../infra/clock.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { OtpDoc } from '../../infra/otps/documents.ts'
+import { atRest } from '../../infra/otps/sealing.ts'
+import type { OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
+import { magicOf } from '../../machines/magic.ts'
+import type { Step } from '../../machines/otp.step.ts'
+import { verificationView } from '../../machines/view.ts'
+import type { KnownApp } from './apps.ts'
+import type { Commit } from './commit.ts'
+import { freshFor } from './fresh.ts'
+import type { Limits } from './limits.ts'
+import { messageQuota } from './quotas.ts'
+import { abusiveAddress, notFound, refusalOf } from './refusals.ts'
+import type { Reputation } from './reputation.ts'
+import { type Reservation, reserve } from './reserve.ts'
+
+type ResendCall = Extract<OtpCall, { type: 'otp.resend' }>
+
+export interface ResendParts {
+  keyring: Keyring
+  clock: Clock
+  limits: Limits
+  reputation(address: string): Promise<Reputation>
+  commit: Commit
+}
+
+export const resending = (parts: ResendParts) => {
+  const { keyring, clock, commit } = parts
+  return async (command_id: string, call: ResendCall, app: KnownApp): Promise<OtpAnswer> => {
+    const committed = await commit(call.otp_id, call.by, {
+      command: doc => ({
+        ...freshFor(doc.context, app, parts),
+        id: command_id,
+        type: 'otp.resend',
+        at: clock.now(),
+        named: call.channel,
+      }),
+      reserve: (next, doc) => reserveMessage(parts, app, next, doc),
+    })
+    if (committed === null) return notFound()
+    if ('refusal' in committed) return committed.refusal
+    const { doc, reply } = committed
+    return reply.kind === 'refused'
+      ? refusalOf(reply)
+      : { kind: 'verification', verification: verificationView(doc, clock.now()) }
+  }
+
+  async function reserveMessage(parts: ResendParts, app: KnownApp, next: Step, doc: OtpDoc): Promise<Reservation> {
+    const refusal = await addressRefusal(doc)
+    if (refusal) return { refusal, undo: async () => {} }
+    const isMessage = next.saved.context.deliveries.length > doc.context.deliveries.length
+    const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
+    const isMagic = doc.mode === 'test' && magicOf(recipient) !== null
+    const quotas = isMessage && !isMagic ? [messageQuota(doc, doc.recipient, app.settings.limits)] : []
+    return reserve(parts.limits, quotas)
+  }
+
+  /** The address of the original send, judged by today's lists. */
+  async function addressRefusal({ _id, context }: OtpDoc): Promise<Refusal | null> {
+    if (context.client_ip === null) return null
+    const address = keyring.unseal(context.client_ip, atRest.clientIp(_id))
+    return (await parts.reputation(address)) === 'abusive' ? abusiveAddress() : null
+  }
+}

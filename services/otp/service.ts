@@ -1,0 +1,84 @@
+// The OTP actor: the edge's calls and the world's reports, all through one commit and one machine. Every call of a batch is handled
+// on its own; what they ask of the store goes together.
+import type { Broker, Message } from '../../infra/broker/broker.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { Service } from '../../infra/host.ts'
+import type { Logger } from '../../infra/log.ts'
+import { relaying } from '../../infra/otps/outbox.ts'
+import { serially } from '../../infra/serially.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import { groupedDocs } from '../../infra/store/grouped.ts'
+import { tenancy } from '../../infra/tenancy/tenancy.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
+import { knownApps } from './apps.ts'
+import { canceling } from './cancel.ts'
+import { claiming } from './claims.ts'
+import { type Commit, committing } from './commit.ts'
+import { exchanging } from './exchange.ts'
+import { limits } from './limits.ts'
+import { refused } from './refusals.ts'
+import { reporting } from './reports.ts'
+import { reputations } from './reputation.ts'
+import { resending } from './resend.ts'
+import { sending } from './send.ts'
+import { verifying } from './verify.ts'
+
+export interface OtpParts {
+  broker: Broker
+  store: CountersignStore
+  keyring: Keyring
+  clock: Clock
+  log: Logger
+}
+
+const CALLS = { prefetch: 64, batch: 256, parallel: 64 }
+const REPORTS = { prefetch: 256, batch: 64, parallel: 8 }
+
+export function otp({ broker, store, keyring, clock, log }: OtpParts): Service {
+  const otps = groupedDocs(store.docs('otps'))
+  const claims = claiming({ claims: store.docs('claims'), otps, clock })
+  const apps = knownApps({ tenancy: tenancy({ store, keyring }), clock })
+  const relay = relaying({ broker, otps, log })
+  const inTurn = serially()
+  const racing = committing({ otps, relay })
+  const commit: Commit = (otp_id, owner, intent) => inTurn(otp_id, () => racing(otp_id, owner, intent))
+  const parts = {
+    ...{ keyring, clock, log, otps, apps, claims, relay, commit },
+    limits: limits({ counters: store.docs('counters'), clock }),
+    reputation: reputations({ ranges: store.docs('ip_ranges'), clock }),
+  }
+  const [send, resend, verify] = [sending(parts), resending(parts), verifying(parts)]
+  const [cancel, exchange] = [canceling(parts), exchanging(parts)]
+
+  async function handle(id: string, call: OtpCall): Promise<OtpAnswer> {
+    if (call.type === 'otp.cancel') return cancel(id, call)
+    if (call.type === 'token.exchange') return exchange(id, call)
+    const app = await apps.get(call.by.app_id)
+    if (!app) throw new Error(`the app of a valid key is gone: ${call.by.app_id}`)
+    if (call.type === 'otp.send') return send(id, call, app)
+    return call.type === 'otp.resend' ? resend(id, call, app) : verify(id, call, app)
+  }
+
+  /** One call's trouble is its own: the others of its batch are answered. */
+  const answer = async ({ id, body }: Message): Promise<OtpAnswer> => {
+    try {
+      return await handle(id, body as OtpCall)
+    } catch (error) {
+      const unavailable = error instanceof Unavailable
+      log[unavailable ? 'warn' : 'error']({ err: error, command_id: id }, 'call.failed')
+      return unavailable ? refused('ServiceUnavailableError', UNKNOWN) : { kind: 'broken' }
+    }
+  }
+
+  return {
+    attach: async () => [
+      await broker.serve('otp.calls', calls => Promise.all(calls.map(answer)), CALLS),
+      await broker.consume('otp.reports', reporting(parts), REPORTS),
+    ],
+    stop: relay.settled,
+  }
+}
+
+const UNKNOWN = 'It may or may not have been executed. Retry with the same idempotency key.'

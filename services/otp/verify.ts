@@ -1,0 +1,87 @@
+// Checking a code. It is derived again and compared in constant time; the guess is counted in the same write that answers it, and
+// wrong ones are counted across the recipient's verifications too, before the answer leaves.
+import type { Clock } from '../../infra/clock.ts'
+import { equal } from '../../infra/crypto/compare.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { newId } from '../../infra/ids.ts'
+import type { OtpDoc } from '../../infra/otps/documents.ts'
+import { atRest, inFlight } from '../../infra/otps/sealing.ts'
+import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
+import type { KnownApp } from './apps.ts'
+import type { Commit } from './commit.ts'
+import type { Limits, Taken } from './limits.ts'
+import { guessQuota } from './quotas.ts'
+import { limited, notFound, refusalOf } from './refusals.ts'
+
+type VerifyCall = Extract<OtpCall, { type: 'otp.verify' }>
+
+export interface VerifyParts {
+  keyring: Keyring
+  clock: Clock
+  limits: Limits
+  commit: Commit
+}
+
+export const verifying =
+  ({ keyring, clock, limits, commit }: VerifyParts) =>
+  async (command_id: string, call: VerifyCall, app: KnownApp): Promise<OtpAnswer> => {
+    const given = keyring.unseal(call.sealed_code, inFlight.code)
+    const by = { key_id: call.by.key_id, kind: call.by.kind }
+    const event_id = newId('evt', clock.now())
+    const quotaOf = (doc: OtpDoc) => guessQuota(doc, doc.recipient, doc.context.started_by.kind, app.settings.limits)
+
+    const committed = await commit(call.otp_id, call.by, {
+      async command(doc) {
+        const right = equal(codeOf(keyring, doc), given)
+        const locked = lockedMs(await limits.look(quotaOf(doc)))
+        return { id: command_id, type: 'otp.verify', at: clock.now(), by, right, locked_ms: locked, event_id }
+      },
+      // Taken before the write, so that no more wrong codes are ever answered than the rule allows, however parallel they come.
+      async reserve(next, doc) {
+        const wrong = next.saved.context.wrong_codes > doc.context.wrong_codes
+        if (!wrong) return { undo: async () => {} }
+        const quota = quotaOf(doc)
+        const taken = await limits.take(quota)
+        if (!taken.granted) return { refusal: limited('recipient_verify', taken.retry_after_ms), undo: async () => {} }
+        return { undo: () => limits.giveBack(quota) }
+      },
+    })
+    if (committed === null) return notFound()
+    if ('refusal' in committed) return committed.refusal
+    const { doc, reply } = committed
+    if (reply.kind === 'verified' && !reply.matched) await lockIfSpent(limits, quotaOf(doc))
+    if (reply.kind === 'refused') return refusalOf(reply)
+    if (reply.kind !== 'verified') throw new Error(`verify was told ${reply.kind}`)
+    return {
+      kind: 'verified',
+      otp_id: doc._id,
+      status: reply.status,
+      matched: reply.matched,
+      attempts_left: reply.attempts_left,
+      sealed_token: reply.token ? keyring.seal(tokenOf(keyring, doc, by.key_id), inFlight.token) : null,
+    }
+  }
+
+/** The wrong code that used the limit up locks the recipient for as long as the rule counts. */
+async function lockIfSpent(limits: Limits, quota: ReturnType<typeof guessQuota>): Promise<void> {
+  const seconds = Math.max(0, ...quota.rules.map(rule => rule.seconds))
+  if (!(await limits.look(quota)).granted) await limits.lock(quota, seconds * 1000)
+}
+
+const lockedMs = (taken: Taken): number | null => (taken.granted ? null : taken.retry_after_ms)
+
+export function codeOf(
+  keyring: Pick<Keyring, 'code' | 'unseal'>,
+  { _id: otpId, context }: Pick<OtpDoc, '_id' | 'context'>,
+): string {
+  const { secret, salt, length } = context.code
+  return keyring.code(secret, {
+    otpId,
+    generation: context.generation,
+    salt: keyring.unseal(salt, atRest.salt(otpId)),
+    length,
+  })
+}
+
+export const tokenOf = (keyring: Pick<Keyring, 'token'>, { _id: otpId, context }: OtpDoc, keyId: string): string =>
+  keyring.token(context.code.secret, { otpId, generation: context.approval?.generation ?? context.generation, keyId })

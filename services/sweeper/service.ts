@@ -1,0 +1,66 @@
+// Tidies up what time and crashes leave: every second, each share of the work this process holds, batch by batch. Correctness never
+// waits for it: deadlines count in every guard, whether or not the sweeper has been by.
+import { randomUUID } from 'node:crypto'
+import type { Broker } from '../../infra/broker/broker.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { Service } from '../../infra/host.ts'
+import type { Logger } from '../../infra/log.ts'
+import { relaying } from '../../infra/otps/outbox.ts'
+import { PARTITIONS } from '../../infra/otps/partition.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import { leasing } from './leases.ts'
+import { BATCH, type Sweep, sweeps } from './sweeps.ts'
+
+const EVERY_MS = 1_000
+
+export interface SweeperParts {
+  broker: Broker
+  store: CountersignStore
+  clock: Clock
+  log: Logger
+}
+
+export function sweeper({ broker, store, clock, log }: SweeperParts): Service {
+  const leases = leasing({ leases: store.docs('leases'), clock, holder: randomUUID() })
+  const relay = relaying({ broker, otps: store.docs('otps'), log })
+  const all = Object.entries(sweeps({ store, broker, relay, clock }))
+  let stopping = false
+  let cancel = (): void => {}
+  let sweeping = Promise.resolve()
+
+  async function sweepAll(): Promise<void> {
+    for (let partition = 0; partition < PARTITIONS && !stopping; partition += 1) {
+      if (!(await leases.hold(`sweep:${partition}`))) continue
+      for (const [name, sweep] of all) await sweepOne(name, sweep, partition)
+    }
+  }
+
+  async function sweepOne(name: string, sweep: Sweep, partition: number): Promise<void> {
+    let rows = BATCH
+    while (rows === BATCH && !stopping) rows = await sweep(partition)
+    if (rows > 0) log.debug({ sweep: name, partition, rows }, 'sweep.done')
+  }
+
+  function again(): void {
+    cancel = clock.after(EVERY_MS, () => {
+      sweeping = sweepAll()
+        .catch(error => log.warn({ err: error }, 'sweep.failed'))
+        .finally(() => {
+          if (!stopping) again()
+        })
+    })
+  }
+
+  return {
+    async attach() {
+      again()
+      return []
+    },
+    async stop() {
+      stopping = true
+      cancel()
+      await sweeping
+      await leases.release()
+    },
+  }
+}

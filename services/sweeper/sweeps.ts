@@ -1,0 +1,71 @@
+// What is due, one share of it at a time. Each sweep takes a small batch, marks it as seen to, and sends a reminder; whatever the
+// reminder leads to happens in the one handler, where guards look at the clock themselves. Done twice, it changes nothing.
+import type { Broker } from '../../infra/broker/broker.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { Relay } from '../../infra/otps/outbox.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import type { OtpReport } from '../../machines/reports.ts'
+
+export interface SweepParts {
+  store: CountersignStore
+  broker: Pick<Broker, 'publish'>
+  relay: Relay
+  clock: Clock
+}
+
+/** Answers how many rows it saw to: a full batch means there may be more. */
+export type Sweep = (partition: number) => Promise<number>
+
+export const BATCH = 200
+/** A reminder that came to nothing is sent again after this. */
+const REMIND_AGAIN_MS = 60_000
+/** Effects are published within moments of their save; what is still there was left behind. */
+const STUCK_MS = 10_000
+
+export function sweeps({ store, broker, relay, clock }: SweepParts): Record<string, Sweep> {
+  const [otps, claims] = [store.docs('otps'), store.docs('claims')]
+  return {
+    /** Verifications whose time is up. */
+    async expiry(partition) {
+      const now = clock.now()
+      const due = await otps.find({ partition, due_at: { $gt: 0, $lte: now } }, { sort: { due_at: 1 }, limit: BATCH })
+      await otps.change(due.map(({ _id }) => ({ _id, update: { $max: { due_at: now + REMIND_AGAIN_MS } } })))
+      await Promise.all(
+        due.map(({ _id: otp_id, due_at }) => {
+          const reminder: OtpReport = { type: 'otp.due', otp_id }
+          return broker.publish('otp.reports', { id: `${otp_id}:due:${due_at}`, body: reminder })
+        }),
+      )
+      return due.length
+    },
+
+    /** Effects that were saved and never published, or whose publishing was never noted. */
+    async outbox(partition) {
+      const now = clock.now()
+      const stuck = await otps.find(
+        { partition, outbox_at: { $gt: 0, $lte: now - STUCK_MS } },
+        { sort: { outbox_at: 1 }, limit: BATCH },
+      )
+      await otps.change(stuck.map(({ _id }) => ({ _id, update: { $max: { outbox_at: now } } })))
+      for (const { _id, outbox } of stuck) relay(_id, outbox)
+      return stuck.length
+    },
+
+    /** Idempotency keys whose holder died before its verification was there: free again. The others are done with. */
+    async claims(partition) {
+      const now = clock.now()
+      const old = await claims.find(
+        { partition, held_until: { $gt: 0, $lte: now } },
+        { sort: { held_until: 1 }, limit: BATCH },
+      )
+      const made = await otps.get(old.map(({ otp_id }) => otp_id))
+      await Promise.all(
+        old.map(({ _id, otp_id, held_until }) => {
+          const seen = { _id, otp_id, held_until: held_until ?? 0 }
+          return made.has(otp_id) ? claims.modify(seen, { $unset: { held_until: true } }) : claims.remove(seen, 1)
+        }),
+      )
+      return old.length
+    },
+  }
+}
