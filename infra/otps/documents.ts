@@ -94,6 +94,8 @@ export interface SandboxMessageDoc extends Doc {
   company_id: string
   otp_id: string
   generation: number
+  /** The language it was written in. */
+  locale: string
   /** Keyed index over all apps, for the inbox's search. */
   recipient: string
   at: number
@@ -120,6 +122,8 @@ export interface AuditDoc extends Doc {
   target: string
   before: unknown
   after: unknown
+  /** Written as `begun` before the change, so that nothing changes unrecorded. One that stays so was cut off: it may have happened. */
+  outcome: 'begun' | 'done' | 'undone'
 }
 
 /** A share of the sweepers' work, held by one of them for a while. */

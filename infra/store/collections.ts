@@ -38,7 +38,7 @@ export const COLLECTIONS = {
   counters: collection<CounterDoc>({ indexes: [], purged: true }),
   attempts: collection<AttemptDoc>({ indexes: [], purged: true }),
   sandbox_messages: collection<SandboxMessageDoc>({
-    indexes: [{ fields: { recipient: 1, _id: -1 } }],
+    indexes: [{ fields: { recipient: 1, _id: -1 } }, { fields: { company_id: 1, _id: -1 } }],
     purged: true,
   }),
   events: collection<EventDoc>({ indexes: [{ fields: { app_id: 1, _id: -1 } }], purged: true }),
