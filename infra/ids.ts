@@ -4,7 +4,7 @@
 import { Buffer } from 'node:buffer'
 import { randomFillSync } from 'node:crypto'
 
-export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt'
+export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud'
 /** As many random bytes as asked. */
 export type Random = (size: number) => Uint8Array
 
@@ -47,6 +47,7 @@ const SHAPES: Readonly<Record<IdPrefix, RegExp>> = {
   otp: shape('otp'),
   dlv: shape('dlv'),
   evt: shape('evt'),
+  aud: shape('aud'),
 }
 
 // Asking the system for ten bytes costs more than making the id, so they are fetched in bulk.

@@ -25,6 +25,11 @@ export const addressScope = (app_id: string, mode: string): string => `client_ip
 const REFERENCE_SCOPE = 'whatsapp reference'
 export const referenceIndex = (keyring: { index(scope: string, value: string): string }, reference: string): string =>
   keyring.index(REFERENCE_SCOPE, reference.toUpperCase())
+/** Under every key: a link outlives the change of a key. */
+export const referenceIndexes = (
+  keyring: { indexes(scope: string, value: string): string[] },
+  reference: string,
+): string[] => keyring.indexes(REFERENCE_SCOPE, reference.toUpperCase())
 
 /** Over all apps as well: the sandbox inbox is searched by recipient alone. */
 export const SANDBOX_SCOPE = 'sandbox recipient'

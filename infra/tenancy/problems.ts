@@ -19,6 +19,13 @@ export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z
   return { ok: false, problems: unique([...issues.flatMap(problemsOf), ...hidden]) }
 }
 
+/** Only the names that are wrong, whatever their values: members that do not exist, keys that are no keys. */
+export function strangers(schema: z.ZodType, input: unknown): Problem[] {
+  const issues = schema.safeParse(input).error?.issues ?? []
+  const misnamed = issues.filter(({ code }) => code === 'unrecognized_keys' || code === 'invalid_key')
+  return unique([...misnamed.flatMap(problemsOf), ...hiddenMembers(input, [])])
+}
+
 export const dotted = (path: readonly PropertyKey[]): string => path.map(String).join('.')
 
 /** The same problems, seen from the document that holds the value at `path`. */

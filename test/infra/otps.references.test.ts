@@ -1,0 +1,35 @@
+import { expect } from 'chai'
+import { referencesIn } from '../../infra/otps/references.ts'
+
+const REFERENCE = '23456789ABCDEFGH'
+const OTHER = 'JKLMNPQRSTUVWXYZ'
+
+describe('references in a text', () => {
+  const alone: [string, string][] = [
+    ['the pre-filled text', `Please send me my code for Shop. Reference: ${REFERENCE}`],
+    ['the reference alone', REFERENCE],
+    ['lower case', `ref ${REFERENCE.toLowerCase()}`],
+    ['punctuation on both sides', `(${REFERENCE}).`],
+    ['line breaks and other scripts', `Привет\n${REFERENCE}，谢谢`],
+    ['characters no reference has on both sides', `0${REFERENCE}1`],
+  ]
+  for (const [title, text] of alone)
+    it(`are found in ${title}`, () => expect(referencesIn(text)).to.deep.equal([REFERENCE]))
+
+  it('are found with letters of their own alphabet around them', () => {
+    expect(referencesIn(`AB${REFERENCE}CD`)).to.include(REFERENCE)
+  })
+
+  it('are all found, each once', () => {
+    expect(referencesIn(`${OTHER} ${REFERENCE} ${OTHER.toLowerCase()}`)).to.deep.equal([OTHER, REFERENCE])
+  })
+
+  it('are not in ordinary words, nor in what is too short', () => {
+    expect(referencesIn(`Hello, what is my code? ${REFERENCE.slice(1)} 0123456789012345`)).to.deep.equal([])
+  })
+
+  it('are bounded in number, however long the text', () => {
+    const random = Array.from({ length: 5_000 }, (_, at) => REFERENCE[(at * at + at) % 16] ?? '').join('')
+    expect(referencesIn(`${random}${OTHER}`).length).to.be.within(1, 32)
+  })
+})
