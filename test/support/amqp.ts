@@ -1,6 +1,6 @@
 // RabbitMQ for tests: brokers on queues no other test uses, removed afterwards; and the channels a broker opened, to break them.
 import { randomUUID } from 'node:crypto'
-import { type Channel, connect } from 'amqplib'
+import { type Channel, type ConfirmChannel, connect } from 'amqplib'
 import { expect } from 'chai'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
 import { type AmqpOptions, amqpBroker } from '../../infra/broker/amqp.ts'
@@ -15,10 +15,10 @@ export const freshPrefix = (): string => `test.${randomUUID()}`
 export const up = (broker: Broker): Promise<unknown> => eventually(() => expect(broker.state()).to.equal('up'), 30_000)
 
 /** One task on a channel of its own, past every proxy. */
-export async function onRabbit<T>(task: (channel: Channel) => Promise<T>): Promise<T> {
+export async function onRabbit<T>(task: (channel: ConfirmChannel) => Promise<T>): Promise<T> {
   const connection = await connect(AMQP_URL ?? '', { noDelay: true })
   try {
-    return await task(await connection.createChannel())
+    return await task(await connection.createConfirmChannel())
   } finally {
     await connection.close()
   }

@@ -1,0 +1,176 @@
+// What RabbitMQ itself does: it restarts, it runs out of memory, and it says what it made of our queues.
+import { Buffer } from 'node:buffer'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import { type Broker, type Delivered, done, retry } from '../../infra/broker/broker.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import {
+  CALLS,
+  collect,
+  echo,
+  expectRejection,
+  NEVER,
+  onRabbit,
+  QUEUE,
+  type RabbitBench,
+  rabbitBench,
+  up,
+} from '../support/amqp.ts'
+import { AMQP_URL, ENGINES_DIR, onRealEngines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { follow } from '../support/follow.ts'
+
+const SCRIPT = join(import.meta.dirname, '../../infra/engines.sh')
+const engines = async (...args: string[]): Promise<string> => (await promisify(execFile)(SCRIPT, args)).stdout
+
+onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
+  let bench: RabbitBench
+  let broker: Broker
+
+  beforeEach(async () => {
+    bench = rabbitBench()
+    broker = bench.open({ confirmMs: NEVER })
+    await up(broker)
+  })
+  afterEach(() => bench.close())
+
+  it('come together again after a restart, with every message that was safe before', async () => {
+    const ids = Array.from({ length: 100 }, (_, index) => `m${index}`)
+    await Promise.all(ids.map(id => broker.publish(QUEUE, { id, body: 1 })))
+    const server = await echo(broker)
+    const restarted = follow(engines('restart', 'rabbitmq'))
+    await eventually(() => expect([broker.state(), server.attached()]).to.deep.equal(['down', false]), 30_000)
+    await expectRejection(broker.publish(QUEUE, { id: 'lost', body: 1 }), Unavailable)
+    await eventually(() => expect(restarted).to.include({ state: 'resolved' }), 50_000)
+    await up(broker)
+    await eventually(() => expect(server.attached()).to.equal(true))
+    expect(await broker.request(CALLS, { id: 'c', body: 'again' }, NEVER)).to.equal('again')
+    const { seen } = await collect(broker)
+    await eventually(() => expect(seen).to.have.members(ids))
+  }).timeout(120_000)
+
+  describe('when memory runs out', () => {
+    const watermark = (fraction: string) => engines('rabbitmqctl', 'set_vm_memory_high_watermark', fraction)
+    afterEach(() => watermark('0.4'))
+
+    /** RabbitMQ tells a publisher only when it publishes. */
+    const publishUntilBlocked = () =>
+      eventually(async () => {
+        await broker.publish('channel.email', { id: 'e', body: 1 }).catch(() => {})
+        expect(broker.state()).to.equal('blocked')
+      })
+
+    it('refuse at once what is published or asked, go on consuming, and lose no outcome', async () => {
+      const attempts: number[] = []
+      let release = () => {}
+      const released = new Promise<void>(resolve => {
+        release = resolve
+      })
+      await broker.consume(
+        QUEUE,
+        async ([message]) => {
+          attempts.push(message?.attempt ?? 0)
+          await released
+          return [attempts.length === 1 ? retry(1) : done()]
+        },
+        { prefetch: 1 },
+      )
+      await broker.publish(QUEUE, { id: 'to retry', body: 1 })
+      await broker.publish('channel.sms', { id: 'waits', body: 1 })
+      await eventually(() => expect(attempts).to.deep.equal([1]))
+
+      await watermark('0.00001')
+      await publishUntilBlocked()
+      await expectRejection(broker.publish(QUEUE, { id: 'b', body: 1 }), Unavailable)
+      await expectRejection(broker.request(CALLS, { id: 'c', body: 1 }, NEVER), Unavailable)
+      const seen: string[] = []
+      const note = async (waiting: Delivered[]) => {
+        seen.push(...waiting.map(({ id }) => id))
+        return waiting.map(done)
+      }
+      await broker.consume('channel.sms', note, { prefetch: 1 })
+      await eventually(() => expect(seen).to.deep.equal(['waits']))
+      release()
+
+      await watermark('0.4')
+      await up(broker)
+      await eventually(() => expect(attempts).to.deep.equal([1, 2]))
+      await broker.publish(QUEUE, { id: 'after', body: 1 })
+      await eventually(() => expect(attempts).to.deep.equal([1, 2, 1]))
+    })
+
+    it('reject what waits for a confirm or an answer', async () => {
+      const request = follow(broker.request(CALLS, { id: 'c', body: 1 }, NEVER))
+      await watermark('0.00001')
+      await publishUntilBlocked()
+      await eventually(() => expect(request.value).to.be.instanceOf(Unavailable))
+    })
+  })
+
+  describe('agree on the queues:', () => {
+    interface Listed {
+      name: string
+      type: string
+      durable: boolean
+      arguments: [string, string, string | number][]
+    }
+
+    it('their types and arguments are in force', async () => {
+      const columns = ['name', 'type', 'durable', 'arguments']
+      const listed = JSON.parse(await engines('rabbitmqctl', 'list_queues', '--formatter', 'json', ...columns))
+      const found = new Map(
+        (listed as Listed[])
+          .filter(({ name }) => name.startsWith(bench.prefix))
+          .map(({ name, type, durable, arguments: args }) => [
+            name,
+            { type, durable, ...Object.fromEntries(args.map(([key, , value]) => [key, value])) },
+          ]),
+      )
+      const safely = (target: string) => ({
+        type: 'quorum',
+        durable: true,
+        'x-queue-type': 'quorum',
+        'x-dead-letter-exchange': '',
+        'x-dead-letter-routing-key': target,
+        'x-dead-letter-strategy': 'at-least-once',
+        'x-overflow': 'reject-publish',
+      })
+      const { names } = bench
+      expect(found.get(names.queue(QUEUE))).to.deep.equal({ ...safely(names.dead(QUEUE)), 'x-delivery-limit': 20 })
+      expect(found.get(names.wait(QUEUE, 400))).to.deep.equal({ ...safely(names.queue(QUEUE)), 'x-message-ttl': 400 })
+      expect(found.get(names.dead(QUEUE))).to.include({ type: 'quorum', durable: true })
+      expect(found.get(names.queue(CALLS))).to.include({ type: 'classic', durable: false })
+      // One for calls, and for each of the six work queues itself, its dead letters and its delays: 3 + 4 × 1 + 2.
+      expect(found.size).to.equal(1 + 6 * 2 + 9)
+    })
+
+    it('a retry that falls due while its queue is missing is kept until the queue is back', async () => {
+      // It is tried again after three minutes unless told otherwise; the queues must be made after that.
+      const impatience = (ms: number) =>
+        engines(
+          'rabbitmqctl',
+          'eval',
+          `application:set_env(rabbit, dead_letter_worker_publisher_confirm_timeout, ${ms}).`,
+        )
+      await impatience(200)
+      await bench.close()
+      bench = rabbitBench()
+      broker = bench.open()
+      await up(broker)
+      await impatience(180_000)
+      const { names } = bench
+      await onRabbit(async rabbit => {
+        await rabbit.deleteQueue(names.queue(QUEUE))
+        rabbit.sendToQueue(names.wait(QUEUE, 50), Buffer.from('1'), { messageId: 'kept', persistent: true })
+        await rabbit.waitForConfirms()
+        await eventually(async () =>
+          expect(await rabbit.checkQueue(names.wait(QUEUE, 50))).to.include({ messageCount: 0 }),
+        )
+      })
+      const { seen } = await collect(broker)
+      await eventually(() => expect(seen).to.deep.equal(['kept']))
+    })
+  })
+})
