@@ -1,0 +1,32 @@
+import { expect } from 'chai'
+import { maskEmail, maskPhone } from '../../machines/masking.ts'
+
+describe('masking', () => {
+  it('shows the calling code and the last two digits of a number', () => {
+    expect(maskPhone('+447911123456', '44')).to.equal('+44****56')
+    expect(maskPhone('+15005550010', '1')).to.equal('+1****10')
+    expect(maskPhone('+35312345678', '353')).to.equal('+353****78')
+  })
+
+  it('shows as much of a short number as of a long one', () => {
+    expect(maskPhone('+2901234', '290')).to.have.length(maskPhone('+290123456789', '290').length)
+  })
+
+  it('shows the first character and the domain of an address', () => {
+    expect(maskEmail('ada@example.com')).to.equal('a****@example.com')
+  })
+
+  it('hides the length of the name', () => {
+    expect(maskEmail('a@example.com')).to.equal('a****@example.com')
+    expect(maskEmail('averylongname@example.com')).to.equal('a****@example.com')
+  })
+
+  it('shows a whole character, never half of one', () => {
+    expect(maskEmail('𝒜da@example.com')).to.equal('𝒜****@example.com')
+    expect(maskEmail('öl@bücher.example')).to.equal('ö****@bücher.example')
+  })
+
+  it('takes the last @ for the one before the domain', () => {
+    expect(maskEmail('"a@b"@example.com')).to.equal('"****@example.com')
+  })
+})

@@ -1,0 +1,82 @@
+import { expect } from 'chai'
+import { otpMachine } from '../../machines/otp.machine.ts'
+import { step } from '../../machines/otp.step.ts'
+import type { OtpEvent } from '../../machines/otp.ts'
+import type { SavedOtp } from '../../machines/otp.versions.ts'
+import { expectSound } from '../support/otp.invariants.ts'
+import { coveringPaths, type OtpPath, onwards, statePaths } from '../support/otp.paths.ts'
+import { allRows, type Row, rowName, rowsTaken, stateNodes } from '../support/otp.rows.ts'
+
+/** Through `step`, with every invariant checked; notes which row answered. */
+const soundly =
+  (taken: Set<Row>) =>
+  (saved: SavedOtp, event: OtpEvent & { id: string }): SavedOtp => {
+    const rows = rowsTaken(saved, event)
+    if (rows.length !== 1) expect.fail(`${event.type} on ${saved.value} is answered by ${rows.length} rows`)
+    for (const row of rows) taken.add(row)
+    const after = step(saved, event)
+    expectSound(saved, event, after)
+    return after.saved
+  }
+
+function walk({ start, events }: OtpPath, taken: Set<Row>): SavedOtp {
+  const begun = step(null, start)
+  expectSound(null, start, begun)
+  return events.reduce(soundly(taken), begun.saved)
+}
+
+const missing = (taken: Set<Row>): string[] => allRows.filter(row => !taken.has(row)).map(rowName)
+
+describe('the paths through the model', () => {
+  it('reach every state, and are neither few nor exploding', () => {
+    const paths = statePaths()
+    expect(paths.length).to.be.within(300, 3_000)
+    expect([...new Set(paths.map(({ end }) => end.value))]).to.have.members(Object.keys(otpMachine.states))
+  })
+
+  it('lead through step to where the model says; every move from there is sound; together they take every row', () => {
+    const taken = new Set<Row>()
+    for (const path of statePaths()) {
+      const saved = walk(path, taken)
+      expect([saved.value, saved.context], path.name).to.deep.equal([path.end.value, path.end.context])
+      for (const event of onwards(path)) soundly(taken)(saved, event)
+    }
+    expect(missing(taken)).to.deep.equal([])
+  })
+
+  it('can be cut down to a few that still take every row', () => {
+    const few = coveringPaths()
+    const taken = new Set<Row>()
+    for (const path of few) walk(path, taken)
+    expect(missing(taken)).to.deep.equal([])
+    expect(few.length).to.be.at.most(allRows.length)
+  })
+})
+
+describe('the transition table', () => {
+  it('is flat, and nothing in it waits, watches or starts anything', () => {
+    for (const node of stateNodes) {
+      expect(node.type, node.key).to.equal(node === otpMachine.root ? 'compound' : 'atomic')
+      expect(node.invoke, node.key).to.deep.equal([])
+      expect(node.after, node.key).to.deep.equal([])
+      expect(node.always ?? [], node.key).to.deep.equal([])
+      expect(node.exit, node.key).to.deep.equal([])
+    }
+  })
+
+  it('leads from pending to four ends, and from them nowhere', () => {
+    const leads = allRows.filter(row => row.target).map(row => [row.source.key, row.target?.[0]?.key].join(' → '))
+    expect(new Set(leads)).to.have.all.keys(
+      'pending → approved',
+      'pending → failed',
+      'pending → expired',
+      'pending → canceled',
+    )
+  })
+
+  it('answers every kind of event in every state: its last row has no guard', () => {
+    for (const node of stateNodes)
+      for (const [event, rows] of node.transitions)
+        expect(rows.at(-1)?.guard, `${node.key} ${event}`).to.equal(undefined)
+  })
+})

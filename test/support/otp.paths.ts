@@ -1,0 +1,158 @@
+// Every way a verification can go, from the model itself: the shortest path to each of its states, and from there every move once
+// more. Moves have names, so that another test can play the same paths over HTTP, doing what each name says at the time it says.
+import { initialTransition, transition } from 'xstate'
+import { getShortestPaths } from 'xstate/graph'
+import { otpMachine } from '../../machines/otp.machine.ts'
+import type { OtpCommand } from '../../machines/otp.step.ts'
+import type { OtpEvent } from '../../machines/otp.ts'
+import { type SavedOtp, VERSION } from '../../machines/otp.versions.ts'
+import { type Row, rowsTaken } from './otp.rows.ts'
+import * as otp from './otp.ts'
+
+type Make = Extract<otp.Move, (...given: never[]) => OtpCommand>
+const make = (move: otp.Move): Make => {
+  if ('wait' in move) throw new Error('waiting is no event')
+  return move
+}
+/** The same, but not before the code has lapsed. */
+const late =
+  (move: (options: { at: number }) => otp.Move): Make =>
+  (saved, now) =>
+    make(move({ at: Math.max(now, saved.context.expires_at) }))(saved, now)
+/** The same, at once. */
+const now =
+  (move: (options: { at: number }) => otp.Move): Make =>
+  (saved, at) =>
+    make(move({ at }))(saved, at)
+
+const { right, wrong, resend, cancel, lapse, reported, message, exchange, device, otherServer } = otp
+
+export const MOVES = {
+  'verify right': make(right()),
+  'verify wrong': make(wrong()),
+  'verify right, another key': make(right({ by: otherServer })),
+  'verify right, locked': make(right({ locked_ms: 60_000 })),
+  'verify right, too late': late(right),
+  'verify right, device': make(right({ by: device })),
+  'verify wrong, device': make(wrong({ by: device })),
+  'verify right, device, locked': make(right({ by: device, locked_ms: 60_000 })),
+  resend: make(resend()),
+  'resend sms': make(resend('sms')),
+  'resend whatsapp': make(resend('whatsapp')),
+  'resend telegram': make(resend('telegram')),
+  'resend, too early': now(options => resend(null, options)),
+  'resend, too late': late(options => resend(null, options)),
+  'resend, nothing usable': make(resend(null, { usable: [] })),
+  cancel: make(cancel()),
+  'cancel, too late': late(cancel),
+  lapse: make(lapse()),
+  'lapse, too early': now(lapse),
+  'receipt: sent': make(reported('sent')),
+  'receipt: delivered': make(reported('delivered')),
+  'receipt: failed': make(reported('failed')),
+  'receipt: the first failed': make(reported('failed', { reported_id: 'dlv_1' })),
+  'receipt: of nothing known': make(reported('delivered', { reported_id: 'dlv_unknown' })),
+  message: make(message()),
+  'message on a dead link': make(message('link_dead')),
+  'message, too late': late(options => message(undefined, options)),
+  exchange: make(exchange()),
+  'exchange, another key': make(exchange({ key_id: otherServer.key_id })),
+  'exchange, forged': make(exchange({ genuine: false })),
+  'exchange, too late': (saved, at) => make(exchange({ at: at + saved.context.rules.token_ttl_ms }))(saved, at),
+} satisfies Record<string, Make>
+
+export type MoveName = keyof typeof MOVES
+export type NamedEvent = OtpEvent & { id: string; move: MoveName }
+
+/** Small limits: they are reached in few moves. */
+const rules = { verify_attempts: 2, send_attempts: 3, cooldowns_ms: [30_000, 60_000] }
+
+export const STARTS = {
+  'by a server': { rules },
+  'by a device': { rules, started_by: device },
+  'falling back by itself': { rules: { ...rules, auto_fallback: true } },
+  'on a link_code link': { rules, order: ['whatsapp', 'sms'], whatsapp: 'link_code' },
+  'on a link_inbound link': { rules, order: ['whatsapp', 'sms'], whatsapp: 'link_inbound' },
+} satisfies Record<string, otp.StartOptions>
+
+export type StartName = keyof typeof STARTS
+
+export interface OtpPath {
+  name: string
+  start: otp.StartCommand
+  /** In order; each carries the time it happens at. */
+  events: NamedEvent[]
+  /** Where it ends, by the model. */
+  end: Pick<SavedOtp, 'value' | 'context'>
+}
+
+/** Full context never ends; this much of it tells apart what the guards tell apart. */
+const reduced = ({ value, context }: OtpPath['end']): string => {
+  const receipt = context.deliveries.at(-1)?.status
+  const pending = [context.sends, context.channel]
+  const ended = [context.approval?.by?.key_id, context.exchange?.key_id]
+  return [value, context.wrong_codes, receipt, ...(value === 'pending' ? pending : ended)].join()
+}
+
+function eventAt(move: MoveName, end: OtpPath['end']): NamedEvent {
+  const saved: SavedOtp = { machine: 'otp', version: VERSION, last_commands: [], ...end }
+  const command = MOVES[move](saved, otp.latest(end.context))
+  if (command.type === 'otp.start') throw new Error('a path starts once')
+  return { ...command, move }
+}
+
+const moveNames = Object.keys(MOVES) as MoveName[]
+const eventsAt = (end: OtpPath['end']): NamedEvent[] => moveNames.map(move => eventAt(move, end))
+
+function shortestPaths(name: StartName): OtpPath[] {
+  const paths = getShortestPaths(otpMachine, {
+    input: otp.start(STARTS[name]),
+    events: ({ value, context }) => eventsAt({ value, context }),
+    serializeState: ({ value, context }) => reduced({ value, context }),
+    serializeEvent: event => ('move' in event ? String(event.move) : event.type),
+  })
+  return paths.map(({ steps }) => {
+    const events = steps.map(({ event }) => event).filter((event): event is NamedEvent => 'move' in event)
+    return followed(
+      name,
+      events.map(({ move }) => move),
+    )
+  })
+}
+
+/** The graph keeps one context for many that look alike, so a path's events are made anew along its own way. */
+function followed(name: StartName, moves: MoveName[]): OtpPath {
+  const start = otp.start(STARTS[name])
+  const origin: OtpPath = { name, start, events: [], end: initialTransition(otpMachine, start)[0] }
+  return moves.reduce((path, move) => extended(path, eventAt(move, path.end)), origin)
+}
+
+function extended({ name, start, events, end }: OtpPath, event: NamedEvent): OtpPath {
+  const [{ value, context }] = transition(otpMachine, otpMachine.resolveState(end), event)
+  return { start, name: `${name} → ${event.move}`, events: [...events, event], end: { value, context } }
+}
+
+let found: OtpPath[] | undefined
+
+/** To every state the model can be in. */
+export function statePaths(): OtpPath[] {
+  found ??= (Object.keys(STARTS) as StartName[]).flatMap(shortestPaths)
+  return found
+}
+
+/** Every move from where a path ends. */
+export const onwards = (path: OtpPath): NamedEvent[] => eventsAt(path.end)
+
+/** The shortest few that together take every row of the table: for tests where a path costs more than a step. */
+export function coveringPaths(): OtpPath[] {
+  const taken = new Set<Row>()
+  const chosen: OtpPath[] = []
+  for (const path of statePaths().toSorted((a, b) => a.events.length - b.events.length))
+    for (const event of onwards(path)) {
+      const rows = rowsTaken(path.end, event).filter(row => !taken.has(row))
+      if (rows.length === 0) continue
+      for (const row of rows) taken.add(row)
+      chosen.push(extended(path, event))
+    }
+  return chosen
+}

@@ -1,0 +1,123 @@
+// Stories nobody thought of: any verification, then anything at all happening to it, at any time. In: what fast-check makes up. Out:
+// the steps taken. What is right is decided by a model beside the machine: which generation a code was made for.
+import fc from 'fast-check'
+import type { Channel } from '../../machines/channels.ts'
+import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
+import type { SavedOtp } from '../../machines/otp.versions.ts'
+import * as otp from './otp.ts'
+
+const CHANNELS: Channel[] = ['sms', 'whatsapp', 'telegram']
+const callers = fc.constantFrom(otp.server, otp.device, otp.otherServer, otp.otherDevice)
+const usable = fc.subarray(CHANNELS)
+
+/** A code that was right in this generation; 0 never was. */
+const guess = fc.record({ does: fc.constant('guess'), code: fc.nat(3), by: callers, locked: fc.boolean() })
+const resend = fc.record({ does: fc.constant('resend'), named: fc.option(fc.constantFrom(...CHANNELS)), usable })
+const report = fc.record({
+  does: fc.constant('report'),
+  of: fc.nat(3),
+  status: fc.constantFrom('sent', 'delivered', 'failed'),
+  usable,
+})
+const message = fc.record({ does: fc.constant('message'), link: fc.integer({ min: 1, max: 4 }) })
+const exchange = fc.record({ does: fc.constant('exchange'), by: callers, genuine: fc.boolean() })
+const plain = fc.record({ does: fc.constantFrom('cancel', 'lapse') })
+
+const deed = fc.oneof(
+  { arbitrary: guess, weight: 6 },
+  { arbitrary: resend, weight: 6 },
+  { arbitrary: report, weight: 4 },
+  { arbitrary: message, weight: 3 },
+  { arbitrary: exchange, weight: 2 },
+  { arbitrary: plain, weight: 1 },
+)
+
+/** How long before it: nothing, about a cooldown, about a lifetime. */
+const pause = fc.oneof(fc.constant(0), fc.nat(130 * otp.SECOND), fc.nat(15 * otp.MINUTE))
+
+const rules = fc.record({
+  ttl_ms: fc.integer({ min: otp.MINUTE, max: 60 * otp.MINUTE }),
+  verify_attempts: fc.integer({ min: 1, max: 10 }),
+  send_attempts: fc.integer({ min: 1, max: 20 }),
+  cooldowns_ms: fc.array(fc.nat(120 * otp.SECOND), { minLength: 1, maxLength: 4 }),
+  token_ttl_ms: fc.integer({ min: otp.SECOND, max: 60 * otp.MINUTE }),
+  auto_fallback: fc.boolean(),
+})
+
+export const stories = fc.record({
+  start: fc.record({
+    started_by: callers,
+    whatsapp: fc.constantFrom('template', 'link_code', 'link_inbound'),
+    order: fc.shuffledSubarray(CHANNELS, { minLength: 1 }),
+    rules,
+  }),
+  deeds: fc.array(fc.record({ pause, deed }), { maxLength: 40 }),
+})
+
+export type Story = typeof stories extends fc.Arbitrary<infer S> ? S : never
+type Deed = Story['deeds'][number]['deed']
+
+export interface Chapter {
+  before: SavedOtp
+  command: OtpCommand
+  after: Step
+  /** The model's word: which generation is the current one when the command comes. */
+  generation: number
+  deed: Deed
+}
+
+export interface Told {
+  begun: Step
+  chapters: Chapter[]
+}
+
+/** Nothing handed to `step` can be written to: a step that is not pure throws. */
+export function tell({ start, deeds }: Story): Told {
+  const begun = step(null, deepFreeze(otp.start(start)))
+  const chapters: Chapter[] = []
+  let before = begun.saved
+  let now = otp.T0
+  let generation = 1
+  for (const { pause, deed } of deeds) {
+    now += pause
+    const command = deepFreeze(commandFor(deed, generation, deepFreeze(before), now))
+    const after = step(before, command)
+    chapters.push({ before, command, after, generation, deed })
+    if (command.type === 'otp.resend' && command.named && after.reply.kind === 'accepted') generation += 1
+    before = after.saved
+  }
+  return { begun, chapters }
+}
+
+function commandFor(deed: Deed, generation: number, saved: SavedOtp, at: number): OtpCommand {
+  const move = moveFor(deed, generation, at)
+  if ('wait' in move) throw new Error('waiting is no command')
+  return move(saved, at)
+}
+
+function moveFor(deed: Deed, generation: number, at: number): otp.Move {
+  switch (deed.does) {
+    case 'guess': {
+      const locked_ms = deed.locked && deed.code === 0 ? otp.SECOND : null
+      return (deed.code === generation ? otp.right : otp.wrong)({ by: deed.by, locked_ms, at })
+    }
+    case 'resend':
+      return otp.resend(deed.named, { usable: deed.usable, at })
+    case 'report':
+      return otp.reported(deed.status, { reported_id: `dlv_${deed.of}`, usable: deed.usable, at })
+    case 'message':
+      return otp.message(`link_${deed.link}`, { at })
+    case 'exchange':
+      return otp.exchange({ key_id: deed.by.key_id, genuine: deed.genuine, at })
+    case 'cancel':
+      return otp.cancel({ at })
+    default:
+      return otp.lapse({ at })
+  }
+}
+
+export function deepFreeze<T>(data: T): T {
+  if (typeof data !== 'object' || data === null || Object.isFrozen(data)) return data
+  for (const part of Object.values(data)) deepFreeze(part)
+  return Object.freeze(data)
+}
