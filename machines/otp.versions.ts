@@ -12,21 +12,27 @@ export interface SavedOtp {
 }
 
 /** What an older release saved: the same frame around a context of another shape. */
-type Older = Omit<SavedOtp, 'context' | 'value'> & { value: string; context: Record<string, unknown> }
+export type OlderOtp = Omit<SavedOtp, 'context' | 'value'> & { value: string; context: Record<string, unknown> }
 
-/** `MIGRATORS[n]` makes version n + 1 of version n. A golden snapshot of every released version is restored in tests. */
-const MIGRATORS: Record<number, (older: Older) => Older> = {}
+/** `migrators[n]` makes version n + 1 of version n. A golden snapshot of every released version is restored in tests. */
+export type Migrators = Record<number, (older: OlderOtp) => OlderOtp>
 
 export const VERSION = 1
 
-export function current(saved: SavedOtp): SavedOtp {
-  if (saved.version === VERSION) return saved
-  if (saved.version > VERSION) throw new Error(`saved by a newer release: otp version ${saved.version}`)
-  let older: Older = { ...saved, context: { ...saved.context } }
-  while (older.version < VERSION) {
-    const migrate = MIGRATORS[older.version]
-    if (!migrate) throw new Error(`no way from otp version ${older.version} to ${VERSION}`)
-    older = { ...migrate(older), version: older.version + 1 }
+export const upTo =
+  (version: number, migrators: Migrators) =>
+  (saved: SavedOtp): SavedOtp => {
+    if (saved.version === version) return saved
+    if (saved.version > version) throw new Error(`saved by a newer release: otp version ${saved.version}`)
+    let older: OlderOtp = { ...saved, context: { ...saved.context } }
+    while (older.version < version) {
+      const migrate = migrators[older.version]
+      if (!migrate) throw new Error(`no way from otp version ${older.version} to ${version}`)
+      older = { ...migrate(older), version: older.version + 1 }
+    }
+    return older as unknown as SavedOtp
   }
-  return older as unknown as SavedOtp
-}
+
+const MIGRATORS: Migrators = {}
+
+export const current = upTo(VERSION, MIGRATORS)
