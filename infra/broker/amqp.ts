@@ -18,8 +18,8 @@ import { declare, queueNames, queues } from './amqp/queues.ts'
 import { callServer } from './amqp/server.ts'
 import type { Subscription } from './amqp/subscription.ts'
 import { workConsumer } from './amqp/work.ts'
-import type { Broker, Consumer, DeadLetters, Depth } from './broker.ts'
-import type { Topology, WorkQueue } from './topology.ts'
+import { type Broker, type Consumer, type DeadLetters, type Depth, Unroutable } from './broker.ts'
+import type { Queue, Topology, WorkQueue } from './topology.ts'
 
 export interface AmqpOptions {
   /** amqp:// or amqps://, with `?heartbeat=` in seconds where 10 is not right. */
@@ -49,6 +49,7 @@ export function amqpBroker(options: AmqpOptions): Broker {
   const names = queueNames(prefix)
   const table = queues(names, topology, deliveryLimit)
   const timers = deadlines(clock)
+  const known: string[] = [...topology.calls, ...Object.keys(topology.work)]
   const consumers = new Set<Subscription>()
   const dead = new Map<WorkQueue, DeadLetters>()
   let declaring: Promise<void> | undefined
@@ -86,8 +87,13 @@ export function amqpBroker(options: AmqpOptions): Broker {
     declareQueues().catch(error => log.warn({ queue, err: String(error) }, 'broker.queue_not_restored'))
   }
 
-  async function attach(subscribe: () => Subscription): Promise<Consumer> {
+  function mustBeKnown(queue: Queue): void {
+    if (!known.includes(queue)) throw new Unroutable(`there is no queue ${queue}`)
+  }
+
+  async function attach(queue: Queue, subscribe: () => Subscription): Promise<Consumer> {
     if (closing) throw new Unavailable('the broker was closed')
+    mustBeKnown(queue)
     const subscription = subscribe()
     consumers.add(subscription)
     await subscription.opened
@@ -120,12 +126,17 @@ export function amqpBroker(options: AmqpOptions): Broker {
       durable.send(names.queue(queue), contentOf(body), properties({ id, attempt: 1, publishedAt: clock.now() })),
     request: (queue, message, budgetMs) => calls.request(names.queue(queue), message, budgetMs),
     consume: (queue, handle, flow) =>
-      attach(() =>
+      attach(queue, () =>
         workConsumer({ ...toConsume, publisher: durable, delays: topology.work[queue] }, queue, handle, flow),
       ),
-    serve: (queue, answer, flow) => attach(() => callServer({ ...toConsume, caller: calls }, queue, answer, flow)),
-    depth: queue => aside(consuming, clock, channel => depth(channel, names.queue(queue))),
+    serve: (queue, answer, flow) =>
+      attach(queue, () => callServer({ ...toConsume, caller: calls }, queue, answer, flow)),
+    async depth(queue) {
+      mustBeKnown(queue)
+      return aside(consuming, clock, channel => depth(channel, names.queue(queue)))
+    },
     dead(queue) {
+      mustBeKnown(queue)
       const letters = dead.get(queue) ?? deadLetters({ link: consuming, clock, names, publisher: durable }, queue)
       dead.set(queue, letters)
       return letters

@@ -11,6 +11,7 @@ import {
   collect,
   echo,
   expectRejection,
+  latch,
   NEVER,
   onRabbit,
   QUEUE,
@@ -27,7 +28,7 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
   let bench: RabbitBench
   let spy: ChannelSpy
   let broker: Broker
-  const { log, lines } = capturedLog()
+  const { log, lines, output } = capturedLog()
 
   beforeEach(async () => {
     bench = rabbitBench()
@@ -44,20 +45,17 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
   /** A handler that waits to be released, and how often it was called for each id. */
   async function consumeHeld(): Promise<{ taken: string[]; release: () => void; consumer: Consumer }> {
     const taken: string[] = []
-    let release = () => {}
-    const released = new Promise<void>(resolve => {
-      release = resolve
-    })
+    const { opened, open } = latch()
     const consumer = await broker.consume(
       QUEUE,
       async waiting => {
         taken.push(...waiting.map(({ id }) => id))
-        await released
+        await opened
         return waiting.map(done)
       },
       { prefetch: 10 },
     )
-    return { taken, release, consumer }
+    return { taken, release: open, consumer }
   }
 
   it('publishes again, and rejects at once what waited for a confirm', async () => {
@@ -159,5 +157,17 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
     await eventually(() => broker.publish('channel.sms', { id: 'b', body: 1 }))
     await broker.publish(QUEUE, { id: 'a', body: 1 })
     await eventually(() => expect(seen).to.deep.equal(['a']))
+  })
+
+  it('stays down and says why while a queue stands there with other arguments, and comes up when it is gone', async () => {
+    const other = rabbitBench()
+    const name = other.names.queue(QUEUE)
+    await onRabbit(rabbit => rabbit.assertQueue(name, { durable: true }))
+    const refused = other.open({ log })
+    await eventually(() => expect(output()).to.match(new RegExp(`inequivalent arg.*${name}`)))
+    expect(refused.state()).to.equal('down')
+    await deleteQueue(name)
+    await up(refused)
+    await other.close()
   })
 })

@@ -11,6 +11,7 @@ import {
   collect,
   echo,
   expectRejection,
+  latch,
   NEVER,
   onRabbit,
   QUEUE,
@@ -64,15 +65,12 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
 
     it('refuse at once what is published or asked, go on consuming, and lose no outcome', async () => {
       const attempts: number[] = []
-      let release = () => {}
-      const released = new Promise<void>(resolve => {
-        release = resolve
-      })
+      const { opened, open } = latch()
       await broker.consume(
         QUEUE,
         async ([message]) => {
           attempts.push(message?.attempt ?? 0)
-          await released
+          await opened
           return [attempts.length === 1 ? retry(1) : done()]
         },
         { prefetch: 1 },
@@ -92,7 +90,7 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
       }
       await broker.consume('channel.sms', note, { prefetch: 1 })
       await eventually(() => expect(seen).to.deep.equal(['waits']))
-      release()
+      open()
 
       await watermark('0.4')
       await up(broker)

@@ -1,15 +1,17 @@
 // The line to RabbitMQ is not there yet, is cut, goes silent: the adapter says so at once, loses nothing, and comes back without
 // anyone's help.
 import { expect } from 'chai'
-import { done } from '../../infra/broker/broker.ts'
+import { done, retry } from '../../infra/broker/broker.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import {
   CALLS,
   collect,
   echo,
   expectRejection,
+  latch,
   NEVER,
   onRabbit,
+  publishingBy,
   QUEUE,
   type RabbitBench,
   rabbitBehindProxy,
@@ -113,6 +115,33 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     proxy.mute()
     await expectRejection(broker.publish(QUEUE, { id: 'a', body: 1 }), Unavailable)
     expect(broker.state()).to.equal('up')
+  })
+
+  it('is lost for publishing alone: consumers stay attached, and a retry waits for the line, not for luck', async () => {
+    const broker = bench.open({ connect: publishingBy(url) })
+    await up(broker)
+    const { opened, open } = latch()
+    const attempts: number[] = []
+    const consumer = await broker.consume(
+      QUEUE,
+      async ([message]) => {
+        attempts.push(message?.attempt ?? 0)
+        await opened
+        return [attempts.length === 1 ? retry(1) : done()]
+      },
+      { prefetch: 1 },
+    )
+    await broker.publish(QUEUE, { id: 'a', body: 1 })
+    await eventually(() => expect(attempts).to.deep.equal([1]))
+    proxy.refuse()
+    await eventually(() => expect(broker.state()).to.equal('down'))
+    open()
+    expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 1 })
+    expect(consumer.attached()).to.equal(true)
+    proxy.heal()
+    await eventually(() => expect(attempts).to.deep.equal([1, 2]))
+    await consumer.stop()
+    expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 0 })
   })
 
   it('is cut five times under load: every message whose publish resolved is handled', async () => {

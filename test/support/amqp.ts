@@ -1,6 +1,6 @@
 // RabbitMQ for tests: brokers on queues no other test uses, removed afterwards; and the channels a broker opened, to break them.
 import { randomUUID } from 'node:crypto'
-import { type Channel, type ConfirmChannel, connect } from 'amqplib'
+import { type Channel, type ConfirmChannel, connect, type SocketOptions } from 'amqplib'
 import { expect } from 'chai'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
 import { type AmqpOptions, amqpBroker } from '../../infra/broker/amqp.ts'
@@ -78,6 +78,13 @@ export async function rabbitBehindProxy(): Promise<{ proxy: TcpProxy; url: strin
   return { proxy, url: url.href }
 }
 
+/** A `connect` whose publishing connections go by another way. */
+export const publishingBy = (url: string): typeof connect =>
+  ((given: string, options: SocketOptions) => {
+    const publishes = String(options.clientProperties?.connection_name).includes(' publish ')
+    return connect(publishes ? url : given, options)
+  }) as typeof connect
+
 export interface ChannelSpy {
   connect: typeof connect
   /** The newest channel that confirms publishes. */
@@ -129,6 +136,15 @@ export const breakChannel = (channel: Channel): Promise<void> =>
     },
     () => {},
   )
+
+/** Something for a handler to wait for. */
+export function latch(): { opened: Promise<void>; open: () => void } {
+  let open = () => {}
+  const opened = new Promise<void>(resolve => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}
 
 /** The queues most fault tests use. */
 export const QUEUE = 'webhook.deliver'

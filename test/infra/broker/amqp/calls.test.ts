@@ -1,0 +1,144 @@
+// How calls travel on RabbitMQ: together when asked together, never past their budget, and to another server when one stops.
+import { Buffer } from 'node:buffer'
+import { expect } from 'chai'
+import { type Broker, CallFailed, CallTimeout, type Message } from '../../../../infra/broker/broker.ts'
+import {
+  CALLS,
+  channelSpy,
+  echo,
+  expectRejection,
+  latch,
+  NEVER,
+  onRabbit,
+  type RabbitBench,
+  rabbitBench,
+  up,
+} from '../../../support/amqp.ts'
+import { AMQP_URL, onRealEngines } from '../../../support/engines.ts'
+import { eventually } from '../../../support/eventually.ts'
+
+onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
+  let bench: RabbitBench
+  beforeEach(() => {
+    bench = rabbitBench()
+  })
+  afterEach(() => bench.close())
+
+  async function opened(...options: Parameters<RabbitBench['open']>): Promise<Broker> {
+    const broker = bench.open(...options)
+    await up(broker)
+    return broker
+  }
+
+  const ask = (broker: Broker, bodies: unknown[], budgetMs = NEVER): Promise<unknown>[] =>
+    bodies.map(body => broker.request(CALLS, { id: `${body}`, body }, budgetMs))
+
+  const bodies = Array.from({ length: 100 }, (_, index) => index)
+
+  for (const [framing, frames] of [
+    [256, 1],
+    [30, 4],
+    [1, 100],
+  ] as const)
+    it(`puts 100 calls of one tick into ${frames} messages when a frame holds ${framing}`, async () => {
+      const broker = await opened({ framing })
+      const answers = Promise.all(ask(broker, bodies))
+      await eventually(async () => expect(await broker.depth(CALLS)).to.include({ ready: frames }))
+      await echo(broker)
+      expect(await answers).to.deep.equal(bodies)
+    })
+
+  it('answers the calls of one batch in one message', async () => {
+    const spy = channelSpy()
+    const server = await opened({ connect: spy.connect })
+    await server.serve(CALLS, async waiting => waiting.map(({ body }) => body), { prefetch: 1, batch: 50 })
+    const channel = spy.consuming('amq.rabbitmq.reply-to')
+    const send = channel.sendToQueue.bind(channel)
+    let messages = 0
+    channel.sendToQueue = (...args) => {
+      messages += 1
+      return send(...args)
+    }
+    expect(await Promise.all(ask(await opened(), bodies))).to.deep.equal(bodies)
+    expect(messages).to.equal(2)
+  })
+
+  it('never hands over a call past its budget because another of its tick had more time', async () => {
+    const broker = await opened()
+    const [long] = ask(broker, ['long'])
+    const [short] = ask(broker, ['short'], 40)
+    await expectRejection(short ?? Promise.resolve(), CallTimeout)
+    const handed: unknown[] = []
+    await broker.serve(
+      CALLS,
+      async waiting => {
+        handed.push(...waiting.map(({ body }) => body))
+        return waiting.map(({ body }) => body)
+      },
+      { prefetch: 10 },
+    )
+    expect(await long).to.equal('long')
+    expect(await Promise.all(ask(broker, ['later']))).to.deep.equal(['later'])
+    expect(handed).to.deep.equal(['long', 'later'])
+  })
+
+  it('times out at once a call that has no time left', async () => {
+    const broker = await opened()
+    await expectRejection(broker.request(CALLS, { id: 'c', body: 1 }, 0), CallTimeout)
+  })
+
+  it('hands the calls a stopping server has not begun to another, each to be done once', async () => {
+    const [first, second] = [await opened(), await opened()]
+    const { opened: released, open: release } = latch()
+    const handed: Record<'first' | 'second', unknown[]> = { first: [], second: [] }
+    const serve = (name: 'first' | 'second', before: Promise<void>) => async (waiting: Message[]) => {
+      handed[name].push(...waiting.map(({ body }) => body))
+      await before
+      return waiting.map(() => name)
+    }
+    const stopping = await first.serve(CALLS, serve('first', released), { prefetch: 10, parallel: 1 })
+    const answers = ask(second, ['a', 'b', 'c'])
+    await eventually(() => expect(handed.first).to.deep.equal(['a']))
+    const stopped = stopping.stop()
+    await second.serve(CALLS, serve('second', Promise.resolve()), { prefetch: 10 })
+    expect(await Promise.all(answers.slice(1))).to.deep.equal(['second', 'second'])
+    release()
+    await stopped
+    expect(await answers[0]).to.equal('first')
+    expect(handed).to.deep.equal({ first: ['a'], second: ['b', 'c'] })
+    await eventually(async () => expect(await second.depth(CALLS)).to.deep.equal({ ready: 0, consumers: 1 }))
+  })
+
+  it('fails a call whose answer JSON cannot hold', async () => {
+    const broker = await opened()
+    await broker.serve(CALLS, async waiting => waiting.map(() => 1n), { prefetch: 10 })
+    await expectRejection(broker.request(CALLS, { id: 'c', body: 1 }, NEVER), CallFailed)
+  })
+
+  it('survives what is no call', async () => {
+    const broker = await opened()
+    const server = await echo(broker)
+    await onRabbit(async rabbit => {
+      for (const junk of ['', '{', '7', '[{}]', '[{"n":1}]'])
+        rabbit.sendToQueue(bench.names.queue(CALLS), Buffer.from(junk))
+      await rabbit.waitForConfirms()
+    })
+    expect(await Promise.all(ask(broker, bodies))).to.deep.equal(bodies)
+    expect(server.attached()).to.equal(true)
+    await server.stop()
+    await eventually(async () => expect(await broker.depth(CALLS)).to.deep.equal({ ready: 0, consumers: 0 }))
+  })
+
+  it('declares a durable queue for calls where RabbitMQ refuses any other', async () => {
+    const spy = channelSpy()
+    const pretending = async (...args: Parameters<typeof spy.connect>) => {
+      const model = await spy.connect(...args)
+      model.connection.serverProperties.version = '4.3.0'
+      return model
+    }
+    await opened({ connect: pretending as typeof spy.connect })
+    await onRabbit(rabbit =>
+      rabbit.assertQueue(bench.names.queue(CALLS), { durable: true, arguments: { 'x-queue-type': 'classic' } }),
+    )
+  })
+})
