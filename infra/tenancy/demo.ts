@@ -1,0 +1,56 @@
+// The first start of an empty, unconfigured development system: a company and an app to try things with, and what to paste.
+import { type ApplyTo, write } from './bootstrap.apply.ts'
+import { readBootstrap } from './bootstrap.ts'
+
+const DEMO = JSON.stringify({
+  companies: [
+    {
+      id: 'cmp_demo',
+      name: 'Demo',
+      apps: [
+        {
+          id: 'app_demo',
+          name: 'Demo',
+          keys: [
+            { id: 'key_demoserver', kind: 'server', mode: 'test' },
+            { id: 'key_demodevice', kind: 'publishable', mode: 'test' },
+          ],
+        },
+      ],
+    },
+  ],
+})
+
+/** The keys of the demo app, or null when there is any company already. */
+export async function createDemo(to: ApplyTo): Promise<{ server: string; publishable: string } | null> {
+  const [company] = await to.store.docs('companies').find({}, { sort: { _id: 1 }, limit: 1 })
+  if (company) return null
+  const { minted } = await write(readBootstrap(DEMO), to)
+  const keyOf = (id: string): string | undefined => minted.find(key => key.id === id)?.key
+  const [server, publishable] = [keyOf('key_demoserver'), keyOf('key_demodevice')]
+  // Of several processes that start together, the one that made the keys shows them.
+  return server && publishable ? { server, publishable } : null
+}
+
+/** What a developer pastes into a second terminal. */
+export const demoGuide = (url: string, keys: { server: string; publishable: string }, adminToken: string): string => `
+  A demo app is ready. Its test keys are shown this once:
+
+    server key       ${keys.server}
+    publishable key  ${keys.publishable}
+
+  Send a code (test keys deliver into a sandbox, never to a phone):
+
+    curl -s ${url}/api/v1/otp/send -H 'authorization: Bearer ${keys.server}' \\
+      -H 'content-type: application/json' -d '{"recipient": "+15005550010"}'
+
+  Read it in the sandbox:
+
+    curl -s '${url}/admin/v1/sandbox/messages?recipient=%2B15005550010' -H 'authorization: Bearer ${adminToken}'
+
+  Check it, with the otp_id and the code you got:
+
+    curl -s ${url}/api/v1/otp/verify -H 'authorization: Bearer ${keys.server}' \\
+      -H 'content-type: application/json' -d '{"otp_id": "…", "code": "…"}'
+
+`
