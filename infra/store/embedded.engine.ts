@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
+import { StartProblem } from '../start-problem.ts'
 import { Unavailable } from '../unavailable.ts'
 import { Duplicate } from './docs.ts'
 import type { Parameter } from './embedded.condition.ts'
@@ -31,7 +32,7 @@ export function openEngine(folder: string): Engine {
     lock(engine)
     return engine
   } catch (error) {
-    throw isBusy(error) ? new Error(`another process is using ${folder}`, { cause: error }) : error
+    throw isBusy(error) ? new StartProblem(`another process is using ${folder}`, { cause: error }) : error
   }
 }
 

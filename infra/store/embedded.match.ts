@@ -34,8 +34,9 @@ function reach(value: unknown, names: readonly string[], depth: number, found: T
   if (name === undefined) return found(value) || (Array.isArray(value) && value.some(found))
   if (isObject(value)) return reach(member(value, name), names, depth + 1, found)
   if (!Array.isArray(value)) return found(undefined)
-  if (/^\d+$/.test(name) && Number(name) < value.length && reach(value[Number(name)], names, depth + 1, found))
-    return true
+  const numbered = /^\d+$/.test(name) ? value[Number(name)] : undefined
+  const goesOn = depth + 1 === names.length || isObject(numbered) || Array.isArray(numbered)
+  if (numbered !== undefined && goesOn && reach(numbered, names, depth + 1, found)) return true
   return value.some(each => isObject(each) && reach(each, names, depth, found))
 }
 

@@ -1,11 +1,7 @@
 // Applies a computed update ("add one unless that passes the limit"). In: the document as read, changed in place, and stages.
-// mingo computes the expressions; the stages are ours, because in mingo a stage sees its own writes to nested fields.
-import { Aggregator, Context } from 'mingo'
-import { evalExpr } from 'mingo/core'
-import type { Iterator } from 'mingo/lazy'
-import type { Options } from 'mingo/types'
-import { compare } from 'mingo/util'
 import type { Doc, Pipeline } from './docs.ts'
+import { evaluate } from './embedded.expression.ts'
+import { refuseConflicts } from './embedded.update.ts'
 import { copy, isObject, member } from './embedded.values.ts'
 
 type Fields = Record<string, unknown>
@@ -16,71 +12,48 @@ export function applyPipeline<T extends Doc>(doc: T, pipeline: Pipeline): void {
   for (const stage of pipeline) {
     const [operator, ...others] = Object.keys(stage)
     if (others.length > 0) throw new TypeError('A stage has one operator')
-    if (operator === '$set' && '$set' in stage) setFields(fields, flattened(stage.$set))
-    else if (operator === '$unset' && '$unset' in stage)
-      for (const path of stage.$unset) write(fields, path.split('.'), undefined)
+    if ('$set' in stage) setFields(fields, flattened(stage.$set))
+    else if ('$unset' in stage) for (const path of stage.$unset) takeAway(fields, path.split('.'))
     else throw new TypeError(`A computed update knows no ${operator}`)
   }
   if (doc._id !== _id) throw new TypeError('An _id does not change')
 }
 
 /** Every expression is computed before the first is written. One that comes to nothing takes its field away. */
-function setFields(doc: Fields, expressions: Fields): void {
-  const values = compute(doc, Object.values(expressions)).map(copy)
-  for (const [i, path] of Object.keys(expressions).entries()) write(doc, path.split('.'), values[i])
+function setFields(doc: Fields, expressions: [path: string, expression: unknown][]): void {
+  refuseConflicts(expressions.map(([path]) => path))
+  const scope = { root: doc, variables: {} }
+  const values = expressions.map(([path, expression]) => [path.split('.'), copy(evaluate(expression, scope))] as const)
+  for (const [names, value] of values) write(doc, names, value)
 }
 
 /** `{ a: { b: 1 } }` sets `a.b` and leaves the rest of `a`, as in MongoDB. */
-function flattened(fields: Fields, prefix = ''): Fields {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => {
-      const isPlain =
-        isObject(value) && Object.keys(value).length > 0 && !Object.keys(value).some(key => key.startsWith('$'))
-      return isPlain ? Object.entries(flattened(value, `${prefix}${name}.`)) : [[prefix + name, value]]
-    }),
-  )
+function flattened(fields: Fields, prefix = ''): [path: string, expression: unknown][] {
+  return Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
+    if (value === undefined) return []
+    if (!isObject(value) || Object.keys(value).some(key => key.startsWith('$'))) return [[prefix + name, value]]
+    if (Object.keys(value).length === 0)
+      throw new TypeError('A computed update sets an empty object: write it as a $literal')
+    return flattened(value, `${prefix}${name}.`)
+  })
 }
 
 /** A list on the way stands for its members; anything else that is no object gives way to one. */
-function write(holder: Fields, [name = '', ...rest]: string[], value: unknown): void {
-  if (rest.length === 0) {
-    if (value === undefined) delete holder[name]
-    else holder[name] = value
-    return
-  }
-  const next = member(holder, name)
-  if (Array.isArray(next)) {
-    for (const each of next) if (isObject(each)) write(each, rest, value)
-  } else if (isObject(next)) write(next, rest, value)
-  else if (value !== undefined) {
-    holder[name] = {}
-    write(holder[name] as Fields, rest, value)
-  }
+function write(holder: Fields, [name = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length > 0) holder[name] = within(member(holder, name), rest, value)
+  else if (value === undefined) delete holder[name]
+  else holder[name] = value
 }
 
-interface Job {
-  doc: Fields
-  expressions: unknown[]
+function within(value: unknown, names: readonly string[], leaf: unknown): unknown {
+  if (Array.isArray(value)) return value.map(each => within(each, names, copy(leaf)))
+  const holder = isObject(value) ? value : {}
+  write(holder, names, leaf)
+  return holder
 }
 
-// A stage of our own lets mingo prepare its table of operators once, which otherwise costs 100 µs on every call.
-const $evaluate = (jobs: Iterator, _: unknown, options: Options): Iterator =>
-  jobs.map(({ doc, expressions }: Job) => ({ values: expressions.map(each => evalExpr(doc, each, options)) }))
-
-/** The greatest by `better`, passing over null and missing, which mingo takes for the greatest of all. */
-const best =
-  (better: (order: number) => boolean) =>
-  (doc: unknown, operand: unknown, options: Options): unknown =>
-    [evalExpr(doc, operand, options)]
-      .flat()
-      .reduce((a, b) => (b === null || b === undefined || (a !== null && !better(compare(b, a))) ? a : b), null)
-
-const evaluation = new Aggregator([{ $evaluate: {} }], {
-  context: Context.init({
-    pipeline: { $evaluate },
-    expression: { $max: best(order => order > 0), $min: best(order => order < 0) },
-  }),
-})
-
-const compute = (doc: Fields, expressions: unknown[]): unknown[] =>
-  evaluation.run<{ values: unknown[] }>([{ doc, expressions } satisfies Job])[0]?.values ?? []
+function takeAway(value: unknown, [name = '', ...rest]: readonly string[]): void {
+  if (Array.isArray(value)) for (const each of value) takeAway(each, [name, ...rest])
+  else if (isObject(value) && rest.length > 0) takeAway(member(value, name), rest)
+  else if (isObject(value)) delete value[name]
+}

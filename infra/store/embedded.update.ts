@@ -11,14 +11,14 @@ type Holder = Record<string, unknown>
 type Operator = (holder: Holder, name: string, operand: unknown, path: string) => void
 
 export function applyOperators<T extends Doc>(doc: T, update: Operators<T>, inserting = false): void {
-  refuseConflicts(update)
+  refuseConflicts(Object.values(update).flatMap(fields => Object.keys(fields ?? {})))
   for (const [operator, fields] of Object.entries(update)) {
     if (operator === '$setOnInsert' && !inserting) continue
     const apply = OPERATORS[operator === '$setOnInsert' ? '$set' : operator]
     if (!apply) throw new TypeError(`An update knows no ${operator}`)
     for (const [path, operand] of Object.entries(fields as Holder)) {
       if (operand === undefined) continue
-      const found = holderOf(doc as unknown as Holder, path, !LEAVE_MISSING.has(operator))
+      const found = holderOf(doc as unknown as Holder, path, operator)
       if (found) apply(found.holder, found.name, operand, path)
     }
   }
@@ -32,7 +32,7 @@ const OPERATORS: Record<string, Operator> = {
     put(holder, name, copy(operand))
   },
   $unset(holder, name) {
-    if (Array.isArray(holder)) holder[Number(name)] = null
+    if (Array.isArray(holder) && name in holder) holder[Number(name)] = null
     else delete holder[name]
   },
   $inc(holder, name, operand, path) {
@@ -108,24 +108,26 @@ function pulling(operand: unknown): Test {
 const fieldOf = (path: string): string => path.split('.')[0] ?? ''
 
 /** Where a dotted path ends. What is missing on the way is made, or, for operators that only take away, left. */
-function holderOf(doc: Holder, path: string, make: boolean): { holder: Holder; name: string } | undefined {
+function holderOf(doc: Holder, path: string, operator: string): { holder: Holder; name: string } | undefined {
   const names = path.split('.')
   const name = names.pop() ?? ''
-  let holder = doc
+  let holder: unknown = doc
   for (const step of names) {
-    const next = member(holder, step)
-    if (next === undefined && make) put(holder, step, {})
-    else if (!isObject(next) && !Array.isArray(next)) {
-      if (make) throw new TypeError(`In ${fieldOf(path)}: a path leads through what is no object`)
-      return undefined
-    }
-    holder = member(holder, step) as Holder
+    if (!canHold(holder, step)) break
+    if (!LEAVE_MISSING.has(operator) && member(holder, step) === undefined) put(holder, step, {})
+    holder = member(holder, step)
   }
-  return { holder, name }
+  if (canHold(holder, name)) return { holder, name }
+  if (holder === undefined || operator === '$unset') return undefined
+  throw new TypeError(`In ${fieldOf(path)}: a path leads through what is no object`)
 }
 
-function refuseConflicts(update: object): void {
-  const paths = Object.values(update).flatMap(fields => Object.keys(fields ?? {}))
+/** A list has members by number only. */
+const canHold = (value: unknown, name: string): value is Holder =>
+  isObject(value) || (Array.isArray(value) && /^\d+$/.test(name))
+
+/** Two writes to one path, or to a path and into it. */
+export function refuseConflicts(paths: readonly string[]): void {
   const taken = new Set(paths)
   const clash = (path: string) => path.split('.').some((_, i, names) => i > 0 && taken.has(names.slice(0, i).join('.')))
   if (taken.size < paths.length || paths.some(clash))

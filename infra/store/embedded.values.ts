@@ -18,6 +18,32 @@ export function compare(a: unknown, b: unknown): number {
   return Number.NaN
 }
 
+/** The one order of all values, in which computed updates compare: missing, null, numbers, text, objects, lists, booleans, dates. */
+export function order(a: unknown, b: unknown): number {
+  const rank = rankOf(a) - rankOf(b)
+  if (rank !== 0) return rank
+  if (Array.isArray(a)) return orderOfEach(a, b as unknown[])
+  if (isObject(a)) return orderOfMembers(Object.entries(a), Object.entries(b as object))
+  return typeof a === 'boolean' ? Number(a) - Number(b) : compare(a, b) || 0
+}
+
+function rankOf(value: unknown): number {
+  if (value instanceof Date) return 7
+  if (Array.isArray(value)) return 5
+  if (value === null) return 1
+  return { undefined: 0, number: 2, string: 3, object: 4, boolean: 6 }[typeof value as string] ?? 8
+}
+
+const orderOfEach = (a: readonly unknown[], b: readonly unknown[]): number =>
+  a.map((each, i) => (i < b.length ? order(each, b[i]) : 1)).find(each => each !== 0) ?? a.length - b.length
+
+/** By the type of the first value, its name, then the value; then the next. */
+const orderOfMembers = (a: readonly [string, unknown][], b: readonly [string, unknown][]): number =>
+  orderOfEach(
+    a.flatMap(([name, value]) => [rankOf(value), name, value]),
+    b.flatMap(([name, value]) => [rankOf(value), name, value]),
+  )
+
 /** Whole values, objects by their members in their order, as MongoDB has it. */
 export const alike = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b))
@@ -27,6 +53,11 @@ export function copy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   return value instanceof Date ? new Date(value) : JSON.parse(JSON.stringify(value))
 }
+
+export const isNothing = (value: unknown): boolean => value === null || value === undefined
+
+/** What a computed condition takes for true: text and lists are, even empty ones. */
+export const truthy = (value: unknown): boolean => !isNothing(value) && value !== false && value !== 0
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)

@@ -1,0 +1,138 @@
+// Computes an expression over one document, as MongoDB's aggregation does: `{ $add: ['$n', 1] }`. In: the document and the expression.
+// Out: a value, or undefined for what MongoDB calls missing. Only the operators below; each means what it means there, which mingo's do
+// not always (`{ $lt: ['$n', 5] }` is true where `n` is missing). Beside them: OPERATORS of lists in embedded.expression.lists.ts.
+import { LISTS } from './embedded.expression.lists.ts'
+import { isNothing, isObject, member, order, truthy } from './embedded.values.ts'
+
+export interface Scope {
+  root: unknown
+  /** What `$$name` stands for. */
+  variables: Readonly<Record<string, unknown>>
+}
+
+export type Evaluate = (expression: unknown, scope: Scope) => unknown
+export type Operator = (operand: unknown, scope: Scope, evaluate: Evaluate) => unknown
+
+export const evaluate: Evaluate = (expression, scope) => {
+  if (typeof expression === 'string')
+    return expression.startsWith('$') ? reference(expression.slice(1), scope) : expression
+  if (Array.isArray(expression)) return expression.map(each => evaluate(each, scope) ?? null)
+  if (!isObject(expression)) return expression
+  const [name, ...others] = Object.keys(expression)
+  if (!name?.startsWith('$')) return members(expression, scope)
+  const operator = OPERATORS[name]
+  if (!operator || others.length > 0)
+    throw new TypeError(`A computed update knows no ${[name, ...others].join(' with ')}`)
+  return operator(expression[name], scope, evaluate)
+}
+
+function members(expression: Record<string, unknown>, scope: Scope): Record<string, unknown> {
+  const values = Object.entries(expression).map(([name, each]) => [name, evaluate(each, scope)])
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined))
+}
+
+/** `$a.b` or `$$name.a.b`, without the first `$`. */
+function reference(path: string, { root, variables }: Scope): unknown {
+  const [first = '', ...rest] = path.split('.')
+  if (!first.startsWith('$')) return follow(root, [first, ...rest])
+  if (first === '$REMOVE') return undefined
+  if (first === '$ROOT') return follow(root, rest)
+  if (!Object.hasOwn(variables, first.slice(1))) throw new TypeError(`A computed update knows no $${first}`)
+  return follow(variables[first.slice(1)], rest)
+}
+
+/** A list on the way stands for what the objects in it have there. */
+function follow(value: unknown, names: readonly string[]): unknown {
+  const [name, ...rest] = names
+  if (name === undefined) return value
+  if (Array.isArray(value))
+    return value
+      .filter(isObject)
+      .map(each => follow(each, names))
+      .filter(each => each !== undefined)
+  return isObject(value) ? follow(member(value, name), rest) : undefined
+}
+
+/** Operands of an operator that takes several; one alone need not be in a list. */
+const several = (operand: unknown, scope: Scope): unknown[] =>
+  (Array.isArray(operand) ? operand : [operand]).map(each => evaluate(each, scope))
+
+const exactly = (count: number, operand: unknown, scope: Scope): unknown[] => {
+  const values = several(operand, scope)
+  if (values.length !== count)
+    throw new TypeError(`A computed update gives an operator ${values.length} of ${count} operands`)
+  return values
+}
+
+/** Null when one of them is null or missing; anything else that is no number is refused. */
+const arithmetic =
+  (count: number | undefined, compute: (...numbers: number[]) => number): Operator =>
+  (operand, scope) => {
+    const values = count === undefined ? several(operand, scope) : exactly(count, operand, scope)
+    if (values.some(isNothing)) return null
+    if (values.some(value => typeof value !== 'number'))
+      throw new TypeError('A computed update calculates with no number')
+    return compute(...(values as number[]))
+  }
+
+const comparison =
+  (holds: (order: number) => boolean): Operator =>
+  (operand, scope) => {
+    const [a, b] = exactly(2, operand, scope)
+    return holds(order(a, b))
+  }
+
+/** One operand that is a list stands for its members. */
+const spread = (operand: unknown, scope: Scope): unknown[] => {
+  const values = several(operand, scope)
+  return values.length === 1 && Array.isArray(values[0]) ? values[0] : values
+}
+
+const best =
+  (better: (order: number) => boolean): Operator =>
+  (operand, scope) =>
+    spread(operand, scope).reduce((a, b) => {
+      if (isNothing(b)) return a
+      return a === null || better(order(b, a)) ? b : a
+    }, null)
+
+function divisor(value: number): number {
+  if (value === 0) throw new TypeError('A computed update divides by zero')
+  return value
+}
+
+const OPERATORS: Readonly<Record<string, Operator>> = {
+  ...LISTS,
+  $literal: operand => operand,
+  $add: arithmetic(undefined, (...numbers) => numbers.reduce((a, b) => a + b, 0)),
+  $subtract: arithmetic(2, (a = 0, b = 0) => a - b),
+  $multiply: arithmetic(undefined, (...numbers) => numbers.reduce((a, b) => a * b, 1)),
+  $divide: arithmetic(2, (a = 0, b = 0) => a / divisor(b)),
+  $mod: arithmetic(2, (a = 0, b = 0) => a % divisor(b)),
+  $floor: arithmetic(1, Math.floor),
+  $ceil: arithmetic(1, Math.ceil),
+  $abs: arithmetic(1, Math.abs),
+  $eq: comparison(order => order === 0),
+  $ne: comparison(order => order !== 0),
+  $lt: comparison(order => order < 0),
+  $lte: comparison(order => order <= 0),
+  $gt: comparison(order => order > 0),
+  $gte: comparison(order => order >= 0),
+  $min: best(order => order < 0),
+  $max: best(order => order > 0),
+  $sum: (operand, scope) =>
+    spread(operand, scope).reduce((sum: number, each) => (typeof each === 'number' ? sum + each : sum), 0),
+  $and: (operand, scope) => several(operand, scope).every(truthy),
+  $or: (operand, scope) => several(operand, scope).some(truthy),
+  $not: (operand, scope) => !truthy(exactly(1, operand, scope)[0]),
+  $ifNull: (operand, scope) => {
+    const values = several(operand, scope)
+    const found = values.find(value => !isNothing(value))
+    return found === undefined ? values.at(-1) : found
+  },
+  $cond(operand, scope) {
+    const branches = isObject(operand) ? [operand.if, operand.then, operand.else] : operand
+    if (!Array.isArray(branches) || branches.length !== 3) throw new TypeError('A $cond has three parts')
+    return evaluate(truthy(evaluate(branches[0], scope)) ? branches[1] : branches[2], scope)
+  },
+}
