@@ -4,17 +4,17 @@ import { connect } from 'node:net'
 import { Router } from '@koa/router'
 import { expect } from 'chai'
 import { readJson } from '../../../infra/http/body.ts'
-import { type Listening, listen } from '../../../infra/http/listen.ts'
 import { httpShell } from '../../../infra/http/shell.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { type CapturedLog, capturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type Serving, serving } from '../../support/serving.ts'
 
 const MOST = 100
 
 describe('a JSON body', () => {
-  let door: Listening
+  let door: Serving
   let captured: CapturedLog
   const read: unknown[] = []
 
@@ -27,12 +27,12 @@ describe('a JSON body', () => {
       ctx.body = { read: true }
     })
     const parts = { log: captured.log, metrics: createMetrics({ processMetrics: false }), clock: testClock() }
-    door = await listen(httpShell(parts, [router]), { host: '127.0.0.1', port: 0 })
+    door = await serving(httpShell(parts, [router]))
   })
-  afterEach(() => door.close(0))
+  afterEach(() => door.close())
 
   const post = (body: string | Uint8Array | ReadableStream | null, headers: Record<string, string> = {}) =>
-    fetch(`http://127.0.0.1:${door.port}/`, {
+    fetch(door.url, {
       method: 'POST',
       ...(body === null ? {} : { body }),
       ...(body instanceof ReadableStream ? { duplex: 'half' as const } : {}),

@@ -1,0 +1,29 @@
+// What every resource of the admin API is made from, and how it shows times.
+import type { Router } from '@koa/router'
+import type { Broker } from '../../infra/broker/broker.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import type { Tenancy } from '../../infra/tenancy/tenancy.ts'
+import type { Audited } from './audited.ts'
+import type { Pages } from './paging.ts'
+import type { Bodies } from './requests.ts'
+
+export interface Admin {
+  store: CountersignStore
+  broker: Pick<Broker, 'publish'>
+  keyring: Keyring
+  clock: Clock
+  tenancy: Tenancy
+  body: Bodies
+  page: Pages
+  /** Every route that changes something changes it through this. */
+  audited: Audited
+}
+
+/** Adds its routes. */
+export type Resource = (router: Router, admin: Admin) => void
+
+/** Times are epoch milliseconds inside, ISO 8601 in UTC outside. */
+export const time = (at: number): string => new Date(at).toISOString()
+export const timeOrNull = (at: number | null): string | null => (at === null ? null : time(at))

@@ -1,0 +1,64 @@
+// The admin API, under /admin/v1. Each resource is a file that adds its routes; here they get what they are made from, and whoever
+// calls is asked for an operator's token first.
+import { Router } from '@koa/router'
+import type { Middleware } from 'koa'
+import type { Broker } from '../../infra/broker/broker.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { Secrets } from '../../infra/config.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { Service } from '../../infra/host.ts'
+import { type Operators, operators } from '../../infra/http/operator.ts'
+import type { Logger } from '../../infra/log.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import { tenancy } from '../../infra/tenancy/tenancy.ts'
+import type { Admin, Resource } from './admin.ts'
+import { apps } from './apps.ts'
+import { audit } from './audit.ts'
+import { auditing } from './audited.ts'
+import { companies } from './companies.ts'
+import { events } from './events.ts'
+import { keys } from './keys.ts'
+import { paging } from './paging.ts'
+import { bodies } from './requests.ts'
+import { route } from './route.ts'
+import { sandbox } from './sandbox.ts'
+import { verifications } from './verifications.ts'
+
+export interface DashboardParts {
+  config: { http: { maxBodyBytes: number } }
+  secrets: Pick<Secrets, 'adminTokens'>
+  store: CountersignStore
+  broker: Pick<Broker, 'publish'>
+  keyring: Keyring
+  clock: Clock
+  log: Logger
+}
+
+const RESOURCES: readonly Resource[] = [companies, apps, keys, verifications, route, events, sandbox, audit]
+
+export function dashboard({ config, secrets, store, broker, keyring, clock, log }: DashboardParts): Service {
+  const admin: Admin = {
+    ...{ store, broker, keyring, clock },
+    tenancy: tenancy({ store, keyring }),
+    body: bodies(config.http.maxBodyBytes),
+    page: paging(keyring),
+    audited: auditing({ audit: store.docs('audit'), clock, log }),
+  }
+  const router = new Router({ prefix: '/admin/v1' })
+  router.use(authenticated(operators(secrets.adminTokens)), uncached)
+  for (const resource of RESOURCES) resource(router, admin)
+  return { router }
+}
+
+const authenticated =
+  (operatorOf: Operators): Middleware =>
+  (ctx, next) => {
+    ctx.state.who = operatorOf(ctx.get('authorization'))
+    return next()
+  }
+
+/** Answers hold keys and personal data: no cache on the way keeps them. */
+const uncached: Middleware = (ctx, next) => {
+  ctx.set('Cache-Control', 'no-store')
+  return next()
+}

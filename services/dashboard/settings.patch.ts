@@ -1,0 +1,42 @@
+// In: an app's settings as they are stored, and what an operator wants changed. Out: the settings to store, or every problem by path.
+// Members given are merged, objects member by member; lists and values replace; null takes a member back to its default.
+import { type Checked, check, strangers, UNKNOWN_MEMBER } from '../../infra/tenancy/problems.ts'
+import { type GivenSettings, settingsSchema } from '../../infra/tenancy/settings.ts'
+
+export type Members = Record<string, unknown>
+
+export function patchedSettings(stored: GivenSettings, patch: Members): Checked<GivenSettings> {
+  const merged = merge(stored, patch)
+  const checked = check(settingsSchema, merged)
+  const problems = [
+    // Of the patch, not of the result: a mistyped reset leaves no trace there.
+    ...strangers(settingsSchema, withoutResets(patch)),
+    // And a member that a later release stored is none of this operator's business.
+    ...(checked.ok ? [] : checked.problems.filter(({ message }) => message !== UNKNOWN_MEMBER)),
+  ]
+  const byPath = new Map(problems.map(problem => [problem.path, problem]))
+  // It was just checked against the schema this type is made from.
+  return byPath.size > 0 ? { ok: false, problems: [...byPath.values()] } : { ok: true, value: merged as GivenSettings }
+}
+
+function merge(stored: Members, patch: Members): Members {
+  const changed = Object.entries(patch).map(([name, wanted]) => {
+    const before = Object.hasOwn(stored, name) ? stored[name] : undefined
+    return [name, isMembers(wanted) ? merge(isMembers(before) ? before : {}, wanted) : wanted] as const
+  })
+  // Entries, not assignments: a member named `__proto__` stays a member, and is found and refused.
+  const all = new Map([...Object.entries(stored), ...changed])
+  return Object.fromEntries([...all].filter(([, value]) => value !== null))
+}
+
+/** Names are kept, for they are what is checked. */
+const withoutResets = (patch: Members): Members =>
+  Object.fromEntries(
+    Object.entries(patch).map(([name, value]) => [
+      name,
+      value === null ? undefined : isMembers(value) ? withoutResets(value) : value,
+    ]),
+  )
+
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

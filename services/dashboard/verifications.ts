@@ -1,0 +1,77 @@
+// GET /verifications/{otp_id}, GET /apps/{id}/verifications?recipient=. What an operator sees of a verification: where it stands and
+// how it got there. The recipient stays masked; who searches for one knows it already.
+import { z } from 'zod'
+import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
+import type { OtpDoc } from '../../infra/otps/documents.ts'
+import { atRest, recipientScope } from '../../infra/otps/sealing.ts'
+import type { Filter } from '../../infra/store/docs.ts'
+import type { Delivery } from '../../machines/otp.ts'
+import { current } from '../../machines/otp.versions.ts'
+import { statusView } from '../../machines/view.ts'
+import { type Resource, time, timeOrNull } from './admin.ts'
+import { PAGE } from './paging.ts'
+import { canonical, recipientQuery } from './recipients.ts'
+import { found, queryOf } from './requests.ts'
+
+const query = z.strictObject({ ...PAGE, recipient: recipientQuery.optional() })
+
+const MODES = ['live', 'test'] as const
+
+export const verifications: Resource = (router, { store, keyring, clock, page }) => {
+  const docs = store.docs('otps')
+  const show = (doc: OtpDoc) => shown(keyring, doc, clock.now())
+
+  router.get('/verifications/:otp_id', async ctx => {
+    ctx.body = show(await found(docs, ctx.params.otp_id, 'verification'))
+  })
+
+  router.get('/apps/:id/verifications', async ctx => {
+    const { _id: app_id } = await found(store.docs('apps'), ctx.params.id, 'app')
+    const { recipient, ...asked } = queryOf(ctx, query)
+    const filter = recipient === undefined ? { app_id } : to(keyring, app_id, canonical(recipient))
+    ctx.body = await page(ctx, { docs, filter, newestFirst: true, show }, asked)
+  })
+}
+
+/** In both modes, and under every key. */
+const to = (keyring: Pick<Keyring, 'indexes'>, app_id: string, recipient: string): Filter<OtpDoc> => ({
+  app_id,
+  mode: { $in: MODES },
+  recipient: { $in: MODES.flatMap(mode => keyring.indexes(recipientScope(app_id, mode), recipient)) },
+})
+
+function shown(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number) {
+  const saved = current(doc)
+  const { context: otp } = saved
+  const { sealed_action_url, ...view } = statusView(saved, now)
+  return {
+    ...view,
+    action_url: sealed_action_url === null ? null : opened(keyring, sealed_action_url, atRest.link(otp.otp_id)),
+    created_at: time(view.created_at),
+    expires_at: time(view.expires_at),
+    verified_at: timeOrNull(view.verified_at),
+    resend_at: timeOrNull(view.resend_at),
+    deliveries: view.deliveries.map(shownDelivery),
+    ...{ company_id: otp.company_id, app_id: otp.app_id, mode: otp.mode },
+    ...{ started_by: otp.started_by, country: otp.recipient.country, locale: otp.locale },
+    ...{ order: otp.order, sends: otp.sends, generation: otp.generation, wrong_codes: otp.wrong_codes },
+    approved_by: otp.approval?.by ?? null,
+    exchange: otp.exchange && { key_id: otp.exchange.key_id, at: time(otp.exchange.at) },
+  }
+}
+
+/** A link of days ago may have been sealed with a key that is gone; the rest is still worth showing. */
+function opened(keyring: Pick<Keyring, 'unseal'>, sealed: string, context: string): string | null {
+  try {
+    return keyring.unseal(sealed, context)
+  } catch (error) {
+    if (error instanceof Unsealable) return null
+    throw error
+  }
+}
+
+const shownDelivery = ({ created_at, updated_at, ...delivery }: Delivery) => ({
+  ...delivery,
+  created_at: time(created_at),
+  updated_at: time(updated_at),
+})

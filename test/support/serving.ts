@@ -1,0 +1,25 @@
+// Puts a Koa app on a free port of this machine for as long as a test runs.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type Koa from 'koa'
+
+export interface Serving {
+  port: number
+  url: string
+  close(): Promise<void>
+}
+
+export async function serving(app: Koa): Promise<Serving> {
+  const server = createServer(app.callback())
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
