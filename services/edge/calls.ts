@@ -1,0 +1,83 @@
+// In: a parsed body and whose key it was. Out: the call to the OTP actor, everything secret or personal in it sealed.
+// Nothing is decided here that the actor decides: a text that is no recipient, or no code, is for it to say.
+import type { Context } from 'koa'
+import type { z } from 'zod'
+import { usableAddress } from '../../infra/client-ip.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { isId } from '../../infra/ids.ts'
+import { inFlight } from '../../infra/otps/sealing.ts'
+import type { Identity, OtpCall } from '../../machines/calls.ts'
+import type { ClientAddress } from './client-address.ts'
+import { claimOf } from './idempotency.ts'
+import { otpNotFound } from './not-found.ts'
+import type { cancelRequest, exchangeRequest, resendRequest, sendRequest, verifyRequest } from './schemas.ts'
+import { invalid } from './validation.ts'
+
+type Body<Schema extends z.ZodType> = z.output<Schema>
+
+/** Far above what can be valid: cut here, a text stays as wrong as it was, and no message grows beyond reason. */
+const LONGEST_RECIPIENT = 1_000
+const LONGEST_CODE = 100
+const LONGEST_LOCALE = 64
+
+export function calls({ keyring, addressOf }: { keyring: Pick<Keyring, 'seal'>; addressOf: ClientAddress }) {
+  /** A backend declares its user's address; a device would lie about its own. */
+  const clientIp = (body: Body<typeof sendRequest>, by: Identity, ctx: Context): string | null => {
+    const declared = body.client_ip ?? null
+    if (by.kind === 'server') return declared === null ? null : usableAddress(declared)
+    if (declared !== null) throw invalid([{ path: 'client_ip', message: 'must not be sent with a publishable key' }])
+    return addressOf(ctx.req.socket.remoteAddress, ctx.get('x-forwarded-for'))
+  }
+
+  return {
+    send(body: Body<typeof sendRequest>, by: Identity, ctx: Context): OtpCall {
+      const address = clientIp(body, by, ctx)
+      return {
+        type: 'otp.send',
+        by,
+        sealed_recipient: keyring.seal(body.recipient.slice(0, LONGEST_RECIPIENT), inFlight.recipient),
+        locale: canonicalLocale(body.locale ?? ''),
+        sealed_client_ip: address === null ? null : keyring.seal(address, inFlight.clientIp),
+        claim: claimOf(by, ctx.get('idempotency-key')),
+      }
+    },
+    resend: ({ otp_id, channel }: Body<typeof resendRequest>, by: Identity): OtpCall => ({
+      type: 'otp.resend',
+      by,
+      otp_id: wellFormed(otp_id),
+      channel: channel ?? null,
+    }),
+    verify: ({ otp_id, code }: Body<typeof verifyRequest>, by: Identity): OtpCall => ({
+      type: 'otp.verify',
+      by,
+      otp_id: wellFormed(otp_id),
+      sealed_code: keyring.seal(code.slice(0, LONGEST_CODE), inFlight.code),
+    }),
+    cancel: ({ otp_id }: Body<typeof cancelRequest>, by: Identity): OtpCall => ({
+      type: 'otp.cancel',
+      by,
+      otp_id: wellFormed(otp_id),
+    }),
+    exchange: ({ verification_token }: Body<typeof exchangeRequest>, by: Identity): OtpCall => ({
+      type: 'token.exchange',
+      by,
+      sealed_token: keyring.seal(verification_token, inFlight.token),
+    }),
+  }
+}
+
+/** What cannot be an id is not worth a call. */
+function wellFormed(otp_id: string): string {
+  if (!isId('otp', otp_id)) throw otpNotFound()
+  return otp_id
+}
+
+/** Null when it is malformed: the app's own language then serves. */
+function canonicalLocale(tag: string): string | null {
+  if (tag.length > LONGEST_LOCALE) return null
+  try {
+    return Intl.getCanonicalLocales(tag)[0] ?? null
+  } catch {
+    return null
+  }
+}

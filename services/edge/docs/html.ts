@@ -1,0 +1,28 @@
+// HTML as tagged templates: every value put in is escaped, unless it is HTML made here.
+export interface Html {
+  readonly html: string
+}
+
+type Part = string | number | Html | readonly Html[]
+
+export const html = (strings: TemplateStringsArray, ...parts: Part[]): Html => ({
+  html: String.raw({ raw: strings }, ...parts.map(render)),
+})
+
+const render = (part: Part): string => {
+  if (typeof part === 'string' || typeof part === 'number') return escaped(String(part))
+  return 'html' in part ? part.html : part.map(one => one.html).join('\n')
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const escaped = (text: string): string => text.replace(/[&<>"']/g, char => ENTITIES[char] ?? char)
+
+export const NOTHING: Html = { html: '' }
+
+/** Text with `code` in backticks, as descriptions are written. */
+export const prose = (text: string): Html => ({
+  html: text
+    .split(/(`[^`]*`)/)
+    .map(part => (part.startsWith('`') ? `<code>${escaped(part.slice(1, -1))}</code>` : escaped(part)))
+    .join(''),
+})

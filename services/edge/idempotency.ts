@@ -1,0 +1,18 @@
+// In: the caller and its idempotency-key header. Out: the claim it makes, or null without a key.
+import { createHash } from 'node:crypto'
+import { encodeParts } from '../../infra/crypto/parts.ts'
+import { problem } from '../../infra/http/problem.ts'
+import type { Identity } from '../../machines/calls.ts'
+import { LONGEST_IDEMPOTENCY_KEY } from './schemas.ts'
+
+/** A key counts within its company, mode and kind of API key: a public key must not be able to plant a backend's. */
+export function claimOf({ company_id, mode, kind }: Identity, key: string): string | null {
+  if (key === '') return null
+  if (key.length > LONGEST_IDEMPOTENCY_KEY)
+    throw problem('InvalidIdempotencyKeyError', {
+      detail: `The idempotency key may have at most ${LONGEST_IDEMPOTENCY_KEY} characters.`,
+    })
+  return createHash('sha256')
+    .update(encodeParts([company_id, mode, kind, key]))
+    .digest('base64url')
+}

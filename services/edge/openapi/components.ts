@@ -1,0 +1,49 @@
+// In: the zod schemas the edge parses and answers with. Out: the same as named JSON Schemas, each referring to the others by name.
+import { z } from 'zod'
+import * as answers from '../schemas.answers.ts'
+import * as requests from '../schemas.ts'
+
+const NAMED = {
+  SendRequest: requests.sendRequest,
+  ResendRequest: requests.resendRequest,
+  VerifyRequest: requests.verifyRequest,
+  CancelRequest: requests.cancelRequest,
+  ExchangeRequest: requests.exchangeRequest,
+  Verification: answers.verification,
+  VerificationStatus: answers.verificationStatus,
+  Verified: answers.verified,
+  Exchanged: answers.exchanged,
+  Delivery: answers.delivery,
+  Problem: answers.problemDetails,
+}
+
+export type SchemaName = keyof typeof NAMED
+
+export type JsonSchema = z.core.JSONSchema.BaseSchema
+
+export const ref = (name: SchemaName): string => `#/components/schemas/${name}`
+
+/** The schema behind a name: examples are held against it. */
+export const schemaNamed = (name: SchemaName): z.ZodType => NAMED[name]
+
+export function componentSchemas(): Record<SchemaName, JsonSchema> {
+  const registry = z.registry<{ id: string }>()
+  for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id })
+  const { schemas } = z.toJSONSchema(registry, {
+    io: 'input',
+    uri: id => `#/components/schemas/${id}`,
+    override: ({ jsonSchema }) => plain(jsonSchema),
+  })
+  for (const schema of Object.values(schemas)) {
+    delete schema.$id
+    delete schema.$schema
+  }
+  return schemas as Record<SchemaName, JsonSchema>
+}
+
+/** Without what tells a reader nothing: the largest safe integer, and the pattern behind `date-time`. */
+function plain(schema: JsonSchema): void {
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  if (schema.format === 'date-time') delete schema.pattern
+}

@@ -1,0 +1,126 @@
+// The operations as they are documented: who may call them, what goes in, what comes out. One entry per route of the API.
+import type { SchemaName } from './components.ts'
+import { answer, request } from './examples.ts'
+import { type DocumentedRefusal, refusal } from './refusals.ts'
+
+export interface DocumentedOperation {
+  id: string
+  method: 'get' | 'post'
+  path: string
+  summary: string
+  description: string
+  keys: readonly ('server' | 'publishable')[]
+  request: { schema: SchemaName; example: unknown } | null
+  idempotencyKey?: true
+  answer: { schema: SchemaName; description: string; examples: Record<string, unknown> }
+  refusals: readonly DocumentedRefusal[]
+}
+
+const ANY_KEY = ['server', 'publishable'] as const
+const SERVER_KEY = ['server'] as const
+
+const { unauthorized, failed, unavailable, brokenJson, tooLarge, notJson, invalid, notFound, origin } = refusal
+const ALWAYS = [unauthorized, failed, unavailable]
+const WITH_BODY = [...ALWAYS, brokenJson, tooLarge, notJson, invalid]
+
+export const OPERATIONS: readonly DocumentedOperation[] = [
+  {
+    id: 'send',
+    method: 'post',
+    path: '/otp/send',
+    summary: 'Start a verification',
+    description:
+      'Generates a code and delivers it over the channel that routing chooses for the recipient. In the two WhatsApp link modes nothing is sent yet: have the user open `action_url`. The code is never returned.',
+    keys: ANY_KEY,
+    request: { schema: 'SendRequest', example: request.send },
+    idempotencyKey: true,
+    answer: { schema: 'Verification', description: 'The verification, pending.', examples: answer.send },
+    refusals: [
+      ...WITH_BODY,
+      refusal.idempotencyKey,
+      refusal.recipient,
+      refusal.geo,
+      refusal.noChannel,
+      refusal.reputation,
+      refusal.sendLimit,
+      refusal.funds,
+      refusal.sendDisabled,
+      origin,
+    ],
+  },
+  {
+    id: 'resend',
+    method: 'post',
+    path: '/otp/resend',
+    summary: 'Send it again',
+    description:
+      'After a cooldown, re-issues the same code on the next enabled channel; once the order is exhausted, on the last usable one. With `channel`, a fresh code goes out on exactly that channel and the earlier one no longer counts.',
+    keys: ANY_KEY,
+    request: { schema: 'ResendRequest', example: request.resend },
+    answer: { schema: 'Verification', description: 'The verification on its new channel.', examples: answer.resend },
+    refusals: [
+      ...WITH_BODY,
+      notFound,
+      refusal.resend,
+      refusal.cooldown,
+      refusal.messageLimit,
+      refusal.reputation,
+      refusal.funds,
+      origin,
+    ],
+  },
+  {
+    id: 'verify',
+    method: 'post',
+    path: '/otp/verify',
+    summary: 'Check a code',
+    description:
+      'A wrong code is not an error: `matched` is false and `attempts_left` counts down; the last one fails the verification. A publishable key gets a `verification_token` for a right code, which your backend exchanges: what a device says is no proof.',
+    keys: ANY_KEY,
+    request: { schema: 'VerifyRequest', example: request.verify },
+    answer: { schema: 'Verified', description: 'Whether the code was right.', examples: answer.verify },
+    refusals: [
+      ...WITH_BODY,
+      notFound,
+      refusal.notPending,
+      refusal.verifyNotAllowed,
+      refusal.expired,
+      refusal.verifyLimit,
+      origin,
+    ],
+  },
+  {
+    id: 'status',
+    method: 'get',
+    path: '/otp/{otp_id}',
+    summary: 'Look a verification up',
+    description: 'How far a verification got. Server keys also see its deliveries.',
+    keys: ANY_KEY,
+    request: null,
+    answer: { schema: 'VerificationStatus', description: 'The verification as it is now.', examples: answer.status },
+    refusals: [...ALWAYS, notFound, origin],
+  },
+  {
+    id: 'cancel',
+    method: 'post',
+    path: '/otp/cancel',
+    summary: 'Cancel a verification',
+    description: 'Its code and link are dead from then on. Canceling twice gives the same answer.',
+    keys: SERVER_KEY,
+    request: { schema: 'CancelRequest', example: request.cancel },
+    answer: { schema: 'Verification', description: 'The verification, canceled.', examples: answer.cancel },
+    refusals: [...WITH_BODY, notFound, refusal.notPending, refusal.expired],
+  },
+  {
+    id: 'exchange',
+    method: 'post',
+    path: '/verifications/exchange',
+    summary: 'Exchange a verification token',
+    description:
+      'Exchanges a token produced on a device for the recipient it proves. This is the only trustworthy proof that a user controls a number. Repeating the call with the same API key gives the same answer for as long as the token lives.',
+    keys: SERVER_KEY,
+    request: { schema: 'ExchangeRequest', example: request.exchange },
+    answer: { schema: 'Exchanged', description: 'Who was verified.', examples: answer.exchange },
+    refusals: [...WITH_BODY, refusal.noSuchToken],
+  },
+]

@@ -1,0 +1,73 @@
+// Every refusal an operation can answer with, each with an example made by the code that makes the real ones.
+import { httpException, type Problem, problem, problemBody } from '../../../infra/http/problem.ts'
+import type { LimitScope } from '../../../machines/calls.ts'
+import type { ErrorType } from '../../../machines/errors.ts'
+
+export interface DocumentedRefusal {
+  status: number
+  /** The `type` of the problem. */
+  type: string
+  /** When it is answered. */
+  when: string
+  example: Record<string, unknown>
+}
+
+const REQUEST_ID = '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55'
+
+const documented = (when: string, failure: Problem): DocumentedRefusal => ({
+  status: failure.status,
+  type: failure.type,
+  when,
+  example: problemBody(failure, REQUEST_ID),
+})
+
+const refused = (type: ErrorType, when: string, members: Record<string, unknown> = {}): DocumentedRefusal =>
+  documented(when, problem(type, { members }))
+
+const limited = (scope: LimitScope, when: string): DocumentedRefusal =>
+  refused('RateLimitExceededError', when, { scope, retry_after: 42 })
+
+export const refusal = {
+  brokenJson: documented('The body is not JSON.', httpException(400)),
+  unauthorized: documented('The key is missing, unknown, revoked or of the wrong kind.', httpException(401)),
+  noSuchToken: documented(
+    'The token is unknown, expired, exchanged by another key or not yours: one answer for all. Do not retry.',
+    httpException(404),
+  ),
+  tooLarge: documented('The body is too large.', httpException(413)),
+  notJson: documented('The body is not application/json.', httpException(415)),
+  failed: documented('A fault of ours.', httpException(500)),
+  unavailable: refused(
+    'ServiceUnavailableError',
+    'The service cannot answer now. The call may have been executed: repeat it, a send with its idempotency key.',
+  ),
+  invalid: refused('ValidationError', 'A member of the body is missing or malformed.', {
+    errors: [{ path: 'recipient', message: 'is required' }],
+  }),
+  recipient: refused('InvalidRecipientError', 'The recipient is no valid phone number or email address.'),
+  idempotencyKey: refused('InvalidIdempotencyKeyError', 'The idempotency key is longer than 128 characters.'),
+  noChannel: refused('NoEnabledChannelError', 'No enabled channel can reach the recipient.'),
+  geo: refused('GeoBlockedError', "The recipient's country is blocked."),
+  reputation: refused('IpReputationBlockedError', 'The client address is a known source of abuse.'),
+  funds: refused('InsufficientFundsError', 'The balance is not enough to send.'),
+  sendDisabled: refused('PublishableSendDisabledError', 'The app does not let publishable keys send in live mode.'),
+  origin: refused('OriginNotAllowedError', 'A publishable key was used in a page the app does not list.'),
+  sendLimit: limited('recipient', 'Too many sends; `scope` names the limit.'),
+  messageLimit: limited('recipient', 'Too many messages to this recipient.'),
+  verifyLimit: limited('recipient_verify', 'Too many wrong codes for this recipient.'),
+  cooldown: refused('ResendCooldownError', 'Too soon after the last send.', {
+    scope: 'resend_cooldown',
+    retry_after: 17,
+  }),
+  resend: refused(
+    'ResendNotAllowedError',
+    'It is not pending, its send attempts are spent, or no enabled channel is left.',
+  ),
+  notFound: refused('OtpNotFoundError', 'No verification of this app and mode has this id.'),
+  notPending: refused('OtpNotPendingError', 'It is in a final state.', { otp_status: 'approved' }),
+  expired: refused('OtpExpiredError', 'It has expired.'),
+  verifyNotAllowed: refused(
+    'VerifyNotAllowedError',
+    'It is approved by a WhatsApp message, or was started by a publishable key and is proved by exchange.',
+  ),
+}

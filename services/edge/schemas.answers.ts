@@ -1,0 +1,135 @@
+// What is answered, as schemas: the handlers' types come from them, and so does the OpenAPI document.
+import { z } from 'zod'
+import type { LimitScope } from '../../machines/calls.ts'
+import type { ErrorType } from '../../machines/errors.ts'
+import type { DeliveryStatus, OtpStatus } from '../../machines/otp.ts'
+import { channel } from './schemas.ts'
+
+/** The list of `names`, complete: a name that is missing is a type error. */
+const every = <Name extends string>(names: Record<Name, true>) => z.enum(Object.keys(names) as [Name, ...Name[]])
+
+const moment = (description: string) => z.iso.datetime().meta({ description })
+
+export const otpStatus = every<OtpStatus>({
+  pending: true,
+  approved: true,
+  failed: true,
+  expired: true,
+  canceled: true,
+}).meta({ description: 'Only `pending` can change. `failed`: the verify attempts were used up.' })
+
+const otpId = z.string().meta({ description: 'Identifies the verification.' })
+const attemptsLeft = z.int().min(0).meta({ description: 'Wrong codes that may still be entered.' })
+
+export const verification = z
+  .object({
+    otp_id: otpId,
+    status: otpStatus,
+    channel: channel.meta({ description: 'The channel the verification is on.' }),
+    masked_recipient: z.string().meta({ description: 'Safe to log or display.' }),
+    action_url: z.string().nullable().meta({
+      description: 'A wa.me link for the user to open. Null except in the two WhatsApp link modes.',
+    }),
+    completion: z.enum(['code', 'inbound']).meta({
+      description: "`code`: the user enters a code. `inbound`: the user's WhatsApp message approves.",
+    }),
+  })
+  .meta({ description: 'A verification.' })
+
+const deliveryStatus = every<DeliveryStatus>({ queued: true, sent: true, delivered: true, failed: true })
+
+export const delivery = z
+  .object({
+    delivery_id: z.string(),
+    channel,
+    status: deliveryStatus,
+    created_at: moment('When it was accepted.'),
+    updated_at: moment('When its status last changed.'),
+  })
+  .meta({ description: 'One message on its way to the recipient.' })
+
+export const verificationStatus = verification
+  .extend({
+    created_at: moment('When it was sent first.'),
+    expires_at: moment('When its code stops being valid.'),
+    verified_at: moment('When it was approved.').nullable(),
+    attempts_left: attemptsLeft,
+    resend_at: moment('When the cooldown ends; null when no resend is left.').nullable(),
+    deliveries: z.array(delivery).optional().meta({ description: 'Shown to server keys only.' }),
+  })
+  .meta({ description: 'A verification and how far it got.' })
+
+export const verified = z
+  .object({
+    otp_id: otpId,
+    status: otpStatus,
+    matched: z.boolean().meta({ description: 'Whether the code was right. On a device it is only a hint.' }),
+    attempts_left: attemptsLeft,
+    verification_token: z.string().nullable().meta({
+      description: 'Given when a publishable key verified a right code: your backend exchanges it.',
+    }),
+  })
+  .meta({ description: 'What became of a code. A wrong one is a state, not an error.' })
+
+export const exchanged = z
+  .object({
+    otp_id: otpId,
+    recipient: z.string().meta({ description: 'The verified recipient in full.' }),
+    recipient_type: z.enum(['phone', 'email']),
+    channel: channel.meta({ description: 'The channel the verified code was delivered on.' }),
+    verified_at: moment('When the user entered the right code.'),
+  })
+  .meta({ description: 'The recipient a token proves.' })
+
+export const problemType = every<ErrorType | 'HTTPException'>({
+  HTTPException: true,
+  ValidationError: true,
+  InvalidRecipientError: true,
+  InvalidIdempotencyKeyError: true,
+  NoEnabledChannelError: true,
+  GeoBlockedError: true,
+  IpReputationBlockedError: true,
+  InsufficientFundsError: true,
+  RateLimitExceededError: true,
+  ResendCooldownError: true,
+  ResendNotAllowedError: true,
+  OtpNotFoundError: true,
+  OtpNotPendingError: true,
+  OtpExpiredError: true,
+  VerifyNotAllowedError: true,
+  PublishableSendDisabledError: true,
+  OriginNotAllowedError: true,
+  ServiceUnavailableError: true,
+})
+
+const limitScope = every<LimitScope>({
+  recipient: true,
+  client_ip: true,
+  client_ip_reputation: true,
+  app: true,
+  app_without_client_ip: true,
+  recipient_verify: true,
+  resend_cooldown: true,
+})
+
+export const problemDetails = z
+  .object({
+    type: problemType.meta({ description: 'The stable name of the error.' }),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().meta({ description: 'For people.' }),
+    request_id: z.string().meta({ description: 'The same as the X-Request-Id header.' }),
+    errors: z
+      .array(z.object({ path: z.string().meta({ description: 'Dotted.' }), message: z.string() }))
+      .optional()
+      .meta({ description: 'On `ValidationError`: every problem with the body.' }),
+    scope: limitScope.optional().meta({ description: 'On 429: which limit was hit.' }),
+    retry_after: z.int().min(1).optional().meta({ description: 'On 429: seconds, as in Retry-After.' }),
+    otp_status: otpStatus.optional().meta({ description: 'On `OtpNotPendingError`: the state it is in.' }),
+  })
+  .meta({ description: 'Every error (RFC 9457).' })
+
+export type Verification = z.output<typeof verification>
+export type VerificationStatus = z.output<typeof verificationStatus>
+export type Verified = z.output<typeof verified>
+export type Exchanged = z.output<typeof exchanged>

@@ -1,0 +1,74 @@
+// What may be asked: the schemas that parse request bodies. The OpenAPI document is generated from these very objects, so what is
+// documented is what is enforced. Unknown members are ignored; null in an optional member is the same as absent.
+import { z } from 'zod'
+import { isAddress } from '../../infra/client-ip.ts'
+import { CHANNELS } from '../../machines/channels.ts'
+
+const text = () => z.string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a string') })
+
+const body = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape, 'must be a JSON object')
+
+export const channel = z.enum(CHANNELS, `must be one of ${CHANNELS.join(', ')}`).meta({
+  description: 'How a code can travel.',
+})
+
+/** Any text: what cannot be an id belongs to no verification, and is answered like one that is unknown. */
+const otpId = text().meta({
+  description: 'The verification, as `send` returned it.',
+  examples: ['otp_01k2m8x4e9s7v3hqz5tnw6yb0c'],
+})
+
+export const sendRequest = body({
+  recipient: text().meta({
+    description: 'An E.164 phone number (`+<digits>`) or an email address.',
+    examples: ['+447911123456', 'ada@example.com'],
+  }),
+  locale: z
+    .string('must be a string')
+    .nullish()
+    .meta({
+      description:
+        "The language of the message, such as `en` or `pt-BR`. Otherwise, or when it is malformed, the app's own.",
+      examples: ['en'],
+    }),
+  client_ip: z
+    .string('must be a string')
+    .refine(isAddress, 'must be an IPv4 or IPv6 address')
+    .meta({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] })
+    .nullish()
+    .meta({
+      description:
+        "The address of the end user, not of your server. A private or reserved one counts as absent. A publishable key must not send it: the connection's own address is used.",
+      examples: ['203.0.113.7'],
+    }),
+  channel: z.null('cannot be chosen on send: routing chooses it').optional().meta({
+    description: 'There is no such member: routing chooses the channel. Anything but null is refused.',
+  }),
+}).meta({ description: 'Starts a verification.' })
+
+export const resendRequest = body({
+  otp_id: otpId,
+  channel: channel.nullish().meta({
+    description:
+      'Moves the verification onto exactly this channel, with a fresh code. Without it the same code goes out on the next enabled channel.',
+  }),
+}).meta({ description: 'Sends a verification again.' })
+
+export const verifyRequest = body({
+  otp_id: otpId,
+  code: text().meta({ description: 'What the user entered. Any string is an attempt.', examples: ['123456'] }),
+}).meta({ description: 'Checks a code.' })
+
+export const cancelRequest = body({ otp_id: otpId }).meta({ description: 'Ends a verification.' })
+
+const TOKEN_PREFIX = 'otp_vt_'
+export const LONGEST_TOKEN = 128
+
+export const exchangeRequest = body({
+  verification_token: text()
+    .startsWith(TOKEN_PREFIX, `must begin with ${TOKEN_PREFIX}`)
+    .max(LONGEST_TOKEN, `must have at most ${LONGEST_TOKEN} characters`)
+    .meta({ description: 'What the mobile SDK handed to your app.' }),
+}).meta({ description: 'Exchanges a token for the recipient it proves.' })
+
+export const LONGEST_IDEMPOTENCY_KEY = 128

@@ -1,0 +1,17 @@
+// In: a schema and a body that was JSON, or none. Out: what it says, or a refusal that names every problem by its path.
+import type { z } from 'zod'
+import { type Problem, problem } from '../../infra/http/problem.ts'
+import { dotted } from '../../infra/tenancy/problems.ts'
+
+/** A request without a body lacks every member, and is told so. */
+export function parseBody<Schema extends z.ZodType>(schema: Schema, json: unknown): z.output<Schema> {
+  const result = schema.safeParse(json === undefined ? {} : json)
+  if (result.success) return result.data
+  throw invalid(result.error.issues.map(({ path, message }) => ({ path: dotted(path), message })))
+}
+
+export const invalid = (errors: { path: string; message: string }[]): Problem =>
+  problem('ValidationError', {
+    detail: `${errors.map(({ path, message }) => `${path === '' ? 'The body' : path} ${message}`).join('; ')}.`,
+    members: { errors },
+  })

@@ -1,0 +1,142 @@
+// The edge's routes over HTTP, with an actor that answers what a test tells it and tenants that are data. The flow through the real
+// actor is tested elsewhere: here it is what the edge asks, and what it makes of an answer.
+
+import { type Listening, listen } from '../../infra/http/listen.ts'
+import { httpShell } from '../../infra/http/shell.ts'
+import { hashApiKey } from '../../infra/keys.ts'
+import { createMetrics } from '../../infra/metrics.ts'
+import type { OtpDoc } from '../../infra/otps/documents.ts'
+import type { ApiKey } from '../../infra/tenancy/documents.ts'
+import { resolveSettings } from '../../infra/tenancy/settings.ts'
+import type { TenantApp } from '../../infra/tenancy/tenancy.ts'
+import type { OtpAnswer, OtpCall, VerificationView } from '../../machines/calls.ts'
+import { referenceRouter } from '../../services/edge/docs/router.ts'
+import { apiRouter } from '../../services/edge/router.ts'
+import { capturedLog } from './captured-log.ts'
+import { testClock } from './clock.ts'
+import { testKeyring } from './tenancy.ts'
+
+export const OTP_ID = 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c'
+
+export const KEYS = {
+  serverLive: 'sk_live_0123456789',
+  serverTest: 'sk_test_0123456789',
+  deviceLive: 'pk_live_0123456789',
+  deviceTest: 'pk_test_0123456789',
+}
+
+export const view = (more: Partial<VerificationView> = {}): VerificationView => ({
+  otp_id: OTP_ID,
+  status: 'pending',
+  channel: 'sms',
+  masked_recipient: '+44****56',
+  sealed_action_url: null,
+  completion: 'code',
+  ...more,
+})
+
+export interface Asked {
+  queue: string
+  id: string
+  call: OtpCall
+  budgetMs: number
+}
+
+export type Settings = Partial<TenantApp['settings']>
+
+export interface EdgeOptions {
+  settings?: Settings
+  maxBodyBytes?: number
+  maxInFlight?: number
+  trustedProxies?: string[]
+  publicUrl?: string
+}
+
+export type TestEdge = Awaited<ReturnType<typeof testEdge>>
+
+export async function testEdge(options: EdgeOptions = {}) {
+  const clock = testClock()
+  const keyring = testKeyring()
+  const captured = capturedLog()
+  const asked: Asked[] = []
+  const lookups: string[] = []
+  const docs = new Map<string, OtpDoc>()
+  const keys = new Map(
+    Object.values(KEYS).map(key => {
+      const [prefix, mode] = key.split('_')
+      return [hashApiKey(key), apiKey(`key_${prefix}${mode}`, key)]
+    }),
+  )
+  const world = {
+    answer: async (_: OtpCall): Promise<unknown> =>
+      ({ kind: 'verification', verification: view() }) satisfies OtpAnswer,
+    keyByHash: async (hash: string): Promise<ApiKey | null> => keys.get(hash) ?? null,
+    settings: { ...options.settings } as Settings,
+  }
+  const http = {
+    maxBodyBytes: options.maxBodyBytes ?? 16_384,
+    maxInFlight: options.maxInFlight ?? 100,
+    trustedProxies: options.trustedProxies ?? [],
+  }
+  const api = apiRouter({
+    ...{ clock, keyring, http },
+    broker: {
+      request: (queue, { id, body }, budgetMs) => {
+        // As a broker would carry it.
+        const call = JSON.parse(JSON.stringify(body)) as OtpCall
+        asked.push({ queue, id, call, budgetMs })
+        return world.answer(call)
+      },
+    },
+    tenancy: {
+      keyByHash: hash => {
+        lookups.push(hash)
+        return world.keyByHash(hash)
+      },
+      app: async id => ({
+        ...{ id, company_id: 'cmp_acme', name: 'Shop' },
+        settings: { ...resolveSettings({}), ...world.settings },
+      }),
+    },
+    otps: { get: async ids => new Map(ids.flatMap(id => (docs.has(id) ? [[id, docs.get(id) as OtpDoc]] : []))) },
+  })
+  const reference = referenceRouter({ publicUrl: options.publicUrl ?? null, port: 3000 })
+  const shell = httpShell({ log: captured.log, metrics: createMetrics(), clock }, [api, reference])
+  const door: Listening = await listen(shell, { host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${door.port}`
+
+  return {
+    ...{ url, port: door.port, world, asked, lookups, keys, docs, clock, keyring, captured },
+    close: () => door.close(0),
+    request: (path: string, init: RequestInit = {}) => fetch(url + path, init),
+    post: (path: string, body: unknown, { key = KEYS.serverTest, headers = {} }: PostOptions = {}) =>
+      fetch(`${url}/api/v1${path}`, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}`, ...headers },
+      }),
+    get: (path: string, { key = KEYS.serverTest, headers = {} }: PostOptions = {}) =>
+      fetch(`${url}/api/v1${path}`, { headers: { Authorization: `Bearer ${key}`, ...headers } }),
+  }
+}
+
+export interface PostOptions {
+  key?: string
+  headers?: Record<string, string>
+}
+
+export const apiKey = (id: string, key: string, more: Partial<ApiKey> = {}): ApiKey => ({
+  _id: id,
+  app_id: 'app_shop',
+  company_id: 'cmp_acme',
+  kind: key.startsWith('pk') ? 'publishable' : 'server',
+  mode: key.includes('live') ? 'live' : 'test',
+  hash: hashApiKey(key),
+  created_at: 0,
+  revoked_at: null,
+  ...more,
+})
+
+export type ProblemBody = Record<string, unknown> & { type: string; status: number; detail: string }
+
+export const problemOf = async (response: Response): Promise<ProblemBody> => (await response.json()) as ProblemBody
