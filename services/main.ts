@@ -24,6 +24,7 @@ import { embeddedStore } from '../infra/store/embedded.ts'
 import { measuredStore } from '../infra/store/measured.ts'
 import { mongoStore } from '../infra/store/mongo.ts'
 import { applyBootstrap, BootstrapProblems, readBootstrap } from '../infra/tenancy/bootstrap.ts'
+import { edge } from './edge/service.ts'
 import { otp } from './otp/service.ts'
 import { sweeper } from './sweeper/service.ts'
 
@@ -45,7 +46,7 @@ export interface Runtime extends Engines {
 export type Services = Partial<Record<Role, (runtime: Runtime) => Service>>
 
 /** Which service plays which role. */
-const SERVICES: Services = { otp, sweeper }
+const SERVICES: Services = { edge, otp, sweeper }
 
 export function openEngines(config: Config, clock: Clock, log: Logger): Engines {
   const { engine, dataDir, production } = config
