@@ -20,13 +20,15 @@ export function patchedSettings(stored: GivenSettings, patch: Members): Checked<
 }
 
 function merge(stored: Members, patch: Members): Members {
-  const changed = Object.entries(patch).map(([name, wanted]) => {
-    const before = Object.hasOwn(stored, name) ? stored[name] : undefined
-    return [name, isMembers(wanted) ? merge(isMembers(before) ? before : {}, wanted) : wanted] as const
-  })
   // Entries, not assignments: a member named `__proto__` stays a member, and is found and refused.
-  const all = new Map([...Object.entries(stored), ...changed])
-  return Object.fromEntries([...all].filter(([, value]) => value !== null))
+  const members = new Map(Object.entries(stored))
+  for (const [name, wanted] of Object.entries(patch)) {
+    const value = isMembers(wanted) ? merge(membersOf(members.get(name)), wanted) : wanted
+    // A group in which nothing is chosen any more is as good as none.
+    if (value === null || (isMembers(value) && Object.keys(value).length === 0)) members.delete(name)
+    else members.set(name, value)
+  }
+  return Object.fromEntries(members)
 }
 
 /** Names are kept, for they are what is checked. */
@@ -40,3 +42,5 @@ const withoutResets = (patch: Members): Members =>
 
 const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const membersOf = (value: unknown): Members => (isMembers(value) ? value : {})

@@ -1,0 +1,93 @@
+// Who may ask the admin API, and what it makes of requests that are no good.
+import { expect } from 'chai'
+import { adminOn, closeAdmins, pathsOf, type TestAdmin, TOKENS, tenant } from '../../support/admin.ts'
+import { eachStore } from '../../support/stores.ts'
+
+eachStore('the admin API', fresh => {
+  let admin: TestAdmin
+  beforeEach(async () => {
+    admin = await adminOn(await fresh(), { maxBodyBytes: 1_000 })
+  })
+  afterEach(closeAdmins)
+
+  it('answers an operator, and nobody else', async () => {
+    expect((await admin.get('/companies')).status).to.equal(200)
+    for (const token of [null, 'wrong', `${TOKENS[0]?.token}x`]) {
+      const refused = await admin.ask('GET', '/companies', undefined, { token })
+      expect(refused.status).to.equal(401)
+      expect(refused.body).to.include({ type: 'HTTPException', status: 401 })
+      expect(refused.headers.get('www-authenticate')).to.equal('Bearer')
+    }
+  })
+
+  it('asks for the token before it reads a body or looks anything up', async () => {
+    const none = { token: null }
+    expect((await admin.ask('POST', '/companies', undefined, { ...none, raw: '{' })).status).to.equal(401)
+    expect((await admin.ask('GET', '/companies/cmp_none', undefined, none)).status).to.equal(401)
+    expect((await admin.ask('DELETE', '/keys/key_none', undefined, none)).status).to.equal(401)
+  })
+
+  it('says which methods an address takes, and that others do not exist', async () => {
+    const refused = await admin.ask('PUT', '/companies')
+    expect(refused.status).to.equal(405)
+    expect(refused.headers.get('allow')).to.contain('GET').and.contain('POST')
+    expect((await admin.get('/nothing')).body).to.include({ type: 'HTTPException', status: 404 })
+  })
+
+  it('refuses a body that is too large, no JSON, or broken', async () => {
+    const post = (raw: string, headers = {}) => admin.ask('POST', '/companies', undefined, { raw, headers })
+    expect((await post(JSON.stringify({ name: 'x'.repeat(1_000) }))).status).to.equal(413)
+    expect((await post('name=Acme', { 'Content-Type': 'application/x-www-form-urlencoded' })).status).to.equal(415)
+    expect((await post('{"name":')).body).to.include({ type: 'HTTPException', status: 400 })
+    expect((await admin.get('/companies')).body.items).to.deep.equal([])
+  })
+
+  it('tells every problem of a body by its path', async () => {
+    const { app } = await tenant(admin)
+    const refused = await admin.ask('POST', `/apps/${app}/keys`, { kind: 'root', moed: 'live' })
+    expect(refused.status).to.equal(422)
+    expect(refused.body.type).to.equal('ValidationError')
+    expect(pathsOf(refused)).to.have.members(['kind', 'mode', 'moed'])
+  })
+
+  it('refuses a missing body, a body that is no object, and one with a __proto__', async () => {
+    expect(pathsOf(await admin.ask('POST', '/companies'))).to.deep.equal([''])
+    expect(pathsOf(await admin.ask('POST', '/companies', ['Acme']))).to.deep.equal([''])
+    const raw = '{"name":"Acme","__proto__":{"balance":5}}'
+    expect(pathsOf(await admin.ask('POST', '/companies', undefined, { raw }))).to.deep.equal(['__proto__'])
+  })
+
+  it('refuses a query it does not know', async () => {
+    expect(pathsOf(await admin.get('/companies?limti=5'))).to.deep.equal(['limti'])
+    expect(pathsOf(await admin.get('/companies?limit=5&limit=6'))).to.deep.equal(['limit'])
+  })
+
+  it('knows no id it did not make', async () => {
+    const { app } = await tenant(admin)
+    const missing: [string, string, unknown?][] = [
+      ['GET', '/companies/cmp_none'],
+      ['GET', '/companies/cmp_none/apps'],
+      ['POST', '/companies/cmp_none/apps', { name: 'x' }],
+      ['GET', '/apps/app_none'],
+      ['PATCH', '/apps/app_none', { name: 'x' }],
+      ['GET', '/apps/app_none/keys'],
+      ['POST', '/apps/app_none/keys', { kind: 'server', mode: 'test' }],
+      ['GET', '/apps/app_none/verifications'],
+      ['POST', '/apps/app_none/route', { recipient: '+447911123456' }],
+      ['GET', '/apps/app_none/events'],
+      ['DELETE', '/keys/key_none'],
+      ['GET', '/verifications/otp_none'],
+      ['GET', `/companies/${app}`],
+      ['GET', '/companies/%00%ff'],
+    ]
+    for (const [method, path, body] of missing) {
+      const answer = await admin.ask(method, path, body)
+      expect(answer.body, `${method} ${path}`).to.include({ type: 'HTTPException', status: 404 })
+    }
+  })
+
+  it('lets no cache keep an answer, nor a log a token', async () => {
+    expect((await admin.get('/companies')).headers.get('cache-control')).to.equal('no-store')
+    for (const { token } of TOKENS) expect(admin.captured.output()).not.to.contain(token)
+  })
+})

@@ -1,0 +1,133 @@
+import { expect } from 'chai'
+import { isId } from '../../../infra/ids.ts'
+import { resolveSettings } from '../../../infra/tenancy/settings.ts'
+import { adminOn, closeAdmins, pathsOf, type TestAdmin, tenant } from '../../support/admin.ts'
+import { eachStore } from '../../support/stores.ts'
+import { watched } from '../../support/tenancy.ts'
+
+eachStore('apps', fresh => {
+  let admin: TestAdmin
+  beforeEach(async () => {
+    admin = await adminOn(await fresh())
+  })
+  afterEach(closeAdmins)
+
+  const patch = (app: string, body: unknown) => admin.ask('PATCH', `/apps/${app}`, body)
+
+  it('are created in their company, with every setting at its default', async () => {
+    const { body: company } = await admin.ask('POST', '/companies', { name: 'Acme' })
+    const { body: other } = await admin.ask('POST', '/companies', { name: 'Other' })
+    const created = await admin.ask('POST', `/companies/${company.id}/apps`, { name: 'Shop' })
+    expect(created.status).to.equal(201)
+    const { id, ...rest } = created.body
+    expect(isId('app', id)).to.equal(true)
+    const settings = resolveSettings({})
+    const created_at = '2030-01-01T00:00:00.000Z'
+    expect(rest).to.deep.equal({ company_id: company.id, name: 'Shop', settings, created_at })
+    expect((await admin.get(`/apps/${id}`)).body).to.deep.equal(created.body)
+    expect((await admin.get(`/companies/${company.id}/apps`)).body.items).to.deep.equal([created.body])
+    expect((await admin.get(`/companies/${other.id}/apps`)).body.items).to.deep.equal([])
+  })
+
+  it('are created with settings of their own, and only those are stored', async () => {
+    const { app } = await tenant(admin, { code: { length: 8 }, locale: null })
+    expect((await admin.store.docs('apps').get([app])).get(app)?.settings).to.deep.equal({ code: { length: 8 } })
+    expect((await admin.get(`/apps/${app}`)).body.settings.code).to.deep.equal({ length: 8, ttl_seconds: 600 })
+  })
+
+  it('are not created with settings that are no good', async () => {
+    const { body: company } = await admin.ask('POST', '/companies', { name: 'Acme' })
+    const settings = { code: { length: 3 }, colour: 'red' }
+    const refused = await admin.ask('POST', `/companies/${company.id}/apps`, { name: 'Shop', settings })
+    expect(pathsOf(refused)).to.have.members(['settings.code.length', 'settings.colour'])
+    expect((await admin.get(`/companies/${company.id}/apps`)).body.items).to.deep.equal([])
+    expect((await admin.get('/audit')).body.items).to.have.length(1)
+  })
+
+  it('are renamed, their settings untouched', async () => {
+    const { app } = await tenant(admin, { locale: 'de' })
+    const renamed = await patch(app, { name: 'Store' })
+    expect(renamed.status).to.equal(200)
+    expect(renamed.body).to.deep.include({ name: 'Store', settings: resolveSettings({ locale: 'de' }) })
+    expect((await admin.get(`/apps/${app}`)).body).to.deep.equal(renamed.body)
+  })
+
+  it('have their settings merged member by member, and reset by null', async () => {
+    const { app } = await tenant(admin, { code: { length: 8 }, locale: 'de', routing: { countries: { BR: ['sms'] } } })
+    const settings = { code: { ttl_seconds: 60 }, locale: null, routing: { countries: { BR: null, GB: ['whatsapp'] } } }
+    const changed = await patch(app, { settings })
+    expect(changed.body.settings).to.deep.equal(
+      resolveSettings({ code: { length: 8, ttl_seconds: 60 }, routing: { countries: { GB: ['whatsapp'] } } }),
+    )
+    expect((await admin.get(`/apps/${app}`)).body).to.deep.equal(changed.body)
+  })
+
+  it('are left alone by a change that is no good, and say why by path', async () => {
+    const { app } = await tenant(admin)
+    const before = (await admin.get(`/apps/${app}`)).body
+    const refusals: [unknown, string[]][] = [
+      [{ settings: { code: { length: 9 } } }, ['settings.code.length']],
+      [{ settings: { limits: { recipient: [{ max: 0, seconds: 5 }] } } }, ['settings.limits.recipient.0.max']],
+      [{ settings: { code: { lenght: null } } }, ['settings.code.lenght']],
+      [{ settings: null }, ['settings']],
+      [{ settings: [] }, ['settings']],
+      [{ name: null }, ['name']],
+      [{ company_id: 'cmp_other' }, ['company_id']],
+      [{ settings: { code: { length: 4 }, verify_attempts: 6 } }, ['settings.verify_attempts']],
+    ]
+    for (const [body, paths] of refusals) {
+      const refused = await patch(app, body)
+      expect(refused.status, JSON.stringify(body)).to.equal(422)
+      expect(pathsOf(refused)).to.deep.equal(paths)
+    }
+    expect((await admin.get(`/apps/${app}`)).body).to.deep.equal(before)
+  })
+
+  it('are held to rules between settings that were chosen at different times', async () => {
+    const { app } = await tenant(admin, { verify_attempts: 10, code: { length: 6 } })
+    expect(pathsOf(await patch(app, { settings: { code: { length: 4 } } }))).to.deep.equal(['settings.verify_attempts'])
+  })
+
+  it('keep every one of many changes made at once', async () => {
+    const { app } = await tenant(admin)
+    const members = ['verify_attempts', 'send_attempts', 'token_ttl_seconds', 'retention_days']
+    const answers = await Promise.all(members.map(name => patch(app, { settings: { [name]: 7 } })))
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200])
+    const { settings } = (await admin.get(`/apps/${app}`)).body
+    for (const name of members) expect(settings[name], name).to.equal(7)
+  })
+
+  it('record a change from what it really replaced, when another came in between', async () => {
+    const { app } = await tenant(admin)
+    let interfered = false
+    const store = watched(admin.store, {
+      async before(call) {
+        if (call !== 'apps.change' || interfered) return
+        interfered = true
+        await patch(app, { name: 'Second' })
+      },
+    })
+    const late = await adminOn(store)
+    await late.ask('PATCH', `/apps/${app}`, { settings: { locale: 'fr' } })
+    const records = (await admin.get('/audit')).body.items.filter(
+      (one: { action: string }) => one.action === 'app.change',
+    )
+    expect(records).to.have.length(2)
+    const french = records.find((one: { after: { settings: object } }) => 'locale' in one.after.settings)
+    expect(french).to.deep.include({
+      outcome: 'done',
+      before: { name: 'Second', settings: {} },
+      after: { name: 'Second', settings: { locale: 'fr' } },
+    })
+  })
+
+  it('are changed and recorded only when something differs', async () => {
+    const { app } = await tenant(admin, { locale: 'de' })
+    const records = async () => (await admin.get('/audit')).body.items.length
+    const before = await records()
+    for (const body of [{}, { name: 'Shop' }, { settings: {} }, { settings: { locale: 'de', code: null } }])
+      expect((await patch(app, body)).status).to.equal(200)
+    expect(await records()).to.equal(before)
+    expect((await admin.store.docs('apps').get([app])).get(app)?.rev).to.equal(0)
+  })
+})

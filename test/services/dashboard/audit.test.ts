@@ -1,0 +1,141 @@
+// Who changed what. The rule under test: nothing changes without a record of it, whatever breaks in between.
+import { expect } from 'chai'
+import { isId } from '../../../infra/ids.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import { adminOn, closeAdmins, type TestAdmin, TOKENS, tenant } from '../../support/admin.ts'
+import { eachStore } from '../../support/stores.ts'
+import { watched } from '../../support/tenancy.ts'
+
+eachStore('the audit log', fresh => {
+  let admin: TestAdmin
+  beforeEach(async () => {
+    admin = await adminOn(await fresh())
+  })
+  afterEach(closeAdmins)
+
+  const records = async (path = '/audit') => (await admin.get(path)).body.items
+
+  it('tells who did what, with before and after', async () => {
+    const { company, app } = await tenant(admin)
+    await admin.clock.advance(1_000)
+    await admin.ask('PATCH', `/apps/${app}`, { settings: { locale: 'fr' } }, { token: TOKENS[1]?.token ?? '' })
+    const { id, ...rest } = (await records())[0]
+    expect(isId('aud', id)).to.equal(true)
+    expect(rest).to.deep.equal({
+      at: '2030-01-01T00:00:01.000Z',
+      who: 'bob',
+      company_id: company,
+      action: 'app.change',
+      target: app,
+      before: { name: 'Shop', settings: {} },
+      after: { name: 'Shop', settings: { locale: 'fr' } },
+      outcome: 'done',
+    })
+  })
+
+  it('has one record of every change, and none of what changed nothing', async () => {
+    const { app } = await tenant(admin)
+    const { id } = (await admin.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })).body
+    await admin.ask('DELETE', `/keys/${id}`)
+    await admin.ask('POST', '/companies', {})
+    await admin.ask('PATCH', `/apps/${app}`, { settings: { colour: 1 } })
+    await admin.ask('DELETE', '/keys/key_none')
+    await admin.ask('POST', `/apps/${app}/route`, { recipient: '+447911123456' })
+    await admin.get('/companies')
+    const actions = (await records()).map(({ action, outcome }: Record<string, string>) => `${action} ${outcome}`)
+    expect(actions).to.have.members(['company.create done', 'app.create done', 'key.create done', 'key.revoke done'])
+  })
+
+  it('is read for one company', async () => {
+    const one = await tenant(admin)
+    const other = await tenant(admin)
+    const of = async (id: string) => (await records(`/audit?company_id=${id}`)).map((r: { target: string }) => r.target)
+    expect(await of(one.company)).to.have.members([one.company, one.app])
+    expect(await of(other.company)).to.have.members([other.company, other.app])
+    expect(await of('cmp_none')).to.deep.equal([])
+  })
+
+  it('keeps a change from happening that it cannot record', async () => {
+    const { app } = await tenant(admin)
+    const store = watched(admin.store, {
+      before: call => {
+        if (call === 'audit.modify') throw new Unavailable('down')
+      },
+    })
+    const broken = await adminOn(store)
+    expect((await broken.ask('POST', '/companies', { name: 'Ghost' })).status).to.equal(503)
+    expect((await broken.ask('PATCH', `/apps/${app}`, { name: 'Ghost' })).status).to.equal(503)
+    expect((await admin.get('/companies')).body.items).to.have.length(1)
+    expect((await admin.get(`/apps/${app}`)).body.name).to.equal('Shop')
+  })
+
+  it('leaves a change whose end nobody saw as begun', async () => {
+    const { app } = await tenant(admin)
+    const store = watched(admin.store, {
+      after: call => {
+        if (call === 'apps.change') throw new Unavailable('the reply was lost')
+      },
+    })
+    const broken = await adminOn(store)
+    await admin.clock.advance(1)
+    expect((await broken.ask('PATCH', `/apps/${app}`, { name: 'Store' })).status).to.equal(503)
+    expect((await admin.get(`/apps/${app}`)).body.name).to.equal('Store')
+    const records = (await admin.get('/audit')).body.items
+    const change = records.find(({ action }: { action: string }) => action === 'app.change')
+    expect(change).to.deep.include({ outcome: 'begun', after: { name: 'Store', settings: {} } })
+  })
+
+  it('does not spoil a change that happened when only its last word is lost', async () => {
+    const { app } = await tenant(admin)
+    let writes = 0
+    const store = watched(admin.store, {
+      before: call => {
+        if (call !== 'audit.modify') return
+        writes += 1
+        if (writes === 2) throw new Unavailable('down')
+      },
+    })
+    const broken = await adminOn(store)
+    const made = await broken.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })
+    expect(made.status).to.equal(201)
+    expect(made.body.key).to.match(/^sk_test_/)
+    const record = (await records()).find(({ target }: { target: string }) => target === made.body.id)
+    expect(record).to.include({ action: 'key.create', outcome: 'begun' })
+    expect(broken.captured.output()).to.contain('audit.left_begun')
+  })
+
+  it('calls undone what others had done before', async () => {
+    const { app } = await tenant(admin)
+    const { id } = (await admin.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })).body
+    const store = watched(admin.store, {
+      async before(call) {
+        if (call === 'keys.modify') await admin.ask('DELETE', `/keys/${id}`)
+      },
+    })
+    const late = await adminOn(store)
+    expect((await late.ask('DELETE', `/keys/${id}`)).status).to.equal(204)
+    const outcomes = (await records())
+      .filter(({ action }: { action: string }) => action === 'key.revoke')
+      .map(({ outcome }: { outcome: string }) => outcome)
+    expect(outcomes).to.have.members(['done', 'undone'])
+  })
+
+  it('gives up on a document that never holds still, and says that nothing changed', async () => {
+    const { app } = await tenant(admin)
+    let version = 0
+    const store = watched(admin.store, {
+      async before(call) {
+        if (call !== 'apps.change') return
+        version += 1
+        await admin.ask('PATCH', `/apps/${app}`, { name: `v${version}` })
+      },
+    })
+    const late = await adminOn(store)
+    expect((await late.ask('PATCH', `/apps/${app}`, { settings: { locale: 'fr' } })).status).to.equal(503)
+    expect((await admin.get(`/apps/${app}`)).body.settings.locale).to.equal('en')
+    const undone = (await records('/audit?limit=100')).filter(
+      ({ outcome }: { outcome: string }) => outcome === 'undone',
+    )
+    expect(undone).to.have.length(1)
+  })
+})

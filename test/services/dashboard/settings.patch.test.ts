@@ -1,0 +1,74 @@
+import { expect } from 'chai'
+import type { GivenSettings } from '../../../infra/tenancy/settings.ts'
+import { patchedSettings } from '../../../services/dashboard/settings.patch.ts'
+
+describe('a change of settings', () => {
+  const stored: GivenSettings = {
+    locale: 'de',
+    code: { length: 8, ttl_seconds: 300 },
+    allowed_origins: ['https://a.test'],
+  }
+  const patched = (patch: Record<string, unknown>, to: GivenSettings = stored) => {
+    const checked = patchedSettings(to, patch)
+    return checked.ok ? checked.value : checked.problems.map(({ path }) => path)
+  }
+
+  it('merges objects, replaces lists and values', () => {
+    expect(patched({ code: { length: 7 }, allowed_origins: [] })).to.deep.equal({
+      ...stored,
+      code: { length: 7, ttl_seconds: 300 },
+      allowed_origins: [],
+    })
+  })
+
+  it('resets a member, or a whole group, by null', () => {
+    expect(patched({ code: { length: null } })).to.deep.equal({ ...stored, code: { ttl_seconds: 300 } })
+    expect(patched({ code: null, locale: null })).to.deep.equal({ allowed_origins: ['https://a.test'] })
+  })
+
+  it('leaves everything as it was when it resets what was never chosen', () => {
+    const resets = { verify_attempts: null, limits: { client_ip: null }, routing: { countries: { BR: null } } }
+    expect(patched(resets)).to.deep.equal(stored)
+  })
+
+  it('leaves a stored null alone', () => {
+    const chosen: GivenSettings = { allowed_countries: null, channels: { sms: { domain: null } } }
+    expect(patched({ locale: 'fr' }, chosen)).to.deep.equal({ ...chosen, locale: 'fr' })
+  })
+
+  it('refuses to reset what does not exist', () => {
+    expect(patched({ colour: null })).to.deep.equal(['colour'])
+    expect(patched({ code: { lenght: null } })).to.deep.equal(['code.lenght'])
+    expect(patched({ routing: { countries: { XX: null } } })).to.deep.equal(['routing.countries.XX'])
+    expect(patched({ colour: { of: null } })).to.deep.equal(['colour'])
+  })
+
+  it('refuses null inside a list', () => {
+    expect(patched({ allowed_origins: [null] })).to.deep.equal(['allowed_origins.0'])
+  })
+
+  it('tells every problem once', () => {
+    expect(patched({ colour: 1, code: { length: 99 }, routing: { countries: { XX: ['sms'] } } })).to.have.members([
+      'colour',
+      'code.length',
+      'routing.countries.XX',
+    ])
+  })
+
+  it('refuses a __proto__ at any depth', () => {
+    expect(patched(JSON.parse('{"__proto__":{"locale":"fr"}}'))).to.deep.equal(['__proto__'])
+    expect(patched(JSON.parse('{"code":{"__proto__":{"length":4}}}'))).to.deep.equal(['code.__proto__'])
+    expect(patched(JSON.parse('{"__proto__":null}'))).to.deep.equal(['__proto__'])
+  })
+
+  it('keeps members that a later release stored', () => {
+    const newer = { ...stored, voice: { enabled: true } } as GivenSettings
+    expect(patched({ locale: 'fr' }, newer)).to.deep.equal({ ...newer, locale: 'fr' })
+  })
+
+  it('changes nothing of what is stored', () => {
+    const before = structuredClone(stored)
+    patched({ code: { length: 7 }, locale: null })
+    expect(stored).to.deep.equal(before)
+  })
+})
