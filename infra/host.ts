@@ -47,30 +47,31 @@ const CONSUMERS_GRACE_MS = 4_000
 const SERVICES_GRACE_MS = 500
 
 export async function host(parts: HostParts): Promise<Hosted> {
-  const { broker, store, clock, log } = parts
+  const { broker, store, clock, log, services } = parts
   const consumers: Consumer[] = []
   let phase: 'starting' | 'running' | 'stopping' = 'starting'
+  let stopWaiting = (): void => {}
 
   const readiness = async (): Promise<Readiness> => ({
     process: phase === 'running' ? 'up' : 'down',
-    store: (await answers(store, clock)) ? 'up' : 'down',
+    store: (await within(clock, PING_MS, answers(store))) ? 'up' : 'down',
     broker: broker.state(),
-    consumers: consumers.every(consumer => consumer.attached()) ? 'up' : 'down',
+    consumers: phase !== 'starting' && consumers.every(consumer => consumer.attached()) ? 'up' : 'down',
   })
 
   const doors: Listening[] = []
   try {
-    for (const door of parts.doors(readiness)) doors.push(await listen(door.app, door))
+    for (const door of parts.doors(readiness)) doors.push(await listen(door.app, door, clock))
   } catch (error) {
-    await Promise.all(doors.map(door => door.close(0)))
-    await Promise.all([broker.close(0), store.close()])
+    await Promise.allSettled([...doors.map(door => door.close(0)), broker.close(0), store.close()])
     throw error
   }
 
-  const work = async (): Promise<void> => {
+  async function work(): Promise<void> {
     await prepared()
-    for (const service of parts.services) consumers.push(...((await service.attach?.()) ?? []))
-    if (phase === 'starting') phase = 'running'
+    for (const service of services) if (phase === 'starting') consumers.push(...((await service.attach?.()) ?? []))
+    if (phase !== 'starting') throw new Unavailable('stopped before it was ready')
+    phase = 'running'
   }
 
   async function prepared(): Promise<void> {
@@ -80,25 +81,39 @@ export async function host(parts: HostParts): Promise<Hosted> {
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error
         log.warn({ err: error }, 'store.awaited')
-        await new Promise<void>(resolve => clock.after(RETRY_MS, resolve))
+        await new Promise<void>(resolve => {
+          const cancel = clock.after(RETRY_MS, resolve)
+          stopWaiting = () => {
+            cancel()
+            resolve()
+          }
+        })
       }
     }
   }
 
-  let stopped: Promise<void> | null = null
-  const stop = async (): Promise<void> => {
+  async function stop(): Promise<void> {
     phase = 'stopping'
-    // Requests first: those in hand may still need this process's own consumers.
-    await Promise.all(doors.map(door => door.close(REQUESTS_GRACE_MS)))
-    await Promise.all(consumers.map(consumer => consumer.stop(CONSUMERS_GRACE_MS)))
-    await Promise.all(parts.services.map(service => within(SERVICES_GRACE_MS, service.stop?.())))
-    await broker.close(0)
-    await store.close()
+    stopWaiting()
+    for (const step of [
+      // Requests first: those in hand may still need this process's own consumers.
+      () => Promise.all(doors.map(door => door.close(REQUESTS_GRACE_MS))),
+      () => Promise.all(consumers.map(consumer => consumer.stop(CONSUMERS_GRACE_MS))),
+      // What is not finished by then is left as a crash would leave it, and repaired as after one.
+      () => Promise.all(services.map(service => within(clock, SERVICES_GRACE_MS, service.stop?.()))),
+      () => broker.close(0),
+      () => store.close(),
+    ])
+      await step().catch(error => log.error({ err: error }, 'host.not_stopped'))
   }
 
+  const ready = work()
+  // Whoever awaits it is told; who does not must not be killed by it.
+  ready.catch(() => {})
+  let stopped: Promise<void> | undefined
   return {
     ports: doors.map(door => door.port),
-    ready: work(),
+    ready,
     stop: () => {
       stopped ??= stop()
       return stopped
@@ -106,24 +121,17 @@ export async function host(parts: HostParts): Promise<Hosted> {
   }
 }
 
-/** What is not finished by then is left as a crash would leave it, and repaired as after one. */
-async function within(ms: number, work: Promise<void> | undefined): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([work, late]).catch(() => {})
-  clearTimeout(timer)
-}
-
-async function answers(store: HostParts['store'], clock: Clock): Promise<boolean> {
-  let cancel = (): void => {}
-  const late = new Promise<boolean>(resolve => {
-    cancel = clock.after(PING_MS, () => resolve(false))
-  })
-  const answered = store.ping().then(
+const answers = (store: HostParts['store']): Promise<boolean> =>
+  store.ping().then(
     () => true,
     () => false,
   )
-  return Promise.race([answered, late]).finally(() => cancel())
+
+/** What the work comes to, or undefined when time is up. */
+async function within<T>(clock: Clock, ms: number, work: Promise<T> | undefined): Promise<T | undefined> {
+  let cancel = (): void => {}
+  const late = new Promise<undefined>(resolve => {
+    cancel = clock.after(ms, () => resolve(undefined))
+  })
+  return Promise.race([work, late]).finally(() => cancel())
 }

@@ -3,13 +3,13 @@ import { realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { amqpBroker } from '../infra/broker/amqp.ts'
+import { type AmqpOptions, amqpBroker } from '../infra/broker/amqp.ts'
 import type { Broker } from '../infra/broker/broker.ts'
 import { embeddedBroker } from '../infra/broker/embedded.ts'
 import { measuredBroker } from '../infra/broker/measured.ts'
 import { topology } from '../infra/broker/topology.ts'
 import { type Clock, systemClock } from '../infra/clock.ts'
-import { type Config, ConfigProblems, type Role, readConfig, type Secrets } from '../infra/config.ts'
+import { type Config, type Role, readConfig, type Secrets } from '../infra/config.ts'
 import { createKeyring, type Keyring } from '../infra/crypto/keyring.ts'
 import { type Hosted, host, type Service } from '../infra/host.ts'
 import { healthRouter } from '../infra/http/health.ts'
@@ -18,12 +18,14 @@ import { operators } from '../infra/http/operator.ts'
 import { httpShell } from '../infra/http/shell.ts'
 import { createLog, type Logger } from '../infra/log.ts'
 import { createMetrics, type Metrics } from '../infra/metrics.ts'
+import { runProcess } from '../infra/process.ts'
 import { developmentSecrets } from '../infra/secrets.ts'
+import { StartProblem } from '../infra/start-problem.ts'
 import { COLLECTIONS, type CountersignStore } from '../infra/store/collections.ts'
 import { embeddedStore } from '../infra/store/embedded.ts'
 import { measuredStore } from '../infra/store/measured.ts'
 import { mongoStore } from '../infra/store/mongo.ts'
-import { applyBootstrap, BootstrapProblems, readBootstrap } from '../infra/tenancy/bootstrap.ts'
+import { applyBootstrap, type Bootstrap, readBootstrap } from '../infra/tenancy/bootstrap.ts'
 import { edge } from './edge/service.ts'
 import { otp } from './otp/service.ts'
 import { sweeper } from './sweeper/service.ts'
@@ -48,7 +50,8 @@ export type Services = Partial<Record<Role, (runtime: Runtime) => Service>>
 /** Which service plays which role. */
 const SERVICES: Services = { edge, otp, sweeper }
 
-export function openEngines(config: Config, clock: Clock, log: Logger): Engines {
+/** `amqp`: tests share one RabbitMQ, each with queues of its own. */
+export function openEngines(config: Config, clock: Clock, log: Logger, amqp: Partial<AmqpOptions> = {}): Engines {
   const { engine, dataDir, production } = config
   const queues = topology(config.backoff)
   if (engine.kind === 'embedded')
@@ -58,7 +61,7 @@ export function openEngines(config: Config, clock: Clock, log: Logger): Engines 
     }
   return {
     store: mongoStore({ url: engine.mongodbUrl, collections: COLLECTIONS, strict: !production }),
-    broker: amqpBroker({ url: engine.amqpUrl, topology: queues, log }),
+    broker: amqpBroker({ url: engine.amqpUrl, topology: queues, log, ...amqp }),
   }
 }
 
@@ -69,16 +72,22 @@ export interface Running extends Omit<Hosted, 'ports'> {
   secrets: Secrets
 }
 
-/** Starts the roles of `config`. Tests bring their own clock, engines or services; `npm start` brings none. */
-export async function start(
-  config: Config,
-  own: { clock?: Clock; log?: Logger; engines?: Engines; services?: Services } = {},
-): Promise<Running> {
-  const bootstrap = config.bootstrapFile === null ? null : readBootstrap(await readFile(config.bootstrapFile, 'utf8'))
+/** What tests bring instead of the usual; `npm start` brings nothing. */
+export interface Own {
+  clock?: Clock
+  log?: Logger
+  metrics?: Metrics
+  engines?: Engines
+  services?: Services
+}
+
+/** Starts the roles of `config`. */
+export async function start(config: Config, own: Own = {}): Promise<Running> {
+  const bootstrap = await bootstrapOf(config)
   const secrets = await resolveSecrets(config)
   const clock = own.clock ?? systemClock
   const log = own.log ?? createLog({ level: config.logLevel })
-  const metrics = createMetrics({ processMetrics: true })
+  const metrics = own.metrics ?? createMetrics({ processMetrics: true })
   const opened = own.engines ?? openEngines(config, clock, log)
   const broker = measuredBroker(opened.broker, metrics, clock)
   const store = measuredStore(opened.store, metrics)
@@ -123,6 +132,14 @@ export async function start(
   }
 }
 
+async function bootstrapOf({ bootstrapFile }: Config): Promise<Bootstrap | null> {
+  if (bootstrapFile === null) return null
+  const text = await readFile(bootstrapFile, 'utf8').catch(error => {
+    throw new StartProblem(`BOOTSTRAP_FILE: cannot be read: ${error.message}`, { cause: error })
+  })
+  return readBootstrap(text)
+}
+
 async function resolveSecrets(config: Config): Promise<Secrets> {
   const { code, data, adminTokens } = config.secrets
   if (code && data && adminTokens) return { code, data, adminTokens }
@@ -133,25 +150,11 @@ async function resolveSecrets(config: Config): Promise<Secrets> {
 const origin = (host: string, port: number | undefined): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
-const STOP_WITHIN_MS = 9_500
+/** The whole process, from its environment and command line to its exit code. */
+export const run = (own: (config: Config) => Own = () => ({})): Promise<void> =>
+  runProcess(() => {
+    const config = readConfig(process.env, process.argv.slice(2))
+    return start(config, own(config))
+  })
 
-async function main(): Promise<void> {
-  const running = await start(readConfig(process.env, process.argv.slice(2)))
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.once(signal, () => {
-      setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref()
-      void running.stop().then(() => process.exit(0))
-    })
-  await running.ready
-}
-
-function fail(error: unknown): never {
-  const known = error instanceof ConfigProblems || error instanceof BootstrapProblems
-  const text =
-    known || !(error instanceof Error) ? String((error as Error).message ?? error) : (error.stack ?? error.message)
-  process.stderr.write(`Countersign cannot start.\n${text}\n`)
-  process.exit(1)
-}
-
-if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
-  main().catch(fail)
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await run()

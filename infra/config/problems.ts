@@ -1,5 +1,6 @@
 // What is wrong with the settings, all of it at once: an operator who mends one and restarts to learn of the next gives up.
 // A message never repeats the value of a secret.
+import { StartProblem } from '../start-problem.ts'
 
 export interface Problem {
   /** The variable's name, or `roles` for the command line. */
@@ -7,7 +8,7 @@ export interface Problem {
   readonly message: string
 }
 
-export class ConfigProblems extends Error {
+export class ConfigProblems extends StartProblem {
   override name = 'ConfigProblems'
   readonly problems: readonly Problem[]
 

@@ -46,8 +46,10 @@ const account =
       { method: knownMethod(ctx.method), route, status: String(ctx.status) },
       ms / 1000,
     )
-    const level = route.startsWith('/healthz') || route.startsWith('/readyz') || route === '/metrics' ? 'debug' : 'info'
-    log[level]({ request_id: ctx.state.requestId, method: ctx.method, route, status: ctx.status, ms }, 'http.answered')
+    log[POLLED.has(route) ? 'debug' : 'info'](
+      { request_id: ctx.state.requestId, method: ctx.method, route, status: ctx.status, ms },
+      'http.answered',
+    )
   }
 
 const problems =
@@ -67,18 +69,32 @@ const problems =
 
 const unrouted: Middleware = async (ctx, next) => {
   await next()
-  if (ctx.routeMatched || ctx.status !== 404 || ctx.body != null) return
+  if (ctx.status !== 404 || ctx.body != null) return
   const allowed = [...new Set(matchedLayers(ctx).flatMap(layer => layer.methods))].sort()
-  if (allowed.length === 0) throw httpException(404, 'There is nothing at this address.')
+  // The method too is taken there when a handler declined what it was asked for.
+  if (allowed.length === 0 || allowed.includes(ctx.method))
+    throw httpException(404, 'There is nothing at this address.')
+  if (ctx.method === 'OPTIONS') {
+    ctx.set('Allow', [...allowed, 'OPTIONS'].join(', '))
+    ctx.status = 204
+    return
+  }
   const allow = allowed.join(', ')
   throw httpException(405, `This address takes ${allow}.`, { Allow: allow })
 }
 
-const matchedLayers = (ctx: Context): { methods: string[] }[] => ctx.matched ?? []
+/** Every route and middleware at this path, whatever its method, over all routers. */
+const matchedLayers = (ctx: Context): { path: string | RegExp; methods: string[] }[] => ctx.matched ?? []
 
-/** The route's pattern, never the path: paths hold ids, and a metric label must be bounded. */
-const routeOf = (ctx: Context): string =>
-  typeof ctx._matchedRoute === 'string' && ctx.routeMatched ? ctx._matchedRoute : 'none'
+/** The route's pattern, never the path: paths hold ids, and a metric label must be bounded. Not the router's own idea of it,
+ *  which is that of the middleware when one refuses. */
+const routeOf = (ctx: Context): string => {
+  const route = matchedLayers(ctx).findLast(layer => layer.methods.includes(ctx.method))
+  return typeof route?.path === 'string' ? route.path : 'none'
+}
+
+/** Asked every few seconds by machines. */
+const POLLED = new Set(['/healthz', '/readyz', '/metrics'])
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const knownMethod = (method: string): string => (METHODS.has(method) ? method : 'other')

@@ -1,5 +1,6 @@
 // The bootstrap file: a deployment's companies, apps and lists as text, applied at every start.
 //   text → readBootstrap: every problem by its path, or the file → applyBootstrap: conflicts with the store, or the writes
+import { StartProblem } from '../start-problem.ts'
 import { type ApplyTo, type Minted, write } from './bootstrap.apply.ts'
 import { conflictsWith } from './bootstrap.conflicts.ts'
 import { type Bootstrap, complete } from './bootstrap.file.ts'
@@ -11,7 +12,7 @@ import { check, type Problem } from './problems.ts'
 export type { Bootstrap }
 
 /** The file cannot be applied, and nothing of it was. */
-export class BootstrapProblems extends Error {
+export class BootstrapProblems extends StartProblem {
   override name = 'BootstrapProblems'
   readonly problems: readonly Problem[]
 

@@ -1,0 +1,40 @@
+// Runs a system as a process of its own. In: how to start it. Out: signals that stop it and end with exit 0, and failures told so
+// that a person can act on them, with exit 1.
+import process from 'node:process'
+import type { Hosted } from './host.ts'
+import { StartProblem } from './start-problem.ts'
+import { Unavailable } from './unavailable.ts'
+
+/** Orchestrators kill after ten seconds. */
+const STOP_WITHIN_MS = 9_500
+
+/** Resolves once the system is ready, or is stopping because it was told to. */
+export async function runProcess(start: () => Promise<Pick<Hosted, 'ready' | 'stop'>>): Promise<void> {
+  let stopping = false
+  try {
+    const running = await start()
+    const stop = (): void => {
+      // Again by a second signal: npm hands on the Ctrl-C that the terminal has sent to everyone already.
+      if (stopping) return
+      stopping = true
+      setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref()
+      void running.stop().then(() => process.exit(0))
+    }
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop)
+    await running.ready
+  } catch (error) {
+    if (stopping) return
+    process.stderr.write(`Countersign cannot start.\n${told(error)}\n`)
+    process.exit(1)
+  }
+}
+
+/** A stack only where the fault may be in the code. */
+function told(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const knownKind = error instanceof StartProblem || error instanceof Unavailable || isSystemError(error)
+  return knownKind ? error.message : (error.stack ?? error.message)
+}
+
+/** `EACCES: permission denied, mkdir '/data'` says all there is to say. */
+const isSystemError = (error: Error): boolean => 'syscall' in error
