@@ -23,8 +23,18 @@ export function applyPipeline<T extends Doc>(doc: T, pipeline: Pipeline): void {
 function setFields(doc: Fields, expressions: [path: string, expression: unknown][]): void {
   refuseConflicts(expressions.map(([path]) => path))
   const scope = { root: doc, variables: {} }
-  const values = expressions.map(([path, expression]) => [path.split('.'), copy(evaluate(expression, scope))] as const)
-  for (const [names, value] of values) write(doc, names, value)
+  const values = expressions
+    .map(([path, expression]) => ({ names: path.split('.'), expression }))
+    .filter(({ names }) => arrives(doc, names))
+    .map(({ names, expression }) => ({ names, value: copy(evaluate(expression, scope)) }))
+  for (const { names, value } of values) write(doc, names, value)
+}
+
+/** Not where an empty list is on the way. MongoDB does not even compute what would be written there. */
+function arrives(value: unknown, names: readonly string[]): boolean {
+  if (Array.isArray(value)) return value.some(each => arrives(each, names))
+  const [name = '', ...rest] = names
+  return rest.length === 0 || !isObject(value) || arrives(member(value, name), rest)
 }
 
 /** `{ a: { b: 1 } }` sets `a.b` and leaves the rest of `a`, as in MongoDB. */
