@@ -1,0 +1,57 @@
+// The OTP actor on a store of a test's own, called as the edge calls it. Nothing consumes the channel queues: what is sent stays queued.
+import { randomUUID } from 'node:crypto'
+import type { Broker } from '../../infra/broker/broker.ts'
+import { embeddedBroker } from '../../infra/broker/embedded.ts'
+import { topology } from '../../infra/broker/topology.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { atRest, inFlight } from '../../infra/otps/sealing.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
+import type { KeyKind, Mode } from '../../machines/otp.ts'
+import { otp } from '../../services/otp/service.ts'
+import { capturedLog } from './captured-log.ts'
+import { type TestClock, testClock } from './clock.ts'
+import { testKeyring } from './tenancy.ts'
+
+export interface Sending {
+  company: string
+  app: string
+  recipient: string
+  mode?: Mode
+  kind?: KeyKind
+}
+
+export interface TestActor {
+  broker: Broker
+  clock: TestClock
+  /** Answers the id, and the link when there is one. */
+  send(sending: Sending): Promise<{ otp_id: string; action_url: string | null }>
+  ask(call: OtpCall): Promise<OtpAnswer>
+  close(): Promise<void>
+}
+
+export async function actorOn(store: CountersignStore, keyring: Keyring = testKeyring()): Promise<TestActor> {
+  const clock = testClock()
+  const { log } = capturedLog()
+  const broker = embeddedBroker({ topology: topology({ channel: [1_000], webhook: [1_000] }), clock, log })
+  await otp({ broker, store, keyring, clock, log }).attach?.()
+  const ask = async (body: OtpCall) =>
+    (await broker.request('otp.calls', { id: randomUUID(), body }, 10_000)) as OtpAnswer
+
+  return {
+    ...{ broker, clock, ask },
+    async send({ company, app, recipient, mode = 'test', kind = 'server' }) {
+      const answer = await ask({
+        type: 'otp.send',
+        by: { company_id: company, app_id: app, mode, key_id: `key_${kind}`, kind },
+        sealed_recipient: keyring.seal(recipient, inFlight.recipient),
+        ...{ locale: null, sealed_client_ip: null, claim: null },
+      })
+      if (answer.kind !== 'verification') throw new Error(`not sent: ${JSON.stringify(answer)}`)
+      const { otp_id, sealed_action_url } = answer.verification
+      const action_url = sealed_action_url === null ? null : keyring.unseal(sealed_action_url, atRest.link(otp_id))
+      return { otp_id, action_url }
+    },
+    close: () => broker.close(0),
+  }
+}
