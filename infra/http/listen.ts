@@ -82,7 +82,8 @@ function connectionsOf(server: Server): { finish(): void } {
       finishing = true
       for (const [socket, responses] of inHand) {
         if (responses.size === 0) socket.destroy()
-        for (const response of responses) if (!response.headersSent) response.setHeader('Connection', 'close')
+        const last = [...responses].at(-1)
+        if (last && !last.headersSent) last.setHeader('Connection', 'close')
       }
     },
   }

@@ -68,6 +68,8 @@ const problems =
   }
 
 const unrouted: Middleware = async (ctx, next) => {
+  // A proxy's way to ask; the routers' URL parser warns of a broken one, and will throw.
+  if (/^\w+:/.test(ctx.url) && !URL.canParse(ctx.url)) throw httpException(400, 'The address is not a URL.')
   await next()
   if (ctx.status !== 404 || ctx.body != null) return
   const allowed = [...new Set(matchedLayers(ctx).flatMap(layer => layer.methods))].sort()

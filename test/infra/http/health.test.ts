@@ -1,0 +1,29 @@
+import { expect } from 'chai'
+import { healthRouter, type Readiness } from '../../../infra/http/health.ts'
+import { doors } from '../../support/door.ts'
+
+describe('health', () => {
+  const door = doors()
+  const asked = async (path: string, readiness: () => Promise<Readiness>) =>
+    (await door(healthRouter(readiness))).ask(path)
+
+  it('is ready when every part is up', async () => {
+    const { status, body } = await asked('/readyz', async () => ({ store: 'up', broker: 'up' }))
+    expect(status).to.equal(200)
+    expect(body).to.deep.equal({ status: 'ready', parts: { store: 'up', broker: 'up' } })
+  })
+
+  for (const state of ['down', 'blocked'] as const)
+    it(`is not ready when one part is ${state}, and says which`, async () => {
+      const { status, body } = await asked('/readyz', async () => ({ store: 'up', broker: state }))
+      expect(status).to.equal(503)
+      expect(body).to.deep.equal({ status: 'not ready', parts: { store: 'up', broker: state } })
+    })
+
+  it('is alive whatever is down, and asks nobody', async () => {
+    const { status, body } = await asked('/healthz', () => {
+      throw new Error('asked')
+    })
+    expect([status, body]).to.deep.equal([200, { status: 'alive' }])
+  })
+})

@@ -1,0 +1,47 @@
+import { expect } from 'chai'
+import { doors, giving, routerWith } from '../../support/door.ts'
+
+describe('a request id', () => {
+  const door = doors()
+  const router = () => routerWith('/here', ctx => giving({ id: ctx.state.requestId })(ctx))
+  const idOf = async (given?: string, path = '/here') => {
+    const { ask } = await door(router())
+    const { headers } = await ask(path, given === undefined ? {} : { headers: { 'X-Request-Id': given } })
+    return headers.get('x-request-id')
+  }
+
+  for (const given of ['abc-123', 'A.b_c-9', 'x', 'r'.repeat(128)])
+    it(`is the caller's own when well-formed: ${given.slice(0, 10)}`, async () => {
+      expect(await idOf(given)).to.equal(given)
+    })
+
+  for (const [what, given] of [
+    ['too long', 'r'.repeat(129)],
+    ['with a space', 'a b'],
+    ['with markup', '<script>'],
+    ['of two headers', 'a, b'],
+    ['empty', ''],
+  ] as const)
+    it(`is made when the caller's is ${what}`, async () => {
+      expect(await idOf(given)).to.match(/^[0-9a-f-]{36}$/)
+    })
+
+  it('is made when there is none, another one each time', async () => {
+    const [one, other] = [await idOf(), await idOf()]
+    expect(one).to.match(/^[0-9a-f-]{36}$/)
+    expect(other).not.to.equal(one)
+  })
+
+  it('is on refusals too, in the problem and in the log', async () => {
+    const { ask, log } = await door(router())
+    const { headers, body } = await ask('/nowhere', { headers: { 'X-Request-Id': 'mine' } })
+    expect(headers.get('x-request-id')).to.equal('mine')
+    expect(body.request_id).to.equal('mine')
+    expect(log.lines().at(-1)).to.include({ request_id: 'mine', status: 404, msg: 'http.answered' })
+  })
+
+  it('is known to the route', async () => {
+    const { ask } = await door(router())
+    expect((await ask('/here', { headers: { 'X-Request-Id': 'mine' } })).body).to.deep.equal({ id: 'mine' })
+  })
+})

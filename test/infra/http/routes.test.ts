@@ -1,0 +1,139 @@
+import { Router } from '@koa/router'
+import { expect } from 'chai'
+import { httpException } from '../../../infra/http/problem.ts'
+import { doors, giving, request, routerWith } from '../../support/door.ts'
+import { eventually } from '../../support/eventually.ts'
+
+describe('an address', () => {
+  const door = doors()
+
+  /** One path shared by two routers, as services share `/api/v1`. */
+  function shop(): [Router, Router] {
+    const [reading, writing] = [new Router({ prefix: '/shop' }), new Router()]
+    reading.get('/items/:id', ctx => giving({ id: ctx.params.id })(ctx))
+    const done = giving({ done: true })
+    writing.put('/shop/items/:id', done)
+    writing.delete('/shop/items/:id', done)
+    writing.post('/shop/orders', done)
+    return [reading, writing]
+  }
+
+  it('that nobody serves is 404, whatever the method', async () => {
+    const { ask } = await door(...shop())
+    for (const method of ['GET', 'POST', 'OPTIONS']) {
+      const { status, headers, body } = await ask('/nowhere', { method })
+      expect(status, method).to.equal(404)
+      expect(headers.get('content-type')).to.equal('application/problem+json')
+      expect(body).to.include({ type: 'HTTPException', title: 'Not Found', status: 404 })
+    }
+  })
+
+  it('asked with a method it does not take is 405 with those it takes, over all routers', async () => {
+    const { ask } = await door(...shop())
+    const { status, headers, body } = await ask('/shop/items/7', { method: 'PATCH' })
+    expect(status).to.equal(405)
+    expect(headers.get('allow')).to.equal('DELETE, GET, HEAD, PUT')
+    expect(body).to.include({ type: 'HTTPException', detail: 'This address takes DELETE, GET, HEAD, PUT.' })
+    expect((await ask('/shop/orders')).headers.get('allow')).to.equal('POST')
+  })
+
+  it('that a router only puts a middleware before is 404', async () => {
+    const router = new Router()
+    router.use('/shop', (_, next) => next())
+    router.get('/shop/items', giving({}))
+    const { ask } = await door(router)
+    expect((await ask('/shop/other')).status).to.equal(404)
+  })
+
+  it('whose route declines is 404, not 405', async () => {
+    const { ask } = await door(
+      routerWith('/pages/:name', (_, next) => next()),
+      routerWith('/other', giving({})),
+    )
+    const { status, body } = await ask('/pages/none')
+    expect(status).to.equal(404)
+    expect(body).to.include({ type: 'HTTPException', status: 404 })
+  })
+
+  it('answers HEAD as GET, without the body', async () => {
+    const { ask } = await door(...shop())
+    const { status, headers, body } = await ask('/shop/items/7', { method: 'HEAD' })
+    expect([status, headers.get('content-length'), body]).to.deep.equal([200, '10', ''])
+    expect((await ask('/shop/orders', { method: 'HEAD' })).status).to.equal(405)
+    expect((await ask('/nowhere', { method: 'HEAD' })).status).to.equal(404)
+  })
+
+  it('answers OPTIONS with what it takes, unless a route answers by itself', async () => {
+    const own = new Router()
+    own.options('/own', ctx => {
+      ctx.set('Access-Control-Allow-Origin', 'https://shop.example')
+      ctx.status = 204
+    })
+    const { ask } = await door(...shop(), own)
+    const options = { method: 'OPTIONS' }
+    const { status, headers } = await ask('/shop/items/7', options)
+    expect([status, headers.get('allow')]).to.deep.equal([204, 'DELETE, GET, HEAD, PUT, OPTIONS'])
+    expect((await ask('/own', options)).headers.get('access-control-allow-origin')).to.equal('https://shop.example')
+  })
+
+  it('is known to metrics and log by its pattern alone', async () => {
+    const { ask, metrics, log } = await door(...shop())
+    await ask('/shop/items/otp_secret?recipient=bob_secret')
+    await ask('/shop/items/otp_secret', { method: 'PATCH' })
+    await ask('/nowhere/otp_secret')
+    const { body } = await metrics.render()
+    expect(body).to.contain(
+      'countersign_http_request_duration_seconds_count{method="GET",route="/shop/items/:id",status="200"} 1',
+    )
+    expect(body).to.contain('{method="PATCH",route="none",status="405"} 1')
+    expect(body).to.contain('{method="GET",route="none",status="404"} 1')
+    expect(body + log.output()).not.to.contain('secret')
+    expect(log.lines().map(({ route, status }) => [route, status])).to.deep.equal([
+      ['/shop/items/:id', 200],
+      ['none', 405],
+      ['none', 404],
+    ])
+  })
+
+  it('is known by its pattern also when a middleware before it refuses', async () => {
+    const router = new Router({ prefix: '/api' })
+    router.use(() => {
+      throw httpException(401)
+    })
+    router.get('/otp/:id', giving({}))
+    const { ask, log } = await door(router)
+    expect((await ask('/api/otp/7')).status).to.equal(401)
+    expect(log.lines().at(-1)).to.include({ route: '/api/otp/:id', status: 401 })
+  })
+
+  it('is measured by the clock', async () => {
+    const { ask, clock, metrics, log } = await door(
+      routerWith('/slow', async ctx => {
+        await clock.advance(250)
+        ctx.body = {}
+      }),
+    )
+    await ask('/slow')
+    expect(log.lines().at(-1)).to.include({ ms: 250 })
+    expect((await metrics.render()).body).to.contain('_sum{method="GET",route="/slow",status="200"} 0.25')
+  })
+
+  for (const path of ['/healthz', '/readyz', '/metrics'])
+    it(`that machines ask all day is not worth a line: ${path}`, async () => {
+      const { ask, log } = await door(routerWith(path, giving({})))
+      await ask(path)
+      expect(log.lines().map(({ level }) => level)).to.deep.equal(['debug'])
+    })
+
+  it('that is no address at all harms nothing', async () => {
+    const { ask, dial } = await door(...shop())
+    const targets = { 'http://x:bad/': 400, '*': 404, '//evil': 404, '/%ZZ': 404, [`/${'x'.repeat(8000)}`]: 404 }
+    for (const [target, status] of Object.entries(targets)) {
+      const { socket, heard } = await dial()
+      socket.write(request(target))
+      await eventually(() => expect(heard()).to.match(new RegExp(`^HTTP/1.1 ${status} `)))
+      socket.destroy()
+    }
+    expect((await ask('/shop/items/7')).status).to.equal(200)
+  })
+})
