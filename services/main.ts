@@ -26,6 +26,7 @@ import { embeddedStore } from '../infra/store/embedded.ts'
 import { measuredStore } from '../infra/store/measured.ts'
 import { mongoStore } from '../infra/store/mongo.ts'
 import { applyBootstrap, type Bootstrap, readBootstrap } from '../infra/tenancy/bootstrap.ts'
+import { dashboard } from './dashboard/service.ts'
 import { edge } from './edge/service.ts'
 import { otp } from './otp/service.ts'
 import { sweeper } from './sweeper/service.ts'
@@ -48,7 +49,7 @@ export interface Runtime extends Engines {
 export type Services = Partial<Record<Role, (runtime: Runtime) => Service>>
 
 /** Which service plays which role. */
-const SERVICES: Services = { edge, otp, sweeper }
+const SERVICES: Services = { dashboard, edge, otp, sweeper }
 
 /** `amqp`: tests share one RabbitMQ, each with queues of its own. */
 export function openEngines(config: Config, clock: Clock, log: Logger, amqp: Partial<AmqpOptions> = {}): Engines {
