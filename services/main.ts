@@ -26,6 +26,7 @@ import { embeddedStore } from '../infra/store/embedded.ts'
 import { measuredStore } from '../infra/store/measured.ts'
 import { mongoStore } from '../infra/store/mongo.ts'
 import { applyBootstrap, type Bootstrap, readBootstrap } from '../infra/tenancy/bootstrap.ts'
+import { createDemo, type Demo, demoGuide } from '../infra/tenancy/demo.ts'
 import { dashboard } from './dashboard/service.ts'
 import { edge } from './edge/service.ts'
 import { otp } from './otp/service.ts'
@@ -80,6 +81,7 @@ export interface Own {
   metrics?: Metrics
   engines?: Engines
   services?: Services
+  tell?(text: string): void
 }
 
 /** Starts the roles of `config`. */
@@ -97,6 +99,9 @@ export async function start(config: Config, own: Own = {}): Promise<Running> {
   const services = config.roles.flatMap(role => (own.services ?? SERVICES)[role]?.(runtime) ?? [])
   const routers = services.flatMap(service => service.router ?? [])
   const { http, metricsPort } = config
+  // Secrets are shown once: to whoever started the process, never through the log, which would rightly hide them.
+  const tell = own.tell ?? (text => void process.stdout.write(text))
+  let demo: Demo | null = null
 
   const hosted = await host({
     ...{ broker, store, clock, log, services },
@@ -115,20 +120,24 @@ export async function start(config: Config, own: Own = {}): Promise<Running> {
     ],
     prepare: async () => {
       await store.ping()
-      if (bootstrap === null) return
+      if (bootstrap === null) {
+        demo ??= config.production ? null : await createDemo({ store, keyring, clock })
+        return
+      }
       const { minted, mintedSecrets, warnings } = await applyBootstrap(bootstrap, { store, keyring, clock })
       for (const warning of warnings) log.warn({ warning }, 'bootstrap.warned')
-      // Shown once and never again, so on the terminal and not through the log, which would rightly hide it.
-      for (const { id, key } of minted) process.stdout.write(`New key ${id}: ${key}\n`)
-      for (const { app_id, secret } of mintedSecrets)
-        process.stdout.write(`New webhook signing secret of ${app_id}: ${secret}\n`)
+      for (const { id, key } of minted) tell(`New key ${id}: ${key}\n`)
+      for (const { app_id, secret } of mintedSecrets) tell(`New webhook signing secret of ${app_id}: ${secret}\n`)
     },
   })
   const [port, openPort] = hosted.ports
   const url = origin(http.host, port)
+  const ready = hosted.ready.then(() => {
+    if (demo) tell(demoGuide(http.publicUrl ?? url, demo, secrets.adminTokens[0]?.token ?? ''))
+  })
   log.info({ url, roles: config.roles, engine: config.engine.kind }, 'countersign.listening')
   return {
-    ...{ url, secrets, ready: hosted.ready, stop: hosted.stop },
+    ...{ url, secrets, ready, stop: hosted.stop },
     metricsUrl: openPort === undefined ? null : origin(http.host, openPort),
   }
 }

@@ -21,8 +21,13 @@ const DEMO = JSON.stringify({
   ],
 })
 
+export interface Demo {
+  server: string
+  publishable: string
+}
+
 /** The keys of the demo app, or null when there is any company already. */
-export async function createDemo(to: ApplyTo): Promise<{ server: string; publishable: string } | null> {
+export async function createDemo(to: ApplyTo): Promise<Demo | null> {
   const [company] = await to.store.docs('companies').find({}, { sort: { _id: 1 }, limit: 1 })
   if (company) return null
   const { minted } = await write(readBootstrap(DEMO), to)
@@ -33,7 +38,7 @@ export async function createDemo(to: ApplyTo): Promise<{ server: string; publish
 }
 
 /** What a developer pastes into a second terminal. */
-export const demoGuide = (url: string, keys: { server: string; publishable: string }, adminToken: string): string => `
+export const demoGuide = (url: string, keys: Demo, adminToken: string): string => `
   A demo app is ready. Its test keys are shown this once:
 
     server key       ${keys.server}
