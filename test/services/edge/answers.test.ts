@@ -1,0 +1,201 @@
+// What the edge makes of the actor's answers: bodies opened for the caller, refusals as problems, outages as 503.
+import { expect } from 'chai'
+import { CallFailed, CallTimeout } from '../../../infra/broker/broker.ts'
+import { atRest, inFlight } from '../../../infra/otps/sealing.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import type { OtpAnswer } from '../../../machines/calls.ts'
+import type { ErrorType } from '../../../machines/errors.ts'
+import { OTP_ID, problemOf, type TestEdge, testEdge, view } from '../../support/edge.ts'
+
+const SEND = { recipient: '+447911123456' }
+
+describe('an answer of the OTP actor', () => {
+  let edge: TestEdge
+  beforeEach(async () => {
+    edge = await testEdge()
+  })
+  afterEach(() => edge.close())
+
+  const answering = (answer: OtpAnswer): void => {
+    edge.world.answer = async () => answer
+  }
+  const json = async (response: Response): Promise<unknown> => {
+    expect(response.status).to.equal(200)
+    expect(response.headers.get('content-type')).to.equal('application/json; charset=utf-8')
+    expect(response.headers.get('cache-control')).to.equal('no-store')
+    return response.json()
+  }
+
+  it('is the verification object of the interface, and nothing more', async () => {
+    answering({ kind: 'verification', verification: view() })
+    expect(await json(await edge.post('/otp/send', SEND))).to.deep.equal({
+      otp_id: OTP_ID,
+      status: 'pending',
+      channel: 'sms',
+      masked_recipient: '+44****56',
+      action_url: null,
+      completion: 'code',
+    })
+  })
+
+  it('has its link opened', async () => {
+    const url = 'https://wa.me/15550001111?text=hello'
+    const sealed_action_url = edge.keyring.seal(url, atRest.link(OTP_ID))
+    answering({
+      kind: 'verification',
+      verification: view({ sealed_action_url, channel: 'whatsapp', completion: 'inbound' }),
+    })
+    for (const [path, body] of [
+      ['/otp/send', SEND],
+      ['/otp/resend', { otp_id: OTP_ID }],
+      ['/otp/cancel', { otp_id: OTP_ID }],
+    ] as const)
+      expect(await json(await edge.post(path, body))).to.include({
+        action_url: url,
+        channel: 'whatsapp',
+        completion: 'inbound',
+      })
+  })
+
+  it('of a verify says what became of the code', async () => {
+    const verified = { kind: 'verified', otp_id: OTP_ID, status: 'pending', matched: false, attempts_left: 4 } as const
+    answering({ ...verified, sealed_token: null })
+    expect(await json(await edge.post('/otp/verify', { otp_id: OTP_ID, code: '000000' }))).to.deep.equal({
+      otp_id: OTP_ID,
+      status: 'pending',
+      matched: false,
+      attempts_left: 4,
+      verification_token: null,
+    })
+    answering({ ...verified, matched: true, sealed_token: edge.keyring.seal('otp_vt_abc', inFlight.token) })
+    expect(await json(await edge.post('/otp/verify', { otp_id: OTP_ID, code: '000000' }))).to.include({
+      matched: true,
+      verification_token: 'otp_vt_abc',
+    })
+  })
+
+  it('of an exchange says whom it proves, and when, in UTC', async () => {
+    answering({
+      kind: 'exchanged',
+      otp_id: OTP_ID,
+      sealed_recipient: edge.keyring.seal('+447911123456', inFlight.recipient),
+      recipient_type: 'phone',
+      channel: 'telegram',
+      verified_at: Date.UTC(2030, 1, 3, 4, 5, 6, 7),
+    })
+    expect(await json(await edge.post('/verifications/exchange', { verification_token: 'otp_vt_abc' }))).to.deep.equal({
+      otp_id: OTP_ID,
+      recipient: '+447911123456',
+      recipient_type: 'phone',
+      channel: 'telegram',
+      verified_at: '2030-02-03T04:05:06.007Z',
+    })
+  })
+
+  it('about a token that cannot be exchanged is one 404 for all', async () => {
+    answering({ kind: 'no_such_token' })
+    const response = await edge.post('/verifications/exchange', { verification_token: 'otp_vt_abc' })
+    expect(response.status).to.equal(404)
+    expect((await problemOf(response)).type).to.equal('HTTPException')
+  })
+
+  const STATUSES: Record<ErrorType, number> = {
+    InvalidRecipientError: 422,
+    NoEnabledChannelError: 409,
+    GeoBlockedError: 403,
+    InsufficientFundsError: 402,
+    IpReputationBlockedError: 403,
+    RateLimitExceededError: 429,
+    InvalidIdempotencyKeyError: 422,
+    ResendNotAllowedError: 409,
+    ResendCooldownError: 429,
+    ValidationError: 422,
+    OtpNotFoundError: 404,
+    OtpNotPendingError: 409,
+    OtpExpiredError: 410,
+    VerifyNotAllowedError: 409,
+    PublishableSendDisabledError: 403,
+    OriginNotAllowedError: 403,
+    ServiceUnavailableError: 503,
+  }
+  for (const [error, status] of Object.entries(STATUSES) as [ErrorType, number][])
+    it(`that is ${error} is ${status}`, async () => {
+      answering({ kind: 'refused', error, detail: 'In words.' })
+      const response = await edge.post('/otp/send', SEND)
+      expect(response.status).to.equal(status)
+      expect(response.headers.get('content-type')).to.equal('application/problem+json')
+      const problem = await problemOf(response)
+      const { title, ...rest } = problem
+      expect(title).to.be.a('string').and.not.equal('')
+      expect(rest).to.deep.equal({
+        type: error,
+        status,
+        detail: 'In words.',
+        request_id: response.headers.get('x-request-id'),
+      })
+    })
+
+  it('that names a limit carries its scope and when to come back, rounded up', async () => {
+    for (const [retry_after_ms, seconds] of [
+      [1, 1],
+      [1_000, 1],
+      [1_001, 2],
+      [41_500, 42],
+      [0, 1],
+    ] as const) {
+      answering({ kind: 'refused', error: 'RateLimitExceededError', detail: '…', scope: 'client_ip', retry_after_ms })
+      const response = await edge.post('/otp/send', SEND)
+      expect(response.headers.get('retry-after')).to.equal(String(seconds))
+      expect(await problemOf(response)).to.include({ scope: 'client_ip', retry_after: seconds })
+    }
+  })
+
+  it('that names a state carries it', async () => {
+    answering({ kind: 'refused', error: 'OtpNotPendingError', detail: '…', otp_status: 'canceled' })
+    expect(await problemOf(await edge.post('/otp/cancel', { otp_id: OTP_ID }))).to.include({ otp_status: 'canceled' })
+  })
+
+  it('that it could not answer now is 503 with a time to come back', async () => {
+    answering({ kind: 'refused', error: 'ServiceUnavailableError', detail: '…' })
+    const response = await edge.post('/otp/send', SEND)
+    expect(response.status).to.equal(503)
+    expect(response.headers.get('retry-after')).to.equal('1')
+  })
+
+  const outages: [string, Error, number][] = [
+    ['is late', new CallTimeout('no answer within 5000 ms'), 503],
+    ['cannot come: the broker is down or blocked', new Unavailable('down'), 503],
+    ['is that the actor threw', new CallFailed('Error: recipient +447911123456'), 500],
+    ['is a bug of the edge', new TypeError('cannot read +447911123456'), 500],
+  ]
+  for (const [what, error, status] of outages)
+    it(`that ${what} is ${status} and shows nothing of the inside`, async () => {
+      edge.world.answer = () => Promise.reject(error)
+      const response = await edge.post('/otp/send', SEND)
+      expect(response.status).to.equal(status)
+      expect(response.headers.get('retry-after')).to.equal(status === 503 ? '1' : null)
+      const problem = await problemOf(response)
+      expect(problem.type).to.equal(status === 503 ? 'ServiceUnavailableError' : 'HTTPException')
+      expect(JSON.stringify(problem)).not.to.contain(error.message)
+    })
+
+  for (const [what, answer] of [
+    ['that it broke', { kind: 'broken' }],
+    ['of a kind unknown here', { kind: 'from a newer release' }],
+    ['that is none', null],
+    ['with a link sealed for another verification', 'foreign link'],
+  ] as const)
+    it(`${what} is 500`, async () => {
+      const sealed_action_url = edge.keyring.seal('https://wa.me/1', atRest.link('otp_other'))
+      const foreign = { kind: 'verification', verification: view({ sealed_action_url }) }
+      edge.world.answer = async () => (answer === 'foreign link' ? foreign : answer)
+      const response = await edge.post('/otp/send', SEND)
+      expect(response.status).to.equal(500)
+      expect(await problemOf(response)).to.include({ type: 'HTTPException', detail: 'Internal Server Error.' })
+    })
+
+  it('never carries a code: no answer has a member for one', async () => {
+    answering({ kind: 'verification', verification: { ...view(), code: '482913' } as ReturnType<typeof view> })
+    expect(await (await edge.post('/otp/send', SEND)).text()).not.to.contain('482913')
+  })
+})

@@ -1,0 +1,182 @@
+// What a body may be, endpoint by endpoint: every row is sent over HTTP, and only good ones reach the actor.
+import { expect } from 'chai'
+import type { OtpAnswer } from '../../../machines/calls.ts'
+import { KEYS, OTP_ID, problemOf, type TestEdge, testEdge } from '../../support/edge.ts'
+
+const RECIPIENT = '+447911123456'
+const TOKEN = `otp_vt_${'a'.repeat(121)}`
+
+const PATHS = ['/otp/send', '/otp/resend', '/otp/verify', '/otp/cancel', '/verifications/exchange']
+
+/** Path, body, and the paths of what is wrong with it; none: it is taken. */
+const ROWS: [string, unknown, ...string[]][] = [
+  ['/otp/send', { recipient: RECIPIENT }],
+  ['/otp/send', { recipient: 'no recipient at all' }],
+  ['/otp/send', { recipient: '' }],
+  ['/otp/send', { recipient: 'x'.repeat(15_000) }],
+  ['/otp/send', { recipient: '\ud800\u0000' }],
+  ['/otp/send', { recipient: RECIPIENT, locale: null, client_ip: null, channel: null }],
+  ['/otp/send', { recipient: RECIPIENT, locale: 'not a locale' }],
+  ['/otp/send', { recipient: RECIPIENT, unknown: { deep: [1] }, constructor: 1, toString: null }],
+  ['/otp/send', { recipient: RECIPIENT, client_ip: '2001:db8::7' }],
+  ['/otp/send', { recipient: RECIPIENT, client_ip: '10.0.0.1' }],
+  ['/otp/send', {}, 'recipient'],
+  ['/otp/send', { recipient: null }, 'recipient'],
+  ['/otp/send', { recipient: 447911123456 }, 'recipient'],
+  ['/otp/send', { recipient: [RECIPIENT] }, 'recipient'],
+  ['/otp/send', { recipient: { value: RECIPIENT } }, 'recipient'],
+  ['/otp/send', { recipient: RECIPIENT, locale: 7 }, 'locale'],
+  ['/otp/send', { recipient: RECIPIENT, client_ip: '' }, 'client_ip'],
+  ['/otp/send', { recipient: RECIPIENT, client_ip: '1.2.3' }, 'client_ip'],
+  ['/otp/send', { recipient: RECIPIENT, client_ip: '0x7f.1' }, 'client_ip'],
+  ['/otp/send', { recipient: RECIPIENT, client_ip: ' 203.0.113.7' }, 'client_ip'],
+  ['/otp/send', { recipient: RECIPIENT, client_ip: '203.0.113.7/32' }, 'client_ip'],
+  ['/otp/send', { recipient: RECIPIENT, client_ip: 3405803783 }, 'client_ip'],
+  ['/otp/send', { recipient: RECIPIENT, client_ip: ['203.0.113.7'] }, 'client_ip'],
+  ['/otp/send', { recipient: RECIPIENT, channel: 'sms' }, 'channel'],
+  ['/otp/send', { recipient: RECIPIENT, channel: '' }, 'channel'],
+  ['/otp/send', { recipient: 1, locale: 1, client_ip: 1, channel: 1 }, 'recipient', 'locale', 'client_ip', 'channel'],
+  ['/otp/resend', { otp_id: OTP_ID }],
+  ['/otp/resend', { otp_id: OTP_ID, channel: null, client_ip: 'ignored here' }],
+  ['/otp/resend', { otp_id: OTP_ID, channel: 'whatsapp' }],
+  ['/otp/resend', {}, 'otp_id'],
+  ['/otp/resend', { otp_id: 7 }, 'otp_id'],
+  ['/otp/resend', { otp_id: OTP_ID, channel: 'fax' }, 'channel'],
+  ['/otp/resend', { otp_id: OTP_ID, channel: 'SMS' }, 'channel'],
+  ['/otp/resend', { otp_id: OTP_ID, channel: ['sms'] }, 'channel'],
+  ['/otp/verify', { otp_id: OTP_ID, code: '123456' }],
+  ['/otp/verify', { otp_id: OTP_ID, code: '' }],
+  ['/otp/verify', { otp_id: OTP_ID, code: 'any string is an attempt' }],
+  ['/otp/verify', { otp_id: OTP_ID, code: '9'.repeat(15_000) }],
+  ['/otp/verify', { otp_id: OTP_ID }, 'code'],
+  ['/otp/verify', { otp_id: OTP_ID, code: 123456 }, 'code'],
+  ['/otp/verify', { otp_id: OTP_ID, code: null }, 'code'],
+  ['/otp/verify', {}, 'otp_id', 'code'],
+  ['/otp/cancel', { otp_id: OTP_ID }],
+  ['/otp/cancel', { otp_id: null }, 'otp_id'],
+  ['/verifications/exchange', { verification_token: TOKEN }],
+  ['/verifications/exchange', { verification_token: 'otp_vt_' }],
+  ['/verifications/exchange', {}, 'verification_token'],
+  ['/verifications/exchange', { verification_token: `${TOKEN}a` }, 'verification_token'],
+  ['/verifications/exchange', { verification_token: 'otp_01' }, 'verification_token'],
+  ['/verifications/exchange', { verification_token: ` ${TOKEN.slice(0, 100)}` }, 'verification_token'],
+  ['/verifications/exchange', { verification_token: 7 }, 'verification_token'],
+]
+
+const short = (value: unknown): string => {
+  const text = JSON.stringify(value)
+  return text.length > 90 ? `${text.slice(0, 87)}…` : text
+}
+
+describe('a body at the edge', () => {
+  let edge: TestEdge
+  before(async () => {
+    edge = await testEdge()
+  })
+  after(() => edge.close())
+  beforeEach(() => {
+    edge.asked.length = 0
+    edge.world.answer = async () => ({ kind: 'no_such_token' }) satisfies OtpAnswer
+  })
+
+  for (const [path, body, ...wrong] of ROWS)
+    it(`${path} ${short(body)} ${wrong.length === 0 ? 'is taken' : `is wrong in ${wrong.join(', ')}`}`, async () => {
+      const response = await edge.post(path, body)
+      expect(edge.asked).to.have.length(wrong.length === 0 ? 1 : 0)
+      if (wrong.length === 0) return
+      expect(response.status).to.equal(422)
+      const problem = await problemOf(response)
+      expect(problem.type).to.equal('ValidationError')
+      const errors = problem.errors as { path: string; message: string }[]
+      expect(errors.map(error => error.path)).to.deep.equal(wrong)
+      for (const { message } of errors) expect(problem.detail).to.contain(message)
+    })
+
+  const raw = (path: string, body: string | Uint8Array | null, headers: Record<string, string> = {}) =>
+    edge.request(`/api/v1${path}`, {
+      method: 'POST',
+      ...(body === null ? {} : { body }),
+      headers: { Authorization: `Bearer ${KEYS.serverTest}`, 'Content-Type': 'application/json', ...headers },
+    })
+
+  for (const path of PATHS) {
+    for (const body of ['"text"', '[]', 'null', '7', 'true'])
+      it(`${path} is 422 when it is the JSON value ${body}`, async () => {
+        const response = await raw(path, body)
+        expect(response.status).to.equal(422)
+        expect(await problemOf(response)).to.deep.include({
+          type: 'ValidationError',
+          errors: [{ path: '', message: 'must be a JSON object' }],
+        })
+      })
+
+    it(`${path} is 422, never 415, when there is none`, async () => {
+      for (const type of ['application/json', 'text/plain', '']) {
+        const response = await raw(path, null, { 'Content-Type': type })
+        expect(response.status).to.equal(422)
+        expect((await problemOf(response)).type).to.equal('ValidationError')
+      }
+    })
+
+    it(`${path} is 415 when it is not declared as JSON`, async () => {
+      const response = await raw(path, '{}', { 'Content-Type': 'text/plain' })
+      expect(response.status).to.equal(415)
+      expect((await problemOf(response)).type).to.equal('HTTPException')
+    })
+
+    it(`${path} is 400 when it is broken JSON`, async () => {
+      const response = await raw(path, '{"otp_id":')
+      expect(response.status).to.equal(400)
+      expect((await problemOf(response)).type).to.equal('HTTPException')
+    })
+
+    it(`${path} is 413 when it is too large`, async () => {
+      const response = await raw(path, `{"pad":"${'x'.repeat(16_384)}"}`)
+      expect(response.status).to.equal(413)
+      expect((await problemOf(response)).type).to.equal('HTTPException')
+    })
+  }
+
+  it('may have MAX_BODY_BYTES and not one more', async () => {
+    const small = await testEdge({ maxBodyBytes: 40 })
+    const sized = (bytes: number) => ({ recipient: 'x'.repeat(bytes - '{"recipient":""}'.length) })
+    expect((await small.post('/otp/send', sized(40))).status).to.equal(200)
+    expect((await small.post('/otp/send', sized(41))).status).to.equal(413)
+    await small.close()
+  })
+
+  const hostile: [string, string, number][] = [
+    ['a __proto__', `{"recipient":"${RECIPIENT}","__proto__":{"client_ip":"1.1.1.1","polluted":1}}`, 404],
+    ['a __proto__ instead of members', `{"__proto__":{"recipient":"${RECIPIENT}"}}`, 422],
+    ['a constructor', `{"recipient":"${RECIPIENT}","constructor":{"prototype":{"polluted":1}}}`, 404],
+    ['a member twice', `{"recipient":7,"recipient":"${RECIPIENT}"}`, 404],
+    ['a member twice, the last one wrong', `{"recipient":"${RECIPIENT}","recipient":7}`, 422],
+    ['a huge number', `{"recipient":"${RECIPIENT}","n":1e999999}`, 404],
+    ['a number with many digits', `{"recipient":${'9'.repeat(10_000)}}`, 422],
+    ['deep nesting', `{"recipient":"${RECIPIENT}","deep":${'['.repeat(8_000)}${']'.repeat(8_000)}}`, 400],
+    ['deep nesting in a member', `{"recipient":${'{"a":'.repeat(20)}1${'}'.repeat(20)}}`, 422],
+    ['a byte order mark', `\uFEFF{"recipient":"${RECIPIENT}"}`, 404],
+    ['something after it', `{"recipient":"${RECIPIENT}"}{}`, 400],
+    ['a lone surrogate', '{"recipient":"\\ud800"}', 404],
+  ]
+  for (const [what, body, status] of hostile)
+    it(`with ${what} is ${status}`, async () => {
+      expect((await raw('/otp/send', body)).status).to.equal(status)
+      expect(edge.asked).to.have.length(status === 404 ? 1 : 0)
+      expect('polluted' in {}).to.equal(false)
+    })
+
+  it('with a __proto__ says only what its own members say', async () => {
+    await raw('/otp/send', `{"recipient":"${RECIPIENT}","__proto__":{"client_ip":"1.1.1.1"}}`)
+    expect(edge.asked[0]?.call).to.include({ sealed_client_ip: null })
+  })
+
+  it('that is not UTF-8 is 400', async () => {
+    const bytes = Uint8Array.from([...'{"recipient":"'].map(char => char.charCodeAt(0)).concat(0xff, 0x22, 0x7d))
+    expect((await raw('/otp/send', bytes)).status).to.equal(400)
+  })
+
+  it('never makes a 5xx', () => {
+    expect(edge.captured.lines().filter(line => Number(line.status) >= 500)).to.deep.equal([])
+  })
+})

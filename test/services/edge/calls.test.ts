@@ -1,0 +1,189 @@
+// What the edge asks of the OTP actor: the calls as they travel, opened with the deployment's keys.
+import { createHash } from 'node:crypto'
+import { expect } from 'chai'
+import { encodeParts } from '../../../infra/crypto/parts.ts'
+import { inFlight } from '../../../infra/otps/sealing.ts'
+import type { OtpCall } from '../../../machines/calls.ts'
+import { KEYS, OTP_ID, problemOf, type TestEdge, testEdge } from '../../support/edge.ts'
+
+const RECIPIENT = '+447911123456'
+
+describe('a call to the OTP actor', () => {
+  let edge: TestEdge
+  beforeEach(async () => {
+    edge = await testEdge()
+  })
+  afterEach(() => edge.close())
+
+  const last = <T extends OtpCall['type']>(type: T) => {
+    const call = edge.asked.at(-1)?.call
+    expect(call?.type).to.equal(type)
+    return call as Extract<OtpCall, { type: T }>
+  }
+  const opened = (sealed: string | null | undefined, context: string) =>
+    typeof sealed === 'string' ? edge.keyring.unseal(sealed, context) : sealed
+
+  const sent = async (body: object, options = {}) => {
+    await edge.post('/otp/send', { recipient: RECIPIENT, ...body }, options)
+    return last('otp.send')
+  }
+
+  it('goes to the queue of calls, with a budget and an id of its own', async () => {
+    await sent({})
+    await sent({})
+    const [first, second] = edge.asked
+    expect(first).to.include({ queue: 'otp.calls', budgetMs: 5_000 })
+    expect(first?.id).to.be.a('string').with.length.above(20)
+    expect(first?.id).not.to.equal(second?.id)
+  })
+
+  it('carries nothing secret or personal in the open', async () => {
+    await sent({ client_ip: '203.0.113.7' }, { headers: { 'Idempotency-Key': 'order-4711' } })
+    await edge.post('/otp/verify', { otp_id: OTP_ID, code: '482913' })
+    await edge.post('/verifications/exchange', { verification_token: 'otp_vt_something-secret' })
+    const readable = JSON.stringify(edge.asked) + edge.captured.output()
+    for (const secret of ['7911123456', '203.0.113.7', 'order-4711', '482913', 'something-secret', KEYS.serverTest])
+      expect(readable).not.to.contain(secret)
+  })
+
+  it('of a send seals the recipient and the address', async () => {
+    const call = await sent({ client_ip: '203.0.113.7' })
+    expect(opened(call.sealed_recipient, inFlight.recipient)).to.equal(RECIPIENT)
+    // A documentation address is reserved, and so says nothing.
+    expect(call.sealed_client_ip).to.equal(null)
+    expect(opened((await sent({ client_ip: '8.8.8.8' })).sealed_client_ip, inFlight.clientIp)).to.equal('8.8.8.8')
+  })
+
+  const addresses: [string, string | null][] = [
+    ['::ffff:8.8.8.8', '8.8.8.8'],
+    ['2A00:1450:4009:0::2', '2a00:1450:4009::2'],
+    ['10.1.2.3', null],
+    ['127.0.0.1', null],
+    ['::1', null],
+    ['fe80::1%eth0', null],
+    ['::ffff:192.168.0.1', null],
+    ['0.0.0.0', null],
+  ]
+  for (const [given, usable] of addresses)
+    it(`of a send for ${given} says ${usable ?? 'no address'}`, async () => {
+      expect(opened((await sent({ client_ip: given })).sealed_client_ip, inFlight.clientIp)).to.equal(usable)
+    })
+
+  it('of a send takes no address from a backend’s own connection', async () => {
+    expect((await sent({}, { headers: { 'X-Forwarded-For': '8.8.8.8' } })).sealed_client_ip).to.equal(null)
+  })
+
+  const locales: [unknown, string | null][] = [
+    ['en', 'en'],
+    ['pt-br', 'pt-BR'],
+    ['', null],
+    ['not a locale', null],
+    [null, null],
+    [undefined, null],
+    [`en-x-${'a'.repeat(8)}`.padEnd(70, '-bbbbbbbb'), null],
+  ]
+  for (const [given, tag] of locales)
+    it(`of a send in ${JSON.stringify(given)?.slice(0, 30)} asks for ${tag ?? "the app's language"}`, async () => {
+      expect((await sent({ locale: given })).locale).to.equal(tag)
+    })
+
+  it('of a send passes on what is no recipient, cut to a length at which it still is none', async () => {
+    expect(opened((await sent({ recipient: 'nobody' })).sealed_recipient, inFlight.recipient)).to.equal('nobody')
+    const long = opened((await sent({ recipient: `${'a'.repeat(2_000)}@b.test` })).sealed_recipient, inFlight.recipient)
+    expect(long).to.equal('a'.repeat(1_000))
+  })
+
+  describe('claims an idempotency key', () => {
+    const claim = async (key: string, apiKey = KEYS.serverTest) =>
+      (await sent({}, { key: apiKey, headers: { 'Idempotency-Key': key } })).claim
+
+    it('as a hash that only the same company, mode and kind of key make again', async () => {
+      const expected = createHash('sha256')
+        .update(encodeParts(['cmp_acme', 'test', 'server', 'k-1']))
+        .digest('base64url')
+      expect(await claim('k-1')).to.equal(expected)
+      edge.world.settings.publishable_send = true
+      const claims = [
+        ...(await Promise.all(['k-1', 'k-2', 'K-1', 'k-1 ,'].map(key => claim(key)))),
+        await claim('k-1', KEYS.serverLive),
+        await claim('k-1', KEYS.deviceTest),
+        await claim('k-1', KEYS.deviceLive),
+      ]
+      expect(new Set(claims).size).to.equal(claims.length)
+    })
+
+    it('in every app of the company alike', async () => {
+      const before = await claim('k-1')
+      for (const key of edge.keys.values()) key.app_id = 'app_other'
+      await edge.clock.advance(5_000)
+      expect(await claim('k-1')).to.equal(before)
+    })
+
+    it('only when there is one', async () => {
+      expect((await sent({})).claim).to.equal(null)
+      expect(await claim('')).to.equal(null)
+      expect(await claim('  ')).to.equal(null)
+    })
+
+    it('of up to 128 characters', async () => {
+      expect(await claim('k'.repeat(128))).to.be.a('string')
+      edge.asked.length = 0
+      const headers = { 'Idempotency-Key': 'k'.repeat(129) }
+      const response = await edge.post('/otp/send', { recipient: RECIPIENT }, { headers })
+      expect(response.status).to.equal(422)
+      expect((await problemOf(response)).type).to.equal('InvalidIdempotencyKeyError')
+      expect(edge.asked).to.deep.equal([])
+    })
+
+    it('after the body was found right', async () => {
+      const headers = { 'Idempotency-Key': 'k'.repeat(129) }
+      expect((await problemOf(await edge.post('/otp/send', {}, { headers }))).type).to.equal('ValidationError')
+      const lying = { recipient: RECIPIENT, client_ip: '8.8.8.8' }
+      const device = await edge.post('/otp/send', lying, { headers, key: KEYS.deviceTest })
+      expect((await problemOf(device)).type).to.equal('ValidationError')
+    })
+
+    it('on send alone', async () => {
+      const headers = { 'Idempotency-Key': 'k'.repeat(500) }
+      expect((await edge.post('/otp/resend', { otp_id: OTP_ID }, { headers })).status).to.equal(200)
+    })
+  })
+
+  it('of a resend names the verification and the channel, if any', async () => {
+    await edge.post('/otp/resend', { otp_id: OTP_ID })
+    expect(last('otp.resend')).to.include({ otp_id: OTP_ID, channel: null })
+    await edge.post('/otp/resend', { otp_id: OTP_ID, channel: 'email' })
+    expect(last('otp.resend')).to.include({ otp_id: OTP_ID, channel: 'email' })
+  })
+
+  it('of a verify seals the code, cut to a length at which it is still as wrong', async () => {
+    await edge.post('/otp/verify', { otp_id: OTP_ID, code: '012345' })
+    expect(opened(last('otp.verify').sealed_code, inFlight.code)).to.equal('012345')
+    await edge.post('/otp/verify', { otp_id: OTP_ID, code: '1'.repeat(500) })
+    expect(opened(last('otp.verify').sealed_code, inFlight.code)).to.equal('1'.repeat(100))
+  })
+
+  it('of a cancel names the verification', async () => {
+    await edge.post('/otp/cancel', { otp_id: OTP_ID })
+    expect(last('otp.cancel')).to.include({ otp_id: OTP_ID })
+  })
+
+  it('of an exchange seals the token', async () => {
+    await edge.post('/verifications/exchange', { verification_token: 'otp_vt_abc' })
+    expect(opened(last('token.exchange').sealed_token, inFlight.token)).to.equal('otp_vt_abc')
+  })
+
+  for (const [path, more] of [
+    ['/otp/resend', {}],
+    ['/otp/verify', { code: '123456' }],
+    ['/otp/cancel', {}],
+  ] as const)
+    it(`is not made by ${path} for what cannot be an id: not found`, async () => {
+      for (const otp_id of ['', 'otp_', 'otp_x', OTP_ID.toUpperCase(), `${OTP_ID} `, 'x'.repeat(10_000), '\u0000']) {
+        const response = await edge.post(path, { otp_id, ...more })
+        expect(response.status).to.equal(404)
+        expect((await problemOf(response)).type).to.equal('OtpNotFoundError')
+      }
+      expect(edge.asked).to.deep.equal([])
+    })
+})

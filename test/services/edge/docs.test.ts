@@ -1,0 +1,70 @@
+// The reference page: everything in the document, for people, and nothing that a browser would fetch or run.
+import { createHash } from 'node:crypto'
+import { expect } from 'chai'
+import { html, prose } from '../../../services/edge/docs/html.ts'
+import { openApiDocument } from '../../../services/edge/openapi/document.ts'
+import { type TestEdge, testEdge } from '../../support/edge.ts'
+
+describe('the reference page', () => {
+  let edge: TestEdge
+  let response: Response
+  let page: string
+  before(async () => {
+    edge = await testEdge({ publicUrl: 'https://otp.example' })
+    response = await edge.request('/docs')
+    page = await response.text()
+  })
+  after(() => edge.close())
+
+  it('is HTML that may be kept for a while', () => {
+    expect(response.status).to.equal(200)
+    expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8')
+    expect(response.headers.get('cache-control')).to.equal('public, max-age=300')
+    expect(page).to.match(/^<!doctype html>/)
+  })
+
+  it('may do nothing but show its own style', () => {
+    const policy = response.headers.get('content-security-policy') ?? ''
+    const style = /<style>([\s\S]*?)<\/style>/.exec(page)?.[1] ?? ''
+    const hash = createHash('sha256').update(style).digest('base64')
+    expect(policy.split('; ')).to.deep.equal([
+      "default-src 'none'",
+      `style-src 'sha256-${hash}'`,
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ])
+    expect(response.headers.get('x-content-type-options')).to.equal('nosniff')
+  })
+
+  it('fetches nothing and runs nothing', () => {
+    expect(page).not.to.match(/<script|<link|<img|<iframe|\ssrc=|\sstyle=|\son\w+=|@import|url\(/i)
+  })
+
+  it('shows every operation, member and error', () => {
+    const { paths, components } = openApiDocument('/api/v1')
+    for (const [path, methods] of Object.entries(paths)) {
+      expect(page).to.contain(`</b> ${path}<`)
+      for (const { operationId, responses } of Object.values(methods)) {
+        expect(page).to.contain(`<h2 id="${operationId}">`)
+        expect(page).to.contain(`href="#${operationId}"`)
+        for (const { content } of Object.values(responses))
+          for (const type of Object.keys(content['application/problem+json']?.examples ?? {}))
+            expect(page).to.contain(`<code>${type}</code>`)
+      }
+    }
+    for (const schema of Object.values(components.schemas))
+      for (const name of Object.keys(schema.properties ?? {})) expect(page).to.contain(name)
+  })
+
+  it('gives commands to paste, for this very deployment', () => {
+    expect(page).to.contain('export BASE=https://otp.example/api/v1')
+    expect(page).to.contain('curl -X POST &quot;$BASE/otp/send&quot;')
+    expect(page).to.contain('curl &quot;$BASE/otp/$otp_id&quot;')
+  })
+
+  it('escapes what is put into it', () => {
+    expect(html`<p>${'<script>&"\''}</p>`.html).to.equal('<p>&lt;script&gt;&amp;&quot;&#39;</p>')
+    expect(prose('a `<b>` & <c>').html).to.equal('a <code>&lt;b&gt;</code> &amp; &lt;c&gt;')
+  })
+})

@@ -1,0 +1,130 @@
+// GET /otp/{otp_id}: who sees a verification, and how much of it.
+import { expect } from 'chai'
+import { hashApiKey } from '../../../infra/keys.ts'
+import type { OtpDoc } from '../../../infra/otps/documents.ts'
+import { atRest } from '../../../infra/otps/sealing.ts'
+import type { SavedOtp } from '../../../machines/otp.versions.ts'
+import { verificationView } from '../../../machines/view.ts'
+import { apiKey, KEYS, OTP_ID, problemOf, type TestEdge, testEdge } from '../../support/edge.ts'
+import { issued, play, reported, right, type StartOptions, T0 } from '../../support/otp.ts'
+
+const DELIVERY = 'dlv_01k2m8x4ea5c9r2mbt7kfw0xzd'
+
+describe('the status of a verification', () => {
+  let edge: TestEdge
+  beforeEach(async () => {
+    edge = await testEdge()
+  })
+  afterEach(() => edge.close())
+
+  const start = (more: StartOptions = {}): SavedOtp =>
+    issued({ otp_id: OTP_ID, app_id: 'app_shop', company_id: 'cmp_acme', mode: 'test', delivery_id: DELIVERY, ...more })
+
+  const store = (saved: SavedOtp): void => {
+    const { otp_id, app_id, company_id, mode } = saved.context
+    const doc: OtpDoc = {
+      ...saved,
+      ...{ _id: otp_id, app_id, company_id, mode, rev: 1, partition: 0, recipient: 'index', created_at: T0 },
+      ...{ outbox: [], outbox_at: null, first: verificationView(saved, T0), purge_at: new Date(T0) },
+    }
+    edge.docs.set(otp_id, doc)
+  }
+
+  const read = async (key = KEYS.serverTest): Promise<Record<string, unknown>> => {
+    const response = await edge.get(`/otp/${OTP_ID}`, { key })
+    expect(response.status).to.equal(200)
+    expect(response.headers.get('cache-control')).to.equal('no-store')
+    return (await response.json()) as Record<string, unknown>
+  }
+
+  it('is the whole of it for a server key, times in UTC', async () => {
+    store(start())
+    expect(await read()).to.deep.equal({
+      otp_id: OTP_ID,
+      status: 'pending',
+      channel: 'sms',
+      masked_recipient: '+44****56',
+      action_url: null,
+      completion: 'code',
+      created_at: '2030-01-01T00:00:00.000Z',
+      expires_at: '2030-01-01T00:10:00.000Z',
+      verified_at: null,
+      attempts_left: 5,
+      resend_at: '2030-01-01T00:00:30.000Z',
+      deliveries: [
+        {
+          delivery_id: DELIVERY,
+          channel: 'sms',
+          status: 'queued',
+          created_at: '2030-01-01T00:00:00.000Z',
+          updated_at: '2030-01-01T00:00:00.000Z',
+        },
+      ],
+    })
+    expect(edge.asked).to.deep.equal([])
+  })
+
+  it('shows a publishable key no deliveries', async () => {
+    store(start())
+    expect(await read(KEYS.deviceTest))
+      .to.include({ status: 'pending' })
+      .and.not.to.have.property('deliveries')
+  })
+
+  it('follows the verification: delivered, approved', async () => {
+    store(play(start(), reported('delivered', { at: T0 + 2_000 }), right({ at: T0 + 5_000 })).saved)
+    await edge.clock.advance(6_000)
+    const status = await read()
+    expect(status).to.include({ status: 'approved', verified_at: '2030-01-01T00:00:05.000Z', resend_at: null })
+    expect(status.deliveries).to.deep.include({
+      delivery_id: DELIVERY,
+      channel: 'sms',
+      status: 'delivered',
+      created_at: '2030-01-01T00:00:00.000Z',
+      updated_at: '2030-01-01T00:00:02.000Z',
+    })
+  })
+
+  it('is expired by the clock, whether or not anyone noticed', async () => {
+    store(start())
+    await edge.clock.advance(10 * 60_000)
+    expect(await read()).to.include({ status: 'expired', resend_at: null })
+  })
+
+  it('shows the link it waits on', async () => {
+    const url = 'https://wa.me/15550001111?text=hello'
+    const link = { sealed_url: edge.keyring.seal(url, atRest.link(OTP_ID)), reference: 'ref' }
+    store(start({ order: ['whatsapp'], whatsapp: 'link_inbound', link }))
+    expect(await read()).to.include({ action_url: url, completion: 'inbound', channel: 'whatsapp' })
+  })
+
+  it('does not exist for another mode, another app, or at all: one answer', async () => {
+    store(start())
+    const other = 'sk_test_other_app'
+    edge.keys.set(hashApiKey(other), apiKey('key_other', other, { app_id: 'app_other' }))
+    const answers = await Promise.all([
+      edge.get(`/otp/${OTP_ID}`, { key: KEYS.serverLive }),
+      edge.get(`/otp/${OTP_ID}`, { key: KEYS.deviceLive }),
+      edge.get(`/otp/${OTP_ID}`, { key: other }),
+      edge.get(`/otp/${OTP_ID.slice(0, -1)}d`),
+      ...['otp_', 'nonsense', '%00', '%E0%A4%A', '..%2f..', 'x'.repeat(2_000)].map(id => edge.get(`/otp/${id}`)),
+    ])
+    for (const response of answers) {
+      expect(response.status).to.equal(404)
+      const { request_id, ...problem } = await problemOf(response)
+      expect(request_id).to.equal(response.headers.get('x-request-id'))
+      expect(problem).to.deep.equal({
+        type: 'OtpNotFoundError',
+        title: 'No such verification',
+        status: 404,
+        detail: 'There is no such verification for this key.',
+      })
+    }
+  })
+
+  it('needs a key before anything', async () => {
+    store(start())
+    expect((await edge.request(`/api/v1/otp/${OTP_ID}`)).status).to.equal(401)
+    expect((await edge.request('/api/v1/otp/nonsense')).status).to.equal(401)
+  })
+})
