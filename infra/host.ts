@@ -95,17 +95,18 @@ export async function host(parts: HostParts): Promise<Hosted> {
   async function stop(): Promise<void> {
     phase = 'stopping'
     stopWaiting()
-    for (const step of [
-      // Requests first: those in hand may still need this process's own consumers.
-      () => Promise.all(doors.map(door => door.close(REQUESTS_GRACE_MS))),
-      () => Promise.all(consumers.map(consumer => consumer.stop(CONSUMERS_GRACE_MS))),
-      // What is not finished by then is left as a crash would leave it, and repaired as after one.
-      () => Promise.all(services.map(service => within(clock, SERVICES_GRACE_MS, service.stop?.()))),
-      () => broker.close(0),
-      () => store.close(),
-    ])
-      await step().catch(error => log.error({ err: error }, 'host.not_stopped'))
+    // Requests first: those in hand may still need this process's own consumers.
+    await all(doors.map(door => door.close(REQUESTS_GRACE_MS)))
+    await all(consumers.map(consumer => consumer.stop(CONSUMERS_GRACE_MS)))
+    // What is not finished by then is left as a crash would leave it, and repaired as after one.
+    await all(services.map(service => within(clock, SERVICES_GRACE_MS, service.stop?.())))
+    await all([broker.close(0)])
+    await all([store.close()])
   }
+
+  /** Whatever becomes of one, the others are waited for. */
+  const all = (ends: Promise<unknown>[]): Promise<unknown> =>
+    Promise.all(ends.map(end => end.catch(error => log.error({ err: error }, 'host.not_stopped'))))
 
   const ready = work()
   // Whoever awaits it is told; who does not must not be killed by it.

@@ -69,7 +69,8 @@ function connectionsOf(server: Server): { finish(): void } {
     inHand.set(socket, new Set())
     socket.once('close', () => inHand.delete(socket))
   })
-  server.on('request', ({ socket }, response) => {
+  // Before the app's own listener: it may close the door in its first breath.
+  server.prependListener('request', ({ socket }, response) => {
     const responses = inHand.get(socket)
     responses?.add(response)
     response.once('close', () => {

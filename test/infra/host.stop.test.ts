@@ -1,0 +1,143 @@
+import { Router } from '@koa/router'
+import { expect } from 'chai'
+import { embeddedBroker } from '../../infra/broker/embedded.ts'
+import { topology } from '../../infra/broker/topology.ts'
+import type { Service } from '../../infra/host.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import { testClock } from '../support/clock.ts'
+import { eventually } from '../support/eventually.ts'
+import { follow } from '../support/follow.ts'
+import { consumer, hosts } from '../support/hosting.ts'
+
+const rejection = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+describe('a hosted process that is told to stop', () => {
+  const host = hosts()
+
+  it('finishes the request in hand, for which it still serves its own calls', async () => {
+    const broker = embeddedBroker({ topology: topology({ channel: [], webhook: [] }), clock: testClock() })
+    const gate = { open: () => {} }
+    const asked = new Promise<void>(resolve => {
+      gate.open = resolve
+    })
+    let inHand = false
+    const router = new Router()
+    router.get('/ask', async ctx => {
+      inHand = true
+      await asked
+      ctx.body = await broker.request('otp.calls', { id: 'c', body: { n: 1 } }, 1000)
+    })
+    const attach = async () => [
+      await broker.serve('otp.calls', async calls => calls.map(({ body }) => ({ echoed: body })), { prefetch: 1 }),
+    ]
+    const { ready, get, stop } = await host({ broker, services: [{ router, attach }] })
+    await ready
+    const answer = get('/ask')
+    await eventually(() => expect(inHand).to.equal(true))
+    const stopping = stop()
+    expect(follow(stopping).state).to.equal('pending')
+    gate.open()
+    expect(await answer).to.deep.equal({ status: 200, body: { echoed: { n: 1 } } })
+    await stopping
+    expect(broker.state()).to.equal('down')
+  })
+
+  it('is not ready any more, and takes no new connection', async () => {
+    const heard: unknown[] = []
+    const router = new Router()
+    router.get('/stop', async ctx => {
+      void hosting.stop()
+      heard.push(await hosting.readiness(), await hosting.get('/healthz').catch((error: TypeError) => error.cause))
+      ctx.body = {}
+    })
+    const hosting = await host({ services: [{ router }] })
+    await hosting.ready
+    expect((await hosting.get('/stop')).status).to.equal(200)
+    expect(heard[0]).to.deep.equal({ process: 'down', store: 'up', broker: 'up', consumers: 'up' })
+    expect(heard[1]).to.include({ code: 'ECONNREFUSED' })
+  })
+
+  it('stops in order: consumers, what services began by themselves, broker, store', async () => {
+    const closed: string[] = []
+    const service: Service = {
+      attach: async () => [consumer(undefined, async () => void closed.push('consumer'))],
+      stop: async () => void closed.push('service'),
+    }
+    const { ready, stop } = await host({ closed, services: [service] })
+    await ready
+    await stop()
+    expect(closed).to.deep.equal(['consumer', 'service', 'broker', 'store'])
+  })
+
+  it('stops once, however often it is told', async () => {
+    const { ready, stop, closed } = await host()
+    await ready
+    await Promise.all([stop(), stop()])
+    await stop()
+    expect(closed).to.deep.equal(['broker', 'store'])
+  })
+
+  it('waits for a service only so long', async () => {
+    const { ready, stop, clock, closed } = await host({ services: [{ stop: () => new Promise(() => {}) }] })
+    await ready
+    const stopping = stop()
+    const state = follow(stopping)
+    while (state.state === 'pending') await clock.advance(100)
+    expect(closed).to.deep.equal(['broker', 'store'])
+  })
+
+  it('closes the rest when one part fails to stop, and says so', async () => {
+    const closed: string[] = []
+    const failing: Service = {
+      attach: async () => [
+        consumer(undefined, () => Promise.reject(new Error('stuck'))),
+        consumer(undefined, async () => void closed.push('other')),
+      ],
+      stop: () => Promise.reject(new Error('torn')),
+    }
+    const { ready, stop, log } = await host({ services: [failing], closed })
+    await ready
+    await stop()
+    expect(closed).to.deep.equal(['other', 'broker', 'store'])
+    expect(log.lines().filter(({ msg }) => msg === 'host.not_stopped')).to.have.length(2)
+  })
+
+  describe('while it is starting', () => {
+    it('gives up waiting for the store, at once', async () => {
+      const { ready, stop, closed } = await host({ prepare: () => Promise.reject(new Unavailable('away')) })
+      const outcome = rejection(ready)
+      await stop()
+      expect(await outcome).to.be.instanceOf(Unavailable)
+      expect(closed).to.deep.equal(['broker', 'store'])
+    })
+
+    it('attaches nothing any more', async () => {
+      let prepared = (): void => {}
+      let attached = false
+      const attach = async () => {
+        attached = true
+        return []
+      }
+      const { ready, stop } = await host({
+        services: [{ attach }],
+        prepare: () =>
+          new Promise(resolve => {
+            prepared = resolve
+          }),
+      })
+      await stop()
+      prepared()
+      expect(await rejection(ready)).to.be.instanceOf(Unavailable)
+      expect(attached).to.equal(false)
+    })
+
+    it('is not killed by the refusal when nobody awaits readiness', async () => {
+      const { stop } = await host({ prepare: () => Promise.reject(new Error('a contradiction')) })
+      await stop()
+    })
+  })
+})

@@ -1,0 +1,136 @@
+import { expect } from 'chai'
+import { StartProblem } from '../../infra/start-problem.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import { doors } from '../support/door.ts'
+import { follow } from '../support/follow.ts'
+import { consumer, hosts } from '../support/hosting.ts'
+
+const never = () => new Promise<never>(() => {})
+
+describe('a hosted process', () => {
+  const host = hosts()
+  const door = doors()
+
+  it('is alive at once, and ready when it is prepared and its services are attached', async () => {
+    let prepared = (): void => {}
+    let attached = (): void => {}
+    const { get, ready } = await host({
+      prepare: () => new Promise(resolve => (prepared = resolve)),
+      services: [{ attach: () => new Promise(resolve => (attached = () => resolve([consumer()]))) }, {}],
+    })
+    const parts = { process: 'down', store: 'up', broker: 'up', consumers: 'down' }
+    expect((await get('/healthz')).status).to.equal(200)
+    expect(await get('/readyz')).to.deep.equal({ status: 503, body: { status: 'not ready', parts } })
+    prepared()
+    expect((await get('/readyz')).status).to.equal(503)
+    attached()
+    await ready
+    expect(await get('/readyz')).to.deep.equal({
+      status: 200,
+      body: { status: 'ready', parts: { process: 'up', store: 'up', broker: 'up', consumers: 'up' } },
+    })
+  })
+
+  it('attaches nothing before it is prepared', async () => {
+    const order: string[] = []
+    const attach = (name: string) => async () => {
+      order.push(name)
+      return []
+    }
+    const prepare = async () => void order.push('prepare')
+    await (await host({ prepare, services: [{ attach: attach('a') }, { attach: attach('b') }] })).ready
+    expect(order).to.deep.equal(['prepare', 'a', 'b'])
+  })
+
+  describe('is not ready while', () => {
+    const unready = async (hosting: Awaited<ReturnType<typeof host>>, part: string, state: string) => {
+      const { status, body } = await hosting.get('/readyz')
+      expect(status).to.equal(503)
+      expect(body.parts).to.include({ [part]: state })
+    }
+
+    it('the store is down', async () => {
+      const hosting = await host()
+      await hosting.ready
+      hosting.engines.store = 'down'
+      await unready(hosting, 'store', 'down')
+      hosting.engines.store = 'up'
+      expect((await hosting.get('/readyz')).status).to.equal(200)
+    })
+
+    it('the store does not answer: readyz does', async () => {
+      const hosting = await host()
+      await hosting.ready
+      hosting.engines.store = 'silent'
+      const asked = hosting.get('/readyz')
+      const state = follow(asked)
+      while (state.state === 'pending') await hosting.clock.advance(100)
+      expect((await asked).body.parts).to.include({ store: 'down' })
+    })
+
+    for (const state of ['down', 'blocked'] as const)
+      it(`the broker is ${state}`, async () => {
+        const hosting = await host()
+        await hosting.ready
+        hosting.engines.broker = state
+        await unready(hosting, 'broker', state)
+        hosting.engines.broker = 'up'
+        expect((await hosting.get('/readyz')).status).to.equal(200)
+      })
+
+    it('any consumer is detached', async () => {
+      let attached = false
+      const hosting = await host({ services: [{ attach: async () => [consumer(), consumer(() => attached)] }] })
+      await hosting.ready
+      await unready(hosting, 'consumers', 'down')
+      attached = true
+      expect((await hosting.get('/readyz')).status).to.equal(200)
+    })
+  })
+
+  it('prepares again and again while the store is away', async () => {
+    let away = 3
+    const { ready, get, clock, log } = await host({
+      prepare: async () => {
+        away -= 1
+        if (away > 0) throw new Unavailable('the store is away')
+      },
+    })
+    const state = follow(ready)
+    await clock.advance(499)
+    expect(away).to.equal(2)
+    await clock.advance(1)
+    expect(away).to.equal(1)
+    expect((await get('/readyz')).status).to.equal(503)
+    await clock.advance(500)
+    expect(state).to.deep.equal({ state: 'resolved', value: undefined })
+    expect(log.lines().filter(({ msg }) => msg === 'store.awaited')).to.have.length(2)
+    expect((await get('/readyz')).status).to.equal(200)
+  })
+
+  for (const [what, failing] of [
+    ['prepared', (error: Error) => ({ prepare: () => Promise.reject(error) })],
+    ['attached', (error: Error) => ({ services: [{ attach: () => Promise.reject(error) }] })],
+  ] as const)
+    it(`is never ready when it cannot be ${what} for another reason, and says why`, async () => {
+      const error = new Error('a contradiction')
+      const { ready, get } = await host(failing(error))
+      expect(await ready.catch((thrown: unknown) => thrown)).to.equal(error)
+      expect((await get('/healthz')).status).to.equal(200)
+      expect((await get('/readyz')).status).to.equal(503)
+    })
+
+  it('refuses to start on a port in use, and closes what it had opened', async () => {
+    const [taken, free] = [await door(), await door()]
+    await free.close(0)
+    const closed: string[] = []
+    const refusal = await host({ ports: [free.port, taken.port], closed, prepare: never }).catch(
+      (error: unknown) => error,
+    )
+    expect(refusal).to.be.instanceOf(StartProblem)
+    expect((refusal as Error).message).to.contain(`port ${taken.port}`)
+    expect(closed).to.have.members(['broker', 'store'])
+    const { ports } = await host({ ports: [free.port] })
+    expect(ports, 'it can be had again').to.deep.equal([free.port])
+  })
+})
