@@ -27,10 +27,12 @@ import { measuredStore } from '../infra/store/measured.ts'
 import { mongoStore } from '../infra/store/mongo.ts'
 import { applyBootstrap, type Bootstrap, readBootstrap } from '../infra/tenancy/bootstrap.ts'
 import { createDemo, type Demo, demoGuide } from '../infra/tenancy/demo.ts'
+import { channel } from './channel/service.ts'
 import { dashboard } from './dashboard/service.ts'
 import { edge } from './edge/service.ts'
 import { otp } from './otp/service.ts'
 import { sweeper } from './sweeper/service.ts'
+import { webhook } from './webhook/service.ts'
 
 export interface Engines {
   broker: Broker
@@ -50,7 +52,17 @@ export interface Runtime extends Engines {
 export type Services = Partial<Record<Role, (runtime: Runtime) => Service>>
 
 /** Which service plays which role. */
-const SERVICES: Services = { dashboard, edge, otp, sweeper }
+const SERVICES: Services = {
+  edge,
+  otp,
+  'channel:sms': channel('sms'),
+  'channel:whatsapp': channel('whatsapp'),
+  'channel:telegram': channel('telegram'),
+  'channel:email': channel('email'),
+  webhook,
+  sweeper,
+  dashboard,
+}
 
 /** `amqp`: tests share one RabbitMQ, each with queues of its own. */
 export function openEngines(config: Config, clock: Clock, log: Logger, amqp: Partial<AmqpOptions> = {}): Engines {
@@ -135,6 +147,8 @@ export async function start(config: Config, own: Own = {}): Promise<Running> {
   const ready = hosted.ready.then(() => {
     if (demo) tell(demoGuide(http.publicUrl ?? url, demo, secrets.adminTokens[0]?.token ?? ''))
   })
+  // Whoever awaits it is told; who does not must not be killed by it.
+  ready.catch(() => {})
   log.info({ url, roles: config.roles, engine: config.engine.kind }, 'countersign.listening')
   return {
     ...{ url, secrets, ready, stop: hosted.stop },

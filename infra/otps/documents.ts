@@ -79,12 +79,17 @@ export interface CounterDoc extends Doc {
   purge_at: Date
 }
 
+/** `refused` is the recipient's fault, `failed` the provider's; `unknown`: it may have gone. */
+export type AttemptResult = 'accepted' | 'refused' | 'failed' | 'unknown'
+
 /** One call of one provider for one delivery, claimed before the call: found without a result, its outcome is unknown. */
-export interface AttemptDoc extends Doc {
+export interface AttemptDoc extends Revised {
   otp_id: string
   provider: string
   at: number
-  result: 'accepted' | 'refused' | 'failed' | 'unknown' | null
+  result: AttemptResult | null
+  /** The vendor's own name for the message; null until, and unless, it gave one. */
+  reference: string | null
   purge_at: Date
 }
 

@@ -1,0 +1,66 @@
+// The provider with nobody behind it. In: a message. Out: a reference to it in the inbox, and receipts as a vendor would send them.
+//
+// Receipts survive a crash because the broker keeps the message until they are out: soon ones are waited for with the message in
+// hand, later ones by giving it back for the while. So a process that dies in between is followed by another delivery, which finds
+// the delivery sent and plays the receipts again, under the same ids. A long wait in hand would take the prefetch from
+// everyone else on the channel, and a test key must never slow down live messages.
+import { done, retry } from '../../../infra/broker/broker.ts'
+import type { Clock } from '../../../infra/clock.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { gather } from '../../../infra/gather.ts'
+import type { SandboxMessageDoc } from '../../../infra/otps/documents.ts'
+import { atRest, SANDBOX_SCOPE } from '../../../infra/otps/sealing.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
+import type { Errand, Provider, Rendered } from '../provider.ts'
+import type { Tell } from '../reports.ts'
+import { type Script, scriptFor } from './sandbox.plays.ts'
+
+export interface SandboxParts {
+  messages: Pick<Docs<SandboxMessageDoc>, 'insert'>
+  keyring: Pick<Keyring, 'index' | 'unseal'>
+  clock: Clock
+  tell: Tell
+}
+
+/** The longest wait with the message in hand. */
+const HOLD_MS = 1_000
+const INSERTS = { most: 500, parallel: 2 }
+
+export function sandbox({ messages, keyring, clock, tell }: SandboxParts): Provider {
+  const keep = gather<SandboxMessageDoc, unknown>(docs => messages.insert(docs), INSERTS)
+
+  const scriptOf = ({ otp, delivery }: Errand): Script =>
+    scriptFor(keyring.unseal(otp.recipient.sealed, atRest.recipient(otp.otp_id)), otp, delivery)
+
+  return {
+    // The inbox holds one message per delivery: a second one is the first.
+    repeatable: true,
+
+    async send({ errand, recipient, locale }) {
+      await keep([kept(errand, keyring.index(SANDBOX_SCOPE, recipient), locale)])
+      const { early } = scriptOf(errand)
+      if (early !== null) await tell(errand, early, 'receipt:early')
+      return { reference: null }
+    },
+
+    async receipts(errand, sentAt) {
+      for (const [nth, { afterMs, status }] of scriptOf(errand).receipts.entries()) {
+        const waitMs = sentAt + afterMs - clock.now()
+        if (waitMs > HOLD_MS) return retry(waitMs)
+        if (waitMs > 0) await new Promise<void>(resolve => clock.after(waitMs, resolve))
+        await tell(errand, status, `receipt:${nth + 1}`)
+      }
+      return done()
+    },
+  }
+
+  function kept({ otp, delivery, purge_at }: Errand, recipient: string, locale: Rendered['locale']): SandboxMessageDoc {
+    const { otp_id, app_id, company_id } = otp
+    const { delivery_id, generation } = delivery
+    return {
+      _id: delivery_id,
+      ...{ app_id, company_id, otp_id, generation, locale, recipient, purge_at },
+      at: clock.now(),
+    }
+  }
+}

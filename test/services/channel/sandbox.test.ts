@@ -1,0 +1,129 @@
+import { expect } from 'chai'
+import { magicOf } from '../../../machines/magic.ts'
+import type { Otp } from '../../../machines/otp.ts'
+import { scriptFor } from '../../../services/channel/providers/sandbox.plays.ts'
+import { channelActor, replaced } from '../../support/channel.ts'
+import { codeOf, lastDelivery, RECIPIENT, stored, tenant } from '../../support/deliveries.ts'
+import { play, resend } from '../../support/otp.ts'
+import { eachStore } from '../../support/stores.ts'
+
+const SECOND = 1000
+
+eachStore('the sandbox', fresh => {
+  let actor: ReturnType<typeof channelActor>
+
+  beforeEach(async () => {
+    actor = channelActor(await fresh())
+    await tenant(actor)
+  })
+
+  /** Delivers until the broker is told `done`, moving time on as the broker would wait; answers what was told, and when. */
+  async function played(recipient: string): Promise<[status: string, ms: number][]> {
+    const doc = await stored(actor, { recipient, order: recipient.includes('@') ? ['email'] : ['sms'] })
+    const begun = actor.clock.now()
+    for (let attempt = 1; ; attempt += 1) {
+      const outcome = await actor.delivered(doc, attempt)
+      if (outcome.kind !== 'retry') {
+        expect(outcome).to.deep.equal({ kind: 'done' })
+        return actor.told.map(({ body }) => [body.status, body.at - begun])
+      }
+      await actor.applyTold()
+      await actor.clock.advance(Math.min(outcome.afterMs, 15 * SECOND))
+    }
+  }
+  const statuses = async (recipient: string) => (await played(recipient)).map(([status]) => status)
+
+  it('keeps a reference to the message, with neither code nor text nor recipient', async () => {
+    const doc = await stored(actor)
+    await actor.delivered(doc)
+    const { delivery_id } = lastDelivery(doc)
+    const message = (await actor.store.docs('sandbox_messages').get([delivery_id])).get(delivery_id)
+    expect(message).to.include({
+      otp_id: doc._id,
+      app_id: 'app_shop',
+      company_id: 'cmp_acme',
+      generation: 1,
+      locale: 'en',
+    })
+    expect(message?.purge_at).to.deep.equal(doc.purge_at)
+    const everything = JSON.stringify([message, actor.told, actor.log.lines()])
+    for (const secret of [codeOf(actor, doc), RECIPIENT, RECIPIENT.slice(1)]) expect(everything).not.to.include(secret)
+  })
+
+  it('plays the receipt of an ordinary message within a second, after it was sent', async () => {
+    const [sent, receipt] = await played(RECIPIENT)
+    expect([sent?.[0], receipt?.[0]]).to.deep.equal(['sent', 'delivered'])
+    expect(receipt?.[1])
+      .to.be.greaterThan(sent?.[1] ?? 0)
+      .and.lessThan(SECOND)
+  })
+
+  for (const recipient of ['+15005550010', 'delivered@magic.test'])
+    it(`delivers to ${recipient}`, async () => {
+      expect(await statuses(recipient)).to.deep.equal(['sent', 'delivered'])
+    })
+
+  for (const recipient of ['+15005550011', 'failed@magic.test'])
+    it(`fails for ${recipient}`, async () => {
+      expect(await statuses(recipient)).to.deep.equal(['sent', 'failed'])
+    })
+
+  it('plays a receipt twice, as two pieces of news', async () => {
+    expect(await statuses('+15005550013')).to.deep.equal(['sent', 'delivered', 'delivered'])
+    expect(new Set(actor.told.map(({ id }) => id))).to.have.property('size', 3)
+  })
+
+  it('plays receipts in disorder', async () => {
+    expect(await statuses('+15005550014')).to.deep.equal(['delivered', 'sent', 'failed'])
+  })
+
+  it('stays silent', async () => {
+    expect(await statuses('+15005550015')).to.deep.equal(['sent'])
+  })
+
+  it('plays a late receipt after 30 s, and leaves the message with the broker meanwhile', async () => {
+    const doc = await stored(actor, { recipient: '+15005550012' })
+    expect(await actor.delivered(doc)).to.deep.equal({ kind: 'retry', afterMs: 30 * SECOND })
+    actor.told.length = 0
+    const [again, late] = await played('+15005550012')
+    expect([again?.[0], late?.[0]]).to.deep.equal(['sent', 'delivered'])
+    expect(late?.[1]).to.be.within(30 * SECOND, 31 * SECOND)
+  })
+
+  it('fails on the first channel and delivers on the next', async () => {
+    expect(await statuses('+15005550016')).to.deep.equal(['sent', 'failed'])
+    const doc = await stored(actor, { recipient: '+15005550016', order: ['whatsapp', 'sms'] })
+    const moved = { ...doc, ...play(doc, resend('sms')).saved }
+    await replaced(actor.store, moved)
+    actor.told.length = 0
+    await actor.delivered(moved)
+    expect(actor.statuses()).to.deep.equal(['sent', 'delivered'])
+  })
+
+  it('goes on where a crash left it: the receipt still comes', async () => {
+    const doc = await stored(actor)
+    void actor.deliver(doc) // its clock stands still for good: it never gets beyond `sent`
+    while (actor.told.length === 0) await actor.clock.advance(0)
+    await actor.applyTold()
+    const survivor = channelActor(actor.store)
+    expect(await survivor.delivered(doc)).to.deep.equal({ kind: 'done' })
+    expect([actor.statuses(), survivor.statuses()]).to.deep.equal([['sent'], ['delivered']])
+    expect(await actor.store.docs('attempts').count({ _id: { $gt: '' } })).to.equal(1)
+  })
+
+  it('plays the same news again under the same name', async () => {
+    const doc = await stored(actor)
+    await actor.delivered(doc)
+    const before = actor.told.map(({ id }) => id)
+    await actor.applyTold()
+    await actor.delivered(doc)
+    expect(actor.told.map(({ id }) => id)).to.deep.equal([...before, before[1]])
+  })
+
+  it('knows no fate but for test keys', () => {
+    const doc = { mode: 'live', deliveries: [] } as unknown as Otp
+    const delivery = { channel: 'sms' } as Otp['deliveries'][number]
+    expect(magicOf('+15005550011')).to.deep.equal({ plays: 'failed' })
+    expect(scriptFor('+15005550011', doc, delivery).receipts.map(({ status }) => status)).to.deep.equal(['delivered'])
+  })
+})

@@ -1,0 +1,120 @@
+// A channel actor on an embedded store and a fake clock, with a list where its news would go.
+import type { Delivered, Message, Outcome } from '../../infra/broker/broker.ts'
+import { cached } from '../../infra/cache.ts'
+import type { OtpDoc } from '../../infra/otps/documents.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import { tenancy } from '../../infra/tenancy/tenancy.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import { type OtpCommand, step } from '../../machines/otp.step.ts'
+import type { OtpReport } from '../../machines/reports.ts'
+import { attempting } from '../../services/channel/attempt.ts'
+import { choosing, type Makers } from '../../services/channel/candidates.ts'
+import { claiming } from '../../services/channel/claims.ts'
+import { delivering } from '../../services/channel/deliver.ts'
+import { sandbox } from '../../services/channel/providers/sandbox.ts'
+import { rendering } from '../../services/channel/render.ts'
+import { telling } from '../../services/channel/reports.ts'
+import { capturedLog } from './captured-log.ts'
+import { type TestClock, testClock } from './clock.ts'
+import { deliverBody } from './deliveries.ts'
+import { follow } from './follow.ts'
+import { testKeyring } from './tenancy.ts'
+
+export const TIMEOUT_MS = 8_000
+export const UNKNOWN_WAIT_MS = 60_000
+
+export interface Told extends Message {
+  body: Extract<OtpReport, { type: 'delivery.reported' }>
+}
+
+export function channelActor(store: CountersignStore, makers: Makers = {}) {
+  const { clock, holds } = watchedClock()
+  const keyring = testKeyring()
+  const captured = capturedLog()
+  const { log } = captured
+  const told: Told[] = []
+  let down = 0
+  const broker = {
+    publish: async (_: string, message: Message) => {
+      if (down > 0) {
+        down -= 1
+        throw new Unavailable('no broker')
+      }
+      told.push(message as Told)
+    },
+  }
+  const tenants = tenancy({ store, keyring })
+  const claims = claiming({ attempts: store.docs('attempts'), clock })
+  const tell = telling({ broker, clock })
+  const inbox = sandbox({ messages: store.docs('sandbox_messages'), keyring, clock, tell })
+  const deliver = delivering({
+    ...{ claims, tell, clock, log, unknownWaitMs: UNKNOWN_WAIT_MS },
+    otps: store.docs('otps'),
+    candidates: choosing({
+      ...{ channel: 'sms', tenancy: tenants, sandbox: inbox, clock, log },
+      makers: { sandbox: () => inbox, ...makers },
+    }),
+    render: rendering({ apps: cached(id => tenants.app(id), { forMs: 5000, most: 10, clock }), keyring }),
+    attempt: attempting({ claims, clock, log, timeoutMs: TIMEOUT_MS }),
+  })
+  return {
+    ...{ store, keyring, clock, told, inbox, log: captured },
+    /** What was told of a delivery, in order. */
+    statuses: () => told.map(({ body }) => body.status),
+    /** The next `times` publishes find no broker. */
+    breakBroker: (times: number) => {
+      down = times
+    },
+    deliver: (doc: OtpDoc, attempt = 1) => deliver(message(doc, attempt)),
+    /** Delivers, and lets time pass while a receipt is waited for, but not while the store is. */
+    async delivered(doc: OtpDoc, attempt = 1): Promise<Outcome> {
+      const delivering = deliver(message(doc, attempt))
+      const state = follow(delivering)
+      while (state.state === 'pending') await clock.advance(holds() ? 10 : 0)
+      return delivering
+    },
+    /** What the OTP actor would do with all that was told so far. */
+    async applyTold(): Promise<void> {
+      for (const { id, body } of told) await applyReport(store, id, body)
+    },
+  }
+}
+
+/** Knows whether anything short of a provider's timeout is waited for. */
+function watchedClock(): { clock: TestClock; holds(): boolean } {
+  const clock = testClock()
+  const waiting = new Set<object>()
+  const after: TestClock['after'] = (ms, task) => {
+    const wait = {}
+    if (ms < TIMEOUT_MS) waiting.add(wait)
+    const cancel = clock.after(ms, () => {
+      waiting.delete(wait)
+      task()
+    })
+    return () => {
+      waiting.delete(wait)
+      cancel()
+    }
+  }
+  return { clock: { ...clock, after }, holds: () => waiting.size > 0 }
+}
+
+const message = (doc: OtpDoc, attempt: number): Delivered => {
+  const body = deliverBody(doc)
+  return { id: body.delivery_id, body, attempt, publishedAt: doc.created_at }
+}
+
+async function applyReport(store: CountersignStore, id: string, body: Told['body']): Promise<void> {
+  const doc = (await store.docs('otps').get([body.otp_id])).get(body.otp_id)
+  if (!doc) return
+  const command: OtpCommand = {
+    ...{ id, type: 'delivery.reported', at: body.at, reported_id: body.delivery_id, status: body.status },
+    ...{ event_id: 'evt_1', usable: [], delivery_id: 'dlv_none', link: { sealed_url: '', reference: '' } },
+  }
+  await replaced(store, { ...doc, ...step(doc, command).saved })
+}
+
+/** Puts the verification in place of what is stored of it. */
+export async function replaced(store: CountersignStore, { _id, value, context }: OtpDoc): Promise<void> {
+  await store.docs('otps').change([{ _id, update: { $set: { value, context } } }])
+}

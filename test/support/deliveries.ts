@@ -1,0 +1,87 @@
+// Verifications in a store, as the OTP actor would have left them there, waiting to be delivered.
+import type { Clock } from '../../infra/clock.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { newId } from '../../infra/ids.ts'
+import type { DeliverBody, OtpDoc } from '../../infra/otps/documents.ts'
+import { partitionOf } from '../../infra/otps/partition.ts'
+import { atRest } from '../../infra/otps/sealing.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import { applyBootstrap, readBootstrap } from '../../infra/tenancy/bootstrap.ts'
+import { step } from '../../machines/otp.step.ts'
+import type { Delivery } from '../../machines/otp.ts'
+import type { SavedOtp } from '../../machines/otp.versions.ts'
+import { verificationView } from '../../machines/view.ts'
+import { type StartOptions, start } from './otp.ts'
+
+export const RECIPIENT = '+447700900123'
+export const SALT = 'salt of a test'
+
+export interface World {
+  store: CountersignStore
+  keyring: Keyring
+  clock: Pick<Clock, 'now'>
+}
+
+export type Issue = Omit<StartOptions, 'recipient'> & { recipient?: string }
+
+/** One company, `cmp_acme`, with `app_shop` ("Shop"); settings and providers as given. */
+export async function tenant({ store, keyring, clock }: World, app: object = {}): Promise<void> {
+  const apps = [{ id: 'app_shop', name: 'Shop', ...app }]
+  const file = readBootstrap(JSON.stringify({ companies: [{ id: 'cmp_acme', name: 'Acme', apps }] }))
+  await applyBootstrap(file, { store, keyring, clock })
+}
+
+/** A verification by a test key of that app; say what is to differ. */
+export function issue({ keyring, clock }: World, { recipient = RECIPIENT, ...options }: Issue = {}): OtpDoc {
+  const at = clock.now()
+  const otp_id = newId('otp', at)
+  const { saved } = step(
+    null,
+    start({
+      ...{ at, otp_id, company_id: 'cmp_acme', app_id: 'app_shop', mode: 'test', delivery_id: newId('dlv', at) },
+      recipient: {
+        kind: recipient.includes('@') ? 'email' : 'phone',
+        sealed: keyring.seal(recipient, atRest.recipient(otp_id)),
+        ...{ index: 'index', masked: 'masked', country: null },
+      },
+      code: { secret: keyring.currentCodeSecret(), salt: keyring.seal(SALT, atRest.salt(otp_id)), length: 6 },
+      ...options,
+    }),
+  )
+  return documentOf(saved, at)
+}
+
+export function documentOf(saved: SavedOtp, at: number): OtpDoc {
+  const { otp_id, company_id, app_id, mode, recipient } = saved.context
+  return {
+    ...{ _id: otp_id, company_id, app_id, mode, recipient: recipient.index, rev: 1 },
+    ...saved,
+    ...{ created_at: at, partition: partitionOf(otp_id), outbox: [], outbox_at: null },
+    first: verificationView(saved, at),
+    purge_at: new Date(at + 30 * 86_400_000),
+  }
+}
+
+export async function stored(world: World, options: Issue = {}): Promise<OtpDoc> {
+  const doc = issue(world, options)
+  await world.store.docs('otps').insert([doc])
+  return doc
+}
+
+export const lastDelivery = ({ context }: Pick<OtpDoc, 'context'>): Delivery => {
+  const delivery = context.deliveries.at(-1)
+  if (!delivery) throw new Error('nothing is being delivered')
+  return delivery
+}
+
+/** What the outbox would put on the channel's queue. */
+export function deliverBody(doc: OtpDoc): DeliverBody {
+  const { delivery_id, generation } = lastDelivery(doc)
+  return { otp_id: doc._id, delivery_id, generation }
+}
+
+export const codeOf = ({ keyring }: Pick<World, 'keyring'>, { context }: OtpDoc): string =>
+  keyring.code(context.code.secret, {
+    ...{ otpId: context.otp_id, generation: lastDelivery({ context }).generation, salt: SALT },
+    length: context.code.length,
+  })
