@@ -19,8 +19,10 @@ const otpId = text().meta({
 })
 
 export const sendRequest = body({
+  // Any text passes here: what is no recipient is for the actor to refuse, by another name. The shape is for readers.
   recipient: text().meta({
     description: 'An E.164 phone number (`+<digits>`) or an email address.',
+    anyOf: [{ pattern: '^\\+[1-9]\\d{6,14}$' }, { format: 'email' }],
     examples: ['+447911123456', 'ada@example.com'],
   }),
   locale: z

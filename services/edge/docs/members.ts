@@ -21,9 +21,8 @@ function kindOf(schema: JsonSchema, schemas: Schemas): string {
   if (schema.enum) return schema.enum.map(String).join(', ')
   if (schema.type === 'array') return `list of { ${Object.keys(itemsOf(schema, schemas).properties ?? {}).join(', ')} }`
   if (schema.format === 'date-time') return 'time'
-  const kinds = schema.type === undefined || schema.type === 'string' ? alternatives(schema, schemas) : []
-  if (kinds.length > 0) return [...new Set(kinds)].join(' or ')
-  return [schema.type ?? schema.format ?? 'any'].flat().join(' or ')
+  if (schema.type === undefined) return [...new Set(alternatives(schema, schemas))].join(' or ')
+  return [schema.type].flat().join(' or ')
 }
 
 const alternatives = (schema: JsonSchema, schemas: Schemas): string[] =>

@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document, built once from the operations and the schemas.
 import { LONGEST_IDEMPOTENCY_KEY } from '../schemas.ts'
 import { componentSchemas, type JsonSchema, ref, type SchemaName } from './components.ts'
-import { type DocumentedOperation, OPERATIONS } from './operations.ts'
+import { type DocumentedOperation, type Link, OPERATIONS } from './operations.ts'
 import type { DocumentedRefusal } from './refusals.ts'
 
 type Examples = Record<string, { summary?: string; value: unknown }>
@@ -20,6 +20,7 @@ export interface Response {
   description: string
   headers: Record<string, Reference>
   content: Content
+  links?: Record<string, Link>
 }
 
 export interface Operation {
@@ -105,6 +106,7 @@ function operation(one: DocumentedOperation): Operation {
             examples: Object.fromEntries(Object.entries(answer.examples).map(([name, value]) => [name, { value }])),
           },
         },
+        ...(one.links === undefined ? {} : { links: one.links }),
       },
       ...refusalResponses(one.refusals),
     },

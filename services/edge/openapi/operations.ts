@@ -14,6 +14,16 @@ export interface DocumentedOperation {
   idempotencyKey?: true
   answer: { schema: SchemaName; description: string; examples: Record<string, unknown> }
   refusals: readonly DocumentedRefusal[]
+  /** What can be done next with what was answered. */
+  links?: Record<string, Link>
+}
+
+/** To another operation, taking a member of this answer along. */
+export interface Link {
+  operationId: string
+  description: string
+  parameters?: Record<string, string>
+  requestBody?: Record<string, string>
 }
 
 const ANY_KEY = ['server', 'publishable'] as const
@@ -22,6 +32,21 @@ const SERVER_KEY = ['server'] as const
 const { unauthorized, failed, unavailable, brokenJson, tooLarge, notJson, invalid, notFound, origin } = refusal
 const ALWAYS = [unauthorized, failed, unavailable]
 const WITH_BODY = [...ALWAYS, brokenJson, tooLarge, notJson, invalid]
+
+const otp_id = '$response.body#/otp_id'
+const NEXT: Record<string, Link> = {
+  status: { operationId: 'status', description: 'Look it up.', parameters: { otp_id } },
+  resend: { operationId: 'resend', description: 'Send it again.', requestBody: { otp_id } },
+  verify: { operationId: 'verify', description: 'Check the code the user entered.', requestBody: { otp_id } },
+  cancel: { operationId: 'cancel', description: 'Cancel it.', requestBody: { otp_id } },
+}
+const EXCHANGE: Record<string, Link> = {
+  exchange: {
+    operationId: 'exchange',
+    description: 'Exchange the token on your backend, with a server key.',
+    requestBody: { verification_token: '$response.body#/verification_token' },
+  },
+}
 
 export const OPERATIONS: readonly DocumentedOperation[] = [
   {
@@ -47,6 +72,7 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
       refusal.sendDisabled,
       origin,
     ],
+    links: NEXT,
   },
   {
     id: 'resend',
@@ -88,6 +114,7 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
       refusal.verifyLimit,
       origin,
     ],
+    links: EXCHANGE,
   },
   {
     id: 'status',

@@ -125,6 +125,19 @@ describe('the OpenAPI document', () => {
       expect(Object.keys(responses).map(Number)).to.deep.equal(statuses[operationId])
     })
 
+  it('links only to operations it has, by members both sides have', () => {
+    const byId = new Map(operations.map(([, operation]) => [operation.operationId, operation]))
+    const links = operations.flatMap(([, { responses }]) => Object.values(responses[200]?.links ?? {}))
+    expect(links.map(link => link.operationId)).to.deep.equal(['status', 'resend', 'verify', 'cancel', 'exchange'])
+    for (const { operationId, parameters = {}, requestBody = {} } of links) {
+      const target = byId.get(operationId)
+      const [body] = Object.values(target?.requestBody?.content ?? {})
+      const members = body ? document.components.schemas[nameIn(body.schema.$ref)].properties : {}
+      for (const name of Object.keys(requestBody)) expect(members).to.have.property(name)
+      for (const name of Object.keys(parameters)) expect(target?.parameters?.map(one => one.name)).to.include(name)
+    }
+  })
+
   it('asks for a server key alone where only that is taken', () => {
     const keys = Object.fromEntries(
       operations.map(([, { operationId, security }]) => [operationId, security.flatMap(Object.keys)]),
