@@ -133,7 +133,7 @@ export async function start(config: Config, own: Own = {}): Promise<Running> {
     prepare: async () => {
       await store.ping()
       if (bootstrap === null) {
-        demo ??= config.production ? null : await createDemo({ store, keyring, clock })
+        if (!config.production && config.roles.includes('edge')) demo ??= await createDemo({ store, keyring, clock })
         return
       }
       const { minted, mintedSecrets, warnings } = await applyBootstrap(bootstrap, { store, keyring, clock })
