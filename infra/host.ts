@@ -45,6 +45,8 @@ const RETRY_MS = 500
 const REQUESTS_GRACE_MS = 4_000
 const CONSUMERS_GRACE_MS = 4_000
 const SERVICES_GRACE_MS = 500
+/** An engine that is away is not waited for. */
+const ENGINE_GRACE_MS = 500
 
 export async function host(parts: HostParts): Promise<Hosted> {
   const { broker, store, clock, log, services } = parts
@@ -100,8 +102,8 @@ export async function host(parts: HostParts): Promise<Hosted> {
     await all(consumers.map(consumer => consumer.stop(CONSUMERS_GRACE_MS)))
     // What is not finished by then is left as a crash would leave it, and repaired as after one.
     await all(services.map(service => within(clock, SERVICES_GRACE_MS, service.stop?.())))
-    await all([broker.close(0)])
-    await all([store.close()])
+    await all([within(clock, ENGINE_GRACE_MS, broker.close(0))])
+    await all([within(clock, ENGINE_GRACE_MS, store.close())])
   }
 
   /** Whatever becomes of one, the others are waited for. */

@@ -90,6 +90,15 @@ describe('a hosted process that is told to stop', () => {
     expect(closed).to.deep.equal(['broker', 'store'])
   })
 
+  it('waits for an engine only so long', async () => {
+    const broker = { state: () => 'down' as const, close: () => new Promise<void>(() => {}) }
+    const { ready, stop, clock, closed } = await host({ broker })
+    await ready
+    const state = follow(stop())
+    while (state.state === 'pending') await clock.advance(100)
+    expect(closed).to.deep.equal(['store'])
+  })
+
   it('closes the rest when one part fails to stop, and says so', async () => {
     const closed: string[] = []
     const failing: Service = {

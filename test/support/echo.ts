@@ -1,0 +1,21 @@
+// Services that only show that the pieces are connected: the edge asks, the OTP role answers, over whatever broker there is.
+import { Router } from '@koa/router'
+import type { Services } from '../../services/main.ts'
+
+export const ECHO: Services = {
+  edge: ({ broker, store }) => {
+    const router = new Router()
+    router.get('/echo/:word', async ctx => {
+      ctx.body = await broker.request('otp.calls', { id: ctx.state.requestId, body: { word: ctx.params.word } }, 10_000)
+    })
+    router.get('/companies/:id', async ctx => {
+      ctx.body = Object.fromEntries(await store.docs('companies').get([String(ctx.params.id)]))
+    })
+    return { router }
+  },
+  otp: ({ broker }) => ({
+    attach: async () => [
+      await broker.serve('otp.calls', async calls => calls.map(({ body }) => ({ echoed: body })), { prefetch: 10 }),
+    ],
+  }),
+}

@@ -1,0 +1,74 @@
+// Where a deployment lives: a data folder, and on real engines a database and queues that no other test uses. It outlives the
+// processes that run there, in this process or as children, and is wiped when the test is over.
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MongoClient } from 'mongodb'
+import { topology } from '../../infra/broker/topology.ts'
+import { readConfig } from '../../infra/config.ts'
+import { freshPrefix, removeQueues } from './amqp.ts'
+import { AMQP_URL, MONGODB_URL, onRealEngines } from './engines.ts'
+
+export type EngineSet = 'embedded' | 'real'
+export type Env = Record<string, string>
+
+export interface Site {
+  engines: EngineSet
+  /** The settings of a process there. */
+  env: Env
+  /** Begins the names of its queues. */
+  prefix: string
+  /** Writes a file into its folder; answers the path. */
+  write(name: string, content: unknown): Promise<string>
+  wipe(): Promise<void>
+}
+
+/** A setting in `env` goes before the site's own: an engine by way of a proxy, say. */
+export async function freshSite(engines: EngineSet, env: Env = {}): Promise<Site> {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-site-'))
+  const [database, prefix] = [`test_${randomBytes(6).toString('hex')}`, freshPrefix()]
+  const real = engines === 'real'
+  const mongodbUrl = env.MONGODB_URL ?? (real ? (MONGODB_URL ?? '') : '')
+  const settings: Env = {
+    ...{ NODE_ENV: 'test', PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'debug', BOOTSTRAP_FILE: '' },
+    // An empty variable is an absent one: the surroundings of the tests may have engines that this site does not use.
+    AMQP_URL: real ? (AMQP_URL ?? '') : '',
+    ...env,
+    MONGODB_URL: real ? withDatabase(mongodbUrl, database) : '',
+  }
+  return {
+    ...{ engines, env: settings, prefix },
+    async write(name, content) {
+      const file = join(folder, name)
+      await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content))
+      return file
+    },
+    async wipe() {
+      await rm(folder, { recursive: true, force: true })
+      if (!real) return
+      await dropDatabase(database)
+      await removeQueues({ topology: topology(readConfig(settings, []).backoff), prefix }).catch(unlessNone)
+    },
+  }
+}
+
+const withDatabase = (url: string, name: string): string =>
+  url.replace(/^([^:]+:\/\/[^/?]+)\/?[^?]*/, (_, servers: string) => `${servers}/${name}`)
+
+async function dropDatabase(name: string): Promise<void> {
+  const client = new MongoClient(MONGODB_URL ?? '')
+  await client.db(name).dropDatabase()
+  await client.close()
+}
+
+/** Nothing ever came as far as declaring its queues. */
+function unlessNone(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 404)) throw error
+}
+
+/** Runs a suite on the embedded engines and, where this run has them, on RabbitMQ and MongoDB. */
+export function onEachEngineSet(title: string, suite: (engines: EngineSet) => void): void {
+  describe(`${title}, on embedded engines`, () => suite('embedded'))
+  onRealEngines(`${title}, on RabbitMQ and MongoDB`, { AMQP_URL, MONGODB_URL }, () => suite('real'))
+}
