@@ -1,0 +1,99 @@
+import { expect } from 'chai'
+import { refusal } from '../support/flow.calls.ts'
+import { ABUSIVE, eachFlow, freshNumber } from '../support/flow.ts'
+
+eachFlow('sending', flow => {
+  it('answers the verification, and the code arrives', async () => {
+    const { server } = await flow.tenant()
+    const to = freshNumber()
+    const { status, body } = await server.send(to)
+    expect(status).to.equal(200)
+    expect(body).to.deep.equal({
+      otp_id: body.otp_id,
+      status: 'pending',
+      channel: 'sms',
+      masked_recipient: `+1****${to.slice(-2)}`,
+      action_url: null,
+      completion: 'code',
+    })
+    expect(body.otp_id).to.match(/^otp_[0-9a-z]{26}$/)
+    const code = await flow.code(to)
+    expect(code).to.match(/^\d{6}$/)
+    const [message] = await flow.inbox(to)
+    expect(message).to.include({ otp_id: body.otp_id, channel: 'sms', recipient: to })
+    expect(message?.text).to.include(code)
+  })
+
+  it('reaches an address by email, whatever the order says first', async () => {
+    const { server } = await flow.tenant()
+    const { body } = await server.send('Ada@Example.COM')
+    expect(body).to.include({ channel: 'email', masked_recipient: 'A****@example.com' })
+    expect(await flow.code('Ada@example.com')).to.match(/^\d{6}$/)
+  })
+
+  it("takes the order of the recipient's country", async () => {
+    const { server } = await flow.tenant({ routing: { countries: { BR: ['telegram', 'sms'] } } })
+    expect((await server.send('+5511987654321')).body.channel).to.equal('telegram')
+    expect((await server.send(freshNumber())).body.channel).to.equal('sms')
+  })
+
+  it('speaks the language it is asked for, else the app’s', async () => {
+    const { server } = await flow.tenant({ locale: 'de' })
+    const [asked, unasked, malformed] = [freshNumber(), freshNumber(), freshNumber()]
+    await server.send(asked, { locale: 'fr-CA' })
+    await server.send(unasked)
+    await server.send(malformed, { locale: '!' })
+    const texts = []
+    for (const to of [asked, unasked, malformed]) {
+      const code = await flow.code(to)
+      texts.push((await flow.inbox(to))[0]?.text.replace(code, '…'))
+    }
+    expect(texts[0]).to.not.equal(texts[1])
+    expect(texts[2]).to.equal(texts[1])
+  })
+
+  it('refuses what is no recipient, what is blocked and what no channel reaches, in this order', async () => {
+    const { server } = await flow.tenant({ blocked_countries: ['US'], routing: { default: ['sms'] } })
+    const from = { client_ip: ABUSIVE }
+    expect(refusal(await server.send('+1415', from))).to.deep.equal({ type: 'InvalidRecipientError', status: 422 })
+    expect(refusal(await server.send('someone', from))).to.deep.equal({ type: 'InvalidRecipientError', status: 422 })
+    expect(refusal(await server.send(freshNumber(), from))).to.deep.equal({ type: 'GeoBlockedError', status: 403 })
+    expect(refusal(await server.send('a@example.com', from))).to.deep.equal({
+      type: 'NoEnabledChannelError',
+      status: 409,
+    })
+    expect(refusal(await server.send('+5511987654321', from))).to.deep.equal({
+      type: 'IpReputationBlockedError',
+      status: 403,
+    })
+  })
+
+  it('serves only the countries an app allows, where it lists some', async () => {
+    const { server } = await flow.tenant({ allowed_countries: ['BR'] })
+    expect((await server.send('+5511987654322')).status).to.equal(200)
+    expect((await server.send('+447400123456')).body.type).to.equal('GeoBlockedError')
+    expect((await server.send('b@example.com')).status, 'an address has no country').to.equal(200)
+  })
+
+  it('lets a device send in test mode, in live mode only where the app says so, and never name an address', async () => {
+    const { app, device } = await flow.tenant()
+    expect((await device.send(freshNumber())).status).to.equal(200)
+    const lied = await device.send(freshNumber(), { client_ip: '8.8.8.8' })
+    expect(refusal(lied)).to.deep.include({ type: 'ValidationError', status: 422 })
+    expect(lied.body.errors[0].path).to.equal('client_ip')
+
+    const live = await flow.key(app, 'publishable', 'live')
+    expect(refusal(await live.send(freshNumber()))).to.deep.equal({ type: 'PublishableSendDisabledError', status: 403 })
+    await flow.change(app, { publishable_send: true })
+    const passed = await live.send(freshNumber())
+    expect(passed.body.type, 'no provider carries live messages here').to.equal('NoEnabledChannelError')
+  })
+
+  it('is two worlds: what a test key may send, a live key without providers may not', async () => {
+    const { app, server } = await flow.tenant()
+    const live = await flow.key(app, 'server', 'live')
+    expect((await server.send(freshNumber())).status).to.equal(200)
+    expect((await live.send(freshNumber())).body.type).to.equal('NoEnabledChannelError')
+    expect((await live.send('+15005550001')).body.type, 'nothing is magic to it').to.equal('NoEnabledChannelError')
+  })
+})

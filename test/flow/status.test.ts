@@ -1,0 +1,56 @@
+import { expect } from 'chai'
+import { newId } from '../../infra/ids.ts'
+import { type Answer, type Caller, refusal } from '../support/flow.calls.ts'
+import { eachFlow } from '../support/flow.ts'
+
+const NOT_FOUND = { type: 'OtpNotFoundError', status: 404 }
+
+const everything = (by: Caller, otp_id: string): Promise<Answer[]> =>
+  Promise.all([by.status(otp_id), by.verify(otp_id, '123456'), by.resend(otp_id), by.cancel(otp_id)])
+
+eachFlow('the status of a verification', flow => {
+  it('tells a server everything', async () => {
+    const { server } = await flow.tenant()
+    const { otp_id, to } = await flow.begin(server)
+    const body = await flow.soon(async () => {
+      const { body } = await server.status(otp_id)
+      expect(body.deliveries[0].status).to.equal('delivered')
+      return body
+    })
+    const { created_at, expires_at, resend_at, deliveries, ...rest } = body
+    expect(rest).to.deep.equal({
+      ...{ otp_id, status: 'pending', channel: 'sms', action_url: null, completion: 'code' },
+      ...{ masked_recipient: `+1****${to.slice(-2)}`, verified_at: null, attempts_left: 5 },
+    })
+    expect(Date.parse(expires_at) - Date.parse(created_at)).to.equal(600_000)
+    expect(Date.parse(resend_at) - Date.parse(created_at)).to.equal(30_000)
+    expect(deliveries).to.have.length(1)
+    expect(deliveries[0]).to.have.all.keys('delivery_id', 'channel', 'status', 'created_at', 'updated_at')
+    expect(deliveries[0].channel).to.equal('sms')
+  })
+
+  it('tells a device the same without the deliveries', async () => {
+    const { server, device } = await flow.tenant()
+    const { otp_id } = await flow.begin(device)
+    const [{ body: seen }, { body: all }] = [await device.status(otp_id), await server.status(otp_id)]
+    const { deliveries, ...rest } = all
+    expect(deliveries).to.have.length(1)
+    expect(seen).to.deep.equal(rest)
+  })
+
+  it('is for keys of the same app and mode; to all others there is no such verification', async () => {
+    const mine = await flow.tenant()
+    const sibling = await flow.tenant({}, mine.company)
+    const live = await flow.key(mine.app, 'server', 'live')
+    const { otp_id, code } = await flow.begin(mine.server)
+    for (const by of [sibling.server, live])
+      for (const answer of await everything(by, otp_id)) expect(refusal(answer)).to.deep.equal(NOT_FOUND)
+    expect((await mine.server.verify(otp_id, code)).body.attempts_left, 'nothing was counted').to.equal(5)
+  })
+
+  it('has none for what is no id, and for an id of nothing', async () => {
+    const { server } = await flow.tenant()
+    for (const id of ['nonsense', 'otp_', 'dlv_01k2m8x4e9s7v3hqz5tnw6yb0c', newId('otp', flow.clock.now())])
+      for (const answer of await everything(server, id)) expect(refusal(answer), id).to.deep.equal(NOT_FOUND)
+  })
+})

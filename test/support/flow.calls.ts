@@ -1,0 +1,68 @@
+// The public API as a caller with one key uses it. In: what to say. Out: the whole answer, for a test to look at.
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever JSON came back, to be compared
+type Json = any
+
+export interface Answer {
+  status: number
+  headers: Headers
+  body: Json
+  /** As it came. */
+  text: string
+}
+
+export interface Sending {
+  client_ip?: string
+  locale?: string
+  /** Sent as the header when given. */
+  idempotency?: string
+  /** Of the device's connection, as a proxy in between tells it. */
+  forwarded?: string
+}
+
+export interface Caller {
+  key: string
+  send(recipient: string, sending?: Sending): Promise<Answer>
+  resend(otp_id: string, channel?: string): Promise<Answer>
+  verify(otp_id: string, code: string): Promise<Answer>
+  status(otp_id: string): Promise<Answer>
+  cancel(otp_id: string): Promise<Answer>
+  exchange(verification_token: string): Promise<Answer>
+}
+
+export async function ask(url: string, { token, ...init }: RequestInit & { token?: string }): Promise<Answer> {
+  const headers = new Headers(init.headers)
+  if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
+  if (init.body !== undefined) headers.set('Content-Type', 'application/json')
+  const response = await fetch(url, { ...init, headers })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text), text }
+}
+
+export function caller(url: string, key: string): Caller {
+  const post = (path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
+    ask(`${url}/api/v1${path}`, { method: 'POST', token: key, headers, body: JSON.stringify(body) })
+  return {
+    key,
+    send: (recipient, { idempotency, forwarded, ...rest } = {}) =>
+      post(
+        '/otp/send',
+        { recipient, ...rest },
+        {
+          ...(idempotency === undefined ? {} : { 'Idempotency-Key': idempotency }),
+          ...(forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded }),
+        },
+      ),
+    resend: (otp_id, channel) => post('/otp/resend', { otp_id, ...(channel === undefined ? {} : { channel }) }),
+    verify: (otp_id, code) => post('/otp/verify', { otp_id, code }),
+    status: otp_id => ask(`${url}/api/v1/otp/${otp_id}`, { token: key }),
+    cancel: otp_id => post('/otp/cancel', { otp_id }),
+    exchange: verification_token => post('/verifications/exchange', { verification_token }),
+  }
+}
+
+/** What of a refusal a test compares: all but what differs from call to call. */
+export const refusal = ({ status, body }: Answer) => {
+  const { title, detail, request_id, ...members } = body
+  return { ...members, status }
+}

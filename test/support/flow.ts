@@ -1,0 +1,190 @@
+// The whole pipeline over HTTP: one Countersign per engine set, shared by every flow suite, since starting one on real engines takes
+// seconds. Tests keep apart by having apps, keys and recipients of their own. Time stands still on the embedded engines and runs on
+// the real ones; on both a test can let it pass.
+import { expect } from 'chai'
+import type { InboxMessage } from '../../infra/otps/inbox.ts'
+import type { KeyKind, Mode } from '../../machines/otp.ts'
+import { type TestClock, testClock } from './clock.ts'
+import { type Countersign, type StartOptions, startCountersign } from './countersign.ts'
+import { eventually } from './eventually.ts'
+import { type Answer, ask, type Caller, caller } from './flow.calls.ts'
+import { flowingClock } from './flowing-clock.ts'
+import { type EngineSet, onEachEngineSet } from './site.ts'
+
+export interface Tenant {
+  company: string
+  app: string
+  /** With test keys. */
+  server: Caller
+  device: Caller
+}
+
+export interface EventShown {
+  id: string
+  type: string
+  mode: Mode
+  payload: Record<string, string>
+}
+
+export interface Flow {
+  countersign: Countersign
+  engines: EngineSet
+  clock: TestClock
+  admin(method: string, path: string, body?: unknown): Promise<Answer>
+  /** An app of its own, in a company of its own unless told. */
+  tenant(settings?: object, company?: string): Promise<Tenant>
+  key(app: string, kind: KeyKind, mode?: Mode): Promise<Caller & { id: string }>
+  change(app: string, settings: object): Promise<void>
+  /** Lets time pass. */
+  pass(ms: number): Promise<void>
+  /** Tries until it holds, time passing by a little where it does not pass by itself. */
+  soon<T>(assertion: () => T | Promise<T>): Promise<T>
+  /** Time passes by until the work is done. */
+  during<T>(work: Promise<T>): Promise<T>
+  /** The sandbox's messages, newest first. */
+  inbox(recipient: string): Promise<InboxMessage[]>
+  /** The newest code that arrived for a recipient, once `messages` of them did. */
+  code(recipient: string, messages?: number): Promise<string>
+  /** A verification of a number of its own, and its code. */
+  begin(by: Caller): Promise<Begun>
+  events(app: string): Promise<EventShown[]>
+  /** That a refusal says in its header and its body alike how long to wait. */
+  expectWait(answer: Answer, seconds: number): void
+  stop(): Promise<void>
+}
+
+export interface Begun {
+  otp_id: string
+  to: string
+  code: string
+}
+
+/** Past what any process remembers of an app or a key. */
+export const CACHES_MS = 5_000
+
+let numbers = 0
+/** A US number nobody else has. */
+export const freshNumber = (): string => {
+  numbers += 1
+  return `+1415556${String(numbers).padStart(4, '0')}`
+}
+
+export const wrongFor = (code: string): string => code.replace(/.$/, last => String((Number(last) + 1) % 10))
+
+export async function openFlow(options: StartOptions): Promise<Flow> {
+  const still = options.engines === 'embedded'
+  const clock = still ? testClock() : flowingClock()
+  // One wait queue each: declaring them is most of a start.
+  const env = { CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200', TRUSTED_PROXIES: '127.0.0.1/32', ...options.env }
+  const countersign = await startCountersign({ ...options, clock, env })
+  const { url, secrets } = countersign
+  const token = secrets.adminTokens[0]?.token ?? ''
+
+  const admin: Flow['admin'] = (method, path, body) =>
+    ask(`${url}/admin/v1${path}`, { method, token, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+  const made = async (path: string, body: object): Promise<Answer['body']> => {
+    const answer = await admin('POST', path, body)
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.text}`)
+    return answer.body
+  }
+  const nudge = (): Promise<unknown> => (still ? clock.advance(STEP_MS) : Promise.resolve())
+
+  const flow: Flow = {
+    ...{ countersign, engines: options.engines, clock, admin, pass: clock.advance },
+    async tenant(settings = {}, company) {
+      const owner = company ?? (await made('/companies', { name: 'Acme' })).id
+      const { id: app } = await made(`/companies/${owner}/apps`, { name: 'Shop', settings })
+      return { company: owner, app, server: await flow.key(app, 'server'), device: await flow.key(app, 'publishable') }
+    },
+    async key(app, kind, mode = 'test') {
+      const { id, key } = await made(`/apps/${app}/keys`, { kind, mode })
+      return { ...caller(url, key), id }
+    },
+    async change(app, settings) {
+      const answer = await admin('PATCH', `/apps/${app}`, { settings })
+      if (answer.status !== 200) throw new Error(answer.text)
+      await clock.advance(CACHES_MS)
+    },
+    soon: assertion =>
+      eventually(async () => {
+        try {
+          return await assertion()
+        } catch (complaint) {
+          await nudge()
+          throw complaint
+        }
+      }),
+    async during(work) {
+      let over = false
+      const settled = work.finally(() => {
+        over = true
+      })
+      settled.catch(() => {})
+      while (!over && still) {
+        await clock.advance(STEP_MS)
+        await new Promise(resolve => setTimeout(resolve, 1))
+      }
+      return settled
+    },
+    inbox: async recipient =>
+      (await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(recipient)}`)).body as InboxMessage[],
+    // No time has to pass for it.
+    code: (recipient, messages = 1) =>
+      eventually(async () => {
+        const arrived = await flow.inbox(recipient)
+        expect(arrived, `messages to ${recipient}`).to.have.length(messages)
+        return arrived[0]?.code ?? ''
+      }),
+    async begin(by) {
+      const to = freshNumber()
+      const { status, body, text } = await by.send(to)
+      if (status !== 200) throw new Error(`not sent: ${text}`)
+      return { otp_id: body.otp_id, to, code: await flow.code(to) }
+    },
+    events: async app => (await admin('GET', `/apps/${app}/events?limit=100`)).body.items,
+    expectWait({ headers, body }, seconds) {
+      expect(headers.get('retry-after')).to.equal(String(body.retry_after))
+      if (still) expect(body.retry_after).to.equal(seconds)
+      else expect(body.retry_after).to.be.within(1, seconds)
+    },
+    async stop() {
+      await flow.during(countersign.stop())
+      await countersign.site.wipe()
+    },
+  }
+  return flow
+}
+
+/** How much passes at a time where time has to be moved. */
+const STEP_MS = 25
+
+const shared = new Map<EngineSet, Promise<Flow>>()
+
+/** Runs a suite on every engine set this run has, on the one Countersign all flow suites share there. */
+export const eachFlow = (title: string, suite: (flow: Flow) => void): void =>
+  onEachEngineSet(title, engines => {
+    const flow = {} as Flow
+    before(async function () {
+      this.timeout(120_000)
+      if (!shared.has(engines)) shared.set(engines, openFlow({ engines, bootstrap: BOOTSTRAP }))
+      Object.assign(flow, await shared.get(engines))
+    })
+    suite(flow)
+  })
+
+/** Documentation addresses count as reserved, so these lists are of real ones. */
+export const ABUSIVE = '45.95.147.7'
+export const VPN = '185.220.101.9'
+const BOOTSTRAP = {
+  companies: [],
+  ip_lists: [
+    { class: 'abusive', cidr: '45.95.147.0/24' },
+    { class: 'vpn', cidr: '185.220.101.0/24' },
+  ],
+}
+
+// Once every suite is through.
+after(async function () {
+  this.timeout(60_000)
+  for (const flow of shared.values()) await (await flow).stop()
+})

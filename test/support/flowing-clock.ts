@@ -1,0 +1,47 @@
+// A clock for whole systems on real engines: it runs as the real one does, so that whatever polls goes on by itself, and a test can
+// set it forward. What then falls due runs at once.
+import type { TestClock } from './clock.ts'
+
+interface Timer {
+  at: number
+  task: () => void
+  handle: ReturnType<typeof setTimeout>
+}
+
+const LONGEST_TIMER = 2 ** 31 - 1
+
+export function flowingClock(): TestClock {
+  let ahead = 0
+  const timers = new Set<Timer>()
+  const now = (): number => Date.now() + ahead
+
+  function arm(timer: Timer): void {
+    const left = Math.min(Math.max(timer.at - now(), 0), LONGEST_TIMER)
+    timer.handle = setTimeout(() => (timer.at > now() ? arm(timer) : run(timer)), left)
+  }
+  function run(timer: Timer): void {
+    timers.delete(timer)
+    timer.task()
+  }
+
+  return {
+    now,
+    after(ms, task) {
+      const timer: Timer = { at: now() + Math.max(ms, 0), task, handle: setTimeout(() => {}, 0) }
+      clearTimeout(timer.handle)
+      timers.add(timer)
+      arm(timer)
+      return () => {
+        clearTimeout(timer.handle)
+        timers.delete(timer)
+      }
+    },
+    async advance(ms) {
+      ahead += ms
+      for (const timer of timers) {
+        clearTimeout(timer.handle)
+        arm(timer)
+      }
+    },
+  }
+}
