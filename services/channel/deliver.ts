@@ -40,10 +40,9 @@ export function delivering(parts: DeliverParts): (message: Delivered) => Promise
     if (!delivery) return dead('the verification has no such delivery')
     const errand: Errand = { otp, delivery, purge_at: doc.purge_at }
     if (delivery.status !== 'queued') return receiptsAgain(errand)
-
     const status = statusAt(value, otp, clock.now())
-    if (status !== 'pending') return drop(errand, `the verification is ${status}`)
-    if (delivery.generation !== otp.generation) return drop(errand, 'a newer code was sent')
+    if (status !== 'pending') return dropUnlessGone(errand, `the verification is ${status}`)
+    if (delivery.generation !== otp.generation) return dropUnlessGone(errand, 'a newer code was sent')
     const [first] = await candidates(errand)
     if (!first) return drop(errand, 'no provider of this channel can be called')
     return settle(errand, first, await attempt(first, await render(errand), round))
@@ -62,14 +61,28 @@ export function delivering(parts: DeliverParts): (message: Delivered) => Promise
     return done()
   }
 
-  /** The message was handed to a provider before, and the broker did not hear that we were done. */
-  async function receiptsAgain(errand: Errand): Promise<Outcome> {
-    for (const { name, provider } of await candidates(errand)) {
-      if (!provider.receipts) continue
-      const claim = await claims.find(errand, name)
-      if (claim?.result === 'accepted') return provider.receipts(errand, claim.at)
+  /** The latest call made for this delivery, when the broker hands over a message that was handled before. */
+  async function calledBefore(errand: Errand): Promise<[Candidate, Attempt] | null> {
+    let latest: [Candidate, Attempt] | null = null
+    for (const candidate of await candidates(errand)) {
+      const claim = await claims.find(errand, candidate.name)
+      if (claim) latest = [candidate, { result: claim.result ?? 'unknown', at: claim.at }]
     }
-    return done()
+    return latest
+  }
+
+  /** The news is out, but the broker did not hear that we were done. */
+  async function receiptsAgain(errand: Errand): Promise<Outcome> {
+    const before = await calledBefore(errand)
+    if (before?.[1].result !== 'accepted') return done()
+    const [{ provider }, { at }] = before
+    return provider.receipts?.(errand, at) ?? done()
+  }
+
+  /** What may be with the recipient by now did not fail for coming too late. */
+  async function dropUnlessGone(errand: Errand, reason: string): Promise<Outcome> {
+    const before = await calledBefore(errand)
+    return before ? settle(errand, ...before) : drop(errand, reason)
   }
 
   /** Whoever waits for it is told; nothing is sent. */

@@ -11,12 +11,13 @@ import { attempting } from '../../services/channel/attempt.ts'
 import { choosing, type Makers } from '../../services/channel/candidates.ts'
 import { claiming } from '../../services/channel/claims.ts'
 import { delivering } from '../../services/channel/deliver.ts'
+import type { Provider, Rendered } from '../../services/channel/provider.ts'
 import { sandbox } from '../../services/channel/providers/sandbox.ts'
 import { rendering } from '../../services/channel/render.ts'
 import { telling } from '../../services/channel/reports.ts'
 import { capturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
-import { deliverBody } from './deliveries.ts'
+import { deliverBody, tenant } from './deliveries.ts'
 import { follow } from './follow.ts'
 import { testKeyring } from './tenancy.ts'
 
@@ -78,6 +79,27 @@ export function channelActor(store: CountersignStore, makers: Makers = {}) {
       for (const { id, body } of told) await applyReport(store, id, body)
     },
   }
+}
+
+export const takes: Provider['send'] = async () => ({ reference: 'v-1' })
+
+/** For an app with one provider of its own on the channel, `gateway`, which does this; `sent` is what it was handed. */
+export async function actorWithProvider(store: CountersignStore, send = takes, more: Partial<Provider> = {}) {
+  const sent: Rendered[] = []
+  const provider: Provider = {
+    send: (message, signal) => {
+      sent.push(message)
+      return send(message, signal)
+    },
+    ...more,
+  }
+  const actor = channelActor(store, { http: () => provider })
+  await tenant(actor, GATEWAY)
+  return { ...actor, sent }
+}
+
+export const GATEWAY = {
+  providers: [{ name: 'gateway', channel: 'sms', type: 'http', config: { url: 'https://g.example/' } }],
 }
 
 /** Knows whether anything short of a provider's timeout is waited for. */

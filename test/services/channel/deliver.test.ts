@@ -1,42 +1,20 @@
 import { expect } from 'chai'
 import { step } from '../../../machines/otp.step.ts'
-import { type Provider, ProviderFault, RecipientFault, type Rendered } from '../../../services/channel/provider.ts'
-import { channelActor, replaced, TIMEOUT_MS, UNKNOWN_WAIT_MS } from '../../support/channel.ts'
+import { actorWithProvider, channelActor, GATEWAY, replaced, takes } from '../../support/channel.ts'
 import { codeOf, lastDelivery, RECIPIENT, stored, tenant } from '../../support/deliveries.ts'
-import { follow } from '../../support/follow.ts'
 import { cancel, play, resend } from '../../support/otp.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const live = { mode: 'live' } as const
-const gateway = {
-  providers: [{ name: 'gateway', channel: 'sms', type: 'http', config: { url: 'https://g.example/' } }],
-}
-
 eachStore('the channel actor', fresh => {
-  let sent: Rendered[]
-
-  /** An actor whose app has one provider, which does this. */
-  async function withProvider(send: Provider['send'], more: Partial<Provider> = {}) {
-    sent = []
-    const provider: Provider = {
-      send: (message, signal) => {
-        sent.push(message)
-        return send(message, signal)
-      },
-      ...more,
-    }
-    const actor = channelActor(await fresh(), { http: () => provider })
-    await tenant(actor, gateway)
-    return actor
-  }
-  const takes = async () => ({ reference: 'v-1' })
+  const withProvider = async (send = takes) => actorWithProvider(await fresh(), send)
 
   it('hands the provider the code, the recipient and the text, and tells that it was sent', async () => {
-    const actor = await withProvider(takes)
+    const actor = await withProvider()
     const doc = await stored(actor, { ...live, locale: 'fr-CA' })
     expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
     const code = codeOf(actor, doc)
-    expect(sent.map(({ errand: _, ...message }) => message)).to.deep.equal([
+    expect(actor.sent.map(({ errand: _, ...message }) => message)).to.deep.equal([
       { recipient: RECIPIENT, code, locale: 'fr', subject: null, text: `${code} est votre code de vérification Shop.` },
     ])
     const { delivery_id } = lastDelivery(doc)
@@ -60,7 +38,7 @@ eachStore('the channel actor', fresh => {
   })
 
   it('writes one line per attempt', async () => {
-    const actor = await withProvider(takes)
+    const actor = await withProvider()
     const doc = await stored(actor, live)
     await actor.deliver(doc, 3)
     const lines = actor.log.lines().filter(({ msg }) => msg === 'delivery.attempted')
@@ -72,15 +50,15 @@ eachStore('the channel actor', fresh => {
   })
 
   it('is done with a verification that was erased', async () => {
-    const actor = await withProvider(takes)
+    const actor = await withProvider()
     const doc = await stored(actor, live)
     await actor.store.docs('otps').remove({ _id: doc._id }, 1)
     expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
-    expect([sent, actor.told]).to.deep.equal([[], []])
+    expect([actor.sent, actor.told]).to.deep.equal([[], []])
   })
 
   it('lets a message die that no verification knows of', async () => {
-    const actor = await withProvider(takes)
+    const actor = await withProvider()
     const doc = await stored(actor, live)
     await replaced(actor.store, { ...doc, context: { ...doc.context, deliveries: [] } })
     expect((await actor.deliver(doc)).kind).to.equal('dead')
@@ -92,28 +70,28 @@ eachStore('the channel actor', fresh => {
   ]
   for (const [what, become] of stale)
     it(`sends nothing once the verification is ${what}, and tells that it failed`, async () => {
-      const actor = await withProvider(takes)
+      const actor = await withProvider()
       const doc = await stored(actor, live)
       await replaced(actor.store, { ...doc, ...become(doc) })
       expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
-      expect([sent, actor.statuses()]).to.deep.equal([[], ['failed']])
+      expect([actor.sent, actor.statuses()]).to.deep.equal([[], ['failed']])
     })
 
   it('sends nothing once the code has expired by the clock, whether or not anyone has noted it', async () => {
-    const actor = await withProvider(takes)
+    const actor = await withProvider()
     const doc = await stored(actor, live)
     await actor.clock.advance(doc.context.expires_at - actor.clock.now() - 1)
     await actor.deliver(doc)
-    expect(sent).to.have.length(1)
+    expect(actor.sent).to.have.length(1)
     const late = await stored(actor, live)
     await actor.clock.advance(late.context.expires_at - actor.clock.now())
     await actor.deliver(late)
-    expect(sent).to.have.length(1)
+    expect(actor.sent).to.have.length(1)
     expect(actor.statuses()).to.deep.equal(['sent', 'failed'])
   })
 
   it('sends again on the same channel what a plain resend asks for: the same code', async () => {
-    const actor = await withProvider(takes)
+    const actor = await withProvider()
     const doc = await stored(actor, { ...live, order: ['sms'] })
     const again = step(doc, {
       ...{ id: 'cmd_again', type: 'otp.resend', at: actor.clock.now() + 60_000, named: null, usable: ['sms'] },
@@ -123,138 +101,26 @@ eachStore('the channel actor', fresh => {
     await replaced(actor.store, resent)
     await actor.deliver(doc)
     await actor.deliver(resent)
-    expect(sent.map(({ errand }) => errand.delivery.delivery_id)).to.deep.equal([
+    expect(actor.sent.map(({ errand }) => errand.delivery.delivery_id)).to.deep.equal([
       lastDelivery(doc).delivery_id,
       'dlv_again',
     ])
-    expect(new Set(sent.map(({ code }) => code))).to.have.property('size', 1)
-  })
-
-  describe('when the message comes again', () => {
-    it('calls nobody after the delivery has moved on', async () => {
-      const actor = await withProvider(takes)
-      const doc = await stored(actor, live)
-      await actor.deliver(doc)
-      await actor.applyTold()
-      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
-      expect(sent).to.have.length(1)
-      expect(actor.statuses()).to.deep.equal(['sent'])
-    })
-
-    it('tells again what nobody heard, without calling again', async () => {
-      const actor = await withProvider(takes)
-      const doc = await stored(actor, live)
-      actor.breakBroker(1)
-      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs: 1000 })
-      expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'done' })
-      expect(sent).to.have.length(1)
-      expect(actor.statuses()).to.deep.equal(['sent'])
-    })
-
-    it('does not call a second time when nobody knows what came of the first call', async () => {
-      const actor = await withProvider(takes)
-      const doc = await stored(actor, live)
-      await claimed(actor, doc)
-      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs: UNKNOWN_WAIT_MS })
-      expect([sent, actor.told]).to.deep.equal([[], []])
-    })
-
-    it('does call again a provider for which twice is once', async () => {
-      const actor = await withProvider(takes, { repeatable: true })
-      const doc = await stored(actor, live)
-      await claimed(actor, doc)
-      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
-      expect(sent).to.have.length(1)
-      expect(actor.statuses()).to.deep.equal(['sent'])
-    })
-
-    it('lets two processes with the same message make one call', async () => {
-      const actor = await withProvider(takes)
-      const doc = await stored(actor, live)
-      const outcomes = await Promise.all([actor.deliver(doc), actor.deliver(doc)])
-      expect(sent).to.have.length(1)
-      expect(outcomes.map(({ kind }) => kind)).to.include('done')
-    })
-
-    const claimed = (
-      { store, clock }: Awaited<ReturnType<typeof withProvider>>,
-      doc: Awaited<ReturnType<typeof stored>>,
-    ) =>
-      store.docs('attempts').insert([
-        {
-          ...{ _id: `${lastDelivery(doc).delivery_id}:gateway`, otp_id: doc._id, provider: 'gateway', rev: 1 },
-          ...{ at: clock.now(), result: null, reference: null, purge_at: doc.purge_at },
-        },
-      ])
-  })
-
-  describe('when the provider does not take it', () => {
-    const faults: [string, Error, string][] = [
-      ['the recipient', new RecipientFault('unknown subscriber'), 'refused'],
-      ['the provider', new ProviderFault('503'), 'failed'],
-    ]
-    for (const [whose, fault, outcome] of faults)
-      it(`tells that it failed: the fault of ${whose}`, async () => {
-        const actor = await withProvider(async () => {
-          throw fault
-        })
-        const doc = await stored(actor, live)
-        expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
-        expect(actor.statuses()).to.deep.equal(['failed'])
-        const [line] = actor.log.lines().filter(({ msg }) => msg === 'delivery.attempted')
-        expect(line).to.include({ outcome })
-        expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
-        expect(sent).to.have.length(1)
-      })
-
-    it('gives up waiting for one that hangs, aborts the call, and waits for a receipt before it calls it failed', async () => {
-      let signal: AbortSignal | undefined
-      const actor = await withProvider((_, given) => {
-        signal = given
-        return new Promise(() => {})
-      })
-      const doc = await stored(actor, live)
-      const begun = actor.clock.now()
-      const delivering = actor.deliver(doc)
-      const state = follow(delivering)
-      while (sent.length === 0) await actor.clock.advance(0)
-      await actor.clock.advance(TIMEOUT_MS - 1)
-      expect([state.state, signal?.aborted]).to.deep.equal(['pending', false])
-      await actor.clock.advance(1)
-      expect(await delivering).to.deep.equal({ kind: 'retry', afterMs: begun + UNKNOWN_WAIT_MS - actor.clock.now() })
-      expect(signal?.aborted).to.equal(true)
-      expect(actor.told).to.deep.equal([])
-
-      await actor.clock.advance(UNKNOWN_WAIT_MS)
-      expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'done' })
-      expect(actor.statuses()).to.deep.equal(['failed'])
-      expect(sent).to.have.length(1)
-    })
-
-    it('does not take a bug for a fault', async () => {
-      const actor = await withProvider(async () => {
-        throw new TypeError('undefined is not a function')
-      })
-      const doc = await stored(actor, live)
-      const ended = await actor.deliver(doc).catch(error => error)
-      expect(ended).to.be.instanceOf(TypeError)
-      expect(actor.told).to.deep.equal([])
-    })
+    expect(new Set(actor.sent.map(({ code }) => code))).to.have.property('size', 1)
   })
 
   describe('choosing a provider', () => {
     it('sends what a test key asked for to the sandbox, never to the app’s providers', async () => {
-      const actor = await withProvider(takes)
+      const actor = await withProvider()
       const doc = await stored(actor, { mode: 'test' })
       await actor.delivered(doc)
-      expect(sent).to.deep.equal([])
+      expect(actor.sent).to.deep.equal([])
       const { delivery_id } = lastDelivery(doc)
       expect((await actor.store.docs('sandbox_messages').get([delivery_id])).size).to.equal(1)
     })
 
     it('never pretends: a type that is not built is passed over, and with nothing else the delivery fails', async () => {
       const actor = channelActor(await fresh())
-      await tenant(actor, gateway)
+      await tenant(actor, GATEWAY)
       const doc = await stored(actor, live)
       expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
       expect(actor.statuses()).to.deep.equal(['failed'])
