@@ -74,6 +74,13 @@ describe('the transition table', () => {
     )
   })
 
+  it('answers once in every row', () => {
+    for (const row of allRows) {
+      const replies = row.actions.filter(action => typeof action === 'object' && action.type === 'reply')
+      expect(replies, rowName(row)).to.have.length(1)
+    }
+  })
+
   it('answers every kind of event in every state: its last row has no guard', () => {
     for (const node of stateNodes)
       for (const [event, rows] of node.transitions)
