@@ -3,7 +3,7 @@ import { conditionsOf, pointsOf } from './conditions.ts'
 import type { Doc, Filter, Sort } from './docs.ts'
 import { type Branch, branchesFor } from './embedded.branches.ts'
 import type { Where } from './embedded.condition.ts'
-import { holdsList, key, quoted, TEXT_START } from './embedded.key.ts'
+import { holdsList, key, quoted } from './embedded.key.ts'
 import { merged, ordered, type Select, unordered } from './embedded.select.ts'
 import { and, type Indexed, indexedOf, partialWhere, whereOf } from './embedded.where.ts'
 import { keyOf, type Order, orderOf } from './served.ts'
@@ -16,8 +16,8 @@ export interface IndexSql {
 
 export type Table = ReturnType<typeof tableOf>
 
-const PURGE_AT = key('purge_at')
-const HAS_PURGE_AT = `${PURGE_AT} >= ${TEXT_START}`
+const PURGE_AT = "json_extract(doc,'$.purge_at')"
+const HAS_PURGE_AT = "json_type(doc,'$.purge_at') = 'text'"
 
 export function tableOf(collection: string, spec: CollectionSpec) {
   const table = quoted(collection)
