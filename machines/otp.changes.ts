@@ -51,7 +51,7 @@ export interface Onto {
   channel: Channel
   fresh: boolean
   delivery_id: string
-  link: Link
+  link: Link | null
   at: number
 }
 

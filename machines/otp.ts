@@ -87,8 +87,8 @@ export interface Otp {
 export interface Fresh {
   usable: Channel[]
   delivery_id: string
-  /** Used when the move ends on a wa.me link. */
-  link: Link
+  /** Used when the move ends on a wa.me link; null where WhatsApp has no link mode. */
+  link: Link | null
 }
 
 /** Everything a new verification is born with; the rest follows from it. */
@@ -107,7 +107,7 @@ export type OtpStart = Pick<
   | 'order'
   | 'whatsapp'
   | 'channel'
-> & { at: number; delivery_id: string; link: Link }
+> & { at: number; delivery_id: string; link: Link | null }
 
 /** `at` is when it happened; `event_id` names the webhook event it may cause. */
 export type OtpEvent =

@@ -5,10 +5,10 @@ import { newId } from '../../infra/ids.ts'
 import type { Fresh, Otp } from '../../machines/otp.ts'
 import { usableChannels } from '../../machines/routing.ts'
 import type { KnownApp } from './apps.ts'
-import { newLink } from './links.ts'
+import { linkFor } from './links.ts'
 
 export function freshFor(otp: Otp, app: KnownApp, { keyring, clock }: { keyring: Keyring; clock: Clock }): Fresh {
-  const { settings, name: app_name } = app
+  const { settings } = app
   return {
     usable: usableChannels({
       settings,
@@ -18,11 +18,6 @@ export function freshFor(otp: Otp, app: KnownApp, { keyring, clock }: { keyring:
       caller: otp.started_by.kind,
     }),
     delivery_id: newId('dlv', clock.now()),
-    link: newLink(keyring, {
-      otp_id: otp.otp_id,
-      app_name,
-      business_number: settings.channels.whatsapp.business_number ?? '',
-      mode: otp.whatsapp,
-    }),
+    link: linkFor(keyring, otp.otp_id, app, otp.whatsapp),
   }
 }

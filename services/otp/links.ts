@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { atRest, referenceIndex } from '../../infra/otps/sealing.ts'
+import type { TenantApp } from '../../infra/tenancy/tenancy.ts'
 import type { Link } from '../../machines/otp.ts'
 import type { WhatsAppMode } from '../../machines/settings.ts'
 
@@ -10,20 +11,18 @@ const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 /** 16 characters of 5 bits: 80 bits, out of reach of guessing within a code's life. */
 const REFERENCE_CHARS = 16
 
-export interface LinkFor {
-  otp_id: string
-  app_name: string
-  business_number: string
-  mode: WhatsAppMode
-}
-
-export function newLink(
+/** A new link for a verification; null where WhatsApp needs none. */
+export function linkFor(
   keyring: Pick<Keyring, 'seal' | 'index'>,
-  { otp_id, app_name, business_number, mode }: LinkFor,
-): Link {
+  otp_id: string,
+  { name, settings }: Pick<TenantApp, 'name' | 'settings'>,
+  mode: WhatsAppMode,
+): Link | null {
+  const number = settings.channels.whatsapp.business_number
+  if (mode === 'template' || number === null) return null
   const reference = Array.from(randomBytes(REFERENCE_CHARS), byte => ALPHABET[byte % 32]).join('')
   const asks = mode === 'link_inbound' ? 'I confirm that I am signing in to' : 'Please send me my code for'
-  const text = `${asks} ${app_name}. Reference: ${reference}`
-  const url = `https://wa.me/${business_number.replace(/\D/g, '')}?text=${encodeURIComponent(text)}`
+  const text = `${asks} ${name}. Reference: ${reference}`
+  const url = `https://wa.me/${number.replace(/\D/g, '')}?text=${encodeURIComponent(text)}`
   return { sealed_url: keyring.seal(url, atRest.link(otp_id)), reference: referenceIndex(keyring, reference) }
 }

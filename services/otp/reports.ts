@@ -36,9 +36,7 @@ export const reporting = (parts: ReportParts) => {
     await commit(otp_id, null, {
       async command(doc) {
         const app = await apps.get(doc.app_id)
-        const fresh = app
-          ? freshFor(doc.context, app, parts)
-          : { usable: [], delivery_id: '', link: { sealed_url: '', reference: '' } }
+        const fresh = app ? freshFor(doc.context, app, parts) : { usable: [], delivery_id: '', link: null }
         return { ...fresh, id, type: 'delivery.reported', at, reported_id, status, event_id }
       },
     })

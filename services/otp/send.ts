@@ -16,7 +16,7 @@ import { verificationView } from '../../machines/view.ts'
 import type { KnownApp } from './apps.ts'
 import type { Claims } from './claims.ts'
 import type { Limits } from './limits.ts'
-import { newLink } from './links.ts'
+import { linkFor } from './links.ts'
 import { type Plan, planSend } from './plan.ts'
 import { recipientIndex, sendQuotas } from './quotas.ts'
 import type { Reputation } from './reputation.ts'
@@ -108,11 +108,11 @@ function begun({ keyring, clock }: Pick<SendParts, 'keyring' | 'clock'>, beginni
   const { settings } = app
   const { company_id, app_id, mode, key_id, kind } = call.by
   const at = clock.now()
-  const whatsapp = settings.channels.whatsapp
+  const whatsapp = settings.channels.whatsapp.mode
   const { saved, effects, dueAt } = step(null, {
     id: command_id,
     type: 'otp.start',
-    ...{ at, otp_id, company_id, app_id, mode, order: plan.order, channel: plan.channel, whatsapp: whatsapp.mode },
+    ...{ at, otp_id, company_id, app_id, mode, order: plan.order, channel: plan.channel, whatsapp },
     started_by: { key_id, kind },
     recipient: {
       kind: plan.recipient.kind,
@@ -135,12 +135,7 @@ function begun({ keyring, clock }: Pick<SendParts, 'keyring' | 'clock'>, beginni
       auto_fallback: settings.auto_fallback,
     },
     delivery_id: newId('dlv', at),
-    link: newLink(keyring, {
-      otp_id,
-      app_name: app.name,
-      business_number: whatsapp.business_number ?? '',
-      mode: whatsapp.mode,
-    }),
+    link: linkFor(keyring, otp_id, app, whatsapp),
   })
   const reference = saved.context.link?.reference
   const owner = { _id: otp_id, company_id, app_id, mode }
