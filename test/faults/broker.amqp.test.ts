@@ -141,7 +141,7 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     proxy.heal()
     await eventually(() => expect(attempts).to.deep.equal([1, 2]))
     await consumer.stop()
-    expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 0 })
+    await eventually(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 0 }))
   })
 
   it('is cut five times under load: every message whose publish resolved is handled', async () => {
@@ -172,13 +172,12 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     for (let cuts = 1; cuts <= 5; cuts += 1) {
       await eventually(() => expect(safe.length).to.be.at.least(cuts * 100))
       proxy.cut()
-      await eventually(() => expect(broker.state()).to.equal('down'))
     }
-    await up(broker)
+    await eventually(() => expect(safe.length).to.be.at.least(600))
     cutting = false
     await Promise.all(publishers)
     await eventually(() => expect(safe.filter(id => !seen.has(id))).to.deep.equal([]))
     expect(next).to.be.greaterThan(safe.length)
-    expect(await broker.dead(QUEUE).count()).to.equal(0)
+    expect(await eventually(() => broker.dead(QUEUE).count())).to.equal(0)
   })
 })

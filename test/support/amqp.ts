@@ -12,7 +12,12 @@ import { type TcpProxy, tcpProxy } from './proxy.ts'
 
 export const freshPrefix = (): string => `test.${randomUUID()}`
 
-export const up = (broker: Broker): Promise<unknown> => eventually(() => expect(broker.state()).to.equal('up'), 30_000)
+/** Both its connections are there: `state` speaks of the publishing one, `depth` needs the other. */
+export const up = (broker: Broker): Promise<unknown> =>
+  eventually(async () => {
+    expect(broker.state()).to.equal('up')
+    await broker.depth('otp.calls')
+  }, 30_000)
 
 async function connected<T>(task: (connection: ChannelModel) => Promise<T>): Promise<T> {
   const connection = await connect(AMQP_URL ?? '', { noDelay: true })
