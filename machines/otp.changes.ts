@@ -8,6 +8,11 @@ const waitsOnLink = (otp: Pick<Otp, 'whatsapp'>, channel: Channel): boolean =>
   channel === 'whatsapp' && otp.whatsapp !== 'template'
 
 /** Written out, not spread: the start comes inside a command, and copying "the rest" of it was half the cost of a send. */
+function needed(link: Link | null): Link {
+  if (link === null) throw new Error('a link mode needs a link')
+  return link
+}
+
 export function begun(start: OtpStart): Otp {
   const { at, channel } = start
   const onLink = waitsOnLink(start, channel)
@@ -27,7 +32,7 @@ export function begun(start: OtpStart): Otp {
     channel,
     tried: [channel],
     generation: 1,
-    link: onLink ? start.link : null,
+    link: onLink ? needed(start.link) : null,
     sends: 1,
     wrong_codes: 0,
     first_sent_at: at,
@@ -63,7 +68,7 @@ export function moved(otp: Otp, { channel, fresh, delivery_id, link, at }: Onto)
     channel,
     generation,
     tried: otp.tried.includes(channel) ? otp.tried : [...otp.tried, channel],
-    link: onLink ? link : null,
+    link: onLink ? needed(link) : null,
     deliveries: onLink ? otp.deliveries : [...otp.deliveries, queued(delivery_id, channel, generation, at)],
   }
 }

@@ -44,6 +44,8 @@ function begin(command: OtpCommand): Transition {
 }
 
 function outcome(before: SavedOtp | null, command: OtpCommand, [snapshot, actions]: Transition): Step {
+  // xstate keeps what a rule threw in the snapshot; it is a mistake of ours and must not pass for a silent command.
+  if (snapshot.status === 'error') throw snapshot.error
   const reply = only(params<Reply>(actions, 'reply'))
   const effects = [...params<Effect>(actions, 'deliver'), ...params<Effect>(actions, 'notify')]
   const changed = before === null || snapshot.value !== before.value || snapshot.context !== before.context

@@ -97,3 +97,9 @@ describe('resend on WhatsApp under the template mode', () => {
     expect(steps.map(({ saved }) => saved.context.link)).to.deep.equal([null, null, null])
   })
 })
+
+describe('a link mode without a link', () => {
+  it('is a mistake of the caller, told at once', () => {
+    expect(() => issued({ whatsapp: 'link_code', channel: 'whatsapp', link: null })).to.throw('needs a link')
+  })
+})
