@@ -6,7 +6,7 @@ import { dispatcher, type Ended, outcomeOf } from '../dispatch.ts'
 import type { WorkQueue } from '../topology.ts'
 import { nap, pauseAfter } from './backoff.ts'
 import type { Surroundings } from './channel.ts'
-import { bodyOf, lastWords, properties, stampOf } from './envelope.ts'
+import { deliveredOf, lastWords, properties, stampOf } from './envelope.ts'
 import type { Publisher } from './publisher.ts'
 import { declare, type QueueNames, type Queues } from './queues.ts'
 import { type Delivery, type Hand, type Subscription, subscription } from './subscription.ts'
@@ -32,9 +32,10 @@ export function workConsumer(
 ): Subscription {
   const { names, queues, delays, publisher, backoff, clock, log } = options
 
-  function mourn({ id, attempt }: Delivered, reason: string, ended: Ended<Outcome>): void {
+  function mourn({ message }: Delivery, reason: string, ended?: Ended<Outcome>): void {
+    const { id, attempt } = stampOf(message)
     const fields = { queue, id, attempt, reason }
-    if (ended.kind === 'failed') log.error({ ...fields, err: ended.error }, 'message.dead')
+    if (ended?.kind === 'failed') log.error({ ...fields, err: ended.error }, 'message.dead')
     else log.warn(fields, 'message.dead')
   }
 
@@ -72,17 +73,18 @@ export function workConsumer(
         settle(job, ended) {
           const outcome = outcomeOf(ended, delays)
           if (outcome.kind === 'done') return hand.ack(job)
-          if (outcome.kind === 'dead') mourn(job.delivered, outcome.reason, ended)
+          if (outcome.kind === 'dead') mourn(job, outcome.reason, ended)
           return move(job, outcome, hand)
         },
         handBack: jobs => jobs.forEach(hand.giveBack),
       }),
     unpack(delivery, hand) {
       try {
-        const delivered = { ...stampOf(delivery.message), body: bodyOf(delivery.message) }
-        return [{ ...delivery, delivered }]
+        return [{ ...delivery, delivered: deliveredOf(delivery.message) }]
       } catch (error) {
-        void move(delivery, { kind: 'dead', reason: `unreadable: ${error}` }, hand)
+        const reason = `unreadable: ${error}`
+        mourn(delivery, reason)
+        void move(delivery, { kind: 'dead', reason }, hand)
         return []
       }
     },
