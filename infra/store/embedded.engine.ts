@@ -25,21 +25,33 @@ const STATEMENTS = 1_000
 
 export function openEngine(folder: string): Engine {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const path = join(folder, DATABASE_FILE)
+  let database: Database.Database | undefined
   try {
-    const database = new Database(path)
+    database = new Database(join(folder, DATABASE_FILE))
     const engine = engineOn(database)
     lock(engine)
     return engine
   } catch (error) {
-    throw isBusy(error) ? new StartProblem(`another process is using ${folder}`, { cause: error }) : error
+    database?.close()
+    throw startProblem(folder, error instanceof Unavailable ? error.cause : error)
   }
 }
 
+function startProblem(folder: string, cause: unknown): unknown {
+  if (codeOf(cause).startsWith('SQLITE_BUSY')) return new StartProblem(`another process is using ${folder}`, { cause })
+  if (!codeOf(cause).startsWith('SQLITE_')) return cause
+  return new StartProblem(`cannot open ${DATABASE_FILE} in ${folder}: ${(cause as Error).message}`, { cause })
+}
+
+/** 64 MiB of pages in memory; a log that one large write made longer than that is cut back. */
+const SETTINGS = [
+  ...['locking_mode=EXCLUSIVE', 'journal_mode=WAL', 'synchronous=FULL'],
+  ...['cache_size=-65536', 'journal_size_limit=67108864'],
+]
+
 /** One process has the file to itself: no shared memory, and no second writer that would see half of a group. */
 function lock(engine: Engine): void {
-  for (const setting of ['locking_mode=EXCLUSIVE', 'journal_mode=WAL', 'synchronous=FULL', 'cache_size=-65536'])
-    engine.column(`PRAGMA ${setting}`)
+  for (const setting of SETTINGS) engine.column(`PRAGMA ${setting}`)
   engine.run('BEGIN EXCLUSIVE')
   engine.run('COMMIT')
 }
@@ -69,7 +81,7 @@ function engineOn(database: Database.Database): Engine {
   }
   // Never `get`: after an `all` of the same statement it answers for the parameters before.
   const column = (sql: string, params: readonly Parameter[] = []): unknown[] =>
-    on(sql, ready => ready.all([...params]).map(row => (row as unknown[])[0]))
+    on(sql, ready => ready.all(bindable(params)).map(row => (row as unknown[])[0]))
   /** libsql keeps the file open, and so locked, until the last statement is garbage. Leaving WAL empties it and gives up the lock. */
   function letGo(): void {
     try {
@@ -83,7 +95,7 @@ function engineOn(database: Database.Database): Engine {
   return {
     column,
     value: (sql, params) => column(sql, params)[0],
-    run: (sql, params = []) => on(sql, ready => ready.run([...params]).changes),
+    run: (sql, params = []) => on(sql, ready => ready.run(bindable(params)).changes),
     inTransaction: () => open && database.inTransaction,
     close() {
       if (!open) return
@@ -98,11 +110,14 @@ function engineOn(database: Database.Database): Engine {
   }
 }
 
+/** libsql ends the whole process when it is given a boolean. */
+function bindable(params: readonly Parameter[]): Parameter[] {
+  if (params.every(each => typeof each === 'string' || typeof each === 'number')) return [...params]
+  throw new TypeError('SQLite is given neither text nor number')
+}
+
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-
-const isBusy = (error: unknown): boolean =>
-  codeOf(error instanceof Unavailable ? error.cause : error).startsWith('SQLITE_BUSY')
 
 /** Codes of a mistake in our SQL. Every other failure (disk full, input and output, corruption) is the engine's. */
 const MISTAKES = new Set(['SQLITE_ERROR', 'SQLITE_MISUSE', 'SQLITE_RANGE', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG'])

@@ -20,7 +20,7 @@ export interface Reading<T extends Doc> extends Pick<Docs<T>, 'get' | 'find' | '
 const FIRST_PORTION = 32
 const LAST_PORTION = 4_096
 /** Past what any collection holds, and still a number SQLite takes for a limit. */
-const NO_LIMIT = 2 ** 40
+export const NO_LIMIT = 2 ** 40
 
 export function reading<T extends Doc>(engine: Engine, table: Table, strict: boolean): Reading<T> {
   function check(filter: Filter<T>, sort?: Sort<T>): void {

@@ -1,4 +1,5 @@
 // Brings the database to its declaration: creates tables, and creates, changes and drops indexes. All of it or nothing.
+import { StartProblem } from '../start-problem.ts'
 import { Duplicate } from './docs.ts'
 import type { Engine } from './embedded.engine.ts'
 import { quoted } from './embedded.key.ts'
@@ -32,7 +33,8 @@ function declareTable(engine: Engine, table: Table): void {
 /** Documents from before a path was indexed. */
 function refuseLists(engine: Engine, table: Table): void {
   const found = table.lists.find(({ sql }) => engine.value(sql) === 1)
-  if (found) throw new Error(`${table.collection} cannot be indexed by ${found.path}: some documents hold a list there`)
+  if (found)
+    throw new StartProblem(`${table.collection} cannot be indexed by ${found.path}: some documents hold a list there`)
 }
 
 function create(engine: Engine, table: Table, index: IndexSql): void {
@@ -40,6 +42,8 @@ function create(engine: Engine, table: Table, index: IndexSql): void {
     engine.run(index.sql)
   } catch (error) {
     if (!(error instanceof Duplicate)) throw error
-    throw new Error(`The index ${index.name} cannot be unique: ${table.collection} holds duplicates`, { cause: error })
+    throw new StartProblem(`The index ${index.name} cannot be unique: ${table.collection} holds duplicates`, {
+      cause: error,
+    })
   }
 }

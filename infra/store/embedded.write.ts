@@ -15,7 +15,7 @@ import type { Commits } from './embedded.commit.ts'
 import type { Engine } from './embedded.engine.ts'
 import type { Encode } from './embedded.json.ts'
 import { applyPipeline } from './embedded.pipeline.ts'
-import type { Reading } from './embedded.read.ts'
+import { NO_LIMIT, type Reading } from './embedded.read.ts'
 import type { Table } from './embedded.table.ts'
 import { applyOperators } from './embedded.update.ts'
 
@@ -75,7 +75,7 @@ export function writing<T extends Doc>({ engine, commits, table, reading, encode
       const { sql, params, exact } = table.remove(filter)
       return commits.write(() => {
         if (!(limit > 0)) return 0
-        if (exact) return engine.run(sql, [...params, Math.ceil(limit)])
+        if (exact) return engine.run(sql, [...params, Math.min(Math.ceil(limit), NO_LIMIT)])
         const found = [...reading.matching(filter, table.match(filter), limit)]
         return found.reduce((removed, doc) => removed + engine.run(table.drop, [doc._id]), 0)
       })

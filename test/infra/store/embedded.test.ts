@@ -1,6 +1,7 @@
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { StartProblem } from '../../../infra/start-problem.ts'
 import { type Doc, type Filter, Unindexed } from '../../../infra/store/docs.ts'
 import { embeddedStore } from '../../../infra/store/embedded.ts'
 import { type Collections, collection } from '../../../infra/store/store.ts'
@@ -52,6 +53,16 @@ describe('the embedded store', () => {
     await using(true, async () => {
       expect(() => open(collections)).to.throw(`another process is using ${folder}`)
     })
+  })
+
+  it('says which file it cannot open', () => {
+    const other = temporaryFolder()
+    writeFileSync(
+      join(other, 'countersign.db'),
+      'not a database, though long enough to be taken for the header of one'.repeat(9),
+    )
+    const opening = () => embeddedStore({ folder: other, collections, clock: testClock() })
+    expect(opening).to.throw(StartProblem, `cannot open countersign.db in ${other}`)
   })
 
   it('refuses a list where an index is, which MongoDB would index by its members', () =>
@@ -117,6 +128,18 @@ describe('the embedded store', () => {
           TypeError,
         )
       expect((await items.get(['u'])).get('u')).to.deep.equal({ _id: 'u', kind: 'text', n: 1, data: { a: 1 } })
+    }))
+
+  it('refuses an id that is no text, on which libsql would end the process, and any limit is one', () =>
+    using(true, async items => {
+      const strange = true as unknown as string
+      expect((await items.get([strange])).size).to.equal(0)
+      expect(await items.count({ _id: strange })).to.equal(0)
+      const revised = items as unknown as { change(changes: unknown[]): Promise<unknown> }
+      expect(await failure(revised.change([{ _id: strange, rev: 1, update: {} }]))).to.be.instanceOf(TypeError)
+      expect(await items.find({ kind: 'none' }, { sort: {}, limit: Number.POSITIVE_INFINITY })).to.deep.equal([])
+      expect(await items.remove({ kind: 'none' }, Number.POSITIVE_INFINITY)).to.equal(0)
+      expect(await items.find({ kind: 'text' }, { sort: {}, limit: -1 })).to.deep.equal([])
     }))
 
   it('keeps values out of its errors, which are logged', () =>
