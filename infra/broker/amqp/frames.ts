@@ -27,10 +27,19 @@ export const frame = (parts: readonly string[]): Buffer => Buffer.from(`[${parts
 export const callsIn = (content: Buffer): Call[] => parsed(content, isCall)
 export const answersIn = (content: Buffer): Answer[] => parsed(content, isNumbered) as Answer[]
 
+/** Its error never quotes the content, as the parser's would: it may be logged. */
 function parsed<T>(content: Buffer, isOne: (part: unknown) => part is T): T[] {
-  const parts: unknown = JSON.parse(content.toString())
+  const parts = json(content)
   if (!Array.isArray(parts) || !parts.every(isOne)) throw new Error('not a frame')
   return parts
+}
+
+function json(content: Buffer): unknown {
+  try {
+    return JSON.parse(content.toString())
+  } catch {
+    return undefined
+  }
 }
 
 const isNumbered = (part: unknown): part is { n: number } =>

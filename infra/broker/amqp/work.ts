@@ -81,8 +81,9 @@ export function workConsumer(
     unpack(delivery, hand) {
       try {
         return [{ ...delivery, delivered: deliveredOf(delivery.message) }]
-      } catch (error) {
-        const reason = `unreadable: ${error}`
+      } catch {
+        // Not the parser's own words: they quote the content, and this goes into the log.
+        const reason = 'unreadable: its content is not JSON'
         mourn(delivery, reason)
         void move(delivery, { kind: 'dead', reason }, hand)
         return []
