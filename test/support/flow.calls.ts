@@ -39,9 +39,12 @@ export async function ask(url: string, { token, ...init }: RequestInit & { token
   return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text), text }
 }
 
-export function caller(url: string, key: string): Caller {
-  const post = (path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
-    ask(`${url}/api/v1${path}`, { method: 'POST', token: key, headers, body: JSON.stringify(body) })
+/** `tick` runs before every call. */
+export function caller(url: string, key: string, tick: () => Promise<unknown> = async () => {}): Caller {
+  const post = async (path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> => {
+    await tick()
+    return ask(`${url}/api/v1${path}`, { method: 'POST', token: key, headers, body: JSON.stringify(body) })
+  }
   return {
     key,
     send: (recipient, { idempotency, forwarded, ...rest } = {}) =>

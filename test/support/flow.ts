@@ -87,6 +87,8 @@ export async function openFlow(options: StartOptions): Promise<Flow> {
     if (answer.status !== 201) throw new Error(`${path}: ${answer.text}`)
     return answer.body
   }
+  // Where time stands still, each call takes a millisecond: ids made one after the other sort in that order.
+  const tick = async (): Promise<void> => (still ? clock.advance(1) : undefined)
   const nudge = (): Promise<unknown> => (still ? clock.advance(STEP_MS) : Promise.resolve())
 
   const flow: Flow = {
@@ -98,7 +100,7 @@ export async function openFlow(options: StartOptions): Promise<Flow> {
     },
     async key(app, kind, mode = 'test') {
       const { id, key } = await made(`/apps/${app}/keys`, { kind, mode })
-      return { ...caller(url, key), id }
+      return { ...caller(url, key, tick), id }
     },
     async change(app, settings) {
       const answer = await admin('PATCH', `/apps/${app}`, { settings })
