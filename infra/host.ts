@@ -99,11 +99,17 @@ export async function host(parts: HostParts): Promise<Hosted> {
     stopWaiting()
     // Requests first: those in hand may still need this process's own consumers.
     await all(doors.map(door => door.close(REQUESTS_GRACE_MS)))
-    await all(consumers.map(consumer => consumer.stop(CONSUMERS_GRACE_MS)))
+    await stopConsumers()
     // What is not finished by then is left as a crash would leave it, and repaired as after one.
     await all(services.map(service => within(clock, SERVICES_GRACE_MS, service.stop?.())))
     await all([within(clock, ENGINE_GRACE_MS, broker.close(0))])
     await all([within(clock, ENGINE_GRACE_MS, store.close())])
+  }
+
+  /** The last attached first: what a channel has in hand ends in a report, and the consumer of reports was attached before it. */
+  async function stopConsumers(): Promise<void> {
+    const deadline = clock.now() + CONSUMERS_GRACE_MS
+    for (const consumer of consumers.toReversed()) await all([consumer.stop(Math.max(0, deadline - clock.now()))])
   }
 
   /** Whatever becomes of one, the others are waited for. */

@@ -36,8 +36,12 @@ export function sweeper({ broker, store, clock, log }: SweeperParts): Service {
   }
 
   async function sweepOne(name: string, sweep: Sweep, partition: number): Promise<void> {
-    let rows = BATCH
-    while (rows === BATCH && !stopping) rows = await sweep(partition)
+    let rows = 0
+    let last = BATCH
+    while (last === BATCH && !stopping) {
+      last = await sweep(partition)
+      rows += last
+    }
     if (rows > 0) log.debug({ sweep: name, partition, rows }, 'sweep.done')
   }
 

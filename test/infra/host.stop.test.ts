@@ -1,5 +1,6 @@
 import { Router } from '@koa/router'
 import { expect } from 'chai'
+import { done } from '../../infra/broker/broker.ts'
 import { embeddedBroker } from '../../infra/broker/embedded.ts'
 import { topology } from '../../infra/broker/topology.ts'
 import type { Service } from '../../infra/host.ts'
@@ -44,6 +45,39 @@ describe('a hosted process that is told to stop', () => {
     expect(await answer).to.deep.equal({ status: 200, body: { echoed: { n: 1 } } })
     await stopping
     expect(broker.state()).to.equal('down')
+  })
+
+  it('lets work in hand finish that reports to a consumer attached before it', async () => {
+    const broker = embeddedBroker({ topology: topology({ channel: [], webhook: [] }), clock: testClock() })
+    const heard: string[] = []
+    const gate = { open: () => {} }
+    const delivered = new Promise<void>(resolve => {
+      gate.open = resolve
+    })
+    let inHand = false
+    const reports = async () => [
+      await broker.consume('otp.reports', async all => all.map(({ id }) => (heard.push(id), done())), { prefetch: 1 }),
+    ]
+    const channel = async () => [
+      await broker.consume(
+        'channel.sms',
+        async ([message]) => {
+          inHand = true
+          await delivered
+          await broker.publish('otp.reports', { id: `${message?.id} sent`, body: {} })
+          return [done()]
+        },
+        { prefetch: 1 },
+      ),
+    ]
+    const { ready, stop } = await host({ broker, services: [{ attach: reports }, { attach: channel }] })
+    await ready
+    const published = broker.publish('channel.sms', { id: 'd1', body: {} })
+    await eventually(() => expect(inHand).to.equal(true))
+    const stopping = stop()
+    gate.open()
+    await Promise.all([published, stopping])
+    expect(heard).to.deep.equal(['d1 sent'])
   })
 
   it('is not ready any more, and takes no new connection', async () => {
