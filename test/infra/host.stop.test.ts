@@ -55,9 +55,11 @@ describe('a hosted process that is told to stop', () => {
       gate.open = resolve
     })
     let inHand = false
-    const reports = async () => [
-      await broker.consume('otp.reports', async all => all.map(({ id }) => (heard.push(id), done())), { prefetch: 1 }),
-    ]
+    const hear = async (all: { id: string }[]) => {
+      heard.push(...all.map(({ id }) => id))
+      return all.map(done)
+    }
+    const reports = async () => [await broker.consume('otp.reports', hear, { prefetch: 1 })]
     const channel = async () => [
       await broker.consume(
         'channel.sms',
