@@ -1,60 +1,95 @@
 // Kills this process (-9) just before or just after the nth call of one method of a port. It decorates the port from outside;
-// product code knows nothing of it. Methods are named as they are called:
-//   broker: publish, request, handle (a consumer's or server's handler)      store: <collection>.<method>, e.g. companies.insert
+// product code knows nothing of it.
 import process from 'node:process'
+import { z } from 'zod'
 import type { Broker } from '../../infra/broker/broker.ts'
+import { type Queue, topology } from '../../infra/broker/topology.ts'
 import type { Collections, Store } from '../../infra/store/store.ts'
 
-export interface CrashPoint {
-  port: 'broker' | 'store'
-  method: string
-  nth: number
-  when: 'before' | 'after'
-}
+const { calls, work } = topology({ channel: [], webhook: [] })
+const QUEUES = [...calls, ...Object.keys(work)] as Queue[]
+
+const moment = { nth: z.int().min(1), when: z.enum(['before', 'after']) }
+
+const crashPoint = z.discriminatedUnion('port', [
+  z.strictObject({
+    port: z.literal('broker'),
+    /** `handle` is a consumer's or a server's handler. */
+    method: z.enum(['publish', 'request', 'handle']),
+    /** Only calls on this queue count. */
+    queue: z.enum(QUEUES).optional(),
+    ...moment,
+  }),
+  z.strictObject({
+    port: z.literal('store'),
+    /** `<collection>.<method>`, e.g. `otps.insert`. */
+    method: z.string().regex(/^\w+\.\w+$/),
+    ...moment,
+  }),
+])
+
+export type CrashPoint = z.output<typeof crashPoint>
+type Of<P extends CrashPoint['port']> = Extract<CrashPoint, { port: P }>
+
+/** How a crash point is handed to a child process: as JSON in its environment. */
+export const crashEnv = (point: CrashPoint | null): { CRASH: string } => ({ CRASH: point ? JSON.stringify(point) : '' })
+
+export const crashPointIn = ({ CRASH }: { CRASH?: string | undefined }): CrashPoint | null =>
+  CRASH ? crashPoint.parse(JSON.parse(CRASH)) : null
+
+/** Both ports at once; whichever the point does not name is left as it is. */
+export const crashing = <C extends Collections>(
+  { broker, store }: { broker: Broker; store: Store<C> },
+  point: CrashPoint | null,
+  die: () => void = killed,
+): { broker: Broker; store: Store<C> } => ({
+  broker: point?.port === 'broker' ? crashingBroker(broker, point, die) : broker,
+  store: point?.port === 'store' ? crashingStore(store, point, die) : store,
+})
 
 type Method = (...args: never[]) => Promise<unknown>
 
-export function crashingBroker(broker: Broker, point: CrashPoint | null, die = killed): Broker {
-  if (point?.port !== 'broker') return broker
+export function crashingBroker(broker: Broker, point: Of<'broker'>, die: () => void = killed): Broker {
   const strike = striker(point, die)
-  const handler = <H extends Method>(handle: H): H => (point.method === 'handle' ? strike(handle) : handle)
+  const struck = <M extends Method>(method: typeof point.method, queue: Queue, call: M): M =>
+    point.method === method && (point.queue ?? queue) === queue ? strike(call) : call
   return {
     ...broker,
-    ...(point.method === 'publish' ? { publish: strike(broker.publish) } : {}),
-    ...(point.method === 'request' ? { request: strike(broker.request) } : {}),
-    consume: (queue, handle, flow) => broker.consume(queue, handler(handle), flow),
-    serve: (queue, answer, flow) => broker.serve(queue, handler(answer), flow),
+    publish: (queue, message) => struck('publish', queue, broker.publish)(queue, message),
+    request: (queue, message, budgetMs) => struck('request', queue, broker.request)(queue, message, budgetMs),
+    consume: (queue, handle, flow) => broker.consume(queue, struck('handle', queue, handle), flow),
+    serve: (queue, answer, flow) => broker.serve(queue, struck('handle', queue, answer), flow),
   }
 }
 
 export function crashingStore<C extends Collections>(
   store: Store<C>,
-  point: CrashPoint | null,
-  die = killed,
+  point: Of<'store'>,
+  die: () => void = killed,
 ): Store<C> {
-  if (point?.port !== 'store') return store
-  const [collection, method] = point.method.split('.')
+  const [collection = '', method = ''] = point.method.split('.')
+  // A typing error must not become a test that never crashes.
+  if (!(method in store.docs(collection))) throw new TypeError(`There is no ${point.method}`)
   const strike = striker(point, die)
   return {
     ...store,
     docs(name) {
       const docs = store.docs(name)
-      if (name !== collection || !method) return docs
-      return { ...docs, [method]: strike(docs[method as keyof typeof docs] as Method) }
+      return name === collection ? { ...docs, [method]: strike(docs[method as keyof typeof docs] as Method) } : docs
     },
   }
 }
 
 /** One count over everything it wraps: `docs('x')` asked for twice is still the same nth call. */
-function striker(point: CrashPoint, die: () => void) {
+function striker({ nth, when }: CrashPoint, die: () => void) {
   let calls = 0
   return <M extends Method>(method: M): M =>
     (async (...args: never[]) => {
       calls += 1
-      const struck = calls === point.nth
-      if (struck && point.when === 'before') die()
+      const struck = calls === nth
+      if (struck && when === 'before') die()
       const result = await method(...args)
-      if (struck && point.when === 'after') die()
+      if (struck && when === 'after') die()
       return result
     }) as M
 }

@@ -19,3 +19,6 @@ export const ECHO: Services = {
     ],
   }),
 }
+
+/** For a process that is told which services to run. */
+export default ECHO

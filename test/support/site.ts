@@ -48,7 +48,7 @@ export async function freshSite(engines: EngineSet, env: Env = {}): Promise<Site
       await rm(folder, { recursive: true, force: true })
       if (!real) return
       await dropDatabase(database)
-      await removeQueues({ topology: topology(readConfig(settings, []).backoff), prefix }).catch(unlessNone)
+      await removeQueues({ topology: topology(readConfig(settings, []).backoff), prefix })
     },
   }
 }
@@ -60,11 +60,6 @@ async function dropDatabase(name: string): Promise<void> {
   const client = new MongoClient(MONGODB_URL ?? '')
   await client.db(name).dropDatabase()
   await client.close()
-}
-
-/** Nothing ever came as far as declaring its queues. */
-function unlessNone(error: unknown): void {
-  if (!(error instanceof Error && 'code' in error && error.code === 404)) throw error
 }
 
 /** Runs a suite on the embedded engines and, where this run has them, on RabbitMQ and MongoDB. */

@@ -1,0 +1,43 @@
+// A process that works until it is killed where CRASH says, for the tests beside it. It says each piece it has finished. Its
+// arguments are what it does, in this order:
+//   write      inserts five companies, one after the other          consume    inserts a company for every message
+//   publish    publishes five messages, one after the other
+import process from 'node:process'
+import { done } from '../../infra/broker/broker.ts'
+import { systemClock } from '../../infra/clock.ts'
+import { bareEngines } from '../support/bare-engines.ts'
+import { company, FIVE, ONE_BY_ONE, QUEUE } from '../support/crash.pieces.ts'
+import { crashing, crashPointIn } from '../support/crash.ts'
+
+const { broker, store } = crashing(await bareEngines(process.env), crashPointIn(process.env))
+const does = new Set(process.argv.slice(2))
+const say = (id: string): void => {
+  process.stdout.write(`${id}\n`)
+}
+const insert = (id: string) => store.docs('companies').insert([company(id)])
+
+// A publish is refused while the broker is away, and it is at first.
+while (broker.state() !== 'up') await new Promise(resolve => systemClock.after(10, () => resolve(null)))
+if (does.has('write'))
+  for (const id of FIVE) {
+    await insert(id)
+    say(id)
+  }
+if (does.has('consume'))
+  await broker.consume(
+    QUEUE,
+    async waiting => {
+      for (const { id } of waiting) await insert(id)
+      return waiting.map(done)
+    },
+    ONE_BY_ONE,
+  )
+if (does.has('publish'))
+  for (const id of FIVE) {
+    await broker.publish(QUEUE, { id, body: {} })
+    say(id)
+  }
+if (!does.has('consume')) {
+  await broker.close()
+  await store.close()
+}

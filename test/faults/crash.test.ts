@@ -1,0 +1,138 @@
+// The harness that later issues rely on, on real processes: dead by kill -9 at the very call, and exactly what was done is there.
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { type Delivered, done } from '../../infra/broker/broker.ts'
+import type { Engines } from '../../services/main.ts'
+import { up } from '../support/amqp.ts'
+import { bareEngines } from '../support/bare-engines.ts'
+import { FIVE, ONE_BY_ONE, QUEUE } from '../support/crash.pieces.ts'
+import type { CrashPoint } from '../support/crash.ts'
+import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { ECHO_SERVICES, processes } from '../support/processes.ts'
+import { onEachEngineSet, type Site } from '../support/site.ts'
+
+const SCRIPT = join(import.meta.dirname, 'crash.child.ts')
+const KILLED = { code: null, signal: 'SIGKILL' }
+const MOMENTS = [
+  { nth: 3, when: 'before', pieces: 2 },
+  { nth: 3, when: 'after', pieces: 3 },
+] as const
+
+/** The site's engines, opened here for a look. */
+async function onEngines<T>(site: Site, look: (engines: Engines) => Promise<T>): Promise<T> {
+  const engines = await bareEngines({ ...site.env, AMQP_PREFIX: site.prefix })
+  try {
+    await up(engines.broker)
+    return await look(engines)
+  } finally {
+    await engines.broker.close()
+    await engines.store.close()
+  }
+}
+
+const written = (site: Site): Promise<string[]> =>
+  onEngines(site, async ({ store }) => [...(await store.docs('companies').get(FIVE)).keys()].sort())
+
+onEachEngineSet('a process that is killed at a call', engines => {
+  const { site, script } = processes()
+
+  for (const { nth, when, pieces } of MOMENTS) {
+    it(`${when} write ${nth}: ${pieces} are there`, async () => {
+      const here = await site(engines)
+      const point: CrashPoint = { port: 'store', method: 'companies.insert', nth, when }
+      const dying = script(SCRIPT, here, point, ['write'])
+      expect(await dying.exited).to.deep.equal(KILLED)
+      expect(dying.lines, 'it went no further').to.deep.equal(FIVE.slice(0, nth - 1))
+      expect(await written(here)).to.deep.equal(FIVE.slice(0, pieces))
+    })
+  }
+})
+
+describe('a process that is killed at its embedded broker', () => {
+  const { site, script } = processes()
+
+  for (const method of ['publish', 'handle'] as const)
+    for (const { nth, when, pieces } of MOMENTS)
+      it(`${when} ${method} ${nth}: ${pieces} were handled`, async () => {
+        const here = await site('embedded')
+        const dying = script(SCRIPT, here, { port: 'broker', method, nth, when }, ['consume', 'publish'])
+        expect(await dying.exited).to.deep.equal(KILLED)
+        expect(await written(here)).to.deep.equal(FIVE.slice(0, pieces))
+      })
+})
+
+onRealEngines('a process that is killed at RabbitMQ', { AMQP_URL, MONGODB_URL }, () => {
+  const { site, script } = processes()
+
+  for (const { nth, when, pieces } of MOMENTS)
+    it(`${when} publish ${nth}: ${pieces} are in the queue`, async () => {
+      const here = await site('real')
+      const dying = script(SCRIPT, here, { port: 'broker', method: 'publish', nth, when }, ['publish'])
+      expect(await dying.exited).to.deep.equal(KILLED)
+      expect(await consumed(here, pieces)).to.deep.equal(FIVE.slice(0, pieces))
+    })
+
+  for (const { nth, when, pieces } of MOMENTS)
+    it(`${when} handling ${nth}: ${pieces} were handled, and that message comes again`, async () => {
+      const here = await site('real')
+      await onEngines(here, async ({ broker }) => {
+        for (const id of FIVE) await broker.publish(QUEUE, { id, body: {} })
+      })
+      const dying = script(SCRIPT, here, { port: 'broker', method: 'handle', nth, when }, ['consume'])
+      expect(await dying.exited).to.deep.equal(KILLED)
+      expect(await written(here)).to.deep.equal(FIVE.slice(0, pieces))
+      expect((await consumed(here, 6 - nth)).sort()).to.deep.equal(FIVE.slice(nth - 1))
+    })
+
+  /** All that is in the queue, once it is as many. */
+  const consumed = (here: Site, expected: number): Promise<string[]> =>
+    onEngines(here, async ({ broker }) => {
+      const seen: string[] = []
+      const handle = async (waiting: Delivered[]) => {
+        seen.push(...waiting.map(({ id }) => id))
+        return waiting.map(done)
+      }
+      const consumer = await broker.consume(QUEUE, handle, ONE_BY_ONE)
+      await eventually(() => expect(seen).to.have.length(expected))
+      await consumer.stop()
+      expect((await broker.depth(QUEUE)).ready).to.equal(0)
+      return seen
+    })
+})
+
+onEachEngineSet('the whole composition', engines => {
+  const { site, crashing } = processes()
+  const echo = async (url: string): Promise<number | 'cut'> =>
+    fetch(`${url}/echo/hello`).then(
+      response => response.status,
+      () => 'cut',
+    )
+
+  it('is killed in the midst of work by the same harness, and starts again where it was', async () => {
+    const here = await site(engines)
+    const point: CrashPoint = { port: 'broker', method: 'handle', queue: 'otp.calls', nth: 2, when: 'before' }
+    const dying = crashing(here, { point, services: ECHO_SERVICES })
+    const url = await dying.ready()
+    expect(await echo(url)).to.equal(200)
+    expect(await echo(url)).to.equal('cut')
+    expect(await dying.exited).to.deep.equal(KILLED)
+    expect(await echo(await crashing(here, { services: ECHO_SERVICES }).ready())).to.equal(200)
+  })
+
+  it('is killed while it applies its bootstrap file, and finishes it at the next start', async () => {
+    const here = await site(engines)
+    const companies = FIVE.map(id => ({ id, apps: [{ id: id.replace('cmp', 'app') }] }))
+    const env = { BOOTSTRAP_FILE: await here.write('bootstrap.json', { companies }) }
+    const point: CrashPoint = { port: 'store', method: 'apps.insert', nth: 1, when: 'before' }
+    const dying = crashing(here, { point, env, services: ECHO_SERVICES })
+    expect(await dying.exited).to.deep.equal(KILLED)
+    const next = crashing(here, { env, services: ECHO_SERVICES })
+    await next.ready()
+    next.process.kill('SIGTERM')
+    expect(await next.exited).to.deep.equal({ code: 0, signal: null })
+    const ids = companies.flatMap(({ apps }) => apps.map(({ id }) => id))
+    const apps = await onEngines(here, ({ store }) => store.docs('apps').get(ids))
+    expect([...apps.keys()]).to.have.members(ids)
+  })
+})

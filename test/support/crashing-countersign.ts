@@ -1,0 +1,17 @@
+// services/main.ts as a process that can be made to die: the same composition, on engines that crash where CRASH (JSON, see
+// crash.ts) says. AMQP_PREFIX names its queues, SERVICES a module whose default export replaces the real services.
+import process from 'node:process'
+import { systemClock } from '../../infra/clock.ts'
+import { createLog } from '../../infra/log.ts'
+import { openEngines, run, type Services } from '../../services/main.ts'
+import { crashing, crashPointIn } from './crash.ts'
+
+const { AMQP_PREFIX, SERVICES } = process.env
+const services: { default: Services } | null = SERVICES ? await import(SERVICES) : null
+const point = crashPointIn(process.env)
+
+await run(config => {
+  const log = createLog({ level: config.logLevel })
+  const engines = openEngines(config, systemClock, log, AMQP_PREFIX ? { prefix: AMQP_PREFIX } : {})
+  return { log, engines: crashing(engines, point), ...(services ? { services: services.default } : {}) }
+})

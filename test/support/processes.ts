@@ -1,0 +1,82 @@
+// Countersign as processes of their own, on a site: what only a process can show. They are killed, and their sites wiped, after
+// each test.
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { type Child, child } from './child.ts'
+import { type CrashPoint, crashEnv } from './crash.ts'
+import { eventually } from './eventually.ts'
+import { type EngineSet, type Env, freshSite, type Site } from './site.ts'
+
+const MAIN = join(import.meta.dirname, '../../services/main.ts')
+const CRASHING = join(import.meta.dirname, 'crashing-countersign.ts')
+/** Only shows that the pieces are connected: see echo.ts. */
+export const ECHO_SERVICES = join(import.meta.dirname, 'echo.ts')
+
+/** A process here shares two cores with everything else. */
+const ENOUGH_MS = 60_000
+
+export interface CountersignProcess extends Child {
+  /** Where it answers, as soon as it listens. */
+  url(): Promise<string>
+  /** The same, once it is ready. */
+  ready(): Promise<string>
+}
+
+export interface Processes {
+  site(engines: EngineSet, env?: Env): Promise<Site>
+  /** `npm start`, without the build. */
+  main(site: Site, env?: Env, roles?: string[]): CountersignProcess
+  /** The same on queues of the site's own, with crashing engines, with other services. */
+  crashing(
+    site: Site,
+    options?: { point?: CrashPoint; services?: string; env?: Env; roles?: string[] },
+  ): CountersignProcess
+  /** Any other script. */
+  script(file: string, site: Site, point: CrashPoint | null, args: string[]): Child
+}
+
+/** Call it in a suite. */
+export function processes(): Processes {
+  const [running, sites]: [Child[], Site[]] = [[], []]
+  afterEach(async () => {
+    for (const one of running.splice(0)) {
+      one.process.kill('SIGKILL')
+      await one.exited
+    }
+    for (const site of sites.splice(0)) await site.wipe()
+  })
+  const followed = (one: Child): Child => {
+    running.push(one)
+    return one
+  }
+  const surroundings = (site: Site, point: CrashPoint | null = null): Env => ({
+    ...site.env,
+    AMQP_PREFIX: site.prefix,
+    ...crashEnv(point),
+  })
+  return {
+    async site(engines, env) {
+      const site = await freshSite(engines, env)
+      sites.push(site)
+      return site
+    },
+    main: (site, env = {}, roles = []) => answering(followed(child(MAIN, { ...site.env, ...env }, roles))),
+    crashing: (site, { point, services = '', env = {}, roles = [] } = {}) =>
+      answering(followed(child(CRASHING, { ...surroundings(site, point), SERVICES: services, ...env }, roles))),
+    script: (file, site, point, args) => followed(child(file, surroundings(site, point), args)),
+  }
+}
+
+function answering(one: Child): CountersignProcess {
+  const url = async (): Promise<string> =>
+    JSON.parse(await one.line(line => line.includes('"msg":"countersign.listening"'))).url
+  return {
+    ...one,
+    url,
+    async ready() {
+      const address = await url()
+      await eventually(async () => expect((await fetch(`${address}/readyz`)).status).to.equal(200), ENOUGH_MS)
+      return address
+    },
+  }
+}
