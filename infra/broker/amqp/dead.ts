@@ -22,7 +22,7 @@ export interface DeadLetterOptions {
  *  takes at least what the one before gave back: all take this many. Older ones must be dealt with before the rest is seen. */
 const LOOK = 2_000
 /** How long to wait for letters that were counted and do not come: another process is looking at them. */
-const QUIET_MS = 1_000
+const QUIET_MS = 5_000
 const POLL_MS = 5
 
 export function deadLetters({ link, clock, names, publisher }: DeadLetterOptions, queue: WorkQueue): DeadLetters {

@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock.ts'
 
 export interface Deadlines {
-  /** Runs `expire` some `ms` from now, at most one step late; the returned function cancels it. */
+  /** Runs `expire` some `ms` from now, at most a step and a bit late; the returned function cancels it. */
   after(ms: number, expire: () => void): () => void
 }
 
@@ -10,6 +10,8 @@ interface Slot {
   expiring: Set<() => void>
   cancel: () => void
 }
+
+const EARLY_MS = 2
 
 export function deadlines(clock: Clock, stepMs = 10): Deadlines {
   const slots = new Map<number, Slot>()
@@ -29,8 +31,8 @@ export function deadlines(clock: Clock, stepMs = 10): Deadlines {
 
   return {
     after(ms, expire) {
-      // One step more than rounding up: timers may fire up to a millisecond before their time.
-      const due = Math.floor((performance.now() + ms) / stepMs) + 1
+      // Rounded up, and with a margin, as a timer may fire up to a millisecond before its time.
+      const due = Math.ceil((performance.now() + ms + EARLY_MS) / stepMs)
       const slot = slotAt(due)
       slot.expiring.add(expire)
       return () => {
