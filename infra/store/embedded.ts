@@ -6,14 +6,14 @@
 // writes of one turn.
 import type { Clock } from '../clock.ts'
 import type { Docs } from './docs.ts'
-import { groupCommit } from './embedded.commit.ts'
-import { openEngine } from './embedded.engine.ts'
-import { encoder } from './embedded.json.ts'
-import { startPurging } from './embedded.purge.ts'
-import { reading } from './embedded.read.ts'
-import { declare } from './embedded.schema.ts'
-import { tableOf } from './embedded.table.ts'
-import { writing } from './embedded.write.ts'
+import { groupCommit } from './embedded/commit.ts'
+import { openEngine } from './embedded/engine.ts'
+import { encoder } from './embedded/json.ts'
+import { startPurging } from './embedded/purge.ts'
+import { reading } from './embedded/read.ts'
+import { declare } from './embedded/schema.ts'
+import { tableOf } from './embedded/table.ts'
+import { writing } from './embedded/write.ts'
 import type { CollectionSpec, Collections, Store } from './store.ts'
 
 export interface EmbeddedStoreOptions<C extends Collections> {

@@ -4,9 +4,9 @@
 import { type Db, MongoClient, ReadPreference } from 'mongodb'
 import { type Clock, systemClock } from '../clock.ts'
 import { Unavailable } from '../unavailable.ts'
-import { type Gate, mongoDocs } from './mongo.docs.ts'
-import { inPortTerms } from './mongo.errors.ts'
-import { ensureIndexes } from './mongo.indexes.ts'
+import { type Gate, mongoDocs } from './mongo/docs.ts'
+import { inPortTerms } from './mongo/errors.ts'
+import { ensureIndexes } from './mongo/indexes.ts'
 import type { Collections, Store } from './store.ts'
 
 export interface MongoStoreOptions<C extends Collections> {

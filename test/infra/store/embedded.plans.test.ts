@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import Database from 'libsql'
 import type { Doc, Filter, Sort } from '../../../infra/store/docs.ts'
-import { type Table, tableOf } from '../../../infra/store/embedded.table.ts'
+import { type Table, tableOf } from '../../../infra/store/embedded/table.ts'
 import type { Collections } from '../../../infra/store/store.ts'
 import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
 

@@ -1,12 +1,12 @@
 // Reading one collection. In: ids, filters, pages. Out: documents as they are committed.
-import { refuseVagueFilter, shapeOf } from './conditions.ts'
-import { type Doc, type Docs, type Filter, type Sort, Unindexed } from './docs.ts'
-import type { Engine } from './embedded.engine.ts'
-import { decode } from './embedded.json.ts'
-import { matcher } from './embedded.match.ts'
-import type { Select } from './embedded.select.ts'
-import type { Table } from './embedded.table.ts'
-import { servedBy } from './served.ts'
+import { refuseVagueFilter, shapeOf } from '../conditions.ts'
+import { type Doc, type Docs, type Filter, type Sort, Unindexed } from '../docs.ts'
+import { servedBy } from '../served.ts'
+import type { Engine } from './engine.ts'
+import { decode } from './json.ts'
+import { matcher } from './match.ts'
+import type { Select } from './select.ts'
+import type { Table } from './table.ts'
 
 export interface Reading<T extends Doc> extends Pick<Docs<T>, 'get' | 'find' | 'count'> {
   /** Throws where a filter says too little, and, when strict, where no index serves it. */

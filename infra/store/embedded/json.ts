@@ -1,6 +1,6 @@
 // Documents as text and back. `purge_at` is the one Date: JSON writes it as ISO text, and it is read back as the Date it was.
-import type { Doc } from './docs.ts'
-import { isObject } from './embedded.values.ts'
+import type { Doc } from '../docs.ts'
+import { isObject } from './values.ts'
 
 export function decode<T extends Doc>(text: unknown): T {
   const doc: T = JSON.parse(text as string)

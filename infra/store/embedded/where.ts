@@ -1,10 +1,10 @@
 // A filter as a WHERE clause. In: a filter, and what is indexed. Out: SQL that finds every match. A path in no index may hold a list,
 // which SQL cannot search well: it is left out, `exact` is false, and embedded.match.ts decides on each document found.
-import { branchesOf, type Condition, conditionsOf } from './conditions.ts'
-import type { Doc, Filter } from './docs.ts'
-import { ALL, type Bind, bound, termsOf, UNKNOWN, type Where, written } from './embedded.condition.ts'
-import { implies } from './implies.ts'
-import type { CollectionSpec, Index } from './store.ts'
+import { branchesOf, type Condition, conditionsOf } from '../conditions.ts'
+import type { Doc, Filter } from '../docs.ts'
+import { implies } from '../implies.ts'
+import type { CollectionSpec, Index } from '../store.ts'
+import { ALL, type Bind, bound, termsOf, UNKNOWN, type Where, written } from './condition.ts'
 
 /** What of a collection is in its indexes. */
 export interface Indexed {

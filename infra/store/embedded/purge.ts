@@ -1,9 +1,9 @@
 // Garbage collection: what is past its `purge_at` goes, a small batch at a time so that writers are never kept waiting for long.
-import type { Clock } from '../clock.ts'
-import { Unavailable } from '../unavailable.ts'
-import type { Commits } from './embedded.commit.ts'
-import type { Engine } from './embedded.engine.ts'
-import type { Table } from './embedded.table.ts'
+import type { Clock } from '../../clock.ts'
+import { Unavailable } from '../../unavailable.ts'
+import type { Commits } from './commit.ts'
+import type { Engine } from './engine.ts'
+import type { Table } from './table.ts'
 
 const EVERY_MS = 60_000
 const BATCH = 200

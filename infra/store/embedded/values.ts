@@ -1,5 +1,5 @@
 // How stored values compare, as MongoDB compares them: only like with like, text by code point. SQL says the same in embedded.key.ts.
-import type { Scalar } from './docs.ts'
+import type { Scalar } from '../docs.ts'
 
 export type Operand = Scalar | Date
 

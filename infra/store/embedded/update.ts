@@ -1,10 +1,10 @@
 // Applies update operators to a document, in place. In: the document as read, and what to do to it. What MongoDB refuses is refused here
 // too, so that nothing passes in a test and fails in production. mingo's updater does not serve: it takes 200 µs an update, passes over
 // an `$inc` of text in silence and forgets `$slice` on a new list.
-import type { Condition } from './conditions.ts'
-import type { Doc, Filter, Operators } from './docs.ts'
-import { matcher, type Test, valueMatcher } from './embedded.match.ts'
-import { alike, copy, isObject, member } from './embedded.values.ts'
+import type { Condition } from '../conditions.ts'
+import type { Doc, Filter, Operators } from '../docs.ts'
+import { matcher, type Test, valueMatcher } from './match.ts'
+import { alike, copy, isObject, member } from './values.ts'
 
 /** Whatever holds a value under a name: an object, or a list under a number. */
 type Holder = Record<string, unknown>

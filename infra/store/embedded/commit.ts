@@ -1,8 +1,8 @@
 // Group commit. In: writes. Out: their answers, after one COMMIT and so one fsync for all that were asked for in the same turn of the
 // event loop. A write that fails leaves its neighbours alone: each changes a document by one statement, and SQLite takes back a failed one.
 import { setImmediate } from 'node:timers'
-import { Unavailable } from '../unavailable.ts'
-import type { Engine } from './embedded.engine.ts'
+import { Unavailable } from '../../unavailable.ts'
+import type { Engine } from './engine.ts'
 
 export interface Commits {
   /** Runs `work` inside the next transaction; resolves when that is on disk. */

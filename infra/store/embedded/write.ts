@@ -1,6 +1,6 @@
 // Writing to one collection. In: documents, changes, updates. Out: answers, once the group they were committed in is on disk.
-import { Unavailable } from '../unavailable.ts'
-import { conditionsOf, idToInsert } from './conditions.ts'
+import { Unavailable } from '../../unavailable.ts'
+import { conditionsOf, idToInsert } from '../conditions.ts'
 import {
   type Change,
   type Doc,
@@ -10,14 +10,14 @@ import {
   type Operators,
   type Revised,
   type Update,
-} from './docs.ts'
-import type { Commits } from './embedded.commit.ts'
-import type { Engine } from './embedded.engine.ts'
-import type { Encode } from './embedded.json.ts'
-import { applyPipeline } from './embedded.pipeline.ts'
-import { NO_LIMIT, type Reading } from './embedded.read.ts'
-import type { Table } from './embedded.table.ts'
-import { applyOperators } from './embedded.update.ts'
+} from '../docs.ts'
+import type { Commits } from './commit.ts'
+import type { Engine } from './engine.ts'
+import type { Encode } from './json.ts'
+import { applyPipeline } from './pipeline.ts'
+import { NO_LIMIT, type Reading } from './read.ts'
+import type { Table } from './table.ts'
+import { applyOperators } from './update.ts'
 
 type Writing<T extends Doc> = Pick<Docs<T>, 'insert' | 'change' | 'modify' | 'remove'>
 

@@ -2,10 +2,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
-import { StartProblem } from '../start-problem.ts'
-import { Unavailable } from '../unavailable.ts'
-import { Duplicate } from './docs.ts'
-import type { Parameter } from './embedded.condition.ts'
+import { StartProblem } from '../../start-problem.ts'
+import { Unavailable } from '../../unavailable.ts'
+import { Duplicate } from '../docs.ts'
+import type { Parameter } from './condition.ts'
 
 export interface Engine {
   /** The first column of every row. */

@@ -1,9 +1,9 @@
 // Makes the declared indexes. What is there already is left alone; what is there and differs is an error that names it, because an index is
 // a promise (unique, or fast) that the code relies on, and dropping one is not for a starting process to decide.
 import { type Db, type IndexDescription, MongoServerError } from 'mongodb'
-import { isDuplicate } from './mongo.errors.ts'
-import { keyOf } from './served.ts'
-import type { CollectionSpec, Collections, Index } from './store.ts'
+import { keyOf } from '../served.ts'
+import type { CollectionSpec, Collections, Index } from '../store.ts'
+import { isDuplicate } from './errors.ts'
 
 export async function ensureIndexes(db: Db, collections: Collections): Promise<void> {
   const { setName } = await db.command({ hello: 1 })

@@ -1,7 +1,8 @@
 // Pages of documents as SQL. Out: a statement, and the parameters it takes for one page.
-import type { Parameter, Where } from './embedded.condition.ts'
-import { key } from './embedded.key.ts'
-import type { Order } from './served.ts'
+
+import type { Order } from '../served.ts'
+import type { Parameter, Where } from './condition.ts'
+import { key } from './key.ts'
 
 export interface Select {
   sql: string

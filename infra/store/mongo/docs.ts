@@ -1,12 +1,12 @@
 // One collection on MongoDB. The port's filters and updates are MongoDB's own, so most of this hands them on.
 import type { Collection, Filter as MongoFilter, UpdateFilter } from 'mongodb'
-import { idToInsert, refuseVagueFilter, shapeOf } from './conditions.ts'
-import type { Change, Doc, Docs, Filter, Revised, Sort } from './docs.ts'
-import { Unindexed } from './docs.ts'
-import { changeAll } from './mongo.change.ts'
-import { bulkFailure, DUPLICATE_KEY, isDuplicateId } from './mongo.errors.ts'
-import { orderOf, servedBy } from './served.ts'
-import type { CollectionSpec } from './store.ts'
+import { idToInsert, refuseVagueFilter, shapeOf } from '../conditions.ts'
+import type { Change, Doc, Docs, Filter, Revised, Sort } from '../docs.ts'
+import { Unindexed } from '../docs.ts'
+import { orderOf, servedBy } from '../served.ts'
+import type { CollectionSpec } from '../store.ts'
+import { changeAll } from './change.ts'
+import { bulkFailure, DUPLICATE_KEY, isDuplicateId } from './errors.ts'
 
 /** A document as the driver sees it. */
 export interface Stored {

@@ -1,8 +1,8 @@
 // Computes an expression over one document, as MongoDB's aggregation does: `{ $add: ['$n', 1] }`. In: the document and the expression.
 // Out: a value, or undefined for what MongoDB calls missing. Only the operators below; each means what it means there, which mingo's do
 // not always (`{ $lt: ['$n', 5] }` is true where `n` is missing). Beside them: OPERATORS of lists in embedded.expression.lists.ts.
-import { LISTS } from './embedded.expression.lists.ts'
-import { isNothing, isObject, member, order, truthy } from './embedded.values.ts'
+import { LISTS } from './expression.lists.ts'
+import { isNothing, isObject, member, order, truthy } from './values.ts'
 
 export interface Scope {
   root: unknown

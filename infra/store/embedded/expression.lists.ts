@@ -1,6 +1,6 @@
 // The operators of computed updates that work on lists. See embedded.expression.ts.
-import type { Operator, Scope } from './embedded.expression.ts'
-import { isNothing, isObject, order, truthy } from './embedded.values.ts'
+import type { Operator, Scope } from './expression.ts'
+import { isNothing, isObject, order, truthy } from './values.ts'
 
 function list(value: unknown): unknown[] {
   if (!Array.isArray(value)) throw new TypeError('A computed update takes for a list what is none')

@@ -1,7 +1,7 @@
 // Takes a filter apart into filters that an index can each read in order: the branches of `$or`, and the values of an `$in` that stands
 // before the sort. Read together they would have to be sorted whole, however few of them were asked for.
-import { branchesOf, conditionsOf, pointsOf } from './conditions.ts'
-import type { Doc, Filter, Sort } from './docs.ts'
+import { branchesOf, conditionsOf, pointsOf } from '../conditions.ts'
+import type { Doc, Filter, Sort } from '../docs.ts'
 
 /** Filters joined by "and": one path may be in several of them. */
 export type Branch<T extends Doc> = Filter<T>[]

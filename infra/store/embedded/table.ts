@@ -1,13 +1,13 @@
 // The SQL of one collection. In: its declaration, filters and sorts. Out: its table, its indexes and its statements, as text.
-import { conditionsOf, pointsOf } from './conditions.ts'
-import type { Doc, Filter, Sort } from './docs.ts'
-import { type Branch, branchesFor } from './embedded.branches.ts'
-import type { Where } from './embedded.condition.ts'
-import { holdsList, key, quoted } from './embedded.key.ts'
-import { merged, ordered, type Select, unordered } from './embedded.select.ts'
-import { and, type Indexed, indexedOf, partialWhere, whereOf } from './embedded.where.ts'
-import { keyOf, type Order, orderOf } from './served.ts'
-import type { CollectionSpec, Index } from './store.ts'
+import { conditionsOf, pointsOf } from '../conditions.ts'
+import type { Doc, Filter, Sort } from '../docs.ts'
+import { keyOf, type Order, orderOf } from '../served.ts'
+import type { CollectionSpec, Index } from '../store.ts'
+import { type Branch, branchesFor } from './branches.ts'
+import type { Where } from './condition.ts'
+import { holdsList, key, quoted } from './key.ts'
+import { merged, ordered, type Select, unordered } from './select.ts'
+import { and, type Indexed, indexedOf, partialWhere, whereOf } from './where.ts'
 
 export interface IndexSql {
   name: string

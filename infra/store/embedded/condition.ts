@@ -1,6 +1,6 @@
 // One condition on one indexed path as SQL. Ranges keep to the type of their bound, as in MongoDB: `{ $gt: 5 }` finds no text.
-import type { Condition } from './conditions.ts'
-import { exists, FALSE_KEY, key, NULL_KEY, TEXT_END, TEXT_START, TRUE_KEY } from './embedded.key.ts'
+import type { Condition } from '../conditions.ts'
+import { exists, FALSE_KEY, key, NULL_KEY, TEXT_END, TEXT_START, TRUE_KEY } from './key.ts'
 
 /** The binding of libsql ends the process when it is given a boolean: nothing but these may get there. */
 export type Parameter = string | number

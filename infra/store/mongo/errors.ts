@@ -11,8 +11,8 @@ import {
   MongoTopologyClosedError,
   MongoWriteConcernError,
 } from 'mongodb'
-import { Unavailable } from '../unavailable.ts'
-import { Duplicate } from './docs.ts'
+import { Unavailable } from '../../unavailable.ts'
+import { Duplicate } from '../docs.ts'
 
 const PASSING = [
   MongoNetworkError,

@@ -4,9 +4,9 @@
 // without a default is an error by definition, and errors do come with their position. What neither failed nor matched was a
 // document that is not there.
 import type { AnyBulkWriteOperation, Collection, UpdateFilter } from 'mongodb'
-import type { Change, Revised, Update } from './docs.ts'
-import type { Stored } from './mongo.docs.ts'
-import { bulkFailure } from './mongo.errors.ts'
+import type { Change, Revised, Update } from '../docs.ts'
+import type { Stored } from './docs.ts'
+import { bulkFailure } from './errors.ts'
 
 type Answer = 'won' | 'lost'
 type Numbered = { change: Change<Revised>; at: number }

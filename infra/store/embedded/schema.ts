@@ -1,9 +1,9 @@
 // Brings the database to its declaration: creates tables, and creates, changes and drops indexes. All of it or nothing.
-import { StartProblem } from '../start-problem.ts'
-import { Duplicate } from './docs.ts'
-import type { Engine } from './embedded.engine.ts'
-import { quoted } from './embedded.key.ts'
-import type { IndexSql, Table } from './embedded.table.ts'
+import { StartProblem } from '../../start-problem.ts'
+import { Duplicate } from '../docs.ts'
+import type { Engine } from './engine.ts'
+import { quoted } from './key.ts'
+import type { IndexSql, Table } from './table.ts'
 
 export function declare(engine: Engine, tables: readonly Table[]): void {
   engine.run('BEGIN IMMEDIATE')
