@@ -33,6 +33,7 @@ export interface Flow {
   admin(method: string, path: string, body?: unknown): Promise<Answer>
   /** An app of its own, in a company of its own unless told. */
   tenant(settings?: object, company?: string): Promise<Tenant>
+  caller(key: string): Caller
   key(app: string, kind: KeyKind, mode?: Mode): Promise<Caller & { id: string }>
   change(app: string, settings: object): Promise<void>
   /** Lets time pass. */
@@ -98,9 +99,10 @@ export async function openFlow(options: StartOptions): Promise<Flow> {
       const { id: app } = await made(`/companies/${owner}/apps`, { name: 'Shop', settings })
       return { company: owner, app, server: await flow.key(app, 'server'), device: await flow.key(app, 'publishable') }
     },
+    caller: key => caller(url, key, tick),
     async key(app, kind, mode = 'test') {
       const { id, key } = await made(`/apps/${app}/keys`, { kind, mode })
-      return { ...caller(url, key, tick), id }
+      return { ...flow.caller(key), id }
     },
     async change(app, settings) {
       const answer = await admin('PATCH', `/apps/${app}`, { settings })
@@ -163,7 +165,7 @@ const STEP_MS = 25
 const shared = new Map<EngineSet, Promise<Flow>>()
 
 /** Runs a suite on every engine set this run has, on the one Countersign all flow suites share there. */
-export const eachFlow = (title: string, suite: (flow: Flow) => void): void =>
+export const eachFlow = (title: string, suite: (flow: Flow, engines: EngineSet) => void): void =>
   onEachEngineSet(title, engines => {
     const flow = {} as Flow
     before(async function () {
@@ -171,14 +173,30 @@ export const eachFlow = (title: string, suite: (flow: Flow) => void): void =>
       if (!shared.has(engines)) shared.set(engines, openFlow({ engines, bootstrap: BOOTSTRAP }))
       Object.assign(flow, await shared.get(engines))
     })
-    suite(flow)
+    suite(flow, engines)
   })
 
 /** Documentation addresses count as reserved, so these lists are of real ones. */
 export const ABUSIVE = '45.95.147.7'
 export const VPN = '185.220.101.9'
+/** An app that sends in live mode as well: the sandbox is its provider. */
+export const LIVE = {
+  server: 'sk_live_flow0123456789',
+  tester: 'sk_test_flow0123456789',
+}
 const BOOTSTRAP = {
-  companies: [],
+  companies: [
+    {
+      ...{ id: 'cmp_flow', name: 'Flow' },
+      apps: [
+        {
+          ...{ id: 'app_flow', name: 'Flow', settings: { limits: { recipient: [{ max: 2, seconds: 600 }] } } },
+          keys: Object.entries(LIVE).map(([name, key]) => ({ id: `key_${name}`, key })),
+          providers: [{ name: 'inbox', channel: 'sms', type: 'sandbox', config: {} }],
+        },
+      ],
+    },
+  ],
   ip_lists: [
     { class: 'abusive', cidr: '45.95.147.0/24' },
     { class: 'vpn', cidr: '185.220.101.0/24' },

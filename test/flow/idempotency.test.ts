@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { newId } from '../../infra/ids.ts'
+import { partitionOf } from '../../infra/otps/partition.ts'
+import { claimOf } from '../../services/edge/idempotency.ts'
+import { refusal } from '../support/flow.calls.ts'
+import { eachFlow, freshNumber, LIVE, type Tenant } from '../support/flow.ts'
+
+const DAY = 86_400_000
+const HELD_MS = 30_000
+
+eachFlow('an idempotency key', (flow, engines) => {
+  it('makes one verification and one message of fifty sends at once, and one answer for all', async () => {
+    const { server, app } = await flow.tenant()
+    const [to, idempotency] = [freshNumber(), randomUUID()]
+    const sends = Array.from({ length: 50 }, () => server.send(to, { idempotency }))
+    const answers = await flow.during(Promise.all(sends))
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array(50).fill(200))
+    expect(new Set(answers.map(({ text }) => text))).to.have.property('size', 1)
+    await flow.code(to)
+    const { items } = (await flow.admin('GET', `/apps/${app}/verifications`)).body
+    expect(items).to.have.length(1)
+    expect((await server.send(to)).status, 'and it was counted once').to.equal(200)
+  })
+
+  it('replays the first answer, to another recipient and whatever became of the verification', async () => {
+    const { server } = await flow.tenant()
+    const [to, other, idempotency] = [freshNumber(), freshNumber(), randomUUID()]
+    const first = await server.send(to, { idempotency })
+    expect((await server.send(other, { idempotency })).text).to.equal(first.text)
+    await server.cancel(first.body.otp_id)
+    expect((await server.send(other, { idempotency, client_ip: '8.8.8.8' })).text).to.equal(first.text)
+    await flow.code(to)
+    expect(await flow.inbox(other)).to.deep.equal([])
+  })
+
+  it('stays free when the send was refused', async () => {
+    const { server } = await flow.tenant({
+      blocked_countries: ['BR'],
+      limits: { recipient: [{ max: 1, seconds: 600 }] },
+    })
+    const [to, idempotency] = [freshNumber(), randomUUID()]
+    expect((await server.send('nobody', { idempotency })).status).to.equal(422)
+    expect((await server.send('+5511987650001', { idempotency })).status).to.equal(403)
+    await server.send(to)
+    expect((await server.send(to, { idempotency })).status).to.equal(429)
+    expect((await server.send(freshNumber(), { idempotency })).status).to.equal(200)
+  })
+
+  it('counts within a company, a mode and a kind of key', async () => {
+    const mine = await flow.tenant()
+    const sibling = await flow.tenant({}, mine.company)
+    const stranger = await flow.tenant()
+    const idempotency = randomUUID()
+    const send = async ({ server }: Pick<Tenant, 'server'>) => (await server.send(freshNumber(), { idempotency })).body
+    const { otp_id } = await send(mine)
+    expect((await send(sibling)).otp_id).to.equal(otp_id)
+    expect((await send(stranger)).otp_id).to.not.equal(otp_id)
+    expect((await send({ server: mine.device })).otp_id).to.not.equal(otp_id)
+    expect((await sibling.server.status(otp_id)).status, 'replayed, and still not visible').to.equal(404)
+
+    const [live, tester] = [flow.caller(LIVE.server), flow.caller(LIVE.tester)]
+    const [one, other] = [await send({ server: live }), await send({ server: tester })]
+    expect(one.otp_id).to.not.equal(other.otp_id)
+  })
+
+  it('may have 128 characters; an empty one is none', async () => {
+    const { server } = await flow.tenant()
+    expect((await server.send(freshNumber(), { idempotency: 'k'.repeat(128) })).status).to.equal(200)
+    expect(refusal(await server.send(freshNumber(), { idempotency: 'k'.repeat(129) }))).to.deep.equal({
+      type: 'InvalidIdempotencyKeyError',
+      status: 422,
+    })
+    const [one, other] = [freshNumber(), freshNumber()]
+    const { otp_id } = (await server.send(one, { idempotency: '' })).body
+    expect((await server.send(other, { idempotency: '' })).body.otp_id).to.not.equal(otp_id)
+  })
+
+  it('is free again when its time is over', async () => {
+    const { server } = await flow.tenant({ idempotency_ttl_seconds: 120 })
+    const idempotency = randomUUID()
+    const { otp_id } = (await server.send(freshNumber(), { idempotency })).body
+    await flow.pass(60_000)
+    expect((await server.send(freshNumber(), { idempotency })).body.otp_id).to.equal(otp_id)
+    await flow.pass(60_000)
+    expect((await server.send(freshNumber(), { idempotency })).body.otp_id).to.not.equal(otp_id)
+  })
+
+  describe('whose holder died before its verification was there', () => {
+    /** What such a process leaves: the claim, and nothing else. */
+    async function abandoned(
+      { company, app }: Tenant,
+      diedAt: number,
+    ): Promise<{ idempotency: string; otp_id: string }> {
+      const [idempotency, otp_id] = [randomUUID(), newId('otp', diedAt)]
+      const by = { company_id: company, app_id: app, mode: 'test', key_id: 'key_of_the_dead', kind: 'server' } as const
+      const held_until = diedAt + HELD_MS
+      const claim = { otp_id, partition: partitionOf(otp_id), held_until, expires_at: diedAt + DAY }
+      await flow.countersign.engines.store
+        .docs('claims')
+        .insert([{ _id: claimOf(by, idempotency) ?? '', ...claim, purge_at: new Date(diedAt + 2 * DAY) }])
+      return { idempotency, otp_id }
+    }
+
+    it('is healed by the next call', async () => {
+      const shop = await flow.tenant()
+      const { idempotency, otp_id } = await abandoned(shop, flow.clock.now() - HELD_MS)
+      const to = freshNumber()
+      const { status, body, text } = await shop.server.send(to, { idempotency })
+      expect(status, text).to.equal(200)
+      // On real engines the sweeper may have been quicker.
+      if (engines === 'embedded') expect(body.otp_id).to.equal(otp_id)
+      await flow.code(to)
+      expect((await shop.server.send(to, { idempotency })).body).to.deep.equal(body)
+    })
+
+    it('is freed by the sweeper', async () => {
+      const shop = await flow.tenant()
+      const { otp_id } = await abandoned(shop, flow.clock.now() - HELD_MS)
+      const claims = flow.countersign.engines.store.docs('claims')
+      await flow.soon(async () =>
+        expect(
+          await claims.count({ partition: partitionOf(otp_id), held_until: { $gt: 0, $lte: flow.clock.now() } }),
+        ).to.equal(0),
+      )
+    })
+
+    if (engines === 'embedded')
+      it('keeps a caller waiting while it may be alive, then says so; later it is healed', async () => {
+        const shop = await flow.tenant()
+        const { idempotency } = await abandoned(shop, flow.clock.now())
+        const early = await flow.during(shop.server.send(freshNumber(), { idempotency }))
+        expect(refusal(early)).to.deep.include({ type: 'ServiceUnavailableError', status: 503 })
+        expect(early.headers.get('retry-after')).to.equal('1')
+        await flow.pass(HELD_MS)
+        const healed = await flow.during(shop.server.send(freshNumber(), { idempotency }))
+        expect(healed.status, healed.text).to.equal(200)
+        expect((await shop.server.send(freshNumber(), { idempotency })).text).to.equal(healed.text)
+      })
+  })
+})
