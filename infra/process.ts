@@ -10,18 +10,19 @@ const STOP_WITHIN_MS = 9_500
 
 /** Resolves once the system is ready, or is stopping because it was told to. */
 export async function runProcess(start: () => Promise<Pick<Hosted, 'ready' | 'stop'>>): Promise<void> {
+  const starting = Promise.resolve().then(start)
   let stopping = false
+  const stop = (): void => {
+    // Told again: npm hands on the Ctrl-C that the terminal has sent to everyone already.
+    if (stopping) return
+    stopping = true
+    setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref()
+    void starting.then(running => running.stop()).finally(() => process.exit(0))
+  }
+  // From the first moment: whoever starts a process may change their mind at once.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop)
   try {
-    const running = await start()
-    const stop = (): void => {
-      // Again by a second signal: npm hands on the Ctrl-C that the terminal has sent to everyone already.
-      if (stopping) return
-      stopping = true
-      setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref()
-      void running.stop().then(() => process.exit(0))
-    }
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop)
-    await running.ready
+    await (await starting).ready
   } catch (error) {
     if (stopping) return
     process.stderr.write(`Countersign cannot start.\n${told(error)}\n`)

@@ -1,0 +1,132 @@
+// What only a process can show of a start and of a stop: signals, exit codes, files, engines that come late.
+import { readFile, stat } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import process from 'node:process'
+import { expect } from 'chai'
+import { rabbitBehindProxy } from '../support/amqp.ts'
+import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { type MongoBehindProxy, mongoBehindProxy } from '../support/mongo.ts'
+import { type CountersignProcess, ECHO_SERVICES, processes } from '../support/processes.ts'
+import { onEachEngineSet } from '../support/site.ts'
+
+const STOPPED = { code: 0, signal: null }
+
+describe('a process', () => {
+  const { site, main } = processes()
+
+  it('makes secrets only its user can read, and finds them again', async () => {
+    const here = await site('embedded')
+    const file = join(here.env.DATA_DIR ?? '', 'secrets.json')
+    const first = main(here)
+    await first.ready()
+    if (process.platform !== 'win32') expect((await stat(file)).mode & 0o777).to.equal(0o600)
+    const { ADMIN_TOKEN } = JSON.parse(await readFile(file, 'utf8'))
+    first.process.kill('SIGTERM')
+    expect(await first.exited).to.deep.equal(STOPPED)
+    const url = await main(here).ready()
+    const { status } = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${ADMIN_TOKEN}` } })
+    expect(status).to.equal(200)
+  })
+
+  it('stops at Ctrl-C, also when npm hands the signal on a second time', async () => {
+    const stopping = main(await site('embedded'))
+    await stopping.ready()
+    stopping.process.kill('SIGINT')
+    stopping.process.kill('SIGINT')
+    expect(await stopping.exited).to.deep.equal(STOPPED)
+    expect(stopping.stderr()).to.equal('')
+  })
+
+  it('stops while it is still starting', async () => {
+    const stopping = main(await site('embedded'))
+    await stopping.url()
+    stopping.process.kill('SIGTERM')
+    expect(await stopping.exited).to.deep.equal(STOPPED)
+    expect(stopping.stderr()).to.equal('')
+  })
+})
+
+onEachEngineSet('a process that is told to stop with a request in hand', engines => {
+  const { site, crashing } = processes()
+
+  it('finishes it, takes no other, and exits 0', async () => {
+    const stopping = crashing(await site(engines), { services: ECHO_SERVICES })
+    const url = await stopping.ready()
+    const request = await halfSent(url, '{"word":"hello"}')
+    stopping.process.kill('SIGTERM')
+    await eventually(async () => expect(await refused(url)).to.equal(true))
+    expect(await request.finish())
+      .to.match(/^HTTP\/1\.1 200 /)
+      .and.to.match(/\{"echoed":\{"word":"hello"\}\}$/)
+    expect(await stopping.exited).to.deep.equal(STOPPED)
+  })
+})
+
+/** A POST of which half the body was sent, and which the server is known to have in hand. */
+async function halfSent(url: string, body: string): Promise<{ finish(): Promise<string> }> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  let heard = ''
+  socket.setEncoding('utf8').on('data', text => {
+    heard += text
+  })
+  const ended = new Promise(resolve => socket.once('close', resolve))
+  const headers = [
+    'Host: test',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    'Expect: 100-continue',
+  ]
+  socket.write(`POST /echo HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
+  const goOn = 'HTTP/1.1 100 Continue\r\n\r\n'
+  await eventually(() => expect(heard).to.equal(goOn))
+  return {
+    async finish() {
+      socket.write(body.slice(5))
+      await ended
+      return heard.slice(goOn.length)
+    },
+  }
+}
+
+const refused = (url: string): Promise<boolean> =>
+  fetch(`${url}/healthz`).then(
+    () => false,
+    () => true,
+  )
+
+onRealEngines('a process whose engines are away when it starts', { AMQP_URL, MONGODB_URL }, () => {
+  const { site, crashing } = processes()
+  let mongo: MongoBehindProxy
+  let rabbit: Awaited<ReturnType<typeof rabbitBehindProxy>>
+  beforeEach(async () => {
+    mongo = await mongoBehindProxy()
+    rabbit = await rabbitBehindProxy()
+    for (const { proxy } of [mongo, rabbit]) proxy.refuse()
+  })
+  afterEach(() => Promise.all([mongo.close(), rabbit.proxy.close()]))
+
+  const started = async (): Promise<CountersignProcess> =>
+    crashing(await site('real', { MONGODB_URL: mongo.url, AMQP_URL: rabbit.url }), { services: ECHO_SERVICES })
+
+  it('is alive, not ready, and ready when they come', async () => {
+    const waiting = await started()
+    const url = await waiting.url()
+    const status = async (path: string) => (await fetch(`${url}${path}`)).status
+    expect(await status('/healthz')).to.equal(200)
+    expect(await status('/readyz')).to.equal(503)
+    for (const { proxy } of [mongo, rabbit]) proxy.heal()
+    await waiting.ready()
+    expect(await status('/echo/hello')).to.equal(200)
+  })
+
+  it('stops at a signal', async () => {
+    const waiting = await started()
+    await waiting.url()
+    waiting.process.kill('SIGTERM')
+    expect(await waiting.exited).to.deep.equal(STOPPED)
+    expect(waiting.stderr()).to.equal('')
+  })
+})
