@@ -3,7 +3,7 @@
 // JSON.parse leaves it; nothing here merges or assigns it.
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { parseJson } from '../tenancy/json.ts'
+import { parseJson } from '../json.ts'
 import { httpException } from './problem.ts'
 
 export async function readJson({ req }: { req: IncomingMessage }, maxBytes: number): Promise<unknown> {

@@ -1,6 +1,6 @@
 // In: a bootstrap file that keeps every rule. Out: the complete form the rest works with, in which null means "the file is silent".
 import type { Channel } from '../../machines/channels.ts'
-import type { KeyKind, KeyMode } from '../keys.ts'
+import type { KeyKind, Mode } from '../../machines/otp.ts'
 import type { BootstrapFile } from './bootstrap.schema.ts'
 import { canonicalCidr } from './cidr.ts'
 import { type IpRange, ipRangeId, type Price, priceId } from './documents.ts'
@@ -10,7 +10,7 @@ import type { GivenSettings } from './settings.ts'
 export interface GivenKey {
   id: string
   kind: KeyKind
-  mode: KeyMode
+  mode: Mode
   /** null: to be made. */
   key: string | null
 }
@@ -95,7 +95,7 @@ const completeRange = (written: WrittenRange): IpRange => {
 }
 
 /** What a key's prefix says about it. */
-export function natureOf(key: string | undefined): { kind?: KeyKind; mode?: KeyMode } {
+export function natureOf(key: string | undefined): { kind?: KeyKind; mode?: Mode } {
   const [, kind, mode] = /^(sk|pk)_(live|test)_/.exec(key ?? '') ?? []
   if (!kind) return {}
   return { kind: kind === 'sk' ? 'server' : 'publishable', mode: mode === 'live' ? 'live' : 'test' }

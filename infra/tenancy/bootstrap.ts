@@ -1,12 +1,13 @@
 // The bootstrap file: a deployment's companies, apps and lists as text, applied at every start.
 //   text → readBootstrap: every problem by its path, or the file → applyBootstrap: conflicts with the store, or the writes
+
+import { parseJson } from '../json.ts'
 import { StartProblem } from '../start-problem.ts'
 import { type ApplyTo, type Minted, write } from './bootstrap.apply.ts'
 import { conflictsWith } from './bootstrap.conflicts.ts'
 import { type Bootstrap, complete } from './bootstrap.file.ts'
 import { ruleProblems } from './bootstrap.rules.ts'
 import { bootstrapSchema } from './bootstrap.schema.ts'
-import { parseJson } from './json.ts'
 import { check, type Problem } from './problems.ts'
 
 export type { Bootstrap }

@@ -1,7 +1,7 @@
 // What is stored about tenants: companies, their apps, and what belongs to an app. Times are epoch milliseconds, money micro-units.
 // Provider configs and webhook secrets are sealed, each for its own document: moved into another one, they do not open.
 import type { Channel } from '../../machines/channels.ts'
-import type { KeyKind, KeyMode } from '../keys.ts'
+import type { KeyKind, Mode } from '../../machines/otp.ts'
 import type { Doc, Revised } from '../store/docs.ts'
 import type { ProviderType } from './providers.ts'
 import type { GivenSettings } from './settings.ts'
@@ -24,7 +24,7 @@ export interface ApiKey extends Doc {
   app_id: string
   company_id: string
   kind: KeyKind
-  mode: KeyMode
+  mode: Mode
   hash: string
   created_at: number
   revoked_at: number | null

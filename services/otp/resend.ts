@@ -7,13 +7,13 @@ import { atRest } from '../../infra/otps/sealing.ts'
 import type { OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
 import { magicOf } from '../../machines/magic.ts'
 import type { Step } from '../../machines/otp.step.ts'
-import { verificationView } from '../../machines/view.ts'
+import { verificationAnswer } from './answers.ts'
 import type { KnownApp } from './apps.ts'
 import type { Commit } from './commit.ts'
 import { freshFor } from './fresh.ts'
 import type { Limits } from './limits.ts'
 import { messageQuota } from './quotas.ts'
-import { abusiveAddress, notFound, refusalOf } from './refusals.ts'
+import { abusiveAddress } from './refusals.ts'
 import type { Reputation } from './reputation.ts'
 import { type Reservation, reserve } from './reserve.ts'
 
@@ -40,12 +40,7 @@ export const resending = (parts: ResendParts) => {
       }),
       reserve: (next, doc) => reserveMessage(parts, app, next, doc),
     })
-    if (committed === null) return notFound()
-    if ('refusal' in committed) return committed.refusal
-    const { doc, reply } = committed
-    return reply.kind === 'refused'
-      ? refusalOf(reply)
-      : { kind: 'verification', verification: verificationView(doc, clock.now()) }
+    return verificationAnswer(committed, clock.now())
   }
 
   async function reserveMessage(parts: ResendParts, app: KnownApp, next: Step, doc: OtpDoc): Promise<Reservation> {

@@ -5,8 +5,8 @@
 // document that is not there.
 import type { AnyBulkWriteOperation, Collection, UpdateFilter } from 'mongodb'
 import type { Change, Revised, Update } from '../docs.ts'
-import type { Stored } from './docs.ts'
 import { bulkFailure } from './errors.ts'
+import type { Stored } from './stored.ts'
 
 type Answer = 'won' | 'lost'
 type Numbered = { change: Change<Revised>; at: number }

@@ -7,12 +7,7 @@ import { orderOf, servedBy } from '../served.ts'
 import type { CollectionSpec } from '../store.ts'
 import { changeAll } from './change.ts'
 import { bulkFailure, DUPLICATE_KEY, isDuplicateId } from './errors.ts'
-
-/** A document as the driver sees it. */
-export interface Stored {
-  _id: string
-  [field: string]: unknown
-}
+import type { Stored } from './stored.ts'
 
 /** Runs a call on the engine, or rejects with `Unavailable`. */
 export type Gate = <R>(work: () => Promise<R>) => Promise<R>

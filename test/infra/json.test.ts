@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { parseJson } from '../../../infra/tenancy/json.ts'
+import { parseJson } from '../../infra/json.ts'
 
 describe('JSON with a place for its faults', () => {
   it('is parsed, with or without a byte order mark', () => {

@@ -1,0 +1,5 @@
+/** A document as the driver sees it. */
+export interface Stored {
+  _id: string
+  [field: string]: unknown
+}
