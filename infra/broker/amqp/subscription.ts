@@ -3,6 +3,7 @@
 import type { Channel, ConsumeMessage } from 'amqplib'
 import type { Consumer, Flow } from '../broker.ts'
 import type { Dispatcher } from '../dispatch.ts'
+import { nap } from './backoff.ts'
 import { type HealingChannel, healingChannel, type Surroundings } from './channel.ts'
 
 /** A message and the channel it came on: the only one that may settle it. */
@@ -35,8 +36,10 @@ export interface SubscriptionOptions<Item> extends Surroundings {
   unpack: (delivery: Delivery, hand: Hand) => Item[]
 }
 
+const CANCEL_MS = 1_000
+
 export function subscription<Item>(options: SubscriptionOptions<Item>): Subscription {
-  const { queue, flow, declareQueue, unpack, log } = options
+  const { queue, flow, declareQueue, unpack, clock, log } = options
   const emptied = new AbortController()
   let stopping: Promise<void> | undefined
   let tag = ''
@@ -82,13 +85,21 @@ export function subscription<Item>(options: SubscriptionOptions<Item>): Subscrip
     channel.renew(opened)
   }
 
+  /** Awaited before anything is given back, or it might come here again; but not for longer than there is. */
+  async function cancel(graceMs = CANCEL_MS): Promise<void> {
+    const cancelling = channel.ready()?.cancel(tag)
+    if (!cancelling) return
+    const over = new AbortController()
+    cancelling.then(
+      () => over.abort(),
+      () => over.abort(),
+    )
+    await nap(clock, Math.min(graceMs, CANCEL_MS), over.signal)
+  }
+
   async function stop(graceMs?: number): Promise<void> {
     channel.retire()
-    // Not awaited: what is given back follows the cancellation on the same channel, so it cannot come here again.
-    channel
-      .ready()
-      ?.cancel(tag)
-      .catch(() => {})
+    await cancel(graceMs)
     await dispatcher.stop(graceMs)
     emptied.abort()
     await channel.close()
