@@ -15,6 +15,8 @@ export type OtpCall =
   | {
       type: 'otp.send'
       by: Identity
+      /** The id a new verification gets. It comes with the call, so that a call that is delivered twice makes one verification. */
+      otp_id: string
       sealed_recipient: string
       locale: string | null
       /** Null when none is usable: absent, private or reserved. */

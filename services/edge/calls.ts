@@ -3,8 +3,9 @@
 import type { Context } from 'koa'
 import type { z } from 'zod'
 import { usableAddress } from '../../infra/client-ip.ts'
+import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import { isId } from '../../infra/ids.ts'
+import { isId, newId } from '../../infra/ids.ts'
 import { inFlight } from '../../infra/otps/sealing.ts'
 import type { Identity, OtpCall } from '../../machines/calls.ts'
 import type { ClientAddress } from './client-address.ts'
@@ -20,7 +21,13 @@ const LONGEST_RECIPIENT = 1_000
 const LONGEST_CODE = 100
 const LONGEST_LOCALE = 64
 
-export function calls({ keyring, addressOf }: { keyring: Pick<Keyring, 'seal'>; addressOf: ClientAddress }) {
+export interface CallParts {
+  keyring: Pick<Keyring, 'seal'>
+  addressOf: ClientAddress
+  clock: Pick<Clock, 'now'>
+}
+
+export function calls({ keyring, addressOf, clock }: CallParts) {
   /** A backend declares its user's address; a device would lie about its own. */
   const clientIp = (body: Body<typeof sendRequest>, by: Identity, ctx: Context): string | null => {
     const declared = body.client_ip ?? null
@@ -35,6 +42,7 @@ export function calls({ keyring, addressOf }: { keyring: Pick<Keyring, 'seal'>; 
       return {
         type: 'otp.send',
         by,
+        otp_id: newId('otp', clock.now()),
         sealed_recipient: keyring.seal(body.recipient.slice(0, LONGEST_RECIPIENT), inFlight.recipient),
         locale: canonicalLocale(body.locale ?? ''),
         sealed_client_ip: address === null ? null : keyring.seal(address, inFlight.clientIp),

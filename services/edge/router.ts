@@ -47,7 +47,7 @@ export function apiRouter(parts: RouterParts): Router {
   const { broker, clock, http, keyring, tenancy } = parts
   const identify = identifying({ tenancy, clock, maxLookups: http.maxInFlight })
   const devices = deviceRules({ tenancy, clock })
-  const call = calls({ keyring, addressOf: clientAddress(http.trustedProxies) })
+  const call = calls({ keyring, clock, addressOf: clientAddress(http.trustedProxies) })
   const respond = answering(keyring)
   const status = statusOf(parts)
   const room = capacity(http.maxInFlight)

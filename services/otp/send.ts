@@ -10,7 +10,7 @@ import { outgoing, type Relay } from '../../infra/otps/outbox.ts'
 import { partitionOf } from '../../infra/otps/partition.ts'
 import { atRest, inFlight } from '../../infra/otps/sealing.ts'
 import type { Docs } from '../../infra/store/docs.ts'
-import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
+import type { OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
 import { step } from '../../machines/otp.step.ts'
 import { verificationView } from '../../machines/view.ts'
 import type { KnownApp } from './apps.ts'
@@ -35,18 +35,10 @@ export interface SendParts {
 }
 
 export const sending = (parts: SendParts) => {
-  const { keyring, clock, claims, otps, relay } = parts
+  const { keyring, claims, limits, otps, relay } = parts
 
-  return async (command_id: string, call: SendCall, app: KnownApp): Promise<OtpAnswer> => {
-    const fresh = newId('otp', clock.now())
-    const life = app.settings.idempotency_ttl_seconds * 1000
-    const claim = call.claim === null ? null : await claims.claim(call.claim, fresh, life)
-    if (claim?.kind === 'bound') return { kind: 'verification', verification: claim.otp.first }
-    const otp_id = claim?.otp_id ?? fresh
-    const release = async (): Promise<void> => {
-      if (call.claim !== null) await claims.release(call.claim, otp_id)
-    }
-
+  /** The checks that need no counting, then the counting. Nothing is left behind by a refusal. */
+  async function prepare(command_id: string, otp_id: string, call: SendCall, app: KnownApp): Promise<Prepared> {
     const address = call.sealed_client_ip === null ? null : keyring.unseal(call.sealed_client_ip, inFlight.clientIp)
     const known = address === null ? null : { value: address, reputation: await parts.reputation(address) }
     const plan = planSend({
@@ -56,39 +48,51 @@ export const sending = (parts: SendParts) => {
       app,
       reputation: known?.reputation ?? null,
     })
-    if ('kind' in plan) {
-      await release()
-      return plan
-    }
-
+    if ('kind' in plan) return { refusal: plan }
     const index = recipientIndex(keyring, call.by, plan.recipient.value)
-    const doc = begun({ keyring, clock }, { command_id, otp_id, call, app, plan, index, address })
-    const reserved = await reserve(
-      parts.limits,
-      sendQuotas(keyring, {
-        ...call.by,
-        limits: app.settings.limits,
-        recipient: plan.magic ? null : index,
-        address: known,
-        message: doc.context.link === null,
-      }),
-    )
-    if (reserved.refusal) {
-      await release()
-      return reserved.refusal
-    }
+    const doc = begun(parts, { command_id, otp_id, call, app, plan, index, address })
+    const quotas = sendQuotas(keyring, {
+      ...call.by,
+      limits: app.settings.limits,
+      recipient: plan.magic ? null : index,
+      address: known,
+      message: doc.context.link === null,
+    })
+    const { refusal, undo } = await reserve(limits, quotas)
+    return refusal ? { refusal } : { doc, undo }
+  }
 
+  async function make({ doc, undo }: { doc: OtpDoc; undo(): Promise<void> }): Promise<OtpAnswer> {
     const [answer] = await otps.insert([doc])
     if (answer === 'inserted') {
-      relay(otp_id, doc.outbox)
+      relay(doc._id, doc.outbox)
       return { kind: 'verification', verification: doc.first }
     }
-    // Whoever held this claim before was slow, not dead: theirs is the verification.
-    await reserved.undo()
-    const theirs = (await otps.get([otp_id])).get(otp_id)
+    // This call came twice, or whoever held the claim before was slow and not dead: theirs is the verification.
+    await undo()
+    const theirs = (await otps.get([doc._id])).get(doc._id)
     return { kind: 'verification', verification: theirs?.first ?? doc.first }
   }
+
+  return async (command_id: string, call: SendCall, app: KnownApp): Promise<OtpAnswer> => {
+    const life = app.settings.idempotency_ttl_seconds * 1000
+    const claim = call.claim === null ? null : await claims.claim(call.claim, call.otp_id, life)
+    if (claim?.kind === 'bound') return { kind: 'verification', verification: claim.otp.first }
+    const otp_id = claim?.otp_id ?? call.otp_id
+    const release = async (): Promise<void> => {
+      if (call.claim !== null) await claims.release(call.claim, otp_id)
+    }
+    const prepared = await prepare(command_id, otp_id, call, app).catch(async error => {
+      await release().catch(() => {})
+      throw error
+    })
+    if ('doc' in prepared) return make(prepared)
+    await release()
+    return prepared.refusal
+  }
 }
+
+type Prepared = { refusal: Refusal } | { doc: OtpDoc; undo(): Promise<void> }
 
 interface Beginning {
   command_id: string

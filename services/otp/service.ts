@@ -57,7 +57,9 @@ export function otp({ broker, store, keyring, clock, log }: OtpParts): Service {
     if (call.type === 'token.exchange') return exchange(id, call)
     const app = await apps.get(call.by.app_id)
     if (!app) throw new Error(`the app of a valid key is gone: ${call.by.app_id}`)
-    if (call.type === 'otp.send') return send(id, call, app)
+    // Those who repeat a call while the first is under way wait here, not by asking the store again and again.
+    if (call.type === 'otp.send')
+      return call.claim === null ? send(id, call, app) : inTurn(call.claim, () => send(id, call, app))
     return call.type === 'otp.resend' ? resend(id, call, app) : verify(id, call, app)
   }
 

@@ -4,6 +4,7 @@ import type { Broker } from '../../infra/broker/broker.ts'
 import { embeddedBroker } from '../../infra/broker/embedded.ts'
 import { topology } from '../../infra/broker/topology.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { newId } from '../../infra/ids.ts'
 import { atRest, inFlight } from '../../infra/otps/sealing.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
@@ -44,6 +45,7 @@ export async function actorOn(store: CountersignStore, keyring: Keyring = testKe
       const answer = await ask({
         type: 'otp.send',
         by: { company_id: company, app_id: app, mode, key_id: `key_${kind}`, kind },
+        otp_id: newId('otp', clock.now()),
         sealed_recipient: keyring.seal(recipient, inFlight.recipient),
         ...{ locale: null, sealed_client_ip: null, claim: null },
       })

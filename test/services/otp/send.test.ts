@@ -1,0 +1,62 @@
+import { expect } from 'chai'
+import { newId } from '../../../infra/ids.ts'
+import { inFlight } from '../../../infra/otps/sealing.ts'
+import type { CountersignStore } from '../../../infra/store/collections.ts'
+import type { OtpCall } from '../../../machines/calls.ts'
+import { actorOn, type TestActor } from '../../support/otp.actor.ts'
+import { eachStore } from '../../support/stores.ts'
+import { testKeyring } from '../../support/tenancy.ts'
+
+eachStore('a send', fresh => {
+  const keyring = testKeyring()
+  let store: CountersignStore
+  let actor: TestActor
+  beforeEach(async () => {
+    store = await fresh()
+    await store.docs('apps').insert([
+      {
+        ...{ _id: 'app_a', company_id: 'cmp_a', name: 'A', created_at: 0, rev: 1 },
+        settings: { limits: { recipient: [{ max: 2, seconds: 600 }] } },
+      },
+    ])
+    actor = await actorOn(store, keyring)
+  })
+  afterEach(() => actor.close())
+
+  const call = (more: Partial<Extract<OtpCall, { type: 'otp.send' }>> = {}): OtpCall => ({
+    type: 'otp.send',
+    by: { company_id: 'cmp_a', app_id: 'app_a', mode: 'test', key_id: 'key_a', kind: 'server' },
+    otp_id: newId('otp', actor.clock.now()),
+    sealed_recipient: keyring.seal('+447911123456', inFlight.recipient),
+    ...{ locale: null, sealed_client_ip: null, claim: null },
+    ...more,
+  })
+  const stored = async () =>
+    (await store.docs('otps').find({ app_id: 'app_a' }, { sort: { _id: -1 }, limit: 9 })).length
+
+  it('that is delivered twice, because its actor died before it answered, makes one verification', async () => {
+    const twice = call()
+    const answers = [await actor.ask(twice), await actor.ask(twice)]
+    expect(answers[0]?.kind).to.equal('verification')
+    expect(answers[1]).to.deep.equal(answers[0])
+    expect(await stored()).to.equal(1)
+    expect((await actor.ask(call())).kind, 'the second delivery is not counted').to.equal('verification')
+  })
+
+  it('that is refused leaves nothing behind: no verification, no count, its key free', async () => {
+    for (const _ of [1, 2]) await actor.ask(call())
+    const refused = await actor.ask(call({ claim: 'claim' }))
+    expect(refused).to.include({ kind: 'refused', error: 'RateLimitExceededError', scope: 'recipient' })
+    const other = keyring.seal('+447911123457', inFlight.recipient)
+    expect((await actor.ask(call({ claim: 'claim', sealed_recipient: other }))).kind).to.equal('verification')
+    expect(await stored()).to.equal(3)
+    const apps = [...(await store.docs('counters').get(['app_a:test:without_ip'])).values()]
+    expect(apps[0]?.windows.s60?.count).to.equal(3)
+  })
+
+  it('leaves its key free when it cannot be decided', async () => {
+    const broken = call({ claim: 'claim', sealed_recipient: 'not sealed' })
+    expect((await actor.ask(broken)).kind).to.equal('broken')
+    expect((await actor.ask(call({ claim: 'claim' }))).kind).to.equal('verification')
+  })
+})
