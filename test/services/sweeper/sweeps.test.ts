@@ -1,0 +1,85 @@
+import { expect } from 'chai'
+import type { ClaimDoc, OtpDoc, Outgoing } from '../../../infra/otps/documents.ts'
+import { PARTITIONS } from '../../../infra/otps/partition.ts'
+import type { CountersignStore } from '../../../infra/store/collections.ts'
+import { sweeps } from '../../../services/sweeper/sweeps.ts'
+import { type TestClock, testClock } from '../../support/clock.ts'
+import { eachStore } from '../../support/stores.ts'
+
+eachStore('sweeps', fresh => {
+  let clock: TestClock
+  let store: CountersignStore
+  let published: { queue: string; id: string; body: unknown }[]
+  let relayed: [string, string[]][]
+  beforeEach(async () => {
+    clock = testClock()
+    store = await fresh()
+    published = []
+    relayed = []
+  })
+  const sweeping = () =>
+    sweeps({
+      ...{ store, clock },
+      broker: { publish: async (queue, { id, body }) => void published.push({ queue, id, body }) },
+      relay: Object.assign(
+        (otp_id: string, effects: readonly Outgoing[]) => void relayed.push([otp_id, effects.map(({ id }) => id)]),
+        { settled: async () => {} },
+      ),
+    })
+  const sweepAll = async (name: 'expiry' | 'outbox' | 'claims') => {
+    const sweep = sweeping()[name]
+    let rows = 0
+    for (let partition = 0; partition < PARTITIONS; partition += 1) rows += (await sweep?.(partition)) ?? 0
+    return rows
+  }
+  const otp = (_id: string, more: Partial<OtpDoc>) =>
+    store
+      .docs('otps')
+      .insert([{ _id, rev: 1, partition: 3, outbox: [], outbox_at: null, ...more } as unknown as OtpDoc])
+
+  it('remind of verifications whose time is up, once, and again only if nothing came of it', async () => {
+    await otp('otp_due', { due_at: clock.now() + 1_000 })
+    await otp('otp_later', { due_at: clock.now() + 3_600_000 })
+    await otp('otp_final', {})
+    expect(await sweepAll('expiry')).to.equal(0)
+    await clock.advance(1_000)
+    expect(await sweepAll('expiry')).to.equal(1)
+    expect(await sweepAll('expiry')).to.equal(0)
+    expect(published.map(({ queue, body }) => [queue, body])).to.deep.equal([
+      ['otp.reports', { type: 'otp.due', otp_id: 'otp_due' }],
+    ])
+    await clock.advance(60_000)
+    expect(await sweepAll('expiry')).to.equal(1)
+  })
+
+  it('publish effects that were left behind, and not those that are on their way', async () => {
+    const effect = (id: string): Outgoing => ({ id, queue: 'channel.sms', body: {}, at: clock.now() })
+    await otp('otp_stuck', { outbox: [effect('a'), effect('b')], outbox_at: clock.now() })
+    await otp('otp_empty', {})
+    expect(await sweepAll('outbox')).to.equal(0)
+    await clock.advance(10_000)
+    await otp('otp_fresh', { outbox: [effect('c')], outbox_at: clock.now() })
+    expect(await sweepAll('outbox')).to.equal(1)
+    expect(relayed).to.deep.equal([['otp_stuck', ['a', 'b']]])
+    expect(await sweepAll('outbox')).to.equal(0)
+    await clock.advance(10_000)
+    expect(await sweepAll('outbox')).to.equal(2)
+  })
+
+  it('free idempotency keys whose holder died, and are done with those whose verification is there', async () => {
+    const claim = (_id: string, otp_id: string): ClaimDoc => {
+      const now = clock.now()
+      const times = { held_until: now + 30_000, expires_at: now + 86_400_000, purge_at: new Date(now + 90_000_000) }
+      return { _id, otp_id, partition: 5, ...times }
+    }
+    await store.docs('claims').insert([claim('abandoned', 'otp_never'), claim('bound', 'otp_made')])
+    await otp('otp_made', {})
+    expect(await sweepAll('claims')).to.equal(0)
+    await clock.advance(30_000)
+    expect(await sweepAll('claims')).to.equal(2)
+    const left = await store.docs('claims').get(['abandoned', 'bound'])
+    expect([...left.keys()]).to.deep.equal(['bound'])
+    expect(left.get('bound')).not.to.have.property('held_until')
+    expect(await sweepAll('claims')).to.equal(0)
+  })
+})
