@@ -29,6 +29,7 @@ export const verifying =
     const by = { key_id: call.by.key_id, kind: call.by.kind }
     const event_id = newId('evt', clock.now())
     const quotaOf = (doc: OtpDoc) => guessQuota(doc, doc.recipient, doc.context.started_by.kind, app.settings.limits)
+    let guessed = false
 
     const committed = await commit(call.otp_id, call.by, {
       async command(doc) {
@@ -43,13 +44,15 @@ export const verifying =
         const quota = quotaOf(doc)
         const taken = await limits.take(quota)
         if (!taken.granted) return { refusal: limited('recipient_verify', taken.retry_after_ms), undo: async () => {} }
+        guessed = true
         return { undo: () => limits.giveBack(quota) }
       },
     })
     if (committed === null) return notFound()
     if ('refusal' in committed) return committed.refusal
     const { doc, reply } = committed
-    if (reply.kind === 'verified' && !reply.matched) await lockIfSpent(limits, quotaOf(doc))
+    // Also by a wrong code after approval, which is told that it came too late.
+    if (guessed) await lockIfSpent(limits, quotaOf(doc))
     if (reply.kind === 'refused') return refusalOf(reply)
     if (reply.kind !== 'verified') throw new Error(`verify was told ${reply.kind}`)
     return {

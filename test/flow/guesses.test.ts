@@ -16,9 +16,13 @@ eachFlow('wrong codes for one recipient', flow => {
     return { otp_id, code: await flow.code(to, messages) }
   }
 
+  /** When most of the window that is counted is about to slide away, and the lock alone remains. */
+  const lateInTheHour = () => flow.pass(2 * HOUR - (flow.clock.now() % HOUR) - 60_000)
+
   it('lock it after so many across verifications, for as long as the rule counts', async () => {
     const { server } = await flow.tenant(SETTINGS)
     const to = freshNumber()
+    await lateInTheHour()
     const first = await begin(server, to, 1)
     for (let nth = 0; nth < 2; nth += 1) await server.verify(first.otp_id, wrongFor(first.code))
     const second = await begin(server, to, 2)
@@ -35,6 +39,22 @@ eachFlow('wrong codes for one recipient', flow => {
     await flow.pass(HOUR)
     const third = await begin(server, to, 3)
     expect((await server.verify(third.otp_id, third.code)).body.matched).to.equal(true)
+  })
+
+  it('lock it for as long also when the last of them came after approval', async () => {
+    const { server } = await flow.tenant(SETTINGS)
+    const to = freshNumber()
+    await lateInTheHour()
+    const first = await begin(server, to, 1)
+    await server.verify(first.otp_id, first.code)
+    for (let nth = 0; nth < 2; nth += 1) await server.verify(first.otp_id, wrongFor(first.code))
+    const second = await begin(server, to, 2)
+    await server.verify(second.otp_id, second.code)
+    await server.verify(second.otp_id, wrongFor(second.code))
+    const third = await begin(server, to, 3)
+    const locked = await server.verify(third.otp_id, third.code)
+    expect(refusal(locked)).to.deep.include({ status: 429, scope: 'recipient_verify' })
+    flow.expectWait(locked, 3600)
   })
 
   it('count apart for what servers and what devices started', async () => {

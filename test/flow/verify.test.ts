@@ -65,6 +65,19 @@ eachFlow('verifying', flow => {
     expect((await server.verify(otp_id, code)).status).to.equal(409)
   })
 
+  it('approves once where several keys come with the right code at once', async () => {
+    const { server, app } = await flow.tenant()
+    const other = await flow.key(app, 'server')
+    const { otp_id, code } = await flow.begin(server)
+    const keys = [server, other, server, other, server, other]
+    const answers = await flow.during(Promise.all(keys.map(key => key.verify(otp_id, code))))
+    const winners = keys.filter((_, at) => answers[at]?.body.matched === true)
+    expect(new Set(winners)).to.have.property('size', 1)
+    expect(winners).to.have.length(3)
+    await flow.soon(async () => expect((await flow.events(app)).length).to.equal(2))
+    expect((await flow.events(app)).filter(({ type }) => type === 'otp.approved')).to.have.length(1)
+  })
+
   it('is not asked again by another key, and a wrong code after approval costs an attempt', async () => {
     const { server, app } = await flow.tenant({ verify_attempts: 2 })
     const other = await flow.key(app, 'server')
