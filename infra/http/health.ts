@@ -5,7 +5,7 @@ import { Router } from '@koa/router'
 export type Readiness = Record<string, 'up' | 'blocked' | 'down'>
 
 export function healthRouter(readiness: () => Promise<Readiness>): Router {
-  const router = new Router()
+  const router = new Router({ sensitive: true })
   router.get('/healthz', ctx => {
     ctx.body = { status: 'alive' }
   })

@@ -4,7 +4,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Operators } from './operator.ts'
 
 export function metricsRouter(metrics: Pick<Metrics, 'render'>, operators?: Operators): Router {
-  const router = new Router()
+  const router = new Router({ sensitive: true })
   router.get('/metrics', async ctx => {
     operators?.(ctx.get('authorization'))
     const { contentType, body } = await metrics.render()

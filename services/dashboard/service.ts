@@ -44,9 +44,11 @@ export function dashboard({ config, secrets, store, broker, keyring, clock, log 
     page: paging(keyring),
     audited: auditing({ audit: store.docs('audit'), clock, log }),
   }
-  const router = new Router({ prefix: '/admin/v1' })
-  router.use(authenticated(operators(secrets.adminTokens)), uncached)
+  const router = new Router({ prefix: '/admin/v1', sensitive: true })
   for (const resource of RESOURCES) resource(router, admin)
+  // Inside every route. `router.use` would match addresses by rules of its own: `/ADMIN/v1/companies` was a route, and unguarded.
+  const guard = [authenticated(operators(secrets.adminTokens)), uncached]
+  for (const route of router.stack) route.stack.unshift(...guard)
   return { router }
 }
 

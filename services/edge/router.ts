@@ -84,7 +84,7 @@ export function apiRouter(parts: RouterParts): Router {
     if (by.kind === 'publishable') await devices.checkSend(by)
   }
 
-  const router = new Router({ prefix: API })
+  const router = new Router({ prefix: API, sensitive: true })
   const post = (path: string, handle: Middleware): void => {
     router.post(path, handle).all(path, only('POST'))
   }

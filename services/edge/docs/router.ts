@@ -11,7 +11,7 @@ import { STYLE } from './style.ts'
 export function referenceRouter({ publicUrl, port }: Pick<Config['http'], 'publicUrl' | 'port'>): Router {
   const document = openApiDocument(`${publicUrl ?? ''}${API}`)
   const page = referencePage(document, `${publicUrl ?? `http://localhost:${port}`}${API}`)
-  const router = new Router()
+  const router = new Router({ sensitive: true })
   router.get('/openapi.json', served(JSON.stringify(document), 'application/json', forAnyone))
   router.get('/docs', served(page, 'text/html; charset=utf-8', guarded))
   return router

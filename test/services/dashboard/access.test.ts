@@ -1,4 +1,5 @@
 // Who may ask the admin API, and what it makes of requests that are no good.
+import { request } from 'node:http'
 import { expect } from 'chai'
 import { adminOn, closeAdmins, pathsOf, type TestAdmin, TOKENS, tenant } from '../../support/admin.ts'
 import { eachStore } from '../../support/stores.ts'
@@ -25,6 +26,46 @@ eachStore('the admin API', fresh => {
     expect((await admin.ask('POST', '/companies', undefined, { ...none, raw: '{' })).status).to.equal(401)
     expect((await admin.ask('GET', '/companies/cmp_none', undefined, none)).status).to.equal(401)
     expect((await admin.ask('DELETE', '/keys/key_none', undefined, none)).status).to.equal(401)
+  })
+
+  it('asks for the token at every address, however it is spelled', async () => {
+    const { app, company } = await tenant(admin)
+    const addresses: [string, string][] = [
+      ['GET', '/companies'],
+      ['POST', '/companies'],
+      ['GET', `/companies/${company}`],
+      ['GET', `/companies/${company}/apps`],
+      ['POST', `/companies/${company}/apps`],
+      ['GET', `/apps/${app}`],
+      ['PATCH', `/apps/${app}`],
+      ['GET', `/apps/${app}/keys`],
+      ['POST', `/apps/${app}/keys`],
+      ['DELETE', '/keys/key_none'],
+      ['GET', `/apps/${app}/verifications`],
+      ['GET', '/verifications/otp_none'],
+      ['POST', `/apps/${app}/route`],
+      ['GET', `/apps/${app}/events`],
+      ['GET', '/sandbox/messages'],
+      ['POST', '/sandbox/inbound'],
+      ['GET', '/audit'],
+    ]
+    const spellings = [
+      '/admin/v1',
+      '/ADMIN/v1',
+      '/admin/V1',
+      '//admin/v1',
+      '/admin%2Fv1',
+      '/%61dmin/v1',
+      '/x/../admin/v1',
+    ]
+    for (const [method, path] of addresses) {
+      expect((await admin.ask(method, path, undefined, { token: null })).status, `${method} ${path}`).to.equal(401)
+      for (const prefix of spellings)
+        for (const spelled of [path, path.replace(/[a-z]/, first => first.toUpperCase()), `${path}/`])
+          expect(await statusOf(admin, method, prefix + spelled), `${method} ${prefix}${spelled}`).to.be.oneOf([
+            401, 404,
+          ])
+    }
   })
 
   it('says which methods an address takes, and that others do not exist', async () => {
@@ -91,3 +132,15 @@ eachStore('the admin API', fresh => {
     for (const { token } of TOKENS) expect(admin.captured.output()).not.to.contain(token)
   })
 })
+
+/** Asked as it is written: `fetch` would tidy the address up. */
+const statusOf = ({ url }: TestAdmin, method: string, path: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    request({ hostname, port, method, path }, answer => {
+      answer.resume()
+      resolve(answer.statusCode ?? 0)
+    })
+      .on('error', reject)
+      .end()
+  })
