@@ -6,6 +6,14 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
     about: 'what the broker and the store do by themselves, on each engine set, against plain use of the same engine',
     run: async () => (await import('./engines.ts')).default(),
   },
+  send: {
+    about: 'sends per second over HTTP, one process per role on RabbitMQ and MongoDB, against a bare pipeline',
+    run: async () => (await import('./send.ts')).default(),
+  },
+  verify: {
+    about: 'the same for verifying right codes',
+    run: async () => (await import('./verify.ts')).default(),
+  },
 }
 
 const name = process.argv[2] ?? ''

@@ -12,15 +12,23 @@ export async function medians<Name extends string>(
   contenders: Record<Name, Contender>,
   rounds = ROUNDS,
 ): Promise<Record<Name, number>> {
+  const figures = Object.entries<number[]>(await alternating(contenders, rounds))
+  return Object.fromEntries(figures.map(([name, all]) => [name, quantile(all, 0.5)])) as Record<Name, number>
+}
+
+/** Every contender's rounds. */
+export async function alternating<Name extends string, Figure>(
+  contenders: Record<Name, () => Promise<Figure>>,
+  rounds: number,
+): Promise<Record<Name, Figure[]>> {
   const names = Object.keys(contenders) as Name[]
-  const figures = new Map(names.map(name => [name, [] as number[]]))
+  const figures = new Map(names.map(name => [name, [] as Figure[]]))
   for (let round = 0; round < rounds; round++) {
     // Turned round every time, so that none always follows the heaviest.
     const order = round % 2 === 0 ? names : names.toReversed()
     for (const name of order) figures.get(name)?.push(await contenders[name]())
   }
-  const result = names.map(name => [name, quantile(figures.get(name) ?? [], 0.5)])
-  return Object.fromEntries(result) as Record<Name, number>
+  return Object.fromEntries(figures) as Record<Name, Figure[]>
 }
 
 /** Units per second with so many calls always under way. `work` answers how many units it did; the start is not counted. */

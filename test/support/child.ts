@@ -13,8 +13,15 @@ export interface Child {
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-export function child(file: string, env: Record<string, string> = {}, args: string[] = []): Child {
-  const running = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
+const AS_TYPESCRIPT = ['--import', 'tsx']
+
+export function child(
+  file: string,
+  env: Record<string, string> = {},
+  args: string[] = [],
+  flags: string[] = AS_TYPESCRIPT,
+): Child {
+  const running = spawn(process.execPath, [...flags, file, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

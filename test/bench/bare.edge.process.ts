@@ -1,0 +1,24 @@
+// The bare pipeline's edge: Koa, a JSON body in, one framed request, its answer out.
+import { randomUUID } from 'node:crypto'
+import process from 'node:process'
+import { Router } from '@koa/router'
+import Koa from 'koa'
+import { amqpBroker } from '../../infra/broker/amqp.ts'
+import { readJson } from '../../infra/http/body.ts'
+import { listen } from '../../infra/http/listen.ts'
+import { up } from '../support/amqp.ts'
+import { BARE_BUDGET_MS, BARE_TOPOLOGY } from './bare.ts'
+
+const { AMQP_URL: url = '', AMQP_PREFIX: prefix = '' } = process.env
+const broker = amqpBroker({ url, prefix, topology: BARE_TOPOLOGY })
+await up(broker)
+
+const router = new Router()
+router.post('/api/v1/otp/send', async ctx => {
+  const body = await readJson(ctx, 16_384)
+  ctx.body = await broker.request('otp.calls', { id: randomUUID(), body }, BARE_BUDGET_MS)
+})
+const app = new Koa()
+app.use(router.routes())
+const { port } = await listen(app, { host: '127.0.0.1', port: 0 })
+console.log(JSON.stringify({ url: `http://127.0.0.1:${port}` }))

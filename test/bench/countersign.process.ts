@@ -1,0 +1,15 @@
+// services/main.ts on queues of its own (AMQP_PREFIX). Tells where it answers once it is ready, whatever the log's level.
+import process from 'node:process'
+import { systemClock } from '../../infra/clock.ts'
+import { readConfig } from '../../infra/config.ts'
+import { createLog } from '../../infra/log.ts'
+import { openEngines, start } from '../../services/main.ts'
+
+const config = readConfig(process.env, process.argv.slice(2))
+const log = createLog({ level: config.logLevel })
+const engines = openEngines(config, systemClock, log, { prefix: process.env.AMQP_PREFIX ?? '' })
+const running = await start(config, { log, engines })
+process.once('SIGTERM', () => void running.stop().then(() => process.exit(0)))
+process.on('SIGUSR2', () => console.log(JSON.stringify(process.memoryUsage())))
+await running.ready
+console.log(JSON.stringify({ url: running.url }))

@@ -1,0 +1,102 @@
+// Makes load, as told by its one argument (load.ts), and prints the figures.
+import process from 'node:process'
+import { codesOf } from './codes.ts'
+import { type Connection, connection, requestText } from './connection.ts'
+import type { Figures, Job } from './load.ts'
+import { quantile } from './measure.ts'
+import { recipients } from './recipients.ts'
+
+const job: Job = JSON.parse(process.argv[2] ?? '')
+const base = new URL(job.url)
+const lanes = Array.from({ length: job.connections }, () => connection(base))
+const newRecipient = recipients()
+
+/** Undefined when there is nothing left to ask. */
+type Next = () => string | undefined
+
+interface Round {
+  answers: string[]
+  times: number[]
+  ms: number
+}
+
+const post = (path: string, body: unknown, headers = ''): string =>
+  requestText(base, { method: 'POST', path, key: job.key, body: JSON.stringify(body), headers })
+
+let sends = 0
+function send(recipient = newRecipient()): string {
+  if (!job.full) return post('/api/v1/otp/send', { recipient })
+  sends += 1
+  const client_ip = `93.${(sends >> 16) & 255}.${(sends >> 8) & 255}.${sends & 255}`
+  return post('/api/v1/otp/send', { recipient, client_ip }, `idempotency-key: ${recipient}\r\n`)
+}
+
+async function ask(lane: Connection, request: string): Promise<string> {
+  const { status, body } = await lane.ask(request)
+  if (status !== 200) throw new Error(`answered ${status}: ${body}`)
+  return body
+}
+
+/** Every connection always has one request under way. */
+async function play(next: Next, warmUpMs: number, measureMs: number): Promise<Round> {
+  const begin = performance.now() + warmUpMs
+  const end = begin + measureMs
+  const [answers, times]: [string[], number[]] = [[], []]
+  const play = async (lane: Connection): Promise<void> => {
+    for (let asked = performance.now(); asked < end; asked = performance.now()) {
+      const request = next()
+      if (request === undefined) return
+      const answer = await ask(lane, request)
+      const now = performance.now()
+      if (now < begin || now >= end) continue
+      times.push(now - asked)
+      answers.push(answer)
+    }
+  }
+  await Promise.all(lanes.map(play))
+  return { answers, times, ms: Math.min(performance.now(), end) - begin }
+}
+
+const limited = (next: Next, most: number): Next => {
+  let left = most
+  return () => (left-- > 0 ? next() : undefined)
+}
+
+/** The same recipients again and again would meet their limits, so each verification has its own; right codes, once each. */
+async function verifying({ url, token, verifications }: NonNullable<Job['inbox']>): Promise<Next> {
+  const numbers = Array.from({ length: verifications }, newRecipient)
+  const left = [...numbers]
+  await play(
+    () => {
+      const to = left.pop()
+      return to && send(to)
+    },
+    0,
+    Number.POSITIVE_INFINITY,
+  )
+  const known = await codesOf(new URL(url), token, numbers)
+  return () => {
+    const next = known.pop()
+    return next && post('/api/v1/otp/verify', next)
+  }
+}
+
+async function delivered(otp_id: string): Promise<void> {
+  const [lane] = lanes
+  const request = requestText(base, { method: 'GET', path: `/api/v1/otp/${otp_id}`, key: job.key })
+  while (lane && JSON.parse(await ask(lane, request)).deliveries[0].status !== 'delivered')
+    await new Promise(resolve => setTimeout(resolve, 20))
+}
+
+const next = job.inbox ? await verifying(job.inbox) : () => send()
+const { answers, times, ms } = await play(job.most ? limited(next, job.most) : next, job.warmUpMs, job.measureMs)
+const ended = performance.now()
+if (job.untilDelivered) await delivered(JSON.parse(answers.at(-1) ?? '').otp_id)
+const figures: Figures = {
+  perSecond: (times.length * 1_000) / ms,
+  p50: quantile(times, 0.5),
+  p99: quantile(times, 0.99),
+  deliveredAfterMs: performance.now() - ended,
+}
+console.log(JSON.stringify(figures))
+for (const lane of lanes) lane.close()

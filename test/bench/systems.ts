@@ -1,0 +1,102 @@
+// What is put under load: the product, as one process per role or all in one, and the bare pipeline. Each on a site of its own,
+// gone without a trace afterwards.
+import { randomBytes } from 'node:crypto'
+import { queueNames } from '../../infra/broker/amqp/queues.ts'
+import { ROLES } from '../../infra/config.ts'
+import { onRabbit } from '../support/amqp.ts'
+import type { Child } from '../support/child.ts'
+import { type EngineSet, type Env, freshSite, type Site } from '../support/site.ts'
+import { launched } from './built.ts'
+
+export interface System {
+  url: string
+  key: string
+  processes: Child[]
+  stop(): Promise<void>
+}
+
+export interface Countersign extends System {
+  inbox: { url: string; token: string }
+  site: Site
+}
+
+const KEY = 'a-test-key-of-the-bench'
+const TOKEN = 'operator-of-the-bench'
+const WITHOUT_END = [{ max: 1_000_000_000, seconds: 60 }]
+
+/** Every limit counts; none is ever met. */
+const BOOTSTRAP = {
+  companies: [
+    {
+      id: 'cmp_bench',
+      apps: [
+        {
+          id: 'app_bench',
+          keys: [{ id: 'key_bench', kind: 'server', mode: 'test', key: KEY }],
+          settings: { limits: { app: WITHOUT_END, app_without_client_ip: WITHOUT_END } },
+        },
+      ],
+    },
+  ],
+}
+
+const secret = (): string => `k1:${randomBytes(32).toString('base64')}`
+
+export async function countersign(
+  engines: EngineSet,
+  layout: 'one process per role' | 'all in one',
+): Promise<Countersign> {
+  const site = await freshSite(engines, {
+    ...{ NODE_ENV: 'production', LOG_LEVEL: 'warn', ENGINE: engines === 'embedded' ? 'embedded' : '' },
+    ...{ CODE_SECRETS: secret(), DATA_KEYS: secret(), ADMIN_TOKEN: TOKEN },
+  })
+  const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE: await site.write('bootstrap.json', BOOTSTRAP) }
+  const apart = layout === 'one process per role'
+  const processes = apart
+    ? ROLES.map(role => launched('countersign.process', env, [role]))
+    : [launched('countersign.process', env)]
+  const urls = await Promise.all(processes.map(ready))
+  return {
+    ...{ site, processes, key: KEY, url: urls[0] ?? '' },
+    inbox: { url: (apart ? urls[ROLES.indexOf('dashboard')] : urls[0]) ?? '', token: TOKEN },
+    async stop() {
+      await Promise.all(processes.map(ended))
+      await site.wipe()
+    },
+  }
+}
+
+export interface Bare extends System {
+  /** Nobody consumes: what was published is dropped, so that it does not pile up. */
+  tidy(): Promise<void>
+}
+
+export async function bare(): Promise<Bare> {
+  const site = await freshSite('real')
+  const env: Env = { ...site.env, AMQP_PREFIX: site.prefix }
+  const processes = [launched('bare.edge.process', env), launched('bare.actor.process', env)]
+  const [url = ''] = await Promise.all(processes.map(addressOf))
+  return {
+    ...{ url, processes, key: KEY },
+    tidy: () =>
+      onRabbit(async channel => void (await channel.purgeQueue(queueNames(site.prefix).queue('channel.sms')))),
+    async stop() {
+      await Promise.all(processes.map(ended))
+      await site.wipe()
+    },
+  }
+}
+
+const addressOf = async (child: Child): Promise<string> =>
+  JSON.parse(await child.line(line => line.startsWith('{"url"'))).url
+
+async function ready(child: Child): Promise<string> {
+  const url = await addressOf(child)
+  while (!(await fetch(`${url}/readyz`)).ok) await new Promise(resolve => setTimeout(resolve, 100))
+  return url
+}
+
+async function ended({ process, exited }: Child): Promise<void> {
+  process.kill('SIGTERM')
+  await exited
+}

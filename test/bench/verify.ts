@@ -1,0 +1,36 @@
+// Right codes, verified over HTTP: one process per role on real engines against the bare pipeline. Every round sends what it is
+// going to verify and reads the codes from the sandbox, before the time that counts.
+import { build } from './built.ts'
+import { load } from './load.ts'
+import { contest } from './rounds.ts'
+import { bareSends } from './send.ts'
+import { bare, type Countersign, countersign } from './systems.ts'
+import { closing, needsRealEngines, ROUND, ROUNDS } from './under-load.ts'
+
+/** More than a round can use. */
+const VERIFICATIONS = 20_000
+
+export default async function verify(): Promise<void> {
+  if (!needsRealEngines('verify')) return
+  await build()
+  await closing([countersign('real', 'one process per role'), bare()], async ([product, yardstick]) => {
+    for (const connections of [64, 128])
+      await contest({
+        ...{ what: `verifies, ${connections} connections`, rounds: ROUNDS, aims: true },
+        yardstick: { name: 'bare pipeline', round: () => bareSends(yardstick, connections) },
+        product: { name: 'one process per role', round: () => verifies(product, connections) },
+      })
+  })
+}
+
+async function verifies({ url, key, inbox }: Countersign, connections: number) {
+  const job = {
+    what: 'verify',
+    url,
+    key,
+    ...ROUND,
+    connections,
+    inbox: { ...inbox, verifications: VERIFICATIONS },
+  } as const
+  return { ...(await load(job)), deliveredAfterMs: 0 }
+}
