@@ -38,7 +38,7 @@ const REPORTS = { prefetch: 256, batch: 64, parallel: 8 }
 
 export function otp({ broker, store, keyring, clock, log }: OtpParts): Service {
   const otps = groupedDocs(store.docs('otps'))
-  const claims = claiming({ claims: store.docs('claims'), otps, clock })
+  const claims = claiming({ claims: groupedDocs(store.docs('claims')), otps, clock })
   const apps = knownApps({ tenancy: tenancy({ store, keyring }), clock })
   const relay = relaying({ broker, otps, log })
   const inTurn = serially()
@@ -46,7 +46,7 @@ export function otp({ broker, store, keyring, clock, log }: OtpParts): Service {
   const commit: Commit = (otp_id, owner, intent) => inTurn(otp_id, () => racing(otp_id, owner, intent))
   const parts = {
     ...{ keyring, clock, log, otps, apps, claims, relay, commit },
-    limits: limits({ counters: store.docs('counters'), clock }),
+    limits: limits({ counters: groupedDocs(store.docs('counters')), clock }),
     reputation: reputations({ ranges: store.docs('ip_ranges'), clock }),
   }
   const [send, resend, verify] = [sending(parts), resending(parts), verifying(parts)]

@@ -10,6 +10,13 @@ const bucketAt = (rule: LimitRule, now: number): number => Math.floor(now / leng
 /** How much of the bucket before has slid out of the window. */
 const passedAt = (rule: LimitRule, now: number): number => (now % lengthOf(rule)) / lengthOf(rule)
 
+/** The same as `grant`, for a thing that was never counted. */
+export function firstGrant(rules: readonly LimitRule[], wanted: number, now: number): Omit<CounterDoc, '_id'> {
+  const granted = Math.min(wanted, ...rules.map(rule => rule.max))
+  const windows = rules.map(rule => [nameOf(rule), { bucket: bucketAt(rule, now), count: granted, before: 0 }])
+  return { windows: Object.fromEntries(windows), granted, purge_at: purgeAt(rules, now) }
+}
+
 /** Grants as many of `wanted` as every rule allows, and counts them. */
 export function grant(rules: readonly LimitRule[], wanted: number, now: number): Pipeline {
   const rooms = rules.map(rule => {
