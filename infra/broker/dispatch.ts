@@ -3,6 +3,7 @@
 // stopping mean the same everywhere.
 import { inspect } from 'node:util'
 import type { Clock } from '../clock.ts'
+import { scrub } from '../log/scrub.ts'
 import { dead, type Flow, type Outcome } from './broker.ts'
 import { fifo } from './fifo.ts'
 import { delayFor } from './topology.ts'
@@ -159,19 +160,21 @@ async function endings<Item, Result>(
   }
 }
 
-/** What was thrown, short enough for a message header. */
-function reasonOf(thrown: unknown): string {
-  const reason = thrown instanceof Error || typeof thrown === 'string' ? String(thrown) : inspect(thrown)
-  return reason.slice(0, LONGEST_REASON)
-}
+/** What was thrown. */
+const reasonOf = (thrown: unknown): string =>
+  presentable(thrown instanceof Error || typeof thrown === 'string' ? String(thrown) : inspect(thrown))
+
+/** Short enough for a message header, and made safe as a log line is: it stays in the dead letters, where anyone may read it. */
+const presentable = (reason: string): string => scrub(reason).slice(0, LONGEST_REASON)
 
 /** What becomes of a work message: the outcome its handler returned, a retry by a delay the queue declares, a failure dead. */
 export function outcomeOf(ended: Ended<Outcome>, delays: readonly number[]): Outcome {
   if (ended.kind === 'failed') return dead(ended.reason)
   if (ended.kind === 'expired') return dead('expired before it was handed over')
   const outcome = ended.result
-  if (!KINDS.includes(outcome?.kind)) return dead(`the handler returned no outcome: ${inspect(outcome)}`)
-  if (outcome.kind !== 'retry') return outcome
+  if (!KINDS.includes(outcome?.kind)) return dead(presentable(`the handler returned no outcome: ${inspect(outcome)}`))
+  if (outcome.kind === 'dead') return dead(presentable(String(outcome.reason)))
+  if (outcome.kind === 'done') return outcome
   const delay = delayFor(delays, outcome.afterMs)
   return delay === undefined ? dead('a retry was asked of a queue without delays') : { kind: 'retry', afterMs: delay }
 }

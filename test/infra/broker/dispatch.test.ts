@@ -236,4 +236,23 @@ describe('what becomes of a work message', () => {
     expect(of({ kind: 'nonsense' }).kind).to.equal('dead')
     expect(outcomeOf({ kind: 'returned', result: retry(1) }, []).kind).to.equal('dead')
   })
+
+  it('names no recipient, however it died: its reason is kept where anyone may read it', async () => {
+    const said = [
+      of(dead('+447911123456 is no mobile')),
+      of({ kind: 'sent', note: 'anna@example.com' }),
+      await thrown(new Error('cannot reach +447911123456')),
+    ]
+    expect(said.map(outcome => outcome.kind)).to.deep.equal(['dead', 'dead', 'dead'])
+    expect(JSON.stringify(said)).to.not.match(/447911123456|anna@/)
+  })
+
+  async function thrown(error: Error): Promise<Outcome> {
+    const { accept, call, settled } = hands({ prefetch: 1 })
+    accept('a')
+    await turn()
+    call(0).fail(error)
+    await turn()
+    return outcomeOf(settled[0]?.[1] as Ended<Outcome>, [])
+  }
 })
