@@ -7,10 +7,11 @@ import { newId } from '../../infra/ids.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { atRest, inFlight } from '../../infra/otps/sealing.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
+import type { Reply } from '../../machines/otp.ts'
 import type { KnownApp } from './apps.ts'
 import type { Commit } from './commit.ts'
 import type { Limits, Taken } from './limits.ts'
-import { guessQuota } from './quotas.ts'
+import { guessQuota, type Quota } from './quotas.ts'
 import { limited, notFound, refusalOf } from './refusals.ts'
 
 type VerifyCall = Extract<OtpCall, { type: 'otp.verify' }>
@@ -29,7 +30,7 @@ export const verifying =
     const by = { key_id: call.by.key_id, kind: call.by.kind }
     const event_id = newId('evt', clock.now())
     const quotaOf = (doc: OtpDoc) => guessQuota(doc, doc.recipient, doc.context.started_by.kind, app.settings.limits)
-    let guessed = false
+    let counted: Quota | null = null
 
     const committed = await commit(call.otp_id, call.by, {
       async command(doc) {
@@ -37,22 +38,24 @@ export const verifying =
         const locked = lockedMs(await limits.look(quotaOf(doc)))
         return { id: command_id, type: 'otp.verify', at: clock.now(), by, right, locked_ms: locked, event_id }
       },
-      // Taken before the write, so that no more wrong codes are ever answered than the rule allows, however parallel they come.
-      async reserve(next, doc) {
-        const wrong = next.saved.context.wrong_codes > doc.context.wrong_codes
-        if (!wrong) return { undo: async () => {} }
+      // Taken before the write, and for a right code as well as for a wrong one: of those that come in parallel, no more are ever
+      // compared than the rule allows. Refused only when wrong, the others would still tell which was right.
+      async reserve(_, doc) {
         const quota = quotaOf(doc)
         const taken = await limits.take(quota)
         if (!taken.granted) return { refusal: limited('recipient_verify', taken.retry_after_ms), undo: async () => {} }
-        guessed = true
-        return { undo: () => limits.giveBack(quota) }
+        counted = quota
+        const undo = async (): Promise<void> => {
+          counted = null
+          await limits.giveBack(quota)
+        }
+        return { undo }
       },
     })
     if (committed === null) return notFound()
     if ('refusal' in committed) return committed.refusal
     const { doc, reply } = committed
-    // Also by a wrong code after approval, which is told that it came too late.
-    if (guessed) await lockIfSpent(limits, quotaOf(doc))
+    if (counted) await settle(limits, counted, reply)
     if (reply.kind === 'refused') return refusalOf(reply)
     if (reply.kind !== 'verified') throw new Error(`verify was told ${reply.kind}`)
     return {
@@ -65,8 +68,10 @@ export const verifying =
     }
   }
 
-/** The wrong code that used the limit up locks the recipient for as long as the rule counts. */
-async function lockIfSpent(limits: Limits, quota: ReturnType<typeof guessQuota>): Promise<void> {
+/** A right code counts for nothing. The wrong one that used the limit up locks the recipient for as long as the rule counts, also
+ *  after approval, where it is told that it came too late. */
+async function settle(limits: Limits, quota: Quota, reply: Reply): Promise<void> {
+  if (reply.kind === 'verified' && reply.matched) return limits.giveBack(quota)
   const seconds = Math.max(0, ...quota.rules.map(rule => rule.seconds))
   if (!(await limits.look(quota)).granted) await limits.lock(quota, seconds * 1000)
 }

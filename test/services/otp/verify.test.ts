@@ -1,0 +1,62 @@
+// Guesses at one recipient's codes that come all at once, on verifications of their own: how many are compared.
+import { expect } from 'chai'
+import { inFlight } from '../../../infra/otps/sealing.ts'
+import type { CountersignStore } from '../../../infra/store/collections.ts'
+import type { OtpAnswer } from '../../../machines/calls.ts'
+import { codeOf } from '../../../services/otp/verify.ts'
+import { wrongFor } from '../../support/flow.ts'
+import { actorOn, type TestActor } from '../../support/otp.actor.ts'
+import { eachStore } from '../../support/stores.ts'
+import { testKeyring } from '../../support/tenancy.ts'
+
+const MOST_WRONG = 3
+
+eachStore('guesses for one recipient', fresh => {
+  const keyring = testKeyring()
+  let store: CountersignStore
+  let actor: TestActor
+  beforeEach(async () => {
+    store = await fresh()
+    const limits = { recipient_verify: [{ max: MOST_WRONG, seconds: 3600 }], recipient: [{ max: 100, seconds: 600 }] }
+    const app = { _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: { limits }, created_at: 0, rev: 0 }
+    await store.docs('apps').insert([app])
+    actor = await actorOn(store, keyring)
+  })
+  afterEach(() => actor.close())
+
+  const send = async (): Promise<{ otp_id: string; code: string }> => {
+    const { otp_id } = await actor.send({ company: 'cmp_1', app: 'app_1', recipient: '+14155550123' })
+    const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
+    return { otp_id, code: doc ? codeOf(keyring, doc) : '' }
+  }
+  const verify = (otp_id: string, code: string): Promise<OtpAnswer> =>
+    actor.ask({
+      type: 'otp.verify',
+      by: { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', key_id: 'key_server', kind: 'server' },
+      otp_id,
+      sealed_code: keyring.seal(code, inFlight.code),
+    })
+  const told = (answer: OtpAnswer): string =>
+    answer.kind === 'verified'
+      ? answer.status
+      : answer.kind === 'refused'
+        ? (answer.scope ?? answer.error)
+        : answer.kind
+
+  it('past the limit are refused alike, right or wrong', async () => {
+    const begun = []
+    for (let nth = 0; nth < 2 * MOST_WRONG; nth += 1) begun.push(await send())
+    const guesses = begun.map(({ otp_id, code }, nth) => verify(otp_id, nth < MOST_WRONG ? wrongFor(code) : code))
+    expect((await Promise.all(guesses)).map(told)).to.deep.equal([
+      ...Array(MOST_WRONG).fill('pending'),
+      ...Array(MOST_WRONG).fill('recipient_verify'),
+    ])
+  })
+
+  it('that are right count for nothing', async () => {
+    for (let nth = 0; nth <= MOST_WRONG; nth += 1) {
+      const { otp_id, code } = await send()
+      expect(told(await verify(otp_id, code))).to.equal('approved')
+    }
+  })
+})
