@@ -58,16 +58,33 @@ export const publicUrl = () =>
     return url ? `${url.origin}${url.pathname}`.replace(/\/+$/, '') : ''
   })
 
-/** Only the scheme and that a host follows: a list of MongoDB hosts is not a URL by the book. The text may hold a password. */
+/** Its scheme, that hosts with ports follow, and that what is escaped can be read: what a driver would refuse later, or for ever.
+ *  Not parsed as a URL, as a list of MongoDB hosts is none by the book. The text may hold a password, so none of it is repeated. */
 export const engineUrl = (...schemes: string[]) =>
   value((text, complain) => {
     const scheme = schemes.find(name => text.startsWith(`${name}://`))
-    const rest = text.slice((scheme?.length ?? 0) + '://'.length)
+    const [, hosts] = /^(?:[^@/?#]*@)?([^@/?#\s]+)(?:[/?#]\S*)?$/.exec(text.slice((scheme?.length ?? 0) + 3)) ?? []
     if (!scheme) complain(`must begin with ${schemes.map(name => `${name}://`).join(' or ')}`)
-    else if (!/^([^@/?#]*@)?[^@/?#\s]+([/?#]\S*)?$/.test(rest))
+    else if (hosts === undefined)
       complain('must name a host after its scheme; @, / and ? in a password are written %40, %2F and %3F')
+    else if (!isEscaped(text)) complain('has a % that escapes nothing: in a password it is written %25')
+    else if (!hosts.split(',').every(isHostWithPort)) complain('must give a port, if any, from 1 to 65535')
     return text
   })
+
+const isHostWithPort = (text: string): boolean => {
+  const [, port] = /^(?:\[[^\]]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text) ?? [null, '0']
+  return port === undefined || (Number(port) >= 1 && Number(port) <= HIGHEST_PORT)
+}
+
+function isEscaped(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** What `listen` takes: a name or an address, an IPv6 one without brackets. */
 export const host = () =>

@@ -26,6 +26,26 @@ describe('the engines', () => {
     expect(wrongIn({ MONGODB_URL: 'mongodb://', AMQP_URL: 'amqp://guest@' })).to.deep.equal(['MONGODB_URL', 'AMQP_URL'])
   })
 
+  it('want ports that exist and escapes that can be read, and repeat no password', () => {
+    for (const rest of [
+      'u:pa55@h.test:99999',
+      'u:pa55@h.test:x',
+      'u:pa55@h.test:0',
+      'u:pa55%zz@h.test',
+      'u:pa55%@h.test',
+    ]) {
+      const urls = { MONGODB_URL: `mongodb://${rest}/db`, AMQP_URL: `amqp://${rest}` }
+      expect(wrongIn(urls), rest).to.deep.equal(['MONGODB_URL', 'AMQP_URL'])
+      expect(JSON.stringify(problemsOf(urls))).to.not.include('pa55')
+    }
+    expect(wrongIn({ MONGODB_URL: 'mongodb://a.test:1,b.test:99999/?replicaSet=rs', AMQP_URL })).to.deep.equal([
+      'MONGODB_URL',
+    ])
+    expect(
+      wrongIn({ MONGODB_URL: 'mongodb://%2Ftmp%2Fm.sock/db', AMQP_URL: 'amqp://u:50%25@[::1]:5672' }),
+    ).to.deep.equal([])
+  })
+
   it('cannot be asked for both ways', () => {
     expect(wrongIn({ ...engines, ENGINE: 'embedded' })).to.deep.equal(['ENGINE'])
     expect(wrongIn({ MONGODB_URL, ENGINE: 'embedded' })).to.deep.equal(['ENGINE'])
