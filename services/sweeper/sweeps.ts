@@ -4,6 +4,7 @@ import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Relay } from '../../infra/otps/outbox.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
+import type { Pipeline } from '../../infra/store/docs.ts'
 import type { OtpReport } from '../../machines/reports.ts'
 
 export interface SweepParts {
@@ -29,7 +30,7 @@ export function sweeps({ store, broker, relay, clock }: SweepParts): Record<stri
     async expiry(partition) {
       const now = clock.now()
       const due = await otps.find({ partition, due_at: { $gt: 0, $lte: now } }, { sort: { due_at: 1 }, limit: BATCH })
-      await otps.change(due.map(({ _id }) => ({ _id, update: { $max: { due_at: now + REMIND_AGAIN_MS } } })))
+      await otps.change(due.map(({ _id }) => ({ _id, update: postponed(now + REMIND_AGAIN_MS) })))
       await Promise.all(
         due.map(({ _id: otp_id, due_at }) => {
           const reminder: OtpReport = { type: 'otp.due', otp_id }
@@ -46,7 +47,7 @@ export function sweeps({ store, broker, relay, clock }: SweepParts): Record<stri
         { partition, outbox_at: { $gt: 0, $lte: now - STUCK_MS } },
         { sort: { outbox_at: 1 }, limit: BATCH },
       )
-      await otps.change(stuck.map(({ _id }) => ({ _id, update: { $max: { outbox_at: now } } })))
+      await otps.change(stuck.map(({ _id }) => ({ _id, update: seenTo(now) })))
       for (const { _id, outbox } of stuck) relay(_id, outbox)
       return stuck.length
     },
@@ -69,3 +70,13 @@ export function sweeps({ store, broker, relay, clock }: SweepParts): Record<stri
     },
   }
 }
+
+/** Only while it is due: one that ended since it was found must not become due for ever. */
+const postponed = (until: number): Pipeline => [
+  { $set: { due_at: { $cond: [{ $gt: ['$due_at', 0] }, { $max: ['$due_at', until] }, '$$REMOVE'] } } },
+]
+
+/** Only while there is something in it, for the same reason. */
+const seenTo = (now: number): Pipeline => [
+  { $set: { outbox_at: { $cond: [{ $eq: [{ $size: '$outbox' }, 0] }, null, { $max: ['$outbox_at', now] }] } } },
+]

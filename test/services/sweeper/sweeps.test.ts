@@ -2,9 +2,11 @@ import { expect } from 'chai'
 import type { ClaimDoc, OtpDoc, Outgoing } from '../../../infra/otps/documents.ts'
 import { PARTITIONS } from '../../../infra/otps/partition.ts'
 import type { CountersignStore } from '../../../infra/store/collections.ts'
+import type { Update } from '../../../infra/store/docs.ts'
 import { sweeps } from '../../../services/sweeper/sweeps.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eachStore } from '../../support/stores.ts'
+import { watched } from '../../support/tenancy.ts'
 
 eachStore('sweeps', fresh => {
   let clock: TestClock
@@ -17,17 +19,17 @@ eachStore('sweeps', fresh => {
     published = []
     relayed = []
   })
-  const sweeping = () =>
+  const sweeping = (on = store) =>
     sweeps({
-      ...{ store, clock },
+      ...{ store: on, clock },
       broker: { publish: async (queue, { id, body }) => void published.push({ queue, id, body }) },
       relay: Object.assign(
         (otp_id: string, effects: readonly Outgoing[]) => void relayed.push([otp_id, effects.map(({ id }) => id)]),
         { settled: async () => {} },
       ),
     })
-  const sweepAll = async (name: 'expiry' | 'outbox' | 'claims') => {
-    const sweep = sweeping()[name]
+  const sweepAll = async (name: 'expiry' | 'outbox' | 'claims', on = store) => {
+    const sweep = sweeping(on)[name]
     let rows = 0
     for (let partition = 0; partition < PARTITIONS; partition += 1) rows += (await sweep?.(partition)) ?? 0
     return rows
@@ -64,6 +66,20 @@ eachStore('sweeps', fresh => {
     expect(await sweepAll('outbox')).to.equal(0)
     await clock.advance(10_000)
     expect(await sweepAll('outbox')).to.equal(2)
+  })
+
+  it('leave alone what was seen to between their looking and their marking it', async () => {
+    const effect: Outgoing = { id: 'a', queue: 'channel.sms', body: {}, at: clock.now() }
+    await otp('otp_due', { due_at: clock.now() })
+    await otp('otp_stuck', { outbox: [effect], outbox_at: clock.now() })
+    await clock.advance(10_000)
+    const overtakenBy = (_id: string, update: Update<OtpDoc>) =>
+      watched(store, { before: call => call === 'otps.change' && store.docs('otps').modify({ _id }, update) })
+    await sweepAll('expiry', overtakenBy('otp_due', { $unset: { due_at: true } }))
+    await sweepAll('outbox', overtakenBy('otp_stuck', { $set: { outbox: [], outbox_at: null } }))
+    const left = await store.docs('otps').get(['otp_due', 'otp_stuck'])
+    expect(left.get('otp_due')).not.to.have.property('due_at')
+    expect(left.get('otp_stuck')?.outbox_at).to.equal(null)
   })
 
   it('free idempotency keys whose holder died, and are done with those whose verification is there', async () => {
