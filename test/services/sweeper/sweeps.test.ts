@@ -8,6 +8,8 @@ import { type TestClock, testClock } from '../../support/clock.ts'
 import { eachStore } from '../../support/stores.ts'
 import { watched } from '../../support/tenancy.ts'
 
+const PARTITION = 3
+
 eachStore('sweeps', fresh => {
   let clock: TestClock
   let store: CountersignStore
@@ -28,8 +30,8 @@ eachStore('sweeps', fresh => {
         { settled: async () => {} },
       ),
     })
-  const sweepAll = async (name: 'expiry' | 'outbox' | 'claims', on = store) => {
-    const sweep = sweeping(on)[name]
+  const sweepAll = async (name: 'expiry' | 'outbox' | 'claims') => {
+    const sweep = sweeping()[name]
     let rows = 0
     for (let partition = 0; partition < PARTITIONS; partition += 1) rows += (await sweep?.(partition)) ?? 0
     return rows
@@ -37,7 +39,7 @@ eachStore('sweeps', fresh => {
   const otp = (_id: string, more: Partial<OtpDoc>) =>
     store
       .docs('otps')
-      .insert([{ _id, rev: 1, partition: 3, outbox: [], outbox_at: null, ...more } as unknown as OtpDoc])
+      .insert([{ _id, rev: 1, partition: PARTITION, outbox: [], outbox_at: null, ...more } as unknown as OtpDoc])
 
   it('remind of verifications whose time is up, once, and again only if nothing came of it', async () => {
     await otp('otp_due', { due_at: clock.now() + 1_000 })
@@ -75,8 +77,9 @@ eachStore('sweeps', fresh => {
     await clock.advance(10_000)
     const overtakenBy = (_id: string, update: Update<OtpDoc>) =>
       watched(store, { before: call => call === 'otps.change' && store.docs('otps').modify({ _id }, update) })
-    await sweepAll('expiry', overtakenBy('otp_due', { $unset: { due_at: true } }))
-    await sweepAll('outbox', overtakenBy('otp_stuck', { $set: { outbox: [], outbox_at: null } }))
+    const { expiry } = sweeping(overtakenBy('otp_due', { $unset: { due_at: true } }))
+    const { outbox } = sweeping(overtakenBy('otp_stuck', { $set: { outbox: [], outbox_at: null } }))
+    expect([await expiry?.(PARTITION), await outbox?.(PARTITION)]).to.deep.equal([1, 1])
     const left = await store.docs('otps').get(['otp_due', 'otp_stuck'])
     expect(left.get('otp_due')).not.to.have.property('due_at')
     expect(left.get('otp_stuck')?.outbox_at).to.equal(null)
