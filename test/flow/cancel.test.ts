@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import { eachFlow } from '../support/each-flow.ts'
 import { refusal } from '../support/flow.calls.ts'
-import { eachFlow, wrongFor } from '../support/flow.ts'
+import { wrongFor } from '../support/flow.ts'
 
 eachFlow('canceling', flow => {
   it('ends a verification; twice is the same', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import { eachFlow } from '../support/each-flow.ts'
 import { type Caller, refusal } from '../support/flow.calls.ts'
-import { eachFlow, freshNumber, wrongFor } from '../support/flow.ts'
+import { freshNumber, wrongFor } from '../support/flow.ts'
 
 const HOUR = 3_600_000
 

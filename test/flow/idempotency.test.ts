@@ -3,8 +3,9 @@ import { expect } from 'chai'
 import { newId } from '../../infra/ids.ts'
 import { partitionOf } from '../../infra/otps/partition.ts'
 import { claimOf } from '../../services/edge/idempotency.ts'
+import { eachFlow, LIVE } from '../support/each-flow.ts'
 import { refusal } from '../support/flow.calls.ts'
-import { eachFlow, freshNumber, LIVE, type Tenant } from '../support/flow.ts'
+import { freshNumber, type Tenant } from '../support/flow.ts'
 
 const DAY = 86_400_000
 const HELD_MS = 30_000

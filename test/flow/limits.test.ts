@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import type { LimitRule } from '../../machines/settings.ts'
+import { ABUSIVE, eachFlow, LIVE, VPN } from '../support/each-flow.ts'
 import { type Answer, refusal } from '../support/flow.calls.ts'
-import { ABUSIVE, eachFlow, freshNumber, LIVE, VPN } from '../support/flow.ts'
+import { freshNumber } from '../support/flow.ts'
 
 const ONE = '8.8.4.4'
 

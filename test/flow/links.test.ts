@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import { eachFlow } from '../support/each-flow.ts'
 import { type Caller, refusal } from '../support/flow.calls.ts'
-import { type Begun, eachFlow, freshNumber, type Tenant } from '../support/flow.ts'
+import { type Begun, freshNumber, type Tenant } from '../support/flow.ts'
 
 type Mode = 'link_code' | 'link_inbound'
 

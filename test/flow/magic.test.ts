@@ -1,7 +1,7 @@
 // Recipients with a fixed fate, by number and by address. How the sandbox plays each receipt is told in sandbox.test.ts.
 import { expect } from 'chai'
+import { eachFlow } from '../support/each-flow.ts'
 import { refusal } from '../support/flow.calls.ts'
-import { eachFlow } from '../support/flow.ts'
 
 const REFUSED: [number: string, name: string, status: number, type: string][] = [
   ['+15005550001', 'invalid', 422, 'InvalidRecipientError'],

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { ipRangeId } from '../../infra/tenancy/documents.ts'
+import { eachFlow } from '../support/each-flow.ts'
 import { type Caller, refusal } from '../support/flow.calls.ts'
-import { eachFlow, freshNumber, wrongFor } from '../support/flow.ts'
+import { freshNumber, wrongFor } from '../support/flow.ts'
 
 const NOT_ALLOWED = { type: 'ResendNotAllowedError', status: 409 }
 const AT_ONCE = { resend_cooldown_seconds: [0] }

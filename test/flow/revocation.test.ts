@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import { eachFlow } from '../support/each-flow.ts'
 import { refusal } from '../support/flow.calls.ts'
-import { CACHES_MS, eachFlow, freshNumber } from '../support/flow.ts'
+import { CACHES_MS, freshNumber } from '../support/flow.ts'
 
 const REFUSED = { type: 'HTTPException', status: 401 }
 

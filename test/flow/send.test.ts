@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import { ABUSIVE, eachFlow } from '../support/each-flow.ts'
 import { refusal } from '../support/flow.calls.ts'
-import { ABUSIVE, eachFlow, freshNumber } from '../support/flow.ts'
+import { freshNumber } from '../support/flow.ts'
 
 eachFlow('sending', flow => {
   it('answers the verification, and the code arrives', async () => {

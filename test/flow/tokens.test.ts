@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { newId } from '../../infra/ids.ts'
+import { eachFlow } from '../support/each-flow.ts'
 import { type Answer, ask, refusal } from '../support/flow.calls.ts'
-import { eachFlow, type Tenant } from '../support/flow.ts'
+import type { Tenant } from '../support/flow.ts'
 
 const TOKEN_LIFE_MS = 600_000
 

@@ -1,6 +1,5 @@
-// The whole pipeline over HTTP: one Countersign per engine set, shared by every flow suite, since starting one on real engines takes
-// seconds. Tests keep apart by having apps, keys and recipients of their own. Time stands still on the embedded engines and runs on
-// the real ones; on both a test can let it pass.
+// The whole pipeline over HTTP, and what a test does with it: makes apps and keys, sends, reads the sandbox's inbox, lets time pass.
+// Time stands still on the embedded engines and runs on the real ones; on both it can be moved.
 import { expect } from 'chai'
 import type { InboxMessage } from '../../infra/otps/inbox.ts'
 import type { KeyKind, Mode } from '../../machines/otp.ts'
@@ -9,7 +8,7 @@ import { type Countersign, type StartOptions, startCountersign } from './counter
 import { eventually } from './eventually.ts'
 import { type Answer, ask, type Caller, caller } from './flow.calls.ts'
 import { flowingClock } from './flowing-clock.ts'
-import { type EngineSet, onEachEngineSet } from './site.ts'
+import type { EngineSet } from './site.ts'
 
 export interface Tenant {
   company: string
@@ -161,50 +160,3 @@ export async function openFlow(options: StartOptions): Promise<Flow> {
 
 /** How much passes at a time where time has to be moved. */
 const STEP_MS = 25
-
-const shared = new Map<EngineSet, Promise<Flow>>()
-
-/** Runs a suite on every engine set this run has, on the one Countersign all flow suites share there. */
-export const eachFlow = (title: string, suite: (flow: Flow, engines: EngineSet) => void): void =>
-  onEachEngineSet(title, engines => {
-    const flow = {} as Flow
-    before(async function () {
-      this.timeout(120_000)
-      if (!shared.has(engines)) shared.set(engines, openFlow({ engines, bootstrap: BOOTSTRAP }))
-      Object.assign(flow, await shared.get(engines))
-    })
-    suite(flow, engines)
-  })
-
-/** Documentation addresses count as reserved, so these lists are of real ones. */
-export const ABUSIVE = '45.95.147.7'
-export const VPN = '185.220.101.9'
-/** An app that sends in live mode as well: the sandbox is its provider. */
-export const LIVE = {
-  server: 'sk_live_flow0123456789',
-  tester: 'sk_test_flow0123456789',
-}
-const BOOTSTRAP = {
-  companies: [
-    {
-      ...{ id: 'cmp_flow', name: 'Flow' },
-      apps: [
-        {
-          ...{ id: 'app_flow', name: 'Flow', settings: { limits: { recipient: [{ max: 2, seconds: 600 }] } } },
-          keys: Object.entries(LIVE).map(([name, key]) => ({ id: `key_${name}`, key })),
-          providers: [{ name: 'inbox', channel: 'sms', type: 'sandbox', config: {} }],
-        },
-      ],
-    },
-  ],
-  ip_lists: [
-    { class: 'abusive', cidr: '45.95.147.0/24' },
-    { class: 'vpn', cidr: '185.220.101.0/24' },
-  ],
-}
-
-// Once every suite is through.
-after(async function () {
-  this.timeout(60_000)
-  for (const flow of shared.values()) await (await flow).stop()
-})
