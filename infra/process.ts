@@ -2,6 +2,7 @@
 // that a person can act on them, with exit 1.
 import process from 'node:process'
 import type { Hosted } from './host.ts'
+import { scrub } from './log/scrub.ts'
 import { StartProblem } from './start-problem.ts'
 import { Unavailable } from './unavailable.ts'
 
@@ -21,6 +22,11 @@ export async function runProcess(start: () => Promise<Pick<Hosted, 'ready' | 'st
   }
   // From the first moment: whoever starts a process may change their mind at once.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop)
+  // A bug nobody caught. Left to Node, its last words would show all that hangs on the error, a driver's documents included.
+  process.on('uncaughtException', error => {
+    process.stderr.write(`Countersign failed.\n${told(error)}\n`)
+    process.exit(1)
+  })
   try {
     await (await starting).ready
   } catch (error) {
@@ -30,11 +36,11 @@ export async function runProcess(start: () => Promise<Pick<Hosted, 'ready' | 'st
   }
 }
 
-/** A stack only where the fault may be in the code. */
+/** A stack only where the fault may be in the code; then nobody has looked what is in it, so it is made as safe as a log line. */
 function told(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
+  if (!(error instanceof Error)) return scrub(String(error))
   const knownKind = error instanceof StartProblem || error instanceof Unavailable || isSystemError(error)
-  return knownKind ? error.message : (error.stack ?? error.message)
+  return knownKind ? error.message : scrub(error.stack ?? error.message)
 }
 
 /** `EACCES: permission denied, mkdir '/data'` says all there is to say. */

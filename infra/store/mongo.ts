@@ -1,8 +1,10 @@
 // The store on MongoDB, 6.0 or newer; a replica set, or a single server for development. In: a URL and the table of collections. Out: the
 // store port, at once: it connects in the background, so a process can start, and answer health checks, while the engine is away. A call
 // waits for the engine and its indexes up to `timeoutMs`, then rejects with `Unavailable`; the next one tries again.
-import { type Db, MongoClient, ReadPreference } from 'mongodb'
+import { type Db, MongoClient, type MongoClientOptions, ReadPreference } from 'mongodb'
 import { type Clock, systemClock } from '../clock.ts'
+import { scrub } from '../log/scrub.ts'
+import { StartProblem } from '../start-problem.ts'
 import { Unavailable } from '../unavailable.ts'
 import { type Gate, mongoDocs } from './mongo/docs.ts'
 import { inPortTerms } from './mongo/errors.ts'
@@ -55,7 +57,7 @@ export function mongoStore<C extends Collections>(options: MongoStoreOptions<C>)
  *  acknowledged by a majority, in their journals. */
 function clientOf(url: string, timeoutMs: number): MongoClient {
   const asked = new URLSearchParams(url.split('?')[1])
-  return new MongoClient(url, {
+  const options: MongoClientOptions = {
     appName: 'countersign',
     readPreference: ReadPreference.primary,
     readConcern: { level: 'local' },
@@ -66,7 +68,13 @@ function clientOf(url: string, timeoutMs: number): MongoClient {
     serverSelectionTimeoutMS: timeoutMs,
     connectTimeoutMS: timeoutMs,
     ...(asked.has('maxPoolSize') ? {} : { maxPoolSize: 50 }),
-  })
+  }
+  try {
+    return new MongoClient(url, options)
+  } catch (error) {
+    // An option it does not know, say. The driver may quote the whole of the URL, password and all.
+    throw new StartProblem(`MONGODB_URL: ${scrub(error instanceof Error ? error.message : String(error))}`)
+  }
 }
 
 function databaseIn(url: string): string | undefined {

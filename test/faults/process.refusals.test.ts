@@ -30,6 +30,15 @@ describe('a process that cannot start', () => {
     expect(lines.join('\n'), 'and no secret').not.to.contain('c2hvcnQ')
   })
 
+  it('names the URL of an engine that its driver cannot use, and no password', async () => {
+    const urls = { MONGODB_URL: 'mongodb://u:pa55@127.0.0.1/x?colour=red', AMQP_URL: 'amqp://127.0.0.1:1' }
+    const lines = await complaint(main(await site('embedded'), urls))
+    expect(lines).to.have.length(1)
+    expect(lines[0])
+      .to.match(/^MONGODB_URL: .*colour/)
+      .and.not.to.contain('pa55')
+  })
+
   it('is one in production without secrets, and makes none by itself', async () => {
     const here = await site('embedded')
     const lines = await complaint(main(here, { NODE_ENV: 'production', ENGINE: 'embedded' }))

@@ -14,7 +14,7 @@ import { onEachEngineSet } from '../support/site.ts'
 const STOPPED = { code: 0, signal: null }
 
 describe('a process', () => {
-  const { site, main } = processes()
+  const { site, main, crashing } = processes()
 
   it('makes secrets only its user can read, and finds them again', async () => {
     const here = await site('embedded')
@@ -37,6 +37,16 @@ describe('a process', () => {
     stopping.process.kill('SIGINT')
     expect(await stopping.exited).to.deep.equal(STOPPED)
     expect(stopping.stderr()).to.equal('')
+  })
+
+  it('that a bug ends says what it was, and nothing of what hangs on it', async () => {
+    const bug = `Object.assign(new Error('no way to +447911123456'), { document: ['for', 'anna'].join(' ') })`
+    const services = `data:text/javascript,export default {
+      otp: () => ({ attach: async () => { setImmediate(() => { throw ${bug} }); return [] } }) }`
+    const failing = crashing(await site('embedded'), { services })
+    expect(await failing.exited).to.deep.equal({ code: 1, signal: null })
+    expect(failing.stderr()).to.match(/^Countersign failed\.\nError: no way to \[phone\]\n +at /)
+    expect(failing.stderr()).not.to.contain('for anna')
   })
 
   it('stops while it is still starting', async () => {
