@@ -113,6 +113,7 @@ export async function start(config: Config, own: Own = {}): Promise<Running> {
   const { http, metricsPort } = config
   // Secrets are shown once: to whoever started the process, never through the log, which would rightly hide them.
   const tell = own.tell ?? (text => void process.stdout.write(text))
+  const apply = { store, keyring, clock, made: new Map<string, string>() }
   let demo: Demo | null = null
 
   const hosted = await host({
@@ -133,10 +134,10 @@ export async function start(config: Config, own: Own = {}): Promise<Running> {
     prepare: async () => {
       await store.ping()
       if (bootstrap === null) {
-        if (!config.production && config.roles.includes('edge')) demo ??= await createDemo({ store, keyring, clock })
+        if (!config.production && config.roles.includes('edge')) demo ??= await createDemo(apply)
         return
       }
-      const { minted, mintedSecrets, warnings } = await applyBootstrap(bootstrap, { store, keyring, clock })
+      const { minted, mintedSecrets, warnings } = await applyBootstrap(bootstrap, apply)
       for (const warning of warnings) log.warn({ warning }, 'bootstrap.warned')
       for (const { id, key } of minted) tell(`New key ${id}: ${key}\n`)
       for (const { app_id, secret } of mintedSecrets) tell(`New webhook signing secret of ${app_id}: ${secret}\n`)
@@ -145,7 +146,9 @@ export async function start(config: Config, own: Own = {}): Promise<Running> {
   const [port, openPort] = hosted.ports
   const url = origin(http.host, port)
   const ready = hosted.ready.then(() => {
-    if (demo) tell(demoGuide(http.publicUrl ?? url, demo, secrets.adminTokens[0]?.token ?? ''))
+    const here = http.publicUrl ?? url
+    const adminUrl = config.roles.includes('dashboard') ? here : null
+    if (demo) tell(demoGuide(demo, { url: here, adminUrl, adminToken: secrets.adminTokens[0]?.token ?? '' }))
   })
   // Whoever awaits it is told; who does not must not be killed by it.
   ready.catch(() => {})

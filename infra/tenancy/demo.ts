@@ -26,10 +26,10 @@ export interface Demo {
   publishable: string
 }
 
-/** The keys of the demo app, or null when there is any company already. */
+/** The keys of the demo app, or null when there is any company already that an earlier try has not made. */
 export async function createDemo(to: ApplyTo): Promise<Demo | null> {
   const [company] = await to.store.docs('companies').find({}, { sort: { _id: 1 }, limit: 1 })
-  if (company) return null
+  if (company && !to.made?.size) return null
   const { minted } = await write(readBootstrap(DEMO), to)
   const keyOf = (id: string): string | undefined => minted.find(key => key.id === id)?.key
   const [server, publishable] = [keyOf('key_demoserver'), keyOf('key_demodevice')]
@@ -37,8 +37,15 @@ export async function createDemo(to: ApplyTo): Promise<Demo | null> {
   return server && publishable ? { server, publishable } : null
 }
 
+export interface DemoPlace {
+  url: string
+  /** Null when another process serves the admin API, who knows where. */
+  adminUrl: string | null
+  adminToken: string
+}
+
 /** What a developer pastes into a second terminal. */
-export const demoGuide = (url: string, keys: Demo, adminToken: string): string => `
+export const demoGuide = (keys: Demo, { url, adminUrl, adminToken }: DemoPlace): string => `
   A demo app is ready. Its test keys are shown this once:
 
     server key       ${keys.server}
@@ -49,9 +56,9 @@ export const demoGuide = (url: string, keys: Demo, adminToken: string): string =
     curl -s ${url}/api/v1/otp/send -H 'authorization: Bearer ${keys.server}' \\
       -H 'content-type: application/json' -d '{"recipient": "+15005550010"}'
 
-  Read it in the sandbox:
+  Read it in the sandbox${adminUrl === null ? ', at the process that plays the dashboard' : ''}:
 
-    curl -s '${url}/admin/v1/sandbox/messages?recipient=%2B15005550010' -H 'authorization: Bearer ${adminToken}'
+    curl -s '${adminUrl ?? 'http://…'}/admin/v1/sandbox/messages?recipient=%2B15005550010' -H 'authorization: Bearer ${adminToken}'
 
   Check it, with the otp_id and the code you got:
 

@@ -1,0 +1,59 @@
+// The first minute of a developer: what the first start prints, pasted as it is.
+import { expect } from 'chai'
+import { eachEngineSet } from '../support/countersign.ts'
+import { eventually } from '../support/eventually.ts'
+
+interface Command {
+  url: string
+  headers: Record<string, string>
+  body: string | undefined
+}
+
+/** Every curl of the guide, as curl would read it. */
+const commandsIn = (guide: string): Command[] =>
+  guide
+    .replaceAll('\\\n', '')
+    .split('\n')
+    .filter(line => line.trim().startsWith('curl '))
+    .map(line => ({
+      url: /https?:\/\/[^\s']+/.exec(line)?.[0] ?? '',
+      headers: Object.fromEntries([...line.matchAll(/-H '([^:]+): ([^']*)'/g)].map(([, name, value]) => [name, value])),
+      body: / -d '([^']*)'/.exec(line)?.[1],
+    }))
+
+async function run<T>({ url, headers, body }: Command): Promise<T> {
+  const response = await fetch(url, { headers, ...(body === undefined ? {} : { method: 'POST', body }) })
+  const answer = await response.text()
+  expect(response.status, answer).to.equal(200)
+  return JSON.parse(answer) as T
+}
+
+eachEngineSet('the first start', (start, engines) => {
+  it('prints commands that send a code, read it and check it', async () => {
+    const [send, read, check] = commandsIn((await start()).told()) as [Command, Command, Command]
+    const { otp_id } = await run<{ otp_id: string }>(send)
+    const code = await eventually(async () => {
+      const [message] = await run<{ otp_id: string; code: string }[]>(read)
+      expect(message?.otp_id).to.equal(otp_id)
+      return message?.code
+    })
+    const filledIn = check.body?.replace('…', otp_id).replace('…', `${code}`)
+    const { matched } = await run<{ matched: boolean }>({ ...check, body: filledIn })
+    expect(matched).to.equal(true)
+  })
+
+  it('shows the keys once, and only to who started it', async () => {
+    const first = await start()
+    const keys = first.told().match(/[sp]k_test_\w{40,}/g) ?? []
+    expect(new Set(keys)).to.have.length(2)
+    for (const key of keys) expect(first.log.output()).not.to.contain(key)
+    expect((await first.restart()).told()).to.equal('')
+  })
+
+  if (engines === 'real')
+    it('of an edge alone sends nobody to itself for the sandbox', async () => {
+      const { told, url } = await start({ roles: ['edge'] })
+      expect(told()).to.contain(`${url}/api/v1/otp/send`).and.to.contain('at the process that plays the dashboard')
+      expect(told()).not.to.contain(`${url}/admin`)
+    })
+})
