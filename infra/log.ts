@@ -75,6 +75,7 @@ function readable(out: { write(line: string): void }): { write(line: string): vo
   const format = prettyFactory({
     colorize: process.stdout.isTTY === true,
     translateTime: 'SYS:HH:MM:ss.l',
+    singleLine: true,
     errorLikeObjectKeys: ['err'],
   })
   return { write: line => out.write(format(line) ?? line) }
