@@ -18,7 +18,7 @@ export class BootstrapProblems extends StartProblem {
   readonly problems: readonly Problem[]
 
   constructor(problems: readonly Problem[]) {
-    super(problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('\n'))
+    super(problems.map(({ path, message }) => `${path || 'BOOTSTRAP_FILE'}: ${message}`).join('\n'))
     this.problems = problems
   }
 }
