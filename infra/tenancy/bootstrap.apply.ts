@@ -1,6 +1,7 @@
 // In: a bootstrap file without problems or conflicts. Out: the store as the file says, and what was made on the way.
 // Each step finds out what is missing and writes only that, so it can be done twice, by several at once, and after a crash anywhere.
-// Keys come last: what is shown only once is made when nothing else can fail any more.
+// Keys come last: what is shown only once is made when nothing else can fail any more. Should an answer of the store be lost all the
+// same, `made` remembers what was made, so that the next try can still show it.
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import type { Keyring } from '../crypto/keyring.ts'
@@ -15,6 +16,8 @@ export interface ApplyTo {
   store: CountersignStore
   keyring: Pick<Keyring, 'seal' | 'unseal'>
   clock: Pick<Clock, 'now'>
+  /** Values made by an earlier try, by what they are for. The same map is given to every try. */
+  made?: Map<string, string>
 }
 
 export interface Minted {
@@ -24,7 +27,8 @@ export interface Minted {
   mintedSecrets: { app_id: string; secret: string }[]
 }
 
-export async function write(file: Bootstrap, to: ApplyTo): Promise<Minted> {
+export async function write(file: Bootstrap, { made = new Map(), ...engines }: ApplyTo): Promise<Minted> {
+  const to = { ...engines, made }
   const mintedSecrets: Minted['mintedSecrets'] = []
   for (const company of file.companies) {
     await ensureCompany(company, to)
@@ -39,6 +43,15 @@ export async function write(file: Bootstrap, to: ApplyTo): Promise<Minted> {
     if (secret) mintedSecrets.push({ app_id: app.id, secret })
   }
   return { minted: await ensureKeys(file, to), mintedSecrets }
+}
+
+type Applying = Required<ApplyTo>
+
+/** The value made for this earlier, or a new one. */
+function madeFor(what: string, { made }: Applying, make: () => string): string {
+  const value = made.get(what) ?? make()
+  made.set(what, value)
+  return value
 }
 
 const ensureCompany = ({ id, name, balance }: GivenCompany, { store, clock }: ApplyTo) =>
@@ -93,49 +106,57 @@ const priceUpdate = (stored: { micros: number }, { micros }: { micros: number })
   stored.micros === micros ? null : { $set: { micros } }
 
 /** Answers the secret it had to make. */
-async function ensureWebhook(appId: string, { url, secret }: GivenWebhook, { store, keyring, clock }: ApplyTo) {
+async function ensureWebhook(appId: string, { url, secret }: GivenWebhook, to: Applying): Promise<string | null> {
+  const { store, keyring, clock } = to
   const opened = ({ id, sealed }: WebhookSecret) => keyring.unseal(sealed, webhookSecretContext(appId, id))
   const current = (value: string): WebhookSecret => {
     const id = `whs_${randomBytes(10).toString('hex')}`
     const sealed = keyring.seal(value, webhookSecretContext(appId, id))
     return { id, state: 'current', sealed, created_at: clock.now(), expires_at: null }
   }
-  const made = secret ?? newWebhookSecret()
+  const triedBefore = to.made.has(appId)
+  const value = secret ?? madeFor(appId, to, newWebhookSecret)
+  const isCurrent = (stored: WebhookSecret[]) => stored.some(one => one.state === 'current' && opened(one) === value)
+  let isOurs = false
   const outcome = await ensure(store.docs('webhooks'), appId, {
-    create: () => ({ _id: appId, url, status: 'active', secrets: [current(made)], rev: 0 }),
+    create: () => ({ _id: appId, url, status: 'active', secrets: [current(value)], rev: 0 }),
     update: stored => {
-      const kept = secret === null || stored.secrets.some(one => one.state === 'current' && opened(one) === secret)
-      if (kept) return url === stored.url ? null : { $set: { url } }
+      isOurs = secret === null && triedBefore && isCurrent(stored.secrets)
+      if (secret === null || isCurrent(stored.secrets)) return url === stored.url ? null : { $set: { url } }
       const next = stored.secrets.find(one => opened(one) === secret) ?? current(secret)
       return { $set: { url, secrets: withCurrent(stored.secrets, next, clock.now()) } }
     },
   })
-  return outcome === 'created' && secret === null ? made : null
+  return secret === null && (outcome === 'created' || isOurs) ? value : null
 }
 
 const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 /** All in one insert. A key someone else made meanwhile is theirs to show. */
-async function ensureKeys(file: Bootstrap, { store, clock }: ApplyTo): Promise<Minted['minted']> {
-  const docs = store.docs('keys')
+async function ensureKeys(file: Bootstrap, to: Applying): Promise<Minted['minted']> {
+  const docs = to.store.docs('keys')
   const listed = file.companies.flatMap(company =>
     company.apps.flatMap(app => app.keys.map(given => ({ given, app_id: app.id, company_id: company.id }))),
   )
   const stored = await docs.get(listed.map(({ given }) => given.id))
   const wanted = listed
-    .filter(({ given }) => !stored.has(given.id))
-    .map(({ given, ...owner }) => ({ ...owner, given, value: given.key ?? newApiKey(given.kind, given.mode) }))
+    .filter(({ given: { id, key } }) => !stored.has(id) || (key === null && to.made.has(id)))
+    .map(({ given, ...owner }) => ({
+      ...{ ...owner, given },
+      value: given.key ?? madeFor(given.id, to, () => newApiKey(given.kind, given.mode)),
+    }))
   if (wanted.length === 0) return []
   const outcomes = await docs.insert(
     wanted.map(({ given: { id, kind, mode }, value, app_id, company_id }) => ({
       ...{ _id: id, app_id, company_id, kind, mode, hash: hashApiKey(value) },
-      ...{ created_at: clock.now(), revoked_at: null },
+      ...{ created_at: to.clock.now(), revoked_at: null },
     })),
   )
   const late = wanted.filter((_, at) => outcomes[at] === 'duplicate').map(({ given }) => given.id)
   const there = await docs.get(late)
   for (const id of late) if (!there.has(id)) throw new Error(`${id} was not made: its value became another key's`)
-  return wanted.flatMap(({ given, value }, at) =>
-    given.key === null && outcomes[at] === 'inserted' ? [{ id: given.id, key: value }] : [],
+  const isOurs = (id: string, value: string) => !there.has(id) || there.get(id)?.hash === hashApiKey(value)
+  return wanted.flatMap(({ given: { id, key }, value }) =>
+    key === null && isOurs(id, value) ? [{ id, key: value }] : [],
   )
 }

@@ -2,18 +2,21 @@
 import { type ApplyTo, write } from './bootstrap.apply.ts'
 import { readBootstrap } from './bootstrap.ts'
 
+const COMPANY = 'cmp_demo'
+const [SERVER, DEVICE] = ['key_demoserver', 'key_demodevice']
+
 const DEMO = JSON.stringify({
   companies: [
     {
-      id: 'cmp_demo',
+      id: COMPANY,
       name: 'Demo',
       apps: [
         {
           id: 'app_demo',
           name: 'Demo',
           keys: [
-            { id: 'key_demoserver', kind: 'server', mode: 'test' },
-            { id: 'key_demodevice', kind: 'publishable', mode: 'test' },
+            { id: SERVER, kind: 'server', mode: 'test' },
+            { id: DEVICE, kind: 'publishable', mode: 'test' },
           ],
         },
       ],
@@ -26,13 +29,16 @@ export interface Demo {
   publishable: string
 }
 
-/** The keys of the demo app, or null when there is any company already that an earlier try has not made. */
+/** The keys of the demo app; null when they were made before, or somebody has companies of their own. What a start that was cut
+ *  short has left without keys is finished. */
 export async function createDemo(to: ApplyTo): Promise<Demo | null> {
-  const [company] = await to.store.docs('companies').find({}, { sort: { _id: 1 }, limit: 1 })
-  if (company && !to.made?.size) return null
+  const { store, made } = to
+  const companies = await store.docs('companies').find({}, { sort: { _id: 1 }, limit: 2 })
+  if (companies.some(({ _id }) => _id !== COMPANY)) return null
+  if ((await store.docs('keys').get([SERVER])).has(SERVER) && !made?.has(SERVER)) return null
   const { minted } = await write(readBootstrap(DEMO), to)
   const keyOf = (id: string): string | undefined => minted.find(key => key.id === id)?.key
-  const [server, publishable] = [keyOf('key_demoserver'), keyOf('key_demodevice')]
+  const [server, publishable] = [keyOf(SERVER), keyOf(DEVICE)]
   // Of several processes that start together, the one that made the keys shows them.
   return server && publishable ? { server, publishable } : null
 }

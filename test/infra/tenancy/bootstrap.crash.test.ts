@@ -1,7 +1,11 @@
 import { expect } from 'chai'
+import { hashApiKey } from '../../../infra/keys.ts'
 import type { CountersignStore } from '../../../infra/store/collections.ts'
+import type { ApplyTo } from '../../../infra/tenancy/bootstrap.apply.ts'
 import { applyBootstrap, readBootstrap } from '../../../infra/tenancy/bootstrap.ts'
+import { createDemo } from '../../../infra/tenancy/demo.ts'
 import { tenancy } from '../../../infra/tenancy/tenancy.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
 import { fullFile } from '../../support/bootstrap.ts'
 import { testClock } from '../../support/clock.ts'
 import { eachStore } from '../../support/stores.ts'
@@ -96,6 +100,76 @@ eachStore('a bootstrap that is cut short', fresh => {
     await apply(watched(store, { before: call => calls.push(call) }), fullFile())
     expect(calls.at(-1)).to.equal('keys.insert')
     expect(calls.filter(call => call === 'keys.insert')).to.have.lengthOf(1)
+  })
+})
+
+eachStore('a bootstrap that is tried again because an answer of the store was lost', fresh => {
+  /** Tries until it comes through; the answer to the nth write is lost. */
+  async function trying<T>(nth: number, attempt: (to: ApplyTo) => Promise<T>, store: CountersignStore): Promise<T> {
+    let writes = 0
+    const losing = watched(store, {
+      after() {
+        writes += 1
+        if (writes === nth) throw new Unavailable('the answer was lost')
+      },
+    })
+    const to = { store: losing, keyring, clock, made: new Map<string, string>() }
+    return attempt(to).catch(error => {
+      if (error instanceof Unavailable) return attempt(to)
+      throw error
+    })
+  }
+
+  it('still tells every key and secret it made, and only what is stored', async () => {
+    const store = await fresh()
+    let writes = 0
+    await apply(watched(store, { after: () => (writes += 1) }), fullFile())
+    for (let nth = 1; nth <= writes; nth += 1) {
+      await clear(store)
+      const file = readBootstrap(JSON.stringify(fullFile()))
+      const { minted, mintedSecrets } = await trying(nth, to => applyBootstrap(file, to), store)
+      expect(minted.map(({ id }) => id)).to.deep.equal(['key_made'])
+      const [key] = await store.docs('keys').find({ hash: hashApiKey(minted[0]?.key ?? '') }, { sort: {}, limit: 1 })
+      expect(key?._id, `write ${nth}`).to.equal('key_made')
+      const endpoint = await tenancy({ store, keyring }).webhook('app_other')
+      expect(mintedSecrets, `write ${nth}`).to.deep.equal([
+        { app_id: 'app_other', secret: endpoint?.secrets[0]?.secret },
+      ])
+    }
+  })
+
+  it('still shows the demo keys', async () => {
+    for (let nth = 1; nth <= 3; nth += 1) {
+      const demo = await trying(nth, createDemo, await fresh())
+      expect(demo?.server, `write ${nth}`).to.match(/^sk_test_/)
+    }
+  })
+})
+
+eachStore('a demo', fresh => {
+  it('that was cut short before its keys is finished by the next start', async () => {
+    for (const last of ['companies.insert', 'apps.insert']) {
+      const store = await fresh()
+      const crash = (call: string) => {
+        if (call === last) throw new Crash()
+      }
+      const died = await createDemo({ store: watched(store, { after: crash }), keyring, clock }).catch(error => error)
+      expect(died).to.be.instanceOf(Crash)
+      expect((await createDemo({ store, keyring, clock }))?.server, last).to.match(/^sk_test_/)
+    }
+  })
+
+  it('is made once, and not beside a company of anybody’s own', async () => {
+    const store = await fresh()
+    await createDemo({ store, keyring, clock })
+    const before = await everything(store)
+    expect(await createDemo({ store, keyring, clock })).to.equal(null)
+    expect(await everything(store)).to.deep.equal(before)
+
+    const taken = await fresh()
+    await apply(taken, { companies: [{ id: 'cmp_own' }] })
+    expect(await createDemo({ store: taken, keyring, clock })).to.equal(null)
+    expect((await everything(taken)).apps).to.deep.equal([])
   })
 })
 
