@@ -4,7 +4,7 @@
 import type { Effect } from '../../machines/otp.ts'
 import type { Broker } from '../broker/broker.ts'
 import { channelQueue } from '../broker/topology.ts'
-import { gather } from '../gather.ts'
+import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import type { Docs, Pipeline } from '../store/docs.ts'
 import type { DeliverBody, NotifyBody, OtpDoc, Outgoing } from './documents.ts'
@@ -34,41 +34,73 @@ export const outgoing = (otp: Owner, effects: readonly Effect[], at: number): Ou
 export interface Relay {
   /** Publishes in the background and forgets what arrived. Never rejects: what fails stays in the outbox. */
   (otp_id: string, effects: readonly Outgoing[]): void
-  /** Resolves when nothing is being published any more. */
+  /** Resolves when nothing is being published any more and what arrived is forgotten. */
   settled(): Promise<void>
 }
 
-const PULLS = { most: 500, parallel: 2 }
+/** Much happens to a verification in its first moments; what arrived meanwhile is forgotten in one write. Well before the sweeper
+ *  takes it for stuck. */
+const FORGET_AFTER_MS = 1_000
+const MOST_AT_ONCE = 500
 
-export function relaying(parts: {
+export interface RelayParts {
   broker: Pick<Broker, 'publish'>
   otps: Pick<Docs<OtpDoc>, 'change'>
+  clock: Pick<Clock, 'after'>
   log: Logger
-}): Relay {
-  const { broker, otps, log } = parts
-  const forget = gather<{ otp_id: string; id: string }, unknown>(
-    sent => otps.change(sent.map(({ otp_id, id }) => ({ _id: otp_id, update: without(id) }))),
-    PULLS,
-  )
-  const under = new Set<Promise<void>>()
-  const relay = (otp_id: string, effects: readonly Outgoing[]): void => {
+}
+
+export function relaying({ broker, otps, clock, log }: RelayParts): Relay {
+  const publishing = new Set<Promise<void>>()
+  /** Ids of effects the broker has, by verification. */
+  const arrived = new Map<string, string[]>()
+  let forgetting = Promise.resolve()
+  let cancel: (() => void) | null = null
+
+  function forgetSoon(otp_id: string, id: string): void {
+    arrived.set(otp_id, [...(arrived.get(otp_id) ?? []), id])
+    cancel ??= clock.after(FORGET_AFTER_MS, forget)
+  }
+
+  function forget(): void {
+    cancel?.()
+    cancel = null
+    const changes = [...arrived].map(([_id, ids]) => ({ _id, update: without(ids) }))
+    arrived.clear()
+    forgetting = forgetting.then(async () => {
+      for (let at = 0; at < changes.length; at += MOST_AT_ONCE)
+        await otps
+          .change(changes.slice(at, at + MOST_AT_ONCE))
+          .catch(error => log.warn({ err: error }, 'effects.not_forgotten'))
+    })
+  }
+
+  function relay(otp_id: string, effects: readonly Outgoing[]): void {
     for (const { id, queue, body } of effects) {
       const sending = broker
         .publish(queue, { id, body })
-        .then(() => forget([{ otp_id, id }]))
         .then(
-          () => {},
+          () => forgetSoon(otp_id, id),
           error => log.warn({ err: error, otp_id, queue, effect_id: id }, 'effect.kept'),
         )
-        .finally(() => under.delete(sending))
-      under.add(sending)
+        .finally(() => publishing.delete(sending))
+      publishing.add(sending)
     }
   }
-  return Object.assign(relay, { settled: async () => void (await Promise.all(under)) })
+
+  return Object.assign(relay, {
+    async settled() {
+      await Promise.all(publishing)
+      forget()
+      await forgetting
+    },
+  })
 }
 
-/** Takes an effect out of the outbox whatever has become of the verification, and says when the outbox is empty. */
-const without = (id: string): Pipeline => [
-  { $set: { outbox: { $filter: { input: '$outbox', as: 'effect', cond: { $ne: ['$$effect.id', id] } } } } },
+/** Takes effects out of the outbox whatever has become of the verification, and says when the outbox is empty. */
+const without = (ids: readonly string[]): Pipeline => [
+  {
+    $set: { outbox: { $filter: { input: '$outbox', as: 'effect', cond: { $not: [{ $in: ['$$effect.id', ids] }] } } } },
+  },
   { $set: { outbox_at: { $cond: [{ $eq: [{ $size: '$outbox' }, 0] }, null, '$outbox_at'] } } },
 ]

@@ -1,5 +1,5 @@
-// The OTP actor: the edge's calls and the world's reports, all through one commit and one machine. Every call of a batch is handled
-// on its own; what they ask of the store goes together.
+// The OTP actor: the edge's calls and the world's reports, all through one commit and one machine. Every call is handled on its own;
+// what they ask of the store goes together.
 import type { Broker, Message } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -33,14 +33,16 @@ export interface OtpParts {
   log: Logger
 }
 
-const CALLS = { prefetch: 64, batch: 256, parallel: 64 }
+/** One by one, and many at once: a call that waits (for whoever holds its idempotency key) must keep nobody else waiting. What they
+ *  ask of the store still goes together, tick by tick. */
+const CALLS = { prefetch: 256, batch: 1, parallel: 10_000 }
 const REPORTS = { prefetch: 256, batch: 64, parallel: 8 }
 
 export function otp({ broker, store, keyring, clock, log }: OtpParts): Service {
   const otps = groupedDocs(store.docs('otps'))
   const claims = claiming({ claims: groupedDocs(store.docs('claims')), otps, clock })
   const apps = knownApps({ tenancy: tenancy({ store, keyring }), clock })
-  const relay = relaying({ broker, otps, log })
+  const relay = relaying({ broker, otps, clock, log })
   const inTurn = serially()
   const racing = committing({ otps, relay })
   const commit: Commit = (otp_id, owner, intent) => inTurn(otp_id, () => racing(otp_id, owner, intent))
@@ -63,7 +65,7 @@ export function otp({ broker, store, keyring, clock, log }: OtpParts): Service {
     return call.type === 'otp.resend' ? resend(id, call, app) : verify(id, call, app)
   }
 
-  /** One call's trouble is its own: the others of its batch are answered. */
+  /** One call's trouble is its own. */
   const answer = async ({ id, body }: Message): Promise<OtpAnswer> => {
     try {
       return await handle(id, body as OtpCall)

@@ -22,7 +22,7 @@ export interface SweeperParts {
 
 export function sweeper({ broker, store, clock, log }: SweeperParts): Service {
   const leases = leasing({ leases: store.docs('leases'), clock, holder: randomUUID() })
-  const relay = relaying({ broker, otps: store.docs('otps'), log })
+  const relay = relaying({ broker, otps: store.docs('otps'), clock, log })
   const all = Object.entries(sweeps({ store, broker, relay, clock }))
   let stopping = false
   let cancel = (): void => {}
@@ -64,6 +64,7 @@ export function sweeper({ broker, store, clock, log }: SweeperParts): Service {
       stopping = true
       cancel()
       await sweeping
+      await relay.settled()
       await leases.release()
     },
   }
