@@ -82,7 +82,7 @@ function wellFormed(otp_id: string): string {
 
 /** Null when it is malformed: the app's own language then serves. */
 function canonicalLocale(tag: string): string | null {
-  if (tag.length > LONGEST_LOCALE) return null
+  if (tag === '' || tag.length > LONGEST_LOCALE) return null
   try {
     return Intl.getCanonicalLocales(tag)[0] ?? null
   } catch {
