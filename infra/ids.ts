@@ -1,8 +1,7 @@
 // Ids: a prefix that says of what, and a lower-case ULID: 48 bits of time, 80 random bits, in Crockford's base 32. Ids made
 // later sort later, to the millisecond. Ids given in a bootstrap file need not be ULIDs (`app_demo`), so parsing one is never
 // a reason to refuse it.
-import { Buffer } from 'node:buffer'
-import { randomFillSync } from 'node:crypto'
+import { pooledRandom } from './crypto/random.ts'
 
 export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud'
 /** As many random bytes as asked. */
@@ -14,7 +13,7 @@ const TIME_CHARS = 10
 const RANDOM_BYTES = 10
 const LATEST = 2 ** 48 - 1
 
-export function newId(prefix: IdPrefix, now: number, random: Random = pooled): string {
+export function newId(prefix: IdPrefix, now: number, random: Random = pooledRandom): string {
   if (!Number.isInteger(now) || now < 0 || now > LATEST)
     throw new RangeError('an id needs a time in epoch milliseconds')
   let ulid = ''
@@ -48,17 +47,4 @@ const SHAPES: Readonly<Record<IdPrefix, RegExp>> = {
   dlv: shape('dlv'),
   evt: shape('evt'),
   aud: shape('aud'),
-}
-
-// Asking the system for ten bytes costs more than making the id, so they are fetched in bulk.
-const pool = Buffer.alloc(4000)
-let used = pool.length
-
-function pooled(size: number): Uint8Array {
-  if (used + size > pool.length) {
-    randomFillSync(pool)
-    used = 0
-  }
-  used += size
-  return pool.subarray(used - size, used)
 }

@@ -1,6 +1,7 @@
 // Texts sealed at rest and in flight: AES-256-GCM, `v1.<key id>.<base64url of IV, ciphertext and tag>`.
 import { Buffer } from 'node:buffer'
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
+import { pooledRandom } from './random.ts'
 
 /** It does not open: tampered with, moved elsewhere, or its key is gone. Says nothing of the content. */
 export class Unsealable extends Error {
@@ -13,7 +14,7 @@ const SHAPE = /^v1\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/
 
 export function seal(plain: string, context: string, keyId: string, key: Buffer): string {
   const head = `v1.${keyId}.`
-  const iv = randomBytes(IV_BYTES)
+  const iv = pooledRandom(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', keyFor(context, key), iv)
   cipher.setAAD(Buffer.from(head + context))
   const bytes = Buffer.concat([iv, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])

@@ -38,7 +38,7 @@ export function sandbox({ messages, keyring, clock, tell }: SandboxParts): Provi
 
     async send({ errand, recipient, locale }) {
       await keep([kept(errand, keyring.index(SANDBOX_SCOPE, recipient), locale)])
-      const { early } = scriptOf(errand)
+      const { early } = scriptFor(recipient, errand.otp, errand.delivery)
       if (early !== null) await tell(errand, early, 'receipt:early')
       return { reference: null }
     },
