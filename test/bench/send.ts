@@ -3,17 +3,17 @@
 import { build } from './built.ts'
 import { load } from './load.ts'
 import { contest } from './rounds.ts'
-import { type Bare, bare, type Countersign, countersign } from './systems.ts'
+import { ALL_IN_ONE, type Bare, bare, type Countersign, countersign, ONE_PROCESS_PER_ROLE } from './systems.ts'
 import { closing, needsRealEngines, ROUND, ROUNDS } from './under-load.ts'
 
 export default async function send(): Promise<void> {
   if (!needsRealEngines('send')) return
   await build()
-  await closing([countersign('real', 'one process per role'), bare()], async ([product, yardstick]) => {
+  await closing([countersign('real', ONE_PROCESS_PER_ROLE), bare()], async ([product, yardstick]) => {
     for (const connections of [64, 128]) await compare(product, yardstick, { connections })
     await compare(product, yardstick, { connections: 64, full: true })
   })
-  await closing([countersign('embedded', 'all in one'), countersign('real', 'one process per role')], ([one, apart]) =>
+  await closing([countersign('embedded', ALL_IN_ONE), countersign('real', ONE_PROCESS_PER_ROLE)], ([one, apart]) =>
     contest({
       ...{ what: 'sends, 64 connections', rounds: ROUNDS, aims: false },
       yardstick: { name: 'one process per role, RabbitMQ and MongoDB', round: () => sends(apart, { connections: 64 }) },

@@ -2,7 +2,7 @@
 // gone without a trace afterwards.
 import { randomBytes } from 'node:crypto'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
-import { ROLES } from '../../infra/config.ts'
+import { ROLES, type Role } from '../../infra/config.ts'
 import { onRabbit } from '../support/amqp.ts'
 import type { Child } from '../support/child.ts'
 import { type EngineSet, type Env, freshSite, type Site } from '../support/site.ts'
@@ -42,23 +42,26 @@ const BOOTSTRAP = {
 
 const secret = (): string => `k1:${randomBytes(32).toString('base64')}`
 
-export async function countersign(
-  engines: EngineSet,
-  layout: 'one process per role' | 'all in one',
-): Promise<Countersign> {
+/** The roles of each process; none named is all of them. The first serves the API. */
+export type Layout = readonly (readonly Role[])[]
+
+export const ONE_PROCESS_PER_ROLE: Layout = ROLES.map(role => [role])
+export const ALL_IN_ONE: Layout = [[]]
+/** Sends are accepted and nothing is delivered, as in the bare pipeline. */
+export const WITHOUT_CONSUMERS: Layout = [['edge'], ['otp']]
+
+export async function countersign(engines: EngineSet, layout: Layout): Promise<Countersign> {
   const site = await freshSite(engines, {
     ...{ NODE_ENV: 'production', LOG_LEVEL: 'warn', ENGINE: engines === 'embedded' ? 'embedded' : '' },
     ...{ CODE_SECRETS: secret(), DATA_KEYS: secret(), ADMIN_TOKEN: TOKEN },
   })
   const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE: await site.write('bootstrap.json', BOOTSTRAP) }
-  const apart = layout === 'one process per role'
-  const processes = apart
-    ? ROLES.map(role => launched('countersign.process', env, [role]))
-    : [launched('countersign.process', env)]
+  const processes = layout.map(roles => launched('countersign.process', env, [...roles]))
   const urls = await Promise.all(processes.map(ready))
+  const admin = layout.findIndex(roles => roles.length === 0 || roles.includes('dashboard'))
   return {
     ...{ site, processes, key: KEY, url: urls[0] ?? '' },
-    inbox: { url: (apart ? urls[ROLES.indexOf('dashboard')] : urls[0]) ?? '', token: TOKEN },
+    inbox: { url: urls[admin] ?? '', token: TOKEN },
     async stop() {
       await Promise.all(processes.map(ended))
       await site.wipe()

@@ -4,7 +4,7 @@ import { build } from './built.ts'
 import { load } from './load.ts'
 import { contest } from './rounds.ts'
 import { bareSends } from './send.ts'
-import { bare, type Countersign, countersign } from './systems.ts'
+import { bare, type Countersign, countersign, ONE_PROCESS_PER_ROLE } from './systems.ts'
 import { closing, needsRealEngines, ROUND, ROUNDS } from './under-load.ts'
 
 /** More than a round can use. */
@@ -13,7 +13,7 @@ const VERIFICATIONS = 20_000
 export default async function verify(): Promise<void> {
   if (!needsRealEngines('verify')) return
   await build()
-  await closing([countersign('real', 'one process per role'), bare()], async ([product, yardstick]) => {
+  await closing([countersign('real', ONE_PROCESS_PER_ROLE), bare()], async ([product, yardstick]) => {
     for (const connections of [64, 128])
       await contest({
         ...{ what: `verifies, ${connections} connections`, rounds: ROUNDS, aims: true },
