@@ -5,13 +5,13 @@ import { scrub } from './scrub.ts'
 const SECRET = new Set(
   [
     // what a verification is made of
-    'code codes otp_code verification_code pin salt salts reference action_url link wa_link',
+    'code codes otp otp_code one_time_code passcode verification_code pin salt salts reference action_url link wa_link',
     // whom it is about, and what is said to them
-    'recipient recipients to from sender phone phones phone_number msisdn wa_id email emails address addresses',
-    'client_ip ip remote_address text html subject body raw_body',
+    'recipient recipients to from sender destination mobile phone phones phone_number msisdn wa_id email emails address addresses',
+    'client_ip ip remote_address text html subject content body raw_body',
     // what opens doors
     'authorization proxy_authorization cookie cookies set_cookie session session_id csrf signature',
-    'key keys token tokens secret secrets password pass passphrase credentials dkim config',
+    'key keys apikey token tokens secret secrets password pass passphrase credentials dkim config',
   ].flatMap(line => line.split(' ')),
 )
 // `key_id`, `token_ttl_seconds` and `masked_recipient` stay readable: only the end of a name counts.

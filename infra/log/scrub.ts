@@ -1,5 +1,6 @@
 // In: any text on its way into a log line. Out: the same without what looks like a secret or a recipient. Names of members guard
 // what we log on purpose; this guards what slips in by accident: a vendor's error message, a URL, a stack.
+import { SENTENCES } from '../texts/languages.ts'
 
 // Every repetition in a pattern is bounded or begins where a word does: texts from outside must not make matching slow.
 type Rule = [pattern: RegExp, instead: string]
@@ -11,6 +12,18 @@ const ADDRESS = new RegExp(String.raw`(${LOCAL})(?:@|%40)${LABEL}(?:\.${LABEL})*
 
 const NAMES =
   'tokens?|secrets?|passw(?:or)?d|pass|pwd|key|salt|signature|recipient|client_ip|code|session|authorization|cookie'
+
+/** Those after which a plain colon, as in a header or an inspected object, is hardly ever followed by anything else. */
+const SPOKEN = 'tokens?|secrets?|passw(?:or)?d|pwd|api[_-]?key|salt|signature|authorization|cookie'
+
+const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`)
+
+/** A code as our own messages say it, in every language: a vendor that refuses a message likes to quote it. */
+const AROUND = Object.values(SENTENCES).map(({ short }) => {
+  const [, before = '', after = ''] = /([^}]*)\{code\}([^{]*)/.exec(short) ?? []
+  return after === '' ? String.raw`(?<=${literally(before)}\d{4,8})` : `(?=${literally(after)})`
+})
+const SAID = new RegExp(String.raw`(?<!\d)\d{4,8}(?!\d)(?:${[...new Set(AROUND)].join('|')})`, 'g')
 
 const RULES: Rule[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[private key]'],
@@ -26,7 +39,17 @@ const RULES: Rule[] = [
   [/(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[jwt]'],
   // `…token=x` in a query or a form, `"token":"x"` in JSON, also when quoted inside another text.
   [new RegExp(String.raw`((?:${NAMES})(?:=|\\?["']\s*:\s*)\\?["']?)[^\s"'&,;}\\]+`, 'gi'), '$1[hidden]'],
+  [
+    new RegExp(
+      String.raw`((?:${SPOKEN})\s{0,3}:\s{0,3})(?:(["'])[^"']+\2|(?:\w{1,20} )?[^\s"',;}]{0,200}?\d[^\s"',;}]*)`,
+      'gi',
+    ),
+    '$1[hidden]',
+  ],
   [/\b(codes?\W{1,3}(?:is\W)?)\d{4,8}\b/gi, '$1[hidden]'],
+  [SAID, '[hidden]'],
+  // The last line of a message that a browser reads by itself.
+  [/(@[\w.-]{1,253} #)\d{4,8}\b/g, '$1[hidden]'],
   [/(?:\+|%2B)\d(?:[ ().-]{0,2}\d){6,}/gi, '[phone]'],
   // A number without its plus, as WhatsApp and some vendors write it.
   [/(?<![\w.-])[1-9]\d{9,14}(?![\w-]|\.\d)/g, '[number]'],
@@ -37,7 +60,7 @@ const LONGEST = 16_384
 
 /** Anything one of the rules begins with; most texts have nothing of it and pass at the price of one look. */
 const SUSPICIOUS =
-  /[@+=]|%[24]|:\/\/|[sp]k_|otp_vt_|whsec_|eyJ|wa\.me|whatsapp|bearer|basic|-----|(?<![\w.-])\d{10}|codes?\W|["']\s*:/i
+  /[@+=]|%[24]|:\/\/|[sp]k_|otp_vt_|whsec_|eyJ|wa\.me|whatsapp|bearer|basic|-----|(?<!\d)\d{4,8}(?!\d)|(?<![\w.-])\d{10}|["']\s*:|(?:token|secret|passw(?:or)?d|pwd|key|salt|signature|authorization|cookie)s?\s*:/i
 
 export function scrub(text: string): string {
   if (text.length > LONGEST) return `${scrub(text.slice(0, LONGEST).replace(/\S{0,200}$/, ''))}[cut]`

@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { redact } from '../../../infra/log/redact.ts'
+import { LANGUAGES, wording } from '../../../infra/texts/texts.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 
 const base62 = (length: number) => fc.stringMatching(new RegExp(`^[A-Za-z0-9]{${length}}$`))
@@ -83,6 +84,27 @@ describe('redaction by looks', () => {
     it(`knows a number in ${text}`, () => expect(redact({ note: text }).note).to.match(/^(wa id )?\[\w+\](, again)?$/))
   }
 
+  for (const [text, secret] of [
+    ['x-api-key: 4bcdef', '4bcdef'],
+    ['Authorization: AccessKey abcdef123', 'abcdef123'],
+    ['password: hunter2', 'hunter2'],
+    ["{ auth_token: 'abcdef' }", 'abcdef'],
+    ['@shop.example #4711', '4711'],
+  ] as const) {
+    it(`knows a secret in ${text}`, () => expect(redact({ note: text }).note).not.to.contain(secret))
+  }
+
+  for (const locale of LANGUAGES)
+    it(`knows the code in our own messages, quoted by a vendor, in ${locale}`, () => {
+      for (const code of ['0042', '123456', '98765432'])
+        for (const channel of ['sms', 'email', 'whatsapp'] as const) {
+          const sms = { domain: 'shop.example', android_hash: null }
+          const { text, subject } = wording({ channel, locale, app: 'Shop 24', code, minutes: 10, sms })
+          const { note, mail } = redact({ note: `400 {"refused":"${text}"}`, mail: subject })
+          expect(`${note} ${mail}`).not.to.contain(code)
+        }
+    })
+
   it('leaves a private key not even in part', () => {
     const pem = '-----BEGIN RSA PRIVATE KEY-----\nMIIabc\nxyz\n-----END RSA PRIVATE KEY-----'
     expect(redact({ note: `bad: ${pem}!`, cut: pem.slice(0, 40) })).to.deep.equal({
@@ -92,9 +114,18 @@ describe('redaction by looks', () => {
   })
 
   it('is not slowed down by hostile texts, and cuts endless ones between words', () => {
-    const hostile = ['a.', 'eyJ', '+1 ', 'amqp://', 'key"', '-----BEGIN PRIVATE KEY-----', 'a@a.'].map(part =>
-      part.repeat(100_000),
-    )
+    const hostile = [
+      'a.',
+      'eyJ',
+      '+1 ',
+      'amqp://',
+      'key"',
+      'token:',
+
+      '1234 ',
+      '-----BEGIN PRIVATE KEY-----',
+      'a@a.',
+    ].map(part => part.repeat(100_000))
     for (const text of hostile) expect(String(redact({ note: text }).note)).to.have.length.below(20_000)
     const spread = `${'x '.repeat(8_190)}+447911123456 more`
     expect(redact({ note: spread }).note).to.match(/x \[cut\]$/)
@@ -110,6 +141,7 @@ describe('redaction by looks', () => {
       at: '2030-01-01T00:00:00.000Z',
       agent: 'curl/8.5.0',
       note: 'connect ECONNREFUSED 127.0.0.1:27017',
+      slow: 'RabbitMQ did not confirm within 15000 ms; port 3000 of 127.0.0.1; code: 404',
       path: 'file:///app/node_modules/@koa/router/dist/index.js:10:5',
       pnpm: '/app/node_modules/.pnpm/koa@3.2.1/node_modules/koa/lib/application.js',
       trace: 'at step (machines/otp.step.ts:12:34)',
@@ -126,7 +158,7 @@ describe('redaction by name', () => {
     'cookie', 'set-cookie', 'key', 'api_key', 'X-Api-Key', 'token', 'verification_token', 'verificationToken', 'secret',
     'secrets', 'app_secret', 'signature_secret', 'password', 'pass', 'auth_token', 'access_token', 'verify_token',
     'hub.verify_token', 'private_key', 'privateKey', 'salt', 'config', 'action_url', 'idempotency_key', 'CODE_SECRETS',
-    'DATA_KEYS', 'ADMIN_TOKEN', 'email', 'phone', 'html', 'subject',
+    'DATA_KEYS', 'ADMIN_TOKEN', 'email', 'phone', 'html', 'subject', 'otp', 'apikey', 'content',
   ] // biome-ignore format: a list
 
   const values = fc.oneof(
