@@ -9,20 +9,28 @@ import { Unavailable } from '../../infra/unavailable.ts'
 
 export type Claim =
   /** Go on and make this verification. */
-  | { kind: 'held'; otp_id: string }
+  | Held
   /** It was made before: this is it. */
   | { kind: 'bound'; otp: OtpDoc }
+
+export interface Held {
+  kind: 'held'
+  otp_id: string
+  /** Past it another may go on in our stead. */
+  until: number
+}
 
 export interface Claims {
   claim(id: string, fresh_otp_id: string, lifeMs: number): Promise<Claim>
   /** The send was refused: the key is free again. */
-  release(id: string, otp_id: string): Promise<void>
+  release(id: string, held: Held): Promise<void>
 }
 
 /** Longer than any call is waited for, so that only the dead are succeeded. */
 const HELD_MS = 30_000
 const POLL_MS = 25
-const MOST_POLLS = 200
+/** A second: whoever holds it that long is dead or in trouble, and those who wait take the place of others. */
+const MOST_POLLS = 40
 
 export interface ClaimParts {
   claims: Docs<ClaimDoc>
@@ -31,7 +39,7 @@ export interface ClaimParts {
 }
 
 export function claiming({ claims, otps, clock }: ClaimParts): Claims {
-  const fresh = (id: string, otp_id: string, lifeMs: number): ClaimDoc => {
+  const fresh = (id: string, otp_id: string, lifeMs: number) => {
     const now = clock.now()
     const expires_at = now + lifeMs
     const partition = partitionOf(otp_id)
@@ -56,27 +64,36 @@ export function claiming({ claims, otps, clock }: ClaimParts): Claims {
     const mine = { _id: id, otp_id, held_until: seen }
     if (now >= expires_at) {
       const { _id, ...taken } = fresh(id, fresh_otp_id, lifeMs)
-      return (await claims.modify(mine, { $set: taken })) ? { kind: 'held', otp_id: fresh_otp_id } : null
+      return (await claims.modify(mine, { $set: taken })) ? held(taken) : null
     }
     const otp = (await otps.get([otp_id])).get(otp_id)
     if (otp) return { kind: 'bound', otp }
     if (held_until !== undefined && now < held_until) return 'busy'
-    return (await claims.modify(mine, { $set: { held_until: now + HELD_MS } })) ? { kind: 'held', otp_id } : null
+    const taken = { otp_id, held_until: now + HELD_MS }
+    return (await claims.modify(mine, { $set: taken })) ? held(taken) : null
   }
 
   return {
     async claim(id, fresh_otp_id, lifeMs) {
       for (let polls = 0; polls < MOST_POLLS; polls += 1) {
-        const [answer] = await claims.insert([fresh(id, fresh_otp_id, lifeMs)])
-        if (answer === 'inserted') return { kind: 'held', otp_id: fresh_otp_id }
+        const claim = fresh(id, fresh_otp_id, lifeMs)
+        const [answer] = await claims.insert([claim])
+        if (answer === 'inserted') return held(claim)
         const joined = await join(id, fresh_otp_id, lifeMs)
         if (joined !== null && joined !== 'busy') return joined
         if (joined === 'busy') await new Promise<void>(resolve => clock.after(POLL_MS, resolve))
       }
       throw new Unavailable('another call with this idempotency key is still under way')
     },
-    async release(id, otp_id) {
-      await claims.remove({ _id: id, otp_id }, 1)
+    // Not what another holds by now, who took us for dead.
+    async release(id, { otp_id, until }) {
+      await claims.remove({ _id: id, otp_id, held_until: until }, 1)
     },
   }
 }
+
+const held = ({ otp_id, held_until }: { otp_id: string; held_until: number }): Held => ({
+  kind: 'held',
+  otp_id,
+  until: held_until,
+})

@@ -80,7 +80,7 @@ export const sending = (parts: SendParts) => {
     if (claim?.kind === 'bound') return { kind: 'verification', verification: claim.otp.first }
     const otp_id = claim?.otp_id ?? call.otp_id
     const release = async (): Promise<void> => {
-      if (call.claim !== null) await claims.release(call.claim, otp_id)
+      if (call.claim !== null && claim !== null) await claims.release(call.claim, claim)
     }
     const prepared = await prepare(command_id, otp_id, call, app).catch(async error => {
       await release().catch(() => {})

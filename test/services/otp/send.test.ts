@@ -59,4 +59,14 @@ eachStore('a send', fresh => {
     expect((await actor.ask(broken)).kind).to.equal('broken')
     expect((await actor.ask(call({ claim: 'claim' }))).kind).to.equal('verification')
   })
+
+  it('that waits for whoever holds its key keeps nobody else waiting, however many such there are', async () => {
+    const now = actor.clock.now()
+    const times = { held_until: now + 30_000, expires_at: now + 86_400_000, purge_at: new Date(now + 90_000_000) }
+    const keys = Array.from({ length: 100 }, (_, nth) => `held by the dead ${nth}`)
+    await store.docs('claims').insert(keys.map(_id => ({ _id, otp_id: newId('otp', now), partition: 1, ...times })))
+    for (const claim of keys) actor.ask(call({ claim })).catch(() => {})
+    // Time stands still, so none of those is answered.
+    expect((await actor.ask(call())).kind).to.equal('verification')
+  })
 })
