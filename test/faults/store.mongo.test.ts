@@ -130,6 +130,23 @@ onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
     })
   })
 
+  describe('when the answer to the repeated call is lost as well', () => {
+    it('rejects every kind of write with Unavailable, not as a refusal', async () => {
+      const store = await openReady()
+      const docs = store.docs('things')
+      await docs.insert(things('lost', 3))
+      const writes = {
+        insert: () => docs.insert(things('gone', 2)),
+        change: () => docs.change([{ _id: 'lost-00001', rev: 1, update: { $set: { data: 'gone-' } } }]),
+        modify: () => docs.modify({ _id: 'lost-00001' }, { $set: { data: 'gone-' } }),
+      }
+      for (const [kind, write] of Object.entries(writes)) {
+        mongo.proxy.loseReplyTo('gone-', 2)
+        expect(await failure(write()), kind).to.be.instanceOf(Unavailable)
+      }
+    })
+  })
+
   it('loses no win to an election', async () => {
     const docs = open(CONTRACT_COLLECTIONS, { url: MONGODB_URL ?? '' }).docs('things')
     await docs.insert(things('g', 20, () => ({ n: 0 })))
@@ -145,7 +162,10 @@ onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
       const afterwards = stepped
       const seen = await docs.find({ group: 'g' }, { sort: {}, limit: 20 }).catch(() => [])
       const changes = seen.map(({ _id, rev }) => ({ _id, rev, update: { $inc: { n: 1 } } }))
-      const answers = await docs.change(changes).catch(() => undefined)
+      const answers = await docs.change(changes).catch(error => {
+        expect(error).to.be.instanceOf(Unavailable)
+        return undefined
+      })
       const won = answers?.filter(answer => answer === 'won').length ?? 0
       count.won += won
       count.unknown += answers ? 0 : changes.length

@@ -15,8 +15,9 @@ export interface TcpProxy {
   /** Brings nothing of what the server says until healed. What clients say still arrives. */
   mute(): void
   heal(): void
-  /** Once: when a client says something with this in it, the server hears it, and the connection breaks before its answer. */
-  loseReplyTo(words: string): void
+  /** Once, or so many times: when a client says something with this in it, the server hears it, and the connection breaks before its
+   *  answer. */
+  loseReplyTo(words: string, times?: number): void
   close(): Promise<void>
 }
 
@@ -28,7 +29,7 @@ interface Pair {
 export async function tcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const pairs = new Set<Pair>()
   let mode: 'pass' | 'refuse' | 'stall' | 'mute' = 'pass'
-  let fateful: string | undefined
+  let fateful: { words: string; left: number } | undefined
 
   function obey({ client, server }: Pair): void {
     if (mode === 'stall') client.pause()
@@ -39,8 +40,9 @@ export async function tcpProxy(target: { host: string; port: number }): Promise<
 
   function hear({ client, server }: Pair, bytes: Buffer): void {
     server.write(bytes)
-    if (fateful === undefined || !bytes.includes(fateful)) return
-    fateful = undefined
+    if (fateful === undefined || !bytes.includes(fateful.words)) return
+    fateful.left -= 1
+    if (fateful.left === 0) fateful = undefined
     server.removeAllListeners('data')
     server.once('data', () => client.destroy())
   }
@@ -82,8 +84,8 @@ export async function tcpProxy(target: { host: string; port: number }): Promise<
     stall: () => become('stall'),
     mute: () => become('mute'),
     heal: () => become('pass'),
-    loseReplyTo(words) {
-      fateful = words
+    loseReplyTo(words, times = 1) {
+      fateful = { words, left: times }
     },
     async close() {
       cut()

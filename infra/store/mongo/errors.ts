@@ -85,6 +85,9 @@ export interface Refused {
 /** What of a bulk was done, and what was refused with one of these codes. Throws when there is more to say than that. */
 export function bulkFailure(error: unknown, codes: readonly number[]): { matched: number; refused: Refused[] } {
   if (!(error instanceof MongoBulkWriteError)) throw error
+  // A call that failed as a whole (the connection broke, the primary stepped down) comes in the same wrapping.
+  const whole: unknown = error.errorResponse
+  if (whole instanceof Error) throw whole
   const refused = [error.writeErrors].flat()
   const unconfirmed = error.result.getWriteConcernError()
   if (unconfirmed) throw unavailable(unconfirmed)
