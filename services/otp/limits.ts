@@ -22,6 +22,8 @@ export interface Limits {
   giveBack(counted: Counted): Promise<void>
   /** Whether one more would be granted and nothing locks it; counts nothing. */
   look(counted: Counted): Promise<Taken>
+  /** The same for what was refused lately; what was not is granted unseen. */
+  lookAgain(counted: Counted): Promise<Taken>
   /** Refuses every `look` for so long, whatever the windows say. */
   lock(counted: Counted, ms: number): Promise<void>
 }
@@ -32,6 +34,7 @@ const MOST_KNOWN = 10_000
 
 export function limits({ counters, clock }: { counters: Docs<CounterDoc>; clock: Pick<Clock, 'now'> }): Limits {
   const known = recent(MOST_KNOWN)
+  const full = recent(MOST_KNOWN)
 
   /** Most recipients are counted for the first time, and an insert costs a tenth of an update that computes: it goes together with
    *  those of others. One that was there already leaves it to the update. */
@@ -51,6 +54,7 @@ export function limits({ counters, clock }: { counters: Docs<CounterDoc>; clock:
     const [first] = asks as [Counted]
     const now = clock.now()
     const { windows, granted } = await count(first, asks.length, now)
+    if (granted < asks.length) full.add(first.key)
     return asks.map((_, at) =>
       at < granted ? GRANTED : { granted: false, retry_after_ms: waitFor(windows, first.rules, now) },
     )
@@ -62,17 +66,25 @@ export function limits({ counters, clock }: { counters: Docs<CounterDoc>; clock:
     parallel: 1,
   })
 
+  async function look({ key, rules }: Counted): Promise<Taken> {
+    const counter = (await counters.get([key])).get(key)
+    if (!counter) return GRANTED
+    const now = clock.now()
+    const wait = Math.max(waitFor(counter.windows, rules, now), (counter.locked_until ?? 0) - now)
+    return wait > 0 ? { granted: false, retry_after_ms: wait } : GRANTED
+  }
+
   return {
+    look,
     take: counted => (counted.rules.length === 0 ? Promise.resolve(GRANTED) : take(counted)),
     async giveBack({ key, rules }) {
       if (rules.length > 0) await counters.modify({ _id: key }, uncount(rules, clock.now()))
     },
-    async look({ key, rules }) {
-      const counter = (await counters.get([key])).get(key)
-      if (!counter) return GRANTED
-      const now = clock.now()
-      const wait = Math.max(waitFor(counter.windows, rules, now), (counter.locked_until ?? 0) - now)
-      return wait > 0 ? { granted: false, retry_after_ms: wait } : GRANTED
+    async lookAgain(counted) {
+      if (!full.has(counted.key)) return GRANTED
+      const taken = await look(counted)
+      if (taken.granted) full.drop(counted.key)
+      return taken
     },
     async lock({ key }, ms) {
       const until = clock.now() + ms
@@ -82,10 +94,11 @@ export function limits({ counters, clock }: { counters: Docs<CounterDoc>; clock:
 }
 
 /** The latest so many of what was added. */
-function recent(most: number): { has(key: string): boolean; add(key: string): void } {
+function recent(most: number): { has(key: string): boolean; add(key: string): void; drop(key: string): void } {
   const keys = new Set<string>()
   return {
     has: key => keys.has(key),
+    drop: key => void keys.delete(key),
     add(key) {
       keys.add(key)
       if (keys.size > most) keys.delete(keys.values().next().value as string)

@@ -1,6 +1,6 @@
 // Takes from several limits at once, all or none. In: quotas in the order in which they answer. Out: a refusal, or a way to undo.
 import type { Refusal } from '../../machines/calls.ts'
-import type { Limits } from './limits.ts'
+import type { Limits, Taken } from './limits.ts'
 import type { Quota } from './quotas.ts'
 import { limited } from './refusals.ts'
 
@@ -10,18 +10,31 @@ export interface Reservation {
   undo(): Promise<void>
 }
 
+type Asked = { quota: Quota; taken: Taken }
+
 export async function reserve(
-  limits: Pick<Limits, 'take' | 'giveBack'>,
+  limits: Pick<Limits, 'look' | 'lookAgain' | 'take' | 'giveBack'>,
   quotas: readonly Quota[],
 ): Promise<Reservation> {
-  const answers = await Promise.all(quotas.map(async quota => ({ quota, taken: await limits.take(quota) })))
+  const ask = (how: (quota: Quota) => Promise<Taken>): Promise<Asked[]> =>
+    Promise.all(quotas.map(async quota => ({ quota, taken: await how(quota) })))
+
+  // A flood against one limit that is full must not take from the others, not even for the moment until it is given back.
+  // When several are full, the first of all of them answers.
+  const full = refusalIn(await ask(limits.lookAgain)) && refusalIn(await ask(limits.look))
+  if (full) return { refusal: full, undo: async () => {} }
+
+  const answers = await ask(limits.take)
   const undo = async (): Promise<void> => {
     await Promise.all(answers.filter(({ taken }) => taken.granted).map(({ quota }) => limits.giveBack(quota)))
   }
-  for (const { quota, taken } of answers) {
-    if (taken.granted) continue
-    await undo()
-    return { refusal: limited(quota.scope, taken.retry_after_ms), undo: async () => {} }
-  }
-  return { undo }
+  const refusal = refusalIn(answers)
+  if (!refusal) return { undo }
+  await undo()
+  return { refusal, undo: async () => {} }
+}
+
+function refusalIn(answers: readonly Asked[]): Refusal | undefined {
+  for (const { quota, taken } of answers) if (!taken.granted) return limited(quota.scope, taken.retry_after_ms)
+  return undefined
 }
