@@ -13,7 +13,7 @@ export async function build(): Promise<void> {
 }
 
 /** For a profile of each process: `--cpu-prof --cpu-prof-dir=…`. */
-const FLAGS = process.env.BENCH_NODE_FLAGS?.split(' ') ?? []
+const FLAGS = ['--expose-gc', ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? [])]
 
 /** A file of this folder as a process of its own, named without its ending. */
 export const launched = (name: string, env: Record<string, string>, args: string[] = []): Child =>

@@ -1,4 +1,5 @@
-// services/main.ts on queues of its own (AMQP_PREFIX). Tells where it answers once it is ready, whatever the log's level.
+// services/main.ts on queues of its own (AMQP_PREFIX). Tells where it answers once it is ready, whatever the log's level, and on
+// SIGUSR2 how much memory it uses.
 import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
 import { readConfig } from '../../infra/config.ts'
@@ -10,6 +11,11 @@ const log = createLog({ level: config.logLevel })
 const engines = openEngines(config, systemClock, log, { prefix: process.env.AMQP_PREFIX ?? '' })
 const running = await start(config, { log, engines })
 process.once('SIGTERM', () => void running.stop().then(() => process.exit(0)))
-process.on('SIGUSR2', () => console.log(JSON.stringify(process.memoryUsage())))
+let asked = 0
+process.on('SIGUSR2', () => {
+  globalThis.gc?.()
+  asked += 1
+  console.log(JSON.stringify({ asked, ...process.memoryUsage() }))
+})
 await running.ready
 console.log(JSON.stringify({ url: running.url }))

@@ -14,6 +14,14 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
     about: 'the same for verifying right codes',
     run: async () => (await import('./verify.ts')).default(),
   },
+  memory: {
+    about: 'what the process uses while it sends and sends, all in one on embedded engines (BENCH_SENDS: how many)',
+    run: async () => (await import('./memory.ts')).default(),
+  },
+  stored: {
+    about: 'sends with many verifications stored already, against none (BENCH_OTPS: how many)',
+    run: async () => (await import('./stored.ts')).default(),
+  },
 }
 
 const name = process.argv[2] ?? ''

@@ -1,21 +1,37 @@
-// Sends over HTTP: one process per role on real engines against the bare pipeline; all in one on the embedded engines against the
-// real ones.
+// Sends over HTTP, on RabbitMQ and MongoDB with one process per role, against the bare pipeline: as it runs, and without its
+// consumers, which the bare pipeline has none of. Then all in one on the embedded engines, against the same on the real ones.
 import { build } from './built.ts'
-import { load } from './load.ts'
-import { contest } from './rounds.ts'
-import { ALL_IN_ONE, type Bare, bare, type Countersign, countersign, ONE_PROCESS_PER_ROLE } from './systems.ts'
-import { closing, needsRealEngines, ROUND, ROUNDS } from './under-load.ts'
+import { type Figures, load } from './load.ts'
+import { type Contest, contest } from './rounds.ts'
+import {
+  ALL_IN_ONE,
+  type Bare,
+  bare,
+  type Countersign,
+  countersign,
+  ONE_PROCESS_PER_ROLE,
+  WITHOUT_CONSUMERS,
+} from './systems.ts'
+import { closing, needsRealEngines, ROUND, ROUNDS, TO_BARE } from './under-load.ts'
 
 export default async function send(): Promise<void> {
   if (!needsRealEngines('send')) return
   await build()
   await closing([countersign('real', ONE_PROCESS_PER_ROLE), bare()], async ([product, yardstick]) => {
-    for (const connections of [64, 128]) await compare(product, yardstick, { connections })
-    await compare(product, yardstick, { connections: 64, full: true })
+    const name = 'one process per role'
+    const against = (shape: Shape, more: Partial<Contest> = {}): Promise<void> =>
+      toBare(shape, { name, round: () => sends(product, shape) }, yardstick, more)
+    await against({ connections: 64 }, { aims: TO_BARE })
+    await against({ connections: 128 }, { aims: TO_BARE })
+    await against({ connections: 64, full: true })
+  })
+  await closing([countersign('real', WITHOUT_CONSUMERS), bare()], async ([product, yardstick]) => {
+    const shape = { connections: 64 }
+    await toBare(shape, { name: 'edge and otp alone', round: () => accepted(product, shape) }, yardstick)
   })
   await closing([countersign('embedded', ALL_IN_ONE), countersign('real', ONE_PROCESS_PER_ROLE)], ([one, apart]) =>
     contest({
-      ...{ what: 'sends, 64 connections', rounds: ROUNDS, aims: false },
+      ...{ what: 'sends, 64 connections', rounds: ROUNDS, aims: { leastShare: 1, mostTimesP99: 1 } },
       yardstick: { name: 'one process per role, RabbitMQ and MongoDB', round: () => sends(apart, { connections: 64 }) },
       product: { name: 'all in one, embedded engines', round: () => sends(one, { connections: 64 }) },
     }),
@@ -27,17 +43,27 @@ interface Shape {
   full?: boolean
 }
 
-const compare = (product: Countersign, yardstick: Bare, shape: Shape): Promise<void> =>
+const toBare = (
+  { connections, full }: Shape,
+  product: Contest['product'],
+  yardstick: Bare,
+  more: Partial<Contest> = {},
+): Promise<void> =>
   contest({
-    what: `sends, ${shape.connections} connections${shape.full ? ', with client_ip and idempotency-key' : ''}`,
-    ...{ rounds: ROUNDS, aims: !shape.full },
-    yardstick: { name: 'bare pipeline', round: () => bareSends(yardstick, shape.connections) },
-    product: { name: 'one process per role', round: () => sends(product, shape) },
+    what: `sends, ${connections} connections${full ? ', with client_ip and idempotency-key' : ''}`,
+    yardstick: { name: 'bare pipeline', round: () => bareSends(yardstick, connections) },
+    ...{ rounds: ROUNDS, product, ...more },
   })
 
-const sends = ({ url, key }: Countersign, shape: Shape) => load({ url, key, ...ROUND, ...shape, untilDelivered: true })
+export const sends = ({ url, key }: Countersign, shape: Shape): Promise<Figures> =>
+  load({ url, key, ...ROUND, ...shape, untilDelivered: true })
 
-export async function bareSends({ url, key, tidy }: Bare, connections: number) {
+const accepted = async ({ url, key }: Countersign, shape: Shape): Promise<Figures> => ({
+  ...(await load({ url, key, ...ROUND, ...shape })),
+  deliveredAfterMs: 0,
+})
+
+export async function bareSends({ url, key, tidy }: Bare, connections: number): Promise<Figures> {
   const figures = await load({ url, key, ...ROUND, connections })
   await tidy()
   return { ...figures, deliveredAfterMs: 0 }

@@ -50,11 +50,17 @@ export const ALL_IN_ONE: Layout = [[]]
 /** Sends are accepted and nothing is delivered, as in the bare pipeline. */
 export const WITHOUT_CONSUMERS: Layout = [['edge'], ['otp']]
 
-export async function countersign(engines: EngineSet, layout: Layout): Promise<Countersign> {
+/** `prepare` is done on its site before anything is started there. */
+export async function countersign(
+  engines: EngineSet,
+  layout: Layout,
+  prepare: (site: Site) => Promise<void> = async () => {},
+): Promise<Countersign> {
   const site = await freshSite(engines, {
     ...{ NODE_ENV: 'production', LOG_LEVEL: 'warn', ENGINE: engines === 'embedded' ? 'embedded' : '' },
     ...{ CODE_SECRETS: secret(), DATA_KEYS: secret(), ADMIN_TOKEN: TOKEN },
   })
+  await prepare(site)
   const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE: await site.write('bootstrap.json', BOOTSTRAP) }
   const processes = layout.map(roles => launched('countersign.process', env, [...roles]))
   const urls = await Promise.all(processes.map(ready))

@@ -5,6 +5,9 @@ import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
 export const ROUND = { warmUpMs: 1_500, measureMs: 3_500 }
 export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3)
 
+/** Of the product to the bare pipeline. */
+export const TO_BARE = { leastShare: 0.6, mostTimesP99: 3 }
+
 export function needsRealEngines(bench: string): boolean {
   const there = Boolean(MONGODB_URL && AMQP_URL)
   if (!there) console.log(`RabbitMQ and MongoDB are needed: infra/engines.sh run npm run bench -- ${bench}`)

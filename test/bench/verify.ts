@@ -5,10 +5,10 @@ import { load } from './load.ts'
 import { contest } from './rounds.ts'
 import { bareSends } from './send.ts'
 import { bare, type Countersign, countersign, ONE_PROCESS_PER_ROLE } from './systems.ts'
-import { closing, needsRealEngines, ROUND, ROUNDS } from './under-load.ts'
+import { closing, needsRealEngines, ROUND, ROUNDS, TO_BARE } from './under-load.ts'
 
 /** More than a round can use. */
-const VERIFICATIONS = 20_000
+const VERIFICATIONS = 10_000
 
 export default async function verify(): Promise<void> {
   if (!needsRealEngines('verify')) return
@@ -16,7 +16,7 @@ export default async function verify(): Promise<void> {
   await closing([countersign('real', ONE_PROCESS_PER_ROLE), bare()], async ([product, yardstick]) => {
     for (const connections of [64, 128])
       await contest({
-        ...{ what: `verifies, ${connections} connections`, rounds: ROUNDS, aims: true },
+        ...{ what: `verifies, ${connections} connections`, rounds: ROUNDS, aims: TO_BARE },
         yardstick: { name: 'bare pipeline', round: () => bareSends(yardstick, connections) },
         product: { name: 'one process per role', round: () => verifies(product, connections) },
       })

@@ -1,0 +1,63 @@
+// Whether a full database is as fast as an empty one: sends with many verifications stored already, against none, on each engine set.
+import process from 'node:process'
+import { systemClock } from '../../infra/clock.ts'
+import { newId } from '../../infra/ids.ts'
+import type { OtpDoc } from '../../infra/otps/documents.ts'
+import { partitionOf } from '../../infra/otps/partition.ts'
+import { COLLECTIONS, type CountersignStore } from '../../infra/store/collections.ts'
+import { embeddedStore } from '../../infra/store/embedded.ts'
+import { mongoStore } from '../../infra/store/mongo.ts'
+import { documentOf } from '../support/deliveries.ts'
+import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
+import { issued } from '../support/otp.ts'
+import type { EngineSet, Site } from '../support/site.ts'
+import { build } from './built.ts'
+import { contest } from './rounds.ts'
+import { sends } from './send.ts'
+import { ALL_IN_ONE, countersign } from './systems.ts'
+import { closing, ROUNDS } from './under-load.ts'
+
+const OTPS = Number(process.env.BENCH_OTPS ?? 1_000_000)
+const BATCH = 5_000
+const MONTH_MS = 30 * 86_400_000
+
+export default async function stored(): Promise<void> {
+  await build()
+  await compare('embedded')
+  if (MONGODB_URL && AMQP_URL) await compare('real')
+  else console.log('\nFor RabbitMQ and MongoDB as well: infra/engines.sh run npm run bench -- stored')
+}
+
+const compare = (engines: EngineSet): Promise<void> =>
+  closing([countersign(engines, ALL_IN_ONE, fill), countersign(engines, ALL_IN_ONE)], ([full, empty]) =>
+    contest({
+      what: `sends, all in one on ${engines} engines, 64 connections`,
+      ...{ rounds: ROUNDS, aims: { leastShare: 0.9, mostTimesP99: 1.5 } },
+      yardstick: { name: 'nothing stored', round: () => sends(empty, { connections: 64 }) },
+      product: {
+        name: `${OTPS.toLocaleString('en')} verifications stored`,
+        round: () => sends(full, { connections: 64 }),
+      },
+    }),
+  )
+
+async function fill({ engines, env }: Site): Promise<void> {
+  const began = performance.now()
+  const store: CountersignStore =
+    engines === 'embedded'
+      ? embeddedStore({ folder: env.DATA_DIR ?? '', collections: COLLECTIONS, clock: systemClock })
+      : mongoStore({ url: env.MONGODB_URL ?? '', collections: COLLECTIONS, timeoutMs: 120_000 })
+  for (let first = 0; first < OTPS; first += BATCH)
+    await store.docs('otps').insert(Array.from({ length: Math.min(BATCH, OTPS - first) }, old))
+  await store.close()
+  const seconds = Math.round((performance.now() - began) / 1_000)
+  console.log(`  (${OTPS.toLocaleString('en')} verifications laid down on ${engines} engines in ${seconds} s)`)
+}
+
+/** One of the last month, ended long ago. */
+function old(): OtpDoc {
+  const at = Date.now() - Math.floor(Math.random() * MONTH_MS)
+  const _id = newId('otp', at)
+  const saved = issued({ at, otp_id: _id, company_id: 'cmp_bench', app_id: 'app_bench', mode: 'test', link: null })
+  return { ...documentOf({ ...saved, value: 'approved' }, at), recipient: _id, partition: partitionOf(_id) }
+}
