@@ -54,12 +54,17 @@ const OPERATORS: Record<string, Operator> = {
   $lte: comparing('<=', '<='),
 }
 
+/** Past it a list of texts travels as one parameter: SQLite takes some 32 000. */
+const MOST_LISTED = 1_000
+
 function isOneOf(path: string, operands: readonly unknown[], bind: Bind): Where {
   const points = operands.map(operand => pointOf(path, operand, bind)).filter(point => point !== NONE)
   const [first] = points
   if (!first) return NONE
   if (points.includes(UNKNOWN)) return UNKNOWN
   if (points.length === 1) return { ...first, sql: `${key(path)} = ${first.sql}` }
+  if (bind === bound && points.length > MOST_LISTED && operands.every(operand => typeof operand === 'string'))
+    return { sql: `${key(path)} IN (SELECT value FROM json_each(?))`, params: [JSON.stringify(operands)], exact: true }
   // Lists are made as long as the next power of two, so that a handful of statements serves every length.
   const padding = 2 ** Math.ceil(Math.log2(points.length)) - points.length
   const all = [...points, ...Array.from({ length: padding }, () => first)]

@@ -215,6 +215,17 @@ export function finding({ things: docs, coded, counters, fresh }: Ground): void 
     expect(await found({ $gt: all[1] ?? '', $lt: `${group}-x` })).to.deep.equal(all.slice(2))
   })
 
+  it('takes a list as long as any: by _id, by an index, and to remove', async () => {
+    const group = fresh()
+    await docs().insert(things(group, 3))
+    const strangers = Array.from({ length: 40_000 }, (_, i) => `${group}-none-${i}`)
+    const page = { sort: {}, limit: 10 }
+    const [first, ...others] = ids(things(group, 3))
+    expect(ids(await docs().find({ _id: { $in: [...strangers, first ?? ''] } }, page))).to.deep.equal([first])
+    expect(await docs().find({ group: { $in: [...strangers, group] } }, page)).to.have.length(3)
+    expect(await docs().remove({ _id: { $in: [...strangers, ...others] } }, 50_000)).to.equal(2)
+  })
+
   it('finds what a partial index holds: due work, earliest first', async () => {
     const group = fresh()
     const base = 4_000_000_000_000

@@ -27,6 +27,17 @@ describe('query plans of the embedded store', () => {
     return plan(sql, params(10, 0))
   }
 
+  it('searches an index also for a list that travels as one parameter', () => {
+    const long = Array.from({ length: 2_000 }, (_, i) => `x${i}`)
+    for (const filter of [{ _id: { $in: long } }, { group: { $in: long } }]) {
+      const { sql, params } = table('things').remove(filter)
+      const steps = plan(sql, [...params, 10]).join('\n')
+      expect(steps)
+        .to.match(/SEARCH things USING (COVERING )?INDEX .+=\?/)
+        .and.not.match(/SCAN things/)
+    }
+  })
+
   type Served = [collection: string, filter: object, sort: object, index: string]
   const GROUP = 'things {group 1}'
   const RANK = 'things {group 1, rank 1}'
