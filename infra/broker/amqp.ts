@@ -30,7 +30,7 @@ export interface AmqpOptions {
   prefix?: string
   /** The most calls in one message; 1 sends each alone. */
   framing?: number
-  /** A message whose consumers died on it this often is dead. An argument of the queues: see `prefix`. */
+  /** A message whose consumers died on it, or stopped with it in hand, this often is dead. An argument of the queues: see `prefix`. */
   deliveryLimit?: number
   /** How long a confirm may take. */
   confirmMs?: number

@@ -53,7 +53,7 @@ export interface Depth {
 }
 
 export interface DeadLetter extends Message {
-  /** Why it died: the handler's reason, what it threw, or that its consumers kept dying on it. */
+  /** Why it died: the handler's reason, what it threw, or that its consumers kept dying on it or handing it back. */
   reason: string
   attempt: number
   diedAt: number

@@ -44,7 +44,10 @@ export function deadLetterOf(message: AmqpMessage): DeadLetter {
     id,
     body: readable(message),
     attempt,
-    reason: reason === 'delivery_limit' ? 'delivery_limit: its consumers kept dying on it' : String(reason),
+    reason:
+      reason === 'delivery_limit'
+        ? 'delivery_limit: its consumers kept dying on it, or handing it back'
+        : String(reason),
     diedAt: numberOr(headers?.diedAt, (death?.time.value ?? 0) * 1_000),
   }
 }
