@@ -17,6 +17,10 @@ export const inFlight = {
   from: 'report:from',
 }
 
+/** What a recipient is counted and found by. Hardly any mail server tells `Ada@` from `ada@`: spelled in as many ways as it has
+ *  letters, one mailbox would otherwise have as many limits. */
+export const recipientKey = (recipient: string): string => recipient.toLowerCase()
+
 /** Recipients are looked up per app and mode: the two modes never meet. */
 export const recipientScope = (app_id: string, mode: string): string => `recipient:${app_id}:${mode}`
 export const addressScope = (app_id: string, mode: string): string => `client_ip:${app_id}:${mode}`

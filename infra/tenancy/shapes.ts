@@ -51,7 +51,7 @@ export const text = (max = 200) =>
     .string()
     .min(1)
     .max(max)
-    .regex(/^[^\p{Cc}]*$/u, 'must hold no control characters')
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must hold no control characters, and no half characters')
 
 export const withoutRepeats = <T>(list: readonly T[]): boolean => new Set(list).size === list.length
 

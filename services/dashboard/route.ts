@@ -32,9 +32,10 @@ export const route: Resource = (router, { store, body }) => {
 }
 
 function explained({ recipient: text, mode, kind }: Wish, settings: AppSettings, provided: readonly Channel[]) {
-  const magic = mode === 'test' ? magicOf(text) : null
+  const parsed = parseRecipient(text)
+  const magic = mode === 'test' ? magicOf(parsed?.value ?? text) : null
   const fate = magic && 'refuses' in magic ? magic.refuses : null
-  const recipient = parseRecipient(text) ?? (magic ? magicRecipient(text) : null)
+  const recipient = parsed ?? (magic ? magicRecipient(text) : null)
   if (recipient === null || fate === 'InvalidRecipientError') return NO_RECIPIENT
 
   const country = recipient.kind === 'phone' ? recipient.country : null

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
-import { atRest, recipientScope } from '../../infra/otps/sealing.ts'
+import { atRest, recipientKey, recipientScope } from '../../infra/otps/sealing.ts'
 import type { Filter } from '../../infra/store/docs.ts'
 import type { Delivery } from '../../machines/otp.ts'
 import { current } from '../../machines/otp.versions.ts'
@@ -37,7 +37,7 @@ export const verifications: Resource = (router, { store, keyring, clock, page })
 const to = (keyring: Pick<Keyring, 'indexes'>, app_id: string, recipient: string): Filter<OtpDoc> => ({
   app_id,
   mode: { $in: MODES },
-  recipient: { $in: MODES.flatMap(mode => keyring.indexes(recipientScope(app_id, mode), recipient)) },
+  recipient: { $in: MODES.flatMap(mode => keyring.indexes(recipientScope(app_id, mode), recipientKey(recipient))) },
 })
 
 function shown(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number) {

@@ -1,7 +1,7 @@
 // Which limits a send or a message counts against, in the order in which they answer. Nothing here counts.
 import { addressBlock } from '../../infra/client-ip.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import { addressScope, recipientScope } from '../../infra/otps/sealing.ts'
+import { addressScope, recipientKey, recipientScope } from '../../infra/otps/sealing.ts'
 import type { Identity, LimitScope } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
 import type { AppSettings, LimitRule } from '../../machines/settings.ts'
@@ -79,4 +79,4 @@ function addressQuota(
 const scaled = (rule: LimitRule, share: number): LimitRule => ({ ...rule, max: Math.floor(rule.max * share) })
 
 export const recipientIndex = (keyring: Pick<Keyring, 'index'>, { app_id, mode }: World, recipient: string): string =>
-  keyring.index(recipientScope(app_id, mode), recipient)
+  keyring.index(recipientScope(app_id, mode), recipientKey(recipient))

@@ -24,7 +24,7 @@ eachFlow('magic recipients', (flow, engines) => {
   it('meet every refusal of a send', async () => {
     const { server } = await flow.tenant()
     for (const [number, name, status, type] of REFUSED)
-      for (const recipient of [number, `${name}@magic.test`]) {
+      for (const recipient of [number, `${name}@magic.test`, `${name}@MAGIC.Test`]) {
         const answer = await server.send(recipient)
         expect(refusal(answer), recipient).to.include({ type, status })
       }

@@ -44,6 +44,13 @@ eachStore('apps', fresh => {
     expect((await admin.get('/audit')).body.items).to.have.length(1)
   })
 
+  it('are not named by what is no text', async () => {
+    const { app } = await tenant(admin)
+    for (const name of ['', 'Shop\n', 'Shop \ud83d', '\udc00'])
+      expect(pathsOf(await admin.ask('PATCH', `/apps/${app}`, { name })), JSON.stringify(name)).to.deep.equal(['name'])
+    expect((await admin.ask('PATCH', `/apps/${app}`, { name: 'Shop \u{1f6d2}' })).status).to.equal(200)
+  })
+
   it('are renamed, their settings untouched', async () => {
     const { app } = await tenant(admin, { locale: 'de' })
     const renamed = await patch(app, { name: 'Store' })

@@ -92,6 +92,7 @@ eachStore('the explanation of a route', fresh => {
     expect(obstacles(await explain(BRITISH, test)).telegram).to.equal(null)
     expect(await explain('+15005550010', test)).to.include({ channel: 'sms', refusal: null })
     expect(await explain('funds@magic.test', test)).to.include({ channel: null, refusal: 'InsufficientFundsError' })
+    expect(await explain('funds@MAGIC.test', test)).to.include({ refusal: 'InsufficientFundsError' })
     expect(await explain('+15005550003', test)).to.include({ refusal: 'GeoBlockedError' })
     expect(await explain('+15005550001', test)).to.include({ refusal: 'InvalidRecipientError' })
     expect(await explain('funds@magic.test')).to.include({ channel: 'email', refusal: null })

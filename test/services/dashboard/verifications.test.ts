@@ -125,6 +125,7 @@ eachStore('verifications for an operator', fresh => {
     const magic = (await actor.send({ ...owner, recipient: '+15005550010' })).otp_id
     const found = (typed: string) => ids(`/apps/${owner.app}/verifications?recipient=${typed}`)
     expect(await found('ann+shop@EXAMPLE.com')).to.deep.equal([mail])
+    expect(await found('Ann+Shop@example.com')).to.deep.equal([mail])
     expect(await found('ann%2Bshop@example.com')).to.deep.equal([mail])
     expect(await found(NUMBER)).to.deep.equal([phone])
     expect(await found('+15005550010')).to.deep.equal([magic])

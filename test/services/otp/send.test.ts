@@ -54,6 +54,14 @@ eachStore('a send', fresh => {
     expect(apps[0]?.windows.s60?.count).to.equal(3)
   })
 
+  it('to a mailbox counts for it however the address is spelled', async () => {
+    const to = (address: string) => actor.ask(call({ sealed_recipient: keyring.seal(address, inFlight.recipient) }))
+    expect((await to('ada@example.com')).kind).to.equal('verification')
+    expect((await to('Ada@EXAMPLE.com')).kind).to.equal('verification')
+    expect(await to('ADA@example.com')).to.include({ kind: 'refused', scope: 'recipient' })
+    expect((await to('eda@example.com')).kind).to.equal('verification')
+  })
+
   it('leaves its key free when it cannot be decided', async () => {
     const broken = call({ claim: 'claim', sealed_recipient: 'not sealed' })
     expect((await actor.ask(broken)).kind).to.equal('broken')
