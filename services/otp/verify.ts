@@ -35,7 +35,8 @@ export const verifying =
     const committed = await commit(call.otp_id, call.by, {
       async command(doc) {
         const right = equal(codeOf(keyring, doc), given)
-        const locked = lockedMs(await limits.look(quotaOf(doc)))
+        // Once counted, a guess that lost a race and is made again is within the limit, which it may itself have filled.
+        const locked = counted === null ? lockedMs(await limits.look(quotaOf(doc))) : null
         return { id: command_id, type: 'otp.verify', at: clock.now(), by, right, locked_ms: locked, event_id }
       },
       // Taken before the write, and for a right code as well as for a wrong one: of those that come in parallel, no more are ever

@@ -7,7 +7,7 @@ import { codeOf } from '../../../services/otp/verify.ts'
 import { wrongFor } from '../../support/flow.ts'
 import { actorOn, type TestActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
-import { testKeyring } from '../../support/tenancy.ts'
+import { testKeyring, watched } from '../../support/tenancy.ts'
 
 const MOST_WRONG = 3
 
@@ -15,12 +15,23 @@ eachStore('guesses for one recipient', fresh => {
   const keyring = testKeyring()
   let store: CountersignStore
   let actor: TestActor
+  /** What comes before the next change of a verification. */
+  let overtake: (() => Promise<unknown>) | null
   beforeEach(async () => {
     store = await fresh()
     const limits = { recipient_verify: [{ max: MOST_WRONG, seconds: 3600 }], recipient: [{ max: 100, seconds: 600 }] }
     const app = { _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: { limits }, created_at: 0, rev: 0 }
     await store.docs('apps').insert([app])
-    actor = await actorOn(store, keyring)
+    overtake = null
+    const raced = watched(store, {
+      async before(call) {
+        if (call !== 'otps.change' || overtake === null) return
+        const once = overtake
+        overtake = null
+        await once()
+      },
+    })
+    actor = await actorOn(raced, keyring)
   })
   afterEach(() => actor.close())
 
@@ -51,6 +62,18 @@ eachStore('guesses for one recipient', fresh => {
       ...Array(MOST_WRONG).fill('pending'),
       ...Array(MOST_WRONG).fill('recipient_verify'),
     ])
+  })
+
+  it('that lose a race and are made again are answered, also the last that is allowed', async () => {
+    for (let nth = 1; nth < MOST_WRONG; nth += 1) {
+      const { otp_id, code } = await send()
+      await verify(otp_id, wrongFor(code))
+    }
+    const { otp_id, code } = await send()
+    overtake = () => store.docs('otps').modify({ _id: otp_id }, { $inc: { rev: 1 } })
+    expect(told(await verify(otp_id, wrongFor(code)))).to.equal('pending')
+    expect(overtake).to.equal(null)
+    expect(told(await verify(otp_id, code))).to.equal('recipient_verify')
   })
 
   it('that are right count for nothing', async () => {
