@@ -1,7 +1,8 @@
 // Does a declared index serve this filter and sort? In: a collection's table entry and the query. Out: yes or no. Both adapters ask, so
 // that a query which would scan a collection is an error in tests, on every engine, and not a slow page a year later.
 //
-// Served means: the engine reads about as many entries as it answers, in the order asked for.
+// Served means: the filter narrows the first field of an index, and the index has the order asked for, so nothing is sorted. Other
+// conditions ride along and are tested on what the index finds: whether that is little is for the author of the query to know.
 import { branchesOf, type Condition, conditionsOf, isRange, pointsOf } from './conditions.ts'
 import type { Doc, Filter, Sort } from './docs.ts'
 import { implies } from './implies.ts'
