@@ -37,31 +37,28 @@ export function limits({ counters, clock }: { counters: Docs<CounterDoc>; clock:
   const full = recent(MOST_KNOWN)
 
   /** Most recipients are counted for the first time, and an insert costs a tenth of an update that computes: it goes together with
-   *  those of others. One that was there already leaves it to the update. */
-  async function count({ key, rules }: Counted, wanted: number, now: number): Promise<Omit<CounterDoc, '_id'>> {
-    if (!known.has(key)) {
-      const first = firstGrant(rules, wanted, now)
-      const [answer] = await counters.insert([{ _id: key, ...first }])
-      known.add(key)
-      if (answer === 'inserted') return first
-    }
-    const after = await counters.modify({ _id: key }, grant(rules, wanted, now), { upsert: true })
-    if (!after) throw new Error('an upsert left nothing behind')
-    return after
+   *  those of others. What is there already, or allows none, is for the update. */
+  async function takeFirst({ key, rules }: Counted): Promise<boolean> {
+    const first = known.has(key) ? null : firstGrant(rules, clock.now())
+    if (first === null) return false
+    known.add(key)
+    const [answer] = await counters.insert([{ _id: key, ...first }])
+    return answer === 'inserted'
   }
 
   const takeMany = async (asks: Counted[]): Promise<Taken[]> => {
-    const [first] = asks as [Counted]
+    const { key, rules } = asks[0] as Counted
     const now = clock.now()
-    const { windows, granted } = await count(first, asks.length, now)
-    if (granted < asks.length) full.add(first.key)
+    const after = await counters.modify({ _id: key }, grant(rules, asks.length, now), { upsert: true })
+    const granted = after?.granted ?? 0
+    if (granted < asks.length) full.add(key)
     return asks.map((_, at) =>
-      at < granted ? GRANTED : { granted: false, retry_after_ms: waitFor(windows, first.rules, now) },
+      at < granted ? GRANTED : { granted: false, retry_after_ms: waitFor(after?.windows ?? {}, rules, now) },
     )
   }
   // A busy key (an app's) is updated once for everyone who waits, a quiet one (a recipient's) at once. One key can be asked under
   // different rules (a reputation's share of the same limit): those are apart.
-  const take = gatherByKey(({ key, rules }: Counted) => JSON.stringify([key, rules]), takeMany, {
+  const takeTogether = gatherByKey(({ key, rules }: Counted) => JSON.stringify([key, rules]), takeMany, {
     most: MOST_AT_ONCE,
     parallel: 1,
   })
@@ -76,7 +73,9 @@ export function limits({ counters, clock }: { counters: Docs<CounterDoc>; clock:
 
   return {
     look,
-    take: counted => (counted.rules.length === 0 ? Promise.resolve(GRANTED) : take(counted)),
+    async take(counted) {
+      return counted.rules.length === 0 || (await takeFirst(counted)) ? GRANTED : takeTogether(counted)
+    },
     async giveBack({ key, rules }) {
       if (rules.length > 0) await counters.modify({ _id: key }, uncount(rules, clock.now()))
     },

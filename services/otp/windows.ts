@@ -10,11 +10,11 @@ const bucketAt = (rule: LimitRule, now: number): number => Math.floor(now / leng
 /** How much of the bucket before has slid out of the window. */
 const passedAt = (rule: LimitRule, now: number): number => (now % lengthOf(rule)) / lengthOf(rule)
 
-/** The same as `grant`, for a thing that was never counted. */
-export function firstGrant(rules: readonly LimitRule[], wanted: number, now: number): Omit<CounterDoc, '_id'> {
-  const granted = Math.min(wanted, ...rules.map(rule => rule.max))
-  const windows = rules.map(rule => [nameOf(rule), { bucket: bucketAt(rule, now), count: granted, before: 0 }])
-  return { windows: Object.fromEntries(windows), granted, purge_at: purgeAt(rules, now) }
+/** What a thing that was never counted is after one was granted; null where a rule allows none. */
+export function firstGrant(rules: readonly LimitRule[], now: number): Omit<CounterDoc, '_id'> | null {
+  if (rules.some(rule => rule.max < 1)) return null
+  const windows = rules.map(rule => [nameOf(rule), { bucket: bucketAt(rule, now), count: 1, before: 0 }])
+  return { windows: Object.fromEntries(windows), granted: 1, purge_at: purgeAt(rules, now) }
 }
 
 /** Grants as many of `wanted` as every rule allows, and counts them. */
