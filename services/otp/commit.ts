@@ -2,11 +2,12 @@
 // Out: the verification after, and the reply. The write is conditional on the revision; whoever lost the race loads and steps again.
 import type { OtpDoc, Outgoing } from '../../infra/otps/documents.ts'
 import { outgoing } from '../../infra/otps/outbox.ts'
-import type { Docs } from '../../infra/store/docs.ts'
+import type { Docs, Operators } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Refusal } from '../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
-import type { Reply } from '../../machines/otp.ts'
+import type { Otp, Reply } from '../../machines/otp.ts'
+import type { SavedOtp } from '../../machines/otp.versions.ts'
 import type { Reservation } from './reserve.ts'
 
 export interface Intent {
@@ -48,7 +49,7 @@ export const committing =
       if (reservation.refusal) return { doc, refusal: reservation.refusal }
       const saved = { ...doc, ...next.saved, rev: doc.rev + 1 }
       const effects = outgoing(saved, next.effects, command.at)
-      const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update: saving(next, effects) }])
+      const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update: saving(doc, next, effects) }])
       if (answer === 'won') {
         relay(otp_id, effects)
         return { doc: saved, reply: next.reply }
@@ -58,20 +59,31 @@ export const committing =
     throw new Unavailable('too many changes of one verification at once')
   }
 
-function saving({ saved, dueAt }: Step, effects: readonly Outgoing[]) {
-  const { value, version, context, last_commands } = saved
-  const reference = context.link?.reference
+/** Only what changed: most of a verification stays as it was begun, and whatever is written is written to the engine's log too. */
+function saving(doc: OtpDoc, { saved, dueAt }: Step, effects: readonly Outgoing[]): Operators<OtpDoc> {
+  const { value, last_commands } = saved
+  const reference = saved.context.link?.reference
   return {
     $set: {
-      ...{ value, version, context, last_commands },
+      ...{ value, last_commands, ...changedContext(doc, saved) },
       ...(dueAt === null ? {} : { due_at: dueAt }),
       ...(reference === undefined ? {} : { reference }),
       ...(effects[0] === undefined ? {} : { outbox_at: effects[0].at }),
     },
     $unset: {
-      ...(dueAt === null ? { due_at: true as const } : {}),
-      ...(reference === undefined ? { reference: true as const } : {}),
+      ...(dueAt === null ? { due_at: true } : {}),
+      ...(reference === undefined && doc.reference !== undefined ? { reference: true } : {}),
     },
     ...(effects.length === 0 ? {} : { $push: { outbox: { $each: [...effects] } } }),
   }
+}
+
+/** A machine keeps the members it does not change, so they are the very same. */
+function changedContext(before: SavedOtp, after: SavedOtp): Record<string, unknown> {
+  const [old, fresh] = [before.context, after.context]
+  const names = Object.keys(fresh) as (keyof Otp)[]
+  const sameShape = before.version === after.version && names.length === Object.keys(old).length
+  if (!sameShape) return { version: after.version, context: fresh }
+  const changed = names.filter(name => fresh[name] !== old[name])
+  return Object.fromEntries(changed.map(name => [`context.${name}`, fresh[name]]))
 }
