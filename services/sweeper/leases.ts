@@ -11,11 +11,13 @@ export interface Leases {
 }
 
 const FOR_MS = 15_000
+/** Renewed once no more than this is left, not every time it is asked for: many shares, looked at every second. */
+const RENEW_MS = 10_000
 
 export function leasing({ leases, clock, holder }: { leases: Docs<LeaseDoc>; clock: Clock; holder: string }): Leases {
-  const held = new Set<string>()
-  const take = async (name: string): Promise<boolean> => {
-    const until = clock.now() + FOR_MS
+  /** Until when. */
+  const held = new Map<string, number>()
+  const take = async (name: string, until: number): Promise<boolean> => {
     try {
       const mine = {
         $or: [
@@ -33,12 +35,15 @@ export function leasing({ leases, clock, holder }: { leases: Docs<LeaseDoc>; clo
   }
   return {
     async hold(name) {
-      const mine = await take(name)
-      held[mine ? 'add' : 'delete'](name)
+      const now = clock.now()
+      if ((held.get(name) ?? 0) - now > RENEW_MS) return true
+      const mine = await take(name, now + FOR_MS)
+      if (mine) held.set(name, now + FOR_MS)
+      else held.delete(name)
       return mine
     },
     async release() {
-      await Promise.all([...held].map(name => leases.remove({ _id: name, holder }, 1)))
+      await Promise.all([...held.keys()].map(name => leases.remove({ _id: name, holder }, 1)))
       held.clear()
     },
   }
