@@ -68,7 +68,9 @@ export function claiming({ claims, otps, clock }: ClaimParts): Claims {
     }
     const otp = (await otps.get([otp_id])).get(otp_id)
     if (otp) return { kind: 'bound', otp }
-    if (held_until !== undefined && now < held_until) return 'busy'
+    // This very call held it before, and is delivered again because that process died: it has nobody to wait for.
+    const own = otp_id === fresh_otp_id
+    if (held_until !== undefined && now < held_until && !own) return 'busy'
     const taken = { otp_id, held_until: now + HELD_MS }
     return (await claims.modify(mine, { $set: taken })) ? held(taken) : null
   }

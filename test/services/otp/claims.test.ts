@@ -57,6 +57,17 @@ eachStore('idempotency claims', fresh => {
     expect(await claims.claim('c', 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_1' })
   })
 
+  it('pass on at once to the very call that held them, delivered again because its process died', async () => {
+    const dead = await held(process().claim('c', 'otp_1', HOUR))
+    await clock.advance(1_000)
+    const claims = process()
+    const again = await held(claims.claim('c', 'otp_1', HOUR))
+    expect(again.otp_id).to.equal('otp_1')
+    await claims.release('c', dead)
+    await made('otp_1')
+    expect((await claims.claim('c', 'otp_2', HOUR)).kind, 'what it holds is its own').to.equal('bound')
+  })
+
   it('are not released by one who no longer holds them', async () => {
     const claims = process()
     const slow = await held(claims.claim('c', 'otp_1', HOUR))
