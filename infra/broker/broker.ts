@@ -78,7 +78,8 @@ export interface Broker {
   request(queue: CallQueue, message: Message, budgetMs: number): Promise<unknown>
   /** Resolves once attached. One outcome per message, in their order; a throw dead-letters the whole batch. */
   consume(queue: WorkQueue, handle: (waiting: Delivered[]) => Promise<Outcome[]>, flow: Flow): Promise<Consumer>
-  /** Resolves once attached. One answer per call, in their order. A call that waited past its budget is never handed over. */
+  /** Resolves once attached. One answer per call, in their order. A call that waited past its budget is never handed over. (RabbitMQ
+   *  does not say how long a call was in the queue, so there and at the server it may wait a budget each: idempotent on its id.) */
   serve(queue: CallQueue, answer: (waiting: Message[]) => Promise<unknown[]>, flow: Flow): Promise<Consumer>
   depth(queue: Queue): Promise<Depth>
   dead(queue: WorkQueue): DeadLetters
