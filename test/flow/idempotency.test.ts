@@ -105,12 +105,11 @@ eachFlow('an idempotency key', (flow, engines) => {
 
     it('is healed by the next call', async () => {
       const shop = await flow.tenant()
-      const { idempotency, otp_id } = await abandoned(shop, flow.clock.now() - HELD_MS)
+      const { idempotency } = await abandoned(shop, flow.clock.now() - HELD_MS)
       const to = freshNumber()
       const { status, body, text } = await shop.server.send(to, { idempotency })
       expect(status, text).to.equal(200)
-      // On real engines the sweeper may have been quicker.
-      if (engines === 'embedded') expect(body.otp_id).to.equal(otp_id)
+      // Under the id the dead one had chosen, or under one of its own: the sweeper may have been quicker and freed the key.
       await flow.code(to)
       expect((await shop.server.send(to, { idempotency })).body).to.deep.equal(body)
     })
