@@ -40,7 +40,7 @@ export interface Relay {
 
 /** Much happens to a verification in its first moments; what arrived meanwhile is forgotten in one write. Well before the sweeper
  *  takes it for stuck. */
-const FORGET_AFTER_MS = 1_000
+const FORGET_AFTER_MS = 3_000
 const MOST_AT_ONCE = 500
 
 export interface RelayParts {
