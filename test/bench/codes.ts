@@ -1,28 +1,27 @@
-// Codes of what was sent with a test key, read as a developer reads them: in the sandbox inbox, over HTTP.
-import { connection, requestText } from './connection.ts'
+// The codes of verifications, derived as the OTP actor derives them: from the deployment's secrets and what is stored.
+import { readConfig } from '../../infra/config.ts'
+import { createKeyring } from '../../infra/crypto/keyring.ts'
+import { COLLECTIONS } from '../../infra/store/collections.ts'
+import { mongoStore } from '../../infra/store/mongo.ts'
+import { codeOf } from '../../services/otp/verify.ts'
 
-const READERS = 32
+const AT_ONCE = 1_000
 
 export interface Code {
   otp_id: string
   code: string
 }
 
-export async function codesOf(url: URL, token: string, recipients: readonly string[]): Promise<Code[]> {
-  const left = [...recipients]
+/** `env`: the settings of the processes, with their secrets. */
+export async function codesOf(env: Record<string, string>, otp_ids: readonly string[]): Promise<Code[]> {
+  const { secrets } = readConfig(env, [])
+  const keyring = createKeyring({ dataKeys: secrets.data ?? [], codeSecrets: secrets.code ?? [] })
+  const store = mongoStore({ url: env.MONGODB_URL ?? '', collections: COLLECTIONS })
   const codes: Code[] = []
-  const read = async (): Promise<void> => {
-    const lane = connection(url)
-    for (let recipient = left.pop(); recipient !== undefined; recipient = left.pop()) {
-      const path = `/admin/v1/sandbox/messages?recipient=${encodeURIComponent(recipient)}`
-      const { body } = await lane.ask(requestText(url, { method: 'GET', path, key: token }))
-      const [message] = JSON.parse(body)
-      if (message) codes.push({ otp_id: message.otp_id, code: message.code })
-      // Not delivered yet.
-      else left.unshift(recipient)
-    }
-    lane.close()
+  for (let first = 0; first < otp_ids.length; first += AT_ONCE) {
+    const docs = await store.docs('otps').get(otp_ids.slice(first, first + AT_ONCE))
+    for (const doc of docs.values()) codes.push({ otp_id: doc._id, code: codeOf(keyring, doc) })
   }
-  await Promise.all(Array.from({ length: READERS }, read))
+  await store.close()
   return codes
 }

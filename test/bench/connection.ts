@@ -34,6 +34,7 @@ export function connection(url: URL): Connection {
   return {
     ask: request =>
       new Promise((resolve, reject) => {
+        if (socket.destroyed) throw new Error('the server hung up')
         asking = { resolve, reject }
         socket.write(request)
       }),

@@ -8,7 +8,6 @@ import { recipients } from './recipients.ts'
 
 const job: Job = JSON.parse(process.argv[2] ?? '')
 const base = new URL(job.url)
-const lanes = Array.from({ length: job.connections }, () => connection(base))
 const newRecipient = recipients()
 
 /** Undefined when there is nothing left to ask. */
@@ -24,7 +23,8 @@ const post = (path: string, body: unknown, headers = ''): string =>
   requestText(base, { method: 'POST', path, key: job.key, body: JSON.stringify(body), headers })
 
 let sends = 0
-function send(recipient = newRecipient()): string {
+function send(): string {
+  const recipient = newRecipient()
   if (!job.full) return post('/api/v1/otp/send', { recipient })
   sends += 1
   const client_ip = `93.${(sends >> 16) & 255}.${(sends >> 8) & 255}.${sends & 255}`
@@ -42,18 +42,20 @@ async function play(next: Next, warmUpMs: number, measureMs: number): Promise<Ro
   const begin = performance.now() + warmUpMs
   const end = begin + measureMs
   const [answers, times]: [string[], number[]] = [[], []]
-  const play = async (lane: Connection): Promise<void> => {
+  const play = async (): Promise<void> => {
+    const lane = connection(base)
     for (let asked = performance.now(); asked < end; asked = performance.now()) {
       const request = next()
-      if (request === undefined) return
+      if (request === undefined) break
       const answer = await ask(lane, request)
       const now = performance.now()
       if (now < begin || now >= end) continue
       times.push(now - asked)
       answers.push(answer)
     }
+    lane.close()
   }
-  await Promise.all(lanes.map(play))
+  await Promise.all(Array.from({ length: job.connections }, play))
   return { answers, times, ms: Math.min(performance.now(), end) - begin }
 }
 
@@ -62,41 +64,35 @@ const limited = (next: Next, most: number): Next => {
   return () => (left-- > 0 ? next() : undefined)
 }
 
-/** The same recipients again and again would meet their limits, so each verification has its own; right codes, once each. */
-async function verifying({ url, token, verifications }: NonNullable<Job['inbox']>): Promise<Next> {
-  const numbers = Array.from({ length: verifications }, newRecipient)
-  const left = [...numbers]
-  await play(
-    () => {
-      const to = left.pop()
-      return to && send(to)
-    },
-    0,
-    Number.POSITIVE_INFINITY,
-  )
-  const known = await codesOf(new URL(url), token, numbers)
+/** Right codes, once each. Nothing of the sending is left to do when it begins. */
+async function verifying({ verifications, env }: NonNullable<Job['verify']>): Promise<Next> {
+  const { answers } = await play(limited(send, verifications), 0, Number.POSITIVE_INFINITY)
+  const otp_ids = answers.map((answer): string => JSON.parse(answer).otp_id)
+  await delivered(otp_ids.at(-1) ?? '')
+  const codes = await codesOf(env, otp_ids)
   return () => {
-    const next = known.pop()
+    const next = codes.pop()
     return next && post('/api/v1/otp/verify', next)
   }
 }
 
 async function delivered(otp_id: string): Promise<void> {
-  const [lane] = lanes
+  const lane = connection(base)
   const request = requestText(base, { method: 'GET', path: `/api/v1/otp/${otp_id}`, key: job.key })
-  while (lane && JSON.parse(await ask(lane, request)).deliveries[0].status !== 'delivered')
+  while (JSON.parse(await ask(lane, request)).deliveries[0].status !== 'delivered')
     await new Promise(resolve => setTimeout(resolve, 20))
+  lane.close()
 }
 
-const next = job.inbox ? await verifying(job.inbox) : () => send()
+const next = job.verify ? await verifying(job.verify) : send
 const { answers, times, ms } = await play(job.most ? limited(next, job.most) : next, job.warmUpMs, job.measureMs)
 const ended = performance.now()
 if (job.untilDelivered) await delivered(JSON.parse(answers.at(-1) ?? '').otp_id)
+const deliveredAfterMs = job.untilDelivered ? performance.now() - ended : 0
 const figures: Figures = {
   perSecond: (times.length * 1_000) / ms,
   p50: quantile(times, 0.5),
   p99: quantile(times, 0.99),
-  deliveredAfterMs: performance.now() - ended,
+  deliveredAfterMs,
 }
 console.log(JSON.stringify(figures))
-for (const lane of lanes) lane.close()

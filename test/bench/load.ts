@@ -12,8 +12,8 @@ export interface Job {
   full?: boolean
   /** Instead of a time: no more than so many requests, all of them counted. */
   most?: number
-  /** For verifying: where codes are read, how many verifications are made for it beforehand. */
-  inbox?: { url: string; token: string; verifications: number }
+  /** Verify instead of sending: so many are sent beforehand; `env` has what their codes are derived from. */
+  verify?: { verifications: number; env: Record<string, string> }
   /** Wait until the last message sent is delivered, so that the next round begins with nothing left to do. */
   untilDelivered?: boolean
 }

@@ -58,13 +58,10 @@ const toBare = (
 export const sends = ({ url, key }: Countersign, shape: Shape): Promise<Figures> =>
   load({ url, key, ...ROUND, ...shape, untilDelivered: true })
 
-const accepted = async ({ url, key }: Countersign, shape: Shape): Promise<Figures> => ({
-  ...(await load({ url, key, ...ROUND, ...shape })),
-  deliveredAfterMs: 0,
-})
+const accepted = ({ url, key }: Countersign, shape: Shape): Promise<Figures> => load({ url, key, ...ROUND, ...shape })
 
 export async function bareSends({ url, key, tidy }: Bare, connections: number): Promise<Figures> {
   const figures = await load({ url, key, ...ROUND, connections })
   await tidy()
-  return { ...figures, deliveredAfterMs: 0 }
+  return figures
 }

@@ -16,8 +16,7 @@ export interface System {
 }
 
 export interface Countersign extends System {
-  inbox: { url: string; token: string }
-  site: Site
+  env: Env
 }
 
 const KEY = 'a-test-key-of-the-bench'
@@ -64,10 +63,8 @@ export async function countersign(
   const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE: await site.write('bootstrap.json', BOOTSTRAP) }
   const processes = layout.map(roles => launched('countersign.process', env, [...roles]))
   const urls = await Promise.all(processes.map(ready))
-  const admin = layout.findIndex(roles => roles.length === 0 || roles.includes('dashboard'))
   return {
-    ...{ site, processes, key: KEY, url: urls[0] ?? '' },
-    inbox: { url: urls[admin] ?? '', token: TOKEN },
+    ...{ env, processes, key: KEY, url: urls[0] ?? '' },
     async stop() {
       await Promise.all(processes.map(ended))
       await site.wipe()
