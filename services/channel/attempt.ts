@@ -4,7 +4,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log.ts'
 import type { AttemptResult } from '../../infra/otps/documents.ts'
 import type { Claims } from './claims.ts'
-import { type Provider, ProviderFault, RecipientFault, type Rendered } from './provider.ts'
+import { type Provider, ProviderFault, RecipientFault, type Rendered, UnknownOutcome } from './provider.ts'
 
 export interface Candidate {
   /** As the app calls it. */
@@ -74,7 +74,7 @@ async function call(
   } catch (error) {
     if (error instanceof RecipientFault) return { result: 'refused', reference: null, fault: error }
     if (error instanceof ProviderFault) return { result: 'failed', reference: null, fault: error }
-    if (aborting.signal.aborted) return { result: 'unknown', reference: null }
+    if (error instanceof UnknownOutcome || aborting.signal.aborted) return { result: 'unknown', reference: null }
     throw error
   } finally {
     cancel()

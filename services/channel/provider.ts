@@ -1,7 +1,9 @@
 // What a channel needs of a provider, and all of it: take one rendered message, or say whose fault it is that it was not taken.
 import type { Outcome } from '../../infra/broker/broker.ts'
+import type { Clock } from '../../infra/clock.ts'
 import type { Content } from '../../infra/otps/rendering.ts'
-import type { Delivery, Otp } from '../../machines/otp.ts'
+import type { Outbound } from '../../infra/outbound/outbound.ts'
+import type { Delivery, Otp, Report } from '../../machines/otp.ts'
 
 /** One delivery of one verification, as it was read just now. Nothing in it is in the clear. */
 export interface Errand {
@@ -22,15 +24,48 @@ export interface Accepted {
   reference: string | null
 }
 
+/** A vendor's HTTP request as it came in: signatures are over exact bytes. */
+export interface Callback {
+  method: 'GET' | 'POST'
+  /** The full address the vendor was given, `PUBLIC_URL` + path + query. */
+  url: URL
+  /** Lower-case names. */
+  headers: Readonly<Record<string, string | undefined>>
+  body: Uint8Array
+}
+
+/** What a vendor's callback says, in our words. */
+export type Heard =
+  /** What became of a message. Named by our `delivery_id` where the vendor carries it, else by the vendor's own `reference`. */
+  | { kind: 'receipt'; delivery_id: string | null; reference: string | null; status: Report }
+  /** A user wrote to us. `id` is the vendor's name for the message: heard twice, it is one message. */
+  | { kind: 'message'; id: string; from: string; text: string }
+
 export interface Provider {
-  /** Throws `RecipientFault` or `ProviderFault` when the message certainly did not go. Once `signal` has aborted the outcome is
-   *  unknown: the message may have gone. Anything else thrown is a bug. */
+  /** Throws `RecipientFault` or `ProviderFault` when the message certainly did not go. Throws `UnknownOutcome`, or anything at all
+   *  once `signal` has aborted, when it may have gone. Anything else thrown is a bug. */
   send(message: Rendered, signal: AbortSignal): Promise<Accepted>
   /** Sending one delivery twice reaches nobody twice. Only then may a call whose outcome is unknown be made again. */
   readonly repeatable?: true
+  /** Checks the vendor's signature, then reads the callback; absent where the vendor never calls, or the config holds no secret to
+   *  check it with: then nobody waits for a receipt. Throws `BadSignature`, or `BadCallback` when a signed one cannot be read. What is signed
+   *  and of no interest is an empty list. */
+  hear?(callback: Callback, now: number): readonly Heard[]
+  /** Meta's GET handshake: the text to answer, or null when it is refused. */
+  shake?(query: URLSearchParams): string | null
+  /** Answers a user in the chat (WhatsApp's link modes), under the same rules as `send`. */
+  reply?(to: string, text: string, signal: AbortSignal): Promise<Accepted>
   /** For a provider without a vendor that would call us back: plays the receipts of what it took at `sentAt`. The broker keeps
    *  the message until the outcome is `done`; called again, it begins anew. */
   receipts?(errand: Errand, sentAt: number): Promise<Outcome>
+}
+
+/** What every provider is made with, beside its own config. */
+export interface Tools {
+  outbound: Outbound
+  clock: Clock
+  /** Where this provider's vendor may call us, without a query: `PUBLIC_URL/callbacks/{app_id}/{name}`. Null without a `PUBLIC_URL`. */
+  callbackUrl: string | null
 }
 
 /** The vendor says that this recipient cannot be reached: no other provider would do better. */
@@ -40,4 +75,25 @@ export class RecipientFault extends Error {
 /** The provider did not take the message; another may. */
 export class ProviderFault extends Error {
   override name = 'ProviderFault'
+  /** How long the vendor asked to be left alone (429 with Retry-After); null when it did not say. */
+  readonly retryAfterMs: number | null
+  constructor(
+    message: string,
+    { retryAfterMs = null, ...options }: { retryAfterMs?: number | null; cause?: unknown } = {},
+  ) {
+    super(message, options)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+/** The message may or may not have gone: an answer that was cut off, or that says nothing. */
+export class UnknownOutcome extends Error {
+  override name = 'UnknownOutcome'
+}
+/** 401, and nothing changed. */
+export class BadSignature extends Error {
+  override name = 'BadSignature'
+}
+/** Signed by the vendor, and not what its documentation describes: 400. */
+export class BadCallback extends Error {
+  override name = 'BadCallback'
 }
