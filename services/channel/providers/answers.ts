@@ -1,0 +1,66 @@
+// What calling a vendor over HTTP can end in, in the words of a channel. In: a request. Out: a 2xx answer and its JSON, or a throw
+// that says whether the message may have gone. What a vendor writes in an error is never quoted: it likes to repeat the recipient.
+import {
+  ForbiddenTarget,
+  Lost,
+  NotSent,
+  type Outbound,
+  type OutboundRequest,
+  type OutboundResponse,
+} from '../../../infra/outbound/outbound.ts'
+import { ProviderFault, UnknownOutcome } from '../provider.ts'
+
+export interface Answer extends OutboundResponse {
+  /** Undefined when the body is not JSON. */
+  json: unknown
+}
+
+/** An answer of any status. */
+export async function ask(outbound: Pick<Outbound, 'request'>, request: OutboundRequest): Promise<Answer> {
+  try {
+    const response = await outbound.request(request)
+    return { ...response, json: jsonOf(response.body) }
+  } catch (error) {
+    if (error instanceof ForbiddenTarget) throw new ProviderFault('its address may not be called', { cause: error })
+    if (error instanceof NotSent) throw new ProviderFault('it cannot be reached', { cause: error })
+    if (error instanceof Lost) throw new UnknownOutcome('the call ended without an answer', { cause: error })
+    throw error
+  }
+}
+
+export const isSuccess = ({ status }: Pick<Answer, 'status'>): boolean => status >= 200 && status < 300
+
+/** Whose fault an answer without success is, as far as its status tells; `code` is the vendor's own, for the log. */
+export function faultOf({ status, headers }: OutboundResponse, now: number, code?: string | number): Error {
+  const said = code === undefined ? `it answered ${status}` : `it answered ${status}, ${code}`
+  // What stands in front of the vendor lost patience with it, as we would have: the vendor may still have acted.
+  if (status === GATEWAY_TIMEOUT) return new UnknownOutcome(said)
+  return new ProviderFault(said, { retryAfterMs: retryAfterMs(headers['retry-after'], now) })
+}
+
+const GATEWAY_TIMEOUT = 504
+
+/** Nobody is left alone for longer, whatever it asks for. */
+const LONGEST_WAIT_MS = 3_600_000
+
+/** In: a `Retry-After` header, seconds or a date. Null when it says neither. */
+export function retryAfterMs(header: string | undefined, now: number): number | null {
+  const text = header?.trim() ?? ''
+  const ms = /^\d+$/.test(text)
+    ? Number(text) * 1_000
+    : /^[A-Z][a-z]{2}/.test(text)
+      ? Date.parse(text) - now
+      : Number.NaN
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), LONGEST_WAIT_MS)
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Undefined when the bytes are not JSON in UTF-8. */
+export function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch {
+    return undefined
+  }
+}
