@@ -1,0 +1,43 @@
+// Signs one attempt to deliver an event. In: the event's id, the very bytes that are sent, the time of this attempt and the secrets
+// that sign now. Out: the headers that go along. Pure.
+//   X-Webhook-*  the interface's own: hex, of the current secret alone, keyed with its literal bytes.
+//   webhook-*    Standard Webhooks, which public libraries verify: base64, one signature per secret, so that receivers can follow a rotation.
+import { Buffer } from 'node:buffer'
+import { createHmac } from 'node:crypto'
+
+export interface Attempt {
+  /** The event's, the same at every attempt. */
+  id: string
+  body: string | Uint8Array
+  /** Now, in epoch milliseconds: a retry that bears its first time is stale for ever. */
+  at: number
+  /** In the clear, the current one first. */
+  secrets: readonly [string, ...string[]]
+}
+
+export function signatureHeaders({ id, body, at, secrets }: Attempt): Record<string, string> {
+  const timestamp = String(Math.floor(at / 1000))
+  return {
+    'x-webhook-timestamp': timestamp,
+    'x-webhook-signature': hmac(Buffer.from(secrets[0]), `${timestamp}.`, body).toString('hex'),
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': secrets
+      .map(secret => `v1,${hmac(standardKey(secret), `${id}.${timestamp}.`, body).toString('base64')}`)
+      .join(' '),
+  }
+}
+
+const hmac = (key: Uint8Array, before: string, body: string | Uint8Array): Buffer =>
+  createHmac('sha256', key).update(before).update(body).digest()
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+/** What a public library makes of the secret: the base64 after `whsec_`. A secret that is none is a key by itself. */
+function standardKey(secret: string): Uint8Array {
+  const encoded = secret.replace(/^whsec_/, '')
+  const key = Buffer.from(encoded, 'base64')
+  return BASE64.test(encoded) && unpadded(key.toString('base64')) === unpadded(encoded) ? key : Buffer.from(secret)
+}
+
+const unpadded = (base64: string): string => base64.replace(/=+$/, '')
