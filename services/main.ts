@@ -18,6 +18,8 @@ import { operators } from '../infra/http/operator.ts'
 import { httpShell } from '../infra/http/shell.ts'
 import { createLog, type Logger } from '../infra/log.ts'
 import { createMetrics, type Metrics } from '../infra/metrics.ts'
+import { guardedOutbound } from '../infra/outbound/guarded.ts'
+import type { Outbound } from '../infra/outbound/outbound.ts'
 import { runProcess } from '../infra/process.ts'
 import { developmentSecrets } from '../infra/secrets.ts'
 import { StartProblem } from '../infra/start-problem.ts'
@@ -47,6 +49,8 @@ export interface Runtime extends Engines {
   clock: Clock
   log: Logger
   metrics: Metrics
+  /** How others are called: webhook endpoints and providers. */
+  outbound: Outbound
 }
 
 export type Services = Partial<Record<Role, (runtime: Runtime) => Service>>
@@ -92,6 +96,7 @@ export interface Own {
   log?: Logger
   metrics?: Metrics
   engines?: Engines
+  outbound?: Outbound
   services?: Services
   tell?(text: string): void
 }
@@ -107,7 +112,8 @@ export async function start(config: Config, own: Own = {}): Promise<Running> {
   const broker = measuredBroker(opened.broker, metrics, clock)
   const store = measuredStore(opened.store, metrics)
   const keyring = createKeyring({ dataKeys: secrets.data, codeSecrets: secrets.code })
-  const runtime: Runtime = { config, secrets, keyring, clock, log, metrics, broker, store }
+  const outbound = own.outbound ?? guardedOutbound({ privateTargets: config.privateTargets })
+  const runtime: Runtime = { config, secrets, keyring, clock, log, metrics, broker, store, outbound }
   const services = config.roles.flatMap(role => (own.services ?? SERVICES)[role]?.(runtime) ?? [])
   const routers = services.flatMap(service => service.router ?? [])
   const { http, metricsPort } = config
@@ -154,7 +160,7 @@ export async function start(config: Config, own: Own = {}): Promise<Running> {
   ready.catch(() => {})
   log.info({ url, roles: config.roles, engine: config.engine.kind }, 'countersign.listening')
   return {
-    ...{ url, secrets, ready, stop: hosted.stop },
+    ...{ url, secrets, ready, stop: () => hosted.stop().finally(outbound.close) },
     metricsUrl: openPort === undefined ? null : origin(http.host, openPort),
   }
 }

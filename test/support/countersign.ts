@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { type Clock, systemClock } from '../../infra/clock.ts'
 import { type Config, readConfig } from '../../infra/config.ts'
 import { createMetrics } from '../../infra/metrics.ts'
+import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { type Engines, openEngines, type Running, type Services, start } from '../../services/main.ts'
 import { type CapturedLog, capturedLog } from './captured-log.ts'
 import { eventually } from './eventually.ts'
@@ -18,6 +19,8 @@ export interface StartOptions {
   roles?: string[]
   /** Instead of the real ones. */
   services?: Services
+  /** Instead of the guarded one. */
+  outbound?: Outbound
   /** A fake one only on embedded engines: real ones have their own time. */
   clock?: Clock
   /** Puts something between the composition and its engines. */
@@ -42,7 +45,7 @@ export interface Countersign extends Running {
 /** Whoever calls it stops it and wipes its site; `eachEngineSet` does so by itself. */
 export async function startCountersign(options: StartOptions): Promise<Countersign> {
   const site = options.site ?? (await freshSite(options.engines, options.env))
-  const { clock = systemClock, services, decorate = (engines: Engines) => engines } = options
+  const { clock = systemClock, services, outbound, decorate = (engines: Engines) => engines } = options
   const bootstrap: Env =
     options.bootstrap === undefined ? {} : { BOOTSTRAP_FILE: await site.write('bootstrap.json', options.bootstrap) }
   const { MONGODB_URL, AMQP_URL } = site.env
@@ -53,6 +56,7 @@ export async function startCountersign(options: StartOptions): Promise<Countersi
   const running = await start(config, {
     ...{ clock, log: log.log, metrics: createMetrics(), engines: decorate(engines) },
     ...(services === undefined ? {} : { services }),
+    ...(outbound === undefined ? {} : { outbound }),
     tell: text => void told.push(text),
   }).catch(async error => {
     await Promise.all([engines.broker.close(0), engines.store.close()])

@@ -1,0 +1,59 @@
+// Opens the sockets of outbound calls. In: whom undici wants to connect to. Out: a socket to an address that was judged, or an error.
+// The guard stands here because only here is the address known that is really called: a name is looked up once, its addresses are
+// judged, and the very address that passed is connected to. Nothing between those steps asks DNS again.
+import type { Socket } from 'node:net'
+import { buildConnector } from 'undici'
+import type { Judge } from './addresses.ts'
+import type { Lookup } from './lookup.ts'
+import { ForbiddenTarget } from './outbound.ts'
+
+export interface ConnectorParts {
+  judge: Judge
+  lookup: Lookup
+  /** Of one address, TLS included. */
+  timeoutMs: number
+  /** Certificate authorities beside the usual: tests have one of their own. */
+  ca?: string | undefined
+}
+
+export function guardedConnector(parts: ConnectorParts): buildConnector.connector {
+  const { judge, lookup, timeoutMs: timeout, ca } = parts
+  const open = buildConnector({ timeout, ...(ca === undefined ? {} : { ca }) })
+  const connected = (options: buildConnector.Options) =>
+    new Promise<Socket>((resolve, reject) =>
+      open(options, (error, socket) => (socket ? resolve(socket) : reject(error))),
+    )
+
+  async function connect(options: buildConnector.Options): Promise<Socket> {
+    const { hostname, protocol } = options
+    // Certificates name no root, and neither does SNI.
+    const servername = hostname.replace(/\.$/, '')
+    let refusal: unknown
+    for (const address of await permitted(hostname, { judge, lookup, tls: protocol === 'https:' }))
+      try {
+        return await connected({ ...options, hostname: address, ...(address === hostname ? {} : { servername }) })
+      } catch (error) {
+        refusal = error
+      }
+    throw refusal
+  }
+
+  return (options, callback) =>
+    void connect(options).then(
+      socket => callback(null, socket),
+      error => callback(error as Error, null),
+    )
+}
+
+/** The addresses of a host that may be called, in their order; `ForbiddenTarget` when it has none. */
+export async function permitted(
+  host: string,
+  { judge, lookup, tls }: Pick<ConnectorParts, 'judge' | 'lookup'> & { tls: boolean },
+): Promise<[string, ...string[]]> {
+  const [first, ...others] = (await lookup(host)).filter(address => {
+    const verdict = judge(address)
+    return verdict === 'allowed' || (verdict === 'public' && tls)
+  })
+  if (first === undefined) throw new ForbiddenTarget(tls ? 'not a public address' : 'plain http is not allowed there')
+  return [first, ...others]
+}

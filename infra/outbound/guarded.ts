@@ -1,0 +1,54 @@
+// The one way out of this process. In: what the operator allows beside public addresses. Out: `Outbound`, which calls nobody else.
+// It knows nothing of proxies: a proxy would connect in our place, past the guard.
+import { Agent } from 'undici'
+import { judging, type PrivateTargets } from './addresses.ts'
+import { call } from './call.ts'
+import { guardedConnector, permitted } from './connector.ts'
+import { dnsLookup, type Lookup } from './lookup.ts'
+import { ForbiddenTarget, NotSent, type Outbound } from './outbound.ts'
+import { hostOf, targetOf } from './target.ts'
+
+export interface OutboundOptions {
+  privateTargets: PrivateTargets
+  /** Instead of DNS. */
+  lookup?: Lookup
+  ca?: string
+  connectTimeoutMs?: number
+  /** Connections to one origin; what is more waits for one of them. */
+  connections?: number
+}
+
+/** Callers end their calls themselves, by their signal; these only catch one that forgot. */
+const BACKSTOP_MS = 120_000
+/** Kept for less time than servers keep theirs, so that they seldom hang up on a request that is on its way. */
+const IDLE = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 30_000 }
+
+export function guardedOutbound(options: OutboundOptions): Outbound {
+  const { privateTargets, ca, connectTimeoutMs = 10_000, connections = 128 } = options
+  const judge = judging(privateTargets)
+  const allowsPrivate = privateTargets.length > 0
+  const lookup = options.lookup ?? dnsLookup({ localNames: allowsPrivate })
+  const agent = new Agent({
+    connect: guardedConnector({ judge, lookup, timeoutMs: connectTimeoutMs, ca }),
+    ...{ connections, pipelining: 1, allowH2: false, ...IDLE },
+    ...{ headersTimeout: BACKSTOP_MS, bodyTimeout: BACKSTOP_MS },
+  })
+  let closed: Promise<void> | undefined
+
+  return {
+    request: async request => call(agent, targetOf(request.url, { plainHttp: allowsPrivate }), request),
+    async resolve(host) {
+      try {
+        const [address] = await permitted(hostOf(host), { judge, lookup, tls: true })
+        return address
+      } catch (cause) {
+        if (cause instanceof ForbiddenTarget) throw new ForbiddenTarget(`${host}: ${cause.message}`)
+        throw new NotSent(`${host}: ${cause instanceof Error ? cause.message : 'not found'}`, { cause })
+      }
+    },
+    close() {
+      closed ??= agent.destroy()
+      return closed
+    },
+  }
+}
