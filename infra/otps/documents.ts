@@ -107,12 +107,36 @@ export interface SandboxMessageDoc extends Doc {
   purge_at: Date
 }
 
-/** A webhook event as it happened. */
-export interface EventDoc extends Doc {
+/** `unsent`: its app had no endpoint. `pending`: waits for its next attempt, or is under way. `held`: kept while its endpoint is
+ *  paused. `failed`: used up its attempts; enabling the endpoint starts them afresh. */
+export type EventStatus = 'unsent' | 'pending' | 'held' | 'delivered' | 'failed'
+
+/** One call of the endpoint for one event. */
+export interface EventAttempt {
+  round: number
+  /** 1 is the first of its round. */
+  attempt: number
+  at: number
+  /** Null when nobody saw it end. */
+  ms: number | null
+  /** The HTTP status; null without an answer. */
+  status: number | null
+  /** What went wrong where there was no answer: `timeout`, `unreachable`, `forbidden`, `lost`, `unknown`. */
+  error: string | null
+  /** The beginning of the answer's body, 2 KB at most. */
+  response: string | null
+}
+
+/** `overflow`: its endpoint had as many calls under way as it may. `kept`: its endpoint was paused, or it is to be sent again. */
+export type Backlog = 'overflow' | 'kept'
+
+/** A webhook event as it happened, and what became of it. Events recorded before they were delivered lack what is optional here:
+ *  read them through `eventState` of infra/webhooks/events.ts. */
+export interface EventDoc extends Revised {
   app_id: string
   company_id: string
   mode: Mode
-  type: WebhookEvent
+  type: WebhookEvent | 'webhook.test'
   payload: Record<string, string>
   created_at: number
   purge_at: Date
@@ -122,6 +146,24 @@ export interface EventDoc extends Doc {
 export interface AuditDoc extends Doc {
   at: number
   who: string
+  status?: EventStatus
+  /** Sweepers share the work by it. */
+  partition?: number
+  /** Replaying and enabling start attempts afresh: a round each. */
+  round?: number
+  /** Attempts begun in this round. */
+  tries?: number
+  /** The latest, oldest first. */
+  attempts?: EventAttempt[]
+  /** Since when a call is under way. Found past its time, nobody knows how it ended. */
+  claimed_at?: number
+  /** When it is to be tried again; absent when nothing is to come. */
+  next_attempt_at?: number
+  /** When the sweeper should look after it: its message may have been lost. */
+  due_at?: number
+  /** Present while it waits for its endpoint, oldest first: its `created_at`. */
+  backlog_at?: number
+  backlog?: Backlog
   company_id: string | null
   action: string
   target: string

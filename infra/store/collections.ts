@@ -16,7 +16,9 @@ export const COLLECTIONS = {
   companies: collection<Company>({ indexes: [] }),
   apps: collection<App>({ indexes: [{ fields: { company_id: 1, _id: 1 } }] }),
   keys: collection<ApiKey>({ indexes: [{ fields: { hash: 1 }, unique: true }, { fields: { app_id: 1, _id: 1 } }] }),
-  webhooks: collection<WebhookEndpoint>({ indexes: [] }),
+  webhooks: collection<WebhookEndpoint>({
+    indexes: [{ fields: { drain_at: 1 }, partial: { drain_at: { $gt: 0 } } }],
+  }),
   providers: collection<Provider>({ indexes: [{ fields: { app_id: 1, position: 1, _id: 1 } }] }),
   prices: collection<Price>({ indexes: [] }),
   ip_ranges: collection<IpRange>({ indexes: [] }),
@@ -41,7 +43,14 @@ export const COLLECTIONS = {
     indexes: [{ fields: { recipient: 1, _id: -1 } }, { fields: { company_id: 1, _id: -1 } }],
     purged: true,
   }),
-  events: collection<EventDoc>({ indexes: [{ fields: { app_id: 1, _id: -1 } }], purged: true }),
+  events: collection<EventDoc>({
+    indexes: [
+      { fields: { app_id: 1, _id: -1 } },
+      { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } } },
+      { fields: { app_id: 1, backlog_at: 1 }, partial: { backlog_at: { $gt: 0 } } },
+    ],
+    purged: true,
+  }),
   audit: collection<AuditDoc>({ indexes: [{ fields: { company_id: 1, _id: -1 } }] }),
 }
 

@@ -1,6 +1,7 @@
 // What is stored about tenants: companies, their apps, and what belongs to an app. Times are epoch milliseconds, money micro-units.
 // Provider configs and webhook secrets are sealed, each for its own document: moved into another one, they do not open.
 import type { Channel } from '../../machines/channels.ts'
+import type { SavedEndpoint } from '../../machines/endpoint.ts'
 import type { KeyKind, Mode } from '../../machines/otp.ts'
 import type { Doc, Revised } from '../store/docs.ts'
 import type { ProviderType } from './providers.ts'
@@ -45,8 +46,13 @@ export interface WebhookSecret {
 /** Its `_id` is the app's. Exactly one of its secrets is current, at most one is next. */
 export interface WebhookEndpoint extends Revised {
   url: string
+  /** As the admin API shows it: a failing one is active. */
   status: 'active' | 'paused'
   secrets: WebhookSecret[]
+  /** Its machine; absent until it is first called: `endpointLife` of infra/webhooks/endpoints.ts. */
+  life?: SavedEndpoint
+  /** When the sweeper should have its backlog looked at; absent while there is none. */
+  drain_at?: number
 }
 
 export interface Provider extends Revised {

@@ -29,7 +29,7 @@ export function recording({ events, tenancy, clock }: EventParts): RecordEvents 
     const docs = await Promise.all(
       happened.map(async ({ event_id, app_id, company_id, mode, type, payload, at }): Promise<EventDoc> => {
         const purge_at = new Date(at + (await retention.get(app_id)) * DAY_MS)
-        return { _id: event_id, ...{ app_id, company_id, mode, type, payload, purge_at }, created_at: at }
+        return { _id: event_id, ...{ app_id, company_id, mode, type, payload, purge_at }, created_at: at, rev: 0 }
       }),
     )
     await events.insert(docs)

@@ -14,7 +14,12 @@ eachStore('webhook events for an operator', fresh => {
     const other = await tenant(admin)
     const event = (_id: string, app_id: string) => ({
       ...{ _id, app_id, company_id: company, mode: 'live' as const, type: 'otp.approved' as const },
-      ...{ payload: { otp_id: 'otp_1', status: 'approved' }, created_at: Date.UTC(2030, 0, 1), purge_at: new Date(0) },
+      ...{
+        payload: { otp_id: 'otp_1', status: 'approved' },
+        created_at: Date.UTC(2030, 0, 1),
+        purge_at: new Date(0),
+        rev: 0,
+      },
     })
     const events = admin.store.docs('events')
     await events.insert([event('evt_1', app), event('evt_2', app), event('evt_3', other.app)])

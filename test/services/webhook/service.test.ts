@@ -52,7 +52,7 @@ eachStore('the webhook role', fresh => {
     expect(kept.size).to.equal(2)
     expect(kept.get('evt_1')).to.deep.equal({
       ...{ _id: 'evt_1', app_id: 'app_shop', company_id: 'cmp_acme', mode: 'test', type: 'otp.approved' },
-      ...{ payload: { otp_id: 'otp_1', status: 'approved' }, created_at: clock.now() },
+      ...{ payload: { otp_id: 'otp_1', status: 'approved' }, created_at: clock.now(), rev: 0 },
       purge_at: new Date(clock.now() + 30 * DAY_MS),
     })
   })
