@@ -2,9 +2,16 @@
 import type { ProviderType } from '../../../infra/tenancy/providers.ts'
 import type { TenantProvider } from '../../../infra/tenancy/tenancy.ts'
 import type { Provider, Tools } from '../provider.ts'
+import { http } from './http.ts'
+import { twilio } from './twilio.ts'
+import { vonage } from './vonage.ts'
 
 /** Made once and kept while the config stays. It never throws: a config that cannot work shows when it is used. */
 export type Maker<T extends ProviderType> = (setup: Extract<TenantProvider, { type: T }>, tools: Tools) => Provider
 
 /** The sandbox is not among them: it is the one provider that is made without an app. */
-export const MAKERS: { readonly [T in ProviderType]?: Maker<T> } = {}
+export const MAKERS: { readonly [T in ProviderType]?: Maker<T> } = {
+  twilio,
+  vonage,
+  http,
+}

@@ -1,0 +1,109 @@
+// SMS by Twilio's Programmable Messaging. In: a message. Out: a Message resource, named by its SID.
+// https://www.twilio.com/docs/messaging/api/message-resource
+// Twilio calls back with each new status, at an address that names the delivery: a receipt that overtakes the answer finds it too.
+import { Buffer } from 'node:buffer'
+import { z } from 'zod'
+import type { ProviderConfigs } from '../../../infra/tenancy/providers.ts'
+import type { Report } from '../../../machines/otp.ts'
+import {
+  BadCallback,
+  BadSignature,
+  type Errand,
+  type Provider,
+  RecipientFault,
+  type Tools,
+  UnknownOutcome,
+} from '../provider.ts'
+import { type Answer, ask, faultOf, isSuccess } from './answers.ts'
+import { fieldsOf, isSignedByTwilio } from './twilio.signature.ts'
+
+type Config = ProviderConfigs['twilio']
+
+export function twilio({ config }: { config: Config }, { outbound, clock, callbackUrl }: Tools): Provider {
+  const { account_sid, auth_token, base_url } = config
+  const url = `${base_url}/2010-04-01/Accounts/${encodeURIComponent(account_sid)}/Messages.json`
+  const headers = {
+    authorization: `Basic ${Buffer.from(`${account_sid}:${auth_token}`).toString('base64')}`,
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'application/json',
+  }
+
+  return {
+    async send({ recipient, text, errand }, signal) {
+      const form = new URLSearchParams({ To: recipient, Body: text, ...senderOf(config) })
+      form.set('ValidityPeriod', String(validityOf(errand, clock.now())))
+      const { delivery_id } = errand.delivery
+      if (callbackUrl !== null) form.set('StatusCallback', `${callbackUrl}?${new URLSearchParams({ delivery_id })}`)
+      const answer = await ask(outbound, { method: 'POST', url, headers, body: form.toString(), signal })
+      return { reference: takenAs(answer, clock.now()) }
+    },
+
+    // Twilio signs no time, so nothing tells a replay: it says once more what was said before, which changes nothing.
+    hear({ url: called, headers: given, body }) {
+      const fields = fieldsOf(body)
+      if (!isSignedByTwilio(given['x-twilio-signature'], { url: called, fields, auth_token })) throw new BadSignature()
+      const delivery_id = called.searchParams.get('delivery_id')
+      const reference = fields.get('MessageSid')
+      const status = fields.get('MessageStatus')
+      if (status === null || (delivery_id ?? reference) === null) throw new BadCallback('no status of a message')
+      const report = REPORTS.get(status)
+      return report ? [{ kind: 'receipt', delivery_id, reference, status: report }] : []
+    },
+  }
+}
+
+/** With both, Twilio picks this sender of the service's pool. */
+const senderOf = ({ from, messaging_service_sid }: Config): Record<string, string> => ({
+  ...(from === null ? {} : { From: from }),
+  ...(messaging_service_sid === null ? {} : { MessagingServiceSid: messaging_service_sid }),
+})
+
+/** Twilio takes 1 to 36 000 seconds and advises more than 5. */
+const SHORTEST_S = 6
+const LONGEST_S = 36_000
+
+/** A message still in Twilio's queue when its code dies is not sent, nor paid for. */
+const validityOf = ({ otp }: Errand, now: number): number =>
+  Math.min(Math.max(Math.ceil((otp.expires_at - now) / 1000), SHORTEST_S), LONGEST_S)
+
+const TAKEN = z.object({ sid: z.string().min(1).max(100) })
+const REFUSED = z.object({ code: z.int() })
+
+function takenAs(answer: Answer, now: number): string {
+  if (isSuccess(answer)) {
+    const taken = TAKEN.safeParse(answer.json)
+    if (taken.success) return taken.data.sid
+    throw new UnknownOutcome('it took the message, as it seems, and named none')
+  }
+  const code = REFUSED.safeParse(answer.json).data?.code
+  if (code !== undefined && answer.status < 500 && RECIPIENTS_FAULTS.has(code))
+    throw new RecipientFault(`it answered ${answer.status}, ${code}`)
+  throw faultOf(answer, now, code)
+}
+
+/** https://www.twilio.com/docs/api/errors. What depends on the account, its sender or its permissions (21408 region, 21608 trial,
+ *  21612 no route from this sender, 21266 to itself) is not among them: another provider may do better. */
+const RECIPIENTS_FAULTS: ReadonlySet<number> = new Set([
+  21211, // not a valid number
+  21214, // cannot be reached
+  21217, // does not appear to be valid
+  21265, // a short code
+  21268, // a premium number
+  21610, // the user said STOP; no other provider is to be used to get round it
+  21614, // not a mobile number
+  21635, // a landline
+])
+
+/** Even the first statuses prove that the message was taken, which is news after a call without an answer. */
+const REPORTS: ReadonlyMap<string, Report> = new Map([
+  ['accepted', 'sent'],
+  ['scheduled', 'sent'],
+  ['queued', 'sent'],
+  ['sending', 'sent'],
+  ['sent', 'sent'],
+  ['delivered', 'delivered'],
+  ['read', 'delivered'],
+  ['undelivered', 'failed'],
+  ['failed', 'failed'],
+  ['canceled', 'failed'],
+])

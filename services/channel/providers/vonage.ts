@@ -1,0 +1,116 @@
+// SMS by Vonage's Messages API. In: a message. Out: a message, named by its UUID.
+// https://developer.vonage.com/en/api/messages, https://developer.vonage.com/en/messages/concepts/signed-webhooks
+// `client_ref` carries the delivery and is in every receipt. The encoding (GSM-7 or UCS-2) is Vonage's to choose, by the text.
+import { z } from 'zod'
+import type { ProviderConfigs } from '../../../infra/tenancy/providers.ts'
+import type { Report } from '../../../machines/otp.ts'
+import {
+  BadCallback,
+  BadSignature,
+  type Heard,
+  type Provider,
+  RecipientFault,
+  type Rendered,
+  type Tools,
+  UnknownOutcome,
+} from '../provider.ts'
+import { type Answer, ask, faultOf, isSuccess } from './answers.ts'
+import { readCallback } from './callbacks.ts'
+import { isSignedByVonage, vonageTokens } from './vonage.jwt.ts'
+
+type Config = ProviderConfigs['vonage']
+
+export function vonage({ config }: { config: Config }, { outbound, clock, callbackUrl }: Tools): Provider {
+  const { application_id, signature_secret, base_url } = config
+  const token = vonageTokens(config)
+  const url = `${base_url}/v1/messages`
+  // Without the secret no receipt can be believed; then none is asked for.
+  const receipts = callbackUrl !== null && signature_secret !== null ? receiptsTo(callbackUrl) : {}
+
+  const provider: Provider = {
+    async send(message, signal) {
+      const headers = {
+        authorization: `Bearer ${token(clock.now())}`,
+        'content-type': 'application/json',
+        accept: 'application/json',
+      }
+      const body = JSON.stringify({ ...payloadOf(message, config), ...receipts })
+      const answer = await ask(outbound, { method: 'POST', url, headers, body, signal })
+      return { reference: takenAs(answer, clock.now()) }
+    },
+  }
+  if (signature_secret === null) return provider
+  return {
+    ...provider,
+    hear({ headers, body }, now) {
+      const signature = { secret: signature_secret, application_id, body, now }
+      if (!isSignedByVonage(headers.authorization, signature)) throw new BadSignature()
+      return receiptOf(body)
+    },
+  }
+}
+
+/** For this message alone; the application's own address stays what it is. */
+const receiptsTo = (callbackUrl: string) => ({ webhook_url: callbackUrl, webhook_version: 'v1' })
+
+/** Vonage wants numbers without a plus. */
+const payloadOf = ({ recipient, text, errand }: Rendered, { from }: Config) => ({
+  channel: 'sms',
+  message_type: 'text',
+  to: recipient.replace(/^\+/, ''),
+  from: from.replace(/^\+(?=\d+$)/, ''),
+  text,
+  client_ref: errand.delivery.delivery_id,
+})
+
+const TAKEN = z.object({ message_uuid: z.string().min(1).max(100) })
+const REFUSED = z.object({ type: z.string().max(200) })
+
+function takenAs(answer: Answer, now: number): string {
+  if (isSuccess(answer)) {
+    const taken = TAKEN.safeParse(answer.json)
+    if (taken.success) return taken.data.message_uuid
+    throw new UnknownOutcome('it took the message, as it seems, and named none')
+  }
+  const code = codeOf(answer.json)
+  if (code !== undefined && answer.status < 500 && RECIPIENTS_FAULTS.has(code))
+    throw new RecipientFault(`it answered ${answer.status}, ${code}`)
+  throw faultOf(answer, now, code)
+}
+
+/** An error's type is an address that ends in its code: `…/api-errors/messages#1170`. */
+const codeOf = (json: unknown): string | undefined =>
+  /#([\w-]{1,40})$/.exec(REFUSED.safeParse(json).data?.type ?? '')?.[1]
+
+/** https://developer.vonage.com/en/api-errors/messages. What depends on the account, its sender or its route is not among them. */
+const RECIPIENTS_FAULTS: ReadonlySet<string> = new Set([
+  '1050', // barred
+  '1170', // not a valid number
+  '1190', // no longer active
+  '1240', // the user said STOP; no other provider is to be used to get round it
+  '1430', // not a recipient of this channel
+])
+
+const STATUS = z.object({
+  status: z.string().optional(),
+  message_uuid: z.string().min(1).max(100).nullish(),
+  client_ref: z.string().min(1).max(100).nullish(),
+})
+
+function receiptOf(body: Uint8Array): Heard[] {
+  const { status, message_uuid, client_ref } = readCallback(STATUS, body)
+  const delivery_id = client_ref ?? null
+  const reference = message_uuid ?? null
+  if ((delivery_id ?? reference) === null) throw new BadCallback('no message is named')
+  // A user's own message has no status, and means nothing here.
+  const report = status === undefined ? undefined : REPORTS.get(status)
+  return report ? [{ kind: 'receipt', delivery_id, reference, status: report }] : []
+}
+
+const REPORTS: ReadonlyMap<string, Report> = new Map([
+  ['submitted', 'sent'],
+  ['delivered', 'delivered'],
+  ['read', 'delivered'],
+  ['rejected', 'failed'],
+  ['undeliverable', 'failed'],
+])
