@@ -18,6 +18,6 @@ export function freshFor(otp: Otp, app: KnownApp, { keyring, clock }: { keyring:
       caller: otp.started_by.kind,
     }),
     delivery_id: newId('dlv', clock.now()),
-    link: linkFor(keyring, otp.otp_id, app, otp.whatsapp),
+    link: linkFor(keyring, otp, app),
   }
 }

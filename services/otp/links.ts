@@ -1,9 +1,11 @@
-// wa.me links. In: an app, a language. Out: a link whose pre-filled text says what sending it does and carries a reference that
-// only this verification answers to. The reference is random; what is stored of it is a keyed index.
+// wa.me links. In: an app, the user's locale. Out: a link whose pre-filled text says what sending it does, in the user's language, and
+// carries a reference that only this verification answers to. The reference is random; what is stored of it is a keyed index.
 import { randomBytes } from 'node:crypto'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { atRest, referenceIndex } from '../../infra/otps/sealing.ts'
 import type { TenantApp } from '../../infra/tenancy/tenancy.ts'
+import { LANGUAGES, linkText } from '../../infra/texts/texts.ts'
+import { chooseLocale } from '../../machines/locale.ts'
 import type { Link } from '../../machines/otp.ts'
 import type { WhatsAppMode } from '../../machines/settings.ts'
 
@@ -14,15 +16,13 @@ const REFERENCE_CHARS = 16
 /** A new link for a verification; null where WhatsApp needs none. */
 export function linkFor(
   keyring: Pick<Keyring, 'seal' | 'index'>,
-  otp_id: string,
+  { otp_id, locale, whatsapp: mode }: { otp_id: string; locale: string; whatsapp: WhatsAppMode },
   { name, settings }: Pick<TenantApp, 'name' | 'settings'>,
-  mode: WhatsAppMode,
 ): Link | null {
   const number = settings.channels.whatsapp.business_number
   if (mode === 'template' || number === null) return null
   const reference = Array.from(randomBytes(REFERENCE_CHARS), byte => ALPHABET[byte % 32]).join('')
-  const asks = mode === 'link_inbound' ? 'I confirm that I am signing in to' : 'Please send me my code for'
-  const text = `${asks} ${name}. Reference: ${reference}`
+  const text = linkText(chooseLocale(locale, settings.locale, LANGUAGES), mode, name, reference)
   const url = `https://wa.me/${number.replace(/\D/g, '')}?text=${encodeURIComponent(text)}`
   return { sealed_url: keyring.seal(url, atRest.link(otp_id)), reference: referenceIndex(keyring, reference) }
 }

@@ -113,10 +113,11 @@ function begun({ keyring, clock }: Pick<SendParts, 'keyring' | 'clock'>, beginni
   const { company_id, app_id, mode, key_id, kind } = call.by
   const at = clock.now()
   const whatsapp = settings.channels.whatsapp.mode
+  const locale = call.locale ?? settings.locale
   const { saved, effects, dueAt } = step(null, {
     id: command_id,
     type: 'otp.start',
-    ...{ at, otp_id, company_id, app_id, mode, order: plan.order, channel: plan.channel, whatsapp },
+    ...{ at, otp_id, company_id, app_id, mode, order: plan.order, channel: plan.channel, whatsapp, locale },
     started_by: { key_id, kind },
     recipient: {
       kind: plan.recipient.kind,
@@ -124,7 +125,6 @@ function begun({ keyring, clock }: Pick<SendParts, 'keyring' | 'clock'>, beginni
       ...{ index, masked: plan.masked, country: plan.country },
     },
     client_ip: address === null ? null : keyring.seal(address, atRest.clientIp(otp_id)),
-    locale: call.locale ?? settings.locale,
     code: {
       secret: keyring.currentCodeSecret(),
       salt: keyring.seal(randomBytes(SALT_BYTES).toString('base64url'), atRest.salt(otp_id)),
@@ -139,7 +139,7 @@ function begun({ keyring, clock }: Pick<SendParts, 'keyring' | 'clock'>, beginni
       auto_fallback: settings.auto_fallback,
     },
     delivery_id: newId('dlv', at),
-    link: linkFor(keyring, otp_id, app, whatsapp),
+    link: linkFor(keyring, { otp_id, locale, whatsapp }, app),
   })
   const reference = saved.context.link?.reference
   const owner = { _id: otp_id, company_id, app_id, mode }

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { referencesIn } from '../../infra/otps/references.ts'
+import { LANGUAGES, linkText } from '../../infra/texts/texts.ts'
 
 const REFERENCE = '23456789ABCDEFGH'
 const OTHER = 'JKLMNPQRSTUVWXYZ'
@@ -20,6 +21,13 @@ describe('references in a text', () => {
     expect(referencesIn(`AB${REFERENCE}CD`)).to.include(REFERENCE)
   })
 
+  for (const language of LANGUAGES)
+    it(`are found in what a link has the user say in ${language}`, () => {
+      for (const mode of ['link_inbound', 'link_code'] as const)
+        for (const app of ['Shop', 'المتجر', 'TH3VERYLNGNAMEFANAPPTHATKNWSNSPACESATALL'.repeat(2)])
+          expect(referencesIn(linkText(language, mode, app, REFERENCE))[0]).to.equal(REFERENCE)
+    })
+
   it('are all found, each once', () => {
     expect(referencesIn(`${OTHER} ${REFERENCE} ${OTHER.toLowerCase()}`)).to.deep.equal([OTHER, REFERENCE])
   })
@@ -31,5 +39,10 @@ describe('references in a text', () => {
   it('are bounded in number, however long the text', () => {
     const random = Array.from({ length: 5_000 }, (_, at) => REFERENCE[(at * at + at) % 16] ?? '').join('')
     expect(referencesIn(`${random}${OTHER}`).length).to.be.within(1, 32)
+  })
+
+  it('come first when they stand alone, so that none is lost behind a long word', () => {
+    const long = Array.from({ length: 200 }, (_, at) => REFERENCE[(at * at + at) % 16] ?? '').join('')
+    expect(referencesIn(`${long} ${OTHER}`)[0]).to.equal(OTHER)
   })
 })

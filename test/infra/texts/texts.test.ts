@@ -47,14 +47,21 @@ describe('the texts', () => {
     })
   }
 
+  it('are counted in the alphabet each needs', () => {
+    const alphabet = (locale: string) => smsSegments(say({ locale }).text).alphabet
+    expect(['en', 'de', 'it', 'nl', 'fi'].map(alphabet)).to.deep.equal(Array(5).fill('GSM-7'))
+    expect(['es', 'ru', 'zh', 'ar', 'pl'].map(alphabet)).to.deep.equal(Array(5).fill('UCS-2'))
+  })
+
   it('fall back to English for a language nobody has', () => {
-    expect(say({ locale: 'tlh' })).to.deep.equal(say({ locale: 'en' }))
+    for (const locale of ['tlh', '', '__proto__', 'constructor'])
+      expect(say({ locale, channel: 'email' })).to.deep.equal(say({ locale: 'en', channel: 'email' }))
   })
 })
 
 describe('the words of a message', () => {
   it('are one sentence in an SMS', () => {
-    expect(say()).to.deep.equal({ text: '123456 is your Acme verification code.', subject: null })
+    expect(say()).to.deep.equal({ text: '123456 is your Acme verification code.', subject: null, html: null })
   })
 
   it('can end in a domain-bound line, an Android hash, or both: the domain on the last line', () => {
@@ -74,13 +81,16 @@ describe('the words of a message', () => {
   })
 
   it('say in a chat how long the code lives', () => {
-    const chat = { text: '123456 is your Acme verification code.\nIt is valid for 10 min.', subject: null }
+    const text = '123456 is your Acme verification code.\nIt is valid for 10 min.'
+    const chat = { text, subject: null, html: null }
     expect(say({ channel: 'whatsapp' })).to.deep.equal(chat)
     expect(say({ channel: 'telegram' })).to.deep.equal(chat)
   })
 
   it('have a subject in a mail, and a word for whoever did not ask', () => {
-    expect(say({ channel: 'email', locale: 'de' })).to.deep.equal({
+    const { html, ...words } = say({ channel: 'email', locale: 'de' })
+    expect(html).to.contain('Bestätigungscode')
+    expect(words).to.deep.equal({
       text: '123456 ist Ihr Acme-Bestätigungscode.\n\nEr ist 10 Min. gültig.\nFalls Sie ihn nicht angefordert haben, ignorieren Sie diese Nachricht.',
       subject: '123456 ist Ihr Acme-Bestätigungscode.',
     })
