@@ -49,7 +49,7 @@ export interface WebhookEndpoint extends Revised {
   /** As the admin API shows it: a failing one is active. */
   status: 'active' | 'paused'
   secrets: WebhookSecret[]
-  /** Its machine; absent until it is first called: `endpointLife` of infra/webhooks/endpoints.ts. */
+  /** Its machine; absent until it is first called: `endpointLife` of machines/endpoint.step.ts. */
   life?: SavedEndpoint
   /** When the sweeper should have its backlog looked at; absent while there is none. */
   drain_at?: number
