@@ -12,6 +12,8 @@ import { leasing } from './leases.ts'
 import { BATCH, type Sweep, sweeps } from './sweeps.ts'
 
 const EVERY_MS = 1_000
+/** Of one sweep in one go: a lease must not run out over a backlog. */
+const MOST_ROWS = 25 * BATCH
 
 export interface SweeperParts {
   broker: Broker
@@ -29,20 +31,20 @@ export function sweeper({ broker, store, clock, log }: SweeperParts): Service {
   let sweeping = Promise.resolve()
 
   async function sweepAll(): Promise<void> {
-    for (let partition = 0; partition < PARTITIONS && !stopping; partition += 1) {
-      if (!(await leases.hold(`sweep:${partition}`))) continue
-      for (const [name, sweep] of all) await sweepOne(name, sweep, partition)
-    }
+    const held: number[] = []
+    for (let partition = 0; partition < PARTITIONS && !stopping; partition += 1)
+      if (await leases.hold(`sweep:${partition}`)) held.push(partition)
+    if (held.length > 0) for (const [name, sweep] of all) await sweepOne(name, sweep, held)
   }
 
-  async function sweepOne(name: string, sweep: Sweep, partition: number): Promise<void> {
+  async function sweepOne(name: string, sweep: Sweep, partitions: readonly number[]): Promise<void> {
     let rows = 0
     let last = BATCH
-    while (last === BATCH && !stopping) {
-      last = await sweep(partition)
+    while (last === BATCH && rows < MOST_ROWS && !stopping) {
+      last = await sweep(partitions)
       rows += last
     }
-    if (rows > 0) log.debug({ sweep: name, partition, rows }, 'sweep.done')
+    if (rows > 0) log.debug({ sweep: name, rows }, 'sweep.done')
   }
 
   function again(): void {

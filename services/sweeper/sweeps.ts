@@ -14,8 +14,9 @@ export interface SweepParts {
   clock: Clock
 }
 
-/** Answers how many rows it saw to: a full batch means there may be more. */
-export type Sweep = (partition: number) => Promise<number>
+/** In: the shares to look at, all in one question, since most of the time there is nothing due in any. Out: how many rows it saw
+ *  to; a full batch means there may be more. */
+export type Sweep = (partitions: readonly number[]) => Promise<number>
 
 export const BATCH = 200
 /** A reminder that came to nothing is sent again after this. */
@@ -27,9 +28,12 @@ export function sweeps({ store, broker, relay, clock }: SweepParts): Record<stri
   const [otps, claims] = [store.docs('otps'), store.docs('claims')]
   return {
     /** Verifications whose time is up. */
-    async expiry(partition) {
-      const now = clock.now()
-      const due = await otps.find({ partition, due_at: { $gt: 0, $lte: now } }, { sort: { due_at: 1 }, limit: BATCH })
+    async expiry(partitions) {
+      const [now, partition] = [clock.now(), { $in: [...partitions] }]
+      const due = await otps.find(
+        { partition, due_at: { $gt: 0, $lte: now } },
+        { sort: { partition: 1, due_at: 1 }, limit: BATCH },
+      )
       await otps.change(due.map(({ _id }) => ({ _id, update: postponed(now + REMIND_AGAIN_MS) })))
       await Promise.all(
         due.map(({ _id: otp_id, due_at }) => {
@@ -41,11 +45,11 @@ export function sweeps({ store, broker, relay, clock }: SweepParts): Record<stri
     },
 
     /** Effects that were saved and never published, or whose publishing was never noted. */
-    async outbox(partition) {
-      const now = clock.now()
+    async outbox(partitions) {
+      const [now, partition] = [clock.now(), { $in: [...partitions] }]
       const stuck = await otps.find(
         { partition, outbox_at: { $gt: 0, $lte: now - STUCK_MS } },
-        { sort: { outbox_at: 1 }, limit: BATCH },
+        { sort: { partition: 1, outbox_at: 1 }, limit: BATCH },
       )
       await otps.change(stuck.map(({ _id }) => ({ _id, update: seenTo(now) })))
       for (const { _id, outbox } of stuck) relay(_id, outbox)
@@ -53,11 +57,11 @@ export function sweeps({ store, broker, relay, clock }: SweepParts): Record<stri
     },
 
     /** Idempotency keys whose holder died before its verification was there: free again. The others are done with. */
-    async claims(partition) {
-      const now = clock.now()
+    async claims(partitions) {
+      const [now, partition] = [clock.now(), { $in: [...partitions] }]
       const old = await claims.find(
         { partition, held_until: { $gt: 0, $lte: now } },
-        { sort: { held_until: 1 }, limit: BATCH },
+        { sort: { partition: 1, held_until: 1 }, limit: BATCH },
       )
       const made = await otps.get(old.map(({ otp_id }) => otp_id))
       await Promise.all(
