@@ -76,7 +76,7 @@ eachStore('sweeps', fresh => {
       watched(store, { before: call => call === 'otps.change' && store.docs('otps').modify({ _id }, update) })
     const { expiry } = sweeping(overtakenBy('otp_due', { $unset: { due_at: true } }))
     const { outbox } = sweeping(overtakenBy('otp_stuck', { $set: { outbox: [], outbox_at: null } }))
-    expect([await expiry?.([PARTITION]), await outbox?.(PARTITION)]).to.deep.equal([1, 1])
+    expect([await expiry?.([PARTITION]), await outbox?.([PARTITION])]).to.deep.equal([1, 1])
     const left = await store.docs('otps').get(['otp_due', 'otp_stuck'])
     expect(left.get('otp_due')).not.to.have.property('due_at')
     expect(left.get('otp_stuck')?.outbox_at).to.equal(null)
