@@ -1,6 +1,7 @@
 // Which addresses may be called. In: an address a name resolved to, or that a URL holds, and what the operator allows. Out: whether
 // it may be called, and whether without TLS. Pure.
 // What is not known to be public is refused: an address family's next special range is then refused before we have heard of it.
+import { isIPv6 } from 'node:net'
 import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js'
 
 /** What the operator allows beside public addresses: everything, or these CIDRs. */
@@ -28,8 +29,11 @@ function parsed(text: string): IPv4 | IPv6 | null {
   const bare = text.replace(/%.*$/, '')
   // Four decimal numbers only: other notations were for whoever resolved the name, and must not mean two things.
   if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare)
-  return ipaddr.IPv6.isValid(bare) ? ipaddr.IPv6.parse(bare) : null
+  return isIPv6(bare) ? ipaddr.IPv6.parse(inHex(bare)) : null
 }
+
+/** ipaddr.js reads `::8.8.8.8` as the mapped `::ffff:8.8.8.8`; sockets do not. */
+const inHex = (v6: string): string => new URL(`http://[${v6}]`).hostname.slice(1, -1)
 
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 

@@ -12,7 +12,7 @@ export interface ConnectorParts {
   lookup: Lookup
   /** Of one address, TLS included. */
   timeoutMs: number
-  /** Certificate authorities beside the usual: tests have one of their own. */
+  /** The certificate authority that is trusted, instead of the usual ones: tests have one of their own. */
   ca?: string | undefined
 }
 

@@ -16,15 +16,19 @@ export function dnsLookup({ localNames }: { localNames: boolean }): Lookup {
     if (isIP(host) !== 0) return [host]
     const name = host.toLowerCase().replace(/\.$/, '')
     if (name === 'localhost' || name.endsWith('.localhost')) return LOOPBACK
-    const found = await asked(host)
-    if (found.length > 0) return found
-    if (!localNames) throw new Error('the name has no address')
-    return (await systemLookup(host, { all: true })).map(({ address }) => address)
+    try {
+      return await asked(host)
+    } catch (error) {
+      if (!localNames) throw error
+      return (await systemLookup(host, { all: true })).map(({ address }) => address)
+    }
   }
 }
 
 async function asked(host: string): Promise<string[]> {
   const resolver = new Resolver(DNS)
-  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-  return answers.flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
+  const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  const found = [v4, v6].flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
+  if (found.length === 0 && v4.status === 'rejected') throw v4.reason
+  return found
 }

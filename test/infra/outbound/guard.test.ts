@@ -1,0 +1,241 @@
+// The guard seen from outside: whatever a tenant writes or answers, nothing that is not allowed is connected to.
+import process from 'node:process'
+import { expect } from 'chai'
+import { ForbiddenTarget, NotSent } from '../../../infra/outbound/outbound.ts'
+import { CA } from '../../support/certificate.ts'
+import { get, LOOPBACK, outside, post, refusal, settled } from '../../support/outbound.ts'
+
+const { outbound, receiver } = outside()
+
+const HOST = 'hooks.countersign.test'
+const isForbidden = async (call: Promise<unknown>) => expect(await refusal(call)).to.be.instanceOf(ForbiddenTarget)
+
+describe('the guard', () => {
+  describe('by default', () => {
+    const URLS = [
+      ...['https://127.0.0.1', 'https://2130706433', 'https://0x7f000001', 'https://017700000001', 'https://127.1'],
+      ...['https://0177.0.0.1', 'https://0x7f.0x0.0x0.0x1', 'https://127.0.1', 'https://127.0.0.1.', 'https://0'],
+      ...['https://①②⑦.⓪.⓪.①', 'https://127。0。0。1', 'https://%31%32%37.0.0.1', 'https://0.0.0.0'],
+      ...[
+        'https://[::1]',
+        'https://[::]',
+        'https://[::ffff:127.0.0.1]',
+        'https://[::ffff:7f00:1]',
+        'https://[::127.0.0.1]',
+      ],
+      ...[
+        'https://[0:0:0:0:0:ffff:127.0.0.1]',
+        'https://[64:ff9b::7f00:1]',
+        'https://[2002:7f00:1::]',
+        'https://[fe80::1]',
+      ],
+      ...[
+        'https://localhost',
+        'https://LOCALHOST',
+        'https://localhost.',
+        'https://a.b.localhost',
+        'https://a.localhost.',
+      ],
+      ...['https://169.254.169.254', 'https://[fd00:ec2::254]', 'https://10.0.0.1', 'https://255.255.255.255'],
+    ]
+    for (const url of URLS)
+      it(`refuses ${url}, and nobody is connected to`, async () => {
+        const server = await receiver(undefined, { tls: true })
+        await isForbidden(post(outbound({ privateTargets: [], ca: CA }), `${url}:${server.port}/`))
+        expect(server.connections()).to.equal(0)
+      })
+
+    it('refuses plain http, and does not even look the name up', async () => {
+      const asked: string[] = []
+      const lookup = async (host: string) => {
+        asked.push(host)
+        return ['8.8.8.8']
+      }
+      await isForbidden(post(outbound({ privateTargets: [], lookup }), 'http://example.com/'))
+      expect(asked).to.deep.equal([])
+    })
+
+    for (const url of [
+      ...[
+        'https://user@example.com/',
+        'https://user:pass@example.com/',
+        'https://example.com:0/',
+        'https://[fe80::1%25eth0]/',
+      ],
+      ...['https://', 'https:///', 'example.com', '//example.com/', '', 'https://exa mple.com/', 'https://1.2.3.4.5/'],
+      ...['ftp://example.com/', 'file:///etc/passwd', 'unix:/var/run/docker.sock', 'http+unix://%2Fvar%2Frun%2Fx/'],
+      ...['javascript:alert(1)', 'data:text/plain,x', 'gopher://example.com/', 'https://256.256.256.256/'],
+    ])
+      it(`refuses ${url || 'an empty URL'}, which names nobody to call`, () =>
+        isForbidden(post(outbound({ privateTargets: [], lookup: async () => ['8.8.8.8'] }), url)))
+  })
+
+  it('judges what a name resolves to', async () => {
+    for (const address of [
+      '127.0.0.1',
+      '10.0.0.1',
+      '169.254.169.254',
+      '::1',
+      '::ffff:10.0.0.1',
+      'fe80::1%2',
+      'fd00:ec2::254',
+    ])
+      await isForbidden(post(outbound({ privateTargets: [], lookup: async () => [address] }), `https://${HOST}/`))
+  })
+
+  it('connects to the address it judged: a name that changes its mind is asked once per connection', async () => {
+    const server = await receiver(undefined, { tls: true })
+    const answers = ['127.0.0.1', '127.0.0.2']
+    const asked: string[] = []
+    const lookup = async (host: string) => {
+      asked.push(host)
+      return answers.splice(0, 1)
+    }
+    const one = outbound({ privateTargets: ['127.0.0.1/32'], lookup, ca: CA })
+    const url = `https://${HOST}:${server.port}/`
+    expect((await post(one, url, { headers: {} })).status).to.equal(200)
+    expect(asked).to.deep.equal([HOST])
+    const other = outbound({ privateTargets: ['127.0.0.1/32'], lookup, ca: CA })
+    await isForbidden(post(other, url))
+    expect(server.received).to.have.lengthOf(1)
+  })
+
+  it('connects only to those of several addresses that are allowed', async () => {
+    const server = await receiver()
+    const one = outbound({
+      privateTargets: ['127.0.0.1/32'],
+      lookup: async () => ['127.0.0.2', '10.0.0.1', '127.0.0.1'],
+    })
+    expect((await get(one, `http://${HOST}:${server.port}/`)).status).to.equal(200)
+  })
+
+  it('tries the next address where nobody is at the first', async () => {
+    const server = await receiver()
+    const one = outbound({ lookup: async () => ['127.0.0.9', '127.0.0.1'] })
+    expect((await get(one, `http://${HOST}:${server.port}/`)).status).to.equal(200)
+  })
+
+  it('follows no redirect, wherever it leads', async () => {
+    const inside = await receiver()
+    const server = await receiver((_, response) => {
+      response.writeHead(302, { location: `http://127.0.0.1:${inside.port}/` }).end()
+    })
+    expect((await get(outbound(), `http://127.0.0.1:${server.port}/`)).status).to.equal(302)
+    expect(inside.connections()).to.equal(0)
+  })
+
+  it('uses no proxy of the environment', async () => {
+    const proxy = await receiver()
+    const server = await receiver()
+    const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'NODE_USE_ENV_PROXY']
+    const before = names.map(name => [name, process.env[name]] as const)
+    for (const name of names) process.env[name] = name.startsWith('NODE') ? '1' : `http://127.0.0.1:${proxy.port}`
+    try {
+      await get(outbound(), `http://127.0.0.1:${server.port}/`)
+    } finally {
+      for (const [name, value] of before) {
+        if (value === undefined) delete process.env[name]
+        else process.env[name] = value
+      }
+    }
+    expect([proxy.connections(), server.connections()]).to.deep.equal([0, 1])
+  })
+
+  describe('where the operator allows addresses', () => {
+    it('allows plain http to those, and to no public ones', async () => {
+      const server = await receiver()
+      expect((await get(outbound(), `http://localhost:${server.port}/`)).status).to.equal(200)
+      await isForbidden(get(outbound({ lookup: async () => ['8.8.8.8'] }), 'http://example.com/'))
+    })
+
+    it('allows plain http everywhere, where everything is allowed', async () => {
+      const server = await receiver()
+      expect((await get(outbound({ privateTargets: 'all' }), `http://127.0.0.1:${server.port}/`)).status).to.equal(200)
+    })
+
+    it('still refuses the others', () =>
+      isForbidden(get(outbound({ privateTargets: ['10.0.0.0/8'] }), 'http://127.0.0.1/')))
+  })
+
+  describe('over TLS', () => {
+    it('asks for the certificate of the name, at the address', async () => {
+      const server = await receiver(undefined, { tls: true })
+      const one = outbound({ lookup: async () => ['127.0.0.1'], ca: CA })
+      expect((await post(one, `https://${HOST}:${server.port}/x`)).status).to.equal(200)
+      expect(server.servernames).to.deep.equal([HOST])
+      expect(server.received[0]?.headers.host).to.equal(`${HOST}:${server.port}`)
+    })
+
+    it('asks for it without the dot at the end of a name', async () => {
+      const server = await receiver(undefined, { tls: true })
+      const one = outbound({ lookup: async () => ['127.0.0.1'], ca: CA })
+      expect((await post(one, `https://${HOST}.:${server.port}/`)).status).to.equal(200)
+      expect(server.servernames).to.deep.equal([HOST])
+    })
+
+    it('asks for the certificate of an address that is called by itself', async () => {
+      const server = await receiver(undefined, { tls: true })
+      expect((await post(outbound({ ca: CA }), `https://127.0.0.1:${server.port}/`)).status).to.equal(200)
+      expect(server.servernames).to.deep.equal([false])
+    })
+
+    it('sends nothing to a server with the certificate of another name, whatever host header was configured', async () => {
+      const server = await receiver(undefined, { tls: true })
+      const one = outbound({ lookup: async () => ['127.0.0.1'], ca: CA })
+      const call = post(one, `https://other.countersign.test:${server.port}/`, { headers: { host: HOST } })
+      expect(await refusal(call)).to.be.instanceOf(NotSent)
+      expect(server.received).to.deep.equal([])
+    })
+
+    it('keeps a connection for the next call', async () => {
+      const server = await receiver(undefined, { tls: true })
+      const one = outbound({ lookup: async () => ['127.0.0.1'], ca: CA })
+      for (let at = 0; at < 3; at += 1) {
+        await post(one, `https://${HOST}:${server.port}/${at}`)
+        await settled()
+      }
+      expect(server.connections()).to.equal(1)
+    })
+  })
+})
+
+describe('the address of a host that speaks another protocol', () => {
+  it('is one that may be called', async () => {
+    expect(
+      await outbound({ privateTargets: [], lookup: async () => ['8.8.8.8'] }).resolve('mail.example.com'),
+    ).to.equal('8.8.8.8')
+    expect(await outbound().resolve('127.0.0.1')).to.equal('127.0.0.1')
+    expect(await outbound().resolve('0x7f.1')).to.equal('127.0.0.1')
+    expect(await outbound({ privateTargets: LOOPBACK }).resolve('localhost')).to.equal('127.0.0.1')
+    expect(await outbound({ privateTargets: ['::1/128'] }).resolve('::1')).to.equal('::1')
+  })
+
+  for (const host of [
+    '127.0.0.1',
+    '0x7f.1',
+    '::1',
+    '[::1]',
+    'localhost',
+    '10.0.0.1',
+    '::ffff:10.0.0.1',
+    'fe80::1%eth0',
+  ])
+    it(`is refused where it is ${host}`, () => isForbidden(outbound({ privateTargets: [] }).resolve(host)))
+
+  for (const host of [
+    '',
+    'a b',
+    'mail.example.com:25',
+    'user@mail.example.com',
+    'mail.example.com/x',
+    'a?b',
+    '/var/run/x',
+  ])
+    it(`is refused where ${host || 'nothing'} names no host`, () =>
+      isForbidden(outbound({ lookup: async () => ['127.0.0.1'] }).resolve(host)))
+
+  it('is unknown where the name is', async () => {
+    const lookup = () => Promise.reject(new Error('ENOTFOUND'))
+    expect(await refusal(outbound({ lookup }).resolve('mail.example.com'))).to.be.instanceOf(NotSent)
+  })
+})

@@ -1,0 +1,28 @@
+// A TCP server that speaks no protocol by itself: tests have it say what no decent server would.
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+
+export interface RawServer {
+  port: number
+  connections(): number
+  close(): Promise<void>
+}
+
+export async function rawServer(met: (socket: Socket) => void): Promise<RawServer> {
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    sockets.add(socket)
+    // Broken connections are what these tests are about.
+    socket.on('error', () => {})
+    met(socket)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () => sockets.size,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}
