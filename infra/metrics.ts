@@ -56,6 +56,25 @@ const instruments = (registry: Registry) => {
       labelNames: ['queue'],
       registers,
     }),
+    deliveryAttempts: new Histogram({
+      name: 'countersign_delivery_attempt_seconds',
+      help: "Time a provider took for a message, by what came of it: accepted, refused (the recipient's fault), failed or unknown.",
+      labelNames: ['channel', 'provider', 'outcome'],
+      buckets: CALLS,
+      registers,
+    }),
+    breakers: new Gauge({
+      name: 'countersign_breakers',
+      help: 'Circuit breakers of this process, one per app and provider, by type of provider and state.',
+      labelNames: ['channel', 'provider', 'state'],
+      registers,
+    }),
+    callbacks: new Counter({
+      name: 'countersign_callbacks_total',
+      help: 'What providers told us: receipts and messages that were passed on, and those that were of no use.',
+      labelNames: ['provider', 'kind', 'outcome'],
+      registers,
+    }),
     storeDuration: new Histogram({
       name: 'countersign_store_duration_seconds',
       help: 'Time an operation on a collection took.',

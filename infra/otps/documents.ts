@@ -82,10 +82,16 @@ export interface CounterDoc extends Doc {
 /** `refused` is the recipient's fault, `failed` the provider's; `unknown`: it may have gone. */
 export type AttemptResult = 'accepted' | 'refused' | 'failed' | 'unknown'
 
-/** One call of one provider for one delivery, claimed before the call: found without a result, its outcome is unknown. */
+/** One call of one provider for one delivery, claimed before the call: found without a result, its outcome is unknown. One of no
+ *  provider (its name is empty) is the end of a round in which nobody took the message. */
 export interface AttemptDoc extends Revised {
   otp_id: string
+  /** Whose provider it is: a callback of one app never finds another's. */
+  app_id: string
+  delivery_id: string
   provider: string
+  /** Providers are asked in rounds; each is asked once in a round. */
+  round: number
   at: number
   result: AttemptResult | null
   /** The vendor's own name for the message; null until, and unless, it gave one. */
@@ -140,12 +146,6 @@ export interface EventDoc extends Revised {
   payload: Record<string, string>
   created_at: number
   purge_at: Date
-}
-
-/** Who changed what. Secrets are fingerprints here. */
-export interface AuditDoc extends Doc {
-  at: number
-  who: string
   status?: EventStatus
   /** Sweepers share the work by it. */
   partition?: number
@@ -164,6 +164,12 @@ export interface AuditDoc extends Doc {
   /** Present while it waits for its endpoint, oldest first: its `created_at`. */
   backlog_at?: number
   backlog?: Backlog
+}
+
+/** Who changed what. Secrets are fingerprints here. */
+export interface AuditDoc extends Doc {
+  at: number
+  who: string
   company_id: string | null
   action: string
   target: string

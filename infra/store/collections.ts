@@ -38,7 +38,10 @@ export const COLLECTIONS = {
   }),
   leases: collection<LeaseDoc>({ indexes: [] }),
   counters: collection<CounterDoc>({ indexes: [], purged: true }),
-  attempts: collection<AttemptDoc>({ indexes: [], purged: true }),
+  attempts: collection<AttemptDoc>({
+    indexes: [{ fields: { app_id: 1, provider: 1, reference: 1 }, partial: { reference: { $gt: '' } } }],
+    purged: true,
+  }),
   sandbox_messages: collection<SandboxMessageDoc>({
     indexes: [{ fields: { recipient: 1, _id: -1 } }, { fields: { company_id: 1, _id: -1 } }],
     purged: true,

@@ -1,54 +1,81 @@
-// One call of one provider for one delivery, at most. In: a provider and a rendered message. Out: what came of it, also when
-// another process made the call.
+// One call of one provider for one delivery, at most once a round. In: a provider and a rendered message. Out: what came of it, also
+// when another process made the call.
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log.ts'
+import type { Metrics } from '../../infra/metrics.ts'
 import type { AttemptResult } from '../../infra/otps/documents.ts'
-import type { Claims } from './claims.ts'
+import type { ProviderType } from '../../infra/tenancy/providers.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import type { Claim, Claims, Past } from './claims.ts'
+import type { Called, Pass } from './gates.ts'
 import { type Provider, ProviderFault, RecipientFault, type Rendered, UnknownOutcome } from './provider.ts'
 
 export interface Candidate {
   /** As the app calls it. */
   name: string
+  type: ProviderType
   provider: Provider
-}
-
-export interface Attempt {
-  result: AttemptResult
-  /** When the provider was called. */
-  at: number
 }
 
 export interface AttemptParts {
   claims: Pick<Claims, 'claim' | 'settle'>
   clock: Clock
   log: Logger
+  metrics: Pick<Metrics, 'deliveryAttempts'>
   timeoutMs: number
 }
 
-/** `round` is for the log: the how-manieth time the broker delivers this message. */
-export type MakeAttempt = (candidate: Candidate, message: Rendered, round: number) => Promise<Attempt>
+/** What is known of the call after it; `fresh` is false when there was one before, of which others may know more. */
+export type Attempt = Past & { fresh: boolean }
 
-export function attempting({ claims, clock, log, timeoutMs }: AttemptParts): MakeAttempt {
-  return async ({ name, provider }, message, round) => {
+/** `pass` is used up; the sandbox needs none. */
+export type MakeAttempt = (candidate: Candidate, message: Rendered, round: number, pass?: Pass) => Promise<Attempt>
+
+export function attempting({ claims, clock, log, metrics, timeoutMs }: AttemptParts): MakeAttempt {
+  async function make(candidate: Candidate, message: Rendered, claim: Claim, pass: Pass): Promise<Attempt> {
     const { errand } = message
-    const claim = await claims.claim(errand, name)
-    const { at, result } = claim
-    if (result !== null && result !== 'unknown') return { result, at }
-    // A call was made, by a process that died or still is at it, and nobody knows what came of it.
-    if (!claim.fresh && !provider.repeatable) return { result: 'unknown', at }
-
     const begun = clock.now()
-    const { fault, ...ending } = await call(provider, message, { clock, timeoutMs })
-    await claims.settle(claim, ending)
-    const { otp_id } = errand.otp
+    const ending = await pass.run(() => call(candidate.provider, message, { clock, timeoutMs }))
+    const { result, fault } = ending
+    const ms = clock.now() - begun
     const { delivery_id, channel } = errand.delivery
-    const fields = { otp_id, delivery_id, channel, provider: name, attempt: round, outcome: ending.result }
-    log.info({ ...fields, ms: clock.now() - begun, ...(fault ? { err: fault } : {}) }, 'delivery.attempted')
-    return { result: ending.result, at }
+    metrics.deliveryAttempts.observe({ channel, provider: candidate.type, outcome: result }, ms / 1000)
+    const fields = { otp_id: errand.otp.otp_id, delivery_id, channel, provider: candidate.name, round: claim.round }
+    log.info({ ...fields, outcome: result, ms, ...(fault ? { err: fault } : {}) }, 'delivery.attempted')
+    await settle(claim, ending)
+    return { ...claim, result }
+  }
+
+  /** What came of the call is known here and now, also when it cannot be written down. Whoever finds the claim without a result
+   *  takes it for unknown, which is the careful thing to do. */
+  async function settle(claim: Claim, ending: Ending): Promise<void> {
+    try {
+      await claims.settle(claim, ending)
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      log.warn({ err: error, claim: claim.id }, 'attempt.not_recorded')
+    }
+  }
+
+  return async (candidate, message, round, pass = OPEN) => {
+    let claim: Claim
+    try {
+      claim = await claims.claim(message.errand, candidate.name, round)
+    } catch (error) {
+      pass.leave()
+      throw error
+    }
+    // A call was made, by a process that died or still is at it, and nobody knows what came of it. Unless it can be made again, it is not.
+    const again = candidate.provider.repeatable && (claim.result === null || claim.result === 'unknown')
+    if (claim.fresh || again) return make(candidate, message, claim, pass)
+    pass.leave()
+    return claim
   }
 }
 
-interface Ending {
+const OPEN: Pass = { run: call => call(), leave: () => {} }
+
+interface Ending extends Called {
   result: AttemptResult
   reference: string | null
   fault?: Error
@@ -68,15 +95,28 @@ async function call(
       reject(aborting.signal.reason)
     })
   })
+  const ended = { reference: null, retryAfterMs: null }
   try {
-    const { reference } = await Promise.race([provider.send(message, aborting.signal), late])
-    return { result: 'accepted', reference }
+    const { reference } = await Promise.race([said(provider, message, aborting.signal), late])
+    return { ...ended, result: 'accepted', reference }
   } catch (error) {
-    if (error instanceof RecipientFault) return { result: 'refused', reference: null, fault: error }
-    if (error instanceof ProviderFault) return { result: 'failed', reference: null, fault: error }
-    if (error instanceof UnknownOutcome || aborting.signal.aborted) return { result: 'unknown', reference: null }
+    if (error instanceof RecipientFault) return { ...ended, result: 'refused', fault: error }
+    if (error instanceof ProviderFault)
+      return { ...ended, result: 'failed', fault: error, retryAfterMs: error.retryAfterMs }
+    if (error instanceof UnknownOutcome) return { ...ended, result: 'unknown', fault: error }
+    if (aborting.signal.aborted) return { ...ended, result: 'unknown' }
     throw error
   } finally {
     cancel()
   }
 }
+
+/** A user who wrote to us is answered in the chat; everyone else is written to. */
+const said = (provider: Provider, message: Rendered, signal: AbortSignal) =>
+  provider.reply && isAnswer(message.errand)
+    ? provider.reply(message.recipient, message.text, signal)
+    : provider.send(message, signal)
+
+/** In the link modes nothing is sent on WhatsApp but answers to the user's own message. */
+export const isAnswer = ({ otp, delivery }: Rendered['errand']): boolean =>
+  delivery.channel === 'whatsapp' && otp.whatsapp !== 'template'

@@ -1,56 +1,79 @@
-// Who has called which provider for which delivery. The claim is written before the call and the result after it, so whoever finds
-// a claim without a result knows that the message may have gone.
+// Who has called which provider for which delivery, round by round. The claim is written before the call and the result after it, so
+// whoever finds a claim without a result knows that the message may have gone.
 import type { Clock } from '../../infra/clock.ts'
 import type { AttemptDoc, AttemptResult } from '../../infra/otps/documents.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Errand } from './provider.ts'
 
-export interface Claim {
+/** A call that was made, or the end of a round: then `provider` is empty. */
+export type Past = Pick<AttemptDoc, 'provider' | 'round' | 'at' | 'result'>
+
+export interface Claim extends Past {
   id: string
-  /** Whether it was made just now: nobody has called this provider for this delivery. */
+  /** Whether it was made just now: nobody has called this provider for this delivery in this round. */
   fresh: boolean
-  at: number
-  result: AttemptResult | null
 }
 
 export interface Claims {
-  claim(errand: Errand, provider: string): Promise<Claim>
+  claim(errand: Errand, provider: string, round: number): Promise<Claim>
   settle(claim: Claim, ending: { result: AttemptResult; reference: string | null }): Promise<void>
-  /** What is known of a call, without making one. */
-  find(errand: Errand, provider: string): Promise<Claim | null>
+  /** Nobody took it in this round. Said twice, it is said once. */
+  endRound(errand: Errand, round: number): Promise<void>
+  /** All that is known of a delivery's calls, without making one. */
+  history(errand: Errand): Promise<Past[]>
 }
 
-const claimId = ({ delivery }: Errand, provider: string): string => `${delivery.delivery_id}:${provider}`
+/** What ends a round is the attempt of no provider. */
+export const NOBODY = ''
+
+/** Names of providers hold no colon, so no two claims share an id. */
+export const claimId = (delivery_id: string, provider: string, round: number): string =>
+  round === 1 && provider !== NOBODY ? `${delivery_id}:${provider}` : `${delivery_id}:${provider}:${round}`
+
+/** More than any app has providers, in all the rounds there are. */
+const MOST = 10_000
 
 export function claiming({
   attempts,
   clock,
 }: {
-  attempts: Pick<Docs<AttemptDoc>, 'get' | 'insert' | 'change'>
+  attempts: Pick<Docs<AttemptDoc>, 'get' | 'insert' | 'change' | 'find'>
   clock: Pick<Clock, 'now'>
 }): Claims {
-  async function find(errand: Errand, provider: string): Promise<Claim | null> {
-    const id = claimId(errand, provider)
-    const found = (await attempts.get([id])).get(id)
-    return found ? { id, fresh: false, at: found.at, result: found.result } : null
+  const written = ({ otp, delivery, purge_at }: Errand, provider: string, round: number): AttemptDoc => {
+    const { otp_id, app_id } = otp
+    const { delivery_id } = delivery
+    return {
+      _id: claimId(delivery_id, provider, round),
+      ...{ otp_id, app_id, delivery_id, provider, round, purge_at, rev: 1 },
+      at: clock.now(),
+      result: null,
+      reference: null,
+    }
   }
 
   return {
-    find,
-
-    async claim(errand, provider) {
-      const id = claimId(errand, provider)
-      const { otp, purge_at } = errand
-      const at = clock.now()
-      const [answer] = await attempts.insert([
-        { _id: id, otp_id: otp.otp_id, provider, at, result: null, reference: null, purge_at, rev: 1 },
-      ])
-      const before = answer === 'duplicate' ? await find(errand, provider) : null
-      return before ?? { id, fresh: true, at, result: null }
+    async claim(errand, provider, round) {
+      const doc = written(errand, provider, round)
+      const [answer] = await attempts.insert([doc])
+      const { _id: id, at } = doc
+      const before = answer === 'duplicate' ? (await attempts.get([id])).get(id) : undefined
+      return before
+        ? { id, fresh: false, provider, round, at: before.at, result: before.result }
+        : { id, fresh: true, provider, round, at, result: null }
     },
 
     async settle({ id }, { result, reference }) {
       await attempts.change([{ _id: id, update: { $set: { result, reference } } }])
+    },
+
+    async endRound(errand, round) {
+      await attempts.insert([written(errand, NOBODY, round)])
+    },
+
+    async history({ delivery: { delivery_id } }) {
+      const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
+      return attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MOST })
     },
   }
 }

@@ -58,6 +58,8 @@ export interface Provider {
   /** For a provider without a vendor that would call us back: plays the receipts of what it took at `sentAt`. The broker keeps
    *  the message until the outcome is `done`; called again, it begins anew. */
   receipts?(errand: Errand, sentAt: number): Promise<Outcome>
+  /** Lets go of what it holds (pooled connections), once its setup has changed or the channel stops. Calls under way are finished. */
+  close?(): void
 }
 
 /** What every provider is made with, beside its own config. */

@@ -7,53 +7,70 @@ import type { Config } from '../../infra/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
 import type { Logger } from '../../infra/log.ts'
+import type { Metrics } from '../../infra/metrics.ts'
+import type { Outbound } from '../../infra/outbound/outbound.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import { groupedDocs } from '../../infra/store/grouped.ts'
 import { tenancy } from '../../infra/tenancy/tenancy.ts'
 import type { Channel } from '../../machines/channels.ts'
 import { attempting } from './attempt.ts'
+import { building } from './build.ts'
 import { choosing } from './candidates.ts'
+import { carrying } from './carry.ts'
 import { claiming } from './claims.ts'
 import { delivering } from './deliver.ts'
+import { gates } from './gates.ts'
+import { MAKERS } from './providers/makers.ts'
 import { sandbox } from './providers/sandbox.ts'
 import { rendering } from './render.ts'
 import { telling } from './reports.ts'
 
 export interface ChannelParts {
-  config: Pick<Config, 'provider'>
+  config: Pick<Config, 'provider' | 'backoff' | 'http'>
   broker: Broker
   store: CountersignStore
   keyring: Keyring
   clock: Clock
   log: Logger
+  metrics: Metrics
+  outbound: Outbound
 }
 
 /** Messages in hand mostly wait: for a provider, or in the sandbox for a receipt to fall due. */
 const FLOW = { prefetch: 500 }
 const APPS = { forMs: 5_000, most: 10_000 }
 
+/** After a call's timeout, until what came of it is written down. */
+const SETTLING_MS = 2_000
+
 export const channel =
   (name: Channel) =>
-  ({ config, broker, store, keyring, clock, log }: ChannelParts): Service => {
+  ({ config, broker, store, keyring, clock, log, metrics, outbound }: ChannelParts): Service => {
     const { timeoutMs, unknownWaitMs } = config.provider
+    const { publicUrl } = config.http
     const tenants = tenancy({ store, keyring })
     const apps = cached(id => tenants.app(id), { ...APPS, clock })
     const claims = claiming({ attempts: groupedDocs(store.docs('attempts')), clock })
     const tell = telling({ broker, clock })
     const inbox = sandbox({ messages: store.docs('sandbox_messages'), keyring, clock, tell })
-    const deliver = delivering({
-      ...{ claims, tell, clock, log, unknownWaitMs },
-      otps: groupedDocs(store.docs('otps')),
-      candidates: choosing({
-        ...{ channel: name, tenancy: tenants, sandbox: inbox, clock, log },
-        makers: { sandbox: () => inbox },
-      }),
+    const makers = { ...MAKERS, sandbox: () => inbox }
+    const build = building({ makers, tools: { outbound, clock }, publicUrl, log })
+    const candidates = choosing({ channel: name, tenancy: tenants, sandbox: inbox, build, clock })
+    const guards = gates({ channel: name, clock, log, metrics })
+    const carry = carrying({
+      ...{ claims, candidates, gates: guards, tell, clock, log },
       render: rendering({ apps, keyring }),
-      attempt: attempting({ claims, clock, log, timeoutMs }),
+      attempt: attempting({ claims, clock, log, metrics, timeoutMs }),
+      policy: { unknownWaitMs, underWayMs: timeoutMs + SETTLING_MS, backoff: config.backoff.channel },
     })
+    const deliver = delivering({ otps: groupedDocs(store.docs('otps')), carry, clock, log })
     return {
       attach: async () => [
         await broker.consume(channelQueue(name), waiting => Promise.all(waiting.map(deliver)), FLOW),
       ],
+      stop: async () => {
+        candidates.close()
+        guards.close()
+      },
     }
   }

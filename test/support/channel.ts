@@ -1,16 +1,21 @@
 // A channel actor on an embedded store and a fake clock, with a list where its news would go.
 import type { Delivered, Message, Outcome } from '../../infra/broker/broker.ts'
 import { cached } from '../../infra/cache.ts'
+import { createMetrics } from '../../infra/metrics.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
+import type { Outbound } from '../../infra/outbound/outbound.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import { tenancy } from '../../infra/tenancy/tenancy.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { type OtpCommand, step } from '../../machines/otp.step.ts'
 import type { OtpReport } from '../../machines/reports.ts'
 import { attempting } from '../../services/channel/attempt.ts'
-import { choosing, type Makers } from '../../services/channel/candidates.ts'
+import { building, type Makers } from '../../services/channel/build.ts'
+import { choosing } from '../../services/channel/candidates.ts'
+import { carrying } from '../../services/channel/carry.ts'
 import { claiming } from '../../services/channel/claims.ts'
 import { delivering } from '../../services/channel/deliver.ts'
+import { gates } from '../../services/channel/gates.ts'
 import type { Provider, Rendered } from '../../services/channel/provider.ts'
 import { sandbox } from '../../services/channel/providers/sandbox.ts'
 import { rendering } from '../../services/channel/render.ts'
@@ -23,6 +28,15 @@ import { testKeyring } from './tenancy.ts'
 
 export const TIMEOUT_MS = 8_000
 export const UNKNOWN_WAIT_MS = 60_000
+export const UNDER_WAY_MS = TIMEOUT_MS + 2_000
+export const BACKOFF = [1_000, 5_000, 15_000]
+
+/** Providers made up for a test call nobody. */
+const outbound: Outbound = {
+  request: () => Promise.reject(new Error('nobody is called here')),
+  resolve: () => Promise.reject(new Error('nobody is called here')),
+  close: async () => {},
+}
 
 export interface Told extends Message {
   body: Extract<OtpReport, { type: 'delivery.reported' }>
@@ -48,18 +62,25 @@ export function channelActor(store: CountersignStore, makers: Makers = {}) {
   const claims = claiming({ attempts: store.docs('attempts'), clock })
   const tell = telling({ broker, clock })
   const inbox = sandbox({ messages: store.docs('sandbox_messages'), keyring, clock, tell })
-  const deliver = delivering({
-    ...{ claims, tell, clock, log, unknownWaitMs: UNKNOWN_WAIT_MS },
-    otps: store.docs('otps'),
-    candidates: choosing({
-      ...{ channel: 'sms', tenancy: tenants, sandbox: inbox, clock, log },
+  const metrics = createMetrics()
+  const build = building({
+    ...{
       makers: { sandbox: () => inbox, ...makers },
-    }),
-    render: rendering({ apps: cached(id => tenants.app(id), { forMs: 5000, most: 10, clock }), keyring }),
-    attempt: attempting({ claims, clock, log, timeoutMs: TIMEOUT_MS }),
+      tools: { outbound, clock },
+      publicUrl: 'https://otp.example',
+      log,
+    },
   })
+  const candidates = choosing({ channel: 'sms', tenancy: tenants, sandbox: inbox, build, clock })
+  const carry = carrying({
+    ...{ claims, candidates, tell, clock, log, gates: gates({ channel: 'sms', clock, log, metrics }) },
+    render: rendering({ apps: cached(id => tenants.app(id), { forMs: 5000, most: 10, clock }), keyring }),
+    attempt: attempting({ claims, clock, log, metrics, timeoutMs: TIMEOUT_MS }),
+    policy: { unknownWaitMs: UNKNOWN_WAIT_MS, underWayMs: UNDER_WAY_MS, backoff: BACKOFF },
+  })
+  const deliver = delivering({ otps: store.docs('otps'), carry, clock, log })
   return {
-    ...{ store, keyring, clock, told, inbox, log: captured },
+    ...{ store, keyring, clock, told, inbox, metrics, candidates, log: captured },
     /** What was told of a delivery, in order. */
     statuses: () => told.map(({ body }) => body.status),
     /** The next `times` publishes find no broker. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { OtpDoc } from '../../../infra/otps/documents.ts'
-import { type Provider, ProviderFault, RecipientFault } from '../../../services/channel/provider.ts'
+import { type Provider, RecipientFault } from '../../../services/channel/provider.ts'
 import { actorWithProvider, replaced, TIMEOUT_MS, takes, UNKNOWN_WAIT_MS } from '../../support/channel.ts'
 import { lastDelivery, stored, type World } from '../../support/deliveries.ts'
 import { follow } from '../../support/follow.ts'
@@ -8,12 +8,15 @@ import { cancel, play } from '../../support/otp.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const live = { mode: 'live' } as const
+/** A vendor that sends receipts. */
+const hears: Partial<Provider> = { hear: () => [] }
 
 /** Somebody called the provider, and was not heard of again. */
 const claimed = ({ store, clock }: World, doc: OtpDoc) =>
   store.docs('attempts').insert([
     {
-      ...{ _id: `${lastDelivery(doc).delivery_id}:gateway`, otp_id: doc._id, provider: 'gateway', rev: 1 },
+      ...{ _id: `${lastDelivery(doc).delivery_id}:gateway`, otp_id: doc._id, app_id: doc.app_id, rev: 1 },
+      ...{ delivery_id: lastDelivery(doc).delivery_id, provider: 'gateway', round: 1 },
       ...{ at: clock.now(), result: null, reference: null, purge_at: doc.purge_at },
     },
   ])
@@ -44,10 +47,19 @@ eachStore('a channel actor', fresh => {
     })
 
     it('does not call a second time when nobody knows what came of the first call', async () => {
+      const actor = await withProvider(takes, hears)
+      const doc = await stored(actor, live)
+      await claimed(actor, doc)
+      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs: 15_000 })
+      expect([actor.sent, actor.told]).to.deep.equal([[], []])
+    })
+
+    it('leaves a call alone that another process may still be making', async () => {
       const actor = await withProvider()
       const doc = await stored(actor, live)
       await claimed(actor, doc)
-      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs: UNKNOWN_WAIT_MS })
+      await actor.clock.advance(TIMEOUT_MS)
+      expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'retry', afterMs: 1_000 })
       expect([actor.sent, actor.told]).to.deep.equal([[], []])
     })
 
@@ -81,30 +93,25 @@ eachStore('a channel actor', fresh => {
   })
 
   describe('when the provider does not take it', () => {
-    const faults: [string, Error, string][] = [
-      ['the recipient', new RecipientFault('unknown subscriber'), 'refused'],
-      ['the provider', new ProviderFault('503'), 'failed'],
-    ]
-    for (const [whose, fault, outcome] of faults)
-      it(`tells that it failed: the fault of ${whose}`, async () => {
-        const actor = await withProvider(async () => {
-          throw fault
-        })
-        const doc = await stored(actor, live)
-        expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
-        expect(actor.statuses()).to.deep.equal(['failed'])
-        const [line] = actor.log.lines().filter(({ msg }) => msg === 'delivery.attempted')
-        expect(line).to.include({ outcome })
-        expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
-        expect(actor.sent).to.have.length(1)
+    it('tells at once that it failed when it is the recipient’s fault', async () => {
+      const actor = await withProvider(async () => {
+        throw new RecipientFault('unknown subscriber')
       })
+      const doc = await stored(actor, live)
+      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
+      expect(actor.statuses()).to.deep.equal(['failed'])
+      const [line] = actor.log.lines().filter(({ msg }) => msg === 'delivery.attempted')
+      expect(line).to.include({ outcome: 'refused' })
+      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
+      expect(actor.sent).to.have.length(1)
+    })
 
     it('gives up waiting for one that hangs, aborts the call, and waits for a receipt before it calls it failed', async () => {
       let signal: AbortSignal | undefined
       const actor = await withProvider((_, given) => {
         signal = given
         return new Promise(() => {})
-      })
+      }, hears)
       const doc = await stored(actor, live)
       const begun = actor.clock.now()
       const delivering = actor.deliver(doc)
@@ -113,11 +120,13 @@ eachStore('a channel actor', fresh => {
       await actor.clock.advance(TIMEOUT_MS - 1)
       expect([state.state, signal?.aborted]).to.deep.equal(['pending', false])
       await actor.clock.advance(1)
-      expect(await delivering).to.deep.equal({ kind: 'retry', afterMs: begun + UNKNOWN_WAIT_MS - actor.clock.now() })
+      expect(await delivering).to.deep.equal({ kind: 'retry', afterMs: 15_000 })
       expect(signal?.aborted).to.equal(true)
+      await actor.clock.advance(begun + UNKNOWN_WAIT_MS - 1 - actor.clock.now())
+      expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'retry', afterMs: 1 })
       expect(actor.told).to.deep.equal([])
 
-      await actor.clock.advance(UNKNOWN_WAIT_MS)
+      await actor.clock.advance(1)
       expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'done' })
       expect(actor.statuses()).to.deep.equal(['failed'])
       expect(actor.sent).to.have.length(1)

@@ -15,7 +15,14 @@ eachStore('the channel actor', fresh => {
     expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
     const code = codeOf(actor, doc)
     expect(actor.sent.map(({ errand: _, ...message }) => message)).to.deep.equal([
-      { recipient: RECIPIENT, code, locale: 'fr', subject: null, text: `${code} est votre code de vérification Shop.` },
+      {
+        recipient: RECIPIENT,
+        code,
+        locale: 'fr',
+        subject: null,
+        html: null,
+        text: `${code} est votre code de vérification Shop.`,
+      },
     ])
     const { delivery_id } = lastDelivery(doc)
     const body = { type: 'delivery.reported', otp_id: doc._id, delivery_id, status: 'sent', at: actor.clock.now() }
@@ -40,12 +47,12 @@ eachStore('the channel actor', fresh => {
   it('writes one line per attempt', async () => {
     const actor = await withProvider()
     const doc = await stored(actor, live)
-    await actor.deliver(doc, 3)
+    await actor.deliver(doc)
     const lines = actor.log.lines().filter(({ msg }) => msg === 'delivery.attempted')
     expect(lines).to.have.length(1)
     expect(lines[0]).to.include({
       ...{ otp_id: doc._id, delivery_id: lastDelivery(doc).delivery_id, channel: 'sms', provider: 'gateway' },
-      ...{ attempt: 3, outcome: 'accepted', ms: 0 },
+      ...{ round: 1, outcome: 'accepted', ms: 0 },
     })
   })
 
