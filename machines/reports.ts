@@ -8,3 +8,9 @@ export type OtpReport =
   | { type: 'message.received'; app_id: string; mode: Mode; sealed_from: string; references: string[]; at: number }
   /** Time is up for this verification. */
   | { type: 'otp.due'; otp_id: string }
+
+/** Several pieces of news in one message, each under the id it would have alone. */
+export interface OtpReports {
+  type: 'reports'
+  all: { id: string; report: OtpReport }[]
+}

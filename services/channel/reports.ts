@@ -1,17 +1,32 @@
 // News of a delivery for the OTP actor, through its durable queue. The same news has the same id, so that telling it again after a
 // crash changes nothing.
+import { randomUUID } from 'node:crypto'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
+import { gather } from '../../infra/gather.ts'
 import type { Report } from '../../machines/otp.ts'
-import type { OtpReport } from '../../machines/reports.ts'
+import type { OtpReport, OtpReports } from '../../machines/reports.ts'
 import type { Errand } from './provider.ts'
+
+type Told = OtpReports['all'][number]
 
 /** Resolves once the news is safe. `source` tells apart what several say of one delivery. */
 export type Tell = (errand: Pick<Errand, 'otp' | 'delivery'>, status: Report, source?: string) => Promise<void>
 
-export const telling =
-  ({ broker, clock }: { broker: Pick<Broker, 'publish'>; clock: Pick<Clock, 'now'> }): Tell =>
-  ({ otp: { otp_id }, delivery: { delivery_id } }, status, source = status) => {
-    const body: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, at: clock.now() }
-    return broker.publish('otp.reports', { id: `${delivery_id}:${source}`, body })
+/** A busy channel has a lot of news in one tick; every message on a durable queue is written to several disks. */
+const TOGETHER = { most: 64, parallel: Number.POSITIVE_INFINITY }
+
+export function telling({ broker, clock }: { broker: Pick<Broker, 'publish'>; clock: Pick<Clock, 'now'> }): Tell {
+  const publish = gather<Told, void>(async all => {
+    const [first] = all
+    // A bundle has an id nobody else has: one that shares a piece of news with another is another bundle.
+    if (first && all.length === 1) await broker.publish('otp.reports', { id: first.id, body: first.report })
+    else await broker.publish('otp.reports', { id: randomUUID(), body: { type: 'reports', all } satisfies OtpReports })
+    return all.map(() => undefined)
+  }, TOGETHER)
+
+  return async ({ otp: { otp_id }, delivery: { delivery_id } }, status, source = status) => {
+    const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, at: clock.now() }
+    await publish([{ id: `${delivery_id}:${source}`, report }])
   }
+}

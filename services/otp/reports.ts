@@ -11,7 +11,8 @@ import { samePhone } from '../../infra/otps/phones.ts'
 import { atRest, inFlight } from '../../infra/otps/sealing.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import type { OtpReport } from '../../machines/reports.ts'
+import type { Fresh } from '../../machines/otp.ts'
+import type { OtpReport, OtpReports } from '../../machines/reports.ts'
 import type { KnownApp } from './apps.ts'
 import type { Commit } from './commit.ts'
 import { freshFor } from './fresh.ts'
@@ -26,6 +27,8 @@ export interface ReportParts {
 }
 
 const RETRY_MS = 1_000
+/** Most news leads to no further delivery, and then nobody asks what one would need. */
+const NOWHERE_TO_GO: Fresh = { usable: [], delivery_id: '', link: null }
 
 export const reporting = (parts: ReportParts) => {
   const { keyring, clock, log, apps, otps, commit } = parts
@@ -35,8 +38,8 @@ export const reporting = (parts: ReportParts) => {
     const event_id = newId('evt', clock.now())
     await commit(otp_id, null, {
       async command(doc) {
-        const app = await apps.get(doc.app_id)
-        const fresh = app ? freshFor(doc.context, app, parts) : { usable: [], delivery_id: '', link: null }
+        const app = status === 'failed' && doc.context.rules.auto_fallback ? await apps.get(doc.app_id) : null
+        const fresh = app ? freshFor(doc.context, app, parts) : NOWHERE_TO_GO
         return { ...fresh, id, type: 'delivery.reported', at, reported_id, status, event_id }
       },
     })
@@ -68,17 +71,24 @@ export const reporting = (parts: ReportParts) => {
     return commit(report.otp_id, null, { command: () => ({ id, type: 'otp.lapse', at: clock.now() }) })
   }
 
+  /** Each piece of news is handled, whatever becomes of the others; a bundle that comes again changes nothing it has changed. */
+  async function handleAll(id: string, body: OtpReport | OtpReports): Promise<Outcome> {
+    const all = body.type === 'reports' ? body.all : [{ id, report: body }]
+    const outcomes = await Promise.all(all.map(one => outcomeOf(one.id, one.report)))
+    return outcomes.find(({ kind }) => kind === 'retry') ?? outcomes.find(({ kind }) => kind === 'dead') ?? done()
+  }
+
+  async function outcomeOf(id: string, report: OtpReport): Promise<Outcome> {
+    try {
+      await handle(id, report)
+      return done()
+    } catch (error) {
+      if (error instanceof Unavailable) return retry(RETRY_MS)
+      log.error({ err: error, message_id: id }, 'report.failed')
+      return dead(error instanceof Error ? error.message : String(error))
+    }
+  }
+
   return (waiting: Delivered[]): Promise<Outcome[]> =>
-    Promise.all(
-      waiting.map(async ({ id, body }) => {
-        try {
-          await handle(id, body as OtpReport)
-          return done()
-        } catch (error) {
-          if (error instanceof Unavailable) return retry(RETRY_MS)
-          log.error({ err: error, message_id: id }, 'report.failed')
-          return dead(error instanceof Error ? error.message : String(error))
-        }
-      }),
-    )
+    Promise.all(waiting.map(({ id, body }) => handleAll(id, body as OtpReport | OtpReports)))
 }

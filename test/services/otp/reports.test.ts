@@ -1,0 +1,47 @@
+import { expect } from 'chai'
+import type { Delivered } from '../../../infra/broker/broker.ts'
+import { cached } from '../../../infra/cache.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import type { OtpReport } from '../../../machines/reports.ts'
+import type { Commit } from '../../../services/otp/commit.ts'
+import { reporting } from '../../../services/otp/reports.ts'
+import { capturedLog } from '../../support/captured-log.ts'
+import { testClock } from '../../support/clock.ts'
+import { testKeyring } from '../../support/tenancy.ts'
+
+describe('news for the OTP actor', () => {
+  const clock = testClock()
+  const due = (otp_id: string): OtpReport => ({ type: 'otp.due', otp_id })
+  const message = (id: string, body: unknown): Delivered => ({ id, body, attempt: 1, publishedAt: 0 })
+  const bundle = (id: string, ...otp_ids: string[]): Delivered =>
+    message(id, { type: 'reports', all: otp_ids.map(otp_id => ({ id: `${otp_id}:due`, report: due(otp_id) })) })
+  const handling = (commit: Commit) =>
+    reporting({
+      ...{ clock, commit, keyring: testKeyring(), log: capturedLog().log, otps: { find: async () => [] } },
+      apps: cached(async () => null, { forMs: 1, most: 1, clock }),
+    })
+
+  it('is handled piece by piece, whether it comes alone or in a bundle', async () => {
+    const seen: string[] = []
+    const handle = handling(async otp_id => {
+      seen.push(otp_id)
+      return null
+    })
+    const outcomes = await handle([message('a', due('otp_a')), bundle('b', 'otp_b', 'otp_c')])
+    expect(outcomes).to.deep.equal([{ kind: 'done' }, { kind: 'done' }])
+    expect(seen).to.have.members(['otp_a', 'otp_b', 'otp_c'])
+  })
+
+  it('comes again as a bundle when an engine was away for one piece; the others are handled all the same', async () => {
+    const seen: string[] = []
+    const handle = handling(async otp_id => {
+      if (otp_id === 'otp_away') throw new Unavailable('away')
+      if (otp_id === 'otp_broken') throw new Error('a bug')
+      seen.push(otp_id)
+      return null
+    })
+    const outcomes = await handle([bundle('a', 'otp_away', 'otp_1', 'otp_broken'), bundle('b', 'otp_broken', 'otp_2')])
+    expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['retry', 'dead'])
+    expect(seen).to.have.members(['otp_1', 'otp_2'])
+  })
+})
