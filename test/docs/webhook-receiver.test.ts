@@ -1,0 +1,113 @@
+// The receiver that docs/webhooks.md shows, run as its readers would run it, and sent what we send.
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { guardedOutbound } from '../../infra/outbound/guarded.ts'
+import { signatureHeaders } from '../../infra/webhooks/signature.ts'
+import { type Child, child } from '../support/child.ts'
+import { LOOPBACK, post } from '../support/outbound.ts'
+
+const EXAMPLE = join(import.meta.dirname, '../../docs/examples/webhook-receiver.mjs')
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
+const MINUTES = 60_000
+
+describe('the documented receiver of webhooks', () => {
+  const outbound = guardedOutbound({ privateTargets: LOOPBACK })
+  let running: Child
+  let url = ''
+  let made = 0
+
+  before(async function () {
+    this.timeout(60_000)
+    running = child(EXAMPLE, { WEBHOOK_SECRETS: `${SECRET},${OTHER}`, PORT: '0' }, [], [])
+    url = `http://127.0.0.1:${(await running.line(line => line.startsWith('listening'))).split(' ').at(-1)}/hooks`
+  })
+  after(async () => {
+    running.process.kill()
+    await running.exited
+    await outbound.close()
+  })
+
+  /** An event nobody has seen. */
+  function event() {
+    made += 1
+    const id = `evt_${made}`
+    return { id, body: JSON.stringify({ id, type: 'otp.approved', payload: { otp_id: `otp_${made}`, status: 'é' } }) }
+  }
+  const signed = ({ id, body }: { id: string; body: string }, at = Date.now(), secret = SECRET) =>
+    signatureHeaders({ id, body, at, secrets: [secret] })
+  const sent = async (body: string, headers: Record<string, string>) =>
+    (await post(outbound, url, { body, headers })).status
+  const timesHandled = ({ body }: { body: string }) => {
+    const { otp_id } = JSON.parse(body).payload
+    return running.lines.filter(line => line.includes(`"${otp_id}"`)).length
+  }
+  /** What comes after has been handled, so what came before has been too. */
+  async function caughtUp() {
+    const last = event()
+    expect(await sent(last.body, signed(last))).to.equal(204)
+    await running.line(line => line.includes(`"${JSON.parse(last.body).payload.otp_id}"`))
+  }
+
+  it('takes a genuine event', async () => {
+    const one = event()
+    expect(await sent(one.body, signed(one))).to.equal(204)
+    await caughtUp()
+    expect(timesHandled(one)).to.equal(1)
+  })
+
+  it('takes one that is signed with the other secret, while one replaces the other', async () => {
+    const one = event()
+    expect(await sent(one.body, signed(one, Date.now(), OTHER))).to.equal(204)
+  })
+
+  it('takes an event once, however often and with whatever fresh signature it comes', async () => {
+    const one = event()
+    const headers = signed(one)
+    expect(await sent(one.body, headers)).to.equal(204)
+    expect(await sent(one.body, headers)).to.equal(204)
+    expect(await sent(one.body, signed(one, Date.now() + 1_000))).to.equal(204)
+    await caughtUp()
+    expect(timesHandled(one)).to.equal(1)
+  })
+
+  const one = { id: 'evt_forged', body: '{"id":"evt_forged","type":"otp.approved","payload":{"otp_id":"otp_forged"}}' }
+  const FORGED: Record<string, () => Record<string, string>> = {
+    'whose body was changed': () => signed({ ...one, body: one.body.replace('approved', 'failed') }),
+    'whose timestamp was changed': () => ({
+      ...signed(one),
+      'x-webhook-timestamp': String(Math.floor(Date.now() / 1000) - 1),
+    }),
+    'that is stale': () => signed(one, Date.now() - 6 * MINUTES),
+    'from the future': () => signed(one, Date.now() + 6 * MINUTES),
+    'signed by somebody else': () => signed(one, Date.now(), 'whsec_c29tZW9uZSBlbHNl'),
+    'without a signature': () => ({}),
+    'with half a signature': () => ({
+      ...signed(one),
+      'x-webhook-signature': signed(one)['x-webhook-signature']?.slice(0, 32) ?? '',
+    }),
+    'with a timestamp that is none': () => ({ ...signed(one), 'x-webhook-timestamp': 'NaN' }),
+  }
+  it('lives on when a caller hangs up within a request', async () => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    await once(socket, 'connect')
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf')
+    socket.resetAndDestroy()
+    await once(socket, 'close')
+    await caughtUp()
+    await caughtUp()
+  })
+
+  it('refuses a body that is too long to be an event', async () => {
+    expect(await sent('x'.repeat(100_001), {})).to.equal(413)
+  })
+
+  for (const [what, headers] of Object.entries(FORGED))
+    it(`refuses an event ${what}`, async () => {
+      expect(await sent(one.body, headers())).to.equal(401)
+      await caughtUp()
+      expect(timesHandled(one)).to.equal(0)
+    })
+})
