@@ -29,7 +29,7 @@ import { measuredStore } from '../infra/store/measured.ts'
 import { mongoStore } from '../infra/store/mongo.ts'
 import { applyBootstrap, type Bootstrap, readBootstrap } from '../infra/tenancy/bootstrap.ts'
 import { createDemo, type Demo, demoGuide } from '../infra/tenancy/demo.ts'
-import { channel } from './channel/service.ts'
+import { callbacks, channel } from './channel/service.ts'
 import { dashboard } from './dashboard/service.ts'
 import { edge } from './edge/service.ts'
 import { otp } from './otp/service.ts'
@@ -55,9 +55,16 @@ export interface Runtime extends Engines {
 
 export type Services = Partial<Record<Role, (runtime: Runtime) => Service>>
 
+/** Vendors call us where clients do. */
+const front = (runtime: Runtime): Service => {
+  const service = edge(runtime)
+  service.router?.use(callbacks(runtime).routes())
+  return service
+}
+
 /** Which service plays which role. */
 const SERVICES: Services = {
-  edge,
+  edge: front,
   otp,
   'channel:sms': channel('sms'),
   'channel:whatsapp': channel('whatsapp'),

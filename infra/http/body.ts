@@ -17,6 +17,10 @@ export async function readJson({ req }: { req: IncomingMessage }, maxBytes: numb
   return json.value
 }
 
+/** The body as it came, whatever it is: what others sign are bytes. */
+export const readBytes = async ({ req }: { req: IncomingMessage }, maxBytes: number): Promise<Buffer> =>
+  announcesBody(req) ? bytesOf(req, maxBytes) : Buffer.alloc(0)
+
 /** HTTP/1.1 announces a body by one of the two; what announces none has none. */
 const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0

@@ -1,4 +1,6 @@
-// One channel's role: consumes its queue and nobody else's, so that it is scaled, stopped or broken on its own.
+// One channel's role: consumes its queue and nobody else's, so that it is scaled, stopped or broken on its own. And where the vendors of
+// all channels call us.
+import type { Router } from '@koa/router'
 import type { Broker } from '../../infra/broker/broker.ts'
 import { channelQueue } from '../../infra/broker/topology.ts'
 import { cached } from '../../infra/cache.ts'
@@ -15,11 +17,13 @@ import { tenancy } from '../../infra/tenancy/tenancy.ts'
 import type { Channel } from '../../machines/channels.ts'
 import { attempting } from './attempt.ts'
 import { building } from './build.ts'
+import { callbackRouter } from './callbacks.ts'
 import { choosing } from './candidates.ts'
 import { carrying } from './carry.ts'
 import { claiming } from './claims.ts'
 import { delivering } from './deliver.ts'
 import { gates } from './gates.ts'
+import { hearing } from './heard.ts'
 import { MAKERS } from './providers/makers.ts'
 import { sandbox } from './providers/sandbox.ts'
 import { rendering } from './render.ts'
@@ -74,3 +78,16 @@ export const channel =
       },
     }
   }
+
+export function callbacks({ config, broker, store, keyring, clock, log, metrics, outbound }: ChannelParts): Router {
+  const { http, backoff } = config
+  const tools = { outbound, clock }
+  return callbackRouter({
+    ...{ http, clock, log, metrics, tenancy: tenancy({ store, keyring }) },
+    build: building({ makers: MAKERS, tools, publicUrl: http.publicUrl, log }),
+    pass: hearing({
+      ...{ broker, keyring, clock, log, metrics, rounds: backoff.channel.length + 1 },
+      attempts: groupedDocs(store.docs('attempts')),
+    }),
+  })
+}
