@@ -14,7 +14,7 @@ export function http(
   { outbound, clock }: Pick<Tools, 'outbound' | 'clock'>,
 ): Provider {
   const { url, method, body, secret } = config
-  const headers = headersOf(config.headers)
+  const headers = { 'content-type': 'application/json', ...lowerCased(config.headers) }
 
   const provider: Provider = {
     async send(message, signal) {
@@ -42,15 +42,10 @@ const fillingOf = ({ recipient, text, code, errand }: Rendered): Filling => ({
   delivery_id: errand.delivery.delivery_id,
 })
 
+const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
 const RECEIPT = z.object({ delivery_id: z.string().min(1).max(200), status: z.enum(['sent', 'delivered', 'failed']) })
-
-/** Those that are about the connection, or that follow from the address and the body. */
-const OURS = /^(?:connection|keep-alive|upgrade|transfer-encoding|content-length|host|te|trailer|expect|proxy-.*)$/
-
-function headersOf(given: Readonly<Record<string, string>>): Record<string, string> {
-  const named = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value] as const)
-  return { 'content-type': 'application/json', ...Object.fromEntries(named.filter(([name]) => !OURS.test(name))) }
-}
 
 const TIMESTAMP = /^\d{1,12}$/
 

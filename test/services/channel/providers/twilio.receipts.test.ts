@@ -1,0 +1,194 @@
+import { Buffer } from 'node:buffer'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { BadCallback, BadSignature, type Callback } from '../../../../services/channel/provider.ts'
+import { twilio } from '../../../../services/channel/providers/twilio.ts'
+import { bench, CALLBACK_URL, callbackOf, DELIVERY_ID, RECIPIENT } from '../../../support/vendors/provider.ts'
+import { twilioReceipt, twilioSignature } from '../../../support/vendors/twilio.ts'
+
+const ACCOUNT = { account_sid: 'AC123', auth_token: 'the auth token of a test' }
+
+const made = ({ auth_token = ACCOUNT.auth_token } = {}) =>
+  twilio(
+    {
+      config: {
+        ...{ ...ACCOUNT, auth_token, from: '+15005550006', messaging_service_sid: null },
+        base_url: 'https://api.twilio.com',
+      },
+    },
+    bench(),
+  )
+
+describe("Twilio's receipts", () => {
+  const heard = (callback: Callback) => made().hear?.(callback, 0)
+  const receipt = (status: string, query = `?delivery_id=${DELIVERY_ID}`): Callback => {
+    const form = { StatusCallback: `${CALLBACK_URL}${query}`, To: RECIPIENT, From: '+15005550006' }
+    const call = twilioReceipt({ sid: 'SM123', form }, status, ACCOUNT)
+    if (!call) throw new Error('nowhere to call')
+    return callbackOf(call)
+  }
+
+  for (const [word, status] of [
+    ...[
+      ['accepted', 'sent'],
+      ['scheduled', 'sent'],
+      ['queued', 'sent'],
+      ['sending', 'sent'],
+      ['sent', 'sent'],
+    ],
+    ...[
+      ['delivered', 'delivered'],
+      ['read', 'delivered'],
+    ],
+    ...[
+      ['undelivered', 'failed'],
+      ['failed', 'failed'],
+      ['canceled', 'failed'],
+    ],
+  ] as const)
+    it(`${word} is ${status}`, () => {
+      expect(heard(receipt(word))).to.deep.equal([
+        { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'SM123', status },
+      ])
+    })
+
+  for (const word of ['received', 'receiving', 'partially_delivered', 'something new', '', '__proto__', 'constructor'])
+    it(`${JSON.stringify(word)} means nothing here`, () => {
+      expect(heard(receipt(word))).to.deep.equal([])
+    })
+
+  it('is found by the SID where the address names no delivery', () => {
+    expect(heard(receipt('sent', ''))).to.deep.equal([
+      { kind: 'receipt', delivery_id: null, reference: 'SM123', status: 'sent' },
+    ])
+  })
+
+  // The example of Twilio's documentation, whose libraries test with it too.
+  const EXAMPLE = {
+    ...{ CallSid: 'CA1234567890ABCDE', Caller: '+14158675309', Digits: '1234' },
+    ...{ From: '+14158675309', To: '+18005551212' },
+  }
+  const example = (signature: string, url = 'https://mycompany.com/myapp.php?foo=1&bar=2'): (() => unknown) => {
+    const headers = { 'x-twilio-signature': signature }
+    const body = Buffer.from(new URLSearchParams(EXAMPLE).toString())
+    return () => made({ auth_token: '12345' }).hear?.({ method: 'POST', url: new URL(url), headers, body }, 0)
+  }
+
+  it('is signed as the documentation says', () => {
+    // Well signed, and no status of a message.
+    expect(example('RSOYDt4T1cUTdK1PDd93/VVr8B8=')).to.throw(BadCallback)
+    expect(example('RSOYDt4T1cUTdK1PDd93/VVr8B9=')).to.throw(BadSignature)
+  })
+
+  it('is signed over an address with its port or without, as the libraries take it', () => {
+    expect(example('kvajT1Ptam85bY51eRf/AJRuM3w=')).to.throw(BadCallback) // …:443
+    expect(example('0ZXoZLH/DfblKGATFgpif+LLRf4=', 'http://mycompany.com/myapp.php?foo=1&bar=2')).to.throw(BadCallback)
+    expect(example('RSOYDt4T1cUTdK1PDd93/VVr8B8=', 'https://mycompany.com:1234/myapp.php?foo=1&bar=2')).to.throw(
+      BadCallback,
+    )
+    expect(example('Zmvh+3yNM1Phv2jhDCwEM3q5ebU=', 'http://mycompany.com:1234/myapp.php?foo=1&bar=2')).to.throw(
+      BadCallback,
+    )
+  })
+
+  it('counts a field that comes twice as the libraries do', () => {
+    const body = Buffer.from('MessagingBinding.Address=%2B1415xxxxxxx&MessagingBinding.Address=%2B1325xxxxxxx')
+    const headers = { 'x-twilio-signature': '83O6e2vORAoJHUNzJjDWN1jz+BA=' }
+    const url = new URL('https://mycompany.com/myapp.php?foo=1&bar=2')
+    const provider = made({ auth_token: '12345' })
+    expect(() => provider.hear?.({ method: 'POST', url, headers, body }, 0)).to.throw(BadCallback)
+  })
+
+  const refused = (callback: Callback): void => {
+    expect(() => heard(callback)).to.throw(BadSignature)
+  }
+
+  it('is refused when a field is changed, added or missing', () => {
+    const signed = receipt('sent')
+    const fields = new URLSearchParams(Buffer.from(signed.body).toString())
+    const withFields = (changed: URLSearchParams) => refused({ ...signed, body: Buffer.from(changed.toString()) })
+    for (const name of fields.keys()) {
+      for (const value of ['', `${fields.get(name)}x`, 'delivered']) {
+        const changed = new URLSearchParams(fields)
+        changed.set(name, value)
+        withFields(changed)
+      }
+      const fewer = new URLSearchParams(fields)
+      fewer.delete(name)
+      withFields(fewer)
+      const twice = new URLSearchParams(fields)
+      twice.append(name, 'delivered')
+      withFields(twice)
+    }
+    withFields(new URLSearchParams([...fields, ['MessageStatus', 'delivered']]))
+  })
+
+  it('is refused when a byte of the body is another', () => {
+    const signed = receipt('sent')
+    for (let at = 0; at < signed.body.length; at += 1) {
+      const body = Buffer.from(signed.body)
+      body[at] = (body[at] ?? 0) ^ 0x80
+      refused({ ...signed, body })
+    }
+  })
+
+  it('is refused for another address: another app, another delivery, another host', () => {
+    const signed = receipt('sent')
+    for (const url of [
+      'https://verify.example/callbacks/app_other/gateway?delivery_id=dlv_01jgfj1z000000000000000000',
+      'https://verify.example/callbacks/app_shop/gateway?delivery_id=dlv_other',
+      'https://verify.example/callbacks/app_shop/gateway',
+      'https://evil.example/callbacks/app_shop/gateway?delivery_id=dlv_01jgfj1z000000000000000000',
+      'http://verify.example/callbacks/app_shop/gateway?delivery_id=dlv_01jgfj1z000000000000000000',
+    ])
+      refused({ ...signed, url: new URL(url) })
+  })
+
+  it('is refused without a signature, or with one of another account', () => {
+    const signed = receipt('sent')
+    refused({ ...signed, headers: {} })
+    refused({ ...signed, headers: { 'x-twilio-signature': '' } })
+    const signature = signed.headers['x-twilio-signature'] ?? ''
+    for (let at = 0; at < signature.length; at += 1)
+      refused({ ...signed, headers: { 'x-twilio-signature': `${signature.slice(0, at)}-${signature.slice(at + 1)}` } })
+    refused({ ...signed, headers: { 'x-twilio-signature': signature.replace('=', '') } })
+    const fields = Object.fromEntries(new URLSearchParams(Buffer.from(signed.body).toString()))
+    for (const token of ['', 'another token', ` ${ACCOUNT.auth_token}`])
+      refused({ ...signed, headers: { 'x-twilio-signature': twilioSignature(token, signed.url.href, fields) } })
+  })
+
+  it('is refused in front of which there is a byte order mark, or bytes that are no text', () => {
+    const signed = receipt('sent')
+    refused({ ...signed, body: Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), signed.body]) })
+    refused({ ...signed, body: Buffer.concat([signed.body, Buffer.from([0x26, 0xff, 0xfe, 0x3d, 0xc0])]) })
+  })
+
+  it('is nothing else but refused, whatever is sent', () => {
+    const hostile = fc.oneof(
+      fc.uint8Array({ maxLength: 500 }),
+      fc.json().map(text => Buffer.from(text)),
+    )
+    fc.assert(
+      fc.property(hostile, fc.string(), fc.webUrl({ withQueryParameters: true }), (body, signature, url) =>
+        refused({ method: 'POST', url: new URL(url), headers: { 'x-twilio-signature': signature }, body }),
+      ),
+    )
+    refused({ ...receipt('sent'), body: Buffer.from(Array.from({ length: 100_000 }, (_, n) => `f${n}=`).join('&')) })
+    refused({ ...receipt('sent'), body: Buffer.alloc(1_000_000, '%') })
+  })
+
+  it('is heard whatever it says, once Twilio signed it', () => {
+    const field = fc.tuple(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }))
+    fc.assert(
+      fc.property(fc.array(field), more => {
+        const fields = { ...Object.fromEntries(more), MessageStatus: 'delivered', MessageSid: 'SM1' }
+        const url = `${CALLBACK_URL}?delivery_id=dlv_1`
+        const headers = { 'x-twilio-signature': twilioSignature(ACCOUNT.auth_token, url, fields) }
+        const body = Buffer.from(new URLSearchParams(fields).toString())
+        expect(heard({ method: 'POST', url: new URL(url), headers, body })).to.deep.equal([
+          { kind: 'receipt', delivery_id: 'dlv_1', reference: 'SM1', status: 'delivered' },
+        ])
+      }),
+    )
+  })
+})

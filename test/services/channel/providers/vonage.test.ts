@@ -1,0 +1,168 @@
+import { Buffer } from 'node:buffer'
+import { generateKeyPairSync } from 'node:crypto'
+import { expect } from 'chai'
+import type { ProviderConfigs } from '../../../../infra/tenancy/providers.ts'
+import { type Provider, ProviderFault, RecipientFault, type Tools } from '../../../../services/channel/provider.ts'
+import { vonage } from '../../../../services/channel/providers/vonage.ts'
+import { itSortsTrouble } from '../../../support/vendors/faults.ts'
+import {
+  type Bench,
+  bench,
+  CALLBACK_URL,
+  DELIVERY_ID,
+  faultOf,
+  rendered,
+  send,
+} from '../../../support/vendors/provider.ts'
+import { vendor } from '../../../support/vendors/vendor.ts'
+import { type Vonage, vonageError, vonageVendor } from '../../../support/vendors/vonage.ts'
+
+const MINUTE = 60_000
+
+describe('Vonage', () => {
+  let api: Vonage
+  let tools: Bench
+
+  before(async () => {
+    tools = bench()
+    api = await vonageVendor({ now: () => tools.clock.now() })
+  })
+  after(async () => {
+    await tools.outbound.close()
+    await api.close()
+  })
+
+  const config = (more: Partial<ProviderConfigs['vonage']> = {}): ProviderConfigs['vonage'] => ({
+    ...{ application_id: api.application_id, private_key: api.private_key, signature_secret: api.signature_secret },
+    ...{ from: 'Shop', base_url: api.url, ...more },
+  })
+  const made = (more: Partial<ProviderConfigs['vonage']> = {}, over: Partial<Tools> = {}): Provider =>
+    vonage({ config: config(more) }, { ...tools, ...over })
+
+  describe('sending', () => {
+    it('posts a text message and keeps its UUID', async () => {
+      const taken = await send(made())
+      const message = api.messages.at(-1)
+      expect(taken).to.deep.equal({ reference: message?.message_uuid })
+      expect(message?.asked).to.deep.equal({
+        ...{ channel: 'sms', message_type: 'text', to: '447700900123', from: 'Shop' },
+        ...{ text: 'Shop: your code is 739164.', client_ref: DELIVERY_ID },
+        ...{ webhook_url: CALLBACK_URL, webhook_version: 'v1' },
+      })
+    })
+
+    it('asks for no receipts where there is no address, or no secret to check them with', async () => {
+      for (const provider of [made({}, { callbackUrl: null }), made({ signature_secret: null })]) {
+        await send(provider)
+        expect(api.messages.at(-1)?.asked).not.to.have.any.keys('webhook_url', 'webhook_version')
+      }
+      expect(made({ signature_secret: null })).not.to.have.property('hear')
+    })
+
+    it('writes a sender that is a number without its plus', async () => {
+      await send(made({ from: '+447700900001' }))
+      expect(api.messages.at(-1)?.asked.from).to.equal('447700900001')
+    })
+
+    it('leaves the encoding of a text to Vonage', async () => {
+      const text = 'Ваш код 739164 "日本" 😀\n@shop.example #739164'
+      await send(made(), rendered({ text }))
+      expect(api.messages.at(-1)?.asked).to.include({ text }).and.not.to.have.property('sms')
+    })
+
+    it('signs a token for each while, which tells whose it is, since when and until when', async () => {
+      const provider = made()
+      const tokens: string[] = []
+      for (const wait of [0, 9 * MINUTE, MINUTE, 0, 24 * 60 * MINUTE]) {
+        await tools.clock.advance(wait)
+        await send(provider) // Vonage checks it
+        tokens.push(api.seen.at(-1)?.headers.authorization ?? '')
+      }
+      const names = ['first', 'first', 'second', 'second', 'third']
+      const seen = [...new Set(tokens)]
+      expect(tokens.map(token => ['first', 'second', 'third'][seen.indexOf(token)])).to.deep.equal(names)
+      const claims = seen.map(token => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()))
+      for (const claim of claims) {
+        expect(claim).to.have.all.keys('application_id', 'jti', 'iat', 'exp')
+        expect(claim.exp - claim.iat).to.equal(15 * 60)
+      }
+      expect(new Set(claims.map(claim => claim.jti))).to.have.property('size', 3)
+    })
+
+    it('makes a new token when the clock was set back', async () => {
+      let now = tools.clock.now()
+      const provider = made({}, { clock: { ...tools.clock, now: () => now } })
+      await send(provider)
+      now -= 24 * 60 * MINUTE
+      const late = await faultOf(send(provider)) // Vonage's clock says it has expired: it is a new one
+      expect(late).to.have.property('message', 'it answered 401, unauthorized')
+    })
+
+    it("is the provider's fault when the key is another's, is no key or no RSA key, and no other provider's trouble", async () => {
+      const pem = (key: ReturnType<typeof generateKeyPairSync>['privateKey']) =>
+        key.export({ type: 'pkcs8', format: 'pem' }).toString()
+      const another = pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey)
+      const curve = pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)
+      for (const [private_key, message] of [
+        [another, 'it answered 401, unauthorized'],
+        [curve, 'its private key is not an RSA key'],
+        ['-----BEGIN PRIVATE KEY-----\nhello\n-----END PRIVATE KEY-----', 'its private key cannot be read'],
+        ['hello', 'its private key cannot be read'],
+      ] as const) {
+        const fault = await faultOf(send(made({ private_key })))
+        expect(fault).to.be.instanceOf(ProviderFault).and.to.have.property('message', message)
+        expect(fault.cause).to.equal(undefined)
+      }
+    })
+
+    for (const code of ['1050', '1170', '1190', '1240', '1430'])
+      it(`is the recipient's fault: ${code}`, async () => {
+        expect(await faultOf(answered(422, `/messages#${code}`))).to.be.instanceOf(RecipientFault)
+      })
+
+    for (const [status, type] of [
+      ...[
+        [401, '#unauthorized'],
+        [402, '#low-balance'],
+        [403, '#forbidden'],
+        [404, '#not-found'],
+        [422, '#invalid-json'],
+      ],
+      ...[
+        [422, '/messages#1020'],
+        [422, '/messages#1040'],
+        [422, '/messages#1120'],
+        [422, '/messages#1420'],
+      ],
+      ...[
+        [429, '/messages#1000'],
+        [500, '/messages#1170'],
+        [422, '/messages#11700'],
+        [422, '/messages'],
+        [422, '#'],
+      ],
+      [422, `/messages#1170${' '.repeat(500)}`],
+    ] as [number, string][])
+      it(`is the provider's fault: ${status}, ${type.trim()}`, async () => {
+        expect(await faultOf(answered(status, type))).to.be.instanceOf(ProviderFault)
+      })
+
+    it('repeats of a refusal no more than its code', async () => {
+      const { message } = await faultOf(answered(422, '?to=447700900123&#1020'))
+      expect(message).to.equal('it answered 422, 1020')
+    })
+
+    /** Whatever is asked for. */
+    async function answered(status: number, type: string): Promise<unknown> {
+      const answer = vonageError(status, type, 'to: 447700900123')
+      const refusing = await vendor<never>({ take: () => ({ answer }), refused: () => answer, receipt: () => null })
+      return send(made({ base_url: refusing.url })).finally(() => refusing.close())
+    }
+  })
+
+  itSortsTrouble({
+    ...{ vendor: () => api, bench: () => tools, refused: RecipientFault, reads: true },
+    make: over => made({}, over),
+    secrets: () => [api.signature_secret, 'PRIVATE KEY', api.seen.at(-1)?.headers.authorization?.slice(7) ?? 'none'],
+  })
+})

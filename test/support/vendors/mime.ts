@@ -1,0 +1,104 @@
+// Reads a mail, as far as tests need: headers, the parts of a multipart, their encodings; and checks a DKIM signature by RFC 6376.
+import { Buffer } from 'node:buffer'
+import { createHash, type KeyLike, verify } from 'node:crypto'
+
+export interface MailParts {
+  /** Unfolded and decoded, by lower-case name. */
+  headers: Record<string, string>
+  /** By type: `text/plain`, `text/html`. */
+  parts: Record<string, string>
+}
+
+export function mailParts(raw: Buffer): MailParts {
+  const { fields, body } = split(raw.toString('latin1'))
+  const headers = Object.fromEntries(fields.map(([name, value]) => [name.toLowerCase(), words(unfolded(value))]))
+  const boundary = /boundary="?([^";]+)/.exec(headers['content-type'] ?? '')?.[1]
+  const bodies = boundary === undefined ? [raw.toString('latin1')] : body.split(`--${boundary}`).slice(1, -1)
+  return { headers, parts: Object.fromEntries(bodies.map(partOf)) }
+}
+
+function partOf(text: string): [type: string, content: string] {
+  const { fields, body } = split(text.replace(/^\r\n/, ''))
+  const field = (name: string): string => fields.find(([given]) => given.toLowerCase() === name)?.[1]?.trim() ?? ''
+  const type = field('content-type').split(';')[0] ?? ''
+  const encoding = field('content-transfer-encoding').toLowerCase()
+  const bytes = encoding === 'base64' ? Buffer.from(body, 'base64') : quotedPrintable(body, encoding)
+  return [type, bytes.toString('utf8').replaceAll('\r\n', '\n').trimEnd()]
+}
+
+const quotedPrintable = (text: string, encoding: string): Buffer =>
+  Buffer.from(encoding === 'quoted-printable' ? hexed(text.replaceAll('=\r\n', ''), '=') : text, 'latin1')
+
+const hexed = (text: string, mark: string): string =>
+  text.replaceAll(new RegExp(`${mark}([0-9A-F]{2})`, 'gi'), (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+
+type Field = [name: string, value: string]
+
+function split(text: string): { fields: Field[]; body: string } {
+  const end = text.indexOf('\r\n\r\n')
+  const lines = text.slice(0, end).split(/\r\n(?![ \t])/)
+  const fields = lines.map((line): Field => {
+    const colon = line.indexOf(':')
+    return [line.slice(0, colon), line.slice(colon + 1)]
+  })
+  return { fields, body: text.slice(end + 4) }
+}
+
+const unfolded = (value: string): string => value.replaceAll('\r\n', '').trim()
+
+/** RFC 2047. */
+const words = (text: string): string =>
+  text
+    .replaceAll(/\?=\s+=\?/g, '?==?')
+    .replaceAll(/(?:=\?utf-8\?[bq]\?[^?]*\?=)+/gi, run =>
+      Buffer.concat(
+        [...run.matchAll(/=\?utf-8\?([bq])\?([^?]*)\?=/gi)].map(([, kind = '', encoded = '']) =>
+          kind.toLowerCase() === 'b'
+            ? Buffer.from(encoded, 'base64')
+            : Buffer.from(hexed(encoded.replaceAll('_', ' '), '='), 'latin1'),
+        ),
+      ).toString(),
+    )
+
+export interface Dkim {
+  domain: string | undefined
+  selector: string | undefined
+  signed: string[]
+  ok: boolean
+}
+
+/** Relaxed/relaxed and rsa-sha256 alone. Null when there is no signature. */
+export function checkDkim(raw: Buffer, key: KeyLike): Dkim | null {
+  const { fields, body } = split(raw.toString('latin1'))
+  const signature = fields.find(([name]) => name.toLowerCase() === 'dkim-signature')
+  if (!signature) return null
+  const tags = Object.fromEntries(
+    signature[1].split(';').map(tag => {
+      const equals = tag.indexOf('=')
+      return [tag.slice(0, equals).trim(), tag.slice(equals + 1).replaceAll(/\s/g, '')]
+    }),
+  )
+  const signed = (tags.h ?? '').split(':')
+  const canonical = [
+    ...signed.map(name => relaxed(fields.findLast(([given]) => given.toLowerCase() === name) ?? [name, ''])),
+    // The signature itself, without its value and without a line break after it.
+    relaxed(['dkim-signature', signature[1].replace(/(\bb=)[^;]*$/, '$1')]),
+  ].join('\r\n')
+  const bodyHash = createHash('sha256').update(relaxedBody(body), 'latin1').digest('base64')
+  const right = verify('sha256', Buffer.from(canonical, 'latin1'), key, Buffer.from(tags.b ?? '', 'base64'))
+  const known = tags.v === '1' && tags.a === 'rsa-sha256' && tags.c === 'relaxed/relaxed'
+  return { domain: tags.d, selector: tags.s, signed, ok: known && right && bodyHash === tags.bh }
+}
+
+const relaxed = ([name, value]: Field): string =>
+  `${name.toLowerCase().trim()}:${unfolded(value)
+    .replaceAll(/[ \t]+/g, ' ')
+    .trim()}`
+
+const relaxedBody = (body: string): string => {
+  const lines = body.split('\r\n').map(line => line.replaceAll(/[ \t]+/g, ' ').replace(/ $/, ''))
+  const text = lines.join('\r\n').replace(/(\r\n)*$/, '')
+  return text === '' ? '' : `${text}\r\n`
+}
