@@ -18,7 +18,7 @@ export interface Candidate {
 }
 
 export interface AttemptParts {
-  claims: Pick<Claims, 'claim' | 'settle'>
+  claims: Pick<Claims, 'claim' | 'settle' | 'record'>
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'deliveryAttempts'>
@@ -32,7 +32,7 @@ export type Attempt = Past & { fresh: boolean }
 export type MakeAttempt = (candidate: Candidate, message: Rendered, round: number, pass?: Pass) => Promise<Attempt>
 
 export function attempting({ claims, clock, log, metrics, timeoutMs }: AttemptParts): MakeAttempt {
-  async function make(candidate: Candidate, message: Rendered, claim: Claim, pass: Pass): Promise<Attempt> {
+  async function make(candidate: Candidate, message: Rendered, round: number, pass: Pass): Promise<Ending> {
     const { errand } = message
     const begun = clock.now()
     const ending = await pass.run(() => call(candidate.provider, message, { clock, timeoutMs }))
@@ -40,24 +40,32 @@ export function attempting({ claims, clock, log, metrics, timeoutMs }: AttemptPa
     const ms = clock.now() - begun
     const { delivery_id, channel } = errand.delivery
     metrics.deliveryAttempts.observe({ channel, provider: candidate.type, outcome: result }, ms / 1000)
-    const fields = { otp_id: errand.otp.otp_id, delivery_id, channel, provider: candidate.name, round: claim.round }
+    const fields = { otp_id: errand.otp.otp_id, delivery_id, channel, provider: candidate.name, round }
     log.info({ ...fields, outcome: result, ms, ...(fault ? { err: fault } : {}) }, 'delivery.attempted')
-    await settle(claim, ending)
-    return { ...claim, result }
+    return ending
   }
 
-  /** What came of the call is known here and now, also when it cannot be written down. Whoever finds the claim without a result
+  /** What came of the call is known here and now, also when it cannot be written down. Whoever finds a claim without a result
    *  takes it for unknown, which is the careful thing to do. */
-  async function settle(claim: Claim, ending: Ending): Promise<void> {
+  async function written(writing: Promise<void>, { errand }: Rendered): Promise<void> {
     try {
-      await claims.settle(claim, ending)
+      await writing
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
-      log.warn({ err: error, claim: claim.id }, 'attempt.not_recorded')
+      log.warn({ err: error, delivery_id: errand.delivery.delivery_id }, 'attempt.not_recorded')
     }
   }
 
-  return async (candidate, message, round, pass = OPEN) => {
+  /** Whoever repeats it reaches nobody twice: nothing is claimed, and what came of it is written once. */
+  async function freely(candidate: Candidate, message: Rendered, round: number, pass: Pass): Promise<Attempt> {
+    const { name: provider } = candidate
+    const at = clock.now()
+    const { result, reference } = await make(candidate, message, round, pass)
+    await written(claims.record(message.errand, { provider, round, at, result, reference }), message)
+    return { provider, round, at, result, fresh: true }
+  }
+
+  async function claimed(candidate: Candidate, message: Rendered, round: number, pass: Pass): Promise<Attempt> {
     let claim: Claim
     try {
       claim = await claims.claim(message.errand, candidate.name, round)
@@ -65,12 +73,18 @@ export function attempting({ claims, clock, log, metrics, timeoutMs }: AttemptPa
       pass.leave()
       throw error
     }
-    // A call was made, by a process that died or still is at it, and nobody knows what came of it. Unless it can be made again, it is not.
-    const again = candidate.provider.repeatable && (claim.result === null || claim.result === 'unknown')
-    if (claim.fresh || again) return make(candidate, message, claim, pass)
-    pass.leave()
-    return claim
+    // A call was made, by a process that died or still is at it, and nobody knows what came of it: it is not made again.
+    if (!claim.fresh) {
+      pass.leave()
+      return claim
+    }
+    const ending = await make(candidate, message, round, pass)
+    await written(claims.settle(claim, ending), message)
+    return { ...claim, result: ending.result }
   }
+
+  return (candidate, message, round, pass = OPEN) =>
+    (candidate.provider.repeatable ? freely : claimed)(candidate, message, round, pass)
 }
 
 const OPEN: Pass = { run: call => call(), leave: () => {} }

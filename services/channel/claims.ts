@@ -14,9 +14,16 @@ export interface Claim extends Past {
   fresh: boolean
 }
 
+export interface Ending {
+  result: AttemptResult
+  reference: string | null
+}
+
 export interface Claims {
   claim(errand: Errand, provider: string, round: number): Promise<Claim>
-  settle(claim: Claim, ending: { result: AttemptResult; reference: string | null }): Promise<void>
+  settle(claim: Claim, ending: Ending): Promise<void>
+  /** A call that needed no claim, since making it twice does no harm, with what came of it. */
+  record(errand: Errand, call: Past & Ending): Promise<void>
   /** Nobody took it in this round. Said twice, it is said once. */
   endRound(errand: Errand, round: number): Promise<void>
   /** All that is known of a delivery's calls, without making one. */
@@ -65,6 +72,12 @@ export function claiming({
 
     async settle({ id }, { result, reference }) {
       await attempts.change([{ _id: id, update: { $set: { result, reference } } }])
+    },
+
+    async record(errand, { provider, round, at, result, reference }) {
+      const doc = { ...written(errand, provider, round), at, result, reference }
+      const [answer] = await attempts.insert([doc])
+      if (answer === 'duplicate') await attempts.change([{ _id: doc._id, update: { $set: { at, result, reference } } }])
     },
 
     async endRound(errand, round) {
