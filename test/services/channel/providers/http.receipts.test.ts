@@ -1,0 +1,116 @@
+import { Buffer } from 'node:buffer'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { signatureHeaders } from '../../../../infra/webhooks/signature.ts'
+import { BadCallback, BadSignature, type Callback } from '../../../../services/channel/provider.ts'
+import { http } from '../../../../services/channel/providers/http.ts'
+import { gatewayCall } from '../../../support/vendors/http-gateway.ts'
+import { bench, CALLBACK_URL, callbackOf, DELIVERY_ID } from '../../../support/vendors/provider.ts'
+
+const made = (secret: string | null) =>
+  http({ config: { url: 'https://g.example/', method: 'POST', headers: {}, body: {}, secret } }, bench())
+
+describe("an HTTP gateway's receipts", () => {
+  const NOW = Date.UTC(2030, 0, 1)
+  const SECRET = 'the secret of a test gateway'
+  const SECOND = 1000
+
+  const heard = (callback: Callback, now = NOW) => made(SECRET).hear?.(callback, now)
+  const signed = (body: string | Buffer, at = NOW, secret = SECRET): Callback =>
+    callbackOf(gatewayCall(CALLBACK_URL, body, secret, at))
+  const receipt = (status: string) => signed(JSON.stringify({ delivery_id: DELIVERY_ID, status }))
+  const refused = (callback: Callback, now = NOW): void => {
+    expect(() => heard(callback, now)).to.throw(BadSignature)
+  }
+
+  for (const status of ['sent', 'delivered', 'failed'])
+    it(`${status} is ${status}`, () => {
+      expect(heard(receipt(status))).to.deep.equal([
+        { kind: 'receipt', delivery_id: DELIVERY_ID, reference: null, status },
+      ])
+    })
+
+  it('is not heard at all without a secret to check it with', () => {
+    expect(made(null)).not.to.have.property('hear')
+  })
+
+  it('is signed as our own webhooks are', () => {
+    const body = JSON.stringify({ delivery_id: DELIVERY_ID, status: 'delivered' })
+    const headers = signatureHeaders({ id: 'evt_1', body, at: NOW, secrets: [SECRET] })
+    expect(heard({ ...receipt('sent'), headers, body: Buffer.from(body) })).to.have.lengthOf(1)
+  })
+
+  it('is checked over the bytes it came in', () => {
+    const body = `\u{feff}{ "status": "sent",\r\n "delivery_id": "é" }`
+    expect(heard(signed(body))).to.have.lengthOf(1)
+    refused({ ...signed(body), body: Buffer.from(body.slice(1)) })
+  })
+
+  it('is refused when a byte of it is another', () => {
+    const call = receipt('sent')
+    for (let at = 0; at < call.body.length; at += 1) {
+      const body = Buffer.from(call.body)
+      body[at] = (body[at] ?? 0) ^ 1
+      refused({ ...call, body })
+    }
+    for (const name of ['x-webhook-signature', 'x-webhook-timestamp']) {
+      const value = call.headers[name] ?? ''
+      for (let at = 0; at < value.length; at += 1)
+        for (const other of ['0', '1', '', ' '].filter(one => one !== value[at]))
+          refused({ ...call, headers: { ...call.headers, [name]: value.slice(0, at) + other + value.slice(at + 1) } })
+    }
+  })
+
+  it('is refused with a header missing, or of another secret', () => {
+    const call = receipt('sent')
+    for (const name of ['x-webhook-signature', 'x-webhook-timestamp'])
+      for (const value of [undefined, '', '0', 'x', '-1', '1e9', 'NaN'])
+        refused({ ...call, headers: { ...call.headers, [name]: value } })
+    for (const secret of ['', 'another', `${SECRET} `]) refused(signed('{}', NOW, secret))
+  })
+
+  it('is refused when it is stale, or from the future', () => {
+    const call = receipt('sent')
+    for (const ms of [0, 300 * SECOND, -300 * SECOND]) expect(heard(call, NOW + ms)).to.have.lengthOf(1)
+    for (const ms of [301 * SECOND, -301 * SECOND]) refused(call, NOW + ms)
+    const inMilliseconds = gatewayCall(CALLBACK_URL, '{}', SECRET, NOW * 1000)
+    refused(callbackOf(inMilliseconds))
+  })
+
+  it('is a bad callback when it is signed and cannot be read', () => {
+    for (const body of [
+      ...[
+        '',
+        '{',
+        'null',
+        '[]',
+        '{}',
+        '{"delivery_id":"d"}',
+        '{"status":"sent"}',
+        '{"delivery_id":"","status":"sent"}',
+      ],
+      ...[
+        '{"delivery_id":"d","status":"queued"}',
+        '{"delivery_id":"d","status":"SENT"}',
+        '{"delivery_id":7,"status":"sent"}',
+      ],
+      ...['{"delivery_id":{"$gt":""},"status":"sent"}', `{"delivery_id":"${'d'.repeat(201)}","status":"sent"}`],
+      ...['['.repeat(100_000), Buffer.from([0x22, 0xff, 0x22])],
+    ])
+      expect(() => heard(signed(body)), String(body).slice(0, 50)).to.throw(BadCallback)
+  })
+
+  it('is nothing else but refused or unreadable, whatever is sent', () => {
+    const anything = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.json().map(text => Buffer.from(text)),
+    )
+    fc.assert(
+      fc.property(anything, fc.string(), fc.string(), (body, signature, timestamp) => {
+        const headers = { 'x-webhook-signature': signature, 'x-webhook-timestamp': timestamp }
+        refused({ ...receipt('sent'), body, headers })
+        expect(() => heard(signed(Buffer.from(body)))).to.throw(BadCallback)
+      }),
+    )
+  })
+})

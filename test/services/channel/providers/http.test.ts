@@ -1,0 +1,76 @@
+import { expect } from 'chai'
+import type { ProviderConfigs } from '../../../../infra/tenancy/providers.ts'
+import { type Provider, ProviderFault, type Tools } from '../../../../services/channel/provider.ts'
+import { http } from '../../../../services/channel/providers/http.ts'
+import { itSortsTrouble } from '../../../support/vendors/faults.ts'
+import { type HttpGateway, httpGateway } from '../../../support/vendors/http-gateway.ts'
+import { type Bench, bench, CODE, DELIVERY_ID, faultOf, RECIPIENT, send } from '../../../support/vendors/provider.ts'
+
+describe('an HTTP gateway', () => {
+  let gateway: HttpGateway
+  let tools: Bench
+
+  before(async () => {
+    gateway = await httpGateway({ authorization: 'Bearer key-1' })
+    tools = bench()
+  })
+  after(async () => {
+    await tools.outbound.close()
+    await gateway.close()
+  })
+
+  const config = (more: Partial<ProviderConfigs['http']> = {}): ProviderConfigs['http'] => ({
+    ...{ url: `${gateway.url}/send?tenant=7`, method: 'POST', headers: { Authorization: 'Bearer key-1' } },
+    body: { recipient: '{{recipient}}', text: '{{text}}', delivery_id: '{{delivery_id}}' },
+    ...{ secret: null, ...more },
+  })
+  const made = (more: Partial<ProviderConfigs['http']> = {}, over: Partial<Tools> = {}): Provider =>
+    http({ config: config(more) }, { ...tools, ...over })
+
+  describe('sending', () => {
+    it('calls the address with the method, the headers and the body of the config', async () => {
+      const body = {
+        to: ['{{recipient}}'],
+        code: '{{code}}',
+        n: 1,
+        deep: { delivery: '<{{delivery_id}}>' },
+        delivery_id: '',
+      }
+      expect(await send(made({ method: 'PUT', body }))).to.deep.equal({ reference: null })
+      const seen = gateway.seen.at(-1)
+      expect(seen).to.include({ method: 'PUT', path: '/send?tenant=7' })
+      expect(seen?.headers).to.include({ authorization: 'Bearer key-1', 'content-type': 'application/json' })
+      expect(gateway.messages.at(-1)?.asked).to.deep.equal({
+        ...{ to: [RECIPIENT], code: CODE, n: 1, deep: { delivery: `<${DELIVERY_ID}>` }, delivery_id: '' },
+      })
+    })
+
+    it('lets the config say what kind of JSON it is, in any case', async () => {
+      await send(made({ headers: { Authorization: 'Bearer key-1', 'Content-Type': 'application/vnd.gw+json' } }))
+      expect(gateway.seen.at(-1)?.headers['content-type']).to.equal('application/vnd.gw+json')
+    })
+
+    it('leaves to the connection what is about the connection', async () => {
+      const headers = {
+        authorization: 'Bearer key-1',
+        'Content-Length': '3',
+        'Transfer-Encoding': 'chunked',
+        Expect: 'x',
+      }
+      expect(await send(made({ headers }))).to.deep.equal({ reference: null })
+    })
+
+    it("is the provider's fault when it answers 4xx: its config is what is mostly wrong", async () => {
+      for (const headers of [{}, { authorization: 'Bearer key-2' }]) {
+        const fault = await faultOf(send(made({ headers })))
+        expect(fault).to.be.instanceOf(ProviderFault).and.to.have.property('message', 'it answered 401')
+      }
+    })
+  })
+
+  itSortsTrouble({
+    ...{ vendor: () => gateway, bench: () => tools, refused: ProviderFault, reads: false },
+    make: over => made({ secret: 'a secret' }, over),
+    secrets: () => ['key-1', 'a secret', 'tenant=7'],
+  })
+})
