@@ -3,6 +3,7 @@ import type { ProviderType } from '../../../infra/tenancy/providers.ts'
 import type { TenantProvider } from '../../../infra/tenancy/tenancy.ts'
 import type { Provider, Tools } from '../provider.ts'
 import { http } from './http.ts'
+import { smtp } from './smtp.ts'
 import { twilio } from './twilio.ts'
 import { vonage } from './vonage.ts'
 
@@ -14,4 +15,5 @@ export const MAKERS: { readonly [T in ProviderType]?: Maker<T> } = {
   twilio,
   vonage,
   http,
+  smtp,
 }

@@ -56,7 +56,7 @@ export async function mailServer({ tls, auth, pipelining = true }: MailServerOpt
   const sockets = new Set<Socket>()
   let made = 0
 
-  const server = createServer(socket => {
+  const server = createServer({ noDelay: true }, socket => {
     made += 1
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket)).on('error', () => {})
@@ -85,7 +85,7 @@ export async function mailServer({ tls, auth, pipelining = true }: MailServerOpt
       if (!trouble) goOn()
       else if ('says' in trouble) say(trouble.says)
       else if (trouble.does === 'hang') silences.add(goOn)
-      else if (trouble.does === 'reset') sockets.forEach(open => open === socket && open.resetAndDestroy())
+      else if (trouble.does === 'reset') socket.resetAndDestroy()
       else socket.end()
     }
 

@@ -1,0 +1,173 @@
+import { expect } from 'chai'
+import type { ProviderConfigs } from '../../../../infra/tenancy/providers.ts'
+import { ProviderFault, RecipientFault, UnknownOutcome } from '../../../../services/channel/provider.ts'
+import { openSession, SmtpFailure } from '../../../../services/channel/providers/smtp.session.ts'
+import { smtp } from '../../../../services/channel/providers/smtp.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { type Bench, bench, CODE, faultOf, rendered, send } from '../../../support/vendors/provider.ts'
+import { type MailServer, mailServer, type Stage } from '../../../support/vendors/smtp.ts'
+
+const RECIPIENT = 'ada@reader.example'
+const LOGIN = { user: 'shop', pass: 'a pass of a test' }
+const mail = rendered({ recipient: RECIPIENT, subject: 's', html: null })
+
+for (const pipelining of [true, false])
+  describe(`SMTP trouble, ${pipelining ? 'all commands at once' : 'one command at a time'}`, () => {
+    let tools: Bench
+    let server: MailServer
+
+    beforeEach(async () => {
+      tools = bench()
+      server = await mailServer({ pipelining, auth: LOGIN })
+    })
+    afterEach(async () => {
+      await server.close()
+      await tools.outbound.close()
+    })
+
+    const made = (more: Partial<ProviderConfigs['smtp']> = {}) => {
+      const config = { host: '127.0.0.1', port: server.port, secure: false, ...LOGIN, dkim: null }
+      return smtp({ config: { ...config, from: 'otp@shop.example', ...more } }, tools)
+    }
+    const answered = async (at: Stage, says: string): Promise<Error> => {
+      server.next({ at, says })
+      return faultOf(send(made(), mail))
+    }
+
+    const answers: [at: Stage, says: string, whose: typeof RecipientFault | typeof ProviderFault][] = [
+      ['connect', '421 4.3.2 Busy', ProviderFault],
+      ['connect', '554 5.7.1 Your address is listed', ProviderFault],
+      ['ehlo', '421 4.3.2 Busy', ProviderFault],
+      ['auth', '535 5.7.8 Authentication credentials invalid', ProviderFault],
+      ['auth', '454 4.7.0 Temporary authentication failure', ProviderFault],
+      ['mail', '421 4.3.2 Going down', ProviderFault],
+      ['mail', '451 4.3.0 Later', ProviderFault],
+      ['mail', '530 5.7.0 Authentication required', ProviderFault],
+      ['mail', '550 5.1.8 Sender has no MX', ProviderFault],
+      ['mail', '553 5.1.7 Bad sender', ProviderFault],
+      ['mail', '554 5.7.1 Not from you', ProviderFault],
+      ['rcpt', '421 4.3.2 Going down', ProviderFault],
+      ['rcpt', '450 4.2.0 Greylisted', ProviderFault],
+      ['rcpt', '452 4.5.3 Too many', ProviderFault],
+      ['rcpt', '503 5.5.1 MAIL first', ProviderFault],
+      ['rcpt', '530 5.7.0 Authentication required', ProviderFault],
+      ['rcpt', '550 5.7.1 Relaying denied', ProviderFault],
+      ['rcpt', '554 5.7.1 Relay access denied', ProviderFault],
+      ['rcpt', '550 No such user here', RecipientFault],
+      ['rcpt', '550-5.1.1 The account does not exist.\r\n550 5.1.1 Check for typos', RecipientFault],
+      ['rcpt', '550 5.1.1 <ada@reader.example>: unknown', RecipientFault],
+      ['rcpt', '550 5.2.1 The account is disabled', RecipientFault],
+      ['rcpt', '552 5.2.2 Mailbox full', RecipientFault],
+      ['rcpt', '501 5.1.3 Bad address', RecipientFault],
+      ['rcpt', '551 User not local', RecipientFault],
+      ['rcpt', '553 Mailbox name not allowed', RecipientFault],
+      ['rcpt', '556 5.1.10 The domain takes no mail', RecipientFault],
+      ['data', '451 4.3.0 Later', ProviderFault],
+      ['data', '554 5.5.1 No valid recipients', ProviderFault],
+      ['body', '421 4.3.2 Going down', ProviderFault],
+      ['body', '451 4.7.1 Try again', ProviderFault],
+      ['body', '550 5.7.1 Looks like spam', ProviderFault],
+      ['body', '554 Transaction failed', ProviderFault],
+      ['body', '550 5.1.1 No such user', RecipientFault],
+      ['body', '552 5.2.2 Mailbox full', RecipientFault],
+    ]
+    for (const [at, says, whose] of answers)
+      it(`"${says.split('\r\n')[0]}" at ${at} is a ${whose.name}`, async () => {
+        expect(await answered(at, says)).to.be.instanceOf(whose)
+        expect(server.mails).to.deep.equal([])
+      })
+
+    it('is the fault of the password', async () => {
+      expect(await faultOf(send(made({ pass: 'another' }), mail))).to.be.instanceOf(ProviderFault)
+      expect(await faultOf(send(made({ user: null, pass: null }), mail))).to.be.instanceOf(ProviderFault)
+    })
+
+    const before: Stage[] = ['connect', 'ehlo', 'auth', 'mail', 'rcpt', 'data']
+    for (const at of before)
+      for (const does of ['reset', 'close', 'hang'] as const)
+        it(`means nothing was sent: ${does} at ${at}`, async () => {
+          server.next({ at, does })
+          const aborting = new AbortController()
+          const sending = faultOf(send(made(), mail, aborting.signal))
+          if (does === 'hang') {
+            await eventually(() => expect(reached(server, at)).to.equal(true))
+            aborting.abort()
+          }
+          expect(await sending).to.be.instanceOf(ProviderFault)
+          server.release()
+          await eventually(() => expect(server.open()).to.equal(0))
+          expect(server.mails).to.deep.equal([])
+        })
+
+    for (const at of ['within', 'body'] as const)
+      for (const does of ['reset', 'close'] as const)
+        it(`means nobody knows: ${does} ${at === 'within' ? 'within the mail' : 'after it'}`, async () => {
+          server.next({ at, does })
+          expect(await faultOf(send(made(), mail))).to.be.instanceOf(UnknownOutcome)
+        })
+
+    it('means nobody knows: given up after the mail was on its way', async () => {
+      server.next({ at: 'body', does: 'hang' })
+      const aborting = new AbortController()
+      const sending = faultOf(send(made(), mail, aborting.signal))
+      await eventually(() => expect(server.mails).to.have.lengthOf(1))
+      aborting.abort()
+      expect(await sending).to.be.instanceOf(UnknownOutcome)
+    })
+
+    it('means nobody knows: an answer to the mail that is none', async () => {
+      for (const says of ['hello', '999 what', '354 Go on', '\0\0\0'])
+        expect(await answered('body', says), says).to.be.instanceOf(UnknownOutcome)
+    })
+
+    it('means nothing was sent: an answer before the mail that is none', async () => {
+      for (const at of ['connect', 'auth', 'mail', 'rcpt', 'data'] as const)
+        expect(await answered(at, 'hello'), at).to.be.instanceOf(ProviderFault)
+    })
+
+    it('means nothing was sent: an endless answer', async () => {
+      server.next({ at: 'mail', says: `250-${'x'.repeat(100_000)}` })
+      expect(await faultOf(send(made(), mail))).to.be.instanceOf(ProviderFault)
+    })
+
+    it('means nothing was sent: given up before it began', async () => {
+      expect(await faultOf(send(made(), mail, AbortSignal.abort()))).to.be.instanceOf(ProviderFault)
+      expect(server.made()).to.equal(0)
+    })
+
+    it('means nothing was sent: nobody listens', async () => {
+      const { port } = server
+      await server.close()
+      expect(await faultOf(send(made({ port }), mail))).to.be.instanceOf(ProviderFault)
+      server = await mailServer()
+    })
+
+    it('says nothing of the recipient, the code or the password', async () => {
+      for (const [at, says] of [
+        ['rcpt', `550 5.1.1 <${RECIPIENT}> unknown, code ${CODE}`],
+        ['auth', `535 ${LOGIN.pass} is wrong`],
+        ['body', `554 ${CODE} to ${RECIPIENT}`],
+      ] as const) {
+        const { message, stack, cause } = await answered(at, says)
+        for (const secret of [RECIPIENT, CODE, LOGIN.pass]) expect(`${message}${stack}${cause}`).to.not.include(secret)
+        expect(message).to.match(/^it answered \d{3}/)
+      }
+    })
+
+    it('is what a server without TLS means where TLS is a must: it learns no password', async () => {
+      const opening = openSession(
+        {
+          ...{ address: '127.0.0.1', servername: null, port: server.port, secure: false, tlsRequired: true },
+          ...{ auth: LOGIN, trust: {} },
+        },
+        new AbortController().signal,
+      )
+      expect(await faultOf(opening)).to.be.instanceOf(SmtpFailure)
+      expect(server.commands.filter(line => line.startsWith('AUTH'))).to.deep.equal([])
+    })
+  })
+
+const VERBS: Partial<Record<Stage, string>> = { ehlo: 'EHLO', auth: 'AUTH', mail: 'MAIL', rcpt: 'RCPT', data: 'DATA' }
+
+const reached = (server: MailServer, at: Stage): boolean =>
+  at === 'connect' ? server.made() > 0 : server.commands.some(line => line.startsWith(VERBS[at] ?? '?'))
