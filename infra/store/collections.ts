@@ -51,6 +51,9 @@ export const COLLECTIONS = {
       { fields: { app_id: 1, _id: -1 } },
       { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } } },
       { fields: { app_id: 1, backlog_at: 1 }, partial: { backlog_at: { $gt: 0 } } },
+      { fields: { 'payload.otp_id': 1, _id: -1 } },
+      // Of all states the two that are between in the alphabet, and rare: `failed` and `held`.
+      { fields: { app_id: 1, status: 1, _id: -1 }, partial: { status: { $gt: 'delivered', $lt: 'pending' } } },
     ],
     purged: true,
   }),
