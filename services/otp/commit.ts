@@ -1,5 +1,6 @@
 // load → step → save, the one way a stored verification changes. In: its id and how to make the command from what is stored.
 // Out: the verification after, and the reply. The write is conditional on the revision; whoever lost the race loads and steps again.
+// A verification saved here a moment ago need not be loaded: it is tried as it was, once, and only for a write that its revision guards.
 import type { OtpDoc, Outgoing } from '../../infra/otps/documents.ts'
 import { outgoing } from '../../infra/otps/outbox.ts'
 import type { Docs, Operators } from '../../infra/store/docs.ts'
@@ -8,6 +9,7 @@ import type { Refusal } from '../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { Otp, Reply } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
+import type { Lately } from './lately.ts'
 import type { Reservation } from './reserve.ts'
 
 export interface Intent {
@@ -30,27 +32,36 @@ export type Commit = (otp_id: string, owner: Owner | null, intent: Intent) => Pr
 export interface CommitParts {
   otps: Pick<Docs<OtpDoc>, 'get' | 'change'>
   relay(otp_id: string, effects: readonly Outgoing[]): void
+  lately: Lately
 }
 
 export const committing =
-  ({ otps, relay }: CommitParts): Commit =>
+  ({ otps, relay, lately }: CommitParts): Commit =>
   async (otp_id, owner, intent) => {
     let reservation: Reservation | null = null
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const doc = (await otps.get([otp_id])).get(otp_id)
+      const recent = lately.get(otp_id)
+      lately.forget(otp_id)
+      const doc = recent ?? (await otps.get([otp_id])).get(otp_id)
       if (!doc || (owner && (doc.app_id !== owner.app_id || doc.mode !== owner.mode))) return null
       const command = await intent.command(doc)
       const next = step(doc, command)
       if (!next.changed) {
+        if (recent) continue
         await reservation?.undo()
         return { doc, reply: next.reply }
       }
       reservation ??= (await intent.reserve?.(next, doc)) ?? NOTHING
-      if (reservation.refusal) return { doc, refusal: reservation.refusal }
-      const saved = { ...doc, ...next.saved, rev: doc.rev + 1 }
+      if (reservation.refusal) {
+        if (!recent) return { doc, refusal: reservation.refusal }
+        reservation = null
+        continue
+      }
+      const saved = savedDoc(doc, next)
       const effects = outgoing(saved, next.effects, command.at)
       const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update: saving(doc, next, effects) }])
       if (answer === 'won') {
+        lately.keep(saved)
         relay(otp_id, effects)
         return { doc: saved, reply: next.reply }
       }
@@ -58,6 +69,18 @@ export const committing =
     await reservation?.undo()
     throw new Unavailable('too many changes of one verification at once')
   }
+
+/** As the store has it after the write, but for the outbox, which others empty meanwhile. */
+function savedDoc({ due_at: _, reference: __, ...doc }: OtpDoc, { saved, dueAt }: Step): OtpDoc {
+  const reference = saved.context.link?.reference
+  return {
+    ...doc,
+    ...saved,
+    ...(dueAt === null ? {} : { due_at: dueAt }),
+    ...(reference === undefined ? {} : { reference }),
+    rev: doc.rev + 1,
+  }
+}
 
 /** Only what changed: most of a verification stays as it was begun, and whatever is written is written to the engine's log too. */
 function saving(doc: OtpDoc, { saved, dueAt }: Step, effects: readonly Outgoing[]): Operators<OtpDoc> {

@@ -15,6 +15,7 @@ import { step } from '../../machines/otp.step.ts'
 import { verificationView } from '../../machines/view.ts'
 import type { KnownApp } from './apps.ts'
 import type { Claims } from './claims.ts'
+import type { Lately } from './lately.ts'
 import type { Limits } from './limits.ts'
 import { linkFor } from './links.ts'
 import { type Plan, planSend } from './plan.ts'
@@ -32,10 +33,11 @@ export interface SendParts {
   reputation(address: string): Promise<Reputation>
   otps: Pick<Docs<OtpDoc>, 'insert' | 'get'>
   relay: Relay
+  lately: Pick<Lately, 'keep'>
 }
 
 export const sending = (parts: SendParts) => {
-  const { keyring, claims, limits, otps, relay } = parts
+  const { keyring, claims, limits, otps, relay, lately } = parts
 
   /** The checks that need no counting, then the counting. Nothing is left behind by a refusal. */
   async function prepare(command_id: string, otp_id: string, call: SendCall, app: KnownApp): Promise<Prepared> {
@@ -65,6 +67,7 @@ export const sending = (parts: SendParts) => {
   async function make({ doc, undo }: { doc: OtpDoc; undo(): Promise<void> }): Promise<OtpAnswer> {
     const [answer] = await otps.insert([doc])
     if (answer === 'inserted') {
+      lately.keep(doc)
       relay(doc._id, doc.outbox)
       return { kind: 'verification', verification: doc.first }
     }

@@ -17,6 +17,7 @@ import { canceling } from './cancel.ts'
 import { claiming } from './claims.ts'
 import { type Commit, committing } from './commit.ts'
 import { exchanging } from './exchange.ts'
+import { lately } from './lately.ts'
 import { limits } from './limits.ts'
 import { refused } from './refusals.ts'
 import { reporting } from './reports.ts'
@@ -44,10 +45,11 @@ export function otp({ broker, store, keyring, clock, log }: OtpParts): Service {
   const apps = knownApps({ tenancy: tenancy({ store, keyring }), clock })
   const relay = relaying({ broker, otps, clock, log })
   const inTurn = serially()
-  const racing = committing({ otps, relay })
+  const recent = lately()
+  const racing = committing({ otps, relay, lately: recent })
   const commit: Commit = (otp_id, owner, intent) => inTurn(otp_id, () => racing(otp_id, owner, intent))
   const parts = {
-    ...{ keyring, clock, log, otps, apps, claims, relay, commit },
+    ...{ keyring, clock, log, otps, apps, claims, relay, commit, lately: recent },
     limits: limits({ counters: groupedDocs(store.docs('counters')), clock }),
     reputation: reputations({ ranges: store.docs('ip_ranges'), clock }),
   }
