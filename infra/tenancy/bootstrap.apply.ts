@@ -2,7 +2,6 @@
 // Each step finds out what is missing and writes only that, so it can be done twice, by several at once, and after a crash anywhere.
 // Keys come last: what is shown only once is made when nothing else can fail any more. Should an answer of the store be lost all the
 // same, `made` remembers what was made, so that the next try can still show it.
-import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import { hashApiKey, newApiKey } from '../keys.ts'
@@ -10,6 +9,7 @@ import type { CountersignStore } from '../store/collections.ts'
 import type { Bootstrap, GivenApp, GivenCompany, GivenProvider, GivenWebhook } from './bootstrap.file.ts'
 import { providerContext, providerId, type WebhookSecret, webhookSecretContext } from './documents.ts'
 import { ensure, replaceAll, sameJson } from './ensure.ts'
+import { newWebhookSecret, sealedSecret } from './webhook.minting.ts'
 import { withCurrent } from './webhook.secrets.ts'
 
 export interface ApplyTo {
@@ -109,11 +109,8 @@ const priceUpdate = (stored: { micros: number }, { micros }: { micros: number })
 async function ensureWebhook(appId: string, { url, secret }: GivenWebhook, to: Applying): Promise<string | null> {
   const { store, keyring, clock } = to
   const opened = ({ id, sealed }: WebhookSecret) => keyring.unseal(sealed, webhookSecretContext(appId, id))
-  const current = (value: string): WebhookSecret => {
-    const id = `whs_${randomBytes(10).toString('hex')}`
-    const sealed = keyring.seal(value, webhookSecretContext(appId, id))
-    return { id, state: 'current', sealed, created_at: clock.now(), expires_at: null }
-  }
+  const current = (value: string): WebhookSecret =>
+    sealedSecret(keyring, value, { app_id: appId, state: 'current', now: clock.now() })
   const triedBefore = to.made.has(appId)
   const value = secret ?? madeFor(appId, to, newWebhookSecret)
   const isCurrent = (stored: WebhookSecret[]) => stored.some(one => one.state === 'current' && opened(one) === value)
@@ -129,8 +126,6 @@ async function ensureWebhook(appId: string, { url, secret }: GivenWebhook, to: A
   })
   return secret === null && (outcome === 'created' || isOurs) ? value : null
 }
-
-const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 /** All in one insert. A key someone else made meanwhile is theirs to show. */
 async function ensureKeys(file: Bootstrap, to: Applying): Promise<Minted['minted']> {

@@ -47,7 +47,7 @@ function providerProblems({ path, value }: At): Problem[] {
   ]
 }
 
-function channelProblems(path: string, type: ProviderType, channel: unknown): Problem[] {
+export function channelProblems(path: string, type: ProviderType, channel: unknown): Problem[] {
   const served: readonly unknown[] = channelsOf(type)
   if (channel === undefined && soleChannel(type) === undefined) {
     return [{ path, message: `is needed: "${type}" serves several` }]

@@ -10,6 +10,12 @@ export function withCurrent(secrets: readonly WebhookSecret[], current: WebhookS
   return [{ ...current, state: 'current', expires_at: null }, ...others.map(secret => retired(secret, now))]
 }
 
+/** Adds a secret that awaits promotion, in place of one that did before. */
+export const withNext = (secrets: readonly WebhookSecret[], next: WebhookSecret, now: number): WebhookSecret[] => [
+  ...secrets.filter(secret => secret.state !== 'next' && isAlive(secret, now)),
+  next,
+]
+
 /** The current one first. */
 export function signing<S extends Pick<WebhookSecret, 'state' | 'expires_at'>>(
   secrets: readonly S[],
