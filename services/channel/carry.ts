@@ -76,7 +76,11 @@ export function carrying({ claims, candidates, gates, render, attempt, tell, clo
       journey.shut.add(candidate.name)
       return onward(errand, null, journey)
     }
-    const made = await attempt(candidate, await render(errand), round, pass)
+    const message = await render(errand).catch(error => {
+      pass?.leave()
+      throw error
+    })
+    const made = await attempt(candidate, message, round, pass)
     if (made.fresh) journey.past = [...journey.past, made]
     else Object.assign(journey, { past: await claims.history(errand), looked: true })
     return made.result === 'accepted' ? onward(errand, null, journey) : null
