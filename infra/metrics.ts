@@ -75,6 +75,24 @@ const instruments = (registry: Registry) => {
       labelNames: ['provider', 'kind', 'outcome'],
       registers,
     }),
+    webhookAttempts: new Counter({
+      name: 'countersign_webhook_attempts_total',
+      help: 'Calls of webhook endpoints by how they ended: delivered, refused (any other status), or what kept an answer from coming.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    webhookDuration: new Histogram({
+      name: 'countersign_webhook_duration_seconds',
+      help: 'Time a call of a webhook endpoint took, whatever came of it.',
+      buckets: CALLS,
+      registers,
+    }),
+    webhookPauses: new Counter({
+      name: 'countersign_webhook_endpoints_paused_total',
+      help: 'Webhook endpoints that were paused, by why.',
+      labelNames: ['reason'],
+      registers,
+    }),
     storeDuration: new Histogram({
       name: 'countersign_store_duration_seconds',
       help: 'Time an operation on a collection took.',

@@ -29,6 +29,7 @@ import { measuredStore } from '../infra/store/measured.ts'
 import { mongoStore } from '../infra/store/mongo.ts'
 import { applyBootstrap, type Bootstrap, readBootstrap } from '../infra/tenancy/bootstrap.ts'
 import { createDemo, type Demo, demoGuide } from '../infra/tenancy/demo.ts'
+import { brokerDelays } from '../infra/webhooks/ladder.ts'
 import { callbacks, channel } from './channel/service.ts'
 import { dashboard } from './dashboard/service.ts'
 import { edge } from './edge/service.ts'
@@ -78,7 +79,7 @@ const SERVICES: Services = {
 /** `amqp`: tests share one RabbitMQ, each with queues of its own. */
 export function openEngines(config: Config, clock: Clock, log: Logger, amqp: Partial<AmqpOptions> = {}): Engines {
   const { engine, dataDir, production } = config
-  const queues = topology(config.backoff)
+  const queues = topology(brokerDelays(config.backoff))
   if (engine.kind === 'embedded')
     return {
       store: embeddedStore({ folder: dataDir, collections: COLLECTIONS, clock, strict: !production }),

@@ -1,5 +1,6 @@
 // Reads tenants for the services: settings resolved, configs and secrets opened. Nothing is kept: caches are their users'.
 import type { Channel } from '../../machines/channels.ts'
+import type { SavedEndpoint } from '../../machines/endpoint.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import type { CountersignStore } from '../store/collections.ts'
@@ -27,6 +28,8 @@ export interface TenantWebhook {
   app_id: string
   url: string
   status: WebhookEndpoint['status']
+  /** Read it with `endpointLife` of machines/endpoint.step.ts. */
+  life?: SavedEndpoint
   /** Which of them sign at a given moment: `signing` of webhook.secrets.ts. */
   secrets: { id: string; state: WebhookSecretState; secret: string; expires_at: number | null }[]
 }
@@ -78,6 +81,7 @@ export const tenancy = ({
     const secrets = stored.secrets.map(({ id, state, sealed, expires_at }) => {
       return { id, state, secret: keyring.unseal(sealed, webhookSecretContext(appId, id)), expires_at }
     })
-    return { app_id: appId, url: stored.url, status: stored.status, secrets }
+    const { url, status, life } = stored
+    return { app_id: appId, url, status, secrets, ...(life ? { life } : {}) }
   },
 })

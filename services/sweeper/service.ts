@@ -8,8 +8,10 @@ import type { Logger } from '../../infra/log.ts'
 import { relaying } from '../../infra/otps/outbox.ts'
 import { PARTITIONS } from '../../infra/otps/partition.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
+import { reminding } from '../../infra/webhooks/work.ts'
 import { leasing } from './leases.ts'
 import { BATCH, type Sweep, sweeps } from './sweeps.ts'
+import { webhookSweeps } from './webhooks.ts'
 
 const EVERY_MS = 1_000
 /** Of one sweep in one go: a lease must not run out over a backlog. */
@@ -25,7 +27,11 @@ export interface SweeperParts {
 export function sweeper({ broker, store, clock, log }: SweeperParts): Service {
   const leases = leasing({ leases: store.docs('leases'), clock, holder: randomUUID() })
   const relay = relaying({ broker, otps: store.docs('otps'), clock, log })
-  const all = Object.entries(sweeps({ store, broker, relay, clock }))
+  const remind = reminding({ broker, log })
+  const all = Object.entries({
+    ...sweeps({ store, broker, relay, clock }),
+    ...webhookSweeps({ store, remind, clock }),
+  })
   let stopping = false
   let cancel = (): void => {}
   let sweeping = Promise.resolve()

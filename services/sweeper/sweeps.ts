@@ -76,7 +76,7 @@ export function sweeps({ store, broker, relay, clock }: SweepParts): Record<stri
 }
 
 /** Only while it is due: one that ended since it was found must not become due for ever. */
-const postponed = (until: number): Pipeline => [
+export const postponed = (until: number): Pipeline => [
   { $set: { due_at: { $cond: [{ $gt: ['$due_at', 0] }, { $max: ['$due_at', until] }, '$$REMOVE'] } } },
 ]
 

@@ -1,41 +1,128 @@
-// The webhook role. In: what happened, from `webhook.deliver`. Out: a record of every event.
-import { type Broker, type Delivered, done, type Outcome, retry } from '../../infra/broker/broker.ts'
+// The webhook role. In: what happened, from `webhook.deliver`. Out: every event is kept, and its app's endpoint is called until it has
+// taken it. No message is held while an endpoint is called: the store says what is under way, so a slow one keeps nobody waiting.
+import {
+  type Broker,
+  type Consumer,
+  type Delivered,
+  dead,
+  done,
+  type Outcome,
+  retry,
+} from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
+import type { Config } from '../../infra/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
 import type { Logger } from '../../infra/log.ts'
+import type { Metrics } from '../../infra/metrics.ts'
 import type { NotifyBody } from '../../infra/otps/documents.ts'
+import type { Outbound } from '../../infra/outbound/outbound.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
+import { groupedDocs } from '../../infra/store/grouped.ts'
 import { tenancy } from '../../infra/tenancy/tenancy.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import { recording } from './events.ts'
+import { ladder as ladderOf } from '../../infra/webhooks/ladder.ts'
+import { reminding, type WebhookBody } from '../../infra/webhooks/work.ts'
+import { attempting } from './attempts.ts'
+import { backlogs as backlogsOf } from './backlog.ts'
+import { calling } from './call.ts'
+import { endpoints as endpointsOf } from './endpoints.ts'
+import { takingIn } from './intake.ts'
+import { reminders as remindersOf } from './reminders.ts'
+import { settling } from './settle.ts'
+import { slots as slotsOf } from './slots.ts'
 
 export interface WebhookParts {
+  config: Pick<Config, 'backoff'>
   broker: Broker
   store: CountersignStore
   keyring: Keyring
+  outbound: Outbound
   clock: Clock
   log: Logger
+  metrics: Metrics
+  /** From 0 to below 1. */
+  random?(): number
 }
 
 /** What waits is recorded together. */
 const FLOW = { prefetch: 256, batch: 64, parallel: 4 }
 /** Until the store may be back. */
 const RETRY_MS = 1_000
+/** Calls under way in this process, whoever's they are. */
+const MOST_CALLS = 1_000
 
-export function webhook({ broker, store, keyring, clock, log }: WebhookParts): Service {
-  const record = recording({ events: store.docs('events'), tenancy: tenancy({ store, keyring }), clock })
+export function webhook(parts: WebhookParts): Service {
+  const { config, broker, store, keyring, outbound, clock, log, metrics, random = Math.random } = parts
+  const [events, webhooks] = [groupedDocs(store.docs('events')), store.docs('webhooks')]
+  const tenants = tenancy({ store, keyring })
+  const stopping = new AbortController()
+  const ladder = ladderOf(config.backoff.webhook)
+  const slots = slotsOf(MOST_CALLS)
+  const endpoints = endpointsOf({ webhooks, tenancy: tenants, clock, log, metrics })
+  const remind = reminding({ broker, log })
+  const settle = settling({ events, endpoints, ladder, remind, random, clock, log, metrics })
+  const call = calling({ outbound, clock, stopping: stopping.signal })
+  const attempts = attempting({ events, slots, call, settle, ladder, clock })
+  const { room, attempt } = attempts
+  const { released } = slots
+  const backlogs = backlogsOf({ events, webhooks, endpoints, room, released, attempt, clock, log })
+  const takeIn = takingIn({ events, tenancy: tenants, endpoints, attempts, backlogs, ladder, clock })
+  const reminders = remindersOf({ events, endpoints, attempts, backlogs, settle, ladder, clock, log })
+
+  async function reminded(body: Exclude<WebhookBody, NotifyBody>): Promise<Outcome> {
+    if (!('drain' in body)) return reminders.handle(body)
+    backlogs.drain(body.drain)
+    return done()
+  }
 
   async function handle(waiting: Delivered[]): Promise<Outcome[]> {
+    const bodies = waiting.map(({ body }) => body as WebhookBody)
+    const happened = bodies.filter(isEvent)
+    const taken = kept(happened.length, () => takeIn(happened).then(done))
+    return Promise.all(bodies.map(body => (isEvent(body) ? taken : kept(1, () => reminded(body)))))
+  }
+
+  /** One message's trouble is not that of those it came with. */
+  async function kept(messages: number, work: () => Promise<Outcome>): Promise<Outcome> {
     try {
-      await record(waiting.map(({ body }) => body as NotifyBody))
-      return waiting.map(done)
+      return await work()
     } catch (error) {
-      if (!(error instanceof Unavailable)) throw error
-      log.warn({ err: error, events: waiting.length }, 'events.postponed')
-      return waiting.map(() => retry(RETRY_MS))
+      if (error instanceof Unavailable) {
+        log.warn({ err: error, messages }, 'events.postponed')
+        return retry(RETRY_MS)
+      }
+      log.error({ err: error, messages }, 'events.not_handled')
+      return dead(String(error))
     }
   }
 
-  return { attach: async () => [await broker.consume('webhook.deliver', handle, FLOW)] }
+  /** What it began is waited for as long as what it has in hand. */
+  const waitingFor = (consumer: Consumer): Consumer => ({
+    ...consumer,
+    async stop(graceMs) {
+      const since = clock.now()
+      reminders.stop()
+      backlogs.stop()
+      await consumer.stop(graceMs)
+      if (graceMs === undefined) return attempts.settled()
+      const left = Math.max(0, since + graceMs - clock.now())
+      let cancel = (): void => {}
+      const over = new Promise<void>(resolve => {
+        cancel = clock.after(left, resolve)
+      })
+      await Promise.race([attempts.settled(), over])
+      cancel()
+    },
+  })
+
+  return {
+    attach: async () => [waitingFor(await broker.consume('webhook.deliver', handle, FLOW))],
+    async stop() {
+      stopping.abort()
+      await attempts.settled()
+    },
+  }
 }
+
+const isEvent = (body: WebhookBody): body is NotifyBody => 'payload' in body

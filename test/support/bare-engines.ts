@@ -4,11 +4,12 @@ import { topology } from '../../infra/broker/topology.ts'
 import { systemClock as clock } from '../../infra/clock.ts'
 import { readConfig } from '../../infra/config.ts'
 import { type CountersignStore, COLLECTIONS as collections } from '../../infra/store/collections.ts'
+import { brokerDelays } from '../../infra/webhooks/ladder.ts'
 import type { Env } from './site.ts'
 
 export async function bareEngines(env: Partial<Env>): Promise<{ broker: Broker; store: CountersignStore }> {
   const { engine, backoff, dataDir } = readConfig(env, [])
-  const queues = topology(backoff)
+  const queues = topology(brokerDelays(backoff))
   if (engine.kind === 'embedded') {
     const { embeddedStore } = await import('../../infra/store/embedded.ts')
     const { embeddedBroker } = await import('../../infra/broker/embedded.ts')

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { topology } from '../../infra/broker/topology.ts'
 import { readConfig } from '../../infra/config.ts'
+import { brokerDelays } from '../../infra/webhooks/ladder.ts'
 import { freshPrefix, removeQueues } from './amqp.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from './engines.ts'
 
@@ -48,7 +49,7 @@ export async function freshSite(engines: EngineSet, env: Env = {}): Promise<Site
       await rm(folder, { recursive: true, force: true })
       if (!real) return
       await dropDatabase(database)
-      await removeQueues({ topology: topology(readConfig(settings, []).backoff), prefix })
+      await removeQueues({ topology: topology(brokerDelays(readConfig(settings, []).backoff)), prefix })
     },
   }
 }

@@ -1,91 +1,81 @@
+// What the webhook role keeps, and that it keeps it whatever else happens.
 import { expect } from 'chai'
-import type { Broker, Delivered, Outcome } from '../../../infra/broker/broker.ts'
-import type { NotifyBody } from '../../../infra/otps/documents.ts'
 import type { CountersignStore } from '../../../infra/store/collections.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
-import { webhook } from '../../../services/webhook/service.ts'
-import { capturedLog } from '../../support/captured-log.ts'
-import { testClock } from '../../support/clock.ts'
-import { tenant } from '../../support/deliveries.ts'
 import { eachStore } from '../../support/stores.ts'
-import { testKeyring } from '../../support/tenancy.ts'
+import { expectStatus, type WebhookWorld, webhookWorld } from '../../support/webhooks.ts'
 
 const DAY_MS = 86_400_000
 
 eachStore('the webhook role', fresh => {
-  const clock = testClock()
-  const keyring = testKeyring()
   let store: CountersignStore
+  let world: WebhookWorld
 
   beforeEach(async () => {
     store = await fresh()
   })
+  afterEach(() => world.stop())
 
-  /** The handler it attaches to its queue. */
-  async function handler(of = store): Promise<(waiting: Delivered[]) => Promise<Outcome[]>> {
-    let attached: ((waiting: Delivered[]) => Promise<Outcome[]>) | undefined
-    const broker = {
-      async consume(queue, handle) {
-        expect(queue).to.equal('webhook.deliver')
-        attached = handle
-        return { attached: () => true, stop: async () => {} }
-      },
-    } as Partial<Broker> as Broker
-    await webhook({ broker, store: of, keyring, clock, log: capturedLog().log }).attach?.()
-    if (!attached) throw new Error('nothing was attached')
-    return attached
-  }
-
-  const happened = (event_id: string): Delivered => {
-    const body: NotifyBody = {
-      ...{ event_id, app_id: 'app_shop', company_id: 'cmp_acme', mode: 'test', type: 'otp.approved' },
-      ...{ payload: { otp_id: 'otp_1', status: 'approved' }, at: clock.now() },
-    }
-    return { id: event_id, body, attempt: 1, publishedAt: clock.now() }
-  }
-
-  it('keeps every event as it happened, for 30 days', async () => {
-    await tenant({ store, keyring, clock })
-    const handle = await handler()
-    expect(await handle([happened('evt_1'), happened('evt_2')])).to.deep.equal([{ kind: 'done' }, { kind: 'done' }])
-    const kept = await store.docs('events').get(['evt_1', 'evt_2'])
-    expect(kept.size).to.equal(2)
-    expect(kept.get('evt_1')).to.deep.equal({
-      ...{ _id: 'evt_1', app_id: 'app_shop', company_id: 'cmp_acme', mode: 'test', type: 'otp.approved' },
-      ...{ payload: { otp_id: 'otp_1', status: 'approved' }, created_at: clock.now(), rev: 0 },
-      purge_at: new Date(clock.now() + 30 * DAY_MS),
+  it('keeps every event as it happened, for 30 days, and calls nobody where there is no endpoint', async () => {
+    world = await webhookWorld(store)
+    const id = await world.happen('app_bare')
+    expect(await world.event(id)).to.deep.include({
+      ...{ _id: id, app_id: 'app_bare', company_id: 'cmp_acme', mode: 'test', type: 'otp.approved' },
+      ...{ payload: { otp_id: 'otp_1', status: 'approved' }, status: 'unsent', created_at: world.clock.now() },
+      purge_at: new Date(world.clock.now() + 30 * DAY_MS),
     })
+    expect(world.calls).to.deep.equal([])
   })
 
-  it('keeps them as long as the app says', async () => {
-    await tenant({ store, keyring, clock }, { settings: { retention_days: 2 } })
-    await (await handler())([happened('evt_1')])
-    const kept = (await store.docs('events').get(['evt_1'])).get('evt_1')
-    expect(kept?.purge_at).to.deep.equal(new Date(clock.now() + 2 * DAY_MS))
+  it('keeps them as long as the app says, and what is to be sent at least until it can be', async () => {
+    world = await webhookWorld(store, { retention_days: 2 })
+    const [bare, shop] = [await world.happen('app_bare'), await world.happen('app_shop')]
+    expect((await world.event(bare)).purge_at.getTime()).to.be.within(
+      world.clock.now() + 2 * DAY_MS - 5,
+      world.clock.now() + 2 * DAY_MS,
+    )
+    expect((await world.event(shop)).purge_at.getTime()).to.be.greaterThan(world.clock.now() + 7 * DAY_MS)
   })
 
-  it('keeps an event once that comes twice, and those that come with it', async () => {
-    await tenant({ store, keyring, clock })
-    const handle = await handler()
-    await handle([happened('evt_1')])
-    expect(await handle([happened('evt_1'), happened('evt_2')])).to.deep.equal([{ kind: 'done' }, { kind: 'done' }])
+  it('keeps an event once that comes twice, and calls for it once', async () => {
+    world = await webhookWorld(store)
+    const id = await world.happen('app_shop')
+    await world.soon(() => expectStatus(world, id, 'delivered'))
+    await world.happen('app_shop', { event_id: id })
+    const other = await world.happen('app_shop')
+    await world.soon(() => expectStatus(world, other, 'delivered'))
+    expect(world.callsOf(id)).to.have.length(1)
     expect(await store.docs('events').count({ app_id: 'app_shop' })).to.equal(2)
   })
 
   it('tries again later while the store is away', async () => {
-    const away = {
+    let away = true
+    const failing: CountersignStore = {
       ...store,
-      docs: () => ({
-        get: async () => new Map(),
-        insert: async () => {
-          throw new Unavailable('no store')
-        },
-      }),
-    } as unknown as CountersignStore
-    const handle = await handler(away)
-    expect(await handle([happened('evt_1'), happened('evt_2')])).to.deep.equal([
-      { kind: 'retry', afterMs: 1000 },
-      { kind: 'retry', afterMs: 1000 },
-    ])
+      docs(name) {
+        const docs = store.docs(name)
+        if (name !== 'events') return docs
+        const insert: typeof docs.insert = async all => {
+          if (away) throw new Unavailable('no store')
+          return docs.insert(all)
+        }
+        return { ...docs, insert }
+      },
+    }
+    world = await webhookWorld(failing)
+    const happening = world.happen('app_shop')
+    await world.soon(() => expect(world.log.output()).to.include('events.postponed'))
+    away = false
+    await world.pass(5_000)
+    await world.soon(async () => expectStatus(world, await happening, 'delivered'))
+  })
+
+  it('keeps the events of an app whose endpoint cannot be read, and everybody else gets theirs', async () => {
+    world = await webhookWorld(store)
+    await store.docs('webhooks').modify({ _id: 'app_blog' }, { $set: { 'secrets.0.sealed': 'not sealed at all' } })
+    const [blog, shop] = await Promise.all([world.happen('app_blog'), world.happen('app_shop')])
+    await world.soon(() => expectStatus(world, shop, 'delivered'))
+    await world.soon(() => expectStatus(world, blog, 'held'))
+    expect(world.log.output()).to.include('endpoint.unreadable')
   })
 })

@@ -1,0 +1,55 @@
+// What is due of webhooks: events whose reminder was lost with a broker or a process, calls nobody saw end, backlogs nobody drains.
+// Events of a paused endpoint are due to nobody: enabling it is what sends them.
+import type { Clock } from '../../infra/clock.ts'
+import type { EventDoc } from '../../infra/otps/documents.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import { eventState } from '../../infra/webhooks/events.ts'
+import { type AttemptBody, attemptMessage, drainMessage, type Remind } from '../../infra/webhooks/work.ts'
+import { BATCH, postponed, type Sweep } from './sweeps.ts'
+
+export interface WebhookSweepParts {
+  store: CountersignStore
+  remind: Remind
+  clock: Clock
+}
+
+/** Reminders wait in the queue while no webhook actor runs: not too many of the same. */
+const REMIND_AGAIN_MS = 5 * 60_000
+const DRAIN_AGAIN_MS = 60_000
+
+export function webhookSweeps({ store, remind, clock }: WebhookSweepParts): Record<string, Sweep> {
+  const [events, webhooks] = [store.docs('events'), store.docs('webhooks')]
+  return {
+    async events(partitions) {
+      const [now, partition] = [clock.now(), { $in: [...partitions] }]
+      const due = await events.find(
+        { partition, due_at: { $gt: 0, $lte: now } },
+        { sort: { partition: 1, due_at: 1 }, limit: BATCH },
+      )
+      await events.change(due.map(({ _id }) => ({ _id, update: postponed(now + REMIND_AGAIN_MS) })))
+      for (const event of due) remind(attemptMessage(dueAttempt(event, now)))
+      return due.length
+    },
+
+    /** Endpoints are few and belong to no share: they go with the first. */
+    async backlogs(partitions) {
+      if (!partitions.includes(0)) return 0
+      const now = clock.now()
+      const due = await webhooks.find({ drain_at: { $gt: 0, $lte: now } }, { sort: { drain_at: 1 }, limit: BATCH })
+      await Promise.all(
+        due.map(({ _id, drain_at }) =>
+          webhooks.modify({ _id, drain_at: drain_at ?? 0 }, { $set: { drain_at: now + DRAIN_AGAIN_MS } }),
+        ),
+      )
+      for (const { _id } of due) remind(drainMessage(_id, now))
+      return due.length
+    },
+  }
+}
+
+/** The attempt that is to be made; or the one under way, whose caller has not been heard of. */
+function dueAttempt(event: EventDoc, now: number): AttemptBody {
+  const { round, tries, next_attempt_at } = eventState(event)
+  const attempt = event.claimed_at === undefined ? tries + 1 : tries
+  return { event_id: event._id, app_id: event.app_id, round, attempt, at: next_attempt_at ?? now }
+}

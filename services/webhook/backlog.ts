@@ -1,0 +1,114 @@
+// What waits for its endpoint, oldest first: events that found its slots taken, and those kept while it was paused or to be sent
+// again. The store is the queue, so that waiting costs no memory and no prefetch, and outlives us. One drain per app and process; two
+// processes may drain one backlog, since each event is claimed.
+import type { Clock } from '../../infra/clock.ts'
+import type { Logger } from '../../infra/log.ts'
+import type { EventDoc } from '../../infra/otps/documents.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import type { WebhookEndpoint } from '../../infra/tenancy/documents.ts'
+import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
+
+export interface Backlogs {
+  /** To be awaited before anything is put into a backlog: should we die, the sweeper has it drained. */
+  mark(app_id: string): Promise<void>
+  /** Sends what waits, as fast as the endpoint's slots allow. Returns at once. */
+  drain(app_id: string): void
+  stop(): void
+}
+
+export interface BacklogParts {
+  events: Pick<Docs<EventDoc>, 'find'>
+  webhooks: Pick<Docs<WebhookEndpoint>, 'modify'>
+  endpoints: Pick<Endpoints, 'get' | 'fresh'>
+  room(endpoint: Endpoint): number
+  /** Resolves when one of the app's slots is free again. */
+  released(app_id: string): Promise<void>
+  /** Claims an event and calls its endpoint; false when it was somebody else's already, or no slot was left. */
+  attempt(event: EventDoc, endpoint: Endpoint): Promise<boolean>
+  clock: Clock
+  log: Logger
+}
+
+/** What was kept is sent no faster than this, to an endpoint that may just have come back. */
+const KEPT_PER_SECOND = 50
+const MOST_AT_ONCE = 50
+/** A mark is that old before the sweeper heeds it, and renewed well before: what is put into the backlog in between is found. */
+const MARK_MS = 30_000
+const RENEW_MS = 10_000
+const MOST_MARKS = 10_000
+
+export function backlogs(parts: BacklogParts): Backlogs {
+  const { events, webhooks, endpoints, room, released, attempt, clock, log } = parts
+  /** By app: whether there may be more than the drain under way has seen. */
+  const draining = new Map<string, { again: boolean }>()
+  const marked = new Map<string, { until: number; writing: Promise<unknown> }>()
+  let stopping = false
+
+  /** False when there is nothing more to do for now. */
+  async function some(app_id: string): Promise<boolean> {
+    const endpoint = await endpoints.get(app_id)
+    if (!endpoint || isPaused(endpoint)) return false
+    const free = room(endpoint)
+    if (free === 0) {
+      await released(app_id)
+      return true
+    }
+    const page = { sort: { backlog_at: 1 }, limit: Math.min(free, MOST_AT_ONCE) } as const
+    const oldest = await events.find({ app_id, backlog_at: { $gt: 0 } }, page)
+    await Promise.all(oldest.map(event => attempt(event, endpoint)))
+    const kept = oldest.filter(({ backlog }) => backlog === 'kept').length
+    if (kept > 0) await pause((kept * 1000) / KEPT_PER_SECOND)
+    return oldest.length > 0
+  }
+
+  const pause = (ms: number): Promise<void> => new Promise(resolve => void clock.after(ms, resolve))
+
+  async function all(app_id: string, state: { again: boolean }): Promise<void> {
+    // Whoever says "drain" knows more than we remember: it may have been enabled just now.
+    await endpoints.fresh(app_id)
+    while (state.again && !stopping) {
+      state.again = false
+      while (!stopping && (await some(app_id)));
+      await unmark(app_id)
+    }
+  }
+
+  /** Only a mark that is due: a newer one announces events that may not be there yet. */
+  const unmark = (app_id: string): Promise<unknown> =>
+    webhooks.modify({ _id: app_id, drain_at: { $gt: 0, $lte: clock.now() } }, { $unset: { drain_at: true } })
+
+  function drain(app_id: string): void {
+    const under = draining.get(app_id)
+    if (under) under.again = true
+    if (under || stopping) return
+    const state = { again: true }
+    draining.set(app_id, state)
+    all(app_id, state)
+      .catch(error => {
+        state.again = false
+        log.warn({ err: error, app_id }, 'webhook.not_drained')
+      })
+      .finally(() => {
+        draining.delete(app_id)
+        // Asked for in the very moment it ended.
+        if (state.again) drain(app_id)
+      })
+  }
+
+  return {
+    async mark(app_id) {
+      const now = clock.now()
+      const known = marked.get(app_id)
+      if (known && now < known.until) return void (await known.writing)
+      if (marked.size >= MOST_MARKS) marked.clear()
+      const writing = webhooks.modify({ _id: app_id }, { $max: { drain_at: now + MARK_MS } })
+      marked.set(app_id, { until: now + RENEW_MS, writing })
+      writing.catch(() => marked.delete(app_id))
+      await writing
+    },
+    drain,
+    stop() {
+      stopping = true
+    },
+  }
+}

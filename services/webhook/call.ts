@@ -1,0 +1,89 @@
+// One call of an endpoint. In: an event and where it goes. Out: how it ended; it never throws. Signed afresh each time, over the very
+// bytes that are sent, which are the same each time.
+import { Buffer } from 'node:buffer'
+import type { Clock } from '../../infra/clock.ts'
+import type { EventAttempt, EventDoc } from '../../infra/otps/documents.ts'
+import { ForbiddenTarget, NotSent, type Outbound } from '../../infra/outbound/outbound.ts'
+import { signing } from '../../infra/tenancy/webhook.secrets.ts'
+import { signatureHeaders } from '../../infra/webhooks/signature.ts'
+import type { Endpoint } from './endpoints.ts'
+
+/** For an answer, from the first byte we send to the last that counts. */
+export const CALL_MS = 15_000
+/** What is kept of an answer. */
+const RESPONSE_BYTES = 2_048
+
+export type Ending = Pick<EventAttempt, 'at' | 'ms' | 'status' | 'error' | 'response'>
+
+export const isSuccess = ({ status }: Pick<Ending, 'status'>): boolean =>
+  status !== null && status >= 200 && status < 300
+
+export type Call = (event: EventDoc, endpoint: Endpoint) => Promise<Ending>
+
+export interface CallParts {
+  outbound: Pick<Outbound, 'request'>
+  clock: Clock
+  /** Aborted when the process stops. */
+  stopping: AbortSignal
+}
+
+/** The bytes of an event, at every attempt. */
+export const bodyOf = ({ _id: id, type, payload }: Pick<EventDoc, '_id' | 'type' | 'payload'>): Buffer =>
+  Buffer.from(JSON.stringify({ id, type, payload }))
+
+export function calling({ outbound, clock, stopping }: CallParts): Call {
+  return async (event, endpoint) => {
+    const at = clock.now()
+    const body = bodyOf(event)
+    const headers = headersOf(event, body, endpoint, at)
+    if (!headers) return { at, ms: 0, status: null, error: 'unsigned', response: null }
+    const aborting = new AbortController()
+    const { signal } = aborting
+    const stop = (): void => aborting.abort(new Error('stopped'))
+    if (stopping.aborted) stop()
+    stopping.addEventListener('abort', stop)
+    const cancel = clock.after(CALL_MS, () => aborting.abort(new Error('timeout')))
+    try {
+      const request = { method: 'POST', url: endpoint.url, body, signal, maxBytes: RESPONSE_BYTES } as const
+      const answer = await Promise.race([outbound.request({ ...request, headers }), aborted(signal)])
+      const response = textOf(answer.body)
+      return { at, ms: clock.now() - at, status: answer.status, error: null, response }
+    } catch (error) {
+      return { at, ms: clock.now() - at, status: null, error: nameOf(error, signal), response: null }
+    } finally {
+      cancel()
+      stopping.removeEventListener('abort', stop)
+    }
+  }
+}
+
+/** Null when nothing signs: nobody could believe such a call. */
+function headersOf(event: EventDoc, body: Uint8Array, endpoint: Endpoint, at: number): Record<string, string> | null {
+  const [current, ...others] = signing(endpoint.secrets, at).map(({ secret }) => secret)
+  if (current === undefined) return null
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Countersign-Webhooks/1',
+    'x-webhook-mode': event.mode,
+    ...signatureHeaders({ id: event._id, body, at, secrets: [current, ...others] }),
+  }
+}
+
+/** Raced as well as aborted: not everything gives up when told to. */
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const give = (): void => reject(signal.reason)
+    if (signal.aborted) give()
+    else signal.addEventListener('abort', give, { once: true })
+  })
+
+/** Never the error's own words: they may quote an address with a secret in it. */
+function nameOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return signal.reason instanceof Error ? signal.reason.message : 'timeout'
+  if (error instanceof ForbiddenTarget) return 'forbidden'
+  return error instanceof NotSent ? 'unreachable' : 'lost'
+}
+
+/** What is not text is kept as what it looks like; a character cut in half at the end is left out. */
+const textOf = (body: Uint8Array): string =>
+  new TextDecoder().decode(body.subarray(0, RESPONSE_BYTES), { stream: true }).replaceAll('\0', '\ufffd')

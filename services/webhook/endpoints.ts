@@ -1,0 +1,108 @@
+// The endpoints, and what their calls say about them. Read often and remembered briefly; changed by their machine only, what happened
+// together in one write.
+import { cached } from '../../infra/cache.ts'
+import type { Clock } from '../../infra/clock.ts'
+import { gatherByKey } from '../../infra/gather.ts'
+import type { Logger } from '../../infra/log.ts'
+import type { Metrics } from '../../infra/metrics.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import type { WebhookEndpoint } from '../../infra/tenancy/documents.ts'
+import type { Tenancy, TenantWebhook } from '../../infra/tenancy/tenancy.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import { endpointLife, stepEndpoint } from '../../machines/endpoint.step.ts'
+import type { EndpointEffect, EndpointEvent, SavedEndpoint } from '../../machines/endpoint.ts'
+
+export interface Endpoint extends TenantWebhook {
+  life: SavedEndpoint
+}
+
+export interface Endpoints {
+  /** As it was moments ago; null when the app has none. */
+  get(app_id: string): Promise<Endpoint | null>
+  /** As it is now. */
+  fresh(app_id: string): Promise<Endpoint | null>
+  /** Answers whether the endpoint is paused now. */
+  report(app_id: string, event: EndpointEvent): Promise<boolean>
+}
+
+export interface EndpointParts {
+  webhooks: Pick<Docs<WebhookEndpoint>, 'get' | 'change'>
+  tenancy: Pick<Tenancy, 'webhook'>
+  clock: Clock
+  log: Logger
+  metrics: Pick<Metrics, 'webhookPauses'>
+}
+
+const REMEMBERED = { forMs: 5_000, most: 10_000 }
+const GROUP = { most: 500, parallel: 1 }
+const MOST_RACES = 20
+
+export const isPaused = ({ life }: Pick<Endpoint, 'life'>): boolean => life.value === 'paused'
+
+export function endpoints({ webhooks, tenancy, clock, log, metrics }: EndpointParts): Endpoints {
+  async function load(app_id: string): Promise<Endpoint | null> {
+    try {
+      const webhook = await tenancy.webhook(app_id)
+      return webhook && { ...webhook, life: endpointLife(webhook) }
+    } catch (error) {
+      if (error instanceof Unavailable) throw error
+      // Its secret does not open, say. Its events are kept as if it were paused, and nobody else's suffer.
+      log.error({ err: error, app_id }, 'endpoint.unreadable')
+      return { app_id, url: '', status: 'paused', secrets: [], life: endpointLife({ status: 'paused' }) }
+    }
+  }
+  const remembered = cached(load, { ...REMEMBERED, clock })
+
+  interface Report {
+    app_id: string
+    event: EndpointEvent
+  }
+
+  async function record(reports: Report[]): Promise<boolean[]> {
+    const [{ app_id } = { app_id: '' }] = reports
+    const paused = await take(
+      app_id,
+      reports.map(({ event }) => event),
+    )
+    return reports.map(() => paused)
+  }
+
+  async function take(app_id: string, events: EndpointEvent[]): Promise<boolean> {
+    for (let race = 0; race < MOST_RACES; race += 1) {
+      const endpoint = (await webhooks.get([app_id])).get(app_id)
+      if (!endpoint) return false
+      const { status, life, effects, changed } = stepEndpoint(endpoint, events)
+      if (!changed) return status === 'paused'
+      const [answer] = await webhooks.change([{ _id: app_id, rev: endpoint.rev, update: { $set: { status, life } } }])
+      if (answer === 'lost') continue
+      remembered.forget(app_id)
+      for (const effect of effects) tell(app_id, effect, life)
+      return status === 'paused'
+    }
+    throw new Error(`the endpoint of ${app_id} keeps changing under our hands`)
+  }
+
+  function tell(app_id: string, effect: EndpointEffect, { context }: SavedEndpoint): void {
+    if (effect.type === 'recovered') log.info({ app_id }, 'endpoint.recovered')
+    if (effect.type !== 'paused') return
+    const { reason } = effect
+    metrics.webhookPauses.inc({ reason })
+    log.warn({ app_id, reason, failures: context.failures }, 'endpoint.paused')
+  }
+
+  const together = gatherByKey<Report, boolean>(({ app_id }) => app_id, record, GROUP)
+
+  return {
+    get: remembered.get,
+    fresh(app_id) {
+      remembered.forget(app_id)
+      return remembered.get(app_id)
+    },
+    async report(app_id, event) {
+      // What changes nothing, which is the rule, is not worth asking the store.
+      const known = event.type === 'attempt.succeeded' ? await remembered.get(app_id) : null
+      if (known && !stepEndpoint(known, [event]).changed) return isPaused(known)
+      return together({ app_id, event })
+    },
+  }
+}

@@ -1,0 +1,88 @@
+// Events as they happen. In: what the outbox says. Out: every event is in the store, in one grouped insert; those whose endpoint has a
+// slot are inserted as claimed and called for at once, without waiting for the call. Said twice, an event is kept once.
+import { cached } from '../../infra/cache.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { EventDoc, NotifyBody } from '../../infra/otps/documents.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import type { Tenancy } from '../../infra/tenancy/tenancy.ts'
+import { KEPT_MS, keptUntil, newEvent } from '../../infra/webhooks/events.ts'
+import type { Ladder } from '../../infra/webhooks/ladder.ts'
+import type { Attempts } from './attempts.ts'
+import type { Backlogs } from './backlog.ts'
+import { givenUpAt } from './changes.ts'
+import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
+
+export type TakeIn = (happened: readonly NotifyBody[]) => Promise<void>
+
+export interface IntakeParts {
+  events: Pick<Docs<EventDoc>, 'insert'>
+  tenancy: Pick<Tenancy, 'app'>
+  endpoints: Pick<Endpoints, 'get'>
+  attempts: Pick<Attempts, 'reserve' | 'unreserve' | 'begin'>
+  backlogs: Pick<Backlogs, 'mark' | 'drain'>
+  ladder: Ladder
+  clock: Clock
+}
+
+const DAY_MS = 86_400_000
+/** Where the app is gone. */
+const RETENTION_DAYS = 30
+const APPS = { forMs: 5_000, most: 10_000 }
+
+/** An event about to be inserted; with an endpoint when a slot there is reserved for it. */
+interface Prepared {
+  event: EventDoc
+  endpoint: Endpoint | null
+}
+
+export function takingIn(parts: IntakeParts): TakeIn {
+  const { events, tenancy, endpoints, attempts, backlogs, ladder, clock } = parts
+  const retention = cached(async app_id => (await tenancy.app(app_id))?.settings.retention_days ?? RETENTION_DAYS, {
+    ...APPS,
+    clock,
+  })
+
+  async function prepare(body: NotifyBody): Promise<Prepared> {
+    const { event_id, app_id, company_id, mode, type, payload, at } = body
+    const purge_at = new Date(at + (await retention.get(app_id)) * DAY_MS)
+    const happened = { _id: event_id, app_id, company_id, mode, type, payload, created_at: at, purge_at }
+    const endpoint = await endpoints.get(app_id)
+    if (!endpoint) return { event: newEvent(happened, 'unsent'), endpoint: null }
+    const now = clock.now()
+    const kept = { ...happened, purge_at: keptUntil(happened, now + KEPT_MS + ladder.longestMs) }
+    if (isPaused(endpoint)) return { event: waiting(newEvent(kept, 'held'), 'kept'), endpoint: null }
+    if (!attempts.reserve(endpoint)) {
+      await backlogs.mark(app_id)
+      return { event: waiting(newEvent(kept, 'pending'), 'overflow'), endpoint: null }
+    }
+    const claim = { tries: 1, claimed_at: now, due_at: givenUpAt(now) }
+    return { event: { ...newEvent(kept, 'pending'), ...claim }, endpoint }
+  }
+
+  async function insert(prepared: readonly Prepared[]): Promise<('inserted' | 'duplicate')[]> {
+    try {
+      return await events.insert(prepared.map(({ event }) => event))
+    } catch (error) {
+      for (const { event, endpoint } of prepared) if (endpoint) attempts.unreserve(event.app_id)
+      throw error
+    }
+  }
+
+  /** One that was there before is seen to already, by whoever inserted it or by the sweeper. */
+  function goOn({ event, endpoint }: Prepared, isNew: boolean): void {
+    if (endpoint && isNew) attempts.begin(event, endpoint)
+    else if (endpoint) attempts.unreserve(event.app_id)
+    else if (isNew && event.backlog === 'overflow') backlogs.drain(event.app_id)
+  }
+
+  return async happened => {
+    const prepared = await Promise.all(happened.map(prepare))
+    const answers = await insert(prepared)
+    for (const [at, one] of prepared.entries()) goOn(one, answers[at] === 'inserted')
+  }
+}
+
+const waiting = (event: EventDoc, backlog: 'kept' | 'overflow'): EventDoc => ({
+  ...event,
+  ...{ backlog, backlog_at: event.created_at },
+})

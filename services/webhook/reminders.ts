@@ -1,0 +1,102 @@
+// Reminders of events whose next attempt falls due. In: which attempt, and when. Out: it is made when its time has come, not before, and
+// only if the store says that it is the next one. Woken early, it sleeps on: in the broker for as long as a delay there is, the rest in
+// hand, by the clock, where it holds nobody up.
+import { done, type Outcome, retry } from '../../infra/broker/broker.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { Logger } from '../../infra/log.ts'
+import type { EventDoc } from '../../infra/otps/documents.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import { eventState } from '../../infra/webhooks/events.ts'
+import type { Ladder } from '../../infra/webhooks/ladder.ts'
+import type { AttemptBody } from '../../infra/webhooks/work.ts'
+import type { Attempts } from './attempts.ts'
+import type { Backlogs } from './backlog.ts'
+import * as change from './changes.ts'
+import { type Endpoints, isPaused } from './endpoints.ts'
+import type { Settle } from './settle.ts'
+
+export interface Reminders {
+  handle(body: AttemptBody): Promise<Outcome>
+  stop(): void
+}
+
+export interface ReminderParts {
+  events: Pick<Docs<EventDoc>, 'get' | 'change'>
+  endpoints: Pick<Endpoints, 'get'>
+  attempts: Pick<Attempts, 'attempt' | 'room'>
+  backlogs: Pick<Backlogs, 'mark' | 'drain'>
+  settle: Settle
+  ladder: Ladder
+  clock: Clock
+  log: Logger
+}
+
+/** Waiting in hand. Past it, the sweeper has to remember. */
+const MOST_IN_HAND = 50_000
+
+export function reminders(parts: ReminderParts): Reminders {
+  const { events, endpoints, attempts, backlogs, settle, ladder, clock, log } = parts
+  const inHand = new Map<string, () => void>()
+  let stopped = false
+
+  function later(body: AttemptBody, ms: number): void {
+    const { event_id, app_id } = body
+    if (stopped || (inHand.size >= MOST_IN_HAND && !inHand.has(event_id))) return
+    inHand.get(event_id)?.()
+    const wake = (): void => {
+      inHand.delete(event_id)
+      now(body).catch(error => log.warn({ err: error, event_id, app_id }, 'webhook.postponed'))
+    }
+    inHand.set(event_id, clock.after(ms, wake))
+  }
+
+  async function now(body: AttemptBody): Promise<void> {
+    const event = (await events.get([body.event_id])).get(body.event_id)
+    if (!event || !isMeant(event, body)) return
+    if (event.claimed_at !== undefined) return giveUp(event, event.claimed_at)
+    const at = event.next_attempt_at ?? 0
+    if (at > clock.now()) return later({ ...body, at }, at - clock.now())
+    await take(event)
+  }
+
+  async function take(event: EventDoc): Promise<void> {
+    const { _id, rev, app_id } = event
+    const endpoint = await endpoints.get(app_id)
+    if (!endpoint) return void (await events.change([{ _id, rev, update: change.unsent() }]))
+    if (isPaused(endpoint)) return void (await events.change([{ _id, rev, update: change.held(event) }]))
+    if (attempts.room(endpoint) > 0 && (await attempts.attempt(event, endpoint))) return
+    // No slot; or somebody else's by now, and then this changes nothing.
+    await backlogs.mark(app_id)
+    await events.change([{ _id, rev, update: change.parked(event) }])
+    backlogs.drain(app_id)
+  }
+
+  /** Whoever made this call has not been heard of for too long. It may have arrived. */
+  async function giveUp(event: EventDoc, claimed_at: number): Promise<void> {
+    if (clock.now() < change.givenUpAt(claimed_at)) return
+    await settle(event, { at: claimed_at, ms: null, status: null, error: 'unknown', response: null })
+  }
+
+  return {
+    async handle(body) {
+      const left = body.at - clock.now()
+      if (left <= 0) return now(body).then(done)
+      const napMs = ladder.nap(left)
+      if (napMs !== null) return retry(napMs)
+      later(body, left)
+      return done()
+    },
+    stop() {
+      stopped = true
+      for (const cancel of inHand.values()) cancel()
+      inHand.clear()
+    },
+  }
+}
+
+/** Whether it is still this attempt that is to be made, or that is under way. */
+function isMeant(event: EventDoc, { round, attempt }: AttemptBody): boolean {
+  const state = eventState(event)
+  if (state.status !== 'pending' || event.backlog !== undefined || state.round !== round) return false
+  return attempt === (event.claimed_at === undefined ? state.tries + 1 : state.tries)
+}

@@ -1,0 +1,224 @@
+// The webhook actor and the sweeper on a store of a test's own, calling endpoints that exist only here. Time stands still until it is
+// moved. Apps are `app_shop` (with an endpoint), `app_blog` (with another) and `app_bare` (with none).
+import { Buffer } from 'node:buffer'
+import { expect } from 'chai'
+import type { Broker } from '../../infra/broker/broker.ts'
+import { embeddedBroker } from '../../infra/broker/embedded.ts'
+import { topology } from '../../infra/broker/topology.ts'
+import type { Service } from '../../infra/host.ts'
+import { newId } from '../../infra/ids.ts'
+import { createMetrics, type Metrics } from '../../infra/metrics.ts'
+import type { EventDoc, NotifyBody } from '../../infra/otps/documents.ts'
+import type { Outbound, OutboundRequest, OutboundResponse } from '../../infra/outbound/outbound.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import { applyBootstrap, readBootstrap } from '../../infra/tenancy/bootstrap.ts'
+import type { WebhookEndpoint } from '../../infra/tenancy/documents.ts'
+import { type WebhookControl, webhookControl } from '../../infra/webhooks/control.ts'
+import { brokerDelays } from '../../infra/webhooks/ladder.ts'
+import { stepEndpoint } from '../../machines/endpoint.step.ts'
+import { sweeper } from '../../services/sweeper/service.ts'
+import { webhook } from '../../services/webhook/service.ts'
+import { type CapturedLog, capturedLog } from './captured-log.ts'
+import { type TestClock, testClock } from './clock.ts'
+import { eventually } from './eventually.ts'
+import { testKeyring } from './tenancy.ts'
+
+export interface Called {
+  url: string
+  at: number
+  headers: Readonly<Record<string, string>>
+  body: string
+  event_id: string
+}
+
+/** How an endpoint answers: a status, or whatever else it does. */
+export type Answers = (call: Called, signal: AbortSignal) => number | Promise<number | OutboundResponse>
+
+export const SECONDS = 1000
+export const MINUTES = 60 * SECONDS
+export const HOURS = 60 * MINUTES
+export const BACKOFF = [5 * SECONDS, 5 * MINUTES, 30 * MINUTES]
+
+export interface WebhookWorld {
+  store: CountersignStore
+  clock: TestClock
+  log: CapturedLog
+  metrics: Metrics
+  control: WebhookControl
+  calls: Called[]
+  /** How endpoints answer from now on, by app; 200 unless told. */
+  answering(app: string, answers: Answers): void
+  /** Something happened; resolves when the actor has it. Answers the event's id. */
+  happen(app: string, fact?: Partial<NotifyBody>): Promise<string>
+  event(id: string): Promise<EventDoc>
+  endpoint(app: string): Promise<WebhookEndpoint>
+  callsOf(event_id: string): Called[]
+  /** Tries until it holds, time passing by a little. */
+  soon<T>(assertion: () => T | Promise<T>): Promise<T>
+  /** Lets time pass in steps, and what it brings about happen. */
+  pass(ms: number, step?: number): Promise<void>
+  /** What a crash does: nothing in hand is finished, nothing that waits in the broker is left. */
+  crash(): Promise<void>
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface WorldOptions {
+  backoff?: readonly number[]
+  /** For jitter: 0.5 is none. */
+  random?(): number
+  retention_days?: number
+}
+
+const webhookOf = (app: string) => ({ url: `https://${app}.example/hooks`, secret: `whsec_${secretOf(app)}` })
+export const secretOf = (app: string): string => Buffer.from(`the secret of ${app}, long enough`).toString('base64')
+
+export async function webhookWorld(store: CountersignStore, options: WorldOptions = {}): Promise<WebhookWorld> {
+  const { backoff = BACKOFF, random = () => 0.5, retention_days } = options
+  const clock = testClock()
+  const keyring = testKeyring()
+  const log = capturedLog()
+  const metrics = createMetrics()
+  const settings = retention_days === undefined ? {} : { settings: { retention_days } }
+  const apps = ['app_shop', 'app_blog'].map(id => ({ id, name: id, webhook: webhookOf(id), ...settings }))
+  const companies = [{ id: 'cmp_acme', name: 'Acme', apps: [...apps, { id: 'app_bare', name: 'Bare', ...settings }] }]
+  await applyBootstrap(readBootstrap(JSON.stringify({ companies })), { store, keyring, clock })
+
+  const calls: Called[] = []
+  const answers = new Map<string, Answers>()
+  const outbound: Outbound = {
+    async request(request) {
+      const call = calledWith(request, clock.now())
+      calls.push(call)
+      const app = new URL(call.url).hostname.replace('.example', '')
+      const answer = await (answers.get(app)?.(call, request.signal) ?? 200)
+      return typeof answer === 'number' ? { status: answer, headers: {}, body: Buffer.from('') } : answer
+    },
+    resolve: async host => host,
+    close: async () => {},
+  }
+
+  let broker: Broker
+  let services: Service[] = []
+  let alive = { yes: true }
+  const published: Pick<Broker, 'publish'> = { publish: (queue, message) => broker.publish(queue, message) }
+  const control = webhookControl({ ...{ store, clock, log: log.log }, broker: published, step: stepEndpoint })
+
+  async function start(): Promise<void> {
+    const delays = topology(brokerDelays({ channel: [1000], webhook: backoff }))
+    broker = embeddedBroker({ topology: delays, clock, log: log.log })
+    alive = { yes: true }
+    const parts = { broker, clock, log: log.log, metrics, keyring, store: untilDead(store, alive) }
+    services = [
+      webhook({ ...parts, outbound, random, config: { backoff: { channel: [], webhook: backoff } } }),
+      sweeper(parts),
+    ]
+    for (const service of services) await service.attach?.()
+  }
+
+  const world: WebhookWorld = {
+    ...{ store, clock, log, metrics, control, calls, start },
+    answering: (app, how) => void answers.set(app, how),
+    async happen(app, fact = {}) {
+      await clock.advance(1)
+      const at = clock.now()
+      const event_id = fact.event_id ?? newId('evt', at)
+      const body: NotifyBody = {
+        ...{ event_id, app_id: app, company_id: 'cmp_acme', mode: 'test', type: 'otp.approved' },
+        ...{ payload: { otp_id: 'otp_1', status: 'approved' }, at, ...fact },
+      }
+      await broker.publish('webhook.deliver', { id: event_id, body })
+      return event_id
+    },
+    async event(id) {
+      const found = (await store.docs('events').get([id])).get(id)
+      if (!found) throw new Error(`no ${id}`)
+      return found
+    },
+    async endpoint(app) {
+      const found = (await store.docs('webhooks').get([app])).get(app)
+      if (!found) throw new Error(`no endpoint of ${app}`)
+      return found
+    },
+    callsOf: event_id => calls.filter(call => call.event_id === event_id),
+    soon: assertion =>
+      eventually(async () => {
+        try {
+          return await assertion()
+        } catch (complaint) {
+          await clock.advance(20)
+          throw complaint
+        }
+      }),
+    async pass(ms, step = Math.min(ms, 1_000)) {
+      for (let passed = 0; passed < ms; passed += step) {
+        await clock.advance(Math.min(step, ms - passed))
+        await turns()
+      }
+    },
+    async crash() {
+      alive.yes = false
+      await broker.close(0)
+    },
+    async stop() {
+      // Whoever closed the store before us leaves nothing to finish.
+      const ended = Promise.allSettled(services.map(service => service.stop?.()))
+      await world.soon(() => Promise.race([ended, new Promise((_, reject) => setImmediate(reject))]))
+      await broker.close(0)
+    },
+  }
+  await start()
+  return world
+}
+
+/** Whatever is under way at a store takes a few turns of the event loop. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 8; turn += 1) await new Promise(resolve => setImmediate(resolve))
+}
+
+function calledWith({ url, headers, body }: OutboundRequest, at: number): Called {
+  const text = Buffer.from(body ?? '').toString()
+  return { url, at, headers, body: text, event_id: JSON.parse(text).id }
+}
+
+/** A dead process writes nothing: whatever it still wants of the store never comes back. */
+function untilDead(store: CountersignStore, alive: { yes: boolean }): CountersignStore {
+  const never = new Promise<never>(() => {})
+  return {
+    ...store,
+    docs(name) {
+      const docs = store.docs(name)
+      const wrapped = Object.entries(docs).map(([method, call]) => [
+        method,
+        (...args: never[]) => (alive.yes ? (call as (...args: never[]) => unknown)(...args) : never),
+      ])
+      return Object.fromEntries(wrapped)
+    },
+  }
+}
+
+/** An endpoint that answers when a test says so. */
+export function hanging(): { answers: Answers; waiting(): number; answerAll(status: number): void } {
+  const open = new Set<(status: number) => void>()
+  return {
+    answers: (_, signal) =>
+      new Promise((resolve, reject) => {
+        open.add(resolve)
+        signal.addEventListener('abort', () => {
+          open.delete(resolve)
+          reject(signal.reason)
+        })
+      }),
+    waiting: () => open.size,
+    answerAll(status) {
+      for (const answer of open) answer(status)
+      open.clear()
+    },
+  }
+}
+
+export const expectStatus = async (world: WebhookWorld, id: string, status: EventDoc['status']): Promise<EventDoc> => {
+  const event = await world.event(id)
+  expect(event.status, id).to.equal(status)
+  return event
+}
