@@ -25,7 +25,9 @@ describe('metrics', () => {
   it('are all named countersign_ and explained, unless the process itself is asked for', async () => {
     const { body } = await createMetrics().render()
     const helped = [...body.matchAll(/^# HELP (\S+) (.+)$/gm)].map(([, name]) => name)
-    expect(helped).to.have.length([...body.matchAll(/^# TYPE /gm)].length).and.include('countersign_queue_ready')
+    expect(helped)
+      .to.have.length([...body.matchAll(/^# TYPE /gm)].length)
+      .and.include('countersign_queue_ready')
     for (const name of helped) expect(name).to.match(/^countersign_[a-z_]+$/)
     expect((await createMetrics({ processMetrics: true }).render()).body).to.contain('process_cpu_user_seconds_total')
   })
