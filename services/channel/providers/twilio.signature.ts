@@ -13,8 +13,12 @@ export interface SignedByTwilio {
 /** A byte order mark is kept: it was not signed. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** What was signed are the fields, not the bytes: bytes that are no text become fields that nobody signed. */
-export const fieldsOf = (body: Uint8Array): URLSearchParams => new URLSearchParams(utf8.decode(body))
+/** A status is a few hundred bytes. Fields are sorted before anything is proven, so nobody may send many. */
+const MOST_BYTES = 16_384
+
+/** What was signed are the fields, not the bytes: bytes that are no text become fields that nobody signed. None when there are too many. */
+export const fieldsOf = (body: Uint8Array): URLSearchParams | null =>
+  body.length > MOST_BYTES ? null : new URLSearchParams(utf8.decode(body))
 
 export function isSignedByTwilio(signature: string | undefined, { url, fields, auth_token }: SignedByTwilio): boolean {
   if (signature === undefined) return false

@@ -28,7 +28,7 @@ export function twilio({ config }: { config: Config }, { outbound, clock, callba
     accept: 'application/json',
   }
 
-  return {
+  const provider: Provider = {
     async send({ recipient, text, errand }, signal) {
       const form = new URLSearchParams({ To: recipient, Body: text, ...senderOf(config) })
       form.set('ValidityPeriod', String(validityOf(errand, clock.now())))
@@ -37,11 +37,15 @@ export function twilio({ config }: { config: Config }, { outbound, clock, callba
       const answer = await ask(outbound, { method: 'POST', url, headers, body: form.toString(), signal })
       return { reference: takenAs(answer, clock.now()) }
     },
-
+  }
+  if (callbackUrl === null) return provider
+  return {
+    ...provider,
     // Twilio signs no time, so nothing tells a replay: it says once more what was said before, which changes nothing.
     hear({ url: called, headers: given, body }) {
       const fields = fieldsOf(body)
-      if (!isSignedByTwilio(given['x-twilio-signature'], { url: called, fields, auth_token })) throw new BadSignature()
+      if (!fields || !isSignedByTwilio(given['x-twilio-signature'], { url: called, fields, auth_token }))
+        throw new BadSignature()
       const delivery_id = called.searchParams.get('delivery_id')
       const reference = fields.get('MessageSid')
       const status = fields.get('MessageStatus')

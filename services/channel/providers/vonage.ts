@@ -25,7 +25,7 @@ export function vonage({ config }: { config: Config }, { outbound, clock, callba
   const token = vonageTokens(config)
   const url = `${base_url}/v1/messages`
   // Without the secret no receipt can be believed; then none is asked for.
-  const receipts = callbackUrl !== null && signature_secret !== null ? receiptsTo(callbackUrl) : {}
+  const receiptsUrl = signature_secret === null ? null : callbackUrl
 
   const provider: Provider = {
     async send(message, signal) {
@@ -34,12 +34,12 @@ export function vonage({ config }: { config: Config }, { outbound, clock, callba
         'content-type': 'application/json',
         accept: 'application/json',
       }
-      const body = JSON.stringify({ ...payloadOf(message, config), ...receipts })
+      const body = JSON.stringify({ ...payloadOf(message, config), ...receiptsTo(receiptsUrl) })
       const answer = await ask(outbound, { method: 'POST', url, headers, body, signal })
       return { reference: takenAs(answer, clock.now()) }
     },
   }
-  if (signature_secret === null) return provider
+  if (signature_secret === null || receiptsUrl === null) return provider
   return {
     ...provider,
     hear({ headers, body }, now) {
@@ -51,7 +51,7 @@ export function vonage({ config }: { config: Config }, { outbound, clock, callba
 }
 
 /** For this message alone; the application's own address stays what it is. */
-const receiptsTo = (callbackUrl: string) => ({ webhook_url: callbackUrl, webhook_version: 'v1' })
+const receiptsTo = (url: string | null) => (url === null ? {} : { webhook_url: url, webhook_version: 'v1' })
 
 /** Vonage wants numbers without a plus. */
 const payloadOf = ({ recipient, text, errand }: Rendered, { from }: Config) => ({

@@ -177,6 +177,17 @@ describe("Twilio's receipts", () => {
     refused({ ...receipt('sent'), body: Buffer.alloc(1_000_000, '%') })
   })
 
+  it('is refused when it is larger than any status, signed or not', () => {
+    const statusOf = (filler: string): Callback => {
+      const fields = { MessageStatus: 'sent', MessageSid: 'SM1', Filler: filler }
+      const headers = { 'x-twilio-signature': twilioSignature(ACCOUNT.auth_token, CALLBACK_URL, fields) }
+      const body = Buffer.from(new URLSearchParams(fields).toString())
+      return { method: 'POST', url: new URL(CALLBACK_URL), headers, body }
+    }
+    expect(heard(statusOf('x'.repeat(16_000)))).to.have.lengthOf(1)
+    refused(statusOf('x'.repeat(17_000)))
+  })
+
   it('is heard whatever it says, once Twilio signed it', () => {
     const field = fc.tuple(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }))
     fc.assert(

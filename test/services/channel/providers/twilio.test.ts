@@ -58,8 +58,10 @@ describe('Twilio', () => {
     })
 
     it('asks for no receipts where there is no address for them', async () => {
-      await send(made({}, { callbackUrl: null }))
+      const provider = made({}, { callbackUrl: null })
+      await send(provider)
       expect(api.messages.at(-1)?.form).not.to.have.property('StatusCallback')
+      expect(provider).not.to.have.property('hear')
     })
 
     it('says every text as it is', async () => {
