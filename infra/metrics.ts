@@ -69,6 +69,12 @@ const instruments = (registry: Registry) => {
       labelNames: ['channel', 'provider', 'state'],
       registers,
     }),
+    messagesReceived: new Counter({
+      name: 'countersign_messages_received_total',
+      help: 'What users wrote on WhatsApp, by what came of it: acted upon, or why nothing changed.',
+      labelNames: ['mode', 'outcome'],
+      registers,
+    }),
     callbacks: new Counter({
       name: 'countersign_callbacks_total',
       help: 'What providers told us: receipts and messages that were passed on, and those that were of no use.',

@@ -1,73 +1,56 @@
 // News from outside, through the durable queue: what became of a delivery, what a user wrote, what time it is. Each becomes a
 // command for the same load → step → save as a client's call. Said twice, it changes nothing the second time.
 import { type Delivered, dead, done, type Outcome, retry } from '../../infra/broker/broker.ts'
-import type { Cache } from '../../infra/cache.ts'
-import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
-import type { Logger } from '../../infra/log.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
-import { samePhone } from '../../infra/otps/phones.ts'
-import { atRest, inFlight } from '../../infra/otps/sealing.ts'
-import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Fresh } from '../../machines/otp.ts'
 import type { OtpReport, OtpReports } from '../../machines/reports.ts'
 import type { KnownApp } from './apps.ts'
-import type { Commit } from './commit.ts'
+import type { Intent } from './commit.ts'
 import { freshFor } from './fresh.ts'
+import { type InboundParts, receiving } from './inbound.ts'
+import { reserveMessage } from './messages.ts'
 
-export interface ReportParts {
+export interface ReportParts extends InboundParts {
   keyring: Keyring
-  clock: Clock
-  log: Logger
-  apps: Cache<KnownApp | null>
-  otps: Pick<Docs<OtpDoc>, 'find'>
-  commit: Commit
 }
+
+type DeliveryReport = Extract<OtpReport, { type: 'delivery.reported' }>
 
 const RETRY_MS = 1_000
 /** Most news leads to no further delivery, and then nobody asks what one would need. */
 const NOWHERE_TO_GO: Fresh = { usable: [], delivery_id: '', link: null }
 
 export const reporting = (parts: ReportParts) => {
-  const { keyring, clock, log, apps, otps, commit } = parts
+  const { clock, log, apps, commit } = parts
+  const receive = receiving(parts)
 
-  async function delivery(id: string, report: Extract<OtpReport, { type: 'delivery.reported' }>): Promise<void> {
-    const { otp_id, delivery_id: reported_id, status, at } = report
+  async function delivery(id: string, report: DeliveryReport): Promise<void> {
+    const { otp_id, status } = report
+    const committed = await commit(otp_id, null, news(id, report, status === 'failed'))
+    // It failed all the same; it only does not go on by itself.
+    if (committed && 'refusal' in committed) await commit(otp_id, null, news(id, report, false))
+  }
+
+  function news(id: string, { delivery_id: reported_id, status, at }: DeliveryReport, goesOn: boolean): Intent {
     const event_id = newId('evt', clock.now())
-    await commit(otp_id, null, {
+    const appOf = async (doc: OtpDoc): Promise<KnownApp | null> =>
+      goesOn && doc.context.rules.auto_fallback ? apps.get(doc.app_id) : null
+    return {
       async command(doc) {
-        const app = status === 'failed' && doc.context.rules.auto_fallback ? await apps.get(doc.app_id) : null
+        const app = await appOf(doc)
         const fresh = app ? freshFor(doc.context, app, parts) : NOWHERE_TO_GO
         return { ...fresh, id, type: 'delivery.reported', at, reported_id, status, event_id }
       },
-    })
-  }
-
-  async function message(id: string, report: Extract<OtpReport, { type: 'message.received' }>): Promise<void> {
-    const { app_id, mode, references, sealed_from, at } = report
-    const from = keyring.unseal(sealed_from, inFlight.from)
-    for (const reference of references) {
-      const [doc] = await otps.find({ reference }, { sort: { reference: 1 }, limit: 1 })
-      if (!doc) continue
-      const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
-      // Anyone can be sent a link and made to open it: only the recipient's own message counts.
-      const theirs = doc.app_id === app_id && doc.mode === mode && samePhone(recipient, from)
-      if (!theirs) {
-        log.warn({ otp_id: doc._id, app_id }, 'message.ignored')
-        continue
-      }
-      const fresh = { delivery_id: newId('dlv', clock.now()), event_id: newId('evt', clock.now()) }
-      await commit(doc._id, null, {
-        command: () => ({ ...fresh, id: `${id}:${doc._id}`, type: 'message.received', at, reference }),
-      })
+      ...(goesOn ? { reserve: async (next, doc) => reserveMessage(parts, await appOf(doc), next, doc) } : {}),
     }
   }
 
   const handle = (id: string, report: OtpReport): Promise<unknown> => {
     if (report.type === 'delivery.reported') return delivery(id, report)
-    if (report.type === 'message.received') return message(id, report)
+    if (report.type === 'message.received') return receive(id, report)
     return commit(report.otp_id, null, { command: () => ({ id, type: 'otp.lapse', at: clock.now() }) })
   }
 

@@ -5,17 +5,16 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { atRest } from '../../infra/otps/sealing.ts'
 import type { OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
-import { magicOf } from '../../machines/magic.ts'
 import type { Step } from '../../machines/otp.step.ts'
 import { verificationAnswer } from './answers.ts'
 import type { KnownApp } from './apps.ts'
 import type { Commit } from './commit.ts'
 import { freshFor } from './fresh.ts'
 import type { Limits } from './limits.ts'
-import { messageQuota } from './quotas.ts'
+import { reserveMessage } from './messages.ts'
 import { abusiveAddress } from './refusals.ts'
 import type { Reputation } from './reputation.ts'
-import { type Reservation, reserve } from './reserve.ts'
+import type { Reservation } from './reserve.ts'
 
 type ResendCall = Extract<OtpCall, { type: 'otp.resend' }>
 
@@ -38,19 +37,14 @@ export const resending = (parts: ResendParts) => {
         at: clock.now(),
         named: call.channel,
       }),
-      reserve: (next, doc) => reserveMessage(parts, app, next, doc),
+      reserve: (next, doc) => reserveResend(app, next, doc),
     })
     return verificationAnswer(committed, clock.now())
   }
 
-  async function reserveMessage(parts: ResendParts, app: KnownApp, next: Step, doc: OtpDoc): Promise<Reservation> {
+  async function reserveResend(app: KnownApp, next: Step, doc: OtpDoc): Promise<Reservation> {
     const refusal = await addressRefusal(doc)
-    if (refusal) return { refusal, undo: async () => {} }
-    const isMessage = next.saved.context.deliveries.length > doc.context.deliveries.length
-    const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
-    const isMagic = doc.mode === 'test' && magicOf(recipient) !== null
-    const quotas = isMessage && !isMagic ? [messageQuota(doc, doc.recipient, app.settings.limits)] : []
-    return reserve(parts.limits, quotas)
+    return refusal ? { refusal, undo: async () => {} } : reserveMessage(parts, app, next, doc)
   }
 
   /** The address of the original send, judged by today's lists. */

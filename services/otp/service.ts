@@ -5,6 +5,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
 import type { Logger } from '../../infra/log.ts'
+import type { Metrics } from '../../infra/metrics.ts'
 import { relaying } from '../../infra/otps/outbox.ts'
 import { serially } from '../../infra/serially.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
@@ -32,6 +33,7 @@ export interface OtpParts {
   keyring: Keyring
   clock: Clock
   log: Logger
+  metrics: Metrics
 }
 
 /** One by one, and many at once: a call that waits (for whoever holds its idempotency key) must keep nobody else waiting. What they
@@ -39,7 +41,7 @@ export interface OtpParts {
 const CALLS = { prefetch: 256, batch: 1, parallel: 10_000 }
 const REPORTS = { prefetch: 256, batch: 64, parallel: 8 }
 
-export function otp({ broker, store, keyring, clock, log }: OtpParts): Service {
+export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): Service {
   const otps = groupedDocs(store.docs('otps'))
   const claims = claiming({ claims: groupedDocs(store.docs('claims')), otps, clock })
   const apps = knownApps({ tenancy: tenancy({ store, keyring }), clock })
@@ -49,7 +51,7 @@ export function otp({ broker, store, keyring, clock, log }: OtpParts): Service {
   const racing = committing({ otps, relay, lately: recent })
   const commit: Commit = (otp_id, owner, intent) => inTurn(otp_id, () => racing(otp_id, owner, intent))
   const parts = {
-    ...{ keyring, clock, log, otps, apps, claims, relay, commit, lately: recent },
+    ...{ keyring, clock, log, metrics, otps, apps, claims, relay, commit, lately: recent },
     limits: limits({ counters: groupedDocs(store.docs('counters')), clock }),
     reputation: reputations({ ranges: store.docs('ip_ranges'), clock }),
   }

@@ -28,6 +28,13 @@ eachFlow('wa.me links', flow => {
   const becomes = (by: Caller, otp_id: string, expected: string): Promise<unknown> =>
     flow.soon(async () => expect((await by.status(otp_id)).body.status).to.equal(expected))
 
+  /** Why messages that named it came to nothing. */
+  const ignored = (otp_id: string): unknown[] =>
+    flow.countersign.log
+      .lines()
+      .filter(line => line.msg === 'message.ignored' && line.otp_id === otp_id)
+      .map(({ outcome }) => outcome)
+
   describe('that fetch a code', () => {
     it('send nothing until the user writes; the answer is the code', async () => {
       const shop = await flow.tenant(settings('link_code'))
@@ -55,6 +62,18 @@ eachFlow('wa.me links', flow => {
         expect(deliveries.map(({ status }: { status: string }) => status)).to.deep.equal(['delivered', 'delivered'])
       })
     })
+
+    it('count as messages to the recipient: past the limit there is no answer, and that is on record', async () => {
+      const shop = await flow.tenant(
+        settings('link_code', { limits: { recipient_messages: [{ max: 1, seconds: 3600 }] } }),
+      )
+      const { otp_id, to, url } = await linked(shop.server)
+      await says(shop, to, textOf(url))
+      await flow.code(to, 1)
+      await says(shop, to, textOf(url))
+      await flow.soon(() => expect(ignored(otp_id)).to.deep.equal(['too_many_messages']))
+      expect((await shop.server.status(otp_id)).body.deliveries).to.have.length(1)
+    })
   })
 
   describe('that approve', () => {
@@ -81,10 +100,7 @@ eachFlow('wa.me links', flow => {
       const shop = await flow.tenant(settings('link_inbound'))
       const { otp_id, to, url } = await linked(shop.server)
       await says(shop, freshNumber(), textOf(url))
-      await flow.soon(() => {
-        const ignored = flow.countersign.log.lines().filter(({ msg }) => msg === 'message.ignored')
-        expect(ignored.map(line => line.otp_id)).to.include(otp_id)
-      })
+      await flow.soon(() => expect(ignored(otp_id)).to.deep.equal(['stranger']))
       expect((await shop.server.status(otp_id)).body.status).to.equal('pending')
       await says(shop, to, textOf(url))
       await becomes(shop.server, otp_id, 'approved')
@@ -112,6 +128,7 @@ eachFlow('wa.me links', flow => {
       const { otp_id, to, url } = await linked(shop.server)
       await flow.pass(600_000)
       await says(shop, to, textOf(url))
+      await flow.soon(() => expect(ignored(otp_id)).to.deep.equal(['too_late']))
       const alive = await linked(shop.server)
       await says(shop, alive.to, textOf(alive.url))
       await becomes(shop.server, alive.otp_id, 'approved')

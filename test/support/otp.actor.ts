@@ -5,6 +5,7 @@ import { embeddedBroker } from '../../infra/broker/embedded.ts'
 import { topology } from '../../infra/broker/topology.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
+import { createMetrics } from '../../infra/metrics.ts'
 import { atRest, inFlight } from '../../infra/otps/sealing.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
@@ -35,7 +36,7 @@ export async function actorOn(store: CountersignStore, keyring: Keyring = testKe
   const clock = testClock()
   const { log } = capturedLog()
   const broker = embeddedBroker({ topology: topology({ channel: [1_000], webhook: [1_000] }), clock, log })
-  await otp({ broker, store, keyring, clock, log }).attach?.()
+  await otp({ broker, store, keyring, clock, log, metrics: createMetrics() }).attach?.()
   const ask = async (body: OtpCall) =>
     (await broker.request('otp.calls', { id: randomUUID(), body }, 10_000)) as OtpAnswer
 

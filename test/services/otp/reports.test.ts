@@ -1,13 +1,18 @@
 import { expect } from 'chai'
 import type { Delivered } from '../../../infra/broker/broker.ts'
 import { cached } from '../../../infra/cache.ts'
+import { createMetrics } from '../../../infra/metrics.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { Commit } from '../../../services/otp/commit.ts'
+import type { Limits } from '../../../services/otp/limits.ts'
 import { reporting } from '../../../services/otp/reports.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { testKeyring } from '../../support/tenancy.ts'
+
+/** Nothing here sends a message. */
+const noLimits = {} as Limits
 
 describe('news for the OTP actor', () => {
   const clock = testClock()
@@ -18,6 +23,7 @@ describe('news for the OTP actor', () => {
   const handling = (commit: Commit) =>
     reporting({
       ...{ clock, commit, keyring: testKeyring(), log: capturedLog().log, otps: { find: async () => [] } },
+      ...{ metrics: createMetrics(), limits: noLimits },
       apps: cached(async () => null, { forMs: 1, most: 1, clock }),
     })
 

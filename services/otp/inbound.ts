@@ -1,0 +1,70 @@
+// What a user wrote on WhatsApp. In: a report of it, its sender sealed. Out: the verification it names is approved, or its code is on its
+// way, if the recipient wrote it in time; otherwise nothing changes, and that is on record.
+import type { Cache } from '../../infra/cache.ts'
+import type { Clock } from '../../infra/clock.ts'
+import { newId } from '../../infra/ids.ts'
+import type { Logger } from '../../infra/log.ts'
+import type { Metrics } from '../../infra/metrics.ts'
+import type { OtpDoc } from '../../infra/otps/documents.ts'
+import { samePhone } from '../../infra/otps/phones.ts'
+import { atRest, inFlight } from '../../infra/otps/sealing.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import type { OtpReport } from '../../machines/reports.ts'
+import type { KnownApp } from './apps.ts'
+import type { Commit } from './commit.ts'
+import { type MessageParts, reserveMessage } from './messages.ts'
+
+export interface InboundParts extends MessageParts {
+  clock: Clock
+  log: Logger
+  metrics: Pick<Metrics, 'messagesReceived'>
+  apps: Pick<Cache<KnownApp | null>, 'get'>
+  otps: Pick<Docs<OtpDoc>, 'find'>
+  commit: Commit
+}
+
+type MessageReport = Extract<OtpReport, { type: 'message.received' }>
+
+const ACTED_UPON = 'acted_upon'
+
+export const receiving = (parts: InboundParts) => {
+  const { keyring, clock, log, metrics, apps, otps, commit } = parts
+
+  /** What a message that names a verification comes to, in a word. */
+  async function said(id: string, doc: OtpDoc, reference: string, report: MessageReport): Promise<string> {
+    const { app_id, mode, sealed_from, at } = report
+    const from = keyring.unseal(sealed_from, inFlight.from)
+    const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
+    // Anyone can be sent a link and made to open it: only the recipient's own message counts.
+    if (doc.app_id !== app_id || doc.mode !== mode || !samePhone(recipient, from)) return 'stranger'
+    const fresh = { delivery_id: newId('dlv', clock.now()), event_id: newId('evt', clock.now()) }
+    const committed = await commit(doc._id, null, {
+      command: () => ({ ...fresh, id: `${id}:${doc._id}`, type: 'message.received', at, reference }),
+      reserve: async (next, doc) => reserveMessage(parts, await apps.get(doc.app_id), next, doc),
+    })
+    if (committed === null) return 'unknown_reference'
+    if ('refusal' in committed) return 'too_many_messages'
+    return committed.reply.kind === 'noted' && committed.reply.changed ? ACTED_UPON : 'too_late'
+  }
+
+  async function receive(id: string, report: MessageReport): Promise<void> {
+    let known = false
+    for (const reference of report.references) {
+      const [doc] = await otps.find({ reference }, { sort: { reference: 1 }, limit: 1 })
+      if (!doc) continue
+      known = true
+      noteMessage(report, await said(id, doc, reference, report), doc._id)
+    }
+    if (!known) noteMessage(report, 'unknown_reference')
+  }
+
+  /** Whatever changes nothing is on record: a stranger's message may be somebody made to approve another's sign-in. */
+  function noteMessage({ app_id, mode }: MessageReport, outcome: string, otp_id?: string): void {
+    metrics.messagesReceived.inc({ mode, outcome })
+    const fields = { app_id, outcome, ...(otp_id === undefined ? {} : { otp_id }) }
+    if (outcome === ACTED_UPON) log.info(fields, 'message.received')
+    else log.warn(fields, 'message.ignored')
+  }
+
+  return receive
+}
