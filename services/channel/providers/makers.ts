@@ -4,8 +4,10 @@ import type { TenantProvider } from '../../../infra/tenancy/tenancy.ts'
 import type { Provider, Tools } from '../provider.ts'
 import { http } from './http.ts'
 import { smtp } from './smtp.ts'
+import { telegramGateway } from './telegram_gateway.ts'
 import { twilio } from './twilio.ts'
 import { vonage } from './vonage.ts'
+import { whatsappCloud } from './whatsapp_cloud.ts'
 
 /** Made once and kept while the config stays. It never throws: a config that cannot work shows when it is used. */
 export type Maker<T extends ProviderType> = (setup: Extract<TenantProvider, { type: T }>, tools: Tools) => Provider
@@ -15,5 +17,7 @@ export const MAKERS: { readonly [T in ProviderType]?: Maker<T> } = {
   twilio,
   vonage,
   http,
+  whatsapp_cloud: whatsappCloud,
+  telegram_gateway: telegramGateway,
   smtp,
 }

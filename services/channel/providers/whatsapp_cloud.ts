@@ -1,0 +1,108 @@
+// WhatsApp by Meta's Cloud API. In: a message, of which an approved authentication template takes the code alone: once in its text, once
+// for the button that copies it. Out: a message named by its wamid. Users who wrote to us are answered in plain text.
+// https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/copy-code-button-authentication-templates
+import { z } from 'zod'
+import type { ProviderConfigs } from '../../../infra/tenancy/providers.ts'
+import { type Provider, ProviderFault, RecipientFault, type Rendered, type Tools, UnknownOutcome } from '../provider.ts'
+import { type Answer, ask, faultOf, isSuccess } from './answers.ts'
+import { hearing, shaking } from './whatsapp_cloud.hear.ts'
+import { metaLanguages } from './whatsapp_cloud.languages.ts'
+
+type Config = ProviderConfigs['whatsapp_cloud']
+
+/** How long a translation that does not exist is not asked for again. */
+const REMEMBER_MS = 600_000
+
+export function whatsappCloud(
+  { config }: { config: Config },
+  { outbound, clock }: Pick<Tools, 'outbound' | 'clock'>,
+): Provider {
+  const { phone_number_id, access_token, app_secret, verify_token, template, template_language } = config
+  const url = `${config.base_url}/${config.api_version}/${encodeURIComponent(phone_number_id)}/messages`
+  const headers = {
+    ...{ authorization: `Bearer ${access_token}`, 'content-type': 'application/json', accept: 'application/json' },
+  }
+  const missing = new Map<string, number>()
+
+  const post = (to: string, message: object, signal: AbortSignal): Promise<Answer> => {
+    const addressed = { messaging_product: 'whatsapp', recipient_type: 'individual', to: international(to), ...message }
+    return ask(outbound, { method: 'POST', url, headers, body: JSON.stringify(addressed), signal })
+  }
+
+  /** All there may be, best first; those known to be missing last, for they may have been added. */
+  function languagesFor(message: Rendered): string[] {
+    if (template_language !== null) return [template_language]
+    const wanted = [...metaLanguages(message.errand.otp.locale), ...metaLanguages(message.locale), 'en', 'en_US']
+    const isMissing = (language: string): boolean => (missing.get(language) ?? 0) > clock.now()
+    const all = [...new Set(wanted)]
+    return [...all.filter(language => !isMissing(language)), ...all.filter(isMissing)]
+  }
+
+  return {
+    async send(message, signal) {
+      if (template === null) throw new ProviderFault('it has no template configured')
+      const languages = languagesFor(message)
+      for (;;) {
+        const language = languages.shift() ?? ''
+        const answer = await post(message.recipient, templated(message, template, language), signal)
+        // Nothing was sent, and a text in another language is better than none.
+        if (codeOf(answer) !== NO_SUCH_TRANSLATION) return { reference: takenAs(answer, clock.now()) }
+        missing.set(language, clock.now() + REMEMBER_MS)
+        if (languages.length === 0) throw faultOf(answer, clock.now(), NO_SUCH_TRANSLATION)
+      }
+    },
+
+    async reply(to, text, signal) {
+      const answer = await post(to, { type: 'text', text: { preview_url: false, body: text } }, signal)
+      return { reference: takenAs(answer, clock.now()) }
+    },
+
+    ...(app_secret === null ? {} : { hear: hearing(app_secret, phone_number_id) }),
+    ...(verify_token === null ? {} : { shake: shaking(verify_token) }),
+  }
+}
+
+/** Without its plus Meta would take a number for one of the business's own country. */
+const international = (number: string): string => (number.startsWith('+') ? number : `+${number}`)
+
+function templated({ code, errand }: Rendered, name: string, language: string): object {
+  const parameters = [{ type: 'text', text: code }]
+  const components = [
+    { type: 'body', parameters },
+    { type: 'button', sub_type: 'url', index: '0', parameters },
+  ]
+  return {
+    type: 'template',
+    template: { name, language: { code: language }, components },
+    // Comes back with each receipt, so that one that overtakes the answer finds its delivery too.
+    biz_opaque_callback_data: errand.delivery.delivery_id,
+  }
+}
+
+const TAKEN = z.object({ messages: z.tuple([z.object({ id: z.string().min(1).max(1_000) })]) })
+const REFUSED = z.object({ error: z.object({ code: z.int() }) })
+
+const codeOf = ({ json }: Answer): number | undefined => REFUSED.safeParse(json).data?.error.code
+
+function takenAs(answer: Answer, now: number): string {
+  const code = codeOf(answer)
+  if (isSuccess(answer) && code === undefined) {
+    const taken = TAKEN.safeParse(answer.json)
+    if (taken.success) return taken.data.messages[0].id
+    throw new UnknownOutcome('it took the message, as it seems, and named none')
+  }
+  if (code !== undefined && answer.status < 500 && RECIPIENTS_FAULTS.has(code))
+    throw new RecipientFault(`it answered ${answer.status}, ${code}`)
+  throw faultOf(answer, now, code)
+}
+
+const NO_SUCH_TRANSLATION = 132001
+
+/** https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes. All others depend on the account:
+ *  its token (0, 190), permissions (3, 10, 200–299), rates (4, 80007, 130429, 131048, 131056), payment (131042), template (132…), standing
+ *  (368, 131031), country (130497), test list (131030), service window (131047); or on Meta itself (1, 2, 131000, 131016). Another provider may do better. */
+const RECIPIENTS_FAULTS: ReadonlySet<number> = new Set([
+  130472, // the number is part of an experiment of Meta's, for every business
+  131021, // the sender's own number
+  131026, // not on WhatsApp, or not able to get this
+])

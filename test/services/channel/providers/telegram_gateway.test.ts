@@ -1,0 +1,138 @@
+import { expect } from 'chai'
+import {
+  type Provider,
+  ProviderFault,
+  RecipientFault,
+  type Tools,
+  UnknownOutcome,
+} from '../../../../services/channel/provider.ts'
+import { telegramGateway } from '../../../../services/channel/providers/telegram_gateway.ts'
+import { itSortsTrouble } from '../../../support/vendors/faults.ts'
+import {
+  type Bench,
+  bench,
+  CALLBACK_URL,
+  CODE,
+  callbackOf,
+  DELIVERY_ID,
+  faultOf,
+  RECIPIENT,
+  rendered,
+  send,
+} from '../../../support/vendors/provider.ts'
+import { type Telegram, telegramError, telegramReport, telegramVendor } from '../../../support/vendors/telegram.ts'
+import { type Answer, vendor } from '../../../support/vendors/vendor.ts'
+
+describe('the Telegram Gateway', () => {
+  let api: Telegram
+  let tools: Bench
+
+  before(async () => {
+    tools = bench()
+    api = await telegramVendor({ now: tools.clock.now })
+  })
+  after(async () => {
+    await tools.outbound.close()
+    await api.close()
+  })
+
+  const made = (over: Partial<Tools> = {}, more: { token?: string; base_url?: string } = {}): Provider =>
+    telegramGateway({ config: { token: api.token, base_url: api.url, ...more } }, { ...tools, ...over })
+
+  describe('sending', () => {
+    it('posts the code, how long it lives, and whose receipt it will be; keeps the id of the request', async () => {
+      const taken = await send(made())
+      const message = api.messages.at(-1)
+      expect(taken).to.deep.equal({ reference: message?.request_id })
+      expect(message).to.deep.include({ phone_number: RECIPIENT, code: CODE, ttl: 600, payload: DELIVERY_ID })
+      expect(message?.callback_url).to.equal(CALLBACK_URL)
+    })
+
+    it('asks once: checking first would be charged too', async () => {
+      const seen = api.seen.length
+      await send(made())
+      expect(api.seen.slice(seen).map(({ path }) => path)).to.deep.equal(['/sendVerificationMessage'])
+    })
+
+    for (const [left, ttl] of [
+      [600_000, 600],
+      [90_999, 90],
+      [1_000, 30],
+      [-5_000, 30],
+      [7_200_000, 3600],
+    ] as const)
+      it(`lets a message live as long as its code, within what Telegram takes: ${left} ms left, ${ttl} s`, async () => {
+        const message = rendered()
+        message.errand.otp.expires_at = tools.clock.now() + left
+        await send(made(), message)
+        expect(api.messages.at(-1)?.ttl).to.equal(ttl)
+      })
+
+    for (const callbackUrl of [null, 'http://verify.example/callbacks/app_shop/gateway', `https://${'x'.repeat(249)}`])
+      it(`asks for no reports where Telegram would not call: ${callbackUrl?.slice(0, 20)}`, async () => {
+        const provider = made({ callbackUrl })
+        await send(provider)
+        expect(api.messages.at(-1)).to.not.have.property('callback_url')
+        expect(provider).to.not.have.property('hear')
+      })
+
+    it('is told of receipts, by delivery, that it understands', async () => {
+      const provider = made()
+      await send(provider)
+      const message = api.messages.at(-1)
+      const report = message && telegramReport(message, 'delivered', { token: api.token, now: tools.clock.now() })
+      expect(report && provider.hear?.(callbackOf(report), tools.clock.now())).to.deep.equal([
+        { kind: 'receipt', delivery_id: DELIVERY_ID, reference: message?.request_id, status: 'delivered' },
+      ])
+    })
+  })
+
+  describe('refusals', () => {
+    const answering = async (answer: Answer): Promise<Error> => {
+      const odd = await vendor({ take: () => ({ answer }), refused: () => answer, receipt: () => null })
+      const fault = await faultOf(send(made({}, { base_url: odd.url })))
+      await odd.close()
+      return fault
+    }
+
+    for (const name of ['PHONE_NUMBER_INVALID', 'PHONE_NUMBER_NOT_FOUND', 'PHONE_NUMBER_NOT_AVAILABLE'])
+      it(`${name} is the recipient's`, async () => {
+        for (const status of [200, 400])
+          expect(await answering(telegramError(name, status))).to.be.instanceOf(RecipientFault)
+      })
+
+    for (const name of [
+      ...['ACCESS_TOKEN_INVALID', 'ACCESS_TOKEN_REQUIRED', 'BALANCE_NOT_ENOUGH', 'TTL_INVALID', 'CODE_INVALID'],
+      ...['CALLBACK_URL_INVALID', 'FLOOD_WAIT', 'UNKNOWN_METHOD', 'SOMETHING_NEW', 'not a name', '', '__proto__'],
+    ])
+      it(`${JSON.stringify(name)} is the provider's`, async () => {
+        const fault = await answering(telegramError(name))
+        expect(fault).to.be.instanceOf(ProviderFault).and.to.have.property('retryAfterMs', null)
+      })
+
+    it('FLOOD_WAIT_n says for how long', async () => {
+      expect(await answering(telegramError('FLOOD_WAIT_17'))).to.have.property('retryAfterMs', 17_000)
+      expect(await answering(telegramError('FLOOD_WAIT_86400', 429))).to.have.property('retryAfterMs', 3_600_000)
+    })
+
+    it('MESSAGE_ALREADY_SENT says that it may be there', async () => {
+      expect(await answering(telegramError('MESSAGE_ALREADY_SENT'))).to.be.instanceOf(UnknownOutcome)
+    })
+
+    it('with the wrong token is the provider’s', async () => {
+      expect(await faultOf(send(made({}, { token: 'another' })))).to.be.instanceOf(ProviderFault)
+    })
+
+    it('say the error by its name alone, and only if it looks like one', async () => {
+      expect((await answering(telegramError('BALANCE_NOT_ENOUGH', 402))).message).to.equal(
+        'it answered 402, BALANCE_NOT_ENOUGH',
+      )
+      expect((await answering(telegramError(`no ${RECIPIENT} ${CODE}`))).message).to.equal('it answered 200')
+    })
+  })
+
+  itSortsTrouble({
+    ...{ vendor: () => api, bench: () => tools, make: over => made(over), secrets: () => [api.token] },
+    ...{ refused: RecipientFault, reads: true },
+  })
+})

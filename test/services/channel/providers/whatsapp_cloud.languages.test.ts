@@ -1,0 +1,41 @@
+import { expect } from 'chai'
+import { LANGUAGES } from '../../../../infra/texts/texts.ts'
+import { metaLanguages } from '../../../../services/channel/providers/whatsapp_cloud.languages.ts'
+
+describe("Meta's languages", () => {
+  for (const [tag, codes] of Object.entries({
+    en: ['en', 'en_US', 'en_GB'],
+    'en-US': ['en_US', 'en', 'en_GB'],
+    'en-GB': ['en_GB', 'en', 'en_US'],
+    'en-AU': ['en', 'en_US', 'en_GB'],
+    es: ['es', 'es_ES', 'es_MX', 'es_AR'],
+    'es-MX': ['es_MX', 'es', 'es_ES', 'es_AR'],
+    pt: ['pt_BR', 'pt_PT'],
+    'pt-PT': ['pt_PT', 'pt_BR'],
+    zh: ['zh_CN'],
+    'zh-SG': ['zh_CN'],
+    'zh-Hant': ['zh_TW', 'zh_HK'],
+    'zh-HK': ['zh_HK', 'zh_TW'],
+    'zh-Hant-HK': ['zh_HK', 'zh_TW'],
+    no: ['nb'],
+    nn: ['nb'],
+    'nb-NO': ['nb'],
+    iw: ['he'],
+    tl: ['fil'],
+    'fr-CA': ['fr'],
+    'sr-Latn': ['sr'],
+    ky: ['ky_KG'],
+    tlh: [],
+    '': [],
+    en_US: [],
+    '!': [],
+    'x-private': [],
+  }))
+    it(`of ${JSON.stringify(tag)} are ${codes.join(', ') || 'none'}`, () => {
+      expect(metaLanguages(tag)).to.deep.equal(codes)
+    })
+
+  it('are there for all we speak', () => {
+    expect(LANGUAGES.filter(tag => metaLanguages(tag).length === 0)).to.deep.equal([])
+  })
+})

@@ -1,0 +1,200 @@
+import { expect } from 'chai'
+import type { ProviderConfigs } from '../../../../infra/tenancy/providers.ts'
+import { type Provider, ProviderFault, RecipientFault, type Tools } from '../../../../services/channel/provider.ts'
+import { whatsappCloud } from '../../../../services/channel/providers/whatsapp_cloud.ts'
+import { itSortsTrouble } from '../../../support/vendors/faults.ts'
+import { type Meta, metaError, metaVendor } from '../../../support/vendors/meta.ts'
+import {
+  type Bench,
+  bench,
+  CODE,
+  DELIVERY_ID,
+  faultOf,
+  RECIPIENT,
+  rendered,
+  send,
+} from '../../../support/vendors/provider.ts'
+import { vendor } from '../../../support/vendors/vendor.ts'
+
+type Config = ProviderConfigs['whatsapp_cloud']
+
+const LANGUAGES = ['de', 'pt_BR', 'pt_PT', 'zh_TW', 'en_US']
+const ALL = ['de', 'en', 'en_US', 'en_GB']
+
+describe('the WhatsApp Cloud API', () => {
+  let api: Meta
+  let tools: Bench
+
+  before(async () => {
+    tools = bench()
+    api = await metaVendor({ templates: { shop_code: LANGUAGES, only_english: ['en'] } })
+  })
+  after(async () => {
+    await tools.outbound.close()
+    await api.close()
+  })
+
+  const made = (more: Partial<Config> = {}, over: Partial<Tools> = {}): Provider => {
+    const { phone_number_id, access_token, app_secret, verify_token } = api
+    const config: Config = {
+      ...{ phone_number_id, access_token, app_secret, verify_token, base_url: api.url },
+      ...{ template: 'shop_code', template_language: null, api_version: 'v23.0' },
+      ...more,
+    }
+    return whatsappCloud({ config }, { ...tools, ...over })
+  }
+  const spoken = (locale: string, text = 'en') => rendered({ locale: text }, { locale })
+  const languages = (from: number): unknown[] =>
+    api.seen.slice(from).map(({ body }) => JSON.parse(body.toString()).template.language.code)
+
+  describe('sending', () => {
+    it('fills an authentication template: the code in its text and for its button', async () => {
+      const taken = await send(made({ template_language: 'en_US' }))
+      const message = api.messages.at(-1)
+      expect(taken).to.deep.equal({ reference: message?.id })
+      expect(taken.reference).to.match(/^wamid\./)
+      const parameters = [{ type: 'text', text: CODE }]
+      expect(message?.asked).to.deep.equal({
+        ...{ messaging_product: 'whatsapp', recipient_type: 'individual', to: RECIPIENT, type: 'template' },
+        template: {
+          name: 'shop_code',
+          language: { code: 'en_US' },
+          components: [
+            { type: 'body', parameters },
+            { type: 'button', sub_type: 'url', index: '0', parameters },
+          ],
+        },
+        biz_opaque_callback_data: DELIVERY_ID,
+      })
+    })
+
+    it('calls the version and the number of the config', async () => {
+      await send(made({ api_version: 'v24.0' }))
+      expect(api.seen.at(-1)?.path).to.equal(`/v24.0/${api.phone_number_id}/messages`)
+      expect(api.seen.at(-1)?.headers.authorization).to.equal(`Bearer ${api.access_token}`)
+      const seen = api.seen.length
+      await faultOf(send(made({ phone_number_id: '../../me?x=' })))
+      expect(api.seen[seen]?.path).to.equal('/v23.0/..%2F..%2Fme%3Fx%3D/messages')
+    })
+
+    it('says so when there is no template to fill', async () => {
+      const seen = api.seen.length
+      const fault = await faultOf(send(made({ template: null })))
+      expect(fault).to.be.instanceOf(ProviderFault)
+      expect([fault.message, api.seen.length]).to.deep.equal(['it has no template configured', seen])
+    })
+  })
+
+  describe('the language of a template', () => {
+    for (const [locale, language] of [
+      ['de', 'de'],
+      ['de-AT', 'de'],
+      ['pt-BR', 'pt_BR'],
+      ['pt-AO', 'pt_BR'],
+      ['zh-Hant-TW', 'zh_TW'],
+      ['en-US', 'en_US'],
+      ['en', 'en_US'],
+    ] as const)
+      it(`is the user's: ${locale} gets ${language}`, async () => {
+        await send(made(), spoken(locale))
+        expect(api.messages.at(-1)?.asked).to.nested.include({ 'template.language.code': language })
+      })
+
+    it('is the one of the config where that names one', async () => {
+      await send(made({ template_language: 'pt_PT' }), spoken('de'))
+      expect(api.messages.at(-1)?.asked).to.nested.include({ 'template.language.code': 'pt_PT' })
+      expect(await faultOf(send(made({ template_language: 'fr' }), spoken('de')))).to.be.instanceOf(ProviderFault)
+    })
+
+    it('is the next best when there is no translation, and is remembered for a while', async () => {
+      const provider = made()
+      const from = api.seen.length
+      await send(provider, spoken('fr-CA', 'de'))
+      await send(provider, spoken('fr-CA', 'de'))
+      expect(languages(from)).to.deep.equal(['fr', 'de', 'de'])
+      await tools.clock.advance(601_000)
+      await send(provider, spoken('fr-CA', 'de'))
+      expect(languages(from).slice(3)).to.deep.equal(['fr', 'de'])
+    })
+
+    it('is English in the end', async () => {
+      const provider = made({ template: 'only_english' })
+      const from = api.seen.length
+      await send(provider, spoken('tlh', 'tlh'))
+      await send(provider, spoken('not a locale', '!'))
+      expect(languages(from)).to.deep.equal(['en', 'en'])
+    })
+
+    it("is nobody's when the template is unknown: the provider's fault, and asked for anew each time", async () => {
+      const provider = made({ template: 'no_such' })
+      const from = api.seen.length
+      for (let nth = 0; nth < 2; nth += 1) {
+        const fault = await faultOf(send(provider, spoken('de')))
+        expect(fault).to.be.instanceOf(ProviderFault)
+        expect(fault.message).to.equal('it answered 404, 132001')
+      }
+      expect(languages(from)).to.deep.equal([...ALL, ...ALL])
+    })
+  })
+
+  describe('answering', () => {
+    it('is a text without a preview', async () => {
+      const taken = await made({ template: null }).reply?.(
+        '447700900123',
+        'Done. https://x',
+        new AbortController().signal,
+      )
+      const message = api.messages.at(-1)
+      expect(taken).to.deep.equal({ reference: message?.id })
+      expect(message?.asked).to.deep.equal({
+        ...{ messaging_product: 'whatsapp', recipient_type: 'individual', to: RECIPIENT, type: 'text' },
+        text: { preview_url: false, body: 'Done. https://x' },
+      })
+    })
+
+    it('has the same faults as sending', async () => {
+      api.next({ fault: { kind: 'refused' } }, { fault: { kind: 'busy', retryAfter: '5' } })
+      const reply = () => made().reply?.(RECIPIENT, 'x', new AbortController().signal) ?? Promise.reject()
+      expect(await faultOf(reply())).to.be.instanceOf(RecipientFault)
+      expect(await faultOf(reply()))
+        .to.be.instanceOf(ProviderFault)
+        .and.to.have.property('retryAfterMs', 5_000)
+    })
+  })
+
+  describe('errors', () => {
+    const answering = async (status: number, code: number): Promise<Error> => {
+      const answer = metaError(status, code, 'title')
+      const odd = await vendor({ take: () => ({ answer }), refused: () => answer, receipt: () => null })
+      const fault = await faultOf(send(made({ base_url: odd.url, template_language: 'en' })))
+      await odd.close()
+      return fault
+    }
+
+    for (const code of [130472, 131021, 131026])
+      it(`${code} is the recipient's`, async () => {
+        const fault = await answering(400, code)
+        expect(fault).to.be.instanceOf(RecipientFault)
+        expect(fault.message).to.equal(`it answered 400, ${code}`)
+      })
+
+    for (const [status, code] of [
+      ...[[401, 0] as const, [500, 1] as const, [503, 2] as const, [500, 3] as const, [400, 4] as const],
+      ...[[403, 10] as const, [400, 33] as const, [400, 100] as const, [401, 190] as const, [403, 200] as const],
+      ...[[403, 368] as const, [400, 80007] as const, [400, 130429] as const, [403, 130497] as const],
+      ...[[500, 131000] as const, [403, 131005] as const, [400, 131008] as const, [400, 131009] as const],
+      ...[[500, 131016] as const, [400, 131030] as const, [403, 131031] as const, [400, 131042] as const],
+      ...[[400, 131047] as const, [400, 131048] as const, [400, 131049] as const, [400, 131056] as const],
+      ...[[400, 132000] as const, [404, 132001] as const, [400, 132012] as const, [400, 132015] as const],
+      ...[[400, 133010] as const, [200, 131000] as const, [400, 999_999] as const, [500, 131026] as const],
+    ])
+      it(`${code} is the provider's`, async () => {
+        expect(await answering(status, code)).to.be.instanceOf(ProviderFault)
+      })
+  })
+
+  itSortsTrouble({
+    ...{ vendor: () => api, bench: () => tools, make: over => made({ template_language: 'en_US' }, over) },
+    ...{ secrets: () => [api.access_token, api.app_secret], refused: RecipientFault, reads: true },
+  })
+})

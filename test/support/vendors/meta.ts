@@ -1,0 +1,168 @@
+// Meta's WhatsApp Cloud API, simulated: what it checks, how it answers and how it signs its webhooks, by its documentation.
+import { createHmac, randomBytes } from 'node:crypto'
+import { type Answer, type Call, type Seen, type Vendor, type VendorOptions, vendor } from './vendor.ts'
+
+export interface MetaApp {
+  phone_number_id: string
+  access_token: string
+  app_secret: string
+  verify_token: string
+}
+
+export interface MetaMessage {
+  id: string
+  /** The body as it came. */
+  asked: Record<string, unknown>
+}
+
+export interface Meta extends Vendor<MetaMessage>, MetaApp {
+  /** A user writes to the business; answers our status. */
+  says(from: string, text: string): Promise<number | null>
+}
+
+export interface MetaOptions extends VendorOptions {
+  /** Set in Meta's dashboard, not with each message. */
+  callbackUrl?: string
+  /** Approved templates, each with its languages. */
+  templates?: Record<string, readonly string[]>
+}
+
+export async function metaVendor({
+  callbackUrl,
+  templates = { shop_code: ['en_US'] },
+  ...options
+}: MetaOptions = {}): Promise<Meta> {
+  const app: MetaApp = {
+    ...{ phone_number_id: '106540352242922', access_token: 'EAAJBtheaccesstokenofatest' },
+    ...{ app_secret: '0123456789abcdef0123456789abcdef', verify_token: 'a verify token' },
+  }
+  const running = await vendor<MetaMessage>(
+    {
+      take(seen) {
+        const asked = readObject(seen)
+        const answer = complaint(seen, asked, { app, templates })
+        if (answer) return { answer }
+        const message = { id: wamid(), asked }
+        return { message, answer: { status: 200, body: accepted(message) } }
+      },
+      refused: () => metaError(400, 131026, 'Message undeliverable'),
+      busy: () => metaError(429, 130429, 'Rate limit hit'),
+      broken: status => metaError(status, 131000, 'Something went wrong'),
+      receipt: ({ id, asked }, fate) => {
+        const { biz_opaque_callback_data } = asked
+        return called([{ statuses: [metaStatus(id, fate, biz_opaque_callback_data)] }])
+      },
+    },
+    options,
+  )
+  const called = (values: object[]): Call | null =>
+    callbackUrl === undefined ? null : metaCall(callbackUrl, metaNotice(values, app), app)
+  return {
+    ...running,
+    ...app,
+    says: async (from, text) => {
+      const call = called([{ messages: [metaText(from, text)] }])
+      return call && running.call(call)
+    },
+  }
+}
+
+export const wamid = (): string => `wamid.${randomBytes(30).toString('base64')}`
+
+export const metaError = (status: number, code: number, title: string): Answer => ({
+  status,
+  body: {
+    error: {
+      ...{ message: `(#${code}) ${title}`, type: 'OAuthException', code, fbtrace_id: 'A_fbtrace' },
+      error_data: { messaging_product: 'whatsapp', details: `${title}: recipient 447700900123, code 739164` },
+    },
+  },
+})
+
+function readObject({ body }: Seen): Record<string, unknown> {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    return {}
+  }
+}
+
+interface Template {
+  name?: string
+  language?: { code?: string }
+  components?: { type: string; sub_type?: string; index?: string; parameters: { type: string; text: string }[] }[]
+}
+
+function complaint(
+  { method, path, headers }: Seen,
+  asked: Record<string, unknown>,
+  { app, templates }: { app: MetaApp; templates: Record<string, readonly string[]> },
+): Answer | null {
+  if (method !== 'POST' || !new RegExp(`^/v\\d+\\.\\d+/${app.phone_number_id}/messages$`).test(path))
+    return metaError(400, 100, 'Unsupported post request')
+  if (headers.authorization !== `Bearer ${app.access_token}`) return metaError(401, 190, 'Invalid OAuth access token')
+  if (asked.messaging_product !== 'whatsapp') return metaError(400, 100, 'The parameter messaging_product is required.')
+  if (!/^\+[1-9]\d{6,14}$/.test(String(asked.to))) return metaError(400, 131009, 'Parameter value is not valid')
+  if (asked.type === 'text') return null
+  const { name = '', language, components = [] } = (asked.template ?? {}) as Template
+  if (!templates[name]?.includes(language?.code ?? ''))
+    return metaError(404, 132001, 'Template name does not exist in the translation')
+  const [text, button, ...more] = components
+  const isButton = button?.type === 'button' && button.sub_type === 'url' && button.index === '0'
+  if (text?.type !== 'body' || !isButton || more.length > 0) return metaError(400, 132000, 'Number of parameters')
+  const [code] = text.parameters
+  const same = JSON.stringify(text.parameters) === JSON.stringify(button?.parameters)
+  if (!same || !/^\w{1,15}$/.test(code?.text ?? '')) return metaError(400, 132012, 'Parameter format does not match')
+  return null
+}
+
+const accepted = ({ id, asked }: MetaMessage): object => ({
+  messaging_product: 'whatsapp',
+  contacts: [{ input: asked.to, wa_id: String(asked.to).slice(1) }],
+  messages: [{ id, ...(asked.type === 'template' ? { message_status: 'accepted' } : {}) }],
+})
+
+/** One element of `statuses`. */
+export const metaStatus = (id: string, status: string, biz_opaque_callback_data?: unknown): object => ({
+  ...{ id, status, timestamp: '1750263773', recipient_id: '447700900123' },
+  ...(biz_opaque_callback_data === undefined ? {} : { biz_opaque_callback_data }),
+  ...(status === 'failed' ? { errors: [{ code: 131026, title: 'Message undeliverable' }] } : {}),
+})
+
+/** One element of `messages`. */
+export const metaText = (from: string, body: string, id = wamid()): object => ({
+  ...{ from, id, timestamp: '1750263773', type: 'text', text: { body } },
+})
+
+/** A whole notice, of one change for each value. */
+export const metaNotice = (values: object[], { phone_number_id }: Pick<MetaApp, 'phone_number_id'>): object => ({
+  object: 'whatsapp_business_account',
+  entry: values.map(value => ({
+    id: '102290129340398',
+    changes: [
+      {
+        field: 'messages',
+        value: {
+          messaging_product: 'whatsapp',
+          metadata: { display_phone_number: '15550783881', phone_number_id },
+          contacts: [{ profile: { name: 'Zoë 😀' }, wa_id: '447700900123' }],
+          ...value,
+        },
+      },
+    ],
+  })),
+})
+
+/** Meta escapes what is not ASCII, and signs what it sends. */
+export function metaCall(url: string, notice: unknown, { app_secret }: Pick<MetaApp, 'app_secret'>): Call {
+  const body = JSON.stringify(notice).replaceAll(
+    /[\u0080-\uffff]/g,
+    char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  return { method: 'POST', url, headers: metaSigned(body, app_secret), body }
+}
+
+export const metaSigned = (body: string | Uint8Array, app_secret: string): Record<string, string> => ({
+  'content-type': 'application/json',
+  'x-hub-signature-256': `sha256=${createHmac('sha256', app_secret).update(body).digest('hex')}`,
+})
