@@ -1,0 +1,87 @@
+import { Buffer } from 'node:buffer'
+import { createHmac } from 'node:crypto'
+import { expect } from 'chai'
+import { acme } from '../../docs/examples/acme-provider.ts'
+import { BadSignature, RecipientFault, type Tools } from '../../services/channel/provider.ts'
+import { itSortsTrouble } from '../support/vendors/faults.ts'
+import {
+  type Bench,
+  bench,
+  CALLBACK_URL,
+  callbackOf,
+  DELIVERY_ID,
+  RECIPIENT,
+  send,
+} from '../support/vendors/provider.ts'
+import { type Call, type Vendor, vendor } from '../support/vendors/vendor.ts'
+
+const KEY = 'the key of a test account'
+
+interface AcmeMessage {
+  id: string
+  asked: { to: string; tag: string; notify: string }
+}
+
+/** The vendor, simulated: what it checks, how it answers, how it signs. */
+const acmeVendor = (): Promise<Vendor<AcmeMessage>> =>
+  vendor<AcmeMessage>({
+    take({ path, headers, body }) {
+      if (path !== '/messages' || headers.authorization !== `Bearer ${KEY}`) return { answer: { status: 401 } }
+      const message = { id: 'acme-1', asked: JSON.parse(body.toString()) }
+      return { message, answer: { status: 200, body: { id: message.id } } }
+    },
+    refused: () => ({ status: 400, body: { error: 'no_such_number' } }),
+    receipt: ({ id, asked }, event): Call => {
+      const body = JSON.stringify({ id, tag: asked.tag, event })
+      const signature = createHmac('sha256', KEY).update(body).digest('hex')
+      return { method: 'POST', url: asked.notify, headers: { 'acme-signature': signature }, body }
+    },
+  })
+
+describe('the provider in docs/adding-a-provider.md', () => {
+  let api: Vendor<AcmeMessage>
+  let tools: Bench
+
+  before(async () => {
+    api = await acmeVendor()
+    tools = bench()
+  })
+  after(async () => {
+    await tools.outbound.close()
+    await api.close()
+  })
+
+  const made = (over: Partial<Tools> = {}) => acme({ config: { key: KEY, base_url: api.url } }, { ...tools, ...over })
+
+  it('sends, and names the delivery', async () => {
+    expect(await send(made())).to.deep.equal({ reference: 'acme-1' })
+    expect(api.messages.at(-1)?.asked).to.include({ to: RECIPIENT, tag: DELIVERY_ID, notify: CALLBACK_URL })
+  })
+
+  it('hears nothing where it has no address', async () => {
+    const provider = made({ callbackUrl: null })
+    await send(provider)
+    expect(api.messages.at(-1)?.asked.notify).to.equal(null)
+    expect(provider).not.to.have.property('hear')
+  })
+
+  itSortsTrouble({
+    ...{ vendor: () => api, bench: () => tools, refused: RecipientFault, reads: true },
+    make: made,
+    secrets: () => [KEY],
+  })
+
+  it('hears receipts, and only signed ones', () => {
+    const body = JSON.stringify({ id: 'acme-1', tag: DELIVERY_ID, event: 'delivered' })
+    const headers = { 'acme-signature': createHmac('sha256', KEY).update(body).digest('hex') }
+    const callback = callbackOf({ method: 'POST', url: CALLBACK_URL, headers, body })
+    expect(made().hear?.(callback, 0)).to.deep.equal([
+      { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'acme-1', status: 'delivered' },
+    ])
+    for (const bad of [
+      { ...callback, headers: {} },
+      { ...callback, body: Buffer.from(`${body} `) },
+    ])
+      expect(() => made().hear?.(bad, 0)).to.throw(BadSignature)
+  })
+})
