@@ -71,7 +71,8 @@ const validityOf = ({ otp }: Errand, now: number): number =>
   Math.min(Math.max(Math.ceil((otp.expires_at - now) / 1000), SHORTEST_S), LONGEST_S)
 
 const TAKEN = z.object({ sid: z.string().min(1).max(100) })
-const REFUSED = z.object({ code: z.int() })
+/** No longer than a code, which is logged: a number may be anybody's. */
+const REFUSED = z.object({ code: z.int().min(0).max(999_999) })
 
 function takenAs(answer: Answer, now: number): string {
   if (isSuccess(answer)) {

@@ -78,9 +78,9 @@ function takenAs(answer: Answer, now: number): string {
   throw faultOf(answer, now, code)
 }
 
-/** An error's type is an address that ends in its code: `…/api-errors/messages#1170`. */
+/** An error's type is an address that ends in its code: `…/api-errors/messages#1170`. It is logged, so nothing longer is taken for one. */
 const codeOf = (json: unknown): string | undefined =>
-  /#([\w-]{1,40})$/.exec(REFUSED.safeParse(json).data?.type ?? '')?.[1]
+  /#(\d{1,6}|[a-z-]{1,40})$/.exec(REFUSED.safeParse(json).data?.type ?? '')?.[1]
 
 /** https://developer.vonage.com/en/api-errors/messages. What depends on the account, its sender or its route is not among them. */
 const RECIPIENTS_FAULTS: ReadonlySet<string> = new Set([

@@ -125,6 +125,10 @@ describe('Twilio', () => {
         expect(await faultOf(answered(400, code as number))).to.be.instanceOf(ProviderFault)
     })
 
+    it('repeats of a refusal no more than its code', async () => {
+      expect((await faultOf(answered(400, 447700900123))).message).to.equal('it answered 400')
+    })
+
     /** Whatever is asked for. */
     async function answered(status: number, code: number): Promise<unknown> {
       const refusing = await vendor<never>({

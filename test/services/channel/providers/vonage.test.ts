@@ -150,6 +150,7 @@ describe('Vonage', () => {
     it('repeats of a refusal no more than its code', async () => {
       const { message } = await faultOf(answered(422, '?to=447700900123&#1020'))
       expect(message).to.equal('it answered 422, 1020')
+      expect((await faultOf(answered(422, '/messages#447700900123'))).message).to.equal('it answered 422')
     })
 
     /** Whatever is asked for. */
