@@ -128,7 +128,7 @@ async function call(
 /** A user who wrote to us is answered in the chat; everyone else is written to. */
 const said = (provider: Provider, message: Rendered, signal: AbortSignal) =>
   provider.reply && isAnswer(message.errand)
-    ? provider.reply(message.recipient, message.text, signal)
+    ? provider.reply(message.recipient, message.text, signal, message.errand.delivery.delivery_id)
     : provider.send(message, signal)
 
 /** In the link modes nothing is sent on WhatsApp but answers to the user's own message. */

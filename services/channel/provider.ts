@@ -53,8 +53,9 @@ export interface Provider {
   hear?(callback: Callback, now: number): readonly Heard[]
   /** Meta's GET handshake: the text to answer, or null when it is refused. */
   shake?(query: URLSearchParams): string | null
-  /** Answers a user in the chat (WhatsApp's link modes), under the same rules as `send`. */
-  reply?(to: string, text: string, signal: AbortSignal): Promise<Accepted>
+  /** Answers a user in the chat (WhatsApp's link modes), under the same rules as `send`. `delivery_id` comes back with receipts, where
+   *  the vendor carries it; what is said out of courtesy has none. */
+  reply?(to: string, text: string, signal: AbortSignal, delivery_id?: string): Promise<Accepted>
   /** For a provider without a vendor that would call us back: plays the receipts of what it took at `sentAt`. The broker keeps
    *  the message until the outcome is `done`; called again, it begins anew. */
   receipts?(errand: Errand, sentAt: number): Promise<Outcome>
