@@ -29,13 +29,13 @@ export function whatsappCloud(
     return ask(outbound, { method: 'POST', url, headers, body: JSON.stringify(addressed), signal })
   }
 
-  /** All there may be, best first; those known to be missing last, for they may have been added. */
+  /** Those there may be, best first. */
   function languagesFor(message: Rendered): string[] {
     if (template_language !== null) return [template_language]
     const wanted = [...metaLanguages(message.errand.otp.locale), ...metaLanguages(message.locale), 'en', 'en_US']
-    const isMissing = (language: string): boolean => (missing.get(language) ?? 0) > clock.now()
-    const all = [...new Set(wanted)]
-    return [...all.filter(language => !isMissing(language)), ...all.filter(isMissing)]
+    const likely = wanted.filter(language => (missing.get(language) ?? 0) <= clock.now())
+    // When there is none at all, one call is enough to hear so again.
+    return likely.length > 0 ? [...new Set(likely)] : wanted.slice(0, 1)
   }
 
   return {

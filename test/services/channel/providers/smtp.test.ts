@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
+import { guardedOutbound } from '../../../../infra/outbound/guarded.ts'
 import { ForbiddenTarget, NotSent, type Outbound } from '../../../../infra/outbound/outbound.ts'
 import type { ProviderConfigs } from '../../../../infra/tenancy/providers.ts'
 import { wording } from '../../../../infra/texts/texts.ts'
@@ -238,6 +239,12 @@ describe('SMTP', () => {
             ),
           ),
         ).to.be.instanceOf(ProviderFault)
+      const guarded = guardedOutbound({ privateTargets: [] })
+      for (const host of ['127.0.0.1', 'localhost', '::1', '2130706433', '0x7f.1'])
+        expect(await faultOf(send(made(server, { host }, { outbound: guarded }), mail())), host).to.be.instanceOf(
+          ProviderFault,
+        )
+      await guarded.close()
       expect(server.made()).to.equal(0)
     })
 
