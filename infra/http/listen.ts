@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type Koa from 'koa'
 import { type Clock, systemClock } from '../clock.ts'
 import { StartProblem } from '../start-problem.ts'
+import { PATIENCE, refuseUnparsed } from './unparsed.ts'
 
 export interface Address {
   host: string
@@ -18,7 +19,8 @@ export interface Listening {
 
 /** Rejects with `StartProblem` when the address cannot be had. */
 export async function listen(app: Koa, address: Address, clock: Clock = systemClock): Promise<Listening> {
-  const server = createServer(app.callback())
+  const server = createServer(PATIENCE, app.callback())
+  refuseUnparsed(server)
   const connections = connectionsOf(server)
   await listening(server, address)
   // Too many open files, and its like: one connection is lost, the next may be taken.

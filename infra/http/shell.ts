@@ -59,13 +59,19 @@ const problems =
       await next()
     } catch (thrown) {
       const failure = asProblem(thrown)
-      if (failure.status >= 500) log.error({ err: thrown, request_id: ctx.state.requestId }, 'http.failed')
+      if (failure.status >= 500) complain(log, thrown, failure.status, ctx.state.requestId)
       ctx.status = failure.status
       ctx.set(failure.extras.headers ?? {})
       ctx.body = problemBody(failure, ctx.state.requestId)
       ctx.type = 'application/problem+json'
     }
   }
+
+/** An overload is many 503s: each says why, none where. */
+function complain(log: Logger, thrown: unknown, status: number, request_id: string): void {
+  if (status === 503) log.warn({ why: String(thrown), request_id }, 'http.unavailable')
+  else log.error({ err: thrown, request_id }, 'http.failed')
+}
 
 const unrouted: Middleware = async (ctx, next) => {
   // A proxy's way to ask; the routers' URL parser warns of a broken one, and will throw.

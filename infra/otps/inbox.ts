@@ -1,4 +1,5 @@
 // The sandbox inbox, where messages of test keys arrive. Stored are references; code and text are rendered here, when read.
+import { current } from '../../machines/otp.versions.ts'
 import { type Keyring, UnknownSecret, Unsealable } from '../crypto/keyring.ts'
 import { parseRecipient } from '../recipient.ts'
 import type { CountersignStore } from '../store/collections.ts'
@@ -65,10 +66,11 @@ function shown(
   otp: OtpDoc | undefined,
   app: TenantApp | undefined,
 ): InboxMessage[] {
-  const delivery = otp?.context.deliveries.find(({ delivery_id }) => delivery_id === _id)
-  if (!otp || !app || !delivery) return []
+  const context = otp && current(otp).context
+  const delivery = context?.deliveries.find(({ delivery_id }) => delivery_id === _id)
+  if (!context || !app || !delivery) return []
   try {
-    const { recipient, text, code } = contentOf(keyring, { otp: otp.context, delivery, app, locale })
+    const { recipient, text, code } = contentOf(keyring, { otp: context, delivery, app, locale })
     return [{ otp_id, delivery_id: _id, channel: delivery.channel, recipient, text, code, at }]
   } catch (error) {
     if (error instanceof Unsealable || error instanceof UnknownSecret) return []

@@ -28,6 +28,8 @@ export interface Plan {
   country: string | null
   /** A recipient with a fixed fate skips the limits of its own. */
   magic: boolean
+  /** Nothing can be paid: refused once all else is granted. */
+  penniless: boolean
   order: Channel[]
   channel: Channel
 }
@@ -56,11 +58,11 @@ export function planSend({ recipient: text, mode, caller, app, reputation }: Wis
 
   if (reputation === 'abusive' || fated(magic, 'IpReputationBlockedError')) return abusiveAddress()
   if (fated(magic, 'RateLimitExceededError')) return limited('recipient', MAGIC_WAIT_MS)
-  if (fated(magic, 'InsufficientFundsError')) return refused('InsufficientFundsError', 'Top up the balance to send.')
 
   const masked =
     recipient.kind === 'phone' ? maskPhone(recipient.value, recipient.callingCode) : maskEmail(recipient.value)
-  return { recipient, masked, country, magic: magic !== null, order, channel }
+  const penniless = fated(magic, 'InsufficientFundsError')
+  return { recipient, masked, country, magic: magic !== null, penniless, order, channel }
 }
 
 const MAGIC_WAIT_MS = 60_000

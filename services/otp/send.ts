@@ -20,6 +20,7 @@ import type { Limits } from './limits.ts'
 import { linkFor } from './links.ts'
 import { type Plan, planSend } from './plan.ts'
 import { recipientIndex, sendQuotas } from './quotas.ts'
+import { refused } from './refusals.ts'
 import type { Reputation } from './reputation.ts'
 import { reserve } from './reserve.ts'
 
@@ -61,7 +62,10 @@ export const sending = (parts: SendParts) => {
       message: doc.context.link === null,
     })
     const { refusal, undo } = await reserve(limits, quotas)
-    return refusal ? { refusal } : { doc, undo }
+    if (refusal) return { refusal }
+    if (!plan.penniless) return { doc, undo }
+    await undo()
+    return { refusal: refused('InsufficientFundsError', 'Top up the balance to send.') }
   }
 
   async function make({ doc, undo }: { doc: OtpDoc; undo(): Promise<void> }): Promise<OtpAnswer> {

@@ -74,9 +74,12 @@ export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): 
     try {
       return await handle(id, body as OtpCall)
     } catch (error) {
-      const unavailable = error instanceof Unavailable
-      log[unavailable ? 'warn' : 'error']({ err: error, command_id: id }, 'call.failed')
-      return unavailable ? refused('ServiceUnavailableError', UNKNOWN) : { kind: 'broken' }
+      if (error instanceof Unavailable) {
+        log.warn({ why: error.message, command_id: id }, 'call.unavailable')
+        return refused('ServiceUnavailableError', UNKNOWN)
+      }
+      log.error({ err: error, command_id: id }, 'call.failed')
+      return { kind: 'broken' }
     }
   }
 

@@ -1,0 +1,53 @@
+// Bytes that never become a request, over a bare socket.
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect } from 'chai'
+import Koa from 'koa'
+import { type Listening, listen } from '../../../infra/http/listen.ts'
+
+describe('what is no request', () => {
+  let door: Listening
+  beforeEach(async () => {
+    const app = new Koa()
+    app.use(ctx => {
+      ctx.body = 'served'
+    })
+    door = await listen(app, { host: '127.0.0.1', port: 0 })
+  })
+  afterEach(() => door.close(0))
+
+  async function answerTo(bytes: string): Promise<{ status: number; type: string; body: Record<string, unknown> }> {
+    const socket = connect(door.port, '127.0.0.1')
+    socket.setEncoding('utf8')
+    let text = ''
+    socket.on('data', chunk => {
+      text += chunk
+    })
+    socket.write(bytes)
+    await once(socket, 'close')
+    const [head = '', body = ''] = text.split('\r\n\r\n')
+    return {
+      status: Number(/^HTTP\/1.1 (\d+)/.exec(head)?.[1]),
+      type: /content-type: (.*)/i.exec(head)?.[1] ?? '',
+      body: JSON.parse(body),
+    }
+  }
+
+  for (const [what, bytes, status] of [
+    ['no HTTP at all', 'hello\r\n\r\n', 400],
+    ['a header without a name', 'GET / HTTP/1.1\r\nhost: x\r\n: y\r\n\r\n', 400],
+    ['two lengths', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
+    ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+  ] as const)
+    it(`is refused as a problem: ${what}`, async () => {
+      const answer = await answerTo(bytes)
+      expect(answer).to.include({ status, type: 'application/problem+json' })
+      expect(answer.body).to.include({ type: 'HTTPException', status })
+      expect(answer.body.request_id).to.be.a('string')
+    })
+
+  it('leaves the door open for others', async () => {
+    await answerTo('nonsense\r\n\r\n')
+    expect(await (await fetch(`http://127.0.0.1:${door.port}/`)).text()).to.equal('served')
+  })
+})
