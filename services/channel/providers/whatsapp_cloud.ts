@@ -52,8 +52,9 @@ export function whatsappCloud(
       }
     },
 
-    async reply(to, text, signal) {
-      const answer = await post(to, { type: 'text', text: { preview_url: false, body: text } }, signal)
+    async reply(to, text, signal, delivery_id) {
+      const message = { type: 'text', text: { preview_url: false, body: text }, ...carrying(delivery_id) }
+      const answer = await post(to, message, signal)
       return { reference: takenAs(answer, clock.now()) }
     },
 
@@ -74,13 +75,17 @@ function templated({ code, errand }: Rendered, name: string, language: string): 
   return {
     type: 'template',
     template: { name, language: { code: language }, components },
-    // Comes back with each receipt, so that one that overtakes the answer finds its delivery too.
-    biz_opaque_callback_data: errand.delivery.delivery_id,
+    ...carrying(errand.delivery.delivery_id),
   }
 }
 
+/** Comes back with each receipt, so that one that overtakes the answer finds its delivery too. */
+const carrying = (delivery_id: string | undefined): object =>
+  delivery_id === undefined ? {} : { biz_opaque_callback_data: delivery_id }
+
 const TAKEN = z.object({ messages: z.tuple([z.object({ id: z.string().min(1).max(1_000) })]) })
-const REFUSED = z.object({ error: z.object({ code: z.int() }) })
+/** Meta's have six digits at most. What is longer may be anything, and must not be logged. */
+const REFUSED = z.object({ error: z.object({ code: z.int().min(0).max(999_999) }) })
 
 const codeOf = ({ json }: Answer): number | undefined => REFUSED.safeParse(json).data?.error.code
 

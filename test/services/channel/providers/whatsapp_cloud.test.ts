@@ -152,6 +152,11 @@ describe('the WhatsApp Cloud API', () => {
       })
     })
 
+    it('carries the delivery, where it is one', async () => {
+      await made().reply?.(RECIPIENT, 'x', new AbortController().signal, DELIVERY_ID)
+      expect(api.messages.at(-1)?.asked).to.include({ biz_opaque_callback_data: DELIVERY_ID })
+    })
+
     it('has the same faults as sending', async () => {
       api.next({ fault: { kind: 'refused' } }, { fault: { kind: 'busy', retryAfter: '5' } })
       const reply = () => made().reply?.(RECIPIENT, 'x', new AbortController().signal) ?? Promise.reject()
@@ -191,6 +196,15 @@ describe('the WhatsApp Cloud API', () => {
       it(`${code} is the provider's`, async () => {
         expect(await answering(status, code)).to.be.instanceOf(ProviderFault)
       })
+  })
+
+  it('says a code only if it could be one of Meta’s', async () => {
+    for (const code of [447700900123, -1, 1.5, '447700900123', { a: 1 }]) {
+      const answer = { status: 400, body: { error: { code } } }
+      const odd = await vendor({ take: () => ({ answer }), refused: () => answer, receipt: () => null })
+      expect((await faultOf(send(made({ base_url: odd.url })))).message).to.equal('it answered 400')
+      await odd.close()
+    }
   })
 
   itSortsTrouble({
