@@ -17,6 +17,8 @@ export interface AttemptBody {
 /** Whatever waits for an app's endpoint. */
 export interface DrainBody {
   drain: string
+  /** The endpoint's `drain_at` that asked for it: forgotten when nothing waits any more, unless it has changed by then. */
+  mark?: number
 }
 
 export type WebhookBody = NotifyBody | AttemptBody | DrainBody
@@ -26,8 +28,8 @@ export const attemptMessage = (body: AttemptBody): Message => ({
   body,
 })
 
-export const drainMessage = (app_id: string, now: number): Message => {
-  const body: DrainBody = { drain: app_id }
+export const drainMessage = (app_id: string, now: number, mark?: number): Message => {
+  const body: DrainBody = { drain: app_id, ...(mark === undefined ? {} : { mark }) }
   return { id: `${app_id}:drain:${now}`, body }
 }
 

@@ -15,7 +15,8 @@ export interface WebhookSweepParts {
 
 /** Reminders wait in the queue while no webhook actor runs: not too many of the same. */
 const REMIND_AGAIN_MS = 5 * 60_000
-const DRAIN_AGAIN_MS = 60_000
+/** Shorter than the time ahead whoever fills a backlog marks it: his mark is then never taken for ours. */
+const DRAIN_AGAIN_MS = 10_000
 
 export function webhookSweeps({ store, remind, clock }: WebhookSweepParts): Record<string, Sweep> {
   const [events, webhooks] = [store.docs('events'), store.docs('webhooks')]
@@ -36,12 +37,13 @@ export function webhookSweeps({ store, remind, clock }: WebhookSweepParts): Reco
       if (!partitions.includes(0)) return 0
       const now = clock.now()
       const due = await webhooks.find({ drain_at: { $gt: 0, $lte: now } }, { sort: { drain_at: 1 }, limit: BATCH })
+      const mark = now + DRAIN_AGAIN_MS
       await Promise.all(
-        due.map(({ _id, drain_at }) =>
-          webhooks.modify({ _id, drain_at: drain_at ?? 0 }, { $set: { drain_at: now + DRAIN_AGAIN_MS } }),
-        ),
+        due.map(async ({ _id, drain_at = 0 }) => {
+          const ours = await webhooks.modify({ _id, drain_at }, { $set: { drain_at: mark } })
+          if (ours) remind(drainMessage(_id, now, mark))
+        }),
       )
-      for (const { _id } of due) remind(drainMessage(_id, now))
       return due.length
     },
   }

@@ -11,8 +11,8 @@ import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 export interface Backlogs {
   /** To be awaited before anything is put into a backlog: should we die, the sweeper has it drained. */
   mark(app_id: string): Promise<void>
-  /** Sends what waits, as fast as the endpoint's slots allow. Returns at once. */
-  drain(app_id: string): void
+  /** Sends what waits, as fast as the endpoint's slots allow. Returns at once. `mark` is forgotten when nothing waits any more. */
+  drain(app_id: string, mark?: number): void
   stop(): void
 }
 
@@ -37,10 +37,15 @@ const MARK_MS = 30_000
 const RENEW_MS = 10_000
 const MOST_MARKS = 10_000
 
+interface Draining {
+  /** Whether there may be more than was seen. */
+  again: boolean
+  mark?: number
+}
+
 export function backlogs(parts: BacklogParts): Backlogs {
   const { events, webhooks, endpoints, room, released, attempt, clock, log } = parts
-  /** By app: whether there may be more than the drain under way has seen. */
-  const draining = new Map<string, { again: boolean }>()
+  const draining = new Map<string, Draining>()
   const marked = new Map<string, { until: number; writing: Promise<unknown> }>()
   let stopping = false
 
@@ -63,25 +68,27 @@ export function backlogs(parts: BacklogParts): Backlogs {
 
   const pause = (ms: number): Promise<void> => new Promise(resolve => void clock.after(ms, resolve))
 
-  async function all(app_id: string, state: { again: boolean }): Promise<void> {
+  async function all(app_id: string, state: Draining): Promise<void> {
     // Whoever says "drain" knows more than we remember: it may have been enabled just now.
     await endpoints.fresh(app_id)
     while (state.again && !stopping) {
+      const { mark } = state
       state.again = false
       while (!stopping && (await some(app_id)));
-      await unmark(app_id)
+      if (mark !== undefined) await unmark(app_id, mark)
     }
   }
 
-  /** Only a mark that is due: a newer one announces events that may not be there yet. */
-  const unmark = (app_id: string): Promise<unknown> =>
-    webhooks.modify({ _id: app_id, drain_at: { $gt: 0, $lte: clock.now() } }, { $unset: { drain_at: true } })
+  /** Only the mark we were sent for: a newer one announces events that may not be there yet. */
+  const unmark = (app_id: string, mark: number): Promise<unknown> =>
+    webhooks.modify({ _id: app_id, drain_at: mark }, { $unset: { drain_at: true } })
 
-  function drain(app_id: string): void {
+  function drain(app_id: string, mark?: number): void {
     const under = draining.get(app_id)
-    if (under) under.again = true
+    const state: Draining = under ?? { again: true }
+    state.again = true
+    if (mark !== undefined) state.mark = mark
     if (under || stopping) return
-    const state = { again: true }
     draining.set(app_id, state)
     all(app_id, state)
       .catch(error => {
@@ -91,7 +98,7 @@ export function backlogs(parts: BacklogParts): Backlogs {
       .finally(() => {
         draining.delete(app_id)
         // Asked for in the very moment it ended.
-        if (state.again) drain(app_id)
+        if (state.again) drain(app_id, state.mark)
       })
   }
 

@@ -23,39 +23,54 @@ export type Call = (event: EventDoc, endpoint: Endpoint) => Promise<Ending>
 export interface CallParts {
   outbound: Pick<Outbound, 'request'>
   clock: Clock
-  /** Aborted when the process stops. */
-  stopping: AbortSignal
+}
+
+export interface Calls {
+  call: Call
+  /** Ends what is under way and whatever is to come: whether it arrived is then unknown. */
+  stop(): void
 }
 
 /** The bytes of an event, at every attempt. */
 export const bodyOf = ({ _id: id, type, payload }: Pick<EventDoc, '_id' | 'type' | 'payload'>): Buffer =>
   Buffer.from(JSON.stringify({ id, type, payload }))
 
-export function calling({ outbound, clock, stopping }: CallParts): Call {
-  return async (event, endpoint) => {
+export function calling({ outbound, clock }: CallParts): Calls {
+  const underWay = new Set<AbortController>()
+  let stopped = false
+
+  const call: Call = async (event, endpoint) => {
     const at = clock.now()
     const body = bodyOf(event)
     const headers = headersOf(event, body, endpoint, at)
     if (!headers) return { at, ms: 0, status: null, error: 'unsigned', response: null }
     const aborting = new AbortController()
     const { signal } = aborting
-    const stop = (): void => aborting.abort(new Error('stopped'))
-    if (stopping.aborted) stop()
-    stopping.addEventListener('abort', stop)
+    underWay.add(aborting)
     const cancel = clock.after(CALL_MS, () => aborting.abort(new Error('timeout')))
+    if (stopped) aborting.abort(STOPPED)
     try {
-      const request = { method: 'POST', url: endpoint.url, body, signal, maxBytes: RESPONSE_BYTES } as const
-      const answer = await Promise.race([outbound.request({ ...request, headers }), aborted(signal)])
-      const response = textOf(answer.body)
-      return { at, ms: clock.now() - at, status: answer.status, error: null, response }
+      const request = { method: 'POST', url: endpoint.url, headers, body, signal, maxBytes: RESPONSE_BYTES } as const
+      const answer = await Promise.race([outbound.request(request), aborted(signal)])
+      return { at, ms: clock.now() - at, status: answer.status, error: null, response: textOf(answer.body) }
     } catch (error) {
       return { at, ms: clock.now() - at, status: null, error: nameOf(error, signal), response: null }
     } finally {
       cancel()
-      stopping.removeEventListener('abort', stop)
+      underWay.delete(aborting)
     }
   }
+
+  return {
+    call,
+    stop() {
+      stopped = true
+      for (const aborting of underWay) aborting.abort(STOPPED)
+    },
+  }
 }
+
+const STOPPED = new Error('stopped')
 
 /** Null when nothing signs: nobody could believe such a call. */
 function headersOf(event: EventDoc, body: Uint8Array, endpoint: Endpoint, at: number): Record<string, string> | null {

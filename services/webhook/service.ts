@@ -56,14 +56,13 @@ export function webhook(parts: WebhookParts): Service {
   const { config, broker, store, keyring, outbound, clock, log, metrics, random = Math.random } = parts
   const [events, webhooks] = [groupedDocs(store.docs('events')), store.docs('webhooks')]
   const tenants = tenancy({ store, keyring })
-  const stopping = new AbortController()
   const ladder = ladderOf(config.backoff.webhook)
   const slots = slotsOf(MOST_CALLS)
   const endpoints = endpointsOf({ webhooks, tenancy: tenants, clock, log, metrics })
   const remind = reminding({ broker, log })
   const settle = settling({ events, endpoints, ladder, remind, random, clock, log, metrics })
-  const call = calling({ outbound, clock, stopping: stopping.signal })
-  const attempts = attempting({ events, slots, call, settle, ladder, clock })
+  const calls = calling({ outbound, clock })
+  const attempts = attempting({ events, slots, call: calls.call, settle, ladder, clock })
   const { room, attempt } = attempts
   const { released } = slots
   const backlogs = backlogsOf({ events, webhooks, endpoints, room, released, attempt, clock, log })
@@ -72,7 +71,7 @@ export function webhook(parts: WebhookParts): Service {
 
   async function reminded(body: Exclude<WebhookBody, NotifyBody>): Promise<Outcome> {
     if (!('drain' in body)) return reminders.handle(body)
-    backlogs.drain(body.drain)
+    backlogs.drain(body.drain, body.mark)
     return done()
   }
 
@@ -119,7 +118,7 @@ export function webhook(parts: WebhookParts): Service {
   return {
     attach: async () => [waitingFor(await broker.consume('webhook.deliver', handle, FLOW))],
     async stop() {
-      stopping.abort()
+      calls.stop()
       await attempts.settled()
     },
   }

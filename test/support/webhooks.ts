@@ -37,7 +37,7 @@ export type Answers = (call: Called, signal: AbortSignal) => number | Promise<nu
 export const SECONDS = 1000
 export const MINUTES = 60 * SECONDS
 export const HOURS = 60 * MINUTES
-export const BACKOFF = [5 * SECONDS, 5 * MINUTES, 30 * MINUTES]
+export const BACKOFF = [5 * SECONDS, MINUTES, 2 * MINUTES]
 
 export interface WebhookWorld {
   store: CountersignStore
@@ -68,13 +68,15 @@ export interface WorldOptions {
   /** For jitter: 0.5 is none. */
   random?(): number
   retention_days?: number
+  /** Whether there is a sweeper: its leases make long times slow. */
+  swept?: boolean
 }
 
 const webhookOf = (app: string) => ({ url: `https://${app}.example/hooks`, secret: `whsec_${secretOf(app)}` })
 export const secretOf = (app: string): string => Buffer.from(`the secret of ${app}, long enough`).toString('base64')
 
 export async function webhookWorld(store: CountersignStore, options: WorldOptions = {}): Promise<WebhookWorld> {
-  const { backoff = BACKOFF, random = () => 0.5, retention_days } = options
+  const { backoff = BACKOFF, random = () => 0.5, retention_days, swept = true } = options
   const clock = testClock()
   const keyring = testKeyring()
   const log = capturedLog()
@@ -111,7 +113,7 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
     const parts = { broker, clock, log: log.log, metrics, keyring, store: untilDead(store, alive) }
     services = [
       webhook({ ...parts, outbound, random, config: { backoff: { channel: [], webhook: backoff } } }),
-      sweeper(parts),
+      ...(swept ? [sweeper(parts)] : []),
     ]
     for (const service of services) await service.attach?.()
   }
