@@ -76,11 +76,14 @@ function takenAs(answer: Answer, now: number): string {
   const taken = TAKEN.safeParse(answer.json)
   if (isSuccess(answer) && taken.success) return taken.data.result.request_id
   const error = REFUSED.safeParse(answer.json).data?.error
-  if (error !== undefined) throw refusalOf(error) ?? faultOf(answer, now, error)
+  if (error !== undefined) throw refusalOf(error) ?? faultOf(answer, now, withoutNumbers(error))
   if (isSuccess(answer) && !isRefusal(answer.json))
     throw new UnknownOutcome('it took the message, as it seems, and named none')
   throw faultOf(answer, now)
 }
+
+/** Names are logged; a number in one may be anything. */
+const withoutNumbers = (name: string): string => name.replaceAll(/\d+/g, 'n')
 
 const isRefusal = (json: unknown): boolean => z.object({ ok: z.literal(false) }).safeParse(json).success
 

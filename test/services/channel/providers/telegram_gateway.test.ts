@@ -127,6 +127,7 @@ describe('the Telegram Gateway', () => {
       expect((await answering(telegramError('BALANCE_NOT_ENOUGH', 402))).message).to.equal(
         'it answered 402, BALANCE_NOT_ENOUGH',
       )
+      expect((await answering(telegramError(`X_${CODE}`))).message).to.equal('it answered 200, X_n')
       expect((await answering(telegramError(`no ${RECIPIENT} ${CODE}`))).message).to.equal('it answered 200')
     })
   })
