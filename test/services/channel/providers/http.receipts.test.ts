@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { signatureHeaders } from '../../../../infra/webhooks/signature.ts'
@@ -75,6 +76,21 @@ describe("an HTTP gateway's receipts", () => {
     for (const ms of [301 * SECOND, -301 * SECOND]) refused(call, NOW + ms)
     const inMilliseconds = gatewayCall(CALLBACK_URL, '{}', SECRET, NOW * 1000)
     refused(callbackOf(inMilliseconds))
+  })
+
+  it('is refused when its time is written in another way, signed or not', () => {
+    const call = receipt('sent')
+    const seconds = String(NOW / SECOND)
+    for (const timestamp of [
+      ` ${seconds}`,
+      `+${seconds}`,
+      `${seconds}.0`,
+      `${seconds}e0`,
+      new Date(NOW).toISOString(),
+    ]) {
+      const signature = createHmac('sha256', SECRET).update(`${timestamp}.`).update(call.body).digest('hex')
+      refused({ ...call, headers: { 'x-webhook-timestamp': timestamp, 'x-webhook-signature': signature } })
+    }
   })
 
   it('is a bad callback when it is signed and cannot be read', () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { OutboundRequest } from '../../../../infra/outbound/outbound.ts'
 import type { ProviderConfigs } from '../../../../infra/tenancy/providers.ts'
 import { type Provider, ProviderFault, type Tools } from '../../../../services/channel/provider.ts'
 import { http } from '../../../../services/channel/providers/http.ts'
@@ -45,7 +46,17 @@ describe('an HTTP gateway', () => {
       })
     })
 
-    it('lets the config say what kind of JSON it is, in any case', async () => {
+    it('names no header twice, in whatever case the config names it', async () => {
+      const requests: OutboundRequest[] = []
+      const request: Tools['outbound']['request'] = async asked => {
+        requests.push(asked)
+        return { status: 200, headers: {}, body: new Uint8Array() }
+      }
+      await send(made({ headers: { 'Content-TYPE': 'a/json' } }, { outbound: { ...tools.outbound, request } }))
+      expect(requests.map(({ headers }) => headers)).to.deep.equal([{ 'content-type': 'a/json' }])
+    })
+
+    it('lets the config say what kind of JSON it is', async () => {
       await send(made({ headers: { Authorization: 'Bearer key-1', 'Content-Type': 'application/vnd.gw+json' } }))
       expect(gateway.seen.at(-1)?.headers['content-type']).to.equal('application/vnd.gw+json')
     })

@@ -63,6 +63,14 @@ describe("Twilio's receipts", () => {
     ])
   })
 
+  it('is a bad callback when it is signed and names no message, or no status', () => {
+    for (const fields of [{ MessageStatus: 'sent' }, { MessageSid: 'SM1' }, {}] as Record<string, string>[]) {
+      const headers = { 'x-twilio-signature': twilioSignature(ACCOUNT.auth_token, CALLBACK_URL, fields) }
+      const body = Buffer.from(new URLSearchParams(fields).toString())
+      expect(() => heard({ method: 'POST', url: new URL(CALLBACK_URL), headers, body })).to.throw(BadCallback)
+    }
+  })
+
   // The example of Twilio's documentation, whose libraries test with it too.
   const EXAMPLE = {
     ...{ CallSid: 'CA1234567890ABCDE', Caller: '+14158675309', Digits: '1234' },
