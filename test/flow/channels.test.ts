@@ -1,0 +1,254 @@
+import { expect } from 'chai'
+import { freshNumber } from '../support/flow.ts'
+import { codeIn, eachLive, type LiveApp, PUBLIC_URL } from '../support/live.ts'
+import { gatewayCall, type HttpGateway, httpGateway } from '../support/vendors/http-gateway.ts'
+import { type Twilio, twilioVendor } from '../support/vendors/twilio.ts'
+import type { Script } from '../support/vendors/vendor.ts'
+
+const RECEIPTS: Script = { receipts: ['sent', 'delivered'] }
+
+/** An app whose SMS go by Twilio, and by a gateway of its own when Twilio fails. */
+interface Shop extends LiveApp {
+  twilio: Twilio
+  gateway: HttpGateway
+}
+
+eachLive('an app with two providers', live => {
+  const opened: { close(): Promise<void> }[] = []
+  afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
+
+  async function open(settings: object = {}, more: object[] = []): Promise<Shop> {
+    const twilio = await twilioVendor(live.vendor)
+    let callbackUrl: string | null = null
+    const gateway = await httpGateway({ ...live.vendor, callbackUrl: () => callbackUrl })
+    opened.push(twilio, gateway)
+    const { account_sid, auth_token, url: base_url } = twilio
+    const shop = await live.app(
+      [
+        {
+          name: 'main',
+          channel: 'sms',
+          type: 'twilio',
+          config: { account_sid, auth_token, base_url, from: '+15550001111' },
+        },
+        { name: 'spare', channel: 'sms', type: 'http', config: { url: `${gateway.url}/send`, secret: gateway.secret } },
+        ...more,
+      ],
+      { routing: { default: ['sms', 'telegram'] }, ...settings },
+    )
+    callbackUrl = `${PUBLIC_URL}/callbacks/${shop.app}/spare`
+    return { ...shop, twilio, gateway }
+  }
+  const sent = async ({ server }: LiveApp, to = freshNumber()): Promise<string> => {
+    const { body, text } = await server.send(to)
+    expect(body.status, text).to.equal('pending')
+    return body.otp_id
+  }
+  /** The events of its deliveries, and no others. */
+  const told = ({ app }: LiveApp, expected: string[]): Promise<unknown> =>
+    live.soon(async () => expect(await live.deliveryEvents(app)).to.deep.equal(expected))
+  const taken = ({ twilio, gateway }: Shop): [number, number] => [twilio.messages.length, gateway.messages.length]
+
+  it('has its codes from the first, and its receipts', async () => {
+    const shop = await open()
+    shop.twilio.always(RECEIPTS)
+    const otp_id = await sent(shop)
+    await live.become(shop.server, otp_id, 'sms delivered')
+    const verified = await shop.server.verify(otp_id, codeIn(shop.twilio.messages[0]?.form.Body))
+    expect(verified.body).to.include({ matched: true, status: 'approved' })
+    expect(taken(shop)).to.deep.equal([1, 0])
+    expect(shop.twilio.calls.map(({ status }) => status)).to.deep.equal([200, 200])
+    await told(shop, ['delivery.delivered'])
+  })
+
+  describe('when the first', () => {
+    const handedOver: [string, Script][] = [
+      ['answers 500', { fault: { kind: 'broken' } }],
+      ['answers 503', { fault: { kind: 'broken', status: 503 } }],
+      ['is busy', { fault: { kind: 'busy', retryAfter: '30' } }],
+    ]
+    for (const [what, script] of handedOver)
+      it(`${what}: the second has it, at once`, async () => {
+        const shop = await open()
+        shop.twilio.next(script)
+        shop.gateway.always(RECEIPTS)
+        const otp_id = await sent(shop)
+        await live.become(shop.server, otp_id, 'sms delivered')
+        expect([shop.twilio.seen.length, ...taken(shop)]).to.deep.equal([1, 0, 1])
+        const code = codeIn(shop.gateway.messages[0]?.asked.text)
+        expect((await shop.server.verify(otp_id, code)).body.matched).to.equal(true)
+      })
+
+    const maybeGone: [string, Script][] = [
+      ['hangs', { fault: { kind: 'hang' } }],
+      ['cuts the connection once it has the message', { fault: { kind: 'reset', when: 'taken' } }],
+      ['cuts the connection', { fault: { kind: 'reset', when: 'unread' } }],
+      ['answers garbage', { fault: { kind: 'garbage' } }],
+    ]
+    for (const [what, script] of maybeGone)
+      it(`${what}: the second has it once no receipt came, and the first is not asked again`, async () => {
+        const shop = await open()
+        shop.twilio.next(script)
+        shop.gateway.always(RECEIPTS)
+        const otp_id = await sent(shop)
+        await live.become(shop.server, otp_id, 'sms delivered')
+        expect(shop.gateway.messages).to.have.length(1)
+        expect(shop.twilio.seen.length).to.be.lessThan(2)
+      })
+
+    const arrived: [string, Script][] = [
+      ['hangs, but sends a receipt', { fault: { kind: 'hang' }, receipts: ['sent', 'delivered'] }],
+      ['is cut off, but sends a receipt', { fault: { kind: 'reset', when: 'taken' }, receipts: ['delivered'] }],
+      ['is slow', { fault: { kind: 'slow', ms: 100 }, receipts: ['delivered'] }],
+      ['sends the receipt before its answer', { early: true, receipts: ['delivered'] }],
+      ['sends receipts twice and out of order', { receipts: ['delivered', 'sent', 'delivered', 'failed'] }],
+    ]
+    for (const [what, script] of arrived)
+      it(`${what}: it arrived, which is told once, and nobody else is asked`, async () => {
+        const shop = await open()
+        shop.twilio.next(script)
+        const otp_id = await sent(shop)
+        await live.become(shop.server, otp_id, 'sms delivered')
+        // Long enough for whoever would wait in vain.
+        await live.pass(10_000)
+        const after = await sent(shop)
+        await live.become(shop.server, after, 'sms sent')
+        expect(taken(shop)).to.deep.equal([2, 0])
+        expect(await live.deliveries(shop.server, otp_id)).to.deep.equal(['sms delivered'])
+        await told(shop, ['delivery.delivered'])
+      })
+
+    it('says it is the recipient’s fault: it failed, at once', async () => {
+      const shop = await open()
+      shop.twilio.next({ fault: { kind: 'refused' } })
+      const otp_id = await sent(shop)
+      await live.become(shop.server, otp_id, 'sms failed')
+      expect([shop.twilio.seen.length, shop.gateway.seen.length]).to.deep.equal([1, 0])
+      await told(shop, ['delivery.failed'])
+    })
+
+    it('reports that it failed after all, it did', async () => {
+      const shop = await open()
+      shop.twilio.next({ receipts: ['sent', 'failed'] })
+      const otp_id = await sent(shop)
+      await live.become(shop.server, otp_id, 'sms failed')
+      expect(shop.gateway.seen).to.deep.equal([])
+    })
+
+    it('is dead: it is left alone after ten calls, and users have their codes from the second', async () => {
+      const shop = await open()
+      shop.twilio.always({ fault: { kind: 'broken' } })
+      for (let nth = 1; nth <= 15; nth += 1) {
+        const otp_id = await sent(shop)
+        await live.become(shop.server, otp_id, 'sms sent')
+        expect(shop.gateway.messages).to.have.length(nth)
+      }
+      expect(shop.twilio.seen).to.have.length(10)
+      const opened = live.countersign.log
+        .lines()
+        .filter(({ msg, app_id }) => msg === 'breaker.changed' && app_id === shop.app)
+      expect(opened.map(({ state }) => state)).to.deep.equal(['open'])
+
+      const neighbour = await open()
+      neighbour.twilio.always(RECEIPTS)
+      await live.become(neighbour.server, await sent(neighbour), 'sms delivered')
+
+      shop.twilio.always(RECEIPTS)
+      await live.pass(30_000)
+      await live.become(shop.server, await sent(shop), 'sms delivered')
+      expect(shop.twilio.messages).to.have.length(1)
+    })
+  })
+
+  describe('when both fail', () => {
+    it('has another round, and then another', async () => {
+      const shop = await open()
+      const broken: Script = { fault: { kind: 'broken' } }
+      shop.twilio.next(broken, broken, RECEIPTS)
+      shop.gateway.next(broken, broken)
+      const otp_id = await sent(shop)
+      await live.become(shop.server, otp_id, 'sms delivered')
+      expect([shop.twilio.seen.length, shop.gateway.seen.length]).to.deep.equal([3, 2])
+    })
+
+    it('is told that it failed when there were enough', async () => {
+      const shop = await open()
+      for (const vendor of [shop.twilio, shop.gateway]) vendor.always({ fault: { kind: 'broken' } })
+      const otp_id = await sent(shop)
+      await live.become(shop.server, otp_id, 'sms failed')
+      expect([shop.twilio.seen.length, shop.gateway.seen.length]).to.deep.equal([3, 3])
+      await told(shop, ['delivery.failed'])
+    })
+
+    it('goes on by another channel with auto_fallback, the same code, and counts that message', async () => {
+      const gateway = await httpGateway(live.vendor)
+      opened.push(gateway)
+      const telegram = { name: 'chat', channel: 'telegram', type: 'http', config: { url: gateway.url } }
+      const limits = { recipient_messages: [{ max: 2, seconds: 3600 }] }
+      const shop = await open({ auto_fallback: true, limits }, [telegram])
+      shop.twilio.always({ fault: { kind: 'refused' } })
+      const to = freshNumber()
+      const otp_id = await sent(shop, to)
+      await live.become(shop.server, otp_id, 'sms failed', 'telegram sent')
+      const code = codeIn(gateway.messages[0]?.asked.text)
+      expect((await shop.server.verify(otp_id, code)).body.matched).to.equal(true)
+      const again = await shop.server.send(to)
+      expect([again.status, again.body.scope]).to.deep.equal([429, 'recipient'])
+    })
+
+    it('stays where it is when there is no message left for the recipient', async () => {
+      const gateway = await httpGateway(live.vendor)
+      opened.push(gateway)
+      const telegram = { name: 'chat', channel: 'telegram', type: 'http', config: { url: gateway.url } }
+      const limits = { recipient_messages: [{ max: 1, seconds: 3600 }] }
+      const shop = await open({ auto_fallback: true, limits }, [telegram])
+      shop.twilio.always({ fault: { kind: 'refused' } })
+      const otp_id = await sent(shop)
+      await live.become(shop.server, otp_id, 'sms failed')
+      await live.pass(1_000)
+      expect(await live.deliveries(shop.server, otp_id)).to.deep.equal(['sms failed'])
+      expect(gateway.seen).to.deep.equal([])
+    })
+  })
+
+  describe('is told by callbacks', () => {
+    it('that nobody forged', async () => {
+      const [shop, other] = [await open(), await open()]
+      const otp_id = await sent(shop)
+      await live.become(shop.server, otp_id, 'sms sent')
+      const { delivery_id } = (await shop.server.status(otp_id)).body.deliveries[0]
+      const receipt = JSON.stringify({ delivery_id, status: 'failed' })
+      const from = (app: string, secret: string) =>
+        gatewayCall(`${PUBLIC_URL}/callbacks/${app}/spare`, receipt, secret, live.clock.now())
+      const { gateway } = other
+      expect(await gateway.call(from(shop.app, 'a guess')), 'a guess').to.equal(401)
+      // A tenant signs what it likes with its own secret: for its own provider, about another's delivery.
+      expect(await gateway.call(from(other.app, gateway.secret)), 'its own').to.equal(200)
+      // Of this very app, but not the provider that was given the message.
+      expect(await gateway.call(from(shop.app, shop.gateway.secret)), 'another provider').to.equal(200)
+      await live.pass(1_000)
+      expect(await live.deliveries(shop.server, otp_id)).to.deep.equal(['sms sent'])
+      const [message] = shop.twilio.messages
+      expect(message && (await shop.twilio.report(message, 'delivered')), 'the one').to.equal(200)
+      await live.become(shop.server, otp_id, 'sms delivered')
+    })
+  })
+
+  it('sends nothing for what was canceled meanwhile', async () => {
+    const shop = await open()
+    shop.twilio.next({ fault: { kind: 'hang' } })
+    const otp_id = await sent(shop)
+    await live.soon(() => expect(shop.twilio.messages).to.have.length(1))
+    await shop.server.cancel(otp_id)
+    await live.become(shop.server, otp_id, 'sms failed')
+    expect(shop.gateway.seen).to.deep.equal([])
+  })
+
+  describe('when it has sent all that', () => {
+    it('has no recipient in its log, whatever vendors quote', () => {
+      const log = live.countersign.log.output()
+      expect(log).to.include('delivery.attempted')
+      expect(log).not.to.match(/\+?1415556\d{4}/)
+    })
+  })
+})

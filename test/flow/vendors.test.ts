@@ -1,0 +1,138 @@
+import { expect } from 'chai'
+import { freshNumber } from '../support/flow.ts'
+import { codeIn, eachLive, type Live, PUBLIC_URL } from '../support/live.ts'
+import { httpGateway } from '../support/vendors/http-gateway.ts'
+import { metaVendor } from '../support/vendors/meta.ts'
+import { mailServer } from '../support/vendors/smtp.ts'
+import { telegramVendor } from '../support/vendors/telegram.ts'
+import { twilioVendor } from '../support/vendors/twilio.ts'
+import type { Vendor } from '../support/vendors/vendor.ts'
+import { vonageVendor } from '../support/vendors/vonage.ts'
+
+/** A vendor, and an app's setup of it under the name `vendor`. */
+interface Opened {
+  vendor: Vendor<unknown>
+  type: string
+  config: object
+}
+
+/** By channel; an app's callbacks are known before the app is. */
+const VENDORS: Record<string, { channel: string; open(live: Live, callbackUrl: string): Promise<Opened> }> = {
+  Twilio: {
+    channel: 'sms',
+    async open(live) {
+      const vendor = await twilioVendor(live.vendor)
+      const { account_sid, auth_token, url: base_url } = vendor
+      return { vendor, type: 'twilio', config: { account_sid, auth_token, base_url, from: '+15550001111' } }
+    },
+  },
+  Vonage: {
+    channel: 'sms',
+    async open(live) {
+      const vendor = await vonageVendor(live.vendor)
+      const { application_id, private_key, signature_secret, url: base_url } = vendor
+      return {
+        ...{ vendor, type: 'vonage' },
+        config: { application_id, private_key, signature_secret, base_url, from: 'Shop' },
+      }
+    },
+  },
+  'a gateway of its own': {
+    channel: 'telegram',
+    async open(live, callbackUrl) {
+      const vendor = await httpGateway({ ...live.vendor, callbackUrl: () => callbackUrl })
+      return { vendor, type: 'http', config: { url: vendor.url, secret: vendor.secret } }
+    },
+  },
+  'the WhatsApp Cloud API': {
+    channel: 'whatsapp',
+    async open(live, callbackUrl) {
+      const vendor = await metaVendor({ ...live.vendor, callbackUrl })
+      const { phone_number_id, access_token, app_secret, verify_token, url: base_url } = vendor
+      const secrets = { access_token, app_secret, verify_token }
+      return {
+        vendor,
+        type: 'whatsapp_cloud',
+        config: { phone_number_id, ...secrets, base_url, template: 'shop_code' },
+      }
+    },
+  },
+  'the Telegram Gateway': {
+    channel: 'telegram',
+    async open(live) {
+      const vendor = await telegramVendor(live.vendor)
+      return { vendor, type: 'telegram_gateway', config: { token: vendor.token, base_url: vendor.url } }
+    },
+  },
+}
+
+eachLive('live messages', live => {
+  const opened: { close(): Promise<void> }[] = []
+  afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
+
+  for (const [name, { channel, open }] of Object.entries(VENDORS))
+    describe(`by ${name}`, () => {
+      async function sent(receipts: ('delivered' | 'failed' | 'read')[]) {
+        const { vendor, type, config } = await open(live, `${PUBLIC_URL}/callbacks/${live.nextApp()}/vendor`)
+        opened.push(vendor)
+        vendor.always({ receipts })
+        const shop = await live.app([{ name: 'vendor', channel, type, config }], { routing: { default: [channel] } })
+        const { body, text } = await shop.server.send(freshNumber())
+        expect(body.channel, text).to.equal(channel)
+        return { ...shop, vendor, otp_id: body.otp_id as string }
+      }
+
+      it('arrive, with a code that verifies', async () => {
+        const { vendor, server, otp_id } = await sent(['delivered'])
+        await live.become(server, otp_id, `${channel} delivered`)
+        expect(vendor.messages).to.have.length(1)
+        expect(vendor.calls.map(({ status }) => status)).to.deep.equal([200])
+        const { body } = await server.verify(otp_id, codeIn(vendor.seen.at(-1)?.body.toString()))
+        expect(body).to.include({ matched: true })
+      })
+
+      it('fail when the vendor says so', async () => {
+        const { server, otp_id } = await sent(['failed'])
+        await live.become(server, otp_id, `${channel} failed`)
+      })
+
+      it('are delivered when they were read', async () => {
+        const { server, otp_id } = await sent(['read'])
+        await live.become(server, otp_id, `${channel} delivered`)
+      })
+    })
+
+  describe('by SMTP', () => {
+    const withMail = async () => {
+      const server = await mailServer()
+      opened.push(server)
+      const config = { host: '127.0.0.1', port: server.port, from: 'Shop <codes@shop.example>' }
+      const providers = [{ name: 'mail', channel: 'email', type: 'smtp', config }]
+      return { mail: server, ...(await live.app(providers, { routing: { default: ['email'] } })) }
+    }
+    let people = 0
+    const address = (): string => {
+      people += 1
+      return `ada${people}@example.org`
+    }
+
+    it('arrive, and stay sent: mail has no receipts', async () => {
+      const { mail, server } = await withMail()
+      const { body } = await server.send(address())
+      await live.become(server, body.otp_id, 'email sent')
+      const verified = await server.verify(body.otp_id, codeIn(mail.mails[0]?.parts['text/plain']))
+      expect(verified.body).to.include({ matched: true })
+    })
+
+    it('fail at once when there is no such mailbox, and later when the server is too busy for too long', async () => {
+      const { mail, server } = await withMail()
+      mail.next({ at: 'rcpt', says: '550 5.1.1 no such user' })
+      const nobody = (await server.send(address())).body.otp_id
+      await live.become(server, nobody, 'email failed')
+      mail.next({ at: 'rcpt', says: '451 4.3.0 later' }, { at: 'rcpt', says: '451 4.3.0 later' })
+      const later = (await server.send(address())).body.otp_id
+      await live.become(server, later, 'email sent')
+      expect(mail.mails).to.have.length(1)
+    })
+  })
+})
