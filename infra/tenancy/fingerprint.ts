@@ -5,3 +5,6 @@ const SHOWN = 8
 
 export const fingerprint = (secret: string): string =>
   `sha256:${createHash('sha256').update(secret).digest('hex').slice(0, SHOWN)}`
+
+/** A value that is one, or an address whose query is. */
+export const FINGERPRINT = /(?:^|\?)sha256:[0-9a-f]{8}$/

@@ -3,8 +3,10 @@ import type { Router } from '@koa/router'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { Inspector } from '../../infra/outbound/inspect.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import type { Tenancy } from '../../infra/tenancy/tenancy.ts'
+import type { WebhookControl } from '../../infra/webhooks/control.ts'
 import type { Audited } from './audited.ts'
 import type { Pages } from './paging.ts'
 import type { Bodies } from './requests.ts'
@@ -17,6 +19,9 @@ export interface Admin {
   tenancy: Tenancy
   body: Bodies
   page: Pages
+  /** What the guard would say of an address that is to be saved. */
+  inspect: Inspector
+  webhooks: WebhookControl
   /** Every route that changes something changes it through this. */
   audited: Audited
 }

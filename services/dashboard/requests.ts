@@ -1,6 +1,6 @@
 // What an operator sent, checked: bodies, queries, ids. Strict everywhere: a mistyped name must not pass for a wish that was not made.
 import type { IncomingMessage } from 'node:http'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { readJson } from '../../infra/http/body.ts'
 import { httpException, problem, type Problem as Refusal } from '../../infra/http/problem.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
@@ -12,6 +12,9 @@ export const bodies =
   (maxBytes: number): Bodies =>
   async (ctx, schema) =>
     valid(schema, await readJson(ctx, maxBytes))
+
+/** For a call that has nothing to say. */
+export const nothing = z.strictObject({}).optional()
 
 export const queryOf = <S extends z.ZodType>({ query }: { query: unknown }, schema: S): z.output<S> =>
   // What Koa parsed has no prototype; zod wants a plain object.

@@ -9,8 +9,13 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
 import { type Operators, operators } from '../../infra/http/operator.ts'
 import type { Logger } from '../../infra/log.ts'
+import type { PrivateTargets } from '../../infra/outbound/addresses.ts'
+import { inspecting } from '../../infra/outbound/inspect.ts'
+import type { Lookup } from '../../infra/outbound/lookup.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import { tenancy } from '../../infra/tenancy/tenancy.ts'
+import { webhookControl } from '../../infra/webhooks/control.ts'
+import { stepEndpoint } from '../../machines/endpoint.step.ts'
 import type { Admin, Resource } from './admin.ts'
 import { apps } from './apps.ts'
 import { audit } from './audit.ts'
@@ -19,29 +24,40 @@ import { companies } from './companies.ts'
 import { events } from './events.ts'
 import { keys } from './keys.ts'
 import { paging } from './paging.ts'
+import { providers } from './providers.ts'
 import { bodies } from './requests.ts'
 import { route } from './route.ts'
 import { sandbox } from './sandbox.ts'
 import { verifications } from './verifications.ts'
+import { webhookRotation } from './webhook.rotation.ts'
+import { webhook } from './webhook.ts'
 
 export interface DashboardParts {
-  config: { http: { maxBodyBytes: number } }
+  config: { http: { maxBodyBytes: number }; privateTargets: PrivateTargets }
   secrets: Pick<Secrets, 'adminTokens'>
   store: CountersignStore
   broker: Pick<Broker, 'publish'>
   keyring: Keyring
   clock: Clock
   log: Logger
+  /** Instead of DNS, when an address is saved. */
+  lookup?: Lookup
 }
 
-const RESOURCES: readonly Resource[] = [companies, apps, keys, verifications, route, events, sandbox, audit]
+const RESOURCES: readonly Resource[] = [
+  ...[companies, apps, keys, providers, webhook, webhookRotation, events],
+  ...[verifications, route, sandbox, audit],
+]
 
-export function dashboard({ config, secrets, store, broker, keyring, clock, log }: DashboardParts): Service {
+export function dashboard(parts: DashboardParts): Service {
+  const { config, secrets, store, broker, keyring, clock, log, lookup } = parts
   const admin: Admin = {
     ...{ store, broker, keyring, clock },
     tenancy: tenancy({ store, keyring }),
     body: bodies(config.http.maxBodyBytes),
     page: paging(keyring),
+    inspect: inspecting({ privateTargets: config.privateTargets, lookup }),
+    webhooks: webhookControl({ store, broker, clock, log, step: stepEndpoint }),
     audited: auditing({ audit: store.docs('audit'), clock, log }),
   }
   const router = new Router({ prefix: '/admin/v1', sensitive: true })

@@ -4,14 +4,17 @@ import { z } from 'zod'
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { atRest, recipientKey, recipientScope } from '../../infra/otps/sealing.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
 import type { Filter } from '../../infra/store/docs.ts'
 import type { Delivery } from '../../machines/otp.ts'
 import { current } from '../../machines/otp.versions.ts'
+import { statusAt } from '../../machines/rules.ts'
 import { statusView } from '../../machines/view.ts'
 import { type Resource, time, timeOrNull } from './admin.ts'
 import { PAGE } from './paging.ts'
 import { canonical, recipientQuery } from './recipients.ts'
 import { found, queryOf } from './requests.ts'
+import { timeline } from './timeline.ts'
 
 const query = z.strictObject({ ...PAGE, recipient: recipientQuery.optional() })
 
@@ -22,7 +25,8 @@ export const verifications: Resource = (router, { store, keyring, clock, page })
   const show = (doc: OtpDoc) => shown(keyring, doc, clock.now())
 
   router.get('/verifications/:otp_id', async ctx => {
-    ctx.body = show(await found(docs, ctx.params.otp_id, 'verification'))
+    const doc = await found(docs, ctx.params.otp_id, 'verification')
+    ctx.body = { ...show(doc), timeline: await timelineOf(store, doc, clock.now()) }
   })
 
   router.get('/apps/:id/verifications', async ctx => {
@@ -31,6 +35,21 @@ export const verifications: Resource = (router, { store, keyring, clock, page })
     const filter = recipient === undefined ? { app_id } : to(keyring, app_id, canonical(recipient))
     ctx.body = await page(ctx, { docs, filter, newestFirst: true, show }, asked)
   })
+}
+
+const MOST = 1_000
+
+async function timelineOf(store: CountersignStore, doc: OtpDoc, now: number) {
+  const { value, context: otp } = current(doc)
+  const attempts = await Promise.all(
+    otp.deliveries.map(({ delivery_id }) => {
+      const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
+      return store.docs('attempts').find(ofDelivery, { sort: { _id: 1 }, limit: MOST })
+    }),
+  )
+  const caused = { 'payload.otp_id': doc._id, app_id: doc.app_id }
+  const events = await store.docs('events').find(caused, { sort: { _id: 1 }, limit: MOST })
+  return timeline({ otp, status: statusAt(value, otp, now), attempts: attempts.flat(), events })
 }
 
 /** In both modes, and under every key. */

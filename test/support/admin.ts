@@ -1,8 +1,11 @@
 // The admin API on a store of a test's own, asked over HTTP as an operator asks it.
+import { isIP } from 'node:net'
 import type { Broker, Message } from '../../infra/broker/broker.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { httpShell } from '../../infra/http/shell.ts'
 import { createMetrics } from '../../infra/metrics.ts'
+import type { PrivateTargets } from '../../infra/outbound/addresses.ts'
+import type { Lookup } from '../../infra/outbound/lookup.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import { dashboard } from '../../services/dashboard/service.ts'
 import { type CapturedLog, capturedLog } from './captured-log.ts'
@@ -47,7 +50,12 @@ export interface AdminOptions {
   clock?: TestClock
   broker?: Pick<Broker, 'publish'>
   maxBodyBytes?: number
+  privateTargets?: PrivateTargets
+  /** Every name leads to a public address, unless told. */
+  lookup?: Lookup
 }
+
+const PUBLIC = '8.8.8.8'
 
 const open: Serving[] = []
 
@@ -59,8 +67,9 @@ export async function adminOn(store: CountersignStore, options: AdminOptions = {
   const keyring = testKeyring()
   const published: Message[] = []
   const broker = options.broker ?? { publish: async (_, message) => void published.push(message) }
-  const config = { http: { maxBodyBytes } }
-  const { router } = dashboard({ config, secrets: { adminTokens: TOKENS }, store, broker, keyring, clock, log })
+  const config = { http: { maxBodyBytes }, privateTargets: options.privateTargets ?? [] }
+  const { lookup = async host => [isIP(host) === 0 ? PUBLIC : host] } = options
+  const { router } = dashboard({ config, secrets: { adminTokens: TOKENS }, store, broker, keyring, clock, log, lookup })
   if (!router) throw new Error('the dashboard has no router')
   const shell = httpShell({ log, metrics: createMetrics({ processMetrics: false }), clock }, [router])
   const server = await serving(shell)

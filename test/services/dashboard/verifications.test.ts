@@ -1,5 +1,7 @@
 import { expect } from 'chai'
+import type { AttemptDoc, EventDoc } from '../../../infra/otps/documents.ts'
 import { providerContext, providerId } from '../../../infra/tenancy/documents.ts'
+import { claimId } from '../../../services/channel/claims.ts'
 import { adminOn, closeAdmins, pathsOf, type TestAdmin, tenant } from '../../support/admin.ts'
 import { actorOn, type TestActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
@@ -44,7 +46,7 @@ eachStore('verifications for an operator', fresh => {
     const { otp_id } = await actor.send({ ...owner, recipient: NUMBER })
     const { status, body } = await admin.get(`/verifications/${otp_id}`)
     expect(status).to.equal(200)
-    const { deliveries, ...rest } = body
+    const { deliveries, timeline, ...rest } = body
     expect(rest).to.deep.equal({
       otp_id,
       status: 'pending',
@@ -73,7 +75,86 @@ eachStore('verifications for an operator', fresh => {
     expect(deliveries).to.have.length(1)
     expect(deliveries[0]).to.include({ channel: 'sms', generation: 1, status: 'queued' })
     expect(deliveries[0]).to.include({ created_at: '2030-01-01T00:00:00.000Z', updated_at: '2030-01-01T00:00:00.000Z' })
+    expect(timeline.map(({ happened }: { happened: string }) => happened)).to.deep.equal([
+      'otp.started',
+      'delivery.queued',
+    ])
     expect(JSON.stringify(body)).not.to.contain(NUMBER)
+  })
+
+  it('tell all that happened, in its order: whom messages were handed to, and what the webhook was told', async () => {
+    const { otp_id } = await actor.send({ ...owner, recipient: NUMBER })
+    const [{ delivery_id }] = (await admin.get(`/verifications/${otp_id}`)).body.deliveries
+    const now = actor.clock.now()
+    const purge_at = new Date(now + 1e10)
+    const attempt = (provider: string, round: number, at: number, result: AttemptDoc['result']): AttemptDoc => ({
+      ...{ _id: claimId(delivery_id, provider, round), otp_id, app_id: owner.app, delivery_id, provider, round },
+      ...{ at: now + at, result, reference: result === 'accepted' ? 'SM1' : null, purge_at, rev: 1 },
+    })
+    await admin.store
+      .docs('attempts')
+      .insert([
+        attempt('b', 1, 20, 'unknown'),
+        attempt('a', 1, 10, 'failed'),
+        attempt('', 1, 30, null),
+        attempt('a', 2, 40, 'accepted'),
+      ])
+    const call = { round: 1, attempt: 1, at: now + 60, ms: 7, status: 200, error: null, response: 'thanks' }
+    const event = (_id: string, app_id: string, otp: string): EventDoc => ({
+      ...{ _id, app_id, company_id: owner.company, mode: 'test', type: 'delivery.delivered', payload: { otp_id: otp } },
+      ...{ created_at: now + 50, purge_at, rev: 0, status: 'delivered', round: 1, attempts: [call] },
+    })
+    await admin.store
+      .docs('events')
+      .insert([
+        event('evt_1', owner.app, otp_id),
+        event('evt_2', owner.app, 'otp_other'),
+        event('evt_3', 'app_o', otp_id),
+      ])
+    const { timeline } = (await admin.get(`/verifications/${otp_id}`)).body
+    const at = (ms: number) => new Date(now + ms).toISOString()
+    expect(timeline).to.deep.equal([
+      { at: at(0), happened: 'otp.started', by: { key_id: 'key_server', kind: 'server' } },
+      { at: at(0), happened: 'delivery.queued', delivery_id, channel: 'sms', generation: 1 },
+      {
+        at: at(10),
+        happened: 'provider.called',
+        delivery_id,
+        provider: 'a',
+        round: 1,
+        result: 'failed',
+        reference: null,
+      },
+      {
+        at: at(20),
+        happened: 'provider.called',
+        delivery_id,
+        provider: 'b',
+        round: 1,
+        result: 'unknown',
+        reference: null,
+      },
+      { at: at(30), happened: 'providers.exhausted', delivery_id, round: 1 },
+      {
+        at: at(40),
+        happened: 'provider.called',
+        delivery_id,
+        provider: 'a',
+        round: 2,
+        result: 'accepted',
+        reference: 'SM1',
+      },
+      { at: at(50), happened: 'event.recorded', event_id: 'evt_1', type: 'delivery.delivered', status: 'delivered' },
+      {
+        ...{ at: at(60), happened: 'event.sent', event_id: 'evt_1', type: 'delivery.delivered', round: 1, attempt: 1 },
+        ...{ status: 200, error: null, ms: 7 },
+      },
+    ])
+    await actor.clock.advance(600_000)
+    expect((await admin.get(`/verifications/${otp_id}`)).body.timeline.at(-1)).to.deep.equal({
+      at: at(600_000),
+      happened: 'otp.expired',
+    })
   })
 
   it('are expired by the clock, whether or not the sweeper has been by', async () => {
