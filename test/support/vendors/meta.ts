@@ -21,14 +21,14 @@ export interface Meta extends Vendor<MetaMessage>, MetaApp {
 }
 
 export interface MetaOptions extends VendorOptions {
-  /** Set in Meta's dashboard, not with each message. */
-  callbackUrl?: string
+  /** Set in Meta's dashboard, not with each message; null while it is not. */
+  callbackUrl?(): string | null
   /** Approved templates, each with its languages. */
   templates?: Record<string, readonly string[]>
 }
 
 export async function metaVendor({
-  callbackUrl,
+  callbackUrl = () => null,
   templates = { shop_code: ['en_US'] },
   ...options
 }: MetaOptions = {}): Promise<Meta> {
@@ -55,8 +55,10 @@ export async function metaVendor({
     },
     options,
   )
-  const called = (values: object[]): Call | null =>
-    callbackUrl === undefined ? null : metaCall(callbackUrl, metaNotice(values, app), app)
+  const called = (values: object[]): Call | null => {
+    const url = callbackUrl()
+    return url === null ? null : metaCall(url, metaNotice(values, app), app)
+  }
   return {
     ...running,
     ...app,

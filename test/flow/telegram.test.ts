@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { freshNumber } from '../support/flow.ts'
+import { eachLive, type LiveApp } from '../support/live.ts'
+import { type Telegram, telegramReport, telegramVendor } from '../support/vendors/telegram.ts'
+import type { Script } from '../support/vendors/vendor.ts'
+
+interface Shop extends LiveApp {
+  telegram: Telegram
+}
+
+eachLive('Telegram', live => {
+  const opened: Telegram[] = []
+  afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
+
+  async function open(script: Script = {}): Promise<Shop> {
+    const telegram = await telegramVendor({ ...live.vendor, token: `AAG${randomUUID()}` })
+    opened.push(telegram)
+    telegram.always(script)
+    const { token, url: base_url } = telegram
+    const providers = [{ name: 'gate', channel: 'telegram', type: 'telegram_gateway', config: { token, base_url } }]
+    return { telegram, ...(await live.app(providers)) }
+  }
+  const sent = async ({ server }: LiveApp): Promise<string> => {
+    const { body, text } = await server.send(freshNumber())
+    expect(body.status, text).to.equal('pending')
+    return body.otp_id
+  }
+  const told = ({ app }: LiveApp, expected: string[]): Promise<unknown> =>
+    live.soon(async () => expect(await live.deliveryEvents(app)).to.deep.equal(expected))
+
+  it('brings the code and says that it was read', async () => {
+    const shop = await open({ receipts: ['sent', 'delivered', 'read'] })
+    const otp_id = await sent(shop)
+    await live.become(shop.server, otp_id, 'telegram delivered')
+    await shop.telegram.idle()
+    expect(shop.telegram.calls.map(({ status }) => status)).to.deep.equal([200, 200, 200])
+    const code = shop.telegram.messages[0]?.code ?? ''
+    expect((await shop.server.verify(otp_id, code)).body).to.include({ matched: true, status: 'approved' })
+    await told(shop, ['delivery.delivered'])
+  })
+
+  const endings: [title: string, script: Script, fate: string, event: string][] = [
+    ['says that it expired', { receipts: ['sent', 'failed'] }, 'failed', 'delivery.failed'],
+    ['has no such user', { fault: { kind: 'refused' } }, 'failed', 'delivery.failed'],
+    ['reports before it answers', { early: true, receipts: ['delivered'] }, 'delivered', 'delivery.delivered'],
+    ['hangs, and reports', { fault: { kind: 'hang' }, receipts: ['delivered'] }, 'delivered', 'delivery.delivered'],
+    ['repeats and mixes up', { receipts: ['read', 'sent', 'read', 'failed'] }, 'delivered', 'delivery.delivered'],
+  ]
+  for (const [title, script, fate, event] of endings)
+    it(`${title}: ${fate}, told once`, async () => {
+      const shop = await open(script)
+      await live.become(shop.server, await sent(shop), `telegram ${fate}`)
+      await shop.telegram.idle()
+      await told(shop, [event])
+      expect(shop.telegram.seen).to.have.lengthOf(1)
+    })
+
+  it('is believed under its own signature alone, and of its own messages', async () => {
+    const [shop, other] = [await open(), await open()]
+    const otp_id = await sent(shop)
+    await live.become(shop.server, otp_id, 'telegram sent')
+    const [message] = shop.telegram.messages
+    if (!message) throw new Error('nothing was sent')
+    // At our address, with another's token; at another's address, with that one's own.
+    expect(await other.telegram.report(message, 'delivered')).to.equal(401)
+    const elsewhere = (message.callback_url ?? '').replace(shop.app, other.app)
+    expect(await other.telegram.report({ ...message, callback_url: elsewhere }, 'delivered')).to.equal(200)
+    expect(await live.deliveries(shop.server, otp_id)).to.deep.equal(['telegram sent'])
+    // And not for ever.
+    const late = telegramReport(message, 'delivered', { ...shop.telegram, now: live.clock.now() - 301_000 })
+    expect(late && (await shop.telegram.call(late))).to.equal(401)
+    expect(await shop.telegram.report(message, 'delivered')).to.equal(200)
+    await live.become(shop.server, otp_id, 'telegram delivered')
+  })
+})
