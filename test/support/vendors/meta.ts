@@ -22,7 +22,7 @@ export interface Meta extends Vendor<MetaMessage>, MetaApp {
 
 export interface MetaOptions extends VendorOptions {
   /** Set in Meta's dashboard, not with each message; null while it is not. */
-  callbackUrl?(): string | null
+  callbackUrl?: string | (() => string | null)
   /** Approved templates, each with its languages. */
   templates?: Record<string, readonly string[]>
 }
@@ -56,7 +56,7 @@ export async function metaVendor({
     options,
   )
   const called = (values: object[]): Call | null => {
-    const url = callbackUrl()
+    const url = typeof callbackUrl === 'string' ? callbackUrl : callbackUrl()
     return url === null ? null : metaCall(url, metaNotice(values, app), app)
   }
   return {
