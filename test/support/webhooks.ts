@@ -55,6 +55,8 @@ export interface WebhookWorld {
   callsOf(event_id: string): Called[]
   /** Tries until it holds, time passing by a little. */
   soon<T>(assertion: () => T | Promise<T>): Promise<T>
+  /** Resolves when nothing more happens unless time passes. */
+  quiet(): Promise<void>
   /** Lets time pass in steps, and what it brings about happen. */
   pass(ms: number, step?: number): Promise<void>
   /** What a crash does: nothing in hand is finished, nothing that waits in the broker is left. */
@@ -102,14 +104,14 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
 
   let broker: Broker
   let services: Service[] = []
-  let alive = { yes: true }
+  let alive: Life = { yes: true, asking: 0 }
   const published: Pick<Broker, 'publish'> = { publish: (queue, message) => broker.publish(queue, message) }
   const control = webhookControl({ ...{ store, clock, log: log.log }, broker: published, step: stepEndpoint })
 
   async function start(): Promise<void> {
     const delays = topology(brokerDelays({ channel: [1000], webhook: backoff }))
     broker = embeddedBroker({ topology: delays, clock, log: log.log })
-    alive = { yes: true }
+    alive = { yes: true, asking: 0 }
     const parts = { broker, clock, log: log.log, metrics, keyring, store: untilDead(store, alive) }
     services = [
       webhook({ ...parts, outbound, random, config: { backoff: { channel: [], webhook: backoff } } }),
@@ -152,10 +154,16 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
           throw complaint
         }
       }),
+    async quiet() {
+      for (let turns = 0; turns < QUIET_TURNS; turns += 1) {
+        await new Promise(resolve => setImmediate(resolve))
+        if (alive.asking > 0) turns = 0
+      }
+    },
     async pass(ms, step = Math.min(ms, 1_000)) {
       for (let passed = 0; passed < ms; passed += step) {
         await clock.advance(Math.min(step, ms - passed))
-        await turns()
+        await world.quiet()
       }
     },
     async crash() {
@@ -173,28 +181,39 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
   return world
 }
 
-/** Whatever is under way at a store takes a few turns of the event loop. */
-async function turns(): Promise<void> {
-  for (let turn = 0; turn < 8; turn += 1) await new Promise(resolve => setImmediate(resolve))
-}
-
 function calledWith({ url, headers, body }: OutboundRequest, at: number): Called {
   const text = Buffer.from(body ?? '').toString()
   return { url, at, headers, body: text, event_id: JSON.parse(text).id }
 }
 
+/** What one thing leads to in the same process takes a few turns of the event loop. */
+const QUIET_TURNS = 8
+
+interface Life {
+  yes: boolean
+  /** Questions to the store that are not answered yet. */
+  asking: number
+}
+
 /** A dead process writes nothing: whatever it still wants of the store never comes back. */
-function untilDead(store: CountersignStore, alive: { yes: boolean }): CountersignStore {
+function untilDead(store: CountersignStore, life: Life): CountersignStore {
   const never = new Promise<never>(() => {})
+  const counted =
+    (call: (...args: never[]) => Promise<unknown>) =>
+    async (...args: never[]): Promise<unknown> => {
+      if (!life.yes) return never
+      life.asking += 1
+      try {
+        return await call(...args)
+      } finally {
+        life.asking -= 1
+      }
+    }
   return {
     ...store,
     docs(name) {
-      const docs = store.docs(name)
-      const wrapped = Object.entries(docs).map(([method, call]) => [
-        method,
-        (...args: never[]) => (alive.yes ? (call as (...args: never[]) => unknown)(...args) : never),
-      ])
-      return Object.fromEntries(wrapped)
+      const methods = Object.entries(store.docs(name)) as [string, (...args: never[]) => Promise<unknown>][]
+      return Object.fromEntries(methods.map(([method, call]) => [method, counted(call)])) as never
     },
   }
 }
