@@ -2,7 +2,7 @@
 // moved. Apps are `app_shop` (with an endpoint), `app_blog` (with another) and `app_bare` (with none).
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
-import type { Broker } from '../../infra/broker/broker.ts'
+import type { Broker, Message } from '../../infra/broker/broker.ts'
 import { embeddedBroker } from '../../infra/broker/embedded.ts'
 import { topology } from '../../infra/broker/topology.ts'
 import type { Service } from '../../infra/host.ts'
@@ -13,6 +13,7 @@ import type { Outbound, OutboundRequest, OutboundResponse } from '../../infra/ou
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import { applyBootstrap, readBootstrap } from '../../infra/tenancy/bootstrap.ts'
 import type { WebhookEndpoint } from '../../infra/tenancy/documents.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
 import { type WebhookControl, webhookControl } from '../../infra/webhooks/control.ts'
 import { brokerDelays } from '../../infra/webhooks/ladder.ts'
 import { stepEndpoint } from '../../machines/endpoint.step.ts'
@@ -50,6 +51,10 @@ export interface WebhookWorld {
   answering(app: string, answers: Answers): void
   /** Something happened; resolves when the actor has it. Answers the event's id. */
   happen(app: string, fact?: Partial<NotifyBody>): Promise<string>
+  /** A message on the actor's queue. */
+  publish(message: Message): Promise<void>
+  /** The next questions, as many, find the store away. */
+  storeAway(questions: number): void
   event(id: string): Promise<EventDoc>
   endpoint(app: string): Promise<WebhookEndpoint>
   callsOf(event_id: string): Called[]
@@ -104,14 +109,14 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
 
   let broker: Broker
   let services: Service[] = []
-  let alive: Life = { yes: true, asking: 0 }
+  let alive: Life = { yes: true, asking: 0, away: 0 }
   const published: Pick<Broker, 'publish'> = { publish: (queue, message) => broker.publish(queue, message) }
   const control = webhookControl({ ...{ store, clock, log: log.log }, broker: published, step: stepEndpoint })
 
   async function start(): Promise<void> {
     const delays = topology(brokerDelays({ channel: [1000], webhook: backoff }))
     broker = embeddedBroker({ topology: delays, clock, log: log.log })
-    alive = { yes: true, asking: 0 }
+    alive = { yes: true, asking: 0, away: 0 }
     const parts = { broker, clock, log: log.log, metrics, keyring, store: untilDead(store, alive) }
     services = [
       webhook({ ...parts, outbound, random, config: { backoff: { channel: [], webhook: backoff } } }),
@@ -133,6 +138,10 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
       }
       await broker.publish('webhook.deliver', { id: event_id, body })
       return event_id
+    },
+    publish: message => broker.publish('webhook.deliver', message),
+    storeAway: questions => {
+      alive.away = questions
     },
     async event(id) {
       const found = (await store.docs('events').get([id])).get(id)
@@ -193,6 +202,8 @@ interface Life {
   yes: boolean
   /** Questions to the store that are not answered yet. */
   asking: number
+  /** How many more find it away. */
+  away: number
 }
 
 /** A dead process writes nothing: whatever it still wants of the store never comes back. */
@@ -202,6 +213,10 @@ function untilDead(store: CountersignStore, life: Life): CountersignStore {
     (call: (...args: never[]) => Promise<unknown>) =>
     async (...args: never[]): Promise<unknown> => {
       if (!life.yes) return never
+      if (life.away > 0) {
+        life.away -= 1
+        throw new Unavailable('away')
+      }
       life.asking += 1
       try {
         return await call(...args)
