@@ -1,0 +1,168 @@
+// Every way through the endpoint's machine, and what holds whatever happens.
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { getShortestPaths, getStateNodes } from 'xstate/graph'
+import { endpointMachine, LONGEST_FAILING_MS, MOST_FAILURES } from '../../machines/endpoint.machine.ts'
+import { type EndpointStep, stepEndpoint } from '../../machines/endpoint.step.ts'
+import type { EndpointEvent, EndpointLife } from '../../machines/endpoint.ts'
+import {
+  allRows,
+  enable,
+  failed,
+  fresh,
+  HOUR,
+  pause,
+  type Row,
+  rowName,
+  rowsTaken,
+  succeeded,
+} from '../support/endpoint.ts'
+
+/** The latest thing that happened. */
+const latest = ({ failing_since, last_success_at, paused, enabled_at }: EndpointLife): number =>
+  Math.max(failing_since ?? 0, last_success_at ?? 0, paused?.at ?? 0, enabled_at ?? 0)
+
+/** Full counts never end; these tell apart what the guards tell apart. */
+const reduced = (value: unknown, { failures, failing_since, last_success_at }: EndpointLife): string => {
+  const count = failures === 0 ? 'none' : failures < MOST_FAILURES - 1 ? 'some' : 'many'
+  return [value, count, failing_since === null, last_success_at === null].join()
+}
+
+const moves = (life: EndpointLife): EndpointEvent[] => {
+  const at = latest(life) + 1
+  return [
+    ...[succeeded(at), succeeded(at + HOUR), enable(at), pause(at)],
+    ...[failed(at), failed(at, { gone: true }), failed(at, { exhausted: true })],
+    failed((life.failing_since ?? at) + LONGEST_FAILING_MS),
+  ]
+}
+
+describe('the paths through an endpoint', () => {
+  const nearlyTooMany: EndpointLife = {
+    ...{ failures: MOST_FAILURES - 1, failing_since: 1, last_success_at: null },
+    ...{ paused: null, enabled_at: null },
+  }
+  const starts = [
+    endpointMachine.resolveState({ value: 'active', context: endpointMachine.config.context as EndpointLife }),
+    endpointMachine.resolveState({ value: 'failing', context: nearlyTooMany }),
+  ]
+  const paths = starts.flatMap(fromState =>
+    getShortestPaths(endpointMachine, {
+      fromState,
+      events: ({ context }) => moves(context),
+      serializeState: ({ value, context }) => reduced(value, context),
+      serializeEvent: event => JSON.stringify(event),
+      limit: 1_000,
+    }),
+  )
+
+  it('reach every state and take every row; step agrees with the model on each', () => {
+    expect(new Set(paths.map(({ state }) => state.value))).to.have.all.keys('active', 'failing', 'paused')
+    const taken = new Set<Row>()
+    for (const { state } of paths)
+      for (const event of moves(state.context)) {
+        const { value, context } = state
+        const rows = rowsTaken({ value: value as 'active', context }, event)
+        expect(rows.length, event.type).to.be.at.most(1)
+        for (const row of rows) taken.add(row)
+        const life = { machine: 'endpoint', version: 1, value: value as 'active', context } as const
+        const stepped = stepEndpoint({ status: String(value) === 'paused' ? 'paused' : 'active', life }, [event])
+        expect(stepped.changed, rows.map(rowName).join()).to.equal(rows.length === 1)
+      }
+    expect(allRows.filter(row => !taken.has(row)).map(rowName)).to.deep.equal([])
+  })
+
+  it('are flat: nothing waits, watches or starts anything', () => {
+    for (const node of getStateNodes(endpointMachine.root)) {
+      expect(node.type, node.key).to.equal('atomic')
+      expect([node.invoke, node.after], node.key).to.deep.equal([[], []])
+    }
+  })
+
+  it('lead from active to failing and paused, from failing to both others, from paused to active only', () => {
+    const leads = allRows.filter(row => row.target).map(row => `${row.source.key} → ${row.target?.[0]?.key}`)
+    expect(new Set(leads)).to.have.all.keys(
+      ...['active → failing', 'active → paused', 'failing → active', 'failing → paused', 'paused → active'],
+    )
+  })
+})
+
+const kinds = fc.constantFrom('succeed', 'succeed', 'fail', 'fail', 'fail', 'gone', 'exhaust', 'enable', 'pause')
+const stories = fc.array(fc.tuple(kinds, fc.integer({ min: 0, max: HOUR })), { maxLength: 200 })
+
+/** Each with the state before and after. */
+function told(
+  story: readonly (readonly [string, number])[],
+): { event: EndpointEvent; before: EndpointStep; after: EndpointStep }[] {
+  let at = 1
+  let before = stepEndpoint(fresh, [])
+  return story.map(([kind, ms]) => {
+    at += ms
+    const events: Record<string, EndpointEvent> = {
+      ...{ succeed: succeeded(at), fail: failed(at), enable: enable(at), pause: pause(at) },
+      ...{ gone: failed(at, { gone: true }), exhaust: failed(at, { exhausted: true }) },
+    }
+    const event = events[kind] ?? enable(at)
+    const after = stepEndpoint(before, [event])
+    const chapter = { event, before, after }
+    before = after
+    return chapter
+  })
+}
+
+const always = (holds: (chapters: ReturnType<typeof told>) => void) =>
+  fc.assert(
+    fc.property(stories, story => holds(told(story))),
+    { numRuns: 300 },
+  )
+
+describe('whatever happens to an endpoint', () => {
+  it('only somebody enabling it ends a pause', () => {
+    always(chapters => {
+      for (const { event, before, after } of chapters)
+        if (before.status === 'paused' && after.status === 'active') expect(event.type).to.equal('endpoint.enable')
+    })
+  })
+
+  it('it is paused for a reason that holds, told once', () => {
+    always(chapters => {
+      for (const { event, before, after } of chapters) {
+        const begun = before.status === 'active' && after.status === 'paused'
+        expect(after.effects.filter(({ type }) => type === 'paused')).to.have.length(begun ? 1 : 0)
+        const { context } = after.life
+        expect(context.paused === null).to.equal(after.status === 'active')
+        if (!begun || context.paused?.reason !== 'failing') continue
+        expect(context.failures).to.be.at.least(MOST_FAILURES)
+        expect(event.at - (context.failing_since ?? event.at)).to.be.at.least(LONGEST_FAILING_MS)
+      }
+    })
+  })
+
+  it('failures are those since the last success, and counted while it is not paused', () => {
+    always(chapters => {
+      let failures = 0
+      for (const { event, before, after } of chapters) {
+        if (before.status === 'active' && event.type === 'attempt.failed') failures += 1
+        if (before.status === 'active' && event.type === 'attempt.succeeded') failures = 0
+        if (before.status === 'paused' && event.type === 'endpoint.enable') failures = 0
+        expect(after.life.context.failures).to.equal(failures)
+        expect(after.life.value === 'failing' || after.status === 'paused').to.equal(
+          failures > 0 || after.status === 'paused',
+        )
+      }
+    })
+  })
+
+  it('what happens together comes to the same as one after the other', () => {
+    always(chapters => {
+      const together = stepEndpoint(
+        fresh,
+        chapters.map(({ event }) => event),
+      )
+      const last = chapters.at(-1)?.after
+      if (!last) return
+      expect(together.life).to.deep.equal(last.life)
+      expect(together.effects).to.deep.equal(chapters.flatMap(({ after }) => after.effects))
+    })
+  })
+})

@@ -1,0 +1,123 @@
+import { expect } from 'chai'
+import { LONGEST_FAILING_MS, MOST_FAILURES, newEndpoint, SUCCESS_GRAIN_MS } from '../../machines/endpoint.machine.ts'
+import { endpointLife, stepEndpoint } from '../../machines/endpoint.step.ts'
+import { enable, endpoint, failed, fresh, HOUR, MINUTE, pause, play, succeeded } from '../support/endpoint.ts'
+
+describe('an active endpoint', () => {
+  it('is failing from the first failure on, and still counts as active to others', () => {
+    const { status, life, effects } = play(fresh, failed(5))
+    expect(status).to.equal('active')
+    expect(life.value).to.equal('failing')
+    expect(life.context).to.include({ failures: 1, failing_since: 5 })
+    expect(effects).to.deep.equal([])
+  })
+
+  it('notes a success once a minute: the ordinary case is not worth a write', () => {
+    const { life, changed } = stepEndpoint(fresh, [succeeded(10)])
+    expect([changed, life.context.last_success_at]).to.deep.equal([true, 10])
+    const known = { status: 'active', life } as const
+    expect(stepEndpoint(known, [succeeded(10 + SUCCESS_GRAIN_MS - 1)]).changed).to.equal(false)
+    expect(stepEndpoint(known, [succeeded(10 + SUCCESS_GRAIN_MS)]).life.context.last_success_at).to.equal(10 + MINUTE)
+  })
+
+  it('is paused by 410, by an event that used up its attempts, and by hand', () => {
+    for (const [event, reason] of [
+      [failed(7, { gone: true }), 'gone'],
+      [failed(7, { exhausted: true }), 'exhausted'],
+      [pause(7), 'operator'],
+    ] as const)
+      for (const state of [fresh, endpoint('failing', { failures: 3, failing_since: 1 })]) {
+        const { status, life, effects } = stepEndpoint(state, [event])
+        expect([status, life.value]).to.deep.equal(['paused', 'paused'])
+        expect(life.context.paused).to.deep.equal({ at: 7, reason })
+        expect(effects).to.deep.equal([{ type: 'paused', reason }])
+      }
+  })
+
+  it('is called gone rather than exhausted when it is both', () => {
+    expect(play(fresh, failed(7, { gone: true, exhausted: true })).life.context.paused?.reason).to.equal('gone')
+  })
+
+  it('has nothing to enable', () => {
+    expect(stepEndpoint(fresh, [enable(5)])).to.include({ changed: false })
+    expect(stepEndpoint(endpoint('failing', { failures: 2, failing_since: 1 }), [enable(5)]).changed).to.equal(false)
+  })
+})
+
+describe('a failing endpoint', () => {
+  const failing = (failures: number) => endpoint('failing', { failures, failing_since: 0, last_success_at: null })
+
+  it('recovers by one success, whatever came before', () => {
+    const { life, effects } = play(failing(99), succeeded(9))
+    expect(life).to.deep.include({ value: 'active' })
+    expect(life.context).to.include({ failures: 0, failing_since: null, last_success_at: 9 })
+    expect(effects).to.deep.equal([{ type: 'recovered' }])
+  })
+
+  it('is paused by its hundredth failure in a row once it has failed for an hour', () => {
+    const { life, effects } = play(failing(MOST_FAILURES - 1), failed(LONGEST_FAILING_MS))
+    expect(life.value).to.equal('paused')
+    expect(life.context).to.deep.include({ failures: 100, paused: { at: HOUR, reason: 'failing' } })
+    expect(effects).to.deep.equal([{ type: 'paused', reason: 'failing' }])
+  })
+
+  it('is not paused by fewer failures, nor by as many in less time', () => {
+    expect(play(failing(MOST_FAILURES - 2), failed(24 * HOUR)).life.value).to.equal('failing')
+    expect(play(failing(10 * MOST_FAILURES), failed(LONGEST_FAILING_MS - 1)).life.value).to.equal('failing')
+  })
+
+  it('counts the hour from the first failure of the streak: a quiet night before it says nothing', () => {
+    const quiet = endpoint('active', { last_success_at: 0 })
+    const burst = Array.from({ length: 150 }, (_, n) => failed(24 * HOUR + n))
+    expect(play(quiet, ...burst).life.value).to.equal('failing')
+  })
+})
+
+describe('a paused endpoint', () => {
+  const paused = endpoint('paused', {
+    ...{ failures: 100, failing_since: 0, last_success_at: 3 },
+    paused: { at: 9, reason: 'failing' },
+  })
+
+  it('is not changed by calls that were under way', () => {
+    for (const event of [succeeded(HOUR), failed(HOUR), failed(HOUR, { gone: true }), pause(HOUR)])
+      expect(stepEndpoint(paused, [event]).changed, event.type).to.equal(false)
+  })
+
+  it('starts afresh when it is enabled, and remembers its last success', () => {
+    const { status, life, effects } = play(paused, enable(HOUR))
+    expect([status, life.value]).to.deep.equal(['active', 'active'])
+    expect(life.context).to.deep.equal({ ...newEndpoint, last_success_at: 3, enabled_at: HOUR })
+    expect(effects).to.deep.equal([{ type: 'enabled' }])
+  })
+})
+
+describe('what is stored of an endpoint', () => {
+  it('is fresh where nothing is, or paused where only that is said', () => {
+    expect(endpointLife(fresh)).to.deep.include({ value: 'active', context: newEndpoint })
+    expect(endpointLife({ status: 'paused' }).context.paused?.reason).to.equal('operator')
+  })
+
+  it('follows a status that somebody wrote by hand', () => {
+    const { life } = play(fresh, failed(5))
+    expect(endpointLife({ status: 'paused', life }).value).to.equal('paused')
+    const stopped = play(fresh, failed(5, { gone: true })).life
+    expect(endpointLife({ status: 'active', life: stopped })).to.deep.include({ value: 'active' })
+  })
+
+  it('is not read by an older release than wrote it', () => {
+    const { life } = play(fresh, failed(5))
+    expect(() => stepEndpoint({ status: 'active', life: { ...life, version: 2 } }, [])).to.throw('newer release')
+  })
+
+  it('is restored from version 1', () => {
+    const golden = {
+      status: 'active' as const,
+      life: {
+        ...{ machine: 'endpoint' as const, version: 1, value: 'failing' as const },
+        context: { failures: 7, failing_since: 1, last_success_at: 0, paused: null, enabled_at: null },
+      },
+    }
+    expect(play(golden, failed(9)).life.context).to.deep.equal({ ...golden.life.context, failures: 8 })
+  })
+})
