@@ -22,6 +22,12 @@ export interface DeliverBody {
   generation: number
 }
 
+/** To the WhatsApp queue: the user's own message has approved, and a word of thanks is due. Nothing depends on it. */
+export interface ThankBody {
+  otp_id: string
+  approved: true
+}
+
 /** To the webhook queue. */
 export interface NotifyBody {
   event_id: string

@@ -3,17 +3,19 @@
 import { type Delivered, dead, done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log.ts'
-import type { DeliverBody, OtpDoc } from '../../infra/otps/documents.ts'
+import type { DeliverBody, OtpDoc, ThankBody } from '../../infra/otps/documents.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { current } from '../../machines/otp.versions.ts'
 import { statusAt } from '../../machines/rules.ts'
 import type { Carry } from './carry.ts'
 import type { Errand } from './provider.ts'
+import type { Thank } from './thanks.ts'
 
 export interface DeliverParts {
   otps: Pick<Docs<OtpDoc>, 'get'>
   carry: Carry
+  thank: Thank
   clock: Clock
   log: Logger
 }
@@ -21,7 +23,7 @@ export interface DeliverParts {
 /** Until an engine that was away may be back. */
 const RETRY_MS = 1_000
 
-export function delivering({ otps, carry, clock, log }: DeliverParts): (message: Delivered) => Promise<Outcome> {
+export function delivering({ otps, carry, thank, clock, log }: DeliverParts): (message: Delivered) => Promise<Outcome> {
   async function deliver({ otp_id, delivery_id }: DeliverBody, attempt: number): Promise<Outcome> {
     const journey = carry.begin(attempt)
     for (;;) {
@@ -45,13 +47,12 @@ export function delivering({ otps, carry, clock, log }: DeliverParts): (message:
   }
 
   return async ({ body, attempt }) => {
-    const asked = body as DeliverBody
+    const asked = body as DeliverBody | ThankBody
     try {
-      return await deliver(asked, attempt)
+      return await ('approved' in asked ? thank(asked) : deliver(asked, attempt))
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
-      const { otp_id, delivery_id } = asked
-      log.warn({ err: error, otp_id, delivery_id }, 'delivery.postponed')
+      log.warn({ err: error, ...asked }, 'delivery.postponed')
       return retry(RETRY_MS)
     }
   }

@@ -28,6 +28,7 @@ import { MAKERS } from './providers/makers.ts'
 import { sandbox } from './providers/sandbox.ts'
 import { rendering } from './render.ts'
 import { telling } from './reports.ts'
+import { thanking } from './thanks.ts'
 
 export interface ChannelParts {
   config: Pick<Config, 'provider' | 'backoff' | 'http'>
@@ -61,13 +62,15 @@ export const channel =
     const build = building({ makers, tools: { outbound, clock }, publicUrl, log })
     const candidates = choosing({ channel: name, tenancy: tenants, sandbox: inbox, build, clock })
     const guards = gates({ channel: name, clock, log, metrics })
+    const attempt = attempting({ claims, clock, log, metrics, timeoutMs })
     const carry = carrying({
-      ...{ claims, candidates, gates: guards, tell, clock, log },
+      ...{ claims, candidates, gates: guards, attempt, tell, clock, log },
       render: rendering({ apps, keyring }),
-      attempt: attempting({ claims, clock, log, metrics, timeoutMs }),
       policy: { unknownWaitMs, underWayMs: timeoutMs + SETTLING_MS, backoff: config.backoff.channel },
     })
-    const deliver = delivering({ otps: groupedDocs(store.docs('otps')), carry, clock, log })
+    const otps = groupedDocs(store.docs('otps'))
+    const thank = thanking({ otps, apps, candidates, gates: guards, attempt, keyring })
+    const deliver = delivering({ otps, carry, thank, clock, log })
     return {
       attach: async () => [
         await broker.consume(channelQueue(name), waiting => Promise.all(waiting.map(deliver)), FLOW),

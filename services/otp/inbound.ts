@@ -1,11 +1,13 @@
 // What a user wrote on WhatsApp. In: a report of it, its sender sealed. Out: the verification it names is approved, or its code is on its
 // way, if the recipient wrote it in time; otherwise nothing changes, and that is on record.
+import type { Broker } from '../../infra/broker/broker.ts'
+import { channelQueue } from '../../infra/broker/topology.ts'
 import type { Cache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
-import type { OtpDoc } from '../../infra/otps/documents.ts'
+import type { OtpDoc, ThankBody } from '../../infra/otps/documents.ts'
 import { samePhone } from '../../infra/otps/phones.ts'
 import { atRest, inFlight } from '../../infra/otps/sealing.ts'
 import type { Docs } from '../../infra/store/docs.ts'
@@ -15,6 +17,7 @@ import type { Commit } from './commit.ts'
 import { type MessageParts, reserveMessage } from './messages.ts'
 
 export interface InboundParts extends MessageParts {
+  broker: Pick<Broker, 'publish'>
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'messagesReceived'>
@@ -28,7 +31,7 @@ type MessageReport = Extract<OtpReport, { type: 'message.received' }>
 const ACTED_UPON = 'acted_upon'
 
 export const receiving = (parts: InboundParts) => {
-  const { keyring, clock, log, metrics, apps, otps, commit } = parts
+  const { broker, keyring, clock, log, metrics, apps, otps, commit } = parts
 
   /** What a message that names a verification comes to, in a word. */
   async function said(id: string, doc: OtpDoc, reference: string, report: MessageReport): Promise<string> {
@@ -44,7 +47,18 @@ export const receiving = (parts: InboundParts) => {
     })
     if (committed === null) return 'unknown_reference'
     if ('refusal' in committed) return 'too_many_messages'
-    return committed.reply.kind === 'noted' && committed.reply.changed ? ACTED_UPON : 'too_late'
+    if (committed.reply.kind !== 'noted' || !committed.reply.changed) return 'too_late'
+    if (committed.doc.value === 'approved') thank(committed.doc)
+    return ACTED_UPON
+  }
+
+  /** A courtesy, not an effect: should it get lost, nothing is missing. */
+  function thank({ _id: otp_id, mode }: OtpDoc): void {
+    if (mode === 'test') return
+    const body: ThankBody = { otp_id, approved: true }
+    broker
+      .publish(channelQueue('whatsapp'), { id: `${otp_id}:approved`, body })
+      .catch(error => log.debug({ err: error, otp_id }, 'thanks.not_sent'))
   }
 
   async function receive(id: string, report: MessageReport): Promise<void> {

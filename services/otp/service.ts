@@ -51,7 +51,7 @@ export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): 
   const racing = committing({ otps, relay, lately: recent })
   const commit: Commit = (otp_id, owner, intent) => inTurn(otp_id, () => racing(otp_id, owner, intent))
   const parts = {
-    ...{ keyring, clock, log, metrics, otps, apps, claims, relay, commit, lately: recent },
+    ...{ broker, keyring, clock, log, metrics, otps, apps, claims, relay, commit, lately: recent },
     limits: limits({ counters: groupedDocs(store.docs('counters')), clock }),
     reputation: reputations({ ranges: store.docs('ip_ranges'), clock }),
   }

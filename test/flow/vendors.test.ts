@@ -47,7 +47,7 @@ const VENDORS: Record<string, { channel: string; open(live: Live, callbackUrl: s
   'the WhatsApp Cloud API': {
     channel: 'whatsapp',
     async open(live, callbackUrl) {
-      const vendor = await metaVendor({ ...live.vendor, callbackUrl })
+      const vendor = await metaVendor({ ...live.vendor, callbackUrl: () => callbackUrl })
       const { phone_number_id, access_token, app_secret, verify_token, url: base_url } = vendor
       const secrets = { access_token, app_secret, verify_token }
       return {

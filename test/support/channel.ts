@@ -20,6 +20,7 @@ import type { Provider, Rendered } from '../../services/channel/provider.ts'
 import { sandbox } from '../../services/channel/providers/sandbox.ts'
 import { rendering } from '../../services/channel/render.ts'
 import { telling } from '../../services/channel/reports.ts'
+import type { Thank } from '../../services/channel/thanks.ts'
 import { capturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { deliverBody, tenant } from './deliveries.ts'
@@ -78,7 +79,8 @@ export function channelActor(store: CountersignStore, makers: Makers = {}) {
     attempt: attempting({ claims, clock, log, metrics, timeoutMs: TIMEOUT_MS }),
     policy: { unknownWaitMs: UNKNOWN_WAIT_MS, underWayMs: UNDER_WAY_MS, backoff: BACKOFF },
   })
-  const deliver = delivering({ otps: store.docs('otps'), carry, clock, log })
+  const thank: Thank = () => Promise.reject(new Error('nobody is thanked here'))
+  const deliver = delivering({ otps: store.docs('otps'), carry, thank, clock, log })
   return {
     ...{ store, keyring, clock, told, inbox, metrics, candidates, log: captured },
     /** What was told of a delivery, in order. */
@@ -152,7 +154,7 @@ async function applyReport(store: CountersignStore, id: string, body: Told['body
   if (!doc) return
   const command: OtpCommand = {
     ...{ id, type: 'delivery.reported', at: body.at, reported_id: body.delivery_id, status: body.status },
-    ...{ event_id: 'evt_1', usable: [], delivery_id: 'dlv_none', link: { sealed_url: '', reference: '' } },
+    ...{ event_id: 'evt_1', usable: [], delivery_id: 'dlv_none', link: { sealed_url: '', reference: '' }, prices: {} },
   }
   await replaced(store, { ...doc, ...step(doc, command).saved })
 }

@@ -23,7 +23,7 @@ describe('news for the OTP actor', () => {
   const handling = (commit: Commit) =>
     reporting({
       ...{ clock, commit, keyring: testKeyring(), log: capturedLog().log, otps: { find: async () => [] } },
-      ...{ metrics: createMetrics(), limits: noLimits },
+      ...{ metrics: createMetrics(), limits: noLimits, broker: { publish: async () => {} } },
       apps: cached(async () => null, { forMs: 1, most: 1, clock }),
     })
 
