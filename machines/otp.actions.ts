@@ -14,6 +14,7 @@ export const otpSetup = setup({
   actions: {
     deliver: (_, _effect: Effect) => {},
     notify: (_, _effect: Effect) => {},
+    refund: (_, _effect: Effect) => {},
     reply: (_, _reply: Reply) => {},
   },
 })
@@ -33,8 +34,8 @@ export const spendSend = becomes<'otp.resend'>((otp, { at }) => change.resent(ot
 export const spendGuess = becomes<'otp.verify'>(change.guessedWrong)
 export const approve = becomes<'otp.verify'>((otp, { by, at }) => change.approved(otp, by, at))
 export const approveByMessage = becomes<'message.received'>((otp, { at }) => change.approved(otp, null, at))
-export const answerWithCode = becomes<'message.received'>((otp, { delivery_id, at }) =>
-  change.answered(otp, delivery_id, at),
+export const answerWithCode = becomes<'message.received'>((otp, { delivery_id, at, prices }) =>
+  change.answered(otp, delivery_id, at, prices),
 )
 export const exchange = becomes<'token.exchange'>((otp, { key_id, at }) => change.exchanged(otp, key_id, at))
 export const record = becomes<'delivery.reported'>((otp, { reported_id, status, at }) =>
@@ -101,4 +102,12 @@ export const notifyDelivery = otpSetup.enqueueActions(({ context, event, enqueue
       payload: { otp_id: context.otp_id, delivery_id, status },
     },
   })
+})
+/** What was paid for a delivery that failed is given back. A delivery fails once. */
+export const refund = otpSetup.enqueueActions(({ context, event, enqueue }) => {
+  if (event.type !== 'delivery.reported' || event.status !== 'failed') return
+  const { reported_id: delivery_id } = event
+  const micros = context.deliveries.find(one => one.delivery_id === delivery_id)?.micros ?? 0
+  if (micros > 0)
+    enqueue({ type: 'refund', params: { type: 'refund', id: `${delivery_id}:refund`, delivery_id, micros } })
 })

@@ -1,6 +1,6 @@
 // How a verification changes: one pure function per kind of change, each from one version of the data to the next.
 import type { Channel } from './channels.ts'
-import type { Caller, Delivery, DeliveryStatus, Link, Otp, OtpStart } from './otp.ts'
+import type { Caller, Delivery, DeliveryStatus, Link, Otp, OtpStart, Prices } from './otp.ts'
 import { expiryAfterSend } from './rules.ts'
 
 /** Nothing is sent while the user has a link to open. */
@@ -38,7 +38,7 @@ export function begun(start: OtpStart): Otp {
     first_sent_at: at,
     last_sent_at: at,
     expires_at: expiryAfterSend(start.rules.ttl_ms, at, at),
-    deliveries: onLink ? [] : [queued(start.delivery_id, channel, 1, at)],
+    deliveries: onLink ? [] : [queued(start.delivery_id, channel, 1, at, start.prices)],
     approval: null,
     exchange: null,
   }
@@ -57,10 +57,11 @@ export interface Onto {
   fresh: boolean
   delivery_id: string
   link: Link | null
+  prices: Prices
   at: number
 }
 
-export function moved(otp: Otp, { channel, fresh, delivery_id, link, at }: Onto): Otp {
+export function moved(otp: Otp, { channel, fresh, delivery_id, link, prices, at }: Onto): Otp {
   const generation = fresh ? otp.generation + 1 : otp.generation
   const onLink = waitsOnLink(otp, channel)
   return {
@@ -69,15 +70,15 @@ export function moved(otp: Otp, { channel, fresh, delivery_id, link, at }: Onto)
     generation,
     tried: otp.tried.includes(channel) ? otp.tried : [...otp.tried, channel],
     link: onLink ? needed(link) : null,
-    deliveries: onLink ? otp.deliveries : [...otp.deliveries, queued(delivery_id, channel, generation, at)],
+    deliveries: onLink ? otp.deliveries : [...otp.deliveries, queued(delivery_id, channel, generation, at, prices)],
   }
 }
 
 /** The user's message on a `link_code` link is answered with the code. The first answer is the link's own send; each repeat is one more. */
-export const answered = (otp: Otp, delivery_id: string, at: number): Otp => ({
+export const answered = (otp: Otp, delivery_id: string, at: number, prices: Prices): Otp => ({
   ...otp,
   sends: hasAnswer(otp) ? otp.sends + 1 : otp.sends,
-  deliveries: [...otp.deliveries, queued(delivery_id, otp.channel, otp.generation, at)],
+  deliveries: [...otp.deliveries, queued(delivery_id, otp.channel, otp.generation, at, prices)],
 })
 
 export const hasAnswer = (otp: Otp): boolean =>
@@ -103,9 +104,10 @@ export const reported = (otp: Otp, reported_id: string, status: DeliveryStatus, 
 export const advances = (delivery: Delivery | undefined, status: DeliveryStatus): boolean =>
   delivery?.status === 'queued' || (delivery?.status === 'sent' && status !== 'sent')
 
-const queued = (delivery_id: string, channel: Channel, generation: number, at: number): Delivery => ({
+const queued = (delivery_id: string, channel: Channel, generation: number, at: number, prices: Prices): Delivery => ({
   ...{ delivery_id, channel, generation },
   status: 'queued',
   created_at: at,
   updated_at: at,
+  micros: prices[channel] ?? 0,
 })

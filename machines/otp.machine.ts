@@ -21,6 +21,7 @@ import {
   notifyOtp,
   otpSetup,
   record,
+  refund,
   refuse,
   spendGuess,
   spendSend,
@@ -41,7 +42,7 @@ export const otpMachine = otpSetup.createMachine({
   initial: 'pending',
   // What holds in every state that does not say otherwise.
   on: {
-    'delivery.reported': [{ guard: 'news', actions: [record, notifyDelivery, noted] }, { actions: nothingNew }],
+    'delivery.reported': [{ guard: 'news', actions: [record, notifyDelivery, refund, noted] }, { actions: nothingNew }],
     'message.received': { actions: nothingNew },
     'token.exchange': { actions: noSuchToken },
     'otp.resend': { actions: refuse('ResendNotAllowedError') },
@@ -74,8 +75,8 @@ export const otpMachine = otpSetup.createMachine({
         ],
         'otp.lapse': [{ guard: 'lapsed', target: 'expired', actions: noted }, { actions: nothingNew }],
         'delivery.reported': [
-          { guard: 'fallsBack', actions: [record, notifyDelivery, fallBack, deliver, noted] },
-          { guard: 'news', actions: [record, notifyDelivery, noted] },
+          { guard: 'fallsBack', actions: [record, notifyDelivery, refund, fallBack, deliver, noted] },
+          { guard: 'news', actions: [record, notifyDelivery, refund, noted] },
           { actions: nothingNew },
         ],
         'message.received': [

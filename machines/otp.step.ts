@@ -47,7 +47,7 @@ function outcome(before: SavedOtp | null, command: OtpCommand, [snapshot, action
   // xstate keeps what a rule threw in the snapshot; it is a mistake of ours and must not pass for a silent command.
   if (snapshot.status === 'error') throw snapshot.error
   const reply = only(params<Reply>(actions, 'reply'))
-  const effects = [...params<Effect>(actions, 'deliver'), ...params<Effect>(actions, 'notify')]
+  const effects = ['deliver', 'notify', 'refund'].flatMap(kind => params<Effect>(actions, kind))
   const changed = before === null || snapshot.value !== before.value || snapshot.context !== before.context
   const remembered = [...(before?.last_commands ?? []), { id: command.id, reply }].slice(-REMEMBERED)
   const saved: SavedOtp =

@@ -38,7 +38,12 @@ export interface Delivery {
   status: DeliveryStatus
   created_at: number
   updated_at: number
+  /** What was paid for it, in micro-units. */
+  micros: number
 }
+
+/** What a message costs on each channel; nothing where none is named. */
+export type Prices = Partial<Record<Channel, number>>
 
 /** The app's settings as they were when the verification was sent. */
 export interface Rules {
@@ -89,6 +94,7 @@ export interface Fresh {
   delivery_id: string
   /** Used when the move ends on a wa.me link; null where WhatsApp has no link mode. */
   link: Link | null
+  prices: Prices
 }
 
 /** Everything a new verification is born with; the rest follows from it. */
@@ -107,7 +113,7 @@ export type OtpStart = Pick<
   | 'order'
   | 'whatsapp'
   | 'channel'
-> & { at: number; delivery_id: string; link: Link | null }
+> & { at: number; delivery_id: string; link: Link | null; prices: Prices }
 
 /** `at` is when it happened; `event_id` names the webhook event it may cause. */
 export type OtpEvent =
@@ -117,7 +123,7 @@ export type OtpEvent =
   | { type: 'otp.lapse'; at: number }
   | { type: 'token.exchange'; at: number; key_id: string; genuine: boolean }
   | ({ type: 'delivery.reported'; at: number; reported_id: string; status: Report; event_id: string } & Fresh)
-  | { type: 'message.received'; at: number; reference: string; delivery_id: string; event_id: string }
+  | { type: 'message.received'; at: number; reference: string; delivery_id: string; prices: Prices; event_id: string }
 
 export type EventOf<T extends OtpEvent['type']> = Extract<OtpEvent, { type: T }>
 
@@ -126,6 +132,7 @@ export type Report = Exclude<DeliveryStatus, 'queued'>
 export type Effect =
   | { type: 'deliver'; id: string; channel: Channel; generation: number }
   | { type: 'notify'; id: string; event: WebhookEvent; payload: Record<string, string> }
+  | { type: 'refund'; id: string; delivery_id: string; micros: number }
 
 export type WebhookEvent = 'otp.approved' | 'otp.failed' | 'delivery.delivered' | 'delivery.failed'
 

@@ -17,7 +17,7 @@ export type OlderOtp = Omit<SavedOtp, 'context' | 'value'> & { value: string; co
 /** `migrators[n]` makes version n + 1 of version n. A golden snapshot of every released version is restored in tests. */
 export type Migrators = Record<number, (older: OlderOtp) => OlderOtp>
 
-export const VERSION = 1
+export const VERSION = 2
 
 export const upTo =
   (version: number, migrators: Migrators) =>
@@ -33,6 +33,12 @@ export const upTo =
     return older as unknown as SavedOtp
   }
 
-const MIGRATORS: Migrators = {}
+const MIGRATORS: Migrators = {
+  /** Until then nothing was paid for. */
+  1: older => {
+    const deliveries = older.context.deliveries as Record<string, unknown>[]
+    return { ...older, context: { ...older.context, deliveries: deliveries.map(one => ({ ...one, micros: 0 })) } }
+  },
+}
 
 export const current = upTo(VERSION, MIGRATORS)

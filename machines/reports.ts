@@ -6,6 +6,8 @@ export type OtpReport =
   | { type: 'delivery.reported'; otp_id: string; delivery_id: string; status: Report; at: number }
   /** A WhatsApp message (in test mode, one played through the sandbox): from whom (sealed), and the index of every reference that could be read in it. */
   | { type: 'message.received'; app_id: string; mode: Mode; sealed_from: string; references: string[]; at: number }
+  /** A delivery that was paid for has failed. */
+  | { type: 'delivery.refunded'; company_id: string; otp_id: string; delivery_id: string; micros: number }
   /** Time is up for this verification. */
   | { type: 'otp.due'; otp_id: string }
 

@@ -1,5 +1,4 @@
 // The sandbox inbox, where messages of test keys arrive. Stored are references; code and text are rendered here, when read.
-import { current } from '../../machines/otp.versions.ts'
 import { type Keyring, UnknownSecret, Unsealable } from '../crypto/keyring.ts'
 import { parseRecipient } from '../recipient.ts'
 import type { CountersignStore } from '../store/collections.ts'
@@ -66,7 +65,7 @@ function shown(
   otp: OtpDoc | undefined,
   app: TenantApp | undefined,
 ): InboxMessage[] {
-  const context = otp && current(otp).context
+  const context = otp?.context
   const delivery = context?.deliveries.find(({ delivery_id }) => delivery_id === _id)
   if (!context || !app || !delivery) return []
   try {

@@ -2,6 +2,7 @@
 // crash or a broker that is down leaves behind, the sweeper publishes again: consumers know an effect by its id.
 
 import type { Effect } from '../../machines/otp.ts'
+import type { OtpReport } from '../../machines/reports.ts'
 import type { Broker } from '../broker/broker.ts'
 import { channelQueue } from '../broker/topology.ts'
 import type { Clock } from '../clock.ts'
@@ -19,6 +20,11 @@ export const outgoing = (otp: Owner, effects: readonly Effect[], at: number): Ou
       return { id: effect.id, queue: channelQueue(effect.channel), body, at }
     }
     const { app_id, company_id, mode } = otp
+    if (effect.type === 'refund') {
+      const { id, delivery_id, micros } = effect
+      const body: OtpReport = { type: 'delivery.refunded', company_id, otp_id: otp._id, delivery_id, micros }
+      return { id, queue: 'otp.reports', body, at }
+    }
     const body: NotifyBody = {
       event_id: effect.id,
       app_id,

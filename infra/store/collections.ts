@@ -1,4 +1,5 @@
 // Every collection there is, with the indexes its lookups need. Both adapters create them from this table.
+import type { AccountDoc, LedgerDoc } from '../money/documents.ts'
 import type {
   AttemptDoc,
   AuditDoc,
@@ -21,6 +22,14 @@ export const COLLECTIONS = {
   }),
   providers: collection<Provider>({ indexes: [{ fields: { app_id: 1, position: 1, _id: 1 } }] }),
   prices: collection<Price>({ indexes: [] }),
+  accounts: collection<AccountDoc>({ indexes: [] }),
+  ledger: collection<LedgerDoc>({
+    indexes: [
+      { fields: { company_id: 1, _id: -1 } },
+      { fields: { entry: 1 }, unique: true },
+      { fields: { partition: 1, check_at: 1 }, partial: { check_at: { $gt: 0 } } },
+    ],
+  }),
   ip_ranges: collection<IpRange>({ indexes: [] }),
   otps: collection<OtpDoc>({
     indexes: [

@@ -51,5 +51,9 @@ function errandOf(doc: OtpDoc): Errand {
   const at = otp.approval?.at ?? 0
   const times = { created_at: at, updated_at: at }
   const delivery_id = `${_id}:approved`
-  return { otp, delivery: { delivery_id, channel: 'whatsapp', generation: 0, status: 'queued', ...times }, purge_at }
+  return {
+    otp,
+    delivery: { delivery_id, channel: 'whatsapp', generation: 0, status: 'queued', micros: 0, ...times },
+    purge_at,
+  }
 }

@@ -14,7 +14,7 @@ import type { Reservation } from './reserve.ts'
 
 export interface Intent {
   command(doc: OtpDoc): OtpCommand | Promise<OtpCommand>
-  /** What the change needs beyond the document (a counted message), asked for once the machine has agreed. */
+  /** What the change needs beyond the document (a counted message, its price), asked for once the machine has agreed. */
   reserve?(next: Step, doc: OtpDoc): Promise<Reservation>
 }
 
@@ -39,6 +39,7 @@ export const committing =
   ({ otps, relay, lately }: CommitParts): Commit =>
   async (otp_id, owner, intent) => {
     let reservation: Reservation | null = null
+    let reservedFor: string | undefined
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const recent = lately.get(otp_id)
       lately.forget(otp_id)
@@ -51,6 +52,13 @@ export const committing =
         await reservation?.undo()
         return { doc, reply: next.reply }
       }
+      const delivery = newDeliveryOf(doc, next)
+      // What was paid is paid for one delivery: after a lost race there is another in its place, maybe at another price.
+      if (reservation && delivery !== reservedFor) {
+        await reservation.undo()
+        reservation = null
+      }
+      reservedFor = delivery
       reservation ??= (await intent.reserve?.(next, doc)) ?? NOTHING
       if (reservation.refusal) {
         if (!recent) return { doc, refusal: reservation.refusal }
@@ -69,6 +77,11 @@ export const committing =
     await reservation?.undo()
     throw new Unavailable('too many changes of one verification at once')
   }
+
+const newDeliveryOf = (doc: OtpDoc, { saved }: Step): string | undefined =>
+  saved.context.deliveries.length > doc.context.deliveries.length
+    ? saved.context.deliveries.at(-1)?.delivery_id
+    : undefined
 
 /** As the store has it after the write, but for the outbox, which others empty meanwhile. */
 function savedDoc({ due_at: _, reference: __, ...doc }: OtpDoc, { saved, dueAt }: Step): OtpDoc {

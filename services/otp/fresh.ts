@@ -1,13 +1,21 @@
-// What a move to another channel needs from outside the machine: which channels are usable now, and ids nobody has seen.
+// What a move to another channel needs from outside the machine: which channels are usable now and what they cost, and
+// ids nobody has seen.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Fresh, Otp } from '../../machines/otp.ts'
 import { usableChannels } from '../../machines/routing.ts'
 import type { KnownApp } from './apps.ts'
+import type { Funds } from './funds.ts'
 import { linkFor } from './links.ts'
 
-export function freshFor(otp: Otp, app: KnownApp, { keyring, clock }: { keyring: Keyring; clock: Clock }): Fresh {
+export interface FreshParts {
+  keyring: Keyring
+  clock: Clock
+  funds: Pick<Funds, 'pricesFor'>
+}
+
+export async function freshFor(otp: Otp, app: KnownApp, { keyring, clock, funds }: FreshParts): Promise<Fresh> {
   const { settings } = app
   return {
     usable: usableChannels({
@@ -19,5 +27,6 @@ export function freshFor(otp: Otp, app: KnownApp, { keyring, clock }: { keyring:
     }),
     delivery_id: newId('dlv', clock.now()),
     link: linkFor(keyring, otp, app),
+    prices: await funds.pricesFor(otp.mode, otp.recipient),
   }
 }

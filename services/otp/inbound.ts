@@ -31,7 +31,7 @@ type MessageReport = Extract<OtpReport, { type: 'message.received' }>
 const ACTED_UPON = 'acted_upon'
 
 export const receiving = (parts: InboundParts) => {
-  const { broker, keyring, clock, log, metrics, apps, otps, commit } = parts
+  const { broker, keyring, clock, log, metrics, apps, otps, funds, commit } = parts
 
   /** What a message that names a verification comes to, in a word. */
   async function said(id: string, doc: OtpDoc, reference: string, report: MessageReport): Promise<string> {
@@ -40,13 +40,18 @@ export const receiving = (parts: InboundParts) => {
     const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
     // Anyone can be sent a link and made to open it: only the recipient's own message counts.
     if (doc.app_id !== app_id || doc.mode !== mode || !samePhone(recipient, from)) return 'stranger'
-    const fresh = { delivery_id: newId('dlv', clock.now()), event_id: newId('evt', clock.now()) }
+    const event_id = newId('evt', clock.now())
+    const prices = await funds.pricesFor(doc.mode, doc.context.recipient)
     const committed = await commit(doc._id, null, {
-      command: () => ({ ...fresh, id: `${id}:${doc._id}`, type: 'message.received', at, reference }),
+      command: () => ({
+        ...{ id: `${id}:${doc._id}`, type: 'message.received', at, reference, prices, event_id },
+        delivery_id: newId('dlv', clock.now()),
+      }),
       reserve: async (next, doc) => reserveMessage(parts, await apps.get(doc.app_id), next, doc),
     })
     if (committed === null) return 'unknown_reference'
-    if ('refusal' in committed) return 'too_many_messages'
+    if ('refusal' in committed)
+      return committed.refusal.error === 'InsufficientFundsError' ? 'no_funds' : 'too_many_messages'
     if (committed.reply.kind !== 'noted' || !committed.reply.changed) return 'too_late'
     if (committed.doc.value === 'approved') thank(committed.doc)
     return ACTED_UPON

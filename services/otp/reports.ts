@@ -3,6 +3,8 @@
 import { type Delivered, dead, done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
+import type { Accounts } from '../../infra/money/accounts.ts'
+import { refundOf } from '../../infra/money/documents.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Fresh } from '../../machines/otp.ts'
@@ -15,16 +17,18 @@ import { reserveMessage } from './messages.ts'
 
 export interface ReportParts extends InboundParts {
   keyring: Keyring
+  accounts: Pick<Accounts, 'enter'>
 }
 
+type Refund = Extract<OtpReport, { type: 'delivery.refunded' }>
 type DeliveryReport = Extract<OtpReport, { type: 'delivery.reported' }>
 
 const RETRY_MS = 1_000
 /** Most news leads to no further delivery, and then nobody asks what one would need. */
-const NOWHERE_TO_GO: Fresh = { usable: [], delivery_id: '', link: null }
+const NOWHERE_TO_GO: Fresh = { usable: [], delivery_id: '', link: null, prices: {} }
 
 export const reporting = (parts: ReportParts) => {
-  const { clock, log, apps, commit } = parts
+  const { clock, log, apps, accounts, commit } = parts
   const receive = receiving(parts)
 
   async function delivery(id: string, report: DeliveryReport): Promise<void> {
@@ -41,16 +45,20 @@ export const reporting = (parts: ReportParts) => {
     return {
       async command(doc) {
         const app = await appOf(doc)
-        const fresh = app ? freshFor(doc.context, app, parts) : NOWHERE_TO_GO
+        const fresh = app ? await freshFor(doc.context, app, parts) : NOWHERE_TO_GO
         return { ...fresh, id, type: 'delivery.reported', at, reported_id, status, event_id }
       },
       ...(goesOn ? { reserve: async (next, doc) => reserveMessage(parts, await appOf(doc), next, doc) } : {}),
     }
   }
 
+  const refund = ({ company_id, otp_id, delivery_id, micros }: Refund): Promise<unknown> =>
+    accounts.enter(company_id, refundOf(otp_id, delivery_id, micros))
+
   const handle = (id: string, report: OtpReport): Promise<unknown> => {
     if (report.type === 'delivery.reported') return delivery(id, report)
     if (report.type === 'message.received') return receive(id, report)
+    if (report.type === 'delivery.refunded') return refund(report)
     return commit(report.otp_id, null, { command: () => ({ id, type: 'otp.lapse', at: clock.now() }) })
   }
 

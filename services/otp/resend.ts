@@ -10,18 +10,16 @@ import { verificationAnswer } from './answers.ts'
 import type { KnownApp } from './apps.ts'
 import type { Commit } from './commit.ts'
 import { freshFor } from './fresh.ts'
-import type { Limits } from './limits.ts'
-import { reserveMessage } from './messages.ts'
+import { type MessageParts, reserveMessage } from './messages.ts'
 import { abusiveAddress } from './refusals.ts'
 import type { Reputation } from './reputation.ts'
 import type { Reservation } from './reserve.ts'
 
 type ResendCall = Extract<OtpCall, { type: 'otp.resend' }>
 
-export interface ResendParts {
+export interface ResendParts extends MessageParts {
   keyring: Keyring
   clock: Clock
-  limits: Limits
   reputation(address: string): Promise<Reputation>
   commit: Commit
 }
@@ -30,8 +28,8 @@ export const resending = (parts: ResendParts) => {
   const { keyring, clock, commit } = parts
   return async (command_id: string, call: ResendCall, app: KnownApp): Promise<OtpAnswer> => {
     const committed = await commit(call.otp_id, call.by, {
-      command: doc => ({
-        ...freshFor(doc.context, app, parts),
+      command: async doc => ({
+        ...(await freshFor(doc.context, app, parts)),
         id: command_id,
         type: 'otp.resend',
         at: clock.now(),

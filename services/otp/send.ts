@@ -1,4 +1,4 @@
-// Accepting a send: a short saga, every step repeatable.   claim → checks → counters → the verification
+// Accepting a send: a short saga, every step repeatable.   claim → checks → counters → money → the verification
 // A refusal undoes what went before. What a crash leaves behind is a claim that the next caller or the sweeper takes over, and
 // counts that slide out of their windows.
 import { randomBytes } from 'node:crypto'
@@ -12,17 +12,19 @@ import { atRest, inFlight } from '../../infra/otps/sealing.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
 import { step } from '../../machines/otp.step.ts'
+import type { Otp, Prices } from '../../machines/otp.ts'
 import { verificationView } from '../../machines/view.ts'
 import type { KnownApp } from './apps.ts'
 import type { Claims } from './claims.ts'
+import { type Funds, SHORT } from './funds.ts'
 import type { Lately } from './lately.ts'
 import type { Limits } from './limits.ts'
 import { linkFor } from './links.ts'
+import { withFunds } from './messages.ts'
 import { type Plan, planSend } from './plan.ts'
 import { recipientIndex, sendQuotas } from './quotas.ts'
-import { refused } from './refusals.ts'
 import type { Reputation } from './reputation.ts'
-import { reserve } from './reserve.ts'
+import { type Reservation, reserve } from './reserve.ts'
 
 type SendCall = Extract<OtpCall, { type: 'otp.send' }>
 
@@ -34,11 +36,12 @@ export interface SendParts {
   reputation(address: string): Promise<Reputation>
   otps: Pick<Docs<OtpDoc>, 'insert' | 'get'>
   relay: Relay
+  funds: Funds
   lately: Pick<Lately, 'keep'>
 }
 
 export const sending = (parts: SendParts) => {
-  const { keyring, claims, limits, otps, relay, lately } = parts
+  const { keyring, claims, limits, otps, relay, lately, funds } = parts
 
   /** The checks that need no counting, then the counting. Nothing is left behind by a refusal. */
   async function prepare(command_id: string, otp_id: string, call: SendCall, app: KnownApp): Promise<Prepared> {
@@ -53,7 +56,8 @@ export const sending = (parts: SendParts) => {
     })
     if ('kind' in plan) return { refusal: plan }
     const index = recipientIndex(keyring, call.by, plan.recipient.value)
-    const doc = begun(parts, { command_id, otp_id, call, app, plan, index, address })
+    const prices = await funds.pricesFor(call.by.mode, plan)
+    const doc = begun(parts, { command_id, otp_id, call, app, plan, index, address, prices })
     const quotas = sendQuotas(keyring, {
       ...call.by,
       limits: app.settings.limits,
@@ -61,12 +65,14 @@ export const sending = (parts: SendParts) => {
       address: known,
       message: doc.context.link === null,
     })
-    const { refusal, undo } = await reserve(limits, quotas)
-    if (refusal) return { refusal }
-    if (!plan.penniless) return { doc, undo }
-    await undo()
-    return { refusal: refused('InsufficientFundsError', 'Top up the balance to send.') }
+    const counted = await reserve(limits, quotas)
+    if (counted.refusal) return { refusal: counted.refusal }
+    const { refusal, undo } = await withFunds(counted, () => pay(doc.context, plan, prices))
+    return refusal ? { refusal } : { doc, undo }
   }
+
+  const pay = async (otp: Otp, { penniless }: Plan, prices: Prices): Promise<Reservation> =>
+    penniless ? SHORT : otp.link === null ? funds.take(otp) : funds.afford(otp, prices)
 
   async function make({ doc, undo }: { doc: OtpDoc; undo(): Promise<void> }): Promise<OtpAnswer> {
     const [answer] = await otps.insert([doc])
@@ -109,13 +115,14 @@ interface Beginning {
   plan: Plan
   index: string
   address: string | null
+  prices: Prices
 }
 
 const SALT_BYTES = 16
 const DAY_MS = 86_400_000
 
 function begun({ keyring, clock }: Pick<SendParts, 'keyring' | 'clock'>, beginning: Beginning): OtpDoc {
-  const { command_id, otp_id, call, app, plan, index, address } = beginning
+  const { command_id, otp_id, call, app, plan, index, address, prices } = beginning
   const { settings } = app
   const { company_id, app_id, mode, key_id, kind } = call.by
   const at = clock.now()
@@ -145,7 +152,7 @@ function begun({ keyring, clock }: Pick<SendParts, 'keyring' | 'clock'>, beginni
       token_ttl_ms: settings.token_ttl_seconds * 1000,
       auto_fallback: settings.auto_fallback,
     },
-    delivery_id: newId('dlv', at),
+    ...{ delivery_id: newId('dlv', at), prices },
     link: linkFor(keyring, { otp_id, locale, whatsapp }, app),
   })
   const reference = saved.context.link?.reference

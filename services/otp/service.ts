@@ -6,6 +6,8 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
 import type { Logger } from '../../infra/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
+import { accounting } from '../../infra/money/accounts.ts'
+import { pricing } from '../../infra/money/prices.ts'
 import { relaying } from '../../infra/otps/outbox.ts'
 import { serially } from '../../infra/serially.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
@@ -18,6 +20,7 @@ import { canceling } from './cancel.ts'
 import { claiming } from './claims.ts'
 import { type Commit, committing } from './commit.ts'
 import { exchanging } from './exchange.ts'
+import { funding } from './funds.ts'
 import { lately } from './lately.ts'
 import { limits } from './limits.ts'
 import { refused } from './refusals.ts'
@@ -50,8 +53,10 @@ export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): 
   const recent = lately()
   const racing = committing({ otps, relay, lately: recent })
   const commit: Commit = (otp_id, owner, intent) => inTurn(otp_id, () => racing(otp_id, owner, intent))
+  const accounts = accounting({ store, clock, log })
+  const funds = funding({ accounts, prices: pricing({ prices: store.docs('prices'), clock }) })
   const parts = {
-    ...{ broker, keyring, clock, log, metrics, otps, apps, claims, relay, commit, lately: recent },
+    ...{ broker, keyring, clock, log, metrics, otps, apps, claims, relay, commit, accounts, funds, lately: recent },
     limits: limits({ counters: groupedDocs(store.docs('counters')), clock }),
     reputation: reputations({ ranges: store.docs('ip_ranges'), clock }),
   }
@@ -88,7 +93,10 @@ export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): 
       await broker.serve('otp.calls', calls => Promise.all(calls.map(answer)), CALLS),
       await broker.consume('otp.reports', reporting(parts), REPORTS),
     ],
-    stop: relay.settled,
+    async stop() {
+      await relay.settled()
+      await accounts.settled()
+    },
   }
 }
 

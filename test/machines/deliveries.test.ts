@@ -17,7 +17,8 @@ describe('a report on a delivery', () => {
 
   for (const status of ['delivered', 'failed'] as const)
     it(`${status}: is recorded, with its event`, () => {
-      const { saved, reply, effects } = play(issued(), reported('sent'), reported(status, { event_id: 'evt_receipt' }))
+      const free = issued({ prices: {} })
+      const { saved, reply, effects } = play(free, reported('sent'), reported(status, { event_id: 'evt_receipt' }))
       expect(statuses(saved)).to.deep.equal([status])
       expect(reply).to.deep.equal(noted)
       expect(effects).to.deep.equal([

@@ -1,6 +1,18 @@
 import { expect } from 'chai'
 import type { Channel } from '../../machines/channels.ts'
-import { cancel, issued, MINUTE, message, play, reported, resend, type StartOptions, T0, wait } from '../support/otp.ts'
+import {
+  cancel,
+  issued,
+  MINUTE,
+  message,
+  PRICES,
+  play,
+  reported,
+  resend,
+  type StartOptions,
+  T0,
+  wait,
+} from '../support/otp.ts'
 
 const falling = ({ rules, ...options }: StartOptions = {}) =>
   issued({ ...options, rules: { auto_fallback: true, ...rules } })
@@ -21,6 +33,7 @@ describe('auto_fallback', () => {
         event: 'delivery.failed',
         payload: { otp_id: 'otp_1', delivery_id: 'dlv_1', status: 'failed' },
       },
+      { type: 'refund', id: 'dlv_1:refund', delivery_id: 'dlv_1', micros: PRICES.sms },
     ])
   })
 
@@ -34,7 +47,7 @@ describe('auto_fallback', () => {
   it('is off unless the app wants it', () => {
     const { saved, effects } = play(issued(), reported('failed'))
     expect(saved.context).to.include({ channel: 'sms', sends: 1 })
-    expect(effects.map(({ type }) => type)).to.deep.equal(['notify'])
+    expect(effects.map(({ type }) => type)).to.deep.equal(['notify', 'refund'])
   })
 
   it('waits for a failure: neither sent nor delivered moves anything', () => {

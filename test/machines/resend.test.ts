@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { resendAt } from '../../machines/rules.ts'
-import { cancel, issued, lapse, MINUTE, play, resend, right, SECOND, T0, wrong } from '../support/otp.ts'
+import { cancel, issued, lapse, MINUTE, PRICES, play, resend, right, SECOND, T0, wrong } from '../support/otp.ts'
 
 const notAllowed = { kind: 'refused', error: 'ResendNotAllowedError' }
 const cooling = (retry_after_ms: number) => ({ kind: 'refused', error: 'ResendCooldownError', retry_after_ms })
@@ -20,7 +20,7 @@ describe('a plain resend', () => {
     expect(saved.context.deliveries[0]).to.deep.equal(before.context.deliveries[0])
     expect(saved.context.deliveries[1]).to.deep.equal({
       ...{ delivery_id: 'dlv_2', channel: 'whatsapp', generation: 1, status: 'queued' },
-      ...{ created_at: T0 + 30 * SECOND, updated_at: T0 + 30 * SECOND },
+      ...{ created_at: T0 + 30 * SECOND, updated_at: T0 + 30 * SECOND, micros: PRICES.whatsapp },
     })
   })
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { step } from '../../machines/otp.step.ts'
 import { completionOf } from '../../machines/rules.ts'
 import { verificationView } from '../../machines/view.ts'
-import { issued, linkNo, MINUTE, start, T0 } from '../support/otp.ts'
+import { issued, linkNo, MINUTE, PRICES, start, T0 } from '../support/otp.ts'
 
 describe('starting a verification', () => {
   it('is pending, and asks for the code to be delivered on the first channel', () => {
@@ -19,12 +19,15 @@ describe('starting a verification', () => {
     expect(context).to.include({ sends: 1, wrong_codes: 0, generation: 1, channel: 'sms', link: null })
     expect(context).to.include({ first_sent_at: T0, last_sent_at: T0, expires_at: T0 + 10 * MINUTE })
     expect(context.deliveries).to.deep.equal([
-      { delivery_id: 'dlv_1', channel: 'sms', generation: 1, status: 'queued', created_at: T0, updated_at: T0 },
+      {
+        ...{ delivery_id: 'dlv_1', channel: 'sms', generation: 1, status: 'queued' },
+        ...{ created_at: T0, updated_at: T0, micros: PRICES.sms },
+      },
     ])
   })
 
   it('keeps nothing of the command but what a verification is made of', () => {
-    expect(issued().context).not.to.have.any.keys('id', 'type', 'at', 'delivery_id')
+    expect(issued().context).not.to.have.any.keys('id', 'type', 'at', 'delivery_id', 'prices')
   })
 
   it('delivers on WhatsApp under the template mode, and gives no link', () => {

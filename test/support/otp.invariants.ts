@@ -62,7 +62,7 @@ const attemptsSpent = (otp: Otp): boolean => otp.wrong_codes === otp.rules.verif
 function asksForWhatChanged(before: SavedOtp | null, { saved, effects }: Step): Rule[] {
   const earlier = before?.context.deliveries ?? []
   const added = saved.context.deliveries.slice(earlier.length)
-  const wanted = [...added.map(deliverEffect), ...eventsOf(before, saved, earlier)]
+  const wanted = [...added.map(deliverEffect), ...eventsOf(before, saved, earlier), ...refundsOf(saved, earlier)]
   return [
     ['what is added is queued', added.every(({ status }) => status === 'queued')],
     ['effects for just what changed', wanted.sort().join() === effects.map(nameOf).sort().join()],
@@ -75,7 +75,16 @@ const deliverEffect = ({ delivery_id, channel, generation }: Delivery): string =
 const nameOf = (effect: Effect): string =>
   effect.type === 'deliver'
     ? ['deliver', effect.id, effect.channel, effect.generation].join(' ')
-    : [effect.event, ...Object.values(effect.payload)].join(' ')
+    : effect.type === 'refund'
+      ? ['refund', effect.delivery_id, effect.micros].join(' ')
+      : [effect.event, ...Object.values(effect.payload)].join(' ')
+
+/** What failed just now and was paid for. */
+const refundsOf = ({ context }: SavedOtp, earlier: Delivery[]): string[] =>
+  earlier.flatMap(({ status }, at) => {
+    const { delivery_id, status: now, micros } = context.deliveries[at] as Delivery
+    return now === 'failed' && status !== 'failed' && micros > 0 ? [`refund ${delivery_id} ${micros}`] : []
+  })
 
 function eventsOf(before: SavedOtp | null, { value, context }: SavedOtp, earlier: Delivery[]): string[] {
   const { otp_id, deliveries } = context

@@ -26,6 +26,9 @@ export const defaultRules: Rules = {
   auto_fallback: false,
 }
 
+/** Some channels cost money. */
+export const PRICES = { sms: 40_000, whatsapp: 10_000 }
+
 export type StartCommand = Extract<OtpCommand, { type: 'otp.start' }>
 export type StartOptions = Partial<Omit<StartCommand, 'rules'>> & { rules?: Partial<Rules> }
 
@@ -49,6 +52,7 @@ export function start(options: StartOptions = {}): StartCommand {
     channel: order[0] ?? 'sms',
     delivery_id: 'dlv_1',
     link: linkNo(1),
+    prices: PRICES,
     ...options,
     order,
     rules: { ...defaultRules, ...options.rules },
@@ -159,7 +163,7 @@ export const message =
     type: 'message.received',
     at,
     reference: reference ?? saved.context.link?.reference ?? 'no link',
-    delivery_id: nextDelivery(saved),
+    ...{ delivery_id: nextDelivery(saved), prices: PRICES },
     event_id: freshId('evt'),
     ...options,
   })
@@ -172,6 +176,7 @@ const fresh = (saved: SavedOtp) => ({
   usable: ['sms', 'whatsapp', 'telegram'] satisfies Channel[],
   delivery_id: nextDelivery(saved),
   link: linkNo(saved.context.sends + 1),
+  prices: PRICES,
 })
 
 const nextDelivery = ({ context }: SavedOtp): string => `dlv_${context.deliveries.length + 1}`

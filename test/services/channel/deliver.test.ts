@@ -102,7 +102,7 @@ eachStore('the channel actor', fresh => {
     const doc = await stored(actor, { ...live, order: ['sms'] })
     const again = step(doc, {
       ...{ id: 'cmd_again', type: 'otp.resend', at: actor.clock.now() + 60_000, named: null, usable: ['sms'] },
-      ...{ delivery_id: 'dlv_again', link: { sealed_url: '', reference: '' } },
+      ...{ delivery_id: 'dlv_again', link: { sealed_url: '', reference: '' }, prices: {} },
     })
     const resent = { ...doc, ...again.saved }
     await replaced(actor.store, resent)

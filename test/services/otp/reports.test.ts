@@ -5,6 +5,7 @@ import { createMetrics } from '../../../infra/metrics.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { Commit } from '../../../services/otp/commit.ts'
+import type { Funds } from '../../../services/otp/funds.ts'
 import type { Limits } from '../../../services/otp/limits.ts'
 import { reporting } from '../../../services/otp/reports.ts'
 import { capturedLog } from '../../support/captured-log.ts'
@@ -13,6 +14,7 @@ import { testKeyring } from '../../support/tenancy.ts'
 
 /** Nothing here sends a message. */
 const noLimits = {} as Limits
+const noFunds = {} as Funds
 
 describe('news for the OTP actor', () => {
   const clock = testClock()
@@ -23,6 +25,7 @@ describe('news for the OTP actor', () => {
   const handling = (commit: Commit) =>
     reporting({
       ...{ clock, commit, keyring: testKeyring(), log: capturedLog().log, otps: { find: async () => [] } },
+      ...{ accounts: { enter: async () => 'entered' as const }, funds: noFunds },
       ...{ metrics: createMetrics(), limits: noLimits, broker: { publish: async () => {} } },
       apps: cached(async () => null, { forMs: 1, most: 1, clock }),
     })

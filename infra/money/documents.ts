@@ -1,0 +1,56 @@
+// Money as it is stored: per company one account, and the entries that made it what it is.
+import type { Doc, Revised } from '../store/docs.ts'
+
+/** `hold`: a delivery was accepted. `refund`: it failed in the end. `void`: it was held for and never came to be. */
+export type EntryKind = 'credit' | 'hold' | 'refund' | 'void'
+
+/** What somebody wants to be entered. */
+export interface Entry {
+  /** Names the fact: entered twice, it counts once. */
+  entry: string
+  kind: EntryKind
+  /** Signed, micro-units. What would take the balance below zero is not entered. */
+  micros: number
+  otp_id: string | null
+  delivery_id: string | null
+  note: string | null
+}
+
+/** An entry in its place: `seq` counts an account's entries from 1, without a gap. */
+export interface LedgerItem extends Entry {
+  seq: number
+  at: number
+  balance_after: number
+}
+
+/** Its `_id` is the company's. The balance and the entries that led to it change in one write; entries wait here until they are
+ *  in the ledger, which is the sum of both. */
+export interface AccountDoc extends Revised {
+  balance: number
+  seq: number
+  waiting: LedgerItem[]
+}
+
+export interface LedgerDoc extends LedgerItem, Doc {
+  company_id: string
+  /** Of a hold, until its delivery was seen: when to look for it, and whose share that is. */
+  check_at?: number
+  partition?: number
+}
+
+/** By number within the company, so that a list of ids is a list in their order. */
+export const ledgerId = (company_id: string, seq: number): string => `${company_id}:${String(seq).padStart(15, '0')}`
+
+export const holdOf = (otp_id: string, delivery_id: string, micros: number): Entry => ({
+  ...{ entry: `hold:${delivery_id}`, kind: 'hold', micros: -micros, otp_id, delivery_id, note: null },
+})
+
+/** The delivery failed. It and `voidOf` share a name: of one hold no more than one is given back. */
+export const refundOf = (otp_id: string, delivery_id: string, micros: number): Entry => ({
+  ...{ entry: `back:${delivery_id}`, kind: 'refund', micros, otp_id, delivery_id, note: null },
+})
+
+export const voidOf = (otp_id: string, delivery_id: string, micros: number): Entry => ({
+  ...refundOf(otp_id, delivery_id, micros),
+  kind: 'void',
+})

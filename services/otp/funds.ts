@@ -1,0 +1,50 @@
+// What messages cost, and whether there is money for them. Test keys cost nothing; where nothing has a price, nothing is asked.
+import type { Accounts } from '../../infra/money/accounts.ts'
+import { holdOf, voidOf } from '../../infra/money/documents.ts'
+import type { Prices as PriceLists } from '../../infra/money/prices.ts'
+import { CHANNELS } from '../../machines/channels.ts'
+import type { Mode, Otp, Prices, Recipient } from '../../machines/otp.ts'
+import { refused } from './refusals.ts'
+import type { Reservation } from './reserve.ts'
+
+export interface Funds {
+  pricesFor(mode: Mode, recipient: Pick<Recipient, 'country'>): Promise<Prices>
+  /** Takes what the latest delivery costs. */
+  take(otp: Otp): Promise<Reservation>
+  /** A link costs nothing yet, but whoever gets one must be able to pay for its code. */
+  afford(otp: Otp, prices: Prices): Promise<Reservation>
+}
+
+const FREE: Prices = {}
+const NOTHING: Reservation = { undo: async () => {} }
+export const SHORT: Reservation = {
+  refusal: refused('InsufficientFundsError', 'Top up the balance to send.'),
+  undo: async () => {},
+}
+
+export function funding({ accounts, prices }: { accounts: Accounts; prices: PriceLists }): Funds {
+  async function hold(otp: Otp, delivery_id: string, micros: number): Promise<Reservation> {
+    const { company_id, otp_id } = otp
+    if ((await accounts.enter(company_id, holdOf(otp_id, delivery_id, micros))) === 'short') return SHORT
+    return { undo: async () => void (await accounts.enter(company_id, voidOf(otp_id, delivery_id, micros))) }
+  }
+
+  return {
+    async pricesFor(mode, { country }) {
+      if (mode === 'test') return FREE
+      const priceOf = await prices.list()
+      const asked = CHANNELS.map(channel => [channel, priceOf(channel, country)] as const)
+      return Object.fromEntries(asked.filter(([, micros]) => micros > 0))
+    },
+
+    async afford({ company_id, whatsapp }, prices) {
+      const micros = whatsapp === 'link_code' ? (prices.whatsapp ?? 0) : 0
+      return micros > 0 && (await accounts.balance(company_id)) < micros ? SHORT : NOTHING
+    },
+
+    async take(otp) {
+      const latest = otp.deliveries.at(-1)
+      return latest?.micros ? hold(otp, latest.delivery_id, latest.micros) : NOTHING
+    },
+  }
+}
