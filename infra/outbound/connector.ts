@@ -16,9 +16,13 @@ export interface ConnectorParts {
   ca?: string | undefined
 }
 
+/** A name may have hundreds, all of them somebody else's: we are nobody's port scanner. */
+const MOST_ADDRESSES = 4
+
 export function guardedConnector(parts: ConnectorParts): buildConnector.connector {
   const { judge, lookup, timeoutMs: timeout, ca } = parts
-  const open = buildConnector({ timeout, ...(ca === undefined ? {} : { ca }) })
+  // Said aloud, so that no environment variable can say otherwise.
+  const open = buildConnector({ timeout, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) })
   const connected = (options: buildConnector.Options) =>
     new Promise<Socket>((resolve, reject) =>
       open(options, (error, socket) => (socket ? resolve(socket) : reject(error))),
@@ -29,7 +33,8 @@ export function guardedConnector(parts: ConnectorParts): buildConnector.connecto
     // Certificates name no root, and neither does SNI.
     const servername = hostname.replace(/\.$/, '')
     let refusal: unknown
-    for (const address of await permitted(hostname, { judge, lookup, tls: protocol === 'https:' }))
+    const addresses = await permitted(hostname, { judge, lookup, tls: protocol === 'https:' })
+    for (const address of addresses.slice(0, MOST_ADDRESSES))
       try {
         return await connected({ ...options, hostname: address, ...(address === hostname ? {} : { servername }) })
       } catch (error) {

@@ -13,8 +13,9 @@ export interface OutboundOptions {
   /** Instead of DNS. */
   lookup?: Lookup
   ca?: string
+  /** For one address of a host, TLS included. */
   connectTimeoutMs?: number
-  /** Connections to one origin; what is more waits for one of them. */
+  /** To one origin; what is more waits for one of them. More than any caller has under way, so that nobody waits for others. */
   connections?: number
 }
 
@@ -24,7 +25,7 @@ const BACKSTOP_MS = 120_000
 const IDLE = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 30_000 }
 
 export function guardedOutbound(options: OutboundOptions): Outbound {
-  const { privateTargets, ca, connectTimeoutMs = 10_000, connections = 128 } = options
+  const { privateTargets, ca, connectTimeoutMs = 5_000, connections = 512 } = options
   const judge = judging(privateTargets)
   const allowsPrivate = privateTargets.length > 0
   const lookup = options.lookup ?? dnsLookup({ localNames: allowsPrivate })

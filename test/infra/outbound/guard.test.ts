@@ -115,6 +115,15 @@ describe('the guard', () => {
     expect((await get(one, `http://${HOST}:${server.port}/`)).status).to.equal(200)
   })
 
+  it('knocks at few doors, however many addresses a name has', async () => {
+    const server = await receiver()
+    const many = (before: number) => [...Array.from({ length: before }, (_, at) => `127.0.0.${at + 10}`), '127.0.0.1']
+    const url = `http://${HOST}:${server.port}/`
+    expect((await get(outbound({ lookup: async () => many(3) }), url)).status).to.equal(200)
+    expect(await refusal(get(outbound({ lookup: async () => many(4) }), url))).to.be.instanceOf(NotSent)
+    expect(server.received).to.have.lengthOf(1)
+  })
+
   it('follows no redirect, wherever it leads', async () => {
     const inside = await receiver()
     const server = await receiver((_, response) => {
@@ -184,6 +193,19 @@ describe('the guard', () => {
       const one = outbound({ lookup: async () => ['127.0.0.1'], ca: CA })
       const call = post(one, `https://other.countersign.test:${server.port}/`, { headers: { host: HOST } })
       expect(await refusal(call)).to.be.instanceOf(NotSent)
+      expect(server.received).to.deep.equal([])
+    })
+
+    it('asks for a certificate whatever the environment says', async () => {
+      const server = await receiver(undefined, { tls: true })
+      const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED
+      process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+      try {
+        expect(await refusal(post(outbound(), `https://127.0.0.1:${server.port}/`))).to.be.instanceOf(NotSent)
+      } finally {
+        if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+        else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before
+      }
       expect(server.received).to.deep.equal([])
     })
 
