@@ -70,6 +70,7 @@ const failed = {
     actions: [fail, pause('exhausted'), paused('exhausted')],
   },
 }
+const enabled = { target: 'active', actions: [enable, tell({ type: 'enabled' })] }
 const byHand = { target: 'paused', actions: [pause('operator'), paused('operator')] }
 
 export const endpointMachine = endpointSetup.createMachine({
@@ -93,10 +94,11 @@ export const endpointMachine = endpointSetup.createMachine({
           { guard: 'tooMany', target: 'paused', actions: [fail, pause('failing'), paused('failing')] },
           { actions: fail },
         ],
+        'endpoint.enable': enabled,
         'endpoint.pause': byHand,
       },
     },
     // Calls that were under way when it was paused end here, and change nothing: only somebody enables it.
-    paused: { on: { 'endpoint.enable': { target: 'active', actions: [enable, tell({ type: 'enabled' })] } } },
+    paused: { on: { 'endpoint.enable': enabled } },
   },
 })

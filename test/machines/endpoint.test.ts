@@ -40,7 +40,6 @@ describe('an active endpoint', () => {
 
   it('has nothing to enable', () => {
     expect(stepEndpoint(fresh, [enable(5)])).to.include({ changed: false })
-    expect(stepEndpoint(endpoint('failing', { failures: 2, failing_since: 1 }), [enable(5)]).changed).to.equal(false)
   })
 })
 
@@ -52,6 +51,13 @@ describe('a failing endpoint', () => {
     expect(life).to.deep.include({ value: 'active' })
     expect(life.context).to.include({ failures: 0, failing_since: null, last_success_at: 9 })
     expect(effects).to.deep.equal([{ type: 'recovered' }])
+  })
+
+  it('has its failures forgotten by somebody who enables it', () => {
+    const { life, effects } = play(failing(99), enable(9))
+    expect(life).to.deep.include({ value: 'active' })
+    expect(life.context).to.include({ failures: 0, failing_since: null, enabled_at: 9 })
+    expect(effects).to.deep.equal([{ type: 'enabled' }])
   })
 
   it('is paused by its hundredth failure in a row once it has failed for an hour', () => {
