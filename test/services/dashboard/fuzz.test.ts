@@ -1,0 +1,96 @@
+// Whatever is sent to set up a webhook or a provider: it is taken, or refused with the paths of what is wrong. Nothing is our fault.
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { PROVIDER_TYPES } from '../../../infra/tenancy/providers.ts'
+import { type Answer, adminOn, closeAdmins, type TestAdmin, tenant } from '../../support/admin.ts'
+import { eachStore } from '../../support/stores.ts'
+
+const MEMBERS = [
+  ...['account_sid', 'auth_token', 'from', 'base_url', 'application_id', 'private_key', 'url', 'method', 'headers'],
+  ...[
+    'body',
+    'secret',
+    'token',
+    'host',
+    'port',
+    'secure',
+    'user',
+    'pass',
+    'dkim',
+    'template',
+    '__proto__',
+    'constructor',
+  ],
+]
+const TEXTS = [
+  '',
+  'https://shop.example',
+  'http://10.0.0.1',
+  'sha256:00000000',
+  '+15005550006',
+  'a@b.example',
+  '\u0000',
+  '\ud800',
+  '{{code}}',
+]
+
+const value = fc.oneof(fc.constantFrom<unknown>(...TEXTS, null, true, 0, 1e300, -1), fc.jsonValue({ maxDepth: 3 }))
+const config = fc.oneof(fc.dictionary(fc.constantFrom(...MEMBERS), value, { maxKeys: 12 }), value)
+const provider = fc.record(
+  {
+    type: fc.oneof(fc.constantFrom(...PROVIDER_TYPES), value),
+    channel: fc.oneof(fc.constantFrom('sms', 'email'), value),
+    position: value,
+    config,
+  },
+  { requiredKeys: ['type'] },
+)
+const webhook = fc.record(
+  { url: value, secret: value, status: value, immediate: value, since: value, until: value },
+  { requiredKeys: [] },
+)
+
+eachStore('anything at all', fresh => {
+  let admin: TestAdmin
+  let app: string
+  beforeEach(async () => {
+    admin = await adminOn(await fresh())
+    app = (await tenant(admin)).app
+  })
+  afterEach(closeAdmins)
+
+  function expectUnderstood({ status, body }: Answer): void {
+    expect(status, JSON.stringify(body)).to.be.oneOf([200, 201, 400, 404, 409, 422])
+    if (status === 422) expect(body.errors).to.be.an('array').and.not.have.length(0)
+  }
+  const sent = (method: string, path: string) => async (body: unknown) =>
+    expectUnderstood(await admin.ask(method, `/apps/${app}${path}`, body))
+
+  it('is taken for a provider or refused', () =>
+    fc.assert(fc.asyncProperty(fc.oneof(provider, value), sent('PUT', '/providers/main')), { numRuns: 150 }))
+
+  for (const [method, path] of [
+    ['PUT', '/webhook'],
+    ['POST', '/webhook/rotate'],
+    ['POST', '/webhook/promote'],
+    ['POST', '/webhook/enable'],
+    ['POST', '/webhook/test'],
+    ['POST', '/events/replay'],
+  ] as const)
+    it(`is taken for ${method} ${path} or refused`, async () => {
+      await admin.ask('PUT', `/apps/${app}/webhook`, { url: 'https://shop.example' })
+      await fc.assert(fc.asyncProperty(fc.oneof(webhook, value), sent(method, path)), { numRuns: 60 })
+    })
+
+  it('is an app, a provider or an event, or is not there', () =>
+    fc.assert(
+      fc.asyncProperty(fc.string(), async text => {
+        const name = encodeURIComponent(text)
+        for (const path of [`/apps/${name}/webhook`, `/apps/${name}/providers`, `/apps/${app}/providers/${name}`])
+          expectUnderstood(await admin.get(path))
+        expectUnderstood(await admin.ask('POST', `/events/${name}/replay`))
+        expectUnderstood(await admin.get(`/apps/${app}/events?otp_id=${name}&status=${name}`))
+      }),
+      { numRuns: 40 },
+    ))
+})
