@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { WebhookSecret } from '../../../infra/tenancy/documents.ts'
-import { OLD_SECRET_LIFE, signing, withCurrent } from '../../../infra/tenancy/webhook.secrets.ts'
+import { OLD_SECRET_LIFE, signing, withCurrent, withNext } from '../../../infra/tenancy/webhook.secrets.ts'
 
 const NOW = 1_000_000
 
@@ -30,6 +30,11 @@ describe('webhook secrets', () => {
       ['a', 'old', NOW + OLD_SECRET_LIFE],
       ['b', 'next', null],
     ])
+  })
+
+  it('await promotion one at a time', () => {
+    const secrets = [secret('a', 'current'), secret('b', 'next'), secret('c', 'old', NOW + 5), secret('d', 'old', NOW)]
+    expect(withNext(secrets, secret('e', 'next'), NOW).map(({ id }) => id)).to.deep.equal(['a', 'c', 'e'])
   })
 
   it('are forgotten once their day is over', () => {
