@@ -1,13 +1,14 @@
 // Balances that are never overdrawn, whoever spends from however many processes. In: entries. Out: entered, known already, or too
-// little left. Entries of one company that wait together are one conditional write of its account, so that a busy company costs a
+// little left. Entries of one company that wait together are one conditional write of its document, so that a busy company costs a
 // write per batch and not per send.
 import type { Clock } from '../clock.ts'
 import { gatherByKey } from '../gather.ts'
 import type { Logger } from '../log.ts'
 import { partitionOf } from '../otps/partition.ts'
 import type { CountersignStore } from '../store/collections.ts'
+import type { Company } from '../tenancy/documents.ts'
 import { Unavailable } from '../unavailable.ts'
-import { type AccountDoc, type Entry, type LedgerDoc, type LedgerItem, ledgerId } from './documents.ts'
+import { type Account, type Entry, type LedgerDoc, type LedgerItem, ledgerId } from './documents.ts'
 
 /** `short`: the balance is too small for it. */
 export type Entered = 'entered' | 'known' | 'short'
@@ -15,7 +16,9 @@ export type Entered = 'entered' | 'known' | 'short'
 export interface Accounts {
   enter(company_id: string, entry: Entry): Promise<Entered>
   balance(company_id: string): Promise<number>
-  /** Resolves when what was entered here is in the ledger, or waits in its account for whoever enters next. */
+  /** Resolves when all that was entered for a company is in the ledger. */
+  flush(company_id: string): Promise<void>
+  /** Resolves when what was entered here is in the ledger, or waits with its company for whoever enters next. */
   settled(): Promise<void>
 }
 
@@ -37,24 +40,22 @@ interface Asked {
 }
 
 export function accounting({ store, clock, log }: AccountParts): Accounts {
-  const [accounts, ledger] = [store.docs('accounts'), store.docs('ledger')]
+  const [companies, ledger] = [store.docs('companies'), store.docs('ledger')]
   const moving = new Set<Promise<void>>()
 
-  async function accountOf(company_id: string): Promise<AccountDoc> {
-    const found = (await accounts.get([company_id])).get(company_id)
-    if (found) return found
-    const fresh: AccountDoc = { _id: company_id, balance: 0, seq: 0, waiting: [], rev: 1 }
-    await accounts.insert([fresh])
-    return (await accounts.get([company_id])).get(company_id) ?? fresh
+  async function accountOf(company_id: string): Promise<Company> {
+    const company = (await companies.get([company_id])).get(company_id)
+    if (!company) throw new Error(`there is no company ${company_id}`)
+    return company
   }
 
   /** The account first: what leaves it for the ledger between the two looks is then seen twice, not never. */
-  async function knownOf(account: AccountDoc, entries: readonly Entry[]): Promise<Set<string>> {
+  async function knownOf(account: Account, entries: readonly Entry[]): Promise<Set<string>> {
     // A hold is for a delivery that has just been thought of: nobody can have entered it.
     const names = entries.filter(({ kind }) => kind !== 'hold').map(({ entry }) => entry)
     if (names.length === 0) return new Set()
     const found = await ledger.find({ entry: { $in: names } }, { sort: { entry: 1 }, limit: names.length })
-    return new Set([...account.waiting, ...found].map(({ entry }) => entry))
+    return new Set([...(account.waiting ?? []), ...found].map(({ entry }) => entry))
   }
 
   async function enterAll(asked: Asked[]): Promise<Entered[]> {
@@ -66,21 +67,24 @@ export function accounting({ store, clock, log }: AccountParts): Accounts {
       const last = items.at(-1)
       if (last === undefined) return answers
       const update = { $set: { balance: last.balance_after, seq: last.seq }, $push: { waiting: { $each: items } } }
-      const [answer] = await accounts.change([{ _id: company_id, rev: account.rev, update }])
+      const [answer] = await companies.change([{ _id: company_id, rev: account.rev, update }])
       if (answer === 'lost') continue
-      move(company_id, [...account.waiting, ...items])
+      moveSoon(company_id, [...(account.waiting ?? []), ...items])
       return answers
     }
     throw new Unavailable('too many entries of one company at once')
   }
 
-  /** From the account to the ledger, in the background; what a crash leaves behind goes with the next. */
-  function move(company_id: string, items: readonly LedgerItem[]): void {
-    const moved = (async () => {
-      await ledger.insert(items.map(item => written(company_id, item)))
-      const entries = items.map(({ entry }) => entry)
-      await accounts.change([{ _id: company_id, update: { $pull: { waiting: { entry: { $in: entries } } } } }])
-    })()
+  async function move(company_id: string, items: readonly LedgerItem[]): Promise<void> {
+    if (items.length === 0) return
+    await ledger.insert(items.map(item => written(company_id, item)))
+    const entries = items.map(({ entry }) => entry)
+    await companies.change([{ _id: company_id, update: { $pull: { waiting: { entry: { $in: entries } } } } }])
+  }
+
+  /** From the company to the ledger, in the background; what a crash leaves behind goes with the next. */
+  function moveSoon(company_id: string, items: readonly LedgerItem[]): void {
+    const moved = move(company_id, items)
       .catch(error => log.warn({ err: error, company_id }, 'ledger.behind'))
       .finally(() => moving.delete(moved))
     moving.add(moved)
@@ -89,21 +93,22 @@ export function accounting({ store, clock, log }: AccountParts): Accounts {
   const enter = gatherByKey(({ company_id }: Asked) => company_id, enterAll, TOGETHER)
   return {
     enter: (company_id, entry) => enter({ company_id, entry }),
-    balance: async company_id => (await accounts.get([company_id])).get(company_id)?.balance ?? 0,
+    balance: async company_id => (await companies.get([company_id])).get(company_id)?.balance ?? 0,
+    flush: async company_id => move(company_id, (await accountOf(company_id)).waiting ?? []),
     settled: async () => void (await Promise.all(moving)),
   }
 }
 
 /** Which of the entries there is money for, in their order. Pure. */
 export function book(
-  account: Pick<AccountDoc, 'balance' | 'seq'>,
+  account: Pick<Account, 'balance' | 'seq'>,
   entries: readonly Entry[],
   known: ReadonlySet<string>,
   at: number,
 ): { items: LedgerItem[]; answers: Entered[] } {
   const items: LedgerItem[] = []
   const seen = new Set(known)
-  let { balance, seq } = account
+  let { balance, seq = 0 } = account
   const answers = entries.map((entry): Entered => {
     if (seen.has(entry.entry)) return 'known'
     if (balance + entry.micros < 0) return 'short'
@@ -122,6 +127,7 @@ function written(company_id: string, item: LedgerItem): LedgerDoc {
   return {
     _id: ledgerId(company_id, seq),
     company_id,
+    rev: 1,
     ...item,
     ...(checked ? { check_at: at + CHECK_AFTER_MS, partition: partitionOf(otp_id) } : {}),
   }

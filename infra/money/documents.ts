@@ -1,5 +1,5 @@
-// Money as it is stored: per company one account, and the entries that made it what it is.
-import type { Doc, Revised } from '../store/docs.ts'
+// Money as it is stored: a company's balance, and the entries that made it what it is.
+import type { Revised } from '../store/docs.ts'
 
 /** `hold`: a delivery was accepted. `refund`: it failed in the end. `void`: it was held for and never came to be. */
 export type EntryKind = 'credit' | 'hold' | 'refund' | 'void'
@@ -23,15 +23,15 @@ export interface LedgerItem extends Entry {
   balance_after: number
 }
 
-/** Its `_id` is the company's. The balance and the entries that led to it change in one write; entries wait here until they are
- *  in the ledger, which is the sum of both. */
-export interface AccountDoc extends Revised {
+/** What a company's document says of its money. The balance and the entries that led to it change in one write; entries wait here
+ *  until they are in the ledger: all that was ever entered is in one of the two. */
+export interface Account {
   balance: number
-  seq: number
-  waiting: LedgerItem[]
+  seq?: number
+  waiting?: LedgerItem[]
 }
 
-export interface LedgerDoc extends LedgerItem, Doc {
+export interface LedgerDoc extends LedgerItem, Revised {
   company_id: string
   /** Of a hold, until its delivery was seen: when to look for it, and whose share that is. */
   check_at?: number
@@ -54,3 +54,11 @@ export const voidOf = (otp_id: string, delivery_id: string, micros: number): Ent
   ...refundOf(otp_id, delivery_id, micros),
   kind: 'void',
 })
+
+/** A company begins with this; its first entry, if there is one, is in it from the start. */
+export const opened = (company_id: string, balance: number, at: number): Required<Account> => {
+  const entry = `credit:opening:${company_id}`
+  const none = { otp_id: null, delivery_id: null, note: 'opening balance' }
+  const first: LedgerItem = { entry, kind: 'credit', micros: balance, ...none, seq: 1, at, balance_after: balance }
+  return balance === 0 ? { balance, seq: 0, waiting: [] } : { balance, seq: 1, waiting: [first] }
+}

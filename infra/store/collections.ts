@@ -1,5 +1,6 @@
 // Every collection there is, with the indexes its lookups need. Both adapters create them from this table.
-import type { AccountDoc, LedgerDoc } from '../money/documents.ts'
+import type { IpChunkDoc, IpListDoc } from '../ip-lists/documents.ts'
+import type { LedgerDoc } from '../money/documents.ts'
 import type {
   AttemptDoc,
   AuditDoc,
@@ -10,7 +11,7 @@ import type {
   OtpDoc,
   SandboxMessageDoc,
 } from '../otps/documents.ts'
-import type { ApiKey, App, Company, IpRange, Price, Provider, WebhookEndpoint } from '../tenancy/documents.ts'
+import type { ApiKey, App, Company, Price, Provider, WebhookEndpoint } from '../tenancy/documents.ts'
 import { collection, type Store } from './store.ts'
 
 export const COLLECTIONS = {
@@ -22,7 +23,6 @@ export const COLLECTIONS = {
   }),
   providers: collection<Provider>({ indexes: [{ fields: { app_id: 1, position: 1, _id: 1 } }] }),
   prices: collection<Price>({ indexes: [] }),
-  accounts: collection<AccountDoc>({ indexes: [] }),
   ledger: collection<LedgerDoc>({
     indexes: [
       { fields: { company_id: 1, _id: -1 } },
@@ -30,7 +30,8 @@ export const COLLECTIONS = {
       { fields: { partition: 1, check_at: 1 }, partial: { check_at: { $gt: 0 } } },
     ],
   }),
-  ip_ranges: collection<IpRange>({ indexes: [] }),
+  ip_lists: collection<IpListDoc>({ indexes: [{ fields: { due_at: 1 }, partial: { due_at: { $gt: 0 } } }] }),
+  ip_chunks: collection<IpChunkDoc>({ indexes: [] }),
   otps: collection<OtpDoc>({
     indexes: [
       { fields: { app_id: 1, mode: 1, recipient: 1, _id: -1 } },

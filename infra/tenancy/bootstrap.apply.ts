@@ -4,7 +4,9 @@
 // same, `made` remembers what was made, so that the next try can still show it.
 import type { Clock } from '../clock.ts'
 import type { Keyring } from '../crypto/keyring.ts'
+import { replaceBootstrapLists } from '../ip-lists/bootstrap.ts'
 import { hashApiKey, newApiKey } from '../keys.ts'
+import { opened } from '../money/documents.ts'
 import type { CountersignStore } from '../store/collections.ts'
 import type { Bootstrap, GivenApp, GivenCompany, GivenProvider, GivenWebhook } from './bootstrap.file.ts'
 import { providerContext, providerId, type WebhookSecret, webhookSecretContext } from './documents.ts'
@@ -37,7 +39,7 @@ export async function write(file: Bootstrap, { made = new Map(), ...engines }: A
   const apps = file.companies.flatMap(company => company.apps)
   for (const app of apps) if (app.providers) await ensureProviders(app.id, app.providers, to)
   if (file.prices) await replaceAll(to.store.docs('prices'), file.prices, priceUpdate)
-  if (file.ip_lists) await replaceAll(to.store.docs('ip_ranges'), file.ip_lists, () => null)
+  if (file.ip_lists) await replaceBootstrapLists(file.ip_lists, to)
   for (const app of apps) {
     const secret = app.webhook && (await ensureWebhook(app.id, app.webhook, to))
     if (secret) mintedSecrets.push({ app_id: app.id, secret })
@@ -56,7 +58,10 @@ function madeFor(what: string, { made }: Applying, make: () => string): string {
 
 const ensureCompany = ({ id, name, balance }: GivenCompany, { store, clock }: ApplyTo) =>
   ensure(store.docs('companies'), id, {
-    create: () => ({ _id: id, name: name ?? id, balance, created_at: clock.now(), rev: 0 }),
+    create: () => {
+      const now = clock.now()
+      return { _id: id, name: name ?? id, ...opened(id, balance, now), created_at: now, rev: 0 }
+    },
     update: stored => (name === null || name === stored.name ? null : { $set: { name } }),
   })
 

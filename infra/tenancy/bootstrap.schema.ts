@@ -57,7 +57,7 @@ const company = z.strictObject({
   apps: z.array(app).optional(),
 })
 
-const price = z.strictObject({
+export const price = z.strictObject({
   channel,
   country: z.string().refine(code => code === '*' || isCountry(code), 'must be an ISO 3166-1 alpha-2 code or "*"'),
   micros: z.int().min(0),

@@ -3,13 +3,13 @@
 import type { Channel } from '../../machines/channels.ts'
 import type { SavedEndpoint } from '../../machines/endpoint.ts'
 import type { KeyKind, Mode } from '../../machines/otp.ts'
+import type { Account } from '../money/documents.ts'
 import type { Doc, Revised } from '../store/docs.ts'
 import type { ProviderType } from './providers.ts'
 import type { GivenSettings } from './settings.ts'
 
-export interface Company extends Revised {
+export interface Company extends Revised, Account {
   name: string
-  balance: number
   created_at: number
 }
 

@@ -3,6 +3,7 @@ import type { Router } from '@koa/router'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { Accounts } from '../../infra/money/accounts.ts'
 import type { Inspector } from '../../infra/outbound/inspect.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import type { Tenancy } from '../../infra/tenancy/tenancy.ts'
@@ -22,6 +23,7 @@ export interface Admin {
   /** What the guard would say of an address that is to be saved. */
   inspect: Inspector
   webhooks: WebhookControl
+  accounts: Accounts
   /** Every route that changes something changes it through this. */
   audited: Audited
 }

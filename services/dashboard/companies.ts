@@ -8,6 +8,8 @@ import { found } from './requests.ts'
 
 const given = z.strictObject({ name: text() })
 
+const NO_MONEY = { balance: 0, seq: 0, waiting: [] }
+
 const shown = ({ _id, name, balance, created_at }: Company) => ({
   ...{ id: _id, name, balance },
   created_at: time(created_at),
@@ -24,7 +26,7 @@ export const companies: Resource = (router, { store, clock, body, page, audited 
     const { name } = await body(ctx, given)
     ctx.body = await audited(ctx, () => {
       const now = clock.now()
-      const company: Company = { _id: newId('cmp', now), name, balance: 0, created_at: now, rev: 0 }
+      const company: Company = { _id: newId('cmp', now), name, ...NO_MONEY, created_at: now, rev: 0 }
       return {
         ...{ action: 'company.create', target: company._id, company_id: company._id },
         ...{ before: null, after: { name } },

@@ -9,6 +9,7 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
 import { type Operators, operators } from '../../infra/http/operator.ts'
 import type { Logger } from '../../infra/log.ts'
+import { accounting } from '../../infra/money/accounts.ts'
 import type { PrivateTargets } from '../../infra/outbound/addresses.ts'
 import { inspecting } from '../../infra/outbound/inspect.ts'
 import type { Lookup } from '../../infra/outbound/lookup.ts'
@@ -23,7 +24,9 @@ import { auditing } from './audited.ts'
 import { companies } from './companies.ts'
 import { events } from './events.ts'
 import { keys } from './keys.ts'
+import { money } from './money.ts'
 import { paging } from './paging.ts'
+import { prices } from './prices.ts'
 import { providers } from './providers.ts'
 import { bodies } from './requests.ts'
 import { route } from './route.ts'
@@ -45,12 +48,13 @@ export interface DashboardParts {
 }
 
 const RESOURCES: readonly Resource[] = [
-  ...[companies, apps, keys, providers, webhook, webhookRotation, events],
+  ...[companies, money, prices, apps, keys, providers, webhook, webhookRotation, events],
   ...[verifications, route, sandbox, audit],
 ]
 
 export function dashboard(parts: DashboardParts): Service {
   const { config, secrets, store, broker, keyring, clock, log, lookup } = parts
+  const accounts = accounting({ store, clock, log })
   const admin: Admin = {
     ...{ store, broker, keyring, clock },
     tenancy: tenancy({ store, keyring }),
@@ -58,6 +62,7 @@ export function dashboard(parts: DashboardParts): Service {
     page: paging(keyring),
     inspect: inspecting({ privateTargets: config.privateTargets, lookup }),
     webhooks: webhookControl({ store, broker, clock, log, step: stepEndpoint }),
+    accounts,
     audited: auditing({ audit: store.docs('audit'), clock, log }),
   }
   const router = new Router({ prefix: '/admin/v1', sensitive: true })
@@ -65,7 +70,7 @@ export function dashboard(parts: DashboardParts): Service {
   // Inside every route. `router.use` would match addresses by rules of its own: `/ADMIN/v1/companies` was a route, and unguarded.
   const guard = [authenticated(operators(secrets.adminTokens)), uncached]
   for (const route of router.stack) route.stack.unshift(...guard)
-  return { router }
+  return { router, stop: accounts.settled }
 }
 
 const authenticated =

@@ -5,10 +5,12 @@ import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Service } from '../../infra/host.ts'
 import type { Logger } from '../../infra/log.ts'
+import { accounting } from '../../infra/money/accounts.ts'
 import { relaying } from '../../infra/otps/outbox.ts'
 import { PARTITIONS } from '../../infra/otps/partition.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import { reminding } from '../../infra/webhooks/work.ts'
+import { holdSweeps } from './holds.ts'
 import { leasing } from './leases.ts'
 import { BATCH, type Sweep, sweeps } from './sweeps.ts'
 import { webhookSweeps } from './webhooks.ts'
@@ -28,9 +30,11 @@ export function sweeper({ broker, store, clock, log }: SweeperParts): Service {
   const leases = leasing({ leases: store.docs('leases'), clock, holder: randomUUID() })
   const relay = relaying({ broker, otps: store.docs('otps'), clock, log })
   const remind = reminding({ broker, log })
+  const accounts = accounting({ store, clock, log })
   const all = Object.entries({
     ...sweeps({ store, broker, relay, clock }),
     ...webhookSweeps({ store, remind, clock }),
+    ...holdSweeps({ store, accounts, clock }),
   })
   let stopping = false
   let cancel = (): void => {}
@@ -73,6 +77,7 @@ export function sweeper({ broker, store, clock, log }: SweeperParts): Service {
       cancel()
       await sweeping
       await relay.settled()
+      await accounts.settled()
       await leases.release()
     },
   }

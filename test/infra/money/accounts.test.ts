@@ -17,6 +17,11 @@ eachStore('an account', fresh => {
   let store: CountersignStore
   beforeEach(async () => {
     store = await fresh()
+    const empty = { balance: 0, created_at: 0, rev: 0 }
+    await store.docs('companies').insert([
+      { _id: 'cmp_1', name: 'One', ...empty },
+      { _id: 'cmp_2', name: 'Two', ...empty },
+    ])
   })
   const opened = (on: CountersignStore = store): Accounts =>
     accounting({ store: on, clock: testClock(), log: capturedLog().log })
@@ -34,7 +39,7 @@ eachStore('an account', fresh => {
       ['hold', -30, 70],
       ['credit', 100, 100],
     ])
-    const account = (await store.docs('accounts').get(['cmp_1'])).get('cmp_1')
+    const account = (await store.docs('companies').get(['cmp_1'])).get('cmp_1')
     expect(account).to.deep.include({ balance: 100, seq: 3, waiting: [] })
   })
 

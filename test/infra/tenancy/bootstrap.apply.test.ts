@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { hashApiKey } from '../../../infra/keys.ts'
+import { opened } from '../../../infra/money/documents.ts'
 import type { CountersignStore } from '../../../infra/store/collections.ts'
 import { applyBootstrap, readBootstrap } from '../../../infra/tenancy/bootstrap.ts'
 import { tenancy } from '../../../infra/tenancy/tenancy.ts'
@@ -23,8 +24,8 @@ eachStore('applying the bootstrap file', fresh => {
     const { companies, apps, keys, webhooks, providers, prices, ip_ranges } = await everything(store)
 
     expect(companies).to.deep.equal([
-      { _id: 'cmp_acme', name: 'Acme', balance: 5_000_000, created_at: clock.now(), rev: 0 },
-      { _id: 'cmp_other', name: 'cmp_other', balance: 0, created_at: clock.now(), rev: 0 },
+      { _id: 'cmp_acme', name: 'Acme', ...opened('cmp_acme', 5_000_000, clock.now()), created_at: clock.now(), rev: 0 },
+      { _id: 'cmp_other', name: 'cmp_other', balance: 0, seq: 0, waiting: [], created_at: clock.now(), rev: 0 },
     ])
     expect(apps.map(app => [app._id, app.company_id, app.name, app.settings])).to.deep.equal([
       ['app_blog', 'cmp_acme', 'app_blog', {}],

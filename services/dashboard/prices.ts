@@ -1,0 +1,42 @@
+// GET|PUT /prices: what messages cost, all of them at once. They hold within five seconds, for what is sent from then on.
+import { z } from 'zod'
+import { price as given } from '../../infra/tenancy/bootstrap.schema.ts'
+import { type Price, priceId } from '../../infra/tenancy/documents.ts'
+import { replaceAll } from '../../infra/tenancy/ensure.ts'
+import type { Resource } from './admin.ts'
+import { invalid } from './requests.ts'
+
+const list = z.strictObject({ prices: z.array(given).max(2_000) })
+
+const shown = ({ channel, country, micros }: Price) => ({ channel, country, micros })
+
+export const prices: Resource = (router, { store, body, page, audited }) => {
+  const docs = store.docs('prices')
+
+  router.get('/prices', async ctx => {
+    ctx.body = await page(ctx, { docs, filter: {}, show: shown })
+  })
+
+  router.put('/prices', async ctx => {
+    const wanted = (await body(ctx, list)).prices.map(price => ({
+      _id: priceId(price.channel, price.country),
+      ...price,
+    }))
+    refuseRepeated(wanted)
+    ctx.body = await audited(ctx, async () => ({
+      ...{ action: 'prices.replace', target: 'prices', company_id: null },
+      before: (await docs.find({}, { sort: { _id: 1 }, limit: 2_000 })).map(shown),
+      after: wanted.map(shown),
+      perform: async () => {
+        await replaceAll(docs, wanted, (stored, { micros }) => (stored.micros === micros ? null : { $set: { micros } }))
+        return { items: wanted.map(shown), next_cursor: null }
+      },
+    }))
+  })
+}
+
+function refuseRepeated(wanted: readonly Price[]): void {
+  const repeated = wanted.findIndex(({ _id }, at) => wanted.findIndex(other => other._id === _id) < at)
+  if (repeated >= 0)
+    throw invalid([{ path: `prices.${repeated}`, message: 'names a channel and country a second time' }])
+}

@@ -1,0 +1,37 @@
+// Money held for deliveries that never came to be: their process died, or the store went away, between the two. Each hold is looked
+// at once, when nobody can be at it any more.
+import type { Clock } from '../../infra/clock.ts'
+import type { Accounts } from '../../infra/money/accounts.ts'
+import { type LedgerDoc, voidOf } from '../../infra/money/documents.ts'
+import type { OtpDoc } from '../../infra/otps/documents.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import { BATCH, type Sweep } from './sweeps.ts'
+
+export interface HoldSweepParts {
+  store: CountersignStore
+  accounts: Pick<Accounts, 'enter'>
+  clock: Pick<Clock, 'now'>
+}
+
+export function holdSweeps({ store, accounts, clock }: HoldSweepParts): Record<string, Sweep> {
+  const [ledger, otps] = [store.docs('ledger'), store.docs('otps')]
+  return {
+    async holds(partitions) {
+      const due = await ledger.find(
+        { partition: { $in: [...partitions] }, check_at: { $gt: 0, $lte: clock.now() } },
+        { sort: { partition: 1, check_at: 1 }, limit: BATCH },
+      )
+      const made = await otps.get([...new Set(due.flatMap(({ otp_id }) => otp_id ?? []))])
+      await Promise.all(due.filter(hold => !isFor(hold, made)).map(giveBack))
+      await ledger.change(due.map(({ _id }) => ({ _id, update: { $unset: { check_at: true, partition: true } } })))
+      return due.length
+    },
+  }
+
+  async function giveBack({ company_id, otp_id, delivery_id, micros }: LedgerDoc): Promise<void> {
+    if (otp_id !== null && delivery_id !== null) await accounts.enter(company_id, voidOf(otp_id, delivery_id, -micros))
+  }
+}
+
+const isFor = ({ otp_id, delivery_id }: LedgerDoc, made: ReadonlyMap<string, OtpDoc>): boolean =>
+  made.get(otp_id ?? '')?.context.deliveries.some(one => one.delivery_id === delivery_id) ?? false
