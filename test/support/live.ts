@@ -34,15 +34,16 @@ export interface Live extends Flow {
 export const TIMEOUT_MS = 2_000
 export const UNKNOWN_WAIT_MS = 3_000
 
-const ENV = {
+/** Of every process there. */
+export const LIVE_ENV = {
   ...{ PUBLIC_URL, ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', CHANNEL_BACKOFF: '200,400' },
   ...{ PROVIDER_TIMEOUT: String(TIMEOUT_MS), UNKNOWN_WAIT: String(UNKNOWN_WAIT_MS) },
 }
 
 let apps = 0
 
-export async function openLive(engines: EngineSet): Promise<Live> {
-  const flow = await openFlow({ engines, env: ENV })
+export async function openLive(engines: EngineSet, roles: string[] = []): Promise<Live> {
+  const flow = await openFlow({ engines, env: LIVE_ENV, roles })
   const { countersign, clock } = flow
   const { data, code } = countersign.secrets
   const keyring = createKeyring({ dataKeys: data, codeSecrets: code })

@@ -1,0 +1,83 @@
+import { expect } from 'chai'
+import { ROLES } from '../../infra/config.ts'
+import { type Countersign, startCountersign } from '../support/countersign.ts'
+import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
+import { freshNumber } from '../support/flow.ts'
+import { LIVE_ENV, type Live, type LiveApp, openLive } from '../support/live.ts'
+import { type HttpGateway, httpGateway } from '../support/vendors/http-gateway.ts'
+
+onRealEngines('a channel in processes of its own', { AMQP_URL, MONGODB_URL }, () => {
+  let live: Live
+  let gateway: HttpGateway
+  let shop: LiveApp
+  const running: Countersign[] = []
+
+  before(async function () {
+    this.timeout(120_000)
+    live = await openLive(
+      'real',
+      ROLES.filter(role => role !== 'channel:sms'),
+    )
+    gateway = await httpGateway(live.vendor)
+    const by = (channel: string) => ({
+      name: channel,
+      channel,
+      type: 'http',
+      config: { url: `${gateway.url}/${channel}` },
+    })
+    shop = await live.app([by('sms'), by('telegram')], {
+      ...{ routing: { default: ['sms', 'telegram'] }, resend_cooldown_seconds: [0] },
+      limits: { app_without_client_ip: [{ max: 10_000, seconds: 60 }] },
+    })
+  })
+  after(async function () {
+    this.timeout(60_000)
+    for (const one of running) await one.stop()
+    await gateway.close()
+    await live.stop()
+  })
+
+  async function start(): Promise<Countersign> {
+    const { site } = live.countersign
+    const env = { ...LIVE_ENV, WEBHOOK_BACKOFF: '200' }
+    const one = await startCountersign({ engines: 'real', site, env, roles: ['channel:sms'] })
+    running.push(one)
+    return one
+  }
+  const send = async (): Promise<string> => (await shop.server.send(freshNumber())).body.otp_id
+  const sendMany = (many: number): Promise<string[]> => Promise.all(Array.from({ length: many }, send))
+  const attempts = ({ log }: Countersign): number =>
+    log.lines().filter(({ msg }) => msg === 'delivery.attempted').length
+  const deliveredBy = (path: string): number => gateway.seen.filter(seen => seen.path === path).length
+
+  it('waits for one, and delays no other channel', async () => {
+    const waiting = await send()
+    const moved = await send()
+    await shop.server.resend(moved, 'telegram')
+    await live.soon(async () => expect(await live.deliveries(shop.server, moved)).to.include('telegram sent'))
+    expect(await live.deliveries(shop.server, waiting)).to.deep.equal(['sms queued'])
+    expect(deliveredBy('/sms')).to.equal(0)
+    await start()
+    await live.become(shop.server, waiting, 'sms sent')
+  })
+
+  it('shares its queue among as many as there are, and each message is sent once', async () => {
+    const [first] = running
+    const second = await start()
+    const before = deliveredBy('/sms')
+    const otp_ids = await sendMany(60)
+    for (const otp_id of otp_ids) await live.become(shop.server, otp_id, 'sms sent')
+    expect(deliveredBy('/sms') - before).to.equal(60)
+    expect(new Set(gateway.messages.map(({ delivery_id }) => delivery_id)).size).to.equal(gateway.messages.length)
+    for (const one of [first, second]) expect(one && attempts(one)).to.be.greaterThan(1)
+  })
+
+  it('goes on when one of them stops in the midst of work', async () => {
+    const before = deliveredBy('/sms')
+    gateway.always({ fault: { kind: 'slow', ms: 50 } })
+    const sending = sendMany(60)
+    await running.pop()?.stop()
+    for (const otp_id of await sending) await live.become(shop.server, otp_id, 'sms sent')
+    expect(deliveredBy('/sms') - before).to.equal(60)
+  })
+})
