@@ -3,7 +3,7 @@
 // a reason to refuse it.
 import { pooledRandom } from './crypto/random.ts'
 
-export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud'
+export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud' | 'ipv'
 /** As many random bytes as asked. */
 export type Random = (size: number) => Uint8Array
 
@@ -47,4 +47,5 @@ const SHAPES: Readonly<Record<IdPrefix, RegExp>> = {
   dlv: shape('dlv'),
   evt: shape('evt'),
   aud: shape('aud'),
+  ipv: shape('ipv'),
 }

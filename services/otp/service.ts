@@ -58,7 +58,7 @@ export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): 
   const parts = {
     ...{ broker, keyring, clock, log, metrics, otps, apps, claims, relay, commit, accounts, funds, lately: recent },
     limits: limits({ counters: groupedDocs(store.docs('counters')), clock }),
-    reputation: reputations({ ranges: store.docs('ip_ranges'), clock }),
+    reputation: reputations({ store, clock, log }),
   }
   const [send, resend, verify] = [sending(parts), resending(parts), verifying(parts)]
   const [cancel, exchange] = [canceling(parts), exchanging(parts)]

@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { ipRangeId } from '../../infra/tenancy/documents.ts'
 import { eachFlow } from '../support/each-flow.ts'
 import { type Caller, refusal } from '../support/flow.calls.ts'
 import { freshNumber, wrongFor } from '../support/flow.ts'
@@ -137,13 +136,16 @@ eachFlow('resending', flow => {
     const { server } = await flow.tenant(AT_ONCE)
     const to = freshNumber()
     const client_ip = '91.240.118.5'
-    const range = { class: 'abusive', cidr: `${client_ip}/32` } as const
     const { otp_id } = (await server.send(to, { client_ip })).body
     expect(await channelOf(server, otp_id)).to.equal('whatsapp')
-    const ranges = flow.countersign.engines.store.docs('ip_ranges')
-    await ranges.insert([{ _id: ipRangeId(range), ...range }])
+    const put = (lists: object[]) => flow.admin('PUT', '/ip-lists', { lists })
+    await put([{ class: 'abusive', name: 'resend', cidrs: [client_ip] }])
+    await flow.soon(async () => {
+      const { items } = (await flow.admin('GET', '/ip-lists')).body
+      expect(items.find(({ name }: { name: string }) => name === 'resend').status).to.equal('ready')
+    })
     await flow.pass(5_000)
     expect(refusal(await server.resend(otp_id))).to.deep.equal({ type: 'IpReputationBlockedError', status: 403 })
-    await ranges.remove({ _id: ipRangeId(range) }, 1)
+    await put([])
   })
 })

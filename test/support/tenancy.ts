@@ -19,7 +19,8 @@ export async function everything(store: CountersignStore) {
     webhooks: await all(store.docs('webhooks')),
     providers: await all(store.docs('providers')),
     prices: await all(store.docs('prices')),
-    ip_ranges: await all(store.docs('ip_ranges')),
+    ip_lists: await all(store.docs('ip_lists')),
+    ip_chunks: await all(store.docs('ip_chunks')),
   }
 }
 

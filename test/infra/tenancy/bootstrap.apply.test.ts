@@ -6,6 +6,7 @@ import { applyBootstrap, readBootstrap } from '../../../infra/tenancy/bootstrap.
 import { tenancy } from '../../../infra/tenancy/tenancy.ts'
 import { fullFile } from '../../support/bootstrap.ts'
 import { testClock } from '../../support/clock.ts'
+import { classesIn } from '../../support/ip-lists.ts'
 import { eachStore } from '../../support/stores.ts'
 import { everything, testKeyring, watched } from '../../support/tenancy.ts'
 
@@ -21,7 +22,7 @@ eachStore('applying the bootstrap file', fresh => {
   it('makes all it says', async () => {
     const store = await fresh()
     const { minted, mintedSecrets, warnings } = await apply(store, fullFile())
-    const { companies, apps, keys, webhooks, providers, prices, ip_ranges } = await everything(store)
+    const { companies, apps, keys, webhooks, providers, prices, ip_lists } = await everything(store)
 
     expect(companies).to.deep.equal([
       { _id: 'cmp_acme', name: 'Acme', ...opened('cmp_acme', 5_000_000, clock.now()), created_at: clock.now(), rev: 0 },
@@ -59,7 +60,11 @@ eachStore('applying the bootstrap file', fresh => {
       { _id: 'sms:*', channel: 'sms', country: '*', micros: 90_000 },
       { _id: 'sms:GB', channel: 'sms', country: 'GB', micros: 40_000 },
     ])
-    expect(ip_ranges.map(range => range._id)).to.deep.equal(['abusive:45.95.147.0/24', 'tor:2001:db8::1/128'])
+    expect(ip_lists.map(({ _id, counts }) => [_id, counts?.ranges, counts?.ignored])).to.deep.equal([
+      ['abusive:bootstrap', 1, 0],
+      ['tor:bootstrap', 0, 1],
+    ])
+    expect(await classesIn(store, ['45.95.147.255', '45.95.148.0'])).to.deep.equal(['abusive', null])
     expect(minted.map(({ id }) => id)).to.deep.equal(['key_made'])
     expect(mintedSecrets.map(({ app_id }) => app_id)).to.deep.equal(['app_other'])
     expect(warnings).to.deep.equal([])
@@ -204,21 +209,22 @@ eachStore('applying the bootstrap file', fresh => {
     const range = (cidr: string) => ({ class: 'tor', cidr })
     await apply(store, {
       prices: [price('GB', 1), price('DE', 2), price('*', 3)],
-      ip_lists: ['10.0.0.0/8', '10.0.0.1'].map(range),
+      ip_lists: ['11.0.0.0/8', '11.0.0.1'].map(range),
     })
     await apply(store, {
       prices: [price('DE', 5), price('FR', 4), price('*', 3)],
-      ip_lists: ['10.0.0.2', '10.0.0.1'].map(range),
+      ip_lists: ['11.0.0.5', '11.0.0.1'].map(range),
     })
-    const { prices, ip_ranges } = await everything(store)
+    const { prices } = await everything(store)
     expect(prices.map(({ _id, micros }) => [_id, micros])).to.deep.equal([
       ['sms:*', 3],
       ['sms:DE', 5],
       ['sms:FR', 4],
     ])
-    expect(ip_ranges.map(({ cidr }) => cidr)).to.deep.equal(['10.0.0.1/32', '10.0.0.2/32'])
+    const asked = ['11.0.0.1', '11.0.0.2', '11.0.0.5']
+    expect(await classesIn(store, asked)).to.deep.equal(['tor', null, 'tor'])
     await apply(store, { prices: [], ip_lists: [] })
-    expect(await everything(store)).to.deep.include({ prices: [], ip_ranges: [] })
+    expect(await everything(store)).to.deep.include({ prices: [], ip_lists: [], ip_chunks: [] })
   })
 
   it('takes long address lists', async () => {
@@ -226,13 +232,15 @@ eachStore('applying the bootstrap file', fresh => {
     const lists = (from: number, to: number) => ({
       ip_lists: Array.from({ length: to - from }, (_, at) => ({
         class: 'tor',
-        cidr: `10.9.${(from + at) >> 8}.${(from + at) & 255}`,
+        cidr: `11.9.${(from + at) >> 7}.${((from + at) & 127) * 2}`,
       })),
     })
     await apply(store, lists(0, 1_100))
     await apply(store, lists(550, 1_650))
-    const stored = (await everything(store)).ip_ranges.map(({ cidr }) => cidr)
-    expect(stored).to.have.members(lists(550, 1_650).ip_lists.map(({ cidr }) => `${cidr}/32`))
+    expect((await everything(store)).ip_lists.map(({ counts }) => counts?.ranges)).to.deep.equal([1_100])
+    const [was, is] = [lists(0, 550), lists(550, 1_650)].map(({ ip_lists }) => ip_lists.map(({ cidr }) => cidr))
+    expect(new Set(await classesIn(store, was ?? []))).to.deep.equal(new Set([null]))
+    expect(new Set(await classesIn(store, is ?? []))).to.deep.equal(new Set(['tor']))
   })
 
   it('signs with the webhook secret of the file, and lets receivers follow for a day', async () => {

@@ -8,6 +8,7 @@ import { tenancy } from '../../../infra/tenancy/tenancy.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { fullFile } from '../../support/bootstrap.ts'
 import { testClock } from '../../support/clock.ts'
+import { meaningOf } from '../../support/ip-lists.ts'
 import { eachStore } from '../../support/stores.ts'
 import { clear, everything, testKeyring, watched } from '../../support/tenancy.ts'
 
@@ -42,15 +43,19 @@ const earlierFile = () => ({
     { channel: 'sms', country: 'GB', micros: 1 },
     { channel: 'email', country: '*', micros: 2 },
   ],
-  ip_lists: [{ class: 'vpn', cidr: '10.0.0.0/8' }],
+  ip_lists: [
+    { class: 'vpn', cidr: '11.0.0.0/8' },
+    { class: 'abusive', cidr: '12.0.0.0/8' },
+  ],
 })
 
 /** All that counts about what is stored: secrets opened, and without what is made at random or tells how often it was written. */
 async function meaning(store: CountersignStore) {
-  const { keys, webhooks, providers, ...plain } = await everything(store)
+  const { keys, webhooks, providers, ip_chunks: _, ...plain } = await everything(store)
   const reader = tenancy({ store, keyring })
   return {
     ...plain,
+    ip_lists: await meaningOf(store),
     companies: plain.companies.map(({ rev: _, ...company }) => company),
     apps: plain.apps.map(({ rev: _, ...app }) => app),
     keys: keys.map(({ hash, ...key }) => (key._id === 'key_made' ? key : { ...key, hash })),

@@ -1,0 +1,129 @@
+// Sets of addresses as intervals: sorted, disjoint, none touching the next. In: intervals in any order. Out: such a set, unions of
+// sets, and whether one holds an address. Everything is one typed array per family, so half a million ranges are a few megabytes that
+// the garbage collector never walks through, and a lookup is a binary search in them.
+
+/** How many words of 32 bits an address has: 1 in IPv4, 4 in IPv6. */
+export type Words = 1 | 4
+
+/** Of each interval its first and its last address, both included: `2 × words` numbers. */
+export interface Intervals {
+  readonly words: Words
+  readonly data: Uint32Array
+}
+
+export const none = (words: Words): Intervals => ({ words, data: new Uint32Array(0) })
+
+export const sizeOf = ({ words, data }: Intervals): number => data.length / (2 * words)
+
+/** Negative, zero or positive, as the address at `one[at]` is before, the same as or after that at `other[otherAt]`. */
+function compare(one: Uint32Array, at: number, other: Uint32Array, otherAt: number, words: Words): number {
+  for (let word = 0; word < words; word += 1) {
+    const difference = (one[at + word] as number) - (other[otherAt + word] as number)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+/** Whether the one at `next[nextAt]` is the very next address. */
+function follows(one: Uint32Array, at: number, next: Uint32Array, nextAt: number, words: Words): boolean {
+  let carry = 1
+  for (let word = words - 1; word >= 0; word -= 1) {
+    const sum = ((one[at + word] as number) + carry) >>> 0
+    if (next[nextAt + word] !== sum) return false
+    carry = carry === 1 && sum === 0 ? 1 : 0
+  }
+  return carry === 0
+}
+
+/** Takes intervals in the order of their first addresses, and joins what overlaps or touches. */
+function joining(words: Words, most: number) {
+  const width = 2 * words
+  const data = new Uint32Array(most * width)
+  let length = 0
+  return {
+    add(from: Uint32Array, at: number): void {
+      const last = length - words
+      const joins = length > 0 && (compare(from, at, data, last, words) <= 0 || follows(data, last, from, at, words))
+      if (!joins) {
+        for (let word = 0; word < width; word += 1) data[length + word] = from[at + word] as number
+        length += width
+      } else if (compare(from, at + words, data, last, words) > 0)
+        for (let word = 0; word < words; word += 1) data[last + word] = from[at + words + word] as number
+    },
+    /** A copy, so that what was not needed can go. */
+    done: (): Intervals => ({ words, data: length === data.length ? data : data.slice(0, length) }),
+  }
+}
+
+/** `data` holds intervals in any order, as a set does. Meant for a few thousand at a time: sorting takes a breath. */
+export function intervalsOf(words: Words, data: Uint32Array): Intervals {
+  const width = 2 * words
+  const count = data.length / width
+  const order = Uint32Array.from({ length: count }, (_, nth) => nth * width)
+  const joined = joining(words, count)
+  for (const at of order.sort((one, other) => compare(data, one, data, other, words))) joined.add(data, at)
+  return joined.done()
+}
+
+export function union(one: Intervals, other: Intervals): Intervals {
+  if (one.data.length === 0) return other
+  if (other.data.length === 0) return one
+  const { words, data: left } = one
+  const right = other.data
+  const width = 2 * words
+  const joined = joining(words, (left.length + right.length) / width)
+  let [a, b] = [0, 0]
+  while (a < left.length || b < right.length) {
+    const isLeft = b >= right.length || (a < left.length && compare(left, a, right, b, words) <= 0)
+    joined.add(isLeft ? left : right, isLeft ? a : b)
+    if (isLeft) a += width
+    else b += width
+  }
+  return joined.done()
+}
+
+/** Two by two, so that a hundred sets are not copied a hundred times. */
+export function unionOf(words: Words, sets: readonly Intervals[]): Intervals {
+  if (sets.length === 0) return none(words)
+  let left = [...sets]
+  while (left.length > 1)
+    left = Array.from({ length: Math.ceil(left.length / 2) }, (_, pair) =>
+      union(left[2 * pair] as Intervals, left[2 * pair + 1] ?? none(words)),
+    )
+  return left[0] as Intervals
+}
+
+/** Whether everything from the address at `range[0]` to the one at `range[words]` is in the set. */
+export function covers({ words, data }: Intervals, range: Uint32Array): boolean {
+  const at = lastNotAfter(data, range, words)
+  return at >= 0 && compare(data, at + words, range, words, words) >= 0
+}
+
+/** Whether the address at `address[0]` is in the set. */
+export function holds({ words, data }: Intervals, address: Uint32Array): boolean {
+  const at = words === 1 ? lastNotAfterV4(data, address[0] as number) : lastNotAfter(data, address, words)
+  return at >= 0 && compare(data, at + words, address, 0, words) >= 0
+}
+
+/** Where the last interval is that begins at or before the address; below 0 when there is none. */
+function lastNotAfter(data: Uint32Array, address: Uint32Array, words: Words): number {
+  const width = 2 * words
+  let [low, high] = [0, data.length / width]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compare(data, middle * width, address, 0, words) <= 0) low = middle + 1
+    else high = middle
+  }
+  return (low - 1) * width
+}
+
+/** The same for the family that most are asked for. */
+function lastNotAfterV4(data: Uint32Array, address: number): number {
+  let [low, high] = [0, data.length >>> 1]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((data[middle << 1] as number) <= address) low = middle + 1
+    else high = middle
+  }
+  return (low - 1) << 1
+}
