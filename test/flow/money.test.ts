@@ -1,0 +1,198 @@
+// Prepaid money over HTTP: what sends cost, what failures give back, and that nobody ever spends what is not there.
+import { expect } from 'chai'
+import { CHECK_AFTER_MS } from '../../infra/money/accounts.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import type { Caller } from '../support/flow.calls.ts'
+import { refusal } from '../support/flow.calls.ts'
+import { CACHES_MS, freshNumber, openFlow } from '../support/flow.ts'
+import { codeIn, eachLive, type LiveApp } from '../support/live.ts'
+import { onEachEngineSet } from '../support/site.ts'
+import { watched } from '../support/tenancy.ts'
+import { type Twilio, twilioVendor } from '../support/vendors/twilio.ts'
+
+const SMS = 40_000
+const NO_FUNDS = { type: 'InsufficientFundsError', status: 402 }
+
+interface Shop extends LiveApp {
+  company: string
+  twilio: Twilio
+}
+
+eachLive('an app that pays for its messages', live => {
+  const opened: Twilio[] = []
+  before(async () => {
+    const prices = [
+      { channel: 'sms', country: 'US', micros: SMS },
+      { channel: 'sms', country: '*', micros: 2 * SMS },
+    ]
+    expect((await live.admin('PUT', '/prices', { prices })).status).to.equal(200)
+    await live.pass(CACHES_MS)
+  })
+  afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
+
+  async function open(micros: number, settings: object = {}): Promise<Shop> {
+    const twilio = await twilioVendor(live.vendor)
+    opened.push(twilio)
+    const { account_sid, auth_token, url: base_url } = twilio
+    const config = { account_sid, auth_token, base_url, from: '+15550001111' }
+    const app = await live.app([{ name: 'main', channel: 'sms', type: 'twilio', config }], settings)
+    const company = app.app.replace('app_', 'cmp_')
+    if (micros > 0) await live.admin('POST', `/companies/${company}/credit`, { micros, note: 'a transfer' })
+    return { ...app, company, twilio }
+  }
+  const balance = async ({ company }: Shop) => (await live.admin('GET', `/companies/${company}`)).body.balance
+  const ledger = async ({ company }: Shop): Promise<[string, number, number][]> => {
+    const { items } = (await live.admin('GET', `/companies/${company}/ledger`)).body
+    return items.map((item: { kind: string; micros: number; balance_after: number }) => [
+      item.kind,
+      item.micros,
+      item.balance_after,
+    ])
+  }
+  const expectSound = async ({ company }: Shop) => {
+    const { body } = await live.admin('GET', `/companies/${company}/reconciliation`)
+    expect(body.problems).to.deep.equal([])
+    expect(body.sum).to.equal(body.balance)
+    expect(body.balance).to.be.at.least(0)
+  }
+
+  it('is charged when a send is accepted, and the ledger says for what', async () => {
+    const shop = await open(100_000)
+    const { body } = await shop.server.send(freshNumber())
+    expect(await balance(shop)).to.equal(60_000)
+    const { items } = (await live.admin('GET', `/companies/${shop.company}/ledger`)).body
+    expect(items[0]).to.include({ kind: 'hold', micros: -SMS, balance_after: 60_000, otp_id: body.otp_id, note: null })
+    expect(items[0].delivery_id).to.match(/^dlv_/)
+    expect(items[1]).to.include({ kind: 'credit', micros: 100_000, balance_after: 100_000, note: 'a transfer' })
+    await expectSound(shop)
+  })
+
+  it('pays the price of the country, or else the one for all others', async () => {
+    const shop = await open(100_000)
+    await shop.server.send('+4915112345678')
+    expect(await ledger(shop)).to.deep.include(['hold', -2 * SMS, 20_000])
+  })
+
+  it('pays for every resend, and has back once what a failed delivery cost', async () => {
+    const shop = await open(100_000, { resend_cooldown_seconds: [0] })
+    shop.twilio.next({ receipts: ['sent', 'failed', 'failed'] })
+    const { body } = await shop.server.send(freshNumber())
+    await live.become(shop.server, body.otp_id, 'sms failed')
+    await live.soon(async () => expect(await balance(shop)).to.equal(100_000))
+    expect((await shop.server.resend(body.otp_id)).status).to.equal(200)
+    expect(await ledger(shop)).to.deep.equal([
+      ['hold', -SMS, 60_000],
+      ['refund', SMS, 100_000],
+      ['hold', -SMS, 60_000],
+      ['credit', 100_000, 100_000],
+    ])
+    await expectSound(shop)
+  })
+
+  it('is told 402 when there is too little, and nothing else has changed', async () => {
+    const shop = await open(SMS, { limits: { recipient: [{ max: 1, seconds: 600 }] } })
+    await shop.server.send(freshNumber())
+    const to = freshNumber()
+    const key = { idempotency: 'once' }
+    expect(refusal(await shop.server.send(to, key))).to.deep.equal(NO_FUNDS)
+    await live.admin('POST', `/companies/${shop.company}/credit`, { micros: SMS })
+    // Neither the one send its limit allows nor its key was used up.
+    expect((await shop.server.send(to, key)).status).to.equal(200)
+    expect(shop.twilio.seen.length).to.be.at.most(2)
+    await expectSound(shop)
+  })
+
+  it('cannot resend without money, and can go on verifying', async () => {
+    const shop = await open(SMS, { resend_cooldown_seconds: [0] })
+    const { body } = await shop.server.send(freshNumber())
+    expect(refusal(await shop.server.resend(body.otp_id))).to.deep.equal(NO_FUNDS)
+    await live.soon(() => expect(shop.twilio.messages).to.have.length(1))
+    const code = codeIn(shop.twilio.messages[0]?.form.Body)
+    expect((await shop.server.verify(body.otp_id, code)).body.status).to.equal('approved')
+  })
+
+  it('pays nothing for what test keys send', async () => {
+    const shop = await open(0)
+    const test = await live.key(shop.app, 'server', 'test')
+    expect((await test.send(freshNumber())).status).to.equal(200)
+    expect(await ledger(shop)).to.deep.equal([])
+  })
+
+  it('never spends what is not there, however many send at once', async () => {
+    const shop = await open(10 * SMS, { limits: { app_without_client_ip: [{ max: 1_000, seconds: 60 }] } })
+    const answers = await Promise.all(Array.from({ length: 30 }, () => shop.server.send(freshNumber())))
+    const statuses = answers.map(({ status }) => status).sort()
+    expect(statuses).to.deep.equal([...Array(10).fill(200), ...Array(20).fill(402)])
+    expect(await balance(shop)).to.equal(0)
+    await expectSound(shop)
+  })
+
+  it('is credited once under one idempotency key, and not below zero', async () => {
+    const shop = await open(0)
+    const path = `/companies/${shop.company}/credit`
+    const credit = () =>
+      fetch(`${live.countersign.url}/admin/v1${path}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${live.countersign.secrets.adminTokens[0]?.token}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'transfer-1',
+        },
+        body: JSON.stringify({ micros: 5, note: 'a transfer' }),
+      })
+    await Promise.all([credit(), credit(), credit()])
+    expect(await balance(shop)).to.equal(5)
+    expect((await live.admin('POST', path, { micros: -6 })).status).to.equal(422)
+    expect((await live.admin('POST', path, { micros: 0 })).status).to.equal(422)
+    expect((await live.admin('POST', path, { micros: -5, note: 'a mistake' })).body).to.include({ balance: 0 })
+  })
+})
+
+onEachEngineSet('money held for a send that came to nothing', engines => {
+  it('comes back', async function () {
+    this.timeout(120_000)
+    let lost = 0
+    const flow = await openFlow({
+      engines,
+      bootstrap: {
+        prices: [{ channel: 'sms', country: '*', micros: SMS }],
+        companies: [
+          {
+            ...{ id: 'cmp_1', balance: 3 * SMS },
+            apps: [
+              {
+                id: 'app_1',
+                keys: [{ id: 'key_1', kind: 'server', mode: 'live', key: 'sk_live_money' }],
+                providers: [{ name: 'box', channel: 'sms', type: 'sandbox', config: {} }],
+              },
+            ],
+          },
+        ],
+      },
+      decorate: ({ store, broker }) => ({
+        broker,
+        store: watched(store, {
+          async before(call) {
+            if (call !== 'otps.insert' || lost > 0) return
+            lost += 1
+            throw new Unavailable('the store went away')
+          },
+        }),
+      }),
+    })
+    try {
+      const server: Caller = flow.caller('sk_live_money')
+      const balance = async () => (await flow.admin('GET', '/companies/cmp_1')).body.balance
+      expect((await server.send(freshNumber())).status).to.equal(503)
+      expect(await balance()).to.equal(2 * SMS)
+      expect((await server.send(freshNumber())).status).to.equal(200)
+      await flow.pass(CHECK_AFTER_MS + 1_000)
+      await flow.soon(async () => expect(await balance()).to.equal(2 * SMS))
+      const { items } = (await flow.admin('GET', '/companies/cmp_1/ledger')).body
+      expect(items.map(({ kind }: { kind: string }) => kind)).to.deep.equal(['void', 'hold', 'hold', 'credit'])
+      expect((await flow.admin('GET', '/companies/cmp_1/reconciliation')).body.problems).to.deep.equal([])
+    } finally {
+      await flow.stop()
+    }
+  })
+})
