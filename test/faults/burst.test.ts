@@ -1,7 +1,7 @@
 // kill -9 in the midst of sends. What was answered with 200 is there after the restart and is delivered; what was not answered can be
-// asked again with its idempotency key; nobody gets two codes.
+// asked again with its idempotency key; nobody gets two codes, and nobody pays for what he did not get.
 import { expect } from 'chai'
-import { type Burst, burst } from '../support/burst.ts'
+import { type Burst, burst, OPENING, PRICE } from '../support/burst.ts'
 import { eventually } from '../support/eventually.ts'
 import { processes } from '../support/processes.ts'
 import { onEachEngineSet } from '../support/site.ts'
@@ -42,6 +42,7 @@ onEachEngineSet('a burst of sends and kill -9', engines => {
     expect((await world.otpIds(url)).sort()).to.deep.equal(all)
     await eventually(async () => expect((await world.deliveredEvents(url)).sort()).to.deep.equal(all), ENOUGH_MS)
     for (const [recipient, otp_id] of accepted) await world.delivered(url, recipient, otp_id)
+    await world.balance(url, OPENING - accepted.size * PRICE)
   })
 })
 
@@ -53,7 +54,7 @@ describe('a send that is cut off by kill -9', () => {
     const world = await burst({ site, script }, 'embedded')
     const asked = numbers()
     const cutOff = new Set<string>()
-    for (const method of ['claims.insert', 'otps.insert']) {
+    for (const method of ['claims.insert', 'companies.change', 'ledger.insert', 'otps.insert']) {
       const dying = await world.start({ port: 'store', method, nth: 1, when: 'after' })
       const recipient = asked.next().value
       expect(await world.send(dying.url, recipient), 'no answer').to.equal(null)
@@ -65,6 +66,7 @@ describe('a send that is cut off by kill -9', () => {
     await repeated(world, url, cutOff, accepted)
     for (const [recipient, otp_id] of accepted) await world.delivered(url, recipient, otp_id)
     expect((await world.otpIds(url)).sort()).to.deep.equal([...accepted.values()].sort())
+    await world.balance(url, OPENING - accepted.size * PRICE)
   })
 })
 

@@ -10,19 +10,25 @@ import type { EngineSet } from './site.ts'
 
 const CHILD = join(import.meta.dirname, '../faults/burst.child.ts')
 const APP = 'app_burst'
-const KEY = 'sk_test_burst0123456789'
+const KEY = 'sk_live_burst0123456789'
+const COMPANY = 'cmp_burst'
+/** Every message costs this much. */
+export const PRICE = 40_000
+export const OPENING = 100_000 * PRICE
 const TOKEN = 'a-token-of-the-operator'
 const ENOUGH_MS = 60_000
 
 const plenty = [{ max: 100_000, seconds: 60 }]
 const BOOTSTRAP = {
+  prices: [{ channel: 'sms', country: '*', micros: PRICE }],
   companies: [
     {
-      ...{ id: 'cmp_burst', name: 'Burst' },
+      ...{ id: COMPANY, name: 'Burst', balance: OPENING },
       apps: [
         {
           ...{ id: APP, name: 'Burst', settings: { limits: { app_without_client_ip: plenty } } },
           keys: [{ id: 'key_burst', key: KEY }],
+          providers: [{ name: 'box', channel: 'sms', type: 'sandbox', config: {} }],
         },
       ],
     },
@@ -44,6 +50,8 @@ export interface Burst {
   delivered(url: string, recipient: string, otp_id: string): Promise<void>
   otpIds(url: string): Promise<string[]>
   deliveredEvents(url: string): Promise<string[]>
+  /** Once every hold is accounted for, what is left; money, deliveries and the ledger agree. */
+  balance(url: string, expected: number): Promise<void>
 }
 
 export async function burst({ site, script }: Pick<Processes, 'site' | 'script'>, engines: EngineSet): Promise<Burst> {
@@ -100,6 +108,12 @@ export async function burst({ site, script }: Pick<Processes, 'site' | 'script'>
         expect(inbox.body.map((message: { otp_id: string }) => message.otp_id)).to.deep.equal([otp_id])
       }, ENOUGH_MS),
     otpIds: async url => (await items<{ otp_id: string }>(url, 'verifications')).map(({ otp_id }) => otp_id),
+    balance: (url, expected) =>
+      eventually(async () => {
+        const { body } = await ask(`${url}/admin/v1/companies/${COMPANY}/reconciliation`, { token: TOKEN })
+        expect(body.problems).to.deep.equal([])
+        expect([body.balance, body.sum]).to.deep.equal([expected, expected])
+      }, ENOUGH_MS),
     deliveredEvents: async url =>
       (await items<{ type: string; payload: { otp_id: string } }>(url, 'events'))
         .filter(({ type }) => type === 'delivery.delivered')
