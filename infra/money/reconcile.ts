@@ -1,0 +1,92 @@
+// Proves that money adds up, by reading all of it. In: a company. Out: what does not agree, in words; nothing when all does.
+//   the ledger    no number missing, every balance that of the one before plus the entry, the last one the company's
+//   deliveries    each that was paid for has its hold; each that failed has it back, or is about to
+//   holds         each was for a delivery, or is back, or is about to be looked at
+import type { OtpDoc } from '../otps/documents.ts'
+import type { CountersignStore } from '../store/collections.ts'
+import type { Doc, Docs, Filter } from '../store/docs.ts'
+import { type LedgerItem, ledgerId } from './documents.ts'
+
+export interface Reconciliation {
+  balance: number
+  entries: number
+  sum: number
+  deliveries: number
+  problems: string[]
+}
+
+const PAGE = 500
+const MOST_PROBLEMS = 100
+
+export async function reconcile(store: CountersignStore, company_id: string): Promise<Reconciliation> {
+  const company = (await store.docs('companies').get([company_id])).get(company_id)
+  if (!company) throw new Error(`there is no company ${company_id}`)
+  const { balance, seq = 0, waiting = [] } = company
+  const problems: string[] = []
+
+  // The company first: what leaves it for the ledger meanwhile is then seen twice, and counted once.
+  const items = new Map<number, LedgerItem & { check_at?: number }>(waiting.map(item => [item.seq, item]))
+  const last = ledgerId(company_id, seq)
+  for await (const item of everyOne(store.docs('ledger'), { company_id }))
+    if (item._id <= last) items.set(item.seq, item)
+  const { sum } = chained(items, { balance, seq }, problems)
+
+  const names = new Map([...items.values()].map(item => [item.entry, item]))
+  const paid = new Set<string>()
+  let deliveries = 0
+  for await (const app of everyOne(store.docs('apps'), { company_id }))
+    for await (const otp of everyOne(store.docs('otps'), { app_id: app._id }))
+      for (const delivery of otp.context.deliveries) {
+        if (!delivery.micros) continue
+        deliveries += 1
+        paid.add(delivery.delivery_id)
+        problems.push(...troubleWith(otp, delivery, names))
+      }
+  for (const { kind, delivery_id, check_at, otp_id } of items.values()) {
+    if (kind !== 'hold' || delivery_id === null || paid.has(delivery_id) || check_at) continue
+    const erased = !(await store.docs('otps').get([otp_id ?? ''])).has(otp_id ?? '')
+    if (!erased && !names.has(`back:${delivery_id}`)) problems.push(`${delivery_id}: held for, and there is none`)
+  }
+  return { balance, entries: items.size, sum, deliveries, problems: problems.slice(0, MOST_PROBLEMS) }
+}
+
+function chained(
+  items: ReadonlyMap<number, LedgerItem>,
+  { balance, seq }: { balance: number; seq: number },
+  problems: string[],
+): { sum: number } {
+  let sum = 0
+  for (let at = 1; at <= seq; at += 1) {
+    const item = items.get(at)
+    if (!item) problems.push(`entry ${at} is missing`)
+    sum += item?.micros ?? 0
+    if (item && item.balance_after !== sum) problems.push(`entry ${at} leaves ${item.balance_after}, not ${sum}`)
+    if (sum < 0) problems.push(`entry ${at} overdraws`)
+  }
+  if (sum !== balance) problems.push(`the balance is ${balance}, its entries come to ${sum}`)
+  return { sum }
+}
+
+type Paid = OtpDoc['context']['deliveries'][number]
+
+function troubleWith(otp: OtpDoc, { delivery_id, micros, status }: Paid, names: ReadonlyMap<string, LedgerItem>) {
+  const hold = names.get(`hold:${delivery_id}`)
+  const back = names.get(`back:${delivery_id}`)
+  const refunding = otp.outbox.some(({ id }) => id === `${delivery_id}:refund`)
+  return [
+    ...(hold?.micros === -micros ? [] : [`${delivery_id}: costs ${micros}, held is ${-(hold?.micros ?? 0)}`]),
+    ...(status === 'failed' && !back && !refunding ? [`${delivery_id}: failed and not given back`] : []),
+    ...(status !== 'failed' && back ? [`${delivery_id}: given back, and ${status}`] : []),
+  ]
+}
+
+async function* everyOne<T extends Doc>(docs: Pick<Docs<T>, 'find'>, filter: Filter<T>): AsyncGenerator<T> {
+  let before: string | undefined
+  for (;;) {
+    const rest = before === undefined ? {} : { _id: { $lt: before } }
+    const page = await docs.find({ ...filter, ...rest } as Filter<T>, { sort: { _id: -1 } as never, limit: PAGE })
+    yield* page
+    before = page.at(-1)?._id
+    if (before === undefined || page.length < PAGE) return
+  }
+}
