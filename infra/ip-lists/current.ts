@@ -7,7 +7,7 @@ import type { Logger } from '../log.ts'
 import type { Docs } from '../store/docs.ts'
 import type { IpClass } from '../tenancy/documents.ts'
 import { loadVersion } from './chunks.ts'
-import { EVERY_LIST, IP_CLASSES, type IpChunkDoc, type IpListDoc } from './documents.ts'
+import { everyList, IP_CLASSES, type IpChunkDoc, type IpListDoc } from './documents.ts'
 import { holds, unionOf } from './intervals.ts'
 import { readAddress, scratch } from './notation.ts'
 import { type AddressSet, emptySet } from './read.ts'
@@ -35,8 +35,7 @@ export function currentLists({ lists, chunks, clock, log }: CurrentParts): () =>
   let held = new Map<string, Held>()
   let view = viewOf([])
 
-  const listed = async (): Promise<IpListDoc[]> =>
-    (await lists.find({}, { sort: { _id: 1 }, limit: EVERY_LIST + SPARE })).filter(({ version }) => version !== null)
+  const listed = async (): Promise<IpListDoc[]> => (await everyList(lists)).filter(({ version }) => version !== null)
 
   /** The sets of all lists as they count now; null when one was replaced while we read it. */
   async function read(isLast: boolean): Promise<Map<string, Held> | null> {
@@ -66,9 +65,6 @@ export function currentLists({ lists, chunks, clock, log }: CurrentParts): () =>
   const fresh = cached(refresh, { forMs: FOR_MS, most: 1, clock })
   return () => fresh.get('view')
 }
-
-/** More may be there for a moment, while some are being replaced by others. */
-const SPARE = 1_000
 
 const sameVersions = (one: Map<string, Held>, other: Map<string, Held>): boolean =>
   one.size === other.size && [...one].every(([id, { set }]) => other.get(id)?.set === set)

@@ -1,7 +1,7 @@
 // What is stored of lists of addresses: one small document per list, which every process that judges addresses reads again and again,
 // and the ranges of its current version in packed chunks, which are read once per version. A version is never changed: the list's
 // document names the one that counts, so that naming another is the whole swap.
-import type { Doc, Revised } from '../store/docs.ts'
+import type { Doc, Docs, Revised } from '../store/docs.ts'
 import type { IpClass } from '../tenancy/documents.ts'
 import type { ReadCounts } from './read.ts'
 
@@ -62,5 +62,13 @@ export const chunkId = (list: string, version: string, nth: number): string =>
   `${list}/${version}/${String(nth).padStart(6, '0')}`
 
 export const MOST_LISTS = 100
-/** With the bootstrap file's own. */
-export const EVERY_LIST = MOST_LISTS + IP_CLASSES.length
+
+/** More than ever are there, the bootstrap file's own and those of a moment included. */
+const EVERY_LIST = 2_000
+
+export async function everyList(lists: Pick<Docs<IpListDoc>, 'find'>): Promise<IpListDoc[]> {
+  const found = await lists.find({}, { sort: { _id: 1 }, limit: EVERY_LIST })
+  // Whoever takes a part for all would remove what belongs to the others.
+  if (found.length === EVERY_LIST) throw new Error(`there are ${EVERY_LIST} lists or more`)
+  return found
+}

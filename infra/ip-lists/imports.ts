@@ -14,6 +14,8 @@ export interface ImportParts {
   store: Pick<CountersignStore, 'docs'>
   clock: Clock
   log: Pick<Logger, 'info' | 'warn'>
+  /** Ends what is under way, as a crash would. */
+  signal?: AbortSignal
 }
 
 /** The text of a list may have this many bytes, wherever it comes from. */
@@ -50,22 +52,24 @@ export type Obtained = { bytes: Uint8Array; source: ListSource } | 'unchanged'
  *  seen to by the sweeper once the claim lapses. */
 export type RunImport = (list: IpListDoc, obtain: () => Promise<Obtained>) => Promise<void>
 
-export function importing({ store, clock, log }: ImportParts): RunImport {
+export function importing({ store, clock, log, signal }: ImportParts): RunImport {
   const [lists, chunks] = [store.docs('ip_lists'), store.docs('ip_chunks')]
 
   /** While the claim is ours. */
-  async function write({ _id, importing }: IpListDoc, update: Operators<IpListDoc>): Promise<void> {
+  async function write({ _id, importing }: IpListDoc, update: Operators<IpListDoc>): Promise<IpListDoc> {
     const written = await lists.modify({ _id, 'importing.id': importing?.id ?? '' }, update)
     if (written === null) throw new Superseded(_id)
+    return written
   }
 
-  const show = (list: IpListDoc, seen: Partial<Import>): Promise<void> => {
+  /** That it lives, and how far it is; the list as it is now. */
+  const show = (list: IpListDoc, seen: Partial<Import> = {}): Promise<IpListDoc> => {
     const fields = Object.entries(seen).map(([name, value]) => [`importing.${name}`, value])
     return write(list, { $set: { ...Object.fromEntries(fields), due_at: clock.now() + CLAIM_MS } })
   }
 
   /** It is over: nobody has anything to do until `dueInMs` from now, or ever. */
-  const settle = (list: IpListDoc, said: Partial<IpListDoc>, dueInMs: number | null): Promise<void> => {
+  const settle = (list: IpListDoc, said: Partial<IpListDoc>, dueInMs: number | null): Promise<IpListDoc> => {
     const $set = { ...said, importing: null }
     const due_at = clock.now() + (dueInMs ?? 0)
     return write(list, dueInMs === null ? { $set, $unset: { due_at: true } } : { $set: { ...$set, due_at } })
@@ -77,6 +81,7 @@ export function importing({ store, clock, log }: ImportParts): RunImport {
     let shownAt = clock.now()
     const answer = await readList(bytes, async progress => {
       await breath()
+      signal?.throwIfAborted()
       if (clock.now() - shownAt < SHOW_MS) return
       shownAt = clock.now()
       await show(list, progress)
@@ -91,7 +96,7 @@ export function importing({ store, clock, log }: ImportParts): RunImport {
     // A page of a source that is being repaired is empty, and a source that ran dry is as suspect.
     if (source.kind === 'url' && counts.ranges === 0) throw new BadList('there are no public addresses in it')
     const version = list.importing?.id ?? ''
-    const saved = await saveVersion(chunks, { list: list._id, version, set }, () => show(list, {}))
+    const saved = await saveVersion(chunks, { list: list._id, version, set }, async () => void (await show(list)))
     const now = clock.now()
     await settle(
       list,
@@ -103,14 +108,16 @@ export function importing({ store, clock, log }: ImportParts): RunImport {
   }
 
   async function attempt(list: IpListDoc, obtain: () => Promise<Obtained>): Promise<void> {
+    // From here on only this import could name another.
+    const { version: before } = await show(list)
     const obtained = await obtain()
     if (obtained !== 'unchanged') {
       await replace(list, obtained)
-      if (list.version !== null) await removeVersion(chunks, list._id, list.version)
+      if (before !== null) await removeVersion(chunks, list._id, before)
       return
     }
     await settle(list, { refreshed_at: clock.now(), status: 'ready', problem: null }, untilRefresh(list))
-    log.info({ list: list._id, version: list.version }, 'ip_list.unchanged')
+    log.info({ list: list._id, version: before }, 'ip_list.unchanged')
   }
 
   async function fail(list: IpListDoc, problem: string): Promise<void> {

@@ -24,12 +24,13 @@ export const RESERVED_V6 = [
   ...['2002::/16', '2620:4f:8000::/48', '3fff::/20', '5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
 ]
 
-const setOf = (words: Words, cidrs: readonly string[]): Intervals => {
+function setOf(words: Words, cidrs: readonly string[]): Intervals {
   const range = scratch()
-  return intervalsOf(
-    words,
-    Uint32Array.from(cidrs.flatMap(cidr => (readRange(cidr, range), [...range.subarray(0, 2 * words)]))),
-  )
+  const wordsOf = (cidr: string): number[] => {
+    readRange(cidr, range)
+    return [...range.subarray(0, 2 * words)]
+  }
+  return intervalsOf(words, Uint32Array.from(cidrs.flatMap(wordsOf)))
 }
 
 const RESERVED = { 1: setOf(1, RESERVED_V4), 4: setOf(4, RESERVED_V6) }

@@ -3,6 +3,7 @@ import type { Router } from '@koa/router'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { Logger } from '../../infra/log.ts'
 import type { Accounts } from '../../infra/money/accounts.ts'
 import type { Inspector } from '../../infra/outbound/inspect.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
@@ -17,6 +18,7 @@ export interface Admin {
   broker: Pick<Broker, 'publish'>
   keyring: Keyring
   clock: Clock
+  log: Logger
   tenancy: Tenancy
   body: Bodies
   page: Pages
@@ -26,6 +28,8 @@ export interface Admin {
   accounts: Accounts
   /** Every route that changes something changes it through this. */
   audited: Audited
+  /** Work that goes on after the answer, one after the other. What is not begun when the process stops never is. */
+  background(work: () => Promise<void>): void
 }
 
 /** Adds its routes. */

@@ -23,6 +23,7 @@ import { audit } from './audit.ts'
 import { auditing } from './audited.ts'
 import { companies } from './companies.ts'
 import { events } from './events.ts'
+import { ipLists } from './ip-lists.ts'
 import { keys } from './keys.ts'
 import { money } from './money.ts'
 import { paging } from './paging.ts'
@@ -49,14 +50,15 @@ export interface DashboardParts {
 
 const RESOURCES: readonly Resource[] = [
   ...[companies, money, prices, apps, keys, providers, webhook, webhookRotation, events],
-  ...[verifications, route, sandbox, audit],
+  ...[verifications, route, ipLists, sandbox, audit],
 ]
 
 export function dashboard(parts: DashboardParts): Service {
   const { config, secrets, store, broker, keyring, clock, log, lookup } = parts
   const accounts = accounting({ store, clock, log })
+  const later = inTheBackground()
   const admin: Admin = {
-    ...{ store, broker, keyring, clock },
+    ...{ store, broker, keyring, clock, log, background: later.begin },
     tenancy: tenancy({ store, keyring }),
     body: bodies(config.http.maxBodyBytes),
     page: paging(keyring),
@@ -70,7 +72,22 @@ export function dashboard(parts: DashboardParts): Service {
   // Inside every route. `router.use` would match addresses by rules of its own: `/ADMIN/v1/companies` was a route, and unguarded.
   const guard = [authenticated(operators(secrets.adminTokens)), uncached]
   for (const route of router.stack) route.stack.unshift(...guard)
-  return { router, stop: accounts.settled }
+  const stop = async (): Promise<void> => void (await Promise.all([accounts.settled(), later.stop()]))
+  return { router, stop }
+}
+
+function inTheBackground() {
+  let last = Promise.resolve()
+  let stopping = false
+  return {
+    begin(work: () => Promise<void>): void {
+      last = last.then(() => (stopping ? undefined : work()))
+    },
+    stop(): Promise<void> {
+      stopping = true
+      return last
+    },
+  }
 }
 
 const authenticated =

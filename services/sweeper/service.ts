@@ -8,9 +8,11 @@ import type { Logger } from '../../infra/log.ts'
 import { accounting } from '../../infra/money/accounts.ts'
 import { relaying } from '../../infra/otps/outbox.ts'
 import { PARTITIONS } from '../../infra/otps/partition.ts'
+import type { Outbound } from '../../infra/outbound/outbound.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import { reminding } from '../../infra/webhooks/work.ts'
 import { holdSweeps } from './holds.ts'
+import { ipListSweeps } from './ip-lists.ts'
 import { leasing } from './leases.ts'
 import { BATCH, type Sweep, sweeps } from './sweeps.ts'
 import { webhookSweeps } from './webhooks.ts'
@@ -24,17 +26,21 @@ export interface SweeperParts {
   store: CountersignStore
   clock: Clock
   log: Logger
+  /** How the sources of address lists are asked. */
+  outbound: Pick<Outbound, 'request'>
 }
 
-export function sweeper({ broker, store, clock, log }: SweeperParts): Service {
+export function sweeper({ broker, store, clock, log, outbound }: SweeperParts): Service {
   const leases = leasing({ leases: store.docs('leases'), clock, holder: randomUUID() })
   const relay = relaying({ broker, otps: store.docs('otps'), clock, log })
   const remind = reminding({ broker, log })
   const accounts = accounting({ store, clock, log })
+  const addresses = ipListSweeps({ store, outbound, clock, log })
   const all = Object.entries({
     ...sweeps({ store, broker, relay, clock }),
     ...webhookSweeps({ store, remind, clock }),
     ...holdSweeps({ store, accounts, clock }),
+    ...addresses.sweeps,
   })
   let stopping = false
   let cancel = (): void => {}
@@ -75,10 +81,12 @@ export function sweeper({ broker, store, clock, log }: SweeperParts): Service {
     async stop() {
       stopping = true
       cancel()
+      const fetched = addresses.stop()
       await sweeping
       await relay.settled()
       await accounts.settled()
       await leases.release()
+      await fetched
     },
   }
 }

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { loadVersion } from '../../infra/ip-lists/chunks.ts'
 import { currentLists } from '../../infra/ip-lists/current.ts'
-import { EVERY_LIST, type IpListDoc } from '../../infra/ip-lists/documents.ts'
+import { everyList, type IpListDoc } from '../../infra/ip-lists/documents.ts'
 import type { AddressSet } from '../../infra/ip-lists/read.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import type { IpClass } from '../../infra/tenancy/documents.ts'
@@ -15,8 +15,7 @@ export async function classesIn(store: CountersignStore, addresses: readonly str
   return addresses.map(view)
 }
 
-export const listsIn = (store: CountersignStore): Promise<IpListDoc[]> =>
-  store.docs('ip_lists').find({}, { sort: { _id: 1 }, limit: EVERY_LIST })
+export const listsIn = (store: CountersignStore): Promise<IpListDoc[]> => everyList(store.docs('ip_lists'))
 
 /** Their ids only. */
 export const chunksIn = async (store: CountersignStore): Promise<string[]> =>

@@ -120,7 +120,7 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
     const parts = { broker, clock, log: log.log, metrics, keyring, store: untilDead(store, alive) }
     services = [
       webhook({ ...parts, outbound, random, config: { backoff: { channel: [], webhook: backoff } } }),
-      ...(swept ? [sweeper(parts)] : []),
+      ...(swept ? [sweeper({ ...parts, outbound })] : []),
     ]
     for (const service of services) await service.attach?.()
   }

@@ -1,0 +1,69 @@
+// GET|PUT /ip-lists. A PUT says which lists there are from now on: one that it does not name is removed, one that it names without
+// saying what is in it stays as it is. What has to be read is read afterwards; GET shows how far it is.
+
+import { removeList } from '../../infra/ip-lists/chunks.ts'
+import { BOOTSTRAP, everyList, type IpListDoc, listId } from '../../infra/ip-lists/documents.ts'
+import { importing } from '../../infra/ip-lists/imports.ts'
+import type { Resource } from './admin.ts'
+import type { Change, Unchanged } from './audited.ts'
+import { type GivenList, givenLists, LARGEST_BODY } from './ip-lists.given.ts'
+import { type Planned, planned } from './ip-lists.planned.ts'
+import { recordedList, shownList } from './ip-lists.shown.ts'
+import { bodies, invalid } from './requests.ts'
+
+export const ipLists: Resource = (router, { store, clock, log, inspect, audited, background }) => {
+  const lists = store.docs('ip_lists')
+  const run = importing({ store, clock, log })
+  const body = bodies(LARGEST_BODY)
+  const shown = async () => ({ items: (await everyList(lists)).map(shownList), next_cursor: null })
+
+  router.get('/ip-lists', async ctx => {
+    ctx.body = await shown()
+  })
+
+  router.put('/ip-lists', async ctx => {
+    const given = (await body(ctx, givenLists)).lists
+    await refuseUncallable(given)
+    const begun = await audited(ctx, async (): Promise<Change<Planned[]> | Unchanged<Planned[]>> => {
+      const stored = new Map((await everyList(lists)).map(list => [list._id, list]))
+      const plan = planned(given, stored, clock.now())
+      if ('problems' in plan) throw invalid(plan.problems)
+      const named = new Set(given.map(one => listId(one.class, one.name)))
+      const gone = [...stored.values()].filter(({ _id, name }) => name !== BOOTSTRAP && !named.has(_id))
+      if (plan.changes.length + gone.length === 0) return { unchanged: [] }
+      const kept = [...stored.values()].filter(
+        list => !gone.includes(list) && !plan.changes.some(({ list: { _id } }) => _id === list._id),
+      )
+      return {
+        ...{ action: 'ip_lists.change', target: 'ip-lists', company_id: null },
+        before: recorded([...stored.values()]),
+        after: recorded([...kept, ...plan.changes.map(({ list }) => list)]),
+        perform: async () => {
+          for (const list of gone) if (!(await removeList(store, list))) return null
+          for (const change of plan.changes) if (!(await written(change))) return null
+          return plan.changes
+        },
+      }
+    })
+    for (const { list, text } of begun) if (text !== null) background(() => run(list, async () => text))
+    ctx.body = await shown()
+  })
+
+  async function written({ list, rev, changed }: Planned): Promise<boolean> {
+    if (rev === null) return (await lists.insert([list]))[0] === 'inserted'
+    return (await lists.change([{ _id: list._id, rev, update: changed }]))[0] === 'won'
+  }
+
+  async function refuseUncallable(given: readonly GivenList[]): Promise<void> {
+    const refusals = await Promise.all(
+      given.map(async ({ url }, at) => {
+        const refusal = url === undefined ? null : await inspect.url(url)
+        return refusal === null ? [] : [{ path: `lists.${at}.url`, message: `would not be called: ${refusal}` }]
+      }),
+    )
+    if (refusals.flat().length > 0) throw invalid(refusals.flat())
+  }
+}
+
+const recorded = (lists: readonly IpListDoc[]) =>
+  [...lists].sort((one, other) => (one._id < other._id ? -1 : 1)).map(recordedList)

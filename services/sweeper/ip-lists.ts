@@ -1,0 +1,97 @@
+// Lists of addresses that are due: fetched again by schedule, or left by a process that died over them. And chunks that no list names,
+// which only a crash leaves. Lists are few and belong to no share: they go with the first. Fetching takes its time, so it goes on beside
+// the other sweeps; what is under way is claimed on the list's own document.
+import type { Clock } from '../../infra/clock.ts'
+import { ulidTime } from '../../infra/ids.ts'
+import { removeVersion } from '../../infra/ip-lists/chunks.ts'
+import { everyList, type IpListDoc } from '../../infra/ip-lists/documents.ts'
+import { fetching } from '../../infra/ip-lists/fetching.ts'
+import { claimedBy, importing, newVersion } from '../../infra/ip-lists/imports.ts'
+import type { Logger } from '../../infra/log.ts'
+import type { Outbound } from '../../infra/outbound/outbound.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import type { Sweep } from './sweeps.ts'
+
+export interface IpListSweepParts {
+  store: CountersignStore
+  outbound: Pick<Outbound, 'request'>
+  clock: Clock
+  log: Logger
+}
+
+/** Each holds its text in memory. */
+const MOST_AT_ONCE = 3
+const TIDY_EVERY_MS = 600_000
+/** No import takes nearly as long: what is older and named by nobody never will be. */
+const ABANDONED_MS = 3_600_000
+
+export function ipListSweeps({ store, outbound, clock, log }: IpListSweepParts) {
+  const [lists, chunks] = [store.docs('ip_lists'), store.docs('ip_chunks')]
+  const stopping = new AbortController()
+  const run = importing({ store, clock, log, signal: stopping.signal })
+  const fetch = fetching({ outbound, clock })
+  const underWay = new Set<Promise<void>>()
+  let tidyAt = 0
+
+  /** Of a list that is due: what it needs, unless another sweeper was faster. */
+  async function take(list: IpListDoc): Promise<void> {
+    const { _id, due_at = 0, source, importing: left } = list
+    const version = newVersion(clock.now())
+    const claimed =
+      source.kind === 'url'
+        ? await lists.modify({ _id, due_at }, { $set: claimedBy(version, clock.now()) })
+        : await lists.modify({ _id, due_at }, { $set: INTERRUPTED, $unset: { due_at: true } })
+    if (claimed === null) return
+    if (left !== null) await removeVersion(chunks, _id, left.id)
+    if (source.kind !== 'url') return log.warn({ list: _id, why: INTERRUPTED.problem }, 'ip_list.failed')
+    const work: Promise<void> = run(claimed, () => fetch(source, stopping.signal)).finally(() => underWay.delete(work))
+    underWay.add(work)
+  }
+
+  const sweeps: Record<string, Sweep> = {
+    async ip_lists(partitions) {
+      const free = MOST_AT_ONCE - underWay.size
+      if (!partitions.includes(0) || free === 0) return 0
+      const due = await lists.find({ due_at: { $gt: 0, $lte: clock.now() } }, { sort: { due_at: 1 }, limit: free })
+      for (const list of due) await take(list)
+      return due.length
+    },
+
+    /** One chunk tells of its whole version, so that few are read. */
+    async ip_chunks(partitions) {
+      if (!partitions.includes(0) || clock.now() < tidyAt) return 0
+      const before = clock.now() - ABANDONED_MS
+      const named = new Set((await everyList(lists)).flatMap(versionsOf))
+      let removed = 0
+      for (let after = ''; ; ) {
+        const [chunk] = await chunks.find({ _id: { $gt: after } }, { sort: { _id: 1 }, limit: 1 })
+        if (!chunk) break
+        const [list = '', version = ''] = chunk._id.split('/')
+        after = `${list}/${version}0`
+        if (named.has(`${list}/${version}`) || (ulidTime(version) ?? 0) > before) continue
+        await removeVersion(chunks, list, version)
+        removed += 1
+      }
+      tidyAt = clock.now() + TIDY_EVERY_MS
+      return removed
+    },
+  }
+  return {
+    sweeps,
+    /** What is under way is left as a crash would leave it. */
+    async stop(): Promise<void> {
+      stopping.abort(new Error('stopping'))
+      await Promise.all(underWay)
+    },
+  }
+}
+
+/** Its text went with the process that read it. */
+const INTERRUPTED = {
+  status: 'failed',
+  importing: null,
+  problem: 'the import was cut short by the end of its process: put the list again',
+} as const
+
+const versionsOf = ({ _id, version, importing: under }: IpListDoc): string[] =>
+  [version, under?.id].map(one => `${_id}/${one}`)
