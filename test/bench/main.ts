@@ -14,6 +14,10 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
     about: 'the same for verifying right codes',
     run: async () => (await import('./verify.ts')).default(),
   },
+  trust: {
+    about: 'sends with money, limits and reputation, against the same with none of them',
+    run: async () => (await import('./trust.ts')).default(),
+  },
   memory: {
     about: 'what the process uses while it sends and sends, all in one on embedded engines (BENCH_SENDS: how many)',
     run: async () => (await import('./memory.ts')).default(),

@@ -19,9 +19,9 @@ export interface Countersign extends System {
   env: Env
 }
 
-const KEY = 'a-test-key-of-the-bench'
+export const KEY = 'a-test-key-of-the-bench'
 const TOKEN = 'operator-of-the-bench'
-const WITHOUT_END = [{ max: 1_000_000_000, seconds: 60 }]
+export const WITHOUT_END = [{ max: 1_000_000_000, seconds: 60 }]
 
 /** Every limit counts; none is ever met. */
 const BOOTSTRAP = {
@@ -54,13 +54,14 @@ export async function countersign(
   engines: EngineSet,
   layout: Layout,
   prepare: (site: Site) => Promise<void> = async () => {},
+  bootstrap: object = BOOTSTRAP,
 ): Promise<Countersign> {
   const site = await freshSite(engines, {
     ...{ NODE_ENV: 'production', LOG_LEVEL: 'warn', ENGINE: engines === 'embedded' ? 'embedded' : '' },
     ...{ CODE_SECRETS: secret(), DATA_KEYS: secret(), ADMIN_TOKEN: TOKEN },
   })
   await prepare(site)
-  const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE: await site.write('bootstrap.json', BOOTSTRAP) }
+  const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE: await site.write('bootstrap.json', bootstrap) }
   const processes = layout.map(roles => launched('countersign.process', env, [...roles]))
   const urls = await Promise.all(processes.map(ready))
   return {
