@@ -10,7 +10,7 @@ import type { AddressSet } from './read.ts'
 /** Whole intervals of either family fit. */
 const CHUNK_BYTES = 256 * 1024
 /** How many are on their way at a time. */
-const BATCH = 8
+const BATCH = 4
 
 export type Chunks = Pick<Docs<IpChunkDoc>, 'get' | 'insert' | 'remove' | 'find'>
 

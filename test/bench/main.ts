@@ -26,6 +26,10 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
     about: 'sends with many verifications stored already, against none (BENCH_OTPS: how many)',
     run: async () => (await import('./stored.ts')).default(),
   },
+  ip: {
+    about: 'looking addresses up in many ranges against few, and importing them (BENCH_RANGES: how many)',
+    run: async () => (await import('./ip.ts')).default(),
+  },
 }
 
 const name = process.argv[2] ?? ''

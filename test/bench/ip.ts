@@ -1,0 +1,136 @@
+// Lists of addresses: what a lookup costs with half a million ranges against a thousand, what they take of memory, how long an import
+// of them takes and for how long at most it keeps everything else in its process waiting. On the embedded store.
+import { Buffer } from 'node:buffer'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { systemClock } from '../../infra/clock.ts'
+import { currentLists, type View } from '../../infra/ip-lists/current.ts'
+import type { IpListDoc } from '../../infra/ip-lists/documents.ts'
+import { claimedBy, importing, newVersion } from '../../infra/ip-lists/imports.ts'
+import { COLLECTIONS, type CountersignStore } from '../../infra/store/collections.ts'
+import { embeddedStore } from '../../infra/store/embedded.ts'
+import { capturedLog } from '../support/captured-log.ts'
+import { medians, perSecond } from './measure.ts'
+import { print } from './report.ts'
+
+const MANY = Number(process.env.BENCH_RANGES ?? 500_000)
+const FEW = 1_000
+const MIB = 2 ** 20
+const LOOKUPS = 1_000
+
+type Family = 'IPv4' | 'IPv6'
+
+export default async function ip(): Promise<void> {
+  for (const family of ['IPv4', 'IPv6'] as const) {
+    console.log(`\n${family}`)
+    const few = await imported(family, FEW)
+    const many = await imported(family, MANY)
+    const asked = Array.from({ length: 4_096 }, () => addressIn(family, Math.random()))
+    const figures = await medians({ few: lookups(few.view, asked), many: lookups(many.view, asked) })
+    print({
+      ...{ what: 'lookups', unit: 'per second' },
+      baseline: { name: `${FEW.toLocaleString('en')} ranges`, value: figures.few },
+      variants: [{ name: `${MANY.toLocaleString('en')} ranges`, value: figures.many }],
+      aim: { says: '≥ 0.25', holds: (_, ratio) => ratio >= 0.25 },
+    })
+    const { ms, longestMs, bytes } = many
+    console.log(`  memory of ${MANY.toLocaleString('en')} ranges: ${(bytes / MIB).toFixed(1)} MiB`)
+    console.log(
+      `  import: ${(ms / 1000).toFixed(1)} s, nothing else waited longer than ${Math.round(longestMs)} ms for it`,
+    )
+  }
+}
+
+/** One round looks up thousands: a look at the clock costs more than a lookup. */
+const lookups = (view: View, asked: readonly string[]) => {
+  let nth = 0
+  return perSecond(1, async () => {
+    for (let at = 0; at < LOOKUPS; at += 1) view(asked[(nth + at) & 4_095] as string)
+    nth += LOOKUPS
+    return LOOKUPS
+  })
+}
+
+async function imported(family: Family, count: number) {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-bench-'))
+  const store = embeddedStore({ folder, collections: COLLECTIONS, clock: systemClock, strict: true })
+  try {
+    const bytes = Buffer.from(listOf(family, count))
+    const began = performance.now()
+    const longestMs = await longestWait(() => put(store, bytes))
+    const ms = performance.now() - began
+    await collected()
+    const before = process.memoryUsage().arrayBuffers
+    const { log } = capturedLog()
+    const lists = currentLists({
+      lists: store.docs('ip_lists'),
+      chunks: store.docs('ip_chunks'),
+      clock: systemClock,
+      log,
+    })
+    const view = await lists()
+    await collected()
+    return { view, ms, longestMs, bytes: process.memoryUsage().arrayBuffers - before }
+  } finally {
+    await store.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function put(store: CountersignStore, bytes: Uint8Array): Promise<void> {
+  const now = Date.now()
+  const list: IpListDoc = {
+    ...{ _id: 'abusive:bench', class: 'abusive', name: 'bench', rev: 0, source: { kind: 'given', digest: '' } },
+    ...{ refresh_seconds: null, version: null, chunks: 0, counts: null, refreshed_at: null, problem: null },
+    ...claimedBy(newVersion(now), now),
+  }
+  await store.docs('ip_lists').insert([list])
+  const run = importing({ store, clock: systemClock, log: capturedLog().log })
+  await run(list, async () => ({ bytes, source: { kind: 'given', digest: 'x' } }))
+}
+
+/** How late a timer of a millisecond came at most, in milliseconds. */
+async function longestWait(work: () => Promise<void>): Promise<number> {
+  let [longest, last, over] = [0, performance.now(), false]
+  const look = (): void => {
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+    if (!over) setTimeout(look, 1)
+  }
+  look()
+  await work()
+  over = true
+  look()
+  return longest
+}
+
+/** Every second range of many, in no order: neighbours would be joined. */
+function listOf(family: Family, count: number): string {
+  const step = 7_919
+  return Array.from({ length: count }, (_, nth) => addressIn(family, ((nth * step) % count) / count)).join('\n')
+}
+
+/** An address so far through the public space from 11.0.0.0 to 99.255.255.255, or 2a00:: to 2aff::. */
+function addressIn(family: Family, share: number): string {
+  const place = Math.floor(share * 89 * 2 ** 24)
+  const at = place - (place % 2)
+  if (family === 'IPv6') return `2a${hex((at >> 24) & 255)}:${((at >> 8) & 0xffff).toString(16)}:${hex(at & 255)}::`
+  return [11 + (at >>> 24), (at >> 16) & 255, (at >> 8) & 255, at & 255].join('.')
+}
+
+const hex = (byte: number): string => byte.toString(16).padStart(2, '0')
+
+/** Twice: buffers are let go a moment after their owners. */
+async function collected(): Promise<void> {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc')
+  for (let nth = 0; nth < 2; nth += 1) {
+    collect()
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+}
