@@ -47,6 +47,8 @@ export type LimitScope =
   | 'app_without_client_ip'
   | 'recipient_verify'
   | 'resend_cooldown'
+  | 'fraud_guard'
+  | 'spend_cap'
 
 export interface Refusal {
   kind: 'refused'

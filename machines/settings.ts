@@ -53,6 +53,13 @@ export interface ChannelSettings {
   whatsapp: WhatsAppSettings
 }
 
+/** What is done about sends that look like SMS pumping: nothing, a record of what would be done, or that. */
+export interface FraudGuardSettings {
+  mode: 'off' | 'record' | 'on'
+  /** `free_channel` moves a send to a channel without a price, where there is one. */
+  action: 'refuse' | 'free_channel'
+}
+
 export interface AppSettings {
   locale: string
   code: { length: number; ttl_seconds: number }
@@ -69,6 +76,9 @@ export interface AppSettings {
   blocked_countries: string[]
   /** null: every country that is not blocked. */
   allowed_countries: string[] | null
+  /** Micro-units per UTC day, by country; `*`: each country without a cap of its own. */
+  spend_caps: Record<string, number>
+  fraud_guard: FraudGuardSettings
   auto_fallback: boolean
   publishable_send: boolean
   /** Origins a browser may use a publishable key from; empty: any. */

@@ -4,7 +4,17 @@ import { z } from 'zod'
 import type { AppSettings } from '../../machines/settings.ts'
 import { check, type Problem } from './problems.ts'
 import { resolve } from './resolve.ts'
-import { androidHash, channel, country, domain, locale, origin, phoneNumber, withoutRepeats } from './shapes.ts'
+import {
+  androidHash,
+  channel,
+  country,
+  countryOrAll,
+  domain,
+  locale,
+  origin,
+  phoneNumber,
+  withoutRepeats,
+} from './shapes.ts'
 
 const enabled = z.boolean().default(true)
 
@@ -60,6 +70,11 @@ const channels = z.strictObject({
   whatsapp: whatsapp.prefault({}),
 })
 
+const fraudGuard = z.strictObject({
+  mode: z.enum(['off', 'record', 'on']).default('record'),
+  action: z.enum(['refuse', 'free_channel']).default('refuse'),
+})
+
 export const settingsSchema = z
   .strictObject({
     locale: locale.default('en'),
@@ -74,6 +89,8 @@ export const settingsSchema = z
     channels: channels.prefault({}),
     blocked_countries: z.array(country).default([]),
     allowed_countries: z.array(country).nullable().default(null),
+    spend_caps: z.record(countryOrAll, z.int().min(0)).default({}),
+    fraud_guard: fraudGuard.prefault({}),
     auto_fallback: z.boolean().default(false),
     publishable_send: z.boolean().default(false),
     allowed_origins: z.array(origin).default([]),

@@ -5,6 +5,9 @@ import { isCountry } from './countries.ts'
 
 export const channel = z.enum(['sms', 'whatsapp', 'telegram', 'email'])
 
+export const countryOrAll = z
+  .string()
+  .refine(code => code === '*' || isCountry(code), 'must be an ISO 3166-1 alpha-2 code or "*"')
 export const country = z.string().refine(isCountry, 'must be an ISO 3166-1 alpha-2 country code, such as "GB"')
 
 export const phoneNumber = z

@@ -110,6 +110,8 @@ const limitScope = every<LimitScope>({
   app_without_client_ip: true,
   recipient_verify: true,
   resend_cooldown: true,
+  fraud_guard: true,
+  spend_cap: true,
 })
 
 export const problemDetails = z

@@ -89,6 +89,7 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
       notFound,
       refusal.resend,
       refusal.cooldown,
+      refusal.geo,
       refusal.messageLimit,
       refusal.reputation,
       refusal.funds,

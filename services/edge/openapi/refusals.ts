@@ -53,7 +53,7 @@ export const refusal = {
   sendDisabled: refused('PublishableSendDisabledError', 'The app does not let publishable keys send in live mode.'),
   origin: refused('OriginNotAllowedError', 'A publishable key was used in a page the app does not list.'),
   sendLimit: limited('recipient', 'Too many sends; `scope` names the limit.'),
-  messageLimit: limited('recipient', 'Too many messages to this recipient.'),
+  messageLimit: limited('recipient', 'Too many messages to this recipient, or what `scope` names.'),
   verifyLimit: limited('recipient_verify', 'Too many wrong codes for this recipient.'),
   cooldown: refused('ResendCooldownError', 'Too soon after the last send.', {
     scope: 'resend_cooldown',

@@ -33,6 +33,8 @@ const DEFAULTS = {
   },
   blocked_countries: [],
   allowed_countries: null,
+  spend_caps: {},
+  fraud_guard: { mode: 'record', action: 'refuse' },
   auto_fallback: false,
   publishable_send: false,
   allowed_origins: [],
@@ -159,6 +161,21 @@ describe('app settings', () => {
       expect(faults({ allowed_countries: ['GB', code] }), code).to.deep.equal(['allowed_countries.1'])
       expect(faults({ routing: { countries: { [code]: ['sms'] } } }), code).to.deep.equal([`routing.countries.${code}`])
     }
+  })
+
+  it('cap what is spent by country, whole micro-units, and for each other country', () => {
+    expect(faults({ spend_caps: { GB: 5_000_000, XK: 0, '*': 1 } })).to.deep.equal([])
+    for (const code of ['UK', 'gb', '', 'all']) expect(faults({ spend_caps: { [code]: 1 } })).to.have.length(1)
+    for (const micros of [-1, 0.5, '1', null])
+      expect(faults({ spend_caps: { GB: micros } })).to.deep.equal(['spend_caps.GB'])
+  })
+
+  it('record what the fraud guard would do unless told, and take no other word', () => {
+    expect(resolveSettings({ fraud_guard: { mode: 'on' } }).fraud_guard).to.deep.equal({ mode: 'on', action: 'refuse' })
+    expect(faults({ fraud_guard: { mode: 'loud', action: 'slow' } })).to.deep.equal([
+      'fraud_guard.mode',
+      'fraud_guard.action',
+    ])
   })
 
   it('take language tags, and resolve them to their canonical form', () => {
