@@ -16,6 +16,8 @@ export class UnknownSecret extends Error {
 }
 
 export interface Keyring {
+  /** Of the data keys, the current one first. */
+  keyIds: readonly string[]
   /** `context` names the one place this text belongs to (document and field); it opens nowhere else. */
   seal(plain: string, context: string): string
   /** Throws `Unsealable`. */
@@ -54,6 +56,7 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
     return secret.key
   }
   return {
+    keyIds: data.map(({ id }) => id),
     seal: (plain, context) => seal(plain, context, current.id, current.sealing),
     unseal(sealed, context) {
       const id = keyIdOf(sealed)

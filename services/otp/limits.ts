@@ -2,6 +2,7 @@
 // Checking and counting are one atomic update, so parallel calls never pass together where only one of them may.
 import type { Clock } from '../../infra/clock.ts'
 import { gatherByKey } from '../../infra/gather.ts'
+import { carryOver } from '../../infra/otps/counting.ts'
 import type { CounterDoc } from '../../infra/otps/documents.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { LimitRule } from '../../machines/settings.ts'
@@ -10,6 +11,8 @@ import { firstGrant, grant, uncount, waitFor } from './windows.ts'
 export interface Counted {
   /** What is counted: an app, a recipient of an app, an address of an app. */
   key: string
+  /** Its names under other data keys: while keys rotate, what was counted there counts on. */
+  formerly?: readonly string[]
   rules: readonly LimitRule[]
 }
 
@@ -38,10 +41,12 @@ export function limits({ counters, clock }: { counters: Docs<CounterDoc>; clock:
 
   /** Most recipients are counted for the first time, and an insert costs a tenth of an update that computes: it goes together with
    *  those of others. What is there already, or allows none, is for the update. */
-  async function takeFirst({ key, rules }: Counted): Promise<boolean> {
-    const first = known.has(key) ? null : firstGrant(rules, clock.now())
-    if (first === null) return false
+  async function takeFirst({ key, formerly = [], rules }: Counted): Promise<boolean> {
+    if (known.has(key)) return false
+    const carried = formerly.length > 0 && (await carryOver(counters, [{ key, formerly }])).has(key)
+    const first = carried ? null : firstGrant(rules, clock.now())
     known.add(key)
+    if (first === null) return false
     const [answer] = await counters.insert([{ _id: key, ...first }])
     return answer === 'inserted'
   }
@@ -63,8 +68,10 @@ export function limits({ counters, clock }: { counters: Docs<CounterDoc>; clock:
     parallel: 1,
   })
 
-  async function look({ key, rules }: Counted): Promise<Taken> {
-    const counter = (await counters.get([key])).get(key)
+  async function look({ key, formerly = [], rules }: Counted): Promise<Taken> {
+    const names = [key, ...formerly]
+    const found = await counters.get(names)
+    const counter = names.flatMap(name => found.get(name) ?? [])[0]
     if (!counter) return GRANTED
     const now = clock.now()
     const wait = Math.max(waitFor(counter.windows, rules, now), (counter.locked_until ?? 0) - now)

@@ -1,6 +1,7 @@
 // A message on its way to a recipient counts, whatever it was that sends it: a resend, a failed delivery that goes on by itself, an
 // answer in the chat. In: a change the machine has agreed to. Out: counted and paid for, or refused; nothing where the change sends none.
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { recipientIndexes } from '../../infra/otps/counting.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { atRest } from '../../infra/otps/sealing.ts'
 import { magicOf } from '../../machines/magic.ts'
@@ -12,7 +13,7 @@ import { messageQuota } from './quotas.ts'
 import { type Reservation, reserve } from './reserve.ts'
 
 export interface MessageParts {
-  keyring: Pick<Keyring, 'unseal'>
+  keyring: Pick<Keyring, 'unseal' | 'indexes'>
   limits: Limits
   funds: Funds
 }
@@ -27,7 +28,10 @@ export async function reserveMessage(
   if (!isMessage || !app) return NOTHING
   const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
   const isMagic = doc.mode === 'test' && magicOf(recipient) !== null
-  const counted = await reserve(limits, isMagic ? [] : [messageQuota(doc, doc.recipient, app.settings.limits)])
+  const counted = await reserve(
+    limits,
+    isMagic ? [] : [messageQuota(doc, recipientIndexes(keyring, doc, recipient), app.settings.limits)],
+  )
   return counted.refusal ? counted : withFunds(counted, () => funds.take(next.saved.context))
 }
 

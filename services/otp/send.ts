@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
+import { recipientIndexes } from '../../infra/otps/counting.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { outgoing, type Relay } from '../../infra/otps/outbox.ts'
 import { partitionOf } from '../../infra/otps/partition.ts'
@@ -22,7 +23,7 @@ import type { Limits } from './limits.ts'
 import { linkFor } from './links.ts'
 import { withFunds } from './messages.ts'
 import { type Plan, planSend } from './plan.ts'
-import { recipientIndex, sendQuotas } from './quotas.ts'
+import { sendQuotas } from './quotas.ts'
 import type { Reputation } from './reputation.ts'
 import { type Reservation, reserve } from './reserve.ts'
 
@@ -55,13 +56,14 @@ export const sending = (parts: SendParts) => {
       reputation: known?.reputation ?? null,
     })
     if ('kind' in plan) return { refusal: plan }
-    const index = recipientIndex(keyring, call.by, plan.recipient.value)
+    const indexes = recipientIndexes(keyring, call.by, plan.recipient.value)
+    const [index = ''] = indexes
     const prices = await funds.pricesFor(call.by.mode, plan)
     const doc = begun(parts, { command_id, otp_id, call, app, plan, index, address, prices })
     const quotas = sendQuotas(keyring, {
       ...call.by,
       limits: app.settings.limits,
-      recipient: plan.magic ? null : index,
+      recipient: plan.magic ? null : indexes,
       address: known,
       message: doc.context.link === null,
     })

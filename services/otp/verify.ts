@@ -4,6 +4,7 @@ import type { Clock } from '../../infra/clock.ts'
 import { equal } from '../../infra/crypto/compare.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
+import { recipientIndexes } from '../../infra/otps/counting.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { atRest, inFlight } from '../../infra/otps/sealing.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
@@ -29,7 +30,11 @@ export const verifying =
     const given = keyring.unseal(call.sealed_code, inFlight.code)
     const by = { key_id: call.by.key_id, kind: call.by.kind }
     const event_id = newId('evt', clock.now())
-    const quotaOf = (doc: OtpDoc) => guessQuota(doc, doc.recipient, doc.context.started_by.kind, app.settings.limits)
+    const quotaOf = (doc: OtpDoc): Quota => {
+      const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
+      const indexes = recipientIndexes(keyring, doc, recipient)
+      return guessQuota(doc, indexes, doc.context.started_by.kind, app.settings.limits)
+    }
     let counted: Quota | null = null
 
     const committed = await commit(call.otp_id, call.by, {
