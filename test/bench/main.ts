@@ -14,6 +14,10 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
     about: 'the same for verifying right codes',
     run: async () => (await import('./verify.ts')).default(),
   },
+  webhook: {
+    about: 'events per second to a backend, against bare signed POSTs; the delay of others while one endpoint hangs',
+    run: async () => (await import('./webhook.ts')).default(),
+  },
   trust: {
     about: 'sends with money, limits and reputation, against the same with none of them',
     run: async () => (await import('./trust.ts')).default(),

@@ -1,0 +1,112 @@
+// Webhooks: events per second from the queue to a backend on loopback, kept and signed and accounted for, against bare signed POSTs from
+// one process; and what an endpoint that hangs does to the delay of the others.
+import { Buffer } from 'node:buffer'
+import { newId } from '../../infra/ids.ts'
+import { signatureHeaders } from '../../infra/webhooks/signature.ts'
+import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
+import type { EngineSet } from '../support/site.ts'
+import { build, launched } from './built.ts'
+import { alternating, medians, perSecond, quantile } from './measure.ts'
+import { print } from './report.ts'
+import { benchOutbound, SECRET, webhookActor } from './webhook.actor.ts'
+
+const EVENTS = 4_000
+const ENDPOINTS = 8
+const IN_FLIGHT = 64
+const ROUNDS = 3
+/** Below what the machine can do, so that delays are the system's own. */
+const STEADY = { perSecond: 150, seconds: 6, healthy: 4 }
+
+export default async function webhookBench(): Promise<void> {
+  await build()
+  const receiver = launched('receiver.process', {})
+  const { port } = JSON.parse(await receiver.line(line => line.includes('port'))) as { port: number }
+  const url = (path: string): string => `http://127.0.0.1:${port}${path}`
+  try {
+    await onEngines('embedded', 'Embedded engines', url)
+    if (MONGODB_URL && AMQP_URL) await onEngines('real', 'RabbitMQ and MongoDB', url)
+    else console.log('\nRabbitMQ and MongoDB are not here: infra/engines.sh run npm run bench -- webhook')
+  } finally {
+    receiver.process.kill()
+    await receiver.exited
+  }
+}
+
+async function onEngines(engines: EngineSet, title: string, url: (path: string) => string): Promise<void> {
+  console.log(`\n${title}`)
+  const spread = Array.from({ length: ENDPOINTS }, (_, n) => url(`/ok/${n}`))
+  const bare = barePosts(url('/bare'))
+  const figures = await medians(
+    { bare: bare.rate, many: () => drained(engines, spread), one: () => drained(engines, [url('/ok')]) },
+    ROUNDS,
+  )
+  await bare.close()
+  print({
+    ...{ what: 'events delivered', unit: 'per second' },
+    baseline: { name: `bare signed POSTs, ${IN_FLIGHT} under way`, value: figures.bare },
+    variants: [
+      { name: 'webhook actor, one endpoint', value: figures.one },
+      { name: `webhook actor, ${ENDPOINTS} endpoints`, value: figures.many },
+    ],
+    aim: { says: '≥ 0.5', holds: (_, ratio) => ratio >= 0.5 },
+  })
+  const { calm, beside } = await alternating(
+    { calm: () => steady(engines, url, '/ok'), beside: () => steady(engines, url, '/hang') },
+    ROUNDS,
+  )
+  const [without, withOne] = [calm, beside].map(rounds => quantile(rounds, 0.5)) as [number, number]
+  print({
+    ...{ what: 'from happening to its answer, p99 of healthy endpoints', unit: 'ms' },
+    baseline: { name: 'none hanging', value: without },
+    variants: [{ name: 'one hanging', value: withOne }],
+    aim: { says: '≤ 1.1', holds: (_, ratio) => ratio <= 1.1 },
+  })
+}
+
+function barePosts(url: string): { rate(): Promise<number>; close(): Promise<void> } {
+  const outbound = benchOutbound()
+  const { signal } = new AbortController()
+  const post = async (): Promise<number> => {
+    const id = newId('evt', Date.now())
+    const event = { id, type: 'otp.approved', payload: { otp_id: id, status: 'approved' } }
+    const body = Buffer.from(JSON.stringify(event))
+    const signed = signatureHeaders({ id, body, at: Date.now(), secrets: [SECRET] })
+    const headers = { 'content-type': 'application/json', ...signed }
+    await outbound.request({ method: 'POST', url, body, headers, signal, maxBytes: 2_048 })
+    return 1
+  }
+  return { rate: perSecond(IN_FLIGHT, post), close: outbound.close }
+}
+
+/** Events that wait on the queue, taken as fast as the actor can. */
+async function drained(engines: EngineSet, urls: readonly string[]): Promise<number> {
+  const actor = await webhookActor(engines, urls)
+  const published = Array.from({ length: EVENTS }, (_, n) => actor.happen(n % urls.length))
+  // In process an event counts as published when it is handled.
+  if (engines === 'real') await Promise.all(published)
+  const begin = performance.now()
+  await actor.attach()
+  await actor.answered(EVENTS)
+  const ms = performance.now() - begin
+  await Promise.all(published)
+  await actor.close()
+  return (EVENTS * 1000) / ms
+}
+
+/** A steady rate over a few healthy endpoints and one more; answers the p99 of the healthy ones. */
+async function steady(engines: EngineSet, url: (path: string) => string, another: string): Promise<number> {
+  const healthy = Array.from({ length: STEADY.healthy }, (_, n) => n)
+  const actor = await webhookActor(engines, [...healthy.map(n => url(`/ok/${n}`)), url(another)])
+  await actor.attach()
+  const stepMs = 1000 / STEADY.perSecond
+  const begin = performance.now()
+  for (let n = 0; n < STEADY.perSecond * STEADY.seconds; n += 1) {
+    const early = begin + n * stepMs - performance.now()
+    if (early > 1) await new Promise(resolve => setTimeout(resolve, early))
+    actor.happen(n % (STEADY.healthy + 1)).catch(() => {})
+  }
+  await actor.answered(Math.floor((STEADY.perSecond * STEADY.seconds * STEADY.healthy) / (STEADY.healthy + 1)))
+  const all = healthy.flatMap(app => actor.latencies(app)).slice(STEADY.perSecond)
+  await actor.close()
+  return quantile(all, 0.99)
+}

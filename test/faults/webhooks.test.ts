@@ -1,0 +1,134 @@
+// kill -9 of whoever sends events, between any two steps; and a broker that forgets everything. No event is lost; one that arrives
+// twice is the same, byte for byte.
+import { expect } from 'chai'
+import { topology } from '../../infra/broker/topology.ts'
+import { readConfig } from '../../infra/config.ts'
+import { brokerDelays } from '../../infra/webhooks/ladder.ts'
+import { removeQueues } from '../support/amqp.ts'
+import { starter } from '../support/countersign.ts'
+import type { CrashPoint } from '../support/crash.ts'
+import { eventually } from '../support/eventually.ts'
+import { ask, caller } from '../support/flow.calls.ts'
+import { flowingClock } from '../support/flowing-clock.ts'
+import { processes } from '../support/processes.ts'
+import { type Answering, receiver } from '../support/receiver.ts'
+import { type EngineSet, onEachEngineSet } from '../support/site.ts'
+import { type HookedSite, hookedSite } from '../support/webhook.faults.ts'
+
+const ENOUGH_MS = 90_000
+
+const refusing: Answering = (_, response) => void response.writeHead(500).end()
+
+/** Where a delivered event's steps are, and where a refused one's are. */
+const STEPS: { what: string; point: CrashPoint; refused?: boolean }[] = [
+  {
+    what: 'before it is taken in hand',
+    point: { port: 'broker', method: 'handle', queue: 'webhook.deliver', nth: 1, when: 'before' },
+  },
+  { what: 'before it is kept', point: { port: 'store', method: 'events.insert', nth: 1, when: 'before' } },
+  {
+    what: 'when it is kept and claimed, before it is called for',
+    point: { port: 'store', method: 'events.insert', nth: 1, when: 'after' },
+  },
+  {
+    what: 'when it was called for, before that is written',
+    point: { port: 'store', method: 'events.change', nth: 1, when: 'before' },
+  },
+  { what: 'when that is written', point: { port: 'store', method: 'events.change', nth: 1, when: 'after' } },
+  {
+    what: 'before its failure is counted',
+    point: { port: 'store', method: 'webhooks.change', nth: 1, when: 'before' },
+    refused: true,
+  },
+  {
+    what: 'when its failure is counted, before that is written',
+    point: { port: 'store', method: 'webhooks.change', nth: 1, when: 'after' },
+    refused: true,
+  },
+  {
+    what: 'before it is sent to wait',
+    point: { port: 'store', method: 'events.change', nth: 1, when: 'after' },
+    refused: true,
+  },
+  {
+    what: 'before its second attempt is claimed',
+    point: { port: 'store', method: 'events.change', nth: 2, when: 'before' },
+    refused: true,
+  },
+  {
+    what: 'when its second attempt is claimed',
+    point: { port: 'store', method: 'events.change', nth: 2, when: 'after' },
+    refused: true,
+  },
+]
+
+onEachEngineSet('an event whose sender is killed', engines => {
+  const { site, script } = processes()
+  let here: HookedSite
+  afterEach(() => here.close())
+
+  for (const { what, point, refused = false } of STEPS)
+    it(`${what} arrives all the same`, async function () {
+      this.timeout(150_000)
+      here = await hookedSite({ site, script }, engines)
+      if (refused) here.answers(refusing)
+      const dying = await here.start(point)
+      const otp_id = await here.begin(dying.url)
+      expect((await dying.exited).signal).to.equal('SIGKILL')
+      here.answers((_, response) => void response.end())
+      const { url } = await here.start()
+      const mine = otp_id ?? (await here.begin(url)) ?? ''
+      await eventually(async () => {
+        const { items } = (await here.admin(url, '/events')).body
+        const states = items.map((event: { payload: { otp_id: string }; status: string }) => event.status)
+        expect(states, 'whatever happened is delivered').to.have.length.above(0)
+        expect(new Set(states)).to.deep.equal(new Set(['delivered']))
+        expect(here.told()).to.include(mine)
+      }, ENOUGH_MS)
+      for (const bodies of here.arrived().values()) expect(new Set(bodies).size, 'the same bytes').to.equal(1)
+    })
+})
+
+onEachEngineSet('events in a broker that forgets everything', (engines: EngineSet) => {
+  const start = starter(engines)
+  const KEY = 'sk_test_hooks0123456789'
+
+  it('arrive all the same', async function () {
+    this.timeout(120_000)
+    let taking = false
+    const backend = await receiver((_, response) => void response.writeHead(taking ? 200 : 503).end())
+    const webhook = { url: `http://127.0.0.1:${backend.port}/hooks` }
+    const apps = [{ id: 'app_hooks', keys: [{ id: 'key_hooks', key: KEY }], webhook }]
+    const clock = flowingClock()
+    const env = { WEBHOOK_BACKOFF: '30000,60000', ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', CHANNEL_BACKOFF: '200' }
+    const bootstrap = { companies: [{ id: 'cmp_hooks', apps }] }
+    const first = await start({ clock, env, bootstrap })
+    const otps = await Promise.all(
+      ['+14155590001', '+14155590002', '+14155590003'].map(
+        async to => (await caller(first.url, KEY).send(to)).body.otp_id as string,
+      ),
+    )
+    await eventually(() => expect(backend.received).to.have.length(3), 30_000)
+    const token = (of: typeof first) => of.secrets.adminTokens[0]?.token ?? ''
+    const statuses = async (of: typeof first) => {
+      const { body } = await ask(`${of.url}/admin/v1/apps/app_hooks/events`, { token: token(of) })
+      return body.items.map(({ status, attempts }: { status: string; attempts: unknown[] }) => [
+        status,
+        attempts.length,
+      ])
+    }
+    await eventually(async () => expect(await statuses(first)).to.deep.equal(otps.map(() => ['pending', 1])))
+    await first.stop()
+    if (engines === 'real') {
+      const { backoff } = readConfig({ ...first.site.env, ...env }, [])
+      await removeQueues({ topology: topology(brokerDelays(backoff)), prefix: first.site.prefix })
+    }
+    taking = true
+    const second = await start({ clock, env, bootstrap, site: first.site })
+    await clock.advance(60_000)
+    await eventually(async () => expect(await statuses(second)).to.deep.equal(otps.map(() => ['delivered', 2])), 30_000)
+    const told = backend.received.slice(3).map(({ body }) => JSON.parse(body.toString()).payload.otp_id)
+    expect(told).to.have.members(otps)
+    await backend.close()
+  })
+})
