@@ -99,6 +99,12 @@ const instruments = (registry: Registry) => {
       labelNames: ['reason'],
       registers,
     }),
+    keyRotation: new Gauge({
+      name: 'countersign_key_rotation',
+      help: 'Rotation of DATA_KEYS: documents looked at, renewed and unsealable in this pass; done is 1 once older keys can go.',
+      labelNames: ['what'],
+      registers,
+    }),
     storeDuration: new Histogram({
       name: 'countersign_store_duration_seconds',
       help: 'Time an operation on a collection took.',

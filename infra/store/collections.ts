@@ -11,6 +11,7 @@ import type {
   OtpDoc,
   SandboxMessageDoc,
 } from '../otps/documents.ts'
+import type { RotationDoc } from '../privacy/documents.ts'
 import type { ApiKey, App, Company, Price, Provider, WebhookEndpoint } from '../tenancy/documents.ts'
 import { collection, type Store } from './store.ts'
 
@@ -47,6 +48,7 @@ export const COLLECTIONS = {
     purged: true,
   }),
   leases: collection<LeaseDoc>({ indexes: [] }),
+  rotations: collection<RotationDoc>({ indexes: [] }),
   counters: collection<CounterDoc>({ indexes: [], purged: true }),
   attempts: collection<AttemptDoc>({
     indexes: [{ fields: { app_id: 1, provider: 1, reference: 1 }, partial: { reference: { $gt: '' } } }],

@@ -3,8 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
 import type { Logger } from '../../infra/log.ts'
+import type { Metrics } from '../../infra/metrics.ts'
 import { accounting } from '../../infra/money/accounts.ts'
 import { relaying } from '../../infra/otps/outbox.ts'
 import { PARTITIONS } from '../../infra/otps/partition.ts'
@@ -14,6 +16,7 @@ import { reminding } from '../../infra/webhooks/work.ts'
 import { holdSweeps } from './holds.ts'
 import { ipListSweeps } from './ip-lists.ts'
 import { leasing } from './leases.ts'
+import { rotationSweeps } from './rotation.ts'
 import { BATCH, type Sweep, sweeps } from './sweeps.ts'
 import { webhookSweeps } from './webhooks.ts'
 
@@ -24,13 +27,15 @@ const MOST_ROWS = 25 * BATCH
 export interface SweeperParts {
   broker: Broker
   store: CountersignStore
+  keyring: Keyring
   clock: Clock
   log: Logger
+  metrics: Metrics
   /** How the sources of address lists are asked. */
   outbound: Pick<Outbound, 'request'>
 }
 
-export function sweeper({ broker, store, clock, log, outbound }: SweeperParts): Service {
+export function sweeper({ broker, store, keyring, clock, log, metrics, outbound }: SweeperParts): Service {
   const leases = leasing({ leases: store.docs('leases'), clock, holder: randomUUID() })
   const relay = relaying({ broker, otps: store.docs('otps'), clock, log })
   const remind = reminding({ broker, log })
@@ -41,6 +46,7 @@ export function sweeper({ broker, store, clock, log, outbound }: SweeperParts): 
     ...webhookSweeps({ store, remind, clock }),
     ...holdSweeps({ store, accounts, clock }),
     ...addresses.sweeps,
+    ...rotationSweeps({ store, keyring, clock, log, metrics }),
   })
   let stopping = false
   let cancel = (): void => {}

@@ -1,0 +1,128 @@
+// Rotation of DATA_KEYS, while everything runs: whatever an older key sealed or indexed is renewed with the current one, a small batch at a
+// time. Writes are conditional on the revision, so no concurrent change is lost; where it is, is in the store, so whoever takes the
+// lease over goes on there. It goes through everything until a whole pass finds nothing to renew: then the older keys can go.
+//
+// There is no index of what is left: it would cost every send for what happens once a year. A pass reads in the order of `_id`.
+import type { Clock } from '../../infra/clock.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { Logger } from '../../infra/log.ts'
+import type { Metrics } from '../../infra/metrics.ts'
+import { ROTATION, type RotationDoc, SEALED } from '../../infra/privacy/documents.ts'
+import { renewedOtp } from '../../infra/privacy/renewal.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import { renewals } from './renewals.ts'
+import { BATCH, type Sweep } from './sweeps.ts'
+
+export interface RotationParts {
+  store: CountersignStore
+  keyring: Keyring
+  clock: Pick<Clock, 'now'>
+  log: Logger
+  metrics: Pick<Metrics, 'keyRotation'>
+}
+
+/** In one go: a million verifications take a quarter of an hour a pass, and nobody waits for it. */
+const MOST_BATCHES = 5
+/** Once done, the newest verifications are looked at this often: a process that was not restarted still seals with an older key. */
+const WATCH_MS = 60_000
+const NEWEST = 100
+
+export function rotationSweeps({ store, keyring, clock, log, metrics }: RotationParts): Record<string, Sweep> {
+  const rotations = store.docs('rotations')
+  const renew = renewals({ store, keyring, clock })
+  let watchAt = 0
+
+  const begun = (): RotationDoc => ({
+    _id: ROTATION,
+    ...{ keys: [...keyring.keyIds], state: 'running', started_at: clock.now(), done_at: null, rev: 1 },
+    ...{ renewed_in_all: 0, ...passFrom(1, clock.now()) },
+  })
+
+  /** Null when there is nothing to rotate, or another sweeper is at it. */
+  async function load(): Promise<RotationDoc | null> {
+    const found = (await rotations.get([ROTATION])).get(ROTATION)
+    if (!found) {
+      if (keyring.keyIds.length < 2) return null
+      const fresh = begun()
+      if ((await rotations.insert([fresh]))[0] !== 'inserted') return null
+      log.info({ key_ids: fresh.keys }, 'rotation.begun')
+      return fresh
+    }
+    const same = found.keys[0] === keyring.keyIds[0] && keyring.keyIds.every(id => found.keys.includes(id))
+    // A process that knows one key only has nothing to renew with it: it is the one that was not restarted.
+    if (same || keyring.keyIds.length < 2) return same ? found : null
+    const { _id, rev, ...fresh } = begun()
+    log.info({ key_ids: fresh.keys }, 'rotation.begun')
+    return save(found, fresh)
+  }
+
+  async function save(from: RotationDoc, set: Partial<RotationDoc>): Promise<RotationDoc | null> {
+    const [answer] = await rotations.change([{ _id: ROTATION, rev: from.rev, update: { $set: set } }])
+    return answer === 'won' ? { ...from, ...set, rev: from.rev + 1 } : null
+  }
+
+  async function goOn(state: RotationDoc): Promise<RotationDoc | null> {
+    const { looked, renewed, unsealable, last } = await renew(state.collection, state.after, BATCH)
+    const sums = {
+      looked: state.looked + looked,
+      renewed: state.renewed + renewed,
+      unsealable: state.unsealable + unsealable,
+      renewed_in_all: state.renewed_in_all + renewed,
+    }
+    if (last !== null) return save(state, { ...sums, after: last })
+    const next = SEALED[SEALED.indexOf(state.collection) + 1]
+    if (next !== undefined) return save(state, { ...sums, collection: next, after: '' })
+    return endPass({ ...state, ...sums })
+  }
+
+  async function endPass(state: RotationDoc): Promise<RotationDoc | null> {
+    const { pass, looked, renewed, unsealable, renewed_in_all } = state
+    log.info({ pass, looked, renewed, unsealable }, 'rotation.passed')
+    if (renewed > 0) return save(state, { renewed_in_all, ...passFrom(pass + 1, clock.now()) })
+    if (unsealable > 0) log.warn({ unsealable }, 'rotation.left_unsealable')
+    log.info({ renewed: renewed_in_all, unsealable }, 'rotation.done')
+    return save(state, { looked, renewed, unsealable, renewed_in_all, state: 'done', done_at: clock.now() })
+  }
+
+  async function watch(state: RotationDoc): Promise<void> {
+    if (clock.now() < watchAt || keyring.keyIds.length < 2) return
+    watchAt = clock.now() + WATCH_MS
+    const newest = await store.docs('otps').find({}, { sort: { _id: -1 }, limit: NEWEST })
+    if (newest.every(doc => Object.keys(renewedOtp(keyring, doc).set).length === 0)) return
+    log.warn({}, 'rotation.resumed')
+    await save(state, { state: 'running', done_at: null, ...passFrom(state.pass + 1, clock.now()) })
+  }
+
+  function measure(state: RotationDoc): void {
+    for (const what of ['looked', 'renewed', 'unsealable'] as const) metrics.keyRotation.set({ what }, state[what])
+    metrics.keyRotation.set({ what: 'done' }, state.state === 'done' ? 1 : 0)
+  }
+
+  /** One batch. Whether there is more to do right away. */
+  async function rotate(): Promise<boolean> {
+    const state = await load()
+    if (!state) return false
+    measure(state)
+    if (state.state === 'done') {
+      await watch(state)
+      return false
+    }
+    const after = await goOn(state)
+    if (after) measure(after)
+    return after?.state === 'running'
+  }
+
+  return {
+    /** It is one piece of work, and goes with the first share. */
+    async rotation(partitions) {
+      if (!partitions.includes(0)) return 0
+      for (let batches = 0; batches < MOST_BATCHES && (await rotate()); ) batches += 1
+      return 0
+    },
+  }
+}
+
+const passFrom = (pass: number, now: number) => ({
+  ...{ pass, pass_started_at: now, collection: SEALED[0], after: '' },
+  ...{ looked: 0, renewed: 0, unsealable: 0 },
+})
