@@ -1,13 +1,17 @@
 // What the lists of a store say: of an address, as a process that has just started would be told, and of themselves.
+import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
+import { digestOf } from '../../infra/ip-lists/bootstrap.ts'
 import { loadVersion } from '../../infra/ip-lists/chunks.ts'
 import { currentLists } from '../../infra/ip-lists/current.ts'
-import { everyList, type IpListDoc } from '../../infra/ip-lists/documents.ts'
+import { everyList, type IpListDoc, listId } from '../../infra/ip-lists/documents.ts'
+import { claimedBy, newVersion, type Obtained } from '../../infra/ip-lists/imports.ts'
 import type { AddressSet } from '../../infra/ip-lists/read.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import type { IpClass } from '../../infra/tenancy/documents.ts'
 import { capturedLog } from './captured-log.ts'
 import { testClock } from './clock.ts'
+import { watched } from './tenancy.ts'
 
 export async function classesIn(store: CountersignStore, addresses: readonly string[]): Promise<(IpClass | null)[]> {
   const [lists, chunks] = [store.docs('ip_lists'), store.docs('ip_chunks')]
@@ -31,4 +35,55 @@ export async function meaningOf(store: CountersignStore): Promise<(Partial<IpLis
       return { ...rest, set }
     }),
   )
+}
+
+/** A list that an import has just claimed, as a PUT leaves it. */
+export async function claimedList(
+  store: CountersignStore,
+  { now, name = 'some', ...more }: { now: number } & Partial<IpListDoc>,
+): Promise<IpListDoc> {
+  const _id = listId('abusive', name)
+  const stored = (await store.docs('ip_lists').get([_id])).get(_id)
+  const list: IpListDoc = {
+    ...{ _id, class: 'abusive', name, rev: 0, source: { kind: 'given', digest: '' }, refresh_seconds: null },
+    ...{ version: null, chunks: 0, counts: null, refreshed_at: null, problem: null },
+    ...stored,
+    ...claimedBy(newVersion(now), now),
+    ...more,
+  }
+  const { _id: __, ...fields } = list
+  await store.docs('ip_lists').modify({ _id }, { $set: fields }, { upsert: true })
+  return list
+}
+
+export const textOf = (...lines: string[]): Obtained => ({
+  bytes: Buffer.from(lines.join('\n')),
+  source: { kind: 'given', digest: digestOf(lines.join('\n')) },
+})
+
+/** So many ranges of their own each, enough of them for several chunks. */
+export const manyRanges = (count: number, octet = 11): string[] =>
+  Array.from({ length: count }, (_, nth) => `${octet}.${nth >> 15}.${(nth >> 7) & 255}.${(nth & 127) * 2}`)
+
+class Dead extends Error {}
+
+/** A store whose user dies after its nth write, or just before it: from then on nothing reaches it. */
+export function dyingStore(store: CountersignStore, nth: number, when: 'before' | 'after') {
+  let writes = 0
+  let dead = false
+  const die = (): never => {
+    dead = true
+    throw new Dead()
+  }
+  const watching = watched(store, {
+    before() {
+      if (dead) throw new Dead()
+      writes += 1
+      if (writes === nth && when === 'before') die()
+    },
+    after() {
+      if (writes === nth && when === 'after') die()
+    },
+  })
+  return { store: watching, died: () => dead, writes: () => writes }
 }

@@ -1,0 +1,107 @@
+import { expect } from 'chai'
+import { currentLists } from '../../../infra/ip-lists/current.ts'
+import { importing } from '../../../infra/ip-lists/imports.ts'
+import type { CountersignStore } from '../../../infra/store/collections.ts'
+import type { IpClass } from '../../../infra/tenancy/documents.ts'
+import { capturedLog } from '../../support/captured-log.ts'
+import { testClock } from '../../support/clock.ts'
+import { chunksIn, claimedList, classesIn, manyRanges, textOf } from '../../support/ip-lists.ts'
+import { eachStore } from '../../support/stores.ts'
+
+/** More than fit into one chunk. */
+const MANY = 70_000
+
+async function put(store: CountersignStore, lines: string[], of: IpClass = 'abusive'): Promise<void> {
+  const clock = testClock()
+  const list = await claimedList(store, { now: clock.now(), class: of, name: of })
+  await importing({ store, clock, log: capturedLog().log })(list, async () => textOf(...lines))
+}
+
+eachStore('a process that judges addresses', fresh => {
+  const open = (store: CountersignStore, at = testClock()) => {
+    const captured = capturedLog()
+    const [lists, chunks] = [store.docs('ip_lists'), store.docs('ip_chunks')]
+    return { view: currentLists({ lists, chunks, clock: at, log: captured.log }), at, captured }
+  }
+
+  it('sees a swap within five seconds, and reads nothing again that it has', async () => {
+    const store = await fresh()
+    let read = 0
+    const { docs } = store
+    const counting: CountersignStore = {
+      ...store,
+      docs: name => {
+        const plain = docs(name)
+        if (name !== 'ip_chunks') return plain
+        const get: typeof plain.get = ids => {
+          read += 1
+          return plain.get(ids)
+        }
+        return { ...plain, get }
+      },
+    }
+    await put(store, ['8.8.8.8'])
+    const { view, at } = open(counting)
+    expect((await view())('8.8.8.8')).to.equal('abusive')
+    expect(read).to.equal(1)
+    await at.advance(5_000)
+    await view()
+    expect(read, 'the version is the same').to.equal(1)
+    await put(store, ['9.9.9.9'])
+    await at.advance(5_000)
+    const now = await view()
+    expect([now('8.8.8.8'), now('9.9.9.9'), read]).to.deep.equal([null, 'abusive', 2])
+  })
+
+  it('sees all of the old or all of the new, also when a swap comes while it reads', async () => {
+    const store = await fresh()
+    const [old, next] = [manyRanges(MANY), manyRanges(MANY, 12)]
+    await put(store, old)
+    let swapped = false
+    const { docs } = store
+    const interrupted: CountersignStore = {
+      ...store,
+      docs: name => {
+        const plain = docs(name)
+        if (name !== 'ip_lists') return plain
+        return {
+          ...plain,
+          // Between the list and its chunks.
+          find: async (...asked) => {
+            const found = await plain.find(...asked)
+            if (!swapped) await put(store, next)
+            swapped = true
+            return found
+          },
+        }
+      },
+    }
+    const view = await open(interrupted).view()
+    expect(new Set(old.map(view))).to.deep.equal(new Set([null]))
+    expect(new Set(next.map(view))).to.deep.equal(new Set(['abusive']))
+  })
+
+  it('goes on with what it has, and says so, when a version is damaged', async () => {
+    const store = await fresh()
+    await put(store, ['8.8.8.8'])
+    const { view, at, captured } = open(store)
+    await view()
+    await put(store, ['9.9.9.9'])
+    for (const _id of await chunksIn(store)) await store.docs('ip_chunks').remove({ _id }, 1)
+    await at.advance(5_000)
+    const now = await view()
+    expect([now('8.8.8.8'), now('9.9.9.9')]).to.deep.equal(['abusive', null])
+    expect(captured.output()).to.include('ip_list.unreadable')
+    expect((await open(store).view())('9.9.9.9'), 'one that never had it').to.equal(null)
+  })
+
+  it('answers by the worst class', async () => {
+    const store = await fresh()
+    await put(store, ['8.8.0.0/16', '9.9.9.9'], 'tor')
+    await put(store, ['8.8.8.8'])
+    await put(store, ['8.8.0.0/16'], 'vpn')
+    expect(await classesIn(store, ['8.8.8.8', '8.8.8.9', '9.9.9.9', '1.1.1.1'])).to.deep.equal([
+      ...['abusive', 'vpn', 'tor', null],
+    ])
+  })
+})
