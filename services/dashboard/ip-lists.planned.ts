@@ -18,26 +18,21 @@ export interface Planned {
   text: Obtained | null
 }
 
-type Stored = ReadonlyMap<string, IpListDoc>
-
 export function planned(
   given: readonly GivenList[],
-  stored: Stored,
+  stored: readonly IpListDoc[],
   now: number,
 ): { changes: Planned[] } | { problems: Problem[] } {
-  const problems = given.flatMap((one, at) => problemOf(one, stored.get(listId(one.class, one.name)), `lists.${at}`))
+  const known = new Map(stored.map(list => [list._id, list]))
+  const knownAs = (one: GivenList) => known.get(listId(one.class, one.name)) ?? null
+  const problems = given.flatMap((one, at) => problemOf(one, knownAs(one), `lists.${at}`))
   if (problems.length > 0) return { problems }
-  return {
-    changes: given.flatMap(one => {
-      const id = listId(one.class, one.name)
-      return planOf(one, stored.get(id) ?? null, now) ?? []
-    }),
-  }
+  return { changes: given.flatMap(one => planOf(one, knownAs(one), now) ?? []) }
 }
 
 function problemOf(
   { cidrs, text, url, refresh_seconds }: GivenList,
-  stored: IpListDoc | undefined,
+  stored: IpListDoc | null,
   path: string,
 ): Problem[] {
   if ((cidrs ?? text ?? url) !== undefined) return []

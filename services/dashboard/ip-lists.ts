@@ -1,9 +1,9 @@
 // GET|PUT /ip-lists. A PUT says which lists there are from now on: one that it does not name is removed, one that it names without
 // saying what is in it stays as it is. What has to be read is read afterwards; GET shows how far it is.
-
 import { removeList } from '../../infra/ip-lists/chunks.ts'
 import { BOOTSTRAP, everyList, type IpListDoc, listId } from '../../infra/ip-lists/documents.ts'
 import { importing } from '../../infra/ip-lists/imports.ts'
+import { serially } from '../../infra/serially.ts'
 import type { Resource } from './admin.ts'
 import type { Change, Unchanged } from './audited.ts'
 import { type GivenList, givenLists, LARGEST_BODY } from './ip-lists.given.ts'
@@ -15,6 +15,7 @@ export const ipLists: Resource = (router, { store, clock, log, inspect, audited,
   const lists = store.docs('ip_lists')
   const run = importing({ store, clock, log })
   const body = bodies(LARGEST_BODY)
+  const inTurn = serially()
   const shown = async () => ({ items: (await everyList(lists)).map(shownList), next_cursor: null })
 
   router.get('/ip-lists', async ctx => {
@@ -24,30 +25,32 @@ export const ipLists: Resource = (router, { store, clock, log, inspect, audited,
   router.put('/ip-lists', async ctx => {
     const given = (await body(ctx, givenLists)).lists
     await refuseUncallable(given)
-    const begun = await audited(ctx, async (): Promise<Change<Planned[]> | Unchanged<Planned[]>> => {
-      const stored = new Map((await everyList(lists)).map(list => [list._id, list]))
-      const plan = planned(given, stored, clock.now())
-      if ('problems' in plan) throw invalid(plan.problems)
-      const named = new Set(given.map(one => listId(one.class, one.name)))
-      const gone = [...stored.values()].filter(({ _id, name }) => name !== BOOTSTRAP && !named.has(_id))
-      if (plan.changes.length + gone.length === 0) return { unchanged: [] }
-      const kept = [...stored.values()].filter(
-        list => !gone.includes(list) && !plan.changes.some(({ list: { _id } }) => _id === list._id),
-      )
-      return {
-        ...{ action: 'ip_lists.change', target: 'ip-lists', company_id: null },
-        before: recorded([...stored.values()]),
-        after: recorded([...kept, ...plan.changes.map(({ list }) => list)]),
-        perform: async () => {
-          for (const list of gone) if (!(await removeList(store, list))) return null
-          for (const change of plan.changes) if (!(await written(change))) return null
-          return plan.changes
-        },
-      }
-    })
+    // What a PUT leaves must be what it said, not what several said together.
+    const begun = await inTurn('ip-lists', () => audited(ctx, () => changeTo(given)))
     for (const { list, text } of begun) if (text !== null) background(() => run(list, async () => text))
     ctx.body = await shown()
   })
+
+  async function changeTo(given: readonly GivenList[]): Promise<Change<Planned[]> | Unchanged<Planned[]>> {
+    const stored = await everyList(lists)
+    const plan = planned(given, stored, clock.now())
+    if ('problems' in plan) throw invalid(plan.problems)
+    const { changes } = plan
+    const named = new Set(given.map(one => listId(one.class, one.name)))
+    const gone = stored.filter(({ _id, name }) => name !== BOOTSTRAP && !named.has(_id))
+    if (changes.length + gone.length === 0) return { unchanged: [] }
+    const changed = new Map(changes.map(({ list }) => [list._id, list]))
+    const kept = stored.filter(list => !gone.includes(list) && !changed.has(list._id))
+    return {
+      ...{ action: 'ip_lists.change', target: 'ip-lists', company_id: null },
+      ...{ before: recorded(stored), after: recorded([...kept, ...changed.values()]) },
+      perform: async () => {
+        for (const change of changes) if (!(await written(change))) return null
+        for (const list of gone) if (!(await removeList(store, list))) return null
+        return changes
+      },
+    }
+  }
 
   async function written({ list, rev, changed }: Planned): Promise<boolean> {
     if (rev === null) return (await lists.insert([list]))[0] === 'inserted'
