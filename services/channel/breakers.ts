@@ -9,6 +9,8 @@ export type BreakerState = 'closed' | 'open' | 'half_open'
 
 export interface Breaker {
   state(): BreakerState
+  /** Whether `enter` would be in vain. */
+  isShut(): boolean
   /** Leave to make one call; null while the provider is to be left alone. Half open, one at a time has it. */
   enter(): Entry | null
   shutDown(): void
@@ -105,11 +107,16 @@ export function breaker({ clock, changed = () => {} }: BreakerParts): Breaker {
     }
   }
 
+  function isShut(): boolean {
+    lookAtClock()
+    return circuit.opened || (circuit.halfOpen && probing)
+  }
+
   return {
     state,
+    isShut,
     enter() {
-      lookAtClock()
-      if (circuit.opened || (circuit.halfOpen && probing)) return null
+      if (isShut()) return null
       probing = circuit.halfOpen
       return entry(circuit)
     },

@@ -42,6 +42,10 @@ export interface CarryParts {
   policy: Policy
 }
 
+/** So many calls, as long as they take now, are waited for before a provider that is busy is asked again; but a user waits. */
+const PATIENCE = 2
+const LONGEST_PATIENCE_MS = 5_000
+
 export function carrying({ claims, candidates, gates, render, attempt, tell, clock, log, policy }: CarryParts): Carry {
   async function onward(errand: Errand, stale: string | null, journey: Journey): Promise<Outcome | null> {
     const all = await candidates.of(errand)
@@ -68,8 +72,10 @@ export function carrying({ claims, candidates, gates, render, attempt, tell, clo
 
   async function callOn(errand: Errand, candidate: Candidate | undefined, round: number, journey: Journey) {
     if (!candidate) throw new Error('asked for a provider that is not there')
-    const pass = admission(errand, candidate)
-    if (pass === 'full') return pause(0)
+    const pass = await admission(errand, candidate)
+    // Given back at no cost. Where calls take seconds, nothing is won by coming back every second.
+    if (typeof pass === 'object' && 'fullForMs' in pass)
+      return pause(Math.min(pass.fullForMs * PATIENCE, LONGEST_PATIENCE_MS))
     if (pass === 'shut') {
       // Before it is passed over: another process may have called it.
       await look(errand, journey)
@@ -91,7 +97,7 @@ export function carrying({ claims, candidates, gates, render, attempt, tell, clo
   }
 
   /** The sandbox takes whatever comes, also as an app's provider of its own. */
-  const admission = ({ otp }: Errand, { name, type }: Candidate): Admission | undefined =>
+  const admission = async ({ otp }: Errand, { name, type }: Candidate): Promise<Admission | undefined> =>
     type === 'sandbox' ? undefined : gates.enter({ app_id: otp.app_id, name, type })
 
   /** Whoever waits for it is told. */

@@ -1,5 +1,6 @@
 // Who may call which provider now. One gate per app and provider: a breaker, a pause the vendor asked for, and room for so many
-// calls at once, so that one tenant's broken or hanging provider is nobody else's. Live messages only; the sandbox has no gate.
+// calls at once, with a line before it that is only as long as it is quick, so that one tenant's broken or hanging provider is nobody
+// else's. Live messages only; the sandbox has no gate.
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
@@ -7,6 +8,7 @@ import type { AttemptResult } from '../../infra/otps/documents.ts'
 import type { ProviderType } from '../../infra/tenancy/providers.ts'
 import type { Channel } from '../../machines/channels.ts'
 import { type Breaker, type BreakerState, breaker } from './breakers.ts'
+import { type Room, room } from './room.ts'
 
 export interface Called {
   result: AttemptResult
@@ -20,8 +22,8 @@ export interface Pass {
   leave(): void
 }
 
-/** `shut`: ask the next provider. `full`: it has its hands full, come back. */
-export type Admission = Pass | 'shut' | 'full'
+/** `shut`: ask the next provider. Otherwise it has its hands full, and is to be asked again after a while. */
+export type Admission = Pass | 'shut' | { fullForMs: number }
 
 export interface Guarded {
   app_id: string
@@ -30,20 +32,18 @@ export interface Guarded {
 }
 
 export interface Gates {
-  enter(provider: Guarded): Admission
+  /** Maybe after a moment in the line. */
+  enter(provider: Guarded): Promise<Admission>
   close(): void
 }
 
 export interface GateParts {
   channel: Channel
-  clock: Pick<Clock, 'now'>
+  clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'breakers' | 'beforeReading'>
 }
 
-/** A provider that answers gets more room, as far as it uses it; one that hangs gets less. The most is less than half of what a
- *  channel has in hand at once, so one app cannot have it all. */
-const ROOM = { first: 64, most: 200, least: 4 }
 /** However long a vendor asks to be left alone, we look again after this. */
 const LONGEST_PAUSE_MS = 60_000
 /** Breakers remembered. The one not asked for the longest goes first. */
@@ -52,8 +52,7 @@ const MOST_GATES = 10_000
 interface Gate {
   type: ProviderType
   breaker: Breaker
-  room: number
-  calls: number
+  room: Room
   aloneUntil: number
 }
 
@@ -64,7 +63,7 @@ export function gates({ channel, clock, log, metrics }: GateParts): Gates {
     const key = `${app_id}:${name}`
     const fields = { app_id, channel, provider: name }
     const gate = known.get(key) ?? {
-      ...{ type, room: ROOM.first, calls: 0, aloneUntil: 0 },
+      ...{ type, room: room(clock), aloneUntil: 0 },
       breaker: breaker({ clock, changed: state => log[LEVELS[state]]({ ...fields, state }, 'breaker.changed') }),
     }
     known.delete(key)
@@ -90,46 +89,48 @@ export function gates({ channel, clock, log, metrics }: GateParts): Gates {
         metrics.breakers.set({ channel, provider: type, state }, count.get(`${type} ${state}`) ?? 0)
   })
 
-  return {
-    enter(provider) {
-      const gate = gateOf(provider)
-      if (clock.now() < gate.aloneUntil) return 'shut'
-      const entry = gate.breaker.enter()
-      if (!entry) return 'shut'
-      if (gate.calls >= gate.room) {
+  const isAlone = ({ aloneUntil }: Gate): boolean => clock.now() < aloneUntil
+
+  /** There is a place for it; whether it may be used is the breaker's to say, which may have opened meanwhile. */
+  function admitted(gate: Gate, leave: (result: AttemptResult | null) => void): Admission {
+    const entry = isAlone(gate) ? null : gate.breaker.enter()
+    if (!entry) {
+      leave(null)
+      return 'shut'
+    }
+    return {
+      async run(call) {
+        let result: AttemptResult | null = null
+        try {
+          const called = await entry.run(call, one => one.result === 'failed' || one.result === 'unknown')
+          result = called.result
+          const { retryAfterMs } = called
+          if (retryAfterMs !== null) gate.aloneUntil = clock.now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS)
+          return called
+        } finally {
+          leave(result)
+        }
+      },
+      leave() {
+        leave(null)
         entry.giveUp()
-        return 'full'
-      }
-      gate.calls += 1
-      return {
-        async run(call) {
-          try {
-            const called = await entry.run(call, ({ result }) => result === 'failed' || result === 'unknown')
-            gate.room = roomAfter(called.result, gate)
-            const { retryAfterMs } = called
-            if (retryAfterMs !== null) gate.aloneUntil = clock.now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS)
-            return called
-          } finally {
-            gate.calls -= 1
-          }
-        },
-        leave() {
-          gate.calls -= 1
-          entry.giveUp()
-        },
-      }
+      },
+    }
+  }
+
+  return {
+    async enter(provider) {
+      const gate = gateOf(provider)
+      // Nobody waits for a place that cannot be used.
+      if (isAlone(gate) || gate.breaker.isShut()) return 'shut'
+      const leave = await gate.room.take()
+      return leave === null ? { fullForMs: gate.room.callMs() } : admitted(gate, leave)
     },
     close() {
       for (const { breaker } of known.values()) breaker.shutDown()
       known.clear()
     },
   }
-}
-
-function roomAfter(result: AttemptResult, { room, calls }: Gate): number {
-  if (result === 'unknown') return Math.max(ROOM.least, Math.floor(room / 2))
-  const used = result !== 'failed' && calls * 2 >= room
-  return used ? Math.min(ROOM.most, room + 1) : room
 }
 
 const STATES: readonly BreakerState[] = ['closed', 'open', 'half_open']

@@ -22,6 +22,11 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
     about: 'sends with money, limits and reputation, against the same with none of them',
     run: async () => (await import('./trust.ts')).default(),
   },
+  channel: {
+    about:
+      'messages through channel actors to a provider on loopback, against bare HTTP calls (BENCH_MESSAGES: how many)',
+    run: async () => (await import('./channel.ts')).default(),
+  },
   memory: {
     about: 'what the process uses while it sends and sends, all in one on embedded engines (BENCH_SENDS: how many)',
     run: async () => (await import('./memory.ts')).default(),

@@ -244,18 +244,19 @@ eachStore('failover', fresh => {
     })
   })
 
-  it('gives back what is too much for one provider at once, at no cost', async () => {
+  it('gives back what is too much for one provider that hangs, at no cost', async () => {
     const actor = await withTwo(await fresh())
     const release: (() => void)[] = []
     actor.deeds.first = () => new Promise(resolve => release.push(() => resolve({ reference: null })))
-    const docs = await Promise.all(Array.from({ length: 80 }, () => actor.fresh()))
-    const outcomes = docs.map(doc => actor.deliver(doc))
+    const docs = await Promise.all(Array.from({ length: 70 }, () => actor.fresh()))
+    const inside = docs.slice(0, 64).map(doc => actor.deliver(doc))
     while (release.length < 64) await actor.clock.advance(0)
-    const over = await Promise.race(outcomes)
-    expect(over).to.deep.equal({ kind: 'retry', afterMs: 0 })
+    await actor.clock.advance(7_000)
+    const over = await Promise.all(docs.slice(64).map(doc => actor.deliver(doc)))
+    // The slower it is, the later it is asked again.
+    expect(over).to.deep.equal(Array(6).fill({ kind: 'retry', afterMs: 5_000 }))
     for (const answer of release) answer()
-    const kinds = (await Promise.all(outcomes)).map(({ kind }) => kind)
-    expect(kinds.filter(kind => kind === 'retry')).to.have.length(16)
+    expect((await Promise.all(inside)).map(({ kind }) => kind)).to.deep.equal(Array(64).fill('done'))
     expect(await actor.store.docs('attempts').count({ _id: { $gt: '' } })).to.equal(64)
     expect(new Set(actor.calls)).to.deep.equal(new Set(['first']))
   })

@@ -1,12 +1,10 @@
 import { expect } from 'chai'
 import { createMetrics } from '../../../infra/metrics.ts'
 import type { AttemptResult } from '../../../infra/otps/documents.ts'
-import { gates, type Pass } from '../../../services/channel/gates.ts'
+import { type Admission, gates, type Pass } from '../../../services/channel/gates.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 
-const ROOM = 64
-const MOST = 200
 const shop = { app_id: 'app_shop', name: 'twilio-main', type: 'twilio' } as const
 
 function opened() {
@@ -14,88 +12,51 @@ function opened() {
   const log = capturedLog()
   const metrics = createMetrics()
   const all = gates({ channel: 'sms', clock, log: log.log, metrics })
-  const enter = (provider: Parameters<typeof all.enter>[0] = shop): Pass => {
-    const pass = all.enter(provider)
-    if (typeof pass === 'string') throw new Error(`not let in: ${pass}`)
+  const enter = async (provider: Parameters<typeof all.enter>[0] = shop): Promise<Pass> => {
+    const pass = await all.enter(provider)
+    if (!isPass(pass)) throw new Error(`not let in: ${JSON.stringify(pass)}`)
     return pass
   }
   return {
     ...{ clock, log, metrics, all, enter },
-    call: (result: AttemptResult, retryAfterMs: number | null = null, provider = shop as typeof shop) =>
-      enter(provider).run(async () => ({ result, retryAfterMs })),
-    /** Answered at once, so many together. */
-    async together(result: AttemptResult, many: number): Promise<void> {
-      const passes = Array.from({ length: many }, () => enter())
-      await Promise.all(passes.map(pass => pass.run(async () => ({ result, retryAfterMs: null }))))
-    },
-    /** How many more are let in. */
-    room(): number {
-      const passes: Pass[] = []
-      for (;;) {
-        const pass = all.enter(shop)
-        if (typeof pass === 'string') break
-        passes.push(pass)
-      }
-      for (const pass of passes) pass.leave()
-      return passes.length
-    },
+    call: async (result: AttemptResult, retryAfterMs: number | null = null) =>
+      (await enter()).run(async () => ({ result, retryAfterMs })),
   }
 }
 
+const isPass = (pass: Admission): pass is Pass => typeof pass === 'object' && 'run' in pass
+
 describe('the gate of a provider', () => {
-  it('has room for so many calls at once, apart for every app and provider', () => {
-    const { all, enter } = opened()
-    for (let nth = 0; nth < ROOM; nth += 1) enter()
-    expect(all.enter(shop)).to.equal('full')
+  it('is apart for every app and provider', async () => {
+    const { all, enter, clock } = opened()
+    for (let nth = 0; nth < 64; nth += 1) await enter()
+    await clock.advance(3_000)
+    expect(await all.enter(shop)).to.deep.equal({ fullForMs: 3_000 })
     for (const other of [
       { ...shop, app_id: 'app_other' },
       { ...shop, name: 'twilio-spare' },
     ])
-      expect(all.enter(other)).not.to.be.a('string')
-  })
-
-  it('gives back the room of a call that is over, one way or the other', async () => {
-    const { room, enter, call } = opened()
-    for (const end of [
-      () => call('accepted'),
-      () => call('failed'),
-      () => enter().leave(),
-      () => enter().run(() => Promise.reject(new Error('a bug'))),
-    ]) {
-      await Promise.resolve(end()).catch(() => {})
-      expect(room()).to.equal(ROOM)
-    }
-  })
-
-  it('gives more room to a provider that answers and needs it, up to less than half of what a channel has in hand', async () => {
-    const { room, together, call } = opened()
-    await call('accepted')
-    expect(room(), 'not needed').to.equal(ROOM)
-    await together('accepted', ROOM)
-    expect(room()).to.be.greaterThan(ROOM)
-    for (let nth = 0; nth < 10; nth += 1) await together('accepted', room())
-    expect(room()).to.equal(MOST)
-  })
-
-  it('gives less to one that hangs, and never none', async () => {
-    const { room, call, clock } = opened()
-    await call('unknown')
-    expect(room()).to.equal(ROOM / 2)
-    for (let nth = 0; nth < 8; nth += 1) {
-      await clock.advance(61_000)
-      await call('unknown')
-    }
-    expect(room()).to.equal(4)
+      expect(await all.enter(other)).to.satisfy(isPass)
   })
 
   it('is shut by failures and unknown outcomes, not by recipients', async () => {
     const { all, call } = opened()
     for (let nth = 0; nth < 20; nth += 1) await call('refused')
     for (let nth = 0; nth < 19; nth += 1) await call(nth % 2 ? 'failed' : 'unknown')
-    expect(all.enter(shop)).not.to.be.a('string')
+    expect(await all.enter(shop)).to.satisfy(isPass)
     await call('failed')
-    expect(all.enter(shop)).to.equal('shut')
-    expect(all.enter({ ...shop, app_id: 'app_other' }), 'another’s').not.to.be.a('string')
+    expect(await all.enter(shop)).to.equal('shut')
+    expect(await all.enter({ ...shop, app_id: 'app_other' }), 'another’s').to.satisfy(isPass)
+  })
+
+  it('sends away at once those who wait before it when it is shut', async () => {
+    const { all, enter } = opened()
+    const inside = await Promise.all(Array.from({ length: 64 }, () => enter()))
+    const waiting = [all.enter(shop), all.enter(shop)]
+    for (const pass of inside.slice(0, 32)) await pass.run(async () => ({ result: 'failed', retryAfterMs: null }))
+    expect((await Promise.all(waiting)).map(isPass), 'let in before').to.deep.equal([true, true])
+    const late = all.enter(shop)
+    expect(await late).to.equal('shut')
   })
 
   it('tells of its breaker in the log and in metrics, which name no app', async () => {
@@ -121,12 +82,12 @@ describe('the gate of a provider', () => {
   it('leaves a vendor alone for as long as it asks, and a minute at most', async () => {
     const { all, call, clock } = opened()
     await call('failed', 20_000)
-    expect(all.enter(shop)).to.equal('shut')
+    expect(await all.enter(shop)).to.equal('shut')
     await clock.advance(20_000)
     await call('failed', 3_600_000)
     await clock.advance(59_999)
-    expect(all.enter(shop)).to.equal('shut')
+    expect(await all.enter(shop)).to.equal('shut')
     await clock.advance(1)
-    expect(all.enter(shop)).not.to.be.a('string')
+    expect(await all.enter(shop)).to.satisfy(isPass)
   })
 })

@@ -1,0 +1,170 @@
+// Messages through a channel actor to a provider on loopback, on RabbitMQ and MongoDB: one process against bare HTTP calls from one
+// process, two against one, and one channel beside another whose provider hangs. Everything is queued beforehand; what is told is how
+// fast it arrives, without the first of it.
+import { randomBytes } from 'node:crypto'
+import process from 'node:process'
+import { channelQueue } from '../../infra/broker/topology.ts'
+import { type Clock, systemClock } from '../../infra/clock.ts'
+import { readConfig } from '../../infra/config.ts'
+import { createKeyring } from '../../infra/crypto/keyring.ts'
+import { createLog } from '../../infra/log.ts'
+import type { Channel } from '../../machines/channels.ts'
+import { type Engines, openEngines } from '../../services/main.ts'
+import { up } from '../support/amqp.ts'
+import type { Child } from '../support/child.ts'
+import { deliverBody, issue } from '../support/deliveries.ts'
+import { freshSite, type Site } from '../support/site.ts'
+import { build, launched } from './built.ts'
+import { alternating, quantile } from './measure.ts'
+import { print } from './report.ts'
+import { needsRealEngines, ROUNDS } from './under-load.ts'
+
+const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 6_000)
+/** A process that has just started is still compiling its code. */
+const NOT_COUNTED = Math.floor(MESSAGES / 3)
+const AT_ONCE = 200
+const CHUNK = 500
+
+const secret = (): string => `k1:${randomBytes(32).toString('base64')}`
+
+interface Bench {
+  /** Queues messages, lets these processes work, answers how many arrived per second; beside a channel that hangs already, if told. */
+  round(channels: Channel[][], hanging?: Channel): Promise<number>
+  bare(): Promise<number>
+  stop(): Promise<void>
+}
+
+export default async function channel(): Promise<void> {
+  if (!needsRealEngines('channel')) return
+  await build()
+  const bench = await open()
+  try {
+    const rates = await alternating(
+      {
+        bare: bench.bare,
+        one: () => bench.round([['sms']]),
+        two: () => bench.round([['sms'], ['sms']]),
+        beside: () => bench.round([['sms']], 'telegram'),
+      },
+      ROUNDS,
+    )
+    const median = (name: keyof typeof rates): number => quantile(rates[name], 0.5)
+    const one = { name: 'one channel process', value: median('one') }
+    const per = { unit: 'per second' } as const
+    print({
+      ...{ what: 'messages', ...per, baseline: { name: 'bare HTTP calls, one process', value: median('bare') } },
+      ...{ variants: [one], aim: { says: '≥ 0.5', holds: (_: number, ratio: number) => ratio >= 0.5 } },
+    })
+    print({ what: 'messages', ...per, baseline: one, variants: [{ name: 'two processes', value: median('two') }] })
+    print({
+      ...{ what: 'messages', ...per, baseline: one },
+      variants: [{ name: 'beside a channel whose provider hangs', value: median('beside') }],
+      aim: { says: 'within 10 %', holds: (_: number, ratio: number) => ratio >= 0.9 },
+    })
+  } finally {
+    await bench.stop()
+  }
+}
+
+async function open(): Promise<Bench> {
+  const provider = launched('provider.process', {})
+  const { url } = JSON.parse(await provider.line(line => line.startsWith('{"url"')))
+  const site = await freshSite('real', {
+    ...{ NODE_ENV: 'production', LOG_LEVEL: 'warn', CODE_SECRETS: secret(), DATA_KEYS: secret() },
+    ...{ ADMIN_TOKEN: 'operator-of-the-bench', ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' },
+  })
+  const engines = await enginesOf(site)
+  let rounds = 0
+
+  /** Each round has an app and paths of its own. */
+  async function round(layout: Channel[][], hanging?: Channel): Promise<number> {
+    rounds += 1
+    const path = (name: Channel): string => `/${name === hanging ? 'hang' : 'take'}/${rounds}/${name}`
+    const [counted = 'sms'] = layout.flat()
+    const channels = hanging ? [counted, hanging] : [counted]
+    const app = `app_round${rounds}`
+    const providers = channels.map(name => ({
+      ...{ name, channel: name, type: 'http', config: { url: `${url}${path(name)}` } },
+    }))
+    const companies = [{ id: `cmp_round${rounds}`, name: 'Bench', apps: [{ id: app, name: 'Shop', providers }] }]
+    const BOOTSTRAP_FILE = await site.write('bootstrap.json', { companies })
+    for (const name of channels) await queue(engines, site, name, app)
+    const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE }
+    const start = (names: Channel[]): Child =>
+      launched(
+        'countersign.process',
+        env,
+        names.map(name => `channel:${name}`),
+      )
+    const beside = hanging ? [start([hanging])] : []
+    if (hanging) await arrived(url, path(hanging), 1)
+    const processes = [...layout.map(start), ...beside]
+    const rate = await arriving(url, path(counted))
+    await Promise.all(processes.map(ended))
+    return rate
+  }
+
+  return {
+    round,
+    async bare() {
+      rounds += 1
+      const path = `/take/${rounds}/bare`
+      const calls = launched('bare.calls.process', {}, [url, path, String(MESSAGES), String(AT_ONCE)])
+      const rate = await arriving(url, path)
+      await calls.exited
+      return rate
+    },
+    async stop() {
+      await ended(provider)
+      await engines.broker.close(0)
+      await engines.store.close()
+      await site.wipe()
+    },
+  }
+}
+
+async function enginesOf(site: Site): Promise<Engines> {
+  const engines = openEngines(readConfig(site.env, []), systemClock, createLog({ level: 'silent' }), {
+    prefix: site.prefix,
+  })
+  await up(engines.broker)
+  return engines
+}
+
+/** As the OTP actor leaves it: verifications in the store, and what is to be delivered in the queue. */
+async function queue({ store, broker }: Engines, site: Site, name: Channel, app_id: string): Promise<void> {
+  const { secrets } = readConfig(site.env, [])
+  const keyring = createKeyring({ dataKeys: secrets.data ?? [], codeSecrets: secrets.code ?? [] })
+  const clock: Clock = systemClock
+  for (let first = 0; first < MESSAGES; first += CHUNK) {
+    const docs = Array.from({ length: Math.min(CHUNK, MESSAGES - first) }, () =>
+      issue({ store, keyring, clock }, { mode: 'live', app_id, order: [name] }),
+    )
+    await store.docs('otps').insert(docs)
+    await Promise.all(
+      docs.map(doc => {
+        const body = deliverBody(doc)
+        return broker.publish(channelQueue(name), { id: body.delivery_id, body })
+      }),
+    )
+  }
+}
+
+/** Messages per second, from the first that counts to the last. */
+const arriving = async (url: string, path: string): Promise<number> =>
+  ((MESSAGES - NOT_COUNTED) * 1_000) / (await arrived(url, path, MESSAGES))
+
+/** Waits for so many; answers how long it took from the first that counts. */
+async function arrived(url: string, path: string, many: number): Promise<number> {
+  const headers = { 'x-from': String(NOT_COUNTED), 'x-to': String(many) }
+  for (;;) {
+    const { count, ms } = (await (await fetch(`${url}/arrivals${path}`, { headers })).json()) as Record<string, number>
+    if ((count ?? 0) >= many) return ms ?? 0
+    await new Promise(resolve => setTimeout(resolve, 200))
+  }
+}
+
+async function ended({ process, exited }: Child): Promise<void> {
+  process.kill('SIGTERM')
+  await exited
+}

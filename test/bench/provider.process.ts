@@ -1,0 +1,26 @@
+// A provider that takes everything at once, or, below /hang, says nothing for ever. Tells how many messages came by each path, and when.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+const arrivals = new Map<string, number[]>()
+
+const server = createServer((req, res) => {
+  const path = req.url ?? ''
+  req.on('data', () => {})
+  req.on('end', () => {
+    if (path.startsWith('/arrivals')) {
+      const times = arrivals.get(path.slice('/arrivals'.length)) ?? []
+      const [from, to] = [Number(req.headers['x-from'] ?? 0), Number(req.headers['x-to'] ?? 0)]
+      res.end(JSON.stringify({ count: times.length, ms: (times[to - 1] ?? 0) - (times[from] ?? 0) }))
+      return
+    }
+    const times = arrivals.get(path) ?? []
+    arrivals.set(path, times)
+    times.push(performance.now())
+    if (!path.startsWith('/hang')) res.writeHead(202, { 'content-type': 'application/json' }).end('{}')
+  })
+})
+server.keepAliveTimeout = 60_000
+server.listen(0, '127.0.0.1', () => {
+  console.log(JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }))
+})
