@@ -4,6 +4,7 @@
 // same, `made` remembers what was made, so that the next try can still show it.
 import type { Clock } from '../clock.ts'
 import type { Keyring } from '../crypto/keyring.ts'
+import { openedOrNull } from '../crypto/opened.ts'
 import { replaceBootstrapLists } from '../ip-lists/bootstrap.ts'
 import { hashApiKey, newApiKey } from '../keys.ts'
 import { opened } from '../money/documents.ts'
@@ -89,7 +90,8 @@ async function ensureProviders(appId: string, given: readonly GivenProvider[], {
   for (const [position, { name, channel, type, config }] of given.entries()) {
     const id = providerId(appId, name)
     const sealed = () => keyring.seal(JSON.stringify(config), providerContext(id))
-    const opened = (stored: string) => JSON.parse(keyring.unseal(stored, providerContext(id)))
+    // One that does not open is written anew.
+    const opened = (stored: string) => JSON.parse(openedOrNull(keyring, stored, providerContext(id)) ?? 'null')
     await ensure(docs, id, {
       create: () => ({ _id: id, app_id: appId, name, channel, type, position, config: sealed(), rev: 0 }),
       update: stored => {
@@ -113,7 +115,7 @@ const priceUpdate = (stored: { micros: number }, { micros }: { micros: number })
 /** Answers the secret it had to make. */
 async function ensureWebhook(appId: string, { url, secret }: GivenWebhook, to: Applying): Promise<string | null> {
   const { store, keyring, clock } = to
-  const opened = ({ id, sealed }: WebhookSecret) => keyring.unseal(sealed, webhookSecretContext(appId, id))
+  const opened = ({ id, sealed }: WebhookSecret) => openedOrNull(keyring, sealed, webhookSecretContext(appId, id))
   const current = (value: string): WebhookSecret =>
     sealedSecret(keyring, value, { app_id: appId, state: 'current', now: clock.now() })
   const triedBefore = to.made.has(appId)

@@ -1,8 +1,10 @@
 // Reads tenants for the services: settings resolved, configs and secrets opened. Nothing is kept: caches are their users'.
+// What was sealed with a key that is gone is left out: an app loses a provider by it, not all of them.
 import type { Channel } from '../../machines/channels.ts'
 import type { SavedEndpoint } from '../../machines/endpoint.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import type { Keyring } from '../crypto/keyring.ts'
+import { openedOrNull } from '../crypto/opened.ts'
 import type { CountersignStore } from '../store/collections.ts'
 import {
   type ApiKey,
@@ -69,17 +71,20 @@ export const tenancy = ({
     const stored = await store.docs('providers').find({ app_id: appId }, page)
     return stored
       .filter(provider => channel === undefined || provider.channel === channel)
-      .map(({ _id, app_id, name, channel, type, config }) => {
-        const opened: unknown = JSON.parse(keyring.unseal(config, providerContext(_id)))
-        return { app_id, name, channel, ...resolveProvider(type, opened) }
+      .flatMap(({ _id, app_id, name, channel, type, config }) => {
+        const opened = openedOrNull(keyring, config, providerContext(_id))
+        if (opened === null) return []
+        const written: unknown = JSON.parse(opened)
+        return [{ app_id, name, channel, ...resolveProvider(type, written) }]
       })
   },
 
   async webhook(appId) {
     const stored = (await store.docs('webhooks').get([appId])).get(appId)
     if (!stored) return null
-    const secrets = stored.secrets.map(({ id, state, sealed, expires_at }) => {
-      return { id, state, secret: keyring.unseal(sealed, webhookSecretContext(appId, id)), expires_at }
+    const secrets = stored.secrets.flatMap(({ id, state, sealed, expires_at }) => {
+      const secret = openedOrNull(keyring, sealed, webhookSecretContext(appId, id))
+      return secret === null ? [] : [{ id, state, secret, expires_at }]
     })
     const { url, status, life } = stored
     return { app_id: appId, url, status, secrets, ...(life ? { life } : {}) }

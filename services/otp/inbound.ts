@@ -34,8 +34,8 @@ export const receiving = (parts: InboundParts) => {
   const { broker, keyring, clock, log, metrics, apps, otps, funds, commit } = parts
 
   /** What a message that names a verification comes to, in a word. */
-  async function said(id: string, doc: OtpDoc, reference: string, report: MessageReport): Promise<string> {
-    const { app_id, mode, sealed_from, at } = report
+  async function said(id: string, doc: OtpDoc, report: MessageReport): Promise<string> {
+    const { app_id, mode, sealed_from, references, at } = report
     const from = keyring.unseal(sealed_from, inFlight.from)
     const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
     // Anyone can be sent a link and made to open it: only the recipient's own message counts.
@@ -43,8 +43,10 @@ export const receiving = (parts: InboundParts) => {
     const event_id = newId('evt', clock.now())
     const prices = await funds.pricesFor(doc.mode, doc.context.recipient)
     const committed = await commit(doc._id, null, {
-      command: () => ({
-        ...{ id: `${id}:${doc._id}`, type: 'message.received', at, reference, prices, event_id },
+      // Of the references in the message the one it waits for now, if it is there.
+      command: ({ context: { link } }) => ({
+        ...{ id: `${id}:${doc._id}`, type: 'message.received', at, prices, event_id },
+        reference: references.find(reference => reference === link?.reference) ?? '',
         delivery_id: newId('dlv', clock.now()),
       }),
       reserve: async (next, doc) => reserveMessage(parts, await apps.get(doc.app_id), next, doc),
@@ -67,14 +69,16 @@ export const receiving = (parts: InboundParts) => {
   }
 
   async function receive(id: string, report: MessageReport): Promise<void> {
-    let known = false
-    for (const reference of report.references) {
-      const [doc] = await otps.find({ reference }, { sort: { reference: 1 }, limit: 1 })
-      if (!doc) continue
-      known = true
-      noteMessage(report, await said(id, doc, reference, report), doc._id)
-    }
-    if (!known) noteMessage(report, 'unknown_reference')
+    const { references } = report
+    const look = async (): Promise<OtpDoc[]> =>
+      references.length === 0
+        ? []
+        : otps.find({ reference: { $in: references } }, { sort: { reference: 1 }, limit: references.length })
+    const first = await look()
+    // When keys rotate, a reference may change its index just as it is looked for. Then it is found the second time.
+    const named = first.length > 0 ? first : await look()
+    for (const doc of named) noteMessage(report, await said(id, doc, report), doc._id)
+    if (named.length === 0) noteMessage(report, 'unknown_reference')
   }
 
   /** Whatever changes nothing is on record: a stranger's message may be somebody made to approve another's sign-in. */

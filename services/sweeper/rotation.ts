@@ -49,8 +49,10 @@ export function rotationSweeps({ store, keyring, clock, log, metrics }: Rotation
       return fresh
     }
     const same = found.keys[0] === keyring.keyIds[0] && keyring.keyIds.every(id => found.keys.includes(id))
-    // A process that knows one key only has nothing to renew with it: it is the one that was not restarted.
-    if (same || keyring.keyIds.length < 2) return same ? found : null
+    // A key that was taken away and is back may open what could not be opened meanwhile.
+    if (same) return found.keys.length === keyring.keyIds.length ? found : save(found, { keys: [...keyring.keyIds] })
+    // A process that knows one key, and not the current one, has nothing to renew with: it is the one that was not restarted.
+    if (keyring.keyIds.length < 2) return null
     const { _id, rev, ...fresh } = begun()
     log.info({ key_ids: fresh.keys }, 'rotation.begun')
     return save(found, fresh)

@@ -4,9 +4,10 @@ import { createKeyring } from '../../infra/crypto/keyring.ts'
 import type { COLLECTIONS, CountersignStore } from '../../infra/store/collections.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
 
-export const testKeyring = () =>
+/** Data keys by number, the current one first. */
+export const testKeyring = (...dataKeys: number[]) =>
   createKeyring({
-    dataKeys: [{ id: 'd1', key: Buffer.alloc(32, 1) }],
+    dataKeys: (dataKeys.length > 0 ? dataKeys : [1]).map(nth => ({ id: `d${nth}`, key: Buffer.alloc(32, nth) })),
     codeSecrets: [{ id: 'c1', key: Buffer.alloc(32, 2) }],
   })
 

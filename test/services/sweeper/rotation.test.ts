@@ -1,0 +1,209 @@
+// Rotation of DATA_KEYS by itself, on a store of a test's own: what is renewed, what is left, and what a crash or a race does to it.
+import { expect } from 'chai'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { createMetrics } from '../../../infra/metrics.ts'
+import { recipientIndexes } from '../../../infra/otps/counting.ts'
+import { atRest, referenceIndex, SANDBOX_SCOPE } from '../../../infra/otps/sealing.ts'
+import { ROTATION, type RotationDoc } from '../../../infra/privacy/documents.ts'
+import type { CountersignStore } from '../../../infra/store/collections.ts'
+import { providerContext } from '../../../infra/tenancy/documents.ts'
+import { tenancy } from '../../../infra/tenancy/tenancy.ts'
+import { sealedSecret } from '../../../infra/tenancy/webhook.minting.ts'
+import { rotationSweeps } from '../../../services/sweeper/rotation.ts'
+import { capturedLog } from '../../support/captured-log.ts'
+import { type TestClock, testClock } from '../../support/clock.ts'
+import { actorOn, type TestActor } from '../../support/otp.actor.ts'
+import { eachStore } from '../../support/stores.ts'
+import { testKeyring, watched } from '../../support/tenancy.ts'
+
+const LINK = { mode: 'link_code', business_number: '+15550001111' }
+const WORLD = { app_id: 'app_1', mode: 'test' } as const
+const TO = '+14155550123'
+
+eachStore('rotation', fresh => {
+  const [before, during, after] = [testKeyring(1), testKeyring(2, 1), testKeyring(2)]
+  let store: CountersignStore
+  let clock: TestClock
+  let actor: TestActor
+  beforeEach(async () => {
+    store = await fresh()
+    clock = testClock()
+    const settings = { channels: { whatsapp: LINK }, routing: { default: ['whatsapp'] } }
+    await store.docs('apps').insert([
+      { _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: {}, created_at: 0, rev: 0 },
+      { _id: 'app_2', company_id: 'cmp_1', name: 'Chat', settings: settings as object, created_at: 0, rev: 0 },
+    ])
+    actor = await actorOn(store, before)
+  })
+  afterEach(() => actor.close())
+
+  const send = async (app = 'app_1', recipient = TO): Promise<string> =>
+    (await actor.send({ company: 'cmp_1', app, recipient })).otp_id
+  const otp = async (id: string) => {
+    const doc = (await store.docs('otps').get([id])).get(id)
+    if (!doc) throw new Error('it is gone')
+    return doc
+  }
+  const state = async (): Promise<RotationDoc | undefined> =>
+    (await store.docs('rotations').get([ROTATION])).get(ROTATION)
+  const sweeper = (keyring: Keyring = during, on = store) => {
+    const captured = capturedLog()
+    const parts = { store: on, keyring, clock, log: captured.log, metrics: createMetrics() }
+    const rotate = rotationSweeps(parts).rotation ?? (async () => 0)
+    return { captured, metrics: parts.metrics, rotate: () => rotate([0]) }
+  }
+  const finish = async (keyring: Keyring = during): Promise<RotationDoc> => {
+    const { rotate } = sweeper(keyring)
+    for (let turns = 0; turns < 50; turns += 1) {
+      await rotate()
+      const now = await state()
+      if (now?.state === 'done') return now
+    }
+    throw new Error('it does not end')
+  }
+
+  it('renews every text and index of a verification, and nothing else', async () => {
+    const id = await send('app_2')
+    const old = await otp(id)
+    expect((await finish()).renewed_in_all).to.equal(1)
+    const renewed = await otp(id)
+    const { context } = renewed
+    expect(after.unseal(context.recipient.sealed, atRest.recipient(id))).to.equal(TO)
+    expect(after.unseal(context.code.salt, atRest.salt(id))).to.be.a('string')
+    const url = after.unseal(context.link?.sealed_url ?? '', atRest.link(id))
+    expect(after.unseal(renewed.first.sealed_action_url ?? '', atRest.link(id))).to.equal(url)
+    const reference = new URL(url).searchParams.get('text')?.match(/[2-9A-HJ-NP-Z]{16}/)?.[0] ?? ''
+    expect(renewed.reference).to.equal(referenceIndex(after, reference)).and.to.equal(context.link?.reference)
+    const [index] = recipientIndexes(after, { ...WORLD, app_id: 'app_2' }, TO)
+    expect(renewed.recipient).to.equal(index).and.to.equal(context.recipient.index)
+    expect(renewed.rev).to.equal(old.rev + 1)
+    const { recipient: _, link: __, code: ___, ...rest } = context
+    const { recipient: ____, link: _____, code: ______, ...was } = old.context
+    expect(rest).to.deep.equal(was)
+    expect(JSON.stringify(renewed)).to.not.include('v1.d1.')
+  })
+
+  it('renews the configs of providers and the secrets of webhooks', async () => {
+    const _id = 'app_1:inbox'
+    const config = before.seal('{}', providerContext(_id))
+    const place = { app_id: 'app_1', name: 'inbox', channel: 'sms', type: 'sandbox', position: 0 } as const
+    await store.docs('providers').insert([{ _id, ...place, config, rev: 1 }])
+    const secrets = (['current', 'next'] as const).map(which =>
+      sealedSecret(before, `whsec_${which}`, { app_id: 'app_1', state: which, now: 0 }),
+    )
+    await store.docs('webhooks').insert([{ _id: 'app_1', url: 'https://x.example', status: 'active', secrets, rev: 1 }])
+    await finish()
+    const reader = tenancy({ store, keyring: after })
+    expect(await reader.providers('app_1')).to.have.length(1)
+    const opened = (await reader.webhook('app_1'))?.secrets.map(({ secret }) => secret)
+    expect(opened).to.deep.equal(['whsec_current', 'whsec_next'])
+  })
+
+  it('takes counters and messages of the sandbox along', async () => {
+    const id = await send()
+    const [delivery] = (await otp(id)).context.deliveries
+    const message = { app_id: 'app_1', company_id: 'cmp_1', otp_id: id, generation: 1, locale: 'en', at: 0 }
+    const recipient = before.index(SANDBOX_SCOPE, TO)
+    const _id = delivery?.delivery_id ?? ''
+    await store.docs('sandbox_messages').insert([{ ...message, _id, recipient, purge_at: new Date(2 ** 42) }])
+    await finish()
+    const [kept] = [...(await store.docs('sandbox_messages').get([_id])).values()]
+    expect(kept?.recipient).to.equal(after.index(SANDBOX_SCOPE, TO))
+    const [index] = recipientIndexes(after, WORLD, TO)
+    const names = ['messages', 'sends'].map(what => `app_1:test:${what}:${index}`)
+    const counters = await store.docs('counters').get(names)
+    expect(names.map(name => Object.values(counters.get(name)?.windows ?? {}).map(one => one.count))).to.deep.equal([
+      [1],
+      [1, 1],
+    ])
+  })
+
+  it('loses no change that comes in between, and is made again after it', async () => {
+    const id = await send()
+    let overtaken = 0
+    const raced = watched(store, {
+      async before(call) {
+        if (call !== 'otps.change' || overtaken > 1) return
+        overtaken += 1
+        await store
+          .docs('otps')
+          .change([{ _id: id, rev: (await otp(id)).rev, update: { $inc: { 'context.sends': 1 } } }])
+      },
+    })
+    const { rotate } = sweeper(during, raced)
+    while ((await state())?.state !== 'done') await rotate()
+    const { context } = await otp(id)
+    expect(context.sends).to.equal(3)
+    expect(after.unseal(context.recipient.sealed, atRest.recipient(id))).to.equal(TO)
+  })
+
+  it('goes on where another was cut off, whatever it had done', async () => {
+    const ids = [await send(), await send('app_2', '+14155550124')]
+    for (const call of ['counters.insert', 'otps.change', 'rotations.change']) {
+      const dying = watched(store, {
+        before(made) {
+          if (made === call) throw new Error('killed')
+        },
+      })
+      await sweeper(during, dying)
+        .rotate()
+        .catch(() => {})
+    }
+    await finish()
+    for (const id of ids) expect(JSON.stringify(await otp(id))).to.not.include('v1.d1.')
+  })
+
+  it('is done only after a pass that found nothing to renew, and says how far it is', async () => {
+    await send()
+    const { captured, metrics, rotate } = sweeper()
+    while ((await state())?.state !== 'done') await rotate()
+    expect(await state()).to.include({ pass: 2, looked: 1, renewed: 0, unsealable: 0, renewed_in_all: 1 })
+    expect(captured.output()).to.include('rotation.done')
+    expect((await metrics.render()).body).to.include('countersign_key_rotation{what="done"} 1')
+  })
+
+  it('takes notice of a process that still seals with the older key', async () => {
+    await finish()
+    const late = await send()
+    await clock.advance(60_000)
+    const { rotate } = sweeper()
+    await rotate()
+    expect((await state())?.state).to.equal('running')
+    expect((await finish()).state).to.equal('done')
+    expect(JSON.stringify(await otp(late))).to.not.include('v1.d1.')
+  })
+
+  it('skips what does not open, and says so', async () => {
+    const id = await send()
+    await sweeper()
+      .rotate()
+      .catch(() => {})
+    await store.docs('rotations').remove({ _id: ROTATION }, 1)
+    const lost = await send()
+    await store.docs('otps').modify({ _id: lost }, { $set: { 'context.code.salt': 'v1.d7.AAAA' } })
+    const { captured, rotate } = sweeper()
+    while ((await state())?.state !== 'done') await rotate()
+    expect(await state()).to.include({ unsealable: 1 })
+    expect(captured.output()).to.include('rotation.left_unsealable')
+    for (const each of [id, lost]) expect(JSON.stringify(await otp(each))).to.not.include('v1.d1.')
+  })
+
+  it('that lost its older key too early ends, reports what is left, and begins anew when the key is back', async () => {
+    const id = await send()
+    await sweeper(
+      during,
+      watched(store, { before: call => call === 'otps.change' && Promise.reject(new Error('away')) }),
+    )
+      .rotate()
+      .catch(() => {})
+    expect(await finish(after)).to.include({ unsealable: 1 })
+    expect(await sweeper().rotate()).to.equal(0)
+    expect(await finish()).to.include({ unsealable: 0, renewed_in_all: 1 })
+    expect(JSON.stringify(await otp(id))).to.not.include('v1.d1.')
+  })
+
+  it('is nobody’s business while there is one key', async () => {
+    await sweeper(before).rotate()
+    expect(await state()).to.equal(undefined)
+  })
+})
