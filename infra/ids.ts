@@ -3,7 +3,7 @@
 // a reason to refuse it.
 import { pooledRandom } from './crypto/random.ts'
 
-export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud' | 'ipv'
+export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud' | 'ipv' | 'frd'
 /** As many random bytes as asked. */
 export type Random = (size: number) => Uint8Array
 
@@ -48,4 +48,5 @@ const SHAPES: Readonly<Record<IdPrefix, RegExp>> = {
   evt: shape('evt'),
   aud: shape('aud'),
   ipv: shape('ipv'),
+  frd: shape('frd'),
 }

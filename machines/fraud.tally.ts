@@ -15,7 +15,8 @@ export interface Tally {
   days: Stretch[]
 }
 
-/** Of verifications that began at a time: so many more were sent, or turned out never to have gone; so many were proved. */
+/** Of verifications that began at a time, so many more were sent, so many more proved. A delivery that failed stays sent: whoever
+ *  pumps may well run the network that says so. */
 export interface TallyNews {
   at: number
   sent: number
@@ -53,7 +54,7 @@ function added(stretches: readonly Stretch[], news: readonly TallyNews[], length
   for (const { at: moment, sent, verified } of news) {
     const at = Math.floor(moment / length)
     const before = all.get(at) ?? { at, sent: 0, verified: 0 }
-    all.set(at, { at, sent: Math.max(0, before.sent + sent), verified: Math.max(0, before.verified + verified) })
+    all.set(at, { at, sent: before.sent + sent, verified: before.verified + verified })
   }
   return [...all.values()].sort((one, other) => one.at - other.at)
 }

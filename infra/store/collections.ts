@@ -1,6 +1,8 @@
 // Every collection there is, with the indexes its lookups need. Both adapters create them from this table.
+import type { BlockDoc, DecisionDoc, TallyDoc } from '../fraud/documents.ts'
 import type { IpChunkDoc, IpListDoc } from '../ip-lists/documents.ts'
 import type { LedgerDoc } from '../money/documents.ts'
+import type { SpendDoc } from '../money/spending.ts'
 import type {
   AttemptDoc,
   AuditDoc,
@@ -50,6 +52,13 @@ export const COLLECTIONS = {
   leases: collection<LeaseDoc>({ indexes: [] }),
   rotations: collection<RotationDoc>({ indexes: [] }),
   counters: collection<CounterDoc>({ indexes: [], purged: true }),
+  fraud_tallies: collection<TallyDoc>({ indexes: [{ fields: { app_id: 1, _id: 1 } }], purged: true }),
+  fraud_blocks: collection<BlockDoc>({ indexes: [], purged: true }),
+  fraud_decisions: collection<DecisionDoc>({
+    indexes: [{ fields: { app_id: 1, _id: -1 } }, { fields: { app_id: 1, mode: 1, recipient: 1, _id: -1 } }],
+    purged: true,
+  }),
+  spend: collection<SpendDoc>({ indexes: [], purged: true }),
   attempts: collection<AttemptDoc>({
     indexes: [{ fields: { app_id: 1, provider: 1, reference: 1 }, partial: { reference: { $gt: '' } } }],
     purged: true,

@@ -22,12 +22,15 @@ import { apps } from './apps.ts'
 import { audit } from './audit.ts'
 import { auditing } from './audited.ts'
 import { companies } from './companies.ts'
+import { erase } from './erase.ts'
 import { events } from './events.ts'
+import { fraud } from './fraud.ts'
 import { ipLists } from './ip-lists.ts'
 import { keys } from './keys.ts'
 import { money } from './money.ts'
 import { paging } from './paging.ts'
 import { prices } from './prices.ts'
+import { privacy } from './privacy.ts'
 import { providers } from './providers.ts'
 import { bodies } from './requests.ts'
 import { route } from './route.ts'
@@ -50,7 +53,7 @@ export interface DashboardParts {
 
 const RESOURCES: readonly Resource[] = [
   ...[companies, money, prices, apps, keys, providers, webhook, webhookRotation, events],
-  ...[verifications, route, ipLists, sandbox, audit],
+  ...[verifications, fraud, route, ipLists, sandbox, erase, privacy, audit],
 ]
 
 export function dashboard(parts: DashboardParts): Service {

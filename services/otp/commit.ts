@@ -33,10 +33,12 @@ export interface CommitParts {
   otps: Pick<Docs<OtpDoc>, 'get' | 'change'>
   relay(otp_id: string, effects: readonly Outgoing[]): void
   lately: Lately
+  /** Told of every change that was saved. */
+  changed?(before: OtpDoc, after: OtpDoc): void
 }
 
 export const committing =
-  ({ otps, relay, lately }: CommitParts): Commit =>
+  ({ otps, relay, lately, changed }: CommitParts): Commit =>
   async (otp_id, owner, intent) => {
     let reservation: Reservation | null = null
     let reservedFor: string | undefined
@@ -70,6 +72,7 @@ export const committing =
       const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update: saving(doc, next, effects) }])
       if (answer === 'won') {
         lately.keep(saved)
+        changed?.(doc, saved)
         relay(otp_id, effects)
         return { doc: saved, reply: next.reply }
       }

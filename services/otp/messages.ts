@@ -6,46 +6,45 @@ import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { atRest } from '../../infra/otps/sealing.ts'
 import { magicOf } from '../../machines/magic.ts'
 import type { Step } from '../../machines/otp.step.ts'
+import { isGeoBlocked } from '../../machines/routing.ts'
 import type { KnownApp } from './apps.ts'
+import type { Caps } from './caps.ts'
+import type { Guard } from './fraud.ts'
 import type { Funds } from './funds.ts'
 import type { Limits } from './limits.ts'
 import { messageQuota } from './quotas.ts'
-import { type Reservation, reserve } from './reserve.ts'
+import { geoBlocked } from './refusals.ts'
+import { joined, type Reservation, reserve } from './reserve.ts'
 
 export interface MessageParts {
   keyring: Pick<Keyring, 'unseal' | 'indexes'>
   limits: Limits
+  guard: Pick<Guard, 'check'>
+  caps: Pick<Caps, 'take'>
   funds: Funds
 }
 
+const NOTHING: Reservation = { undo: async () => {} }
+
 export async function reserveMessage(
-  { keyring, limits, funds }: MessageParts,
+  { keyring, limits, guard, caps, funds }: MessageParts,
   app: Pick<KnownApp, 'settings'> | null,
   next: Step,
   doc: OtpDoc,
 ): Promise<Reservation> {
-  const isMessage = next.saved.context.deliveries.length > doc.context.deliveries.length
-  if (!isMessage || !app) return NOTHING
-  const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
+  const { last_commands, context: otp } = next.saved
+  if (otp.deliveries.length <= doc.context.deliveries.length || !app) return NOTHING
+  const { country } = otp.recipient
+  // Blocked since it was sent.
+  if (isGeoBlocked(app.settings, country)) return { ...NOTHING, refusal: geoBlocked(country) }
+  const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(doc._id))
   const isMagic = doc.mode === 'test' && magicOf(recipient) !== null
   const counted = await reserve(
     limits,
     isMagic ? [] : [messageQuota(doc, recipientIndexes(keyring, doc, recipient), app.settings.limits)],
   )
-  return counted.refusal ? counted : withFunds(counted, () => funds.take(next.saved.context))
-}
-
-const NOTHING: Reservation = { undo: async () => {} }
-
-/** Money comes last: what there is none for gives back what was counted for it. */
-export async function withFunds(counted: Reservation, take: () => Promise<Reservation>): Promise<Reservation> {
-  const paid = await take().catch(async error => {
-    await counted.undo().catch(() => {})
-    throw error
-  })
-  if (paid.refusal) {
-    await counted.undo()
-    return paid
-  }
-  return { undo: async () => void (await Promise.all([counted.undo(), paid.undo()])) }
+  const command_id = last_commands.at(-1)?.id ?? ''
+  const guarded = await joined(counted, () => guard.check({ command_id, otp, recipient, app, free: null }))
+  const capped = await joined(guarded, () => caps.take(otp, app.settings))
+  return joined(capped, () => funds.take(otp))
 }

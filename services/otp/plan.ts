@@ -7,10 +7,11 @@ import type { Channel } from '../../machines/channels.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 import { type Magic, magicOf } from '../../machines/magic.ts'
 import { maskEmail, maskPhone } from '../../machines/masking.ts'
-import type { KeyKind, Mode } from '../../machines/otp.ts'
+import type { KeyKind, Mode, Prices } from '../../machines/otp.ts'
 import { firstUsable, isGeoBlocked, orderFor, usableChannels } from '../../machines/routing.ts'
+import type { WhatsAppMode } from '../../machines/settings.ts'
 import type { KnownApp } from './apps.ts'
-import { abusiveAddress, limited, refused } from './refusals.ts'
+import { abusiveAddress, geoBlocked, limited, refused } from './refusals.ts'
 import type { Reputation } from './reputation.ts'
 
 export interface Wish {
@@ -31,6 +32,8 @@ export interface Plan {
   /** Nothing can be paid: refused once all else is granted. */
   penniless: boolean
   order: Channel[]
+  /** In no order. */
+  usable: Channel[]
   channel: Channel
 }
 
@@ -42,8 +45,7 @@ export function planSend({ recipient: text, mode, caller, app, reputation }: Wis
     return refused('InvalidRecipientError', 'It must be a valid E.164 phone number or email address.')
 
   const country = recipient.kind === 'phone' ? recipient.country : null
-  if (isGeoBlocked(app.settings, country) || fated(magic, 'GeoBlockedError'))
-    return refused('GeoBlockedError', `Numbers of ${country ?? 'this country'} are not served by this app.`)
+  if (isGeoBlocked(app.settings, country) || fated(magic, 'GeoBlockedError')) return geoBlocked(country)
 
   const { settings } = app
   const whatsapp = settings.channels.whatsapp.mode
@@ -62,8 +64,19 @@ export function planSend({ recipient: text, mode, caller, app, reputation }: Wis
   const masked =
     recipient.kind === 'phone' ? maskPhone(recipient.value, recipient.callingCode) : maskEmail(recipient.value)
   const penniless = fated(magic, 'InsufficientFundsError')
-  return { recipient, masked, country, magic: magic !== null, penniless, order, channel }
+  return { recipient, masked, country, magic: magic !== null, penniless, order, usable, channel }
 }
+
+/** Where a text message could go instead, for nothing: the first other channel of the order without a price. A text message is never
+ *  for nothing, whatever the price list says: somebody pays for it. */
+export const freeChannel = ({ order, usable }: Plan, prices: Prices, whatsapp: WhatsAppMode): Channel | null =>
+  order.find(
+    channel =>
+      channel !== 'sms' &&
+      usable.includes(channel) &&
+      // Approved by the user's own message, it sends none.
+      (!prices[channel] || (channel === 'whatsapp' && whatsapp === 'link_inbound')),
+  ) ?? null
 
 const MAGIC_WAIT_MS = 60_000
 

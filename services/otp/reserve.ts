@@ -34,6 +34,20 @@ export async function reserve(
   return { refusal, undo: async () => {} }
 }
 
+/** One after the other: what the second refuses gives back what the first took. */
+export async function joined(first: Reservation, second: () => Promise<Reservation>): Promise<Reservation> {
+  if (first.refusal) return first
+  const more = await second().catch(async error => {
+    await first.undo().catch(() => {})
+    throw error
+  })
+  if (more.refusal) {
+    await first.undo()
+    return more
+  }
+  return { undo: async () => void (await Promise.all([first.undo(), more.undo()])) }
+}
+
 function refusalIn(answers: readonly Asked[]): Refusal | undefined {
   for (const { quota, taken } of answers) if (!taken.granted) return limited(quota.scope, taken.retry_after_ms)
   return undefined

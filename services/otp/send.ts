@@ -1,4 +1,4 @@
-// Accepting a send: a short saga, every step repeatable.   claim → checks → counters → money → the verification
+// Accepting a send: a short saga, every step repeatable.  claim → checks → counters → fraud guard → money → the verification
 // A refusal undoes what went before. What a crash leaves behind is a claim that the next caller or the sweeper takes over, and
 // counts that slide out of their windows.
 import { randomBytes } from 'node:crypto'
@@ -12,20 +12,22 @@ import { partitionOf } from '../../infra/otps/partition.ts'
 import { atRest, inFlight } from '../../infra/otps/sealing.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
+import type { Channel } from '../../machines/channels.ts'
 import { step } from '../../machines/otp.step.ts'
 import type { Otp, Prices } from '../../machines/otp.ts'
 import { verificationView } from '../../machines/view.ts'
 import type { KnownApp } from './apps.ts'
+import type { Caps } from './caps.ts'
 import type { Claims } from './claims.ts'
+import type { Guard, Suspect } from './fraud.ts'
 import { type Funds, SHORT } from './funds.ts'
 import type { Lately } from './lately.ts'
 import type { Limits } from './limits.ts'
 import { linkFor } from './links.ts'
-import { withFunds } from './messages.ts'
-import { type Plan, planSend } from './plan.ts'
+import { freeChannel, type Plan, planSend } from './plan.ts'
 import { sendQuotas } from './quotas.ts'
 import type { Reputation } from './reputation.ts'
-import { type Reservation, reserve } from './reserve.ts'
+import { joined, type Reservation, reserve } from './reserve.ts'
 
 type SendCall = Extract<OtpCall, { type: 'otp.send' }>
 
@@ -38,11 +40,13 @@ export interface SendParts {
   otps: Pick<Docs<OtpDoc>, 'insert' | 'get'>
   relay: Relay
   funds: Funds
+  guard: Guard
+  caps: Pick<Caps, 'take'>
   lately: Pick<Lately, 'keep'>
 }
 
 export const sending = (parts: SendParts) => {
-  const { keyring, claims, limits, otps, relay, lately, funds } = parts
+  const { keyring, claims, limits, otps, relay, lately, funds, guard, caps } = parts
 
   /** The checks that need no counting, then the counting. Nothing is left behind by a refusal. */
   async function prepare(command_id: string, otp_id: string, call: SendCall, app: KnownApp): Promise<Prepared> {
@@ -59,19 +63,32 @@ export const sending = (parts: SendParts) => {
     const indexes = recipientIndexes(keyring, call.by, plan.recipient.value)
     const [index = ''] = indexes
     const prices = await funds.pricesFor(call.by.mode, plan)
-    const doc = begun(parts, { command_id, otp_id, call, app, plan, index, address, prices })
+    const beginning = { command_id, otp_id, call, app, plan, index, address, prices }
+    const planned = begun(parts, beginning)
     const quotas = sendQuotas(keyring, {
       ...call.by,
       limits: app.settings.limits,
       recipient: plan.magic ? null : indexes,
       address: known,
-      message: doc.context.link === null,
+      message: planned.context.link === null,
     })
-    const counted = await reserve(limits, quotas)
-    if (counted.refusal) return { refusal: counted.refusal }
-    const { refusal, undo } = await withFunds(counted, () => pay(doc.context, plan, prices))
+    let moved: Channel | undefined
+    const guarded = await joined(await reserve(limits, quotas), async () => {
+      const answer = await guard.check(suspect(beginning, planned))
+      moved = answer.moved
+      return answer
+    })
+    if (guarded.refusal) return { refusal: guarded.refusal }
+    const doc = moved ? begun(parts, { ...beginning, plan: { ...plan, channel: moved } }) : planned
+    const capped = await joined(guarded, () => caps.take(doc.context, app.settings))
+    const { refusal, undo } = await joined(capped, () => pay(doc.context, plan, prices))
     return refusal ? { refusal } : { doc, undo }
   }
+
+  const suspect = ({ command_id, app, plan, prices }: Beginning, { context: otp }: OtpDoc): Suspect => ({
+    ...{ command_id, otp, app, recipient: plan.recipient.value },
+    free: freeChannel(plan, prices, otp.whatsapp),
+  })
 
   const pay = async (otp: Otp, { penniless }: Plan, prices: Prices): Promise<Reservation> =>
     penniless ? SHORT : otp.link === null ? funds.take(otp) : funds.afford(otp, prices)
@@ -80,6 +97,7 @@ export const sending = (parts: SendParts) => {
     const [answer] = await otps.insert([doc])
     if (answer === 'inserted') {
       lately.keep(doc)
+      guard.changed(null, doc)
       relay(doc._id, doc.outbox)
       return { kind: 'verification', verification: doc.first }
     }

@@ -3,11 +3,14 @@
 import type { Broker, Message } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { fraudCounts } from '../../infra/fraud/counts.ts'
+import { keepingDecisions } from '../../infra/fraud/decisions.ts'
 import type { Service } from '../../infra/host.ts'
 import type { Logger } from '../../infra/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { accounting } from '../../infra/money/accounts.ts'
 import { pricing } from '../../infra/money/prices.ts'
+import { spending } from '../../infra/money/spending.ts'
 import { relaying } from '../../infra/otps/outbox.ts'
 import { serially } from '../../infra/serially.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
@@ -17,9 +20,11 @@ import { Unavailable } from '../../infra/unavailable.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import { knownApps } from './apps.ts'
 import { canceling } from './cancel.ts'
+import { capping } from './caps.ts'
 import { claiming } from './claims.ts'
 import { type Commit, committing } from './commit.ts'
 import { exchanging } from './exchange.ts'
+import { fraudGuard } from './fraud.ts'
 import { funding } from './funds.ts'
 import { lately } from './lately.ts'
 import { limits } from './limits.ts'
@@ -51,13 +56,17 @@ export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): 
   const relay = relaying({ broker, otps, clock, log })
   const inTurn = serially()
   const recent = lately()
-  const racing = committing({ otps, relay, lately: recent })
+  const counters = limits({ counters: groupedDocs(store.docs('counters')), clock })
+  const counts = fraudCounts({ store, clock, log })
+  const decisions = keepingDecisions({ decisions: groupedDocs(store.docs('fraud_decisions')), clock, log })
+  const guard = fraudGuard({ keyring, clock, log, limits: counters, apps, counts, decisions })
+  const racing = committing({ otps, relay, lately: recent, changed: guard.changed })
   const commit: Commit = (otp_id, owner, intent) => inTurn(otp_id, () => racing(otp_id, owner, intent))
   const accounts = accounting({ store, clock, log })
   const funds = funding({ accounts, prices: pricing({ prices: store.docs('prices'), clock }) })
   const parts = {
     ...{ broker, keyring, clock, log, metrics, otps, apps, claims, relay, commit, accounts, funds, lately: recent },
-    limits: limits({ counters: groupedDocs(store.docs('counters')), clock }),
+    ...{ limits: counters, guard, caps: capping(spending(store.docs('spend'))) },
     reputation: reputations({ store, clock, log }),
   }
   const [send, resend, verify] = [sending(parts), resending(parts), verifying(parts)]
@@ -95,7 +104,7 @@ export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): 
     ],
     async stop() {
       await relay.settled()
-      await accounts.settled()
+      await Promise.all([accounts.settled(), counts.settled(), decisions.settled()])
     },
   }
 }

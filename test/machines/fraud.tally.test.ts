@@ -27,12 +27,6 @@ describe('a tally of sends', () => {
     expect(recentShare(tally(...ages.map(age => news(NOW - age, 1))), NOW).sent).to.equal(2)
   })
 
-  it('takes back what turned out never to have gone, and never falls below nothing', () => {
-    const at = NOW - 3 * SLOT_MS
-    expect(recentShare(tally(news(at, 2), news(at, -1)), NOW).sent).to.equal(1)
-    expect(recentShare(tally(news(at, -5)), NOW).sent).to.equal(0)
-  })
-
   it('knows the usual share as that of the median day, which a few days of fraud do not move', () => {
     const good = [1, 3, 5, 6].map(days => news(NOW - days * DAY, 100, 80))
     const bad = [2, 4].map(days => news(NOW - days * DAY, 5_000, 10))

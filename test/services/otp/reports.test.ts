@@ -4,7 +4,9 @@ import { cached } from '../../../infra/cache.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
+import type { Caps } from '../../../services/otp/caps.ts'
 import type { Commit } from '../../../services/otp/commit.ts'
+import type { Guard } from '../../../services/otp/fraud.ts'
 import type { Funds } from '../../../services/otp/funds.ts'
 import type { Limits } from '../../../services/otp/limits.ts'
 import { reporting } from '../../../services/otp/reports.ts'
@@ -15,6 +17,8 @@ import { testKeyring } from '../../support/tenancy.ts'
 /** Nothing here sends a message. */
 const noLimits = {} as Limits
 const noFunds = {} as Funds
+const noGuard = {} as Guard
+const noCaps = {} as Caps
 
 describe('news for the OTP actor', () => {
   const clock = testClock()
@@ -24,8 +28,14 @@ describe('news for the OTP actor', () => {
     message(id, { type: 'reports', all: otp_ids.map(otp_id => ({ id: `${otp_id}:due`, report: due(otp_id) })) })
   const handling = (commit: Commit) =>
     reporting({
-      ...{ clock, commit, keyring: testKeyring(), log: capturedLog().log, otps: { find: async () => [] } },
-      ...{ accounts: { enter: async () => 'entered' as const }, funds: noFunds },
+      ...{
+        clock,
+        commit,
+        keyring: testKeyring(),
+        log: capturedLog().log,
+        otps: { find: async () => [], get: async () => new Map() },
+      },
+      ...{ accounts: { enter: async () => 'entered' as const }, funds: noFunds, guard: noGuard, caps: noCaps },
       ...{ metrics: createMetrics(), limits: noLimits, broker: { publish: async () => {} } },
       apps: cached(async () => null, { forMs: 1, most: 1, clock }),
     })

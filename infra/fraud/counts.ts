@@ -1,0 +1,50 @@
+// What all processes know together of text messages: tallies of countries and ranges, and the numbers of a block.
+import { BLOCK_MS, type Block, EMPTY_BLOCK, type Neighbour, sighted } from '../../machines/fraud.block.ts'
+import { EMPTY_TALLY, SLOT_MS, type Tally, type TallyNews, tallied } from '../../machines/fraud.tally.ts'
+import type { Clock } from '../clock.ts'
+import type { Logger } from '../log.ts'
+import type { CountersignStore } from '../store/collections.ts'
+import { groupedDocs } from '../store/grouped.ts'
+import { type Folding, folding } from './folding.ts'
+
+const DAY_MS = 86_400_000
+/** Shares change over minutes, a burst of neighbours within seconds. */
+const TALLY_FRESH_MS = 5_000
+const BLOCK_FRESH_MS = 1_000
+
+export interface FraudCounts {
+  tallies: Folding<Tally, TallyNews>
+  blocks: Folding<Block, Neighbour>
+  settled(): Promise<void>
+}
+
+export interface CountParts {
+  store: Pick<CountersignStore, 'docs'>
+  clock: Clock
+  log: Pick<Logger, 'warn'>
+}
+
+export function fraudCounts({ store, clock, log }: CountParts): FraudCounts {
+  const tallies = folding<Tally, TallyNews>({
+    ...{ docs: groupedDocs(store.docs('fraud_tallies')), clock, log, empty: EMPTY_TALLY, fold: tallied },
+    gathered: addedUp,
+    begins: news => news.some(({ sent }) => sent > 0),
+    ...{ freshMs: TALLY_FRESH_MS, keepMs: 9 * DAY_MS },
+  })
+  const blocks = folding<Block, Neighbour>({
+    ...{ docs: groupedDocs(store.docs('fraud_blocks')), clock, log, empty: EMPTY_BLOCK, fold: sighted },
+    gathered: (waiting, number) => sighted({ numbers: [...waiting] }, [number], number.at).numbers,
+    // One number is nobody's neighbour, and that somebody verified a lone one is not worth a document.
+    begins: numbers => numbers.some(({ verified }) => !verified),
+    ...{ freshMs: BLOCK_FRESH_MS, keepMs: 2 * BLOCK_MS },
+  })
+  return { tallies, blocks, settled: async () => void (await Promise.all([tallies.settled(), blocks.settled()])) }
+}
+
+/** All that began in the same five minutes is one. */
+function addedUp(waiting: readonly TallyNews[], { at: moment, sent, verified }: TallyNews): TallyNews[] {
+  const at = moment - (moment % SLOT_MS)
+  const same = waiting.find(one => one.at === at)
+  const sum = { at, sent: sent + (same?.sent ?? 0), verified: verified + (same?.verified ?? 0) }
+  return [...waiting.filter(one => one !== same), sum]
+}
