@@ -2,25 +2,32 @@
 // its endpoint, or it is put where it waits. Claiming is a conditional change, so that no attempt is made twice.
 
 import type { Clock } from '../../infra/clock.ts'
+import type { Logger } from '../../infra/log.ts'
 import type { EventDoc } from '../../infra/otps/documents.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Ladder } from '../../infra/webhooks/ladder.ts'
-import type { Call, Ending } from './call.ts'
+import { type Call, isSuccess } from './call.ts'
 import * as change from './changes.ts'
-import { type Endpoint, isPaused } from './endpoints.ts'
+import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 import type { Settle } from './settle.ts'
 import type { Slots } from './slots.ts'
+import { waitingRoom } from './waiting.ts'
+
+/** Where a call that is about to be made may be: under way at once, or in line for it. */
+export type Place = 'slot' | 'seat'
 
 export interface Attempts {
   room(endpoint: Endpoint): number
-  /** Takes a slot for one call, if there is one. */
-  reserve(endpoint: Endpoint): boolean
-  /** Gives back a slot that was not used. */
-  unreserve(app_id: string): void
-  /** Calls the endpoint for an event that is ours, in a slot that was reserved; frees it after. Returns at once. */
-  begin(event: EventDoc, endpoint: Endpoint): void
-  /** Reserves, claims and begins. False when there is no slot, or the event is somebody else's by now. */
+  /** A place for one call, if there is one. */
+  reserve(endpoint: Endpoint): Place | null
+  /** Gives back a place that was not used. */
+  unreserve(app_id: string, place: Place): void
+  /** Calls the endpoint for an event that is ours, from the place that was reserved; frees it after. Returns at once. */
+  begin(event: EventDoc, endpoint: Endpoint, place: Place): void
+  /** Claims an event and calls its endpoint. False when there is no slot, or the event is somebody else's by now. */
   attempt(event: EventDoc, endpoint: Endpoint): Promise<boolean>
+  /** Nobody stays in line: their turn comes in another process. */
+  stop(): void
   /** Resolves when no call is under way and what came of them is written. */
   settled(): Promise<void>
 }
@@ -31,7 +38,13 @@ export interface AttemptParts {
   call: Call
   settle: Settle
   ladder: Ladder
+  endpoints: Pick<Endpoints, 'get'>
+  /** Whether events of this app wait in the store: newer ones then line up behind them. */
+  hasBacklog(app_id: string): boolean
+  /** Events of one app that are claimed and in line, and will not be called for now. */
+  park(events: EventDoc[]): Promise<void>
   clock: Clock
+  log: Logger
 }
 
 /** Calls under way at one endpoint; of one that keeps failing, just enough to notice when it no longer does. */
@@ -42,43 +55,94 @@ const FAILING_FROM = 8
 export const callsOf = ({ life }: Pick<Endpoint, 'life'>): number =>
   life.context.failures >= FAILING_FROM ? CALLS_WHEN_FAILING : CALLS
 
-export function attempting({ events, slots, call, settle, ladder, clock }: AttemptParts): Attempts {
+export function attempting(parts: AttemptParts): Attempts {
+  const { events, slots, call, settle, ladder, endpoints, hasBacklog, park, clock, log } = parts
   const underWay = new Set<Promise<void>>()
+  const line = waitingRoom({ clock, showOut: tired => follow(shownOut(tired.map(({ event }) => event))) })
 
-  const reserve = (endpoint: Endpoint): boolean => !isPaused(endpoint) && slots.take(endpoint.app_id, callsOf(endpoint))
+  function follow(work: Promise<void>): void {
+    const followed = work.finally(() => underWay.delete(followed))
+    underWay.add(followed)
+  }
+
+  const takeSlot = (endpoint: Endpoint): boolean =>
+    !isPaused(endpoint) && slots.take(endpoint.app_id, callsOf(endpoint))
+
+  function reserve(endpoint: Endpoint): Place | null {
+    if (takeSlot(endpoint)) return 'slot'
+    const mayWait = callsOf(endpoint) === CALLS && !isPaused(endpoint) && !hasBacklog(endpoint.app_id)
+    return mayWait && line.keepSeat(endpoint.app_id) ? 'seat' : null
+  }
 
   async function claim(event: EventDoc): Promise<EventDoc | null> {
     const now = clock.now()
-    const [answer] = await events.change([
-      { _id: event._id, rev: event.rev, update: change.claimed(event, now, ladder) },
-    ])
+    const update = change.claimed(event, now, ladder)
+    const [answer] = await events.change([{ _id: event._id, rev: event.rev, update }])
     return answer === 'won' ? change.afterClaim(event, now, ladder) : null
   }
 
-  function begin(event: EventDoc, endpoint: Endpoint): void {
-    const made = call(event, endpoint)
-      .then((ending: Ending) => settle(event, ending))
-      .finally(() => {
-        slots.release(event.app_id)
-        underWay.delete(made)
-      })
-    underWay.add(made)
+  async function make(event: EventDoc, endpoint: Endpoint): Promise<void> {
+    const { app_id } = event
+    try {
+      const ending = await call(event, endpoint)
+      // A failure may mean that nobody is to be called any more; a success keeps nobody waiting until it is written.
+      const settled = settle(event, ending)
+      if (isSuccess(ending)) follow(settled)
+      else await settled
+    } finally {
+      slots.release(app_id)
+      advance(app_id)
+    }
+  }
+
+  /** A slot is free: whoever is next in line takes it. */
+  function advance(app_id: string): void {
+    const next = line.next(app_id)
+    if (!next) return
+    if (takeSlot(next.endpoint)) follow(makeNow(next.event))
+    else follow(shownOut([next.event]))
+  }
+
+  /** As its endpoint is now: it may have been paused since the event got in line. */
+  async function makeNow(event: EventDoc): Promise<void> {
+    const endpoint = await endpoints.get(event.app_id).catch(() => null)
+    if (endpoint && !isPaused(endpoint)) return make(event, endpoint)
+    slots.release(event.app_id)
+    advance(event.app_id)
+    await shownOut([event])
+  }
+
+  async function shownOut(tired: EventDoc[]): Promise<void> {
+    try {
+      await park(tired)
+    } catch (error) {
+      // The claims stand. Once they are past their time the sweeper has the events looked at again.
+      log.warn({ err: error, events: tired.length }, 'webhook.not_parked')
+    }
   }
 
   return {
-    ...{ reserve, begin, unreserve: slots.release },
+    reserve,
+    unreserve: (app_id, place) => (place === 'slot' ? slots.release(app_id) : line.giveBackSeat(app_id)),
     room: endpoint => (isPaused(endpoint) ? 0 : slots.room(endpoint.app_id, callsOf(endpoint))),
+    begin(event, endpoint, place) {
+      if (place === 'slot') return follow(make(event, endpoint))
+      line.sit({ event, endpoint })
+      // One may have been freed since.
+      if (slots.room(event.app_id, callsOf(endpoint)) > 0) advance(event.app_id)
+    },
     async attempt(event, endpoint) {
-      if (!reserve(endpoint)) return false
+      if (!takeSlot(endpoint)) return false
       let ours: EventDoc | null = null
       try {
         ours = await claim(event)
       } finally {
         if (!ours) slots.release(event.app_id)
       }
-      if (ours) begin(ours, endpoint)
+      if (ours) follow(make(ours, endpoint))
       return ours !== null
     },
+    stop: line.close,
     async settled() {
       while (underWay.size > 0) await Promise.all(underWay)
     },

@@ -6,6 +6,7 @@ import type { Logger } from '../../infra/log.ts'
 import type { EventDoc } from '../../infra/otps/documents.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { WebhookEndpoint } from '../../infra/tenancy/documents.ts'
+import { unclaimed } from './changes.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 
 export interface Backlogs {
@@ -13,11 +14,15 @@ export interface Backlogs {
   mark(app_id: string): Promise<void>
   /** Sends what waits, as fast as the endpoint's slots allow. Returns at once. `mark` is forgotten when nothing waits any more. */
   drain(app_id: string, mark?: number): void
+  /** Whether anything may be waiting that this process knows of. */
+  isDraining(app_id: string): boolean
+  /** Puts events of one app into its backlog that were claimed and are not called for after all. */
+  park(claimed: readonly EventDoc[]): Promise<void>
   stop(): void
 }
 
 export interface BacklogParts {
-  events: Pick<Docs<EventDoc>, 'find'>
+  events: Pick<Docs<EventDoc>, 'find' | 'change'>
   webhooks: Pick<Docs<WebhookEndpoint>, 'modify'>
   endpoints: Pick<Endpoints, 'get' | 'fresh'>
   room(endpoint: Endpoint): number
@@ -31,7 +36,7 @@ export interface BacklogParts {
 
 /** What was kept is sent no faster than this, to an endpoint that may just have come back. */
 const KEPT_PER_SECOND = 50
-const MOST_AT_ONCE = 50
+const MOST_AT_ONCE = 200
 /** A mark is that old before the sweeper heeds it, and renewed well before: what is put into the backlog in between is found. */
 const MARK_MS = 30_000
 const RENEW_MS = 10_000
@@ -51,19 +56,30 @@ export function backlogs(parts: BacklogParts): Backlogs {
 
   /** False when there is nothing more to do for now. */
   async function some(app_id: string): Promise<boolean> {
-    const endpoint = await endpoints.get(app_id)
-    if (!endpoint || isPaused(endpoint)) return false
-    const free = room(endpoint)
-    if (free === 0) {
-      await released(app_id)
-      return true
-    }
-    const page = { sort: { backlog_at: 1 }, limit: Math.min(free, MOST_AT_ONCE) } as const
+    const page = { sort: { backlog_at: 1 }, limit: MOST_AT_ONCE } as const
     const oldest = await events.find({ app_id, backlog_at: { $gt: 0 } }, page)
-    await Promise.all(oldest.map(event => attempt(event, endpoint)))
-    const kept = oldest.filter(({ backlog }) => backlog === 'kept').length
-    if (kept > 0) await pause((kept * 1000) / KEPT_PER_SECOND)
-    return oldest.length > 0
+    const attempts: Promise<unknown>[] = []
+    for (const event of oldest) {
+      const endpoint = await roomFor(app_id)
+      if (!endpoint) break
+      const tried = attempt(event, endpoint)
+      tried.catch(() => {}) // told below
+      attempts.push(tried)
+      if (event.backlog === 'kept') await pause(1000 / KEPT_PER_SECOND)
+    }
+    // Those that are not claimed yet would be found again.
+    await Promise.all(attempts)
+    return attempts.length > 0
+  }
+
+  /** The endpoint once it has a slot to spare; null when nothing is to be sent. */
+  async function roomFor(app_id: string): Promise<Endpoint | null> {
+    for (;;) {
+      const endpoint = await endpoints.get(app_id)
+      if (stopping || !endpoint || isPaused(endpoint)) return null
+      if (room(endpoint) > 0) return endpoint
+      await released(app_id)
+    }
   }
 
   const pause = (ms: number): Promise<void> => new Promise(resolve => void clock.after(ms, resolve))
@@ -102,17 +118,30 @@ export function backlogs(parts: BacklogParts): Backlogs {
       })
   }
 
+  async function mark(app_id: string): Promise<void> {
+    const now = clock.now()
+    const known = marked.get(app_id)
+    if (known && now < known.until) return void (await known.writing)
+    if (marked.size >= MOST_MARKS) marked.clear()
+    const writing = webhooks.modify({ _id: app_id }, { $max: { drain_at: now + MARK_MS } })
+    marked.set(app_id, { until: now + RENEW_MS, writing })
+    writing.catch(() => marked.delete(app_id))
+    await writing
+  }
+
+  async function park(claimed: readonly EventDoc[]): Promise<void> {
+    const app_id = claimed[0]?.app_id ?? ''
+    const endpoint = await endpoints.get(app_id)
+    const backlog = endpoint && isPaused(endpoint) ? 'kept' : 'overflow'
+    if (backlog === 'overflow') await mark(app_id)
+    await events.change(claimed.map(event => ({ _id: event._id, rev: event.rev, update: unclaimed(event, backlog) })))
+    if (backlog === 'overflow') drain(app_id)
+  }
+
   return {
-    async mark(app_id) {
-      const now = clock.now()
-      const known = marked.get(app_id)
-      if (known && now < known.until) return void (await known.writing)
-      if (marked.size >= MOST_MARKS) marked.clear()
-      const writing = webhooks.modify({ _id: app_id }, { $max: { drain_at: now + MARK_MS } })
-      marked.set(app_id, { until: now + RENEW_MS, writing })
-      writing.catch(() => marked.delete(app_id))
-      await writing
-    },
+    mark,
+    park,
+    isDraining: app_id => draining.has(app_id),
     drain,
     stop() {
       stopping = true

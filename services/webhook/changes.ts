@@ -1,6 +1,6 @@
 // What is written about an event at each turn of its life. In: the event as it is, and the time. Out: members to set and to unset.
 // Pure; each is applied only if the event is still as it was read.
-import type { EventAttempt, EventDoc } from '../../infra/otps/documents.ts'
+import type { Backlog, EventAttempt, EventDoc } from '../../infra/otps/documents.ts'
 import type { Operators } from '../../infra/store/docs.ts'
 import { eventState, KEPT_MS, keptUntil, LATE_MS } from '../../infra/webhooks/events.ts'
 import type { Ladder } from '../../infra/webhooks/ladder.ts'
@@ -79,6 +79,15 @@ export const held = (event: EventDoc): Change => ({
 export const parked = (event: EventDoc): Change => ({
   $set: { backlog: 'overflow', backlog_at: event.created_at },
   $unset: NOTHING_TO_COME,
+})
+
+/** It was claimed, and not called for: the attempt is not spent. */
+export const unclaimed = (event: EventDoc, backlog: Backlog): Change => ({
+  $set: {
+    ...{ status: backlog === 'kept' ? 'held' : 'pending', tries: eventState(event).tries - 1 },
+    ...{ backlog, backlog_at: event.created_at },
+  },
+  $unset: { ...NOT_UNDER_WAY, ...NOTHING_TO_COME },
 })
 
 /** Its endpoint is gone. */

@@ -43,13 +43,19 @@ export function endpoints({ webhooks, tenancy, clock, log, metrics }: EndpointPa
   async function load(app_id: string): Promise<Endpoint | null> {
     try {
       const webhook = await tenancy.webhook(app_id)
-      return webhook && { ...webhook, life: endpointLife(webhook) }
+      if (webhook === null) return null
+      if (webhook.secrets.length > 0) return { ...webhook, life: endpointLife(webhook) }
+      return unreadable(app_id, new Error('none of its secrets opens'))
     } catch (error) {
       if (error instanceof Unavailable) throw error
-      // Its secret does not open, say. Its events are kept as if it were paused, and nobody else's suffer.
-      log.error({ err: error, app_id }, 'endpoint.unreadable')
-      return { app_id, url: '', status: 'paused', secrets: [], life: endpointLife({ status: 'paused' }) }
+      return unreadable(app_id, error)
     }
+  }
+
+  /** Nobody would believe an unsigned call. Its events are kept as if it were paused, and nobody else's suffer. */
+  function unreadable(app_id: string, error: unknown): Endpoint {
+    log.error({ err: error, app_id }, 'endpoint.unreadable')
+    return { app_id, url: '', status: 'paused', secrets: [], life: endpointLife({ status: 'paused' }) }
   }
   const remembered = cached(load, { ...REMEMBERED, clock })
 

@@ -7,7 +7,7 @@ import type { Docs } from '../../infra/store/docs.ts'
 import type { Tenancy } from '../../infra/tenancy/tenancy.ts'
 import { KEPT_MS, keptUntil, newEvent } from '../../infra/webhooks/events.ts'
 import type { Ladder } from '../../infra/webhooks/ladder.ts'
-import type { Attempts } from './attempts.ts'
+import type { Attempts, Place } from './attempts.ts'
 import type { Backlogs } from './backlog.ts'
 import { givenUpAt } from './changes.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
@@ -29,10 +29,10 @@ const DAY_MS = 86_400_000
 const RETENTION_DAYS = 30
 const APPS = { forMs: 5_000, most: 10_000 }
 
-/** An event about to be inserted; with an endpoint when a slot there is reserved for it. */
+/** An event about to be inserted; claimed when a place at its endpoint is reserved for it. */
 interface Prepared {
   event: EventDoc
-  endpoint: Endpoint | null
+  call: { endpoint: Endpoint; place: Place } | null
 }
 
 export function takingIn(parts: IntakeParts): TakeIn {
@@ -47,31 +47,32 @@ export function takingIn(parts: IntakeParts): TakeIn {
     const purge_at = new Date(at + (await retention.get(app_id)) * DAY_MS)
     const happened = { _id: event_id, app_id, company_id, mode, type, payload, created_at: at, purge_at }
     const endpoint = await endpoints.get(app_id)
-    if (!endpoint) return { event: newEvent(happened, 'unsent'), endpoint: null }
+    if (!endpoint) return { event: newEvent(happened, 'unsent'), call: null }
     const now = clock.now()
     const kept = { ...happened, purge_at: keptUntil(happened, now + KEPT_MS + ladder.longestMs) }
-    if (isPaused(endpoint)) return { event: waiting(newEvent(kept, 'held'), 'kept'), endpoint: null }
-    if (!attempts.reserve(endpoint)) {
+    if (isPaused(endpoint)) return { event: waiting(newEvent(kept, 'held'), 'kept'), call: null }
+    const place = attempts.reserve(endpoint)
+    if (place === null) {
       await backlogs.mark(app_id)
-      return { event: waiting(newEvent(kept, 'pending'), 'overflow'), endpoint: null }
+      return { event: waiting(newEvent(kept, 'pending'), 'overflow'), call: null }
     }
     const claim = { tries: 1, claimed_at: now, due_at: givenUpAt(now) }
-    return { event: { ...newEvent(kept, 'pending'), ...claim }, endpoint }
+    return { event: { ...newEvent(kept, 'pending'), ...claim }, call: { endpoint, place } }
   }
 
   async function insert(prepared: readonly Prepared[]): Promise<('inserted' | 'duplicate')[]> {
     try {
       return await events.insert(prepared.map(({ event }) => event))
     } catch (error) {
-      for (const { event, endpoint } of prepared) if (endpoint) attempts.unreserve(event.app_id)
+      for (const { event, call } of prepared) if (call) attempts.unreserve(event.app_id, call.place)
       throw error
     }
   }
 
   /** One that was there before is seen to already, by whoever inserted it or by the sweeper. */
-  function goOn({ event, endpoint }: Prepared, isNew: boolean): void {
-    if (endpoint && isNew) attempts.begin(event, endpoint)
-    else if (endpoint) attempts.unreserve(event.app_id)
+  function goOn({ event, call }: Prepared, isNew: boolean): void {
+    if (call && isNew) attempts.begin(event, call.endpoint, call.place)
+    else if (call) attempts.unreserve(event.app_id, call.place)
     else if (isNew && event.backlog === 'overflow') backlogs.drain(event.app_id)
   }
 

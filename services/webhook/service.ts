@@ -62,7 +62,11 @@ export function webhook(parts: WebhookParts): Service {
   const remind = reminding({ broker, log })
   const settle = settling({ events, endpoints, ladder, remind, random, clock, log, metrics })
   const calls = calling({ outbound, clock })
-  const attempts = attempting({ events, slots, call: calls.call, settle, ladder, clock })
+  const attempts = attempting({
+    ...{ events, endpoints, slots, call: calls.call, settle, ladder, clock, log },
+    hasBacklog: app_id => backlogs.isDraining(app_id),
+    park: claimed => backlogs.park(claimed),
+  })
   const { room, attempt } = attempts
   const { released } = slots
   const backlogs = backlogsOf({ events, webhooks, endpoints, room, released, attempt, clock, log })
@@ -104,6 +108,7 @@ export function webhook(parts: WebhookParts): Service {
       reminders.stop()
       backlogs.stop()
       await consumer.stop(graceMs)
+      attempts.stop()
       if (graceMs === undefined) return attempts.settled()
       const left = Math.max(0, since + graceMs - clock.now())
       let cancel = (): void => {}

@@ -19,7 +19,7 @@ eachStore('an endpoint that hangs', fresh => {
 
   it('has a few calls under way, the rest of its events waits in the store, and no message waits for it', async () => {
     const ids = await flood(400)
-    await world.quiet()
+    await world.pass(3 * SECONDS)
     expect(slow.waiting()).to.equal(16)
     expect(world.calls).to.have.length(16)
     const parked = await Promise.all(ids.slice(16).map(id => world.event(id)))
@@ -40,7 +40,7 @@ eachStore('an endpoint that hangs', fresh => {
 
   it('gets all that waited once it answers, oldest first, each once and with its first attempt', async () => {
     const ids = await flood(100)
-    await world.quiet()
+    await world.pass(3 * SECONDS)
     world.answering('app_shop', () => 200)
     slow.answerAll(200)
     for (const id of ids) {
@@ -50,6 +50,27 @@ eachStore('an endpoint that hangs', fresh => {
     expect(world.calls).to.have.length(100)
     const parked = world.calls.slice(16).map(({ event_id }) => event_id)
     expect(parked).to.deep.equal([...parked].sort())
+  })
+
+  it('that answers soon is sent a burst from memory: nothing is put aside', async () => {
+    const ids = await flood(100)
+    await world.quiet()
+    world.answering('app_shop', () => 200)
+    slow.answerAll(200)
+    await world.quiet()
+    for (const id of ids) await expectStatus(world, id, 'delivered')
+    expect(world.calls).to.have.length(100)
+    expect((await world.endpoint('app_shop')).drain_at, 'no backlog was announced').to.equal(undefined)
+  })
+
+  it('that is gone with its first answer is not called for those in line: they are kept', async () => {
+    const ids = await flood(100)
+    await world.quiet()
+    world.answering('app_shop', () => 410)
+    slow.answerAll(410)
+    await world.pass(3 * SECONDS)
+    for (const id of ids.slice(16)) expect(await expectStatus(world, id, 'held')).to.include({ tries: 0 })
+    expect(world.calls).to.have.length(16)
   })
 
   it('gets fewer calls once it keeps failing', async () => {
@@ -67,6 +88,7 @@ eachStore('an endpoint that hangs', fresh => {
     world.answering('app_shop', slow.answers)
     await flood(20)
     await world.pass(6 * SECONDS)
+    await world.quiet()
     expect(await world.event(id)).to.include({ status: 'pending', tries: 1, backlog: 'overflow', round: 1 })
     world.answering('app_shop', () => 200)
     slow.answerAll(200)
