@@ -14,6 +14,7 @@ import { PROVIDER_NAME, type ProviderType } from '../../infra/tenancy/providers.
 import type { Tenancy } from '../../infra/tenancy/tenancy.ts'
 import type { Build } from './build.ts'
 import type { Hear } from './heard.ts'
+import { intake } from './intake.ts'
 import { BadCallback, BadSignature, type Callback, type Heard, type Provider } from './provider.ts'
 
 export interface CallbackParts {
@@ -37,7 +38,8 @@ interface Known {
 const SETUPS = { forMs: 5_000, most: 10_000 }
 /** Vendors put many reports into one call. */
 const LEAST_LIMIT_BYTES = 2 ** 20
-/** Callbacks in hand at once; with bodies this large, memory is what they could take from everyone else. */
+/** What callbacks could take from everyone else is memory, while they come, and the engines' time, once they are here. */
+const INTAKE = { mostBytes: 64 * 2 ** 20, withinMs: 10_000 }
 const MOST_AT_ONCE = 256
 
 const APP_ID = /^app_[0-9A-Za-z]{1,64}$/
@@ -46,6 +48,7 @@ export function callbackRouter(parts: CallbackParts): Router {
   const { log, metrics, clock, http } = parts
   const setups = knownProviders(parts)
   const maxBytes = Math.max(http.maxBodyBytes, LEAST_LIMIT_BYTES)
+  const watch = intake(INTAKE, clock)
   let inHand = 0
 
   async function find({ app_id = '', name = '' }: Record<string, string | undefined>): Promise<Known | null> {
@@ -53,9 +56,7 @@ export function callbackRouter(parts: CallbackParts): Router {
     return (await setups.get(app_id)).get(name) ?? null
   }
 
-  async function take(ctx: Context): Promise<void> {
-    // Read before anything is looked up: how soon we answer tells nobody which apps there are.
-    const body = await readBytes(ctx, maxBytes)
+  async function take(ctx: Context, body: Uint8Array): Promise<void> {
     const known = await find(ctx.params)
     const callback = callbackOf(ctx, http.publicUrl, body)
     // Only Meta asks so, and is answered with 403. Whoever guesses is too, whether or not there is such an app.
@@ -87,16 +88,27 @@ export function callbackRouter(parts: CallbackParts): Router {
     ctx.body = answer
   }
 
-  async function handle(ctx: Context): Promise<void> {
-    ctx.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
+  async function inTurn(work: () => Promise<void>): Promise<void> {
     if (inHand >= MOST_AT_ONCE)
       throw problem('ServiceUnavailableError', { detail: 'Call again later.', headers: { 'Retry-After': '1' } })
     inHand += 1
     try {
-      await take(ctx)
-      ctx.type = 'text/plain'
+      await work()
     } finally {
       inHand -= 1
+    }
+  }
+
+  async function handle(ctx: Context): Promise<void> {
+    ctx.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
+    const done = watch(ctx.req)
+    try {
+      // Read before anything is looked up: how soon we answer tells nobody which apps there are.
+      const body = await readBytes(ctx, maxBytes)
+      await inTurn(() => take(ctx, body))
+      ctx.type = 'text/plain'
+    } finally {
+      done()
     }
   }
 

@@ -98,7 +98,7 @@ export function carrying({ claims, candidates, gates, render, attempt, tell, clo
 
   /** The sandbox takes whatever comes, also as an app's provider of its own. */
   const admission = async ({ otp }: Errand, { name, type }: Candidate): Promise<Admission | undefined> =>
-    type === 'sandbox' ? undefined : gates.enter({ app_id: otp.app_id, name, type })
+    type === 'sandbox' ? undefined : gates.enter({ company_id: otp.company_id, app_id: otp.app_id, name, type })
 
   /** Whoever waits for it is told. */
   async function fail(errand: Errand, reason: string): Promise<Outcome> {

@@ -26,6 +26,7 @@ export interface Pass {
 export type Admission = Pass | 'shut' | { fullForMs: number }
 
 export interface Guarded {
+  company_id: string
   app_id: string
   name: string
   type: ProviderType
@@ -46,8 +47,10 @@ export interface GateParts {
 
 /** However long a vendor asks to be left alone, we look again after this. */
 const LONGEST_PAUSE_MS = 60_000
-/** Breakers remembered. The one not asked for the longest goes first. */
-const MOST_GATES = 10_000
+/** Gates remembered, at 13 KB each. The one not asked for the longest goes first. */
+const MOST_GATES = 2_000
+/** Calls of one company at once, however many apps and providers it has: less than half of what a channel has in hand. */
+const MOST_OF_ONE = 200
 
 interface Gate {
   type: ProviderType
@@ -58,6 +61,14 @@ interface Gate {
 
 export function gates({ channel, clock, log, metrics }: GateParts): Gates {
   const known = new Map<string, Gate>()
+  /** Calls under way, by company. */
+  const calls = new Map<string, number>()
+
+  function count(company_id: string, more: 1 | -1): void {
+    const now = (calls.get(company_id) ?? 0) + more
+    if (now === 0) calls.delete(company_id)
+    else calls.set(company_id, now)
+  }
 
   function gateOf({ app_id, name, type }: Guarded): Gate {
     const key = `${app_id}:${name}`
@@ -123,8 +134,14 @@ export function gates({ channel, clock, log, metrics }: GateParts): Gates {
       const gate = gateOf(provider)
       // Nobody waits for a place that cannot be used.
       if (isAlone(gate) || gate.breaker.isShut()) return 'shut'
-      const leave = await gate.room.take()
-      return leave === null ? { fullForMs: gate.room.callMs() } : admitted(gate, leave)
+      const { company_id } = provider
+      const leave = (calls.get(company_id) ?? 0) < MOST_OF_ONE ? await gate.room.take() : null
+      if (leave === null) return { fullForMs: gate.room.callMs() }
+      count(company_id, 1)
+      return admitted(gate, result => {
+        count(company_id, -1)
+        leave(result)
+      })
     },
     close() {
       for (const { breaker } of known.values()) breaker.shutDown()

@@ -45,6 +45,7 @@ type Message = Extract<Heard, { kind: 'message' }>
 /** As far as anyone's name for a message goes. */
 const LONGEST_ID = 512
 const MOST_CALLS = 10_000
+const AT_ONCE = 64
 
 export function hearing({ attempts, broker, keyring, clock, log, metrics, rounds }: HeardParts): Hear {
   const everyRound = Array.from({ length: rounds }, (_, nth) => nth + 1)
@@ -102,9 +103,13 @@ export function hearing({ attempts, broker, keyring, clock, log, metrics, rounds
   }
 
   return async (speaker, heard) => {
-    await Promise.all(
-      heard.map(one => (one.kind === 'receipt' ? receiptHeard(speaker, one) : messageHeard(speaker, one))),
-    )
+    // A vendor may say a lot at once. The engines have others to serve.
+    for (let first = 0; first < heard.length; first += AT_ONCE)
+      await Promise.all(
+        heard
+          .slice(first, first + AT_ONCE)
+          .map(one => (one.kind === 'receipt' ? receiptHeard(speaker, one) : messageHeard(speaker, one))),
+      )
   }
 }
 

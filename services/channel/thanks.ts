@@ -36,7 +36,12 @@ export const thanking =
     const errand = errandOf(doc)
     const candidate = (await candidates.of(errand)).find(({ provider }) => provider.reply)
     if (otp.approval?.by !== null || !candidate) return done()
-    const pass = await gates.enter({ app_id: otp.app_id, name: candidate.name, type: candidate.type })
+    const pass = await gates.enter({
+      company_id: otp.company_id,
+      app_id: otp.app_id,
+      name: candidate.name,
+      type: candidate.type,
+    })
     if (pass === 'shut' || 'fullForMs' in pass) return done()
     const locale = chooseLocale(otp.locale, app.settings.locale, LANGUAGES)
     const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(otp_id))

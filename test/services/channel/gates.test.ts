@@ -5,7 +5,7 @@ import { type Admission, gates, type Pass } from '../../../services/channel/gate
 import { capturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 
-const shop = { app_id: 'app_shop', name: 'twilio-main', type: 'twilio' } as const
+const shop = { company_id: 'cmp_acme', app_id: 'app_shop', name: 'twilio-main', type: 'twilio' } as const
 
 function opened() {
   const clock = testClock()
@@ -37,6 +37,17 @@ describe('the gate of a provider', () => {
       { ...shop, name: 'twilio-spare' },
     ])
       expect(await all.enter(other)).to.satisfy(isPass)
+  })
+
+  it('lets one company have no more than its share, whatever it has of apps and providers', async () => {
+    const { all, enter } = opened()
+    const passes: Pass[] = []
+    for (let nth = 0; nth < 200; nth += 1) passes.push(await enter({ ...shop, app_id: `app_${nth % 4}` }))
+    const more = { ...shop, app_id: 'app_more' }
+    expect(await all.enter(more)).to.have.property('fullForMs')
+    expect(await all.enter({ ...more, company_id: 'cmp_other' })).to.satisfy(isPass)
+    passes[0]?.leave()
+    expect(await all.enter(more)).to.satisfy(isPass)
   })
 
   it('is shut by failures and unknown outcomes, not by recipients', async () => {
