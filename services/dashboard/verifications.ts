@@ -2,8 +2,9 @@
 // how it got there. The recipient stays masked; who searches for one knows it already.
 import { z } from 'zod'
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
+import { recipientIndexes } from '../../infra/otps/counting.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
-import { atRest, recipientKey, recipientScope } from '../../infra/otps/sealing.ts'
+import { atRest } from '../../infra/otps/sealing.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import type { Filter } from '../../infra/store/docs.ts'
 import type { Delivery } from '../../machines/otp.ts'
@@ -18,7 +19,7 @@ import { timeline } from './timeline.ts'
 
 const query = z.strictObject({ ...PAGE, recipient: recipientQuery.optional() })
 
-const MODES = ['live', 'test'] as const
+export const MODES = ['live', 'test'] as const
 
 export const verifications: Resource = (router, { store, keyring, clock, page }) => {
   const docs = store.docs('otps')
@@ -32,7 +33,7 @@ export const verifications: Resource = (router, { store, keyring, clock, page })
   router.get('/apps/:id/verifications', async ctx => {
     const { _id: app_id } = await found(store.docs('apps'), ctx.params.id, 'app')
     const { recipient, ...asked } = queryOf(ctx, query)
-    const filter = recipient === undefined ? { app_id } : to(keyring, app_id, canonical(recipient))
+    const filter = recipient === undefined ? { app_id } : verificationsOf(keyring, app_id, canonical(recipient))
     ctx.body = await page(ctx, { docs, filter, newestFirst: true, show }, asked)
   })
 }
@@ -52,11 +53,15 @@ async function timelineOf(store: CountersignStore, doc: OtpDoc, now: number) {
   return timeline({ otp, status: statusAt(value, otp, now), attempts: attempts.flat(), events })
 }
 
-/** In both modes, and under every key. */
-const to = (keyring: Pick<Keyring, 'indexes'>, app_id: string, recipient: string): Filter<OtpDoc> => ({
+/** Those of one recipient: in both modes, and under every key. */
+export const verificationsOf = (
+  keyring: Pick<Keyring, 'indexes'>,
+  app_id: string,
+  recipient: string,
+): Filter<OtpDoc> => ({
   app_id,
   mode: { $in: MODES },
-  recipient: { $in: MODES.flatMap(mode => keyring.indexes(recipientScope(app_id, mode), recipientKey(recipient))) },
+  recipient: { $in: MODES.flatMap(mode => recipientIndexes(keyring, { app_id, mode }, recipient)) },
 })
 
 function shown(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number) {

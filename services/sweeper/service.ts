@@ -16,6 +16,7 @@ import { reminding } from '../../infra/webhooks/work.ts'
 import { holdSweeps } from './holds.ts'
 import { ipListSweeps } from './ip-lists.ts'
 import { leasing } from './leases.ts'
+import { retentionSweeps } from './retention.ts'
 import { rotationSweeps } from './rotation.ts'
 import { BATCH, type Sweep, sweeps } from './sweeps.ts'
 import { webhookSweeps } from './webhooks.ts'
@@ -47,6 +48,7 @@ export function sweeper({ broker, store, keyring, clock, log, metrics, outbound 
     ...holdSweeps({ store, accounts, clock }),
     ...addresses.sweeps,
     ...rotationSweeps({ store, keyring, clock, log, metrics }),
+    ...retentionSweeps({ store, clock, log }),
   })
   let stopping = false
   let cancel = (): void => {}

@@ -1,0 +1,110 @@
+// POST /apps/{id}/erase: all that is kept of one recipient in an app, in both of its modes, goes at once: the answer to the request of a
+// data subject. What is pending ends first, so nothing is sent afterwards. Asked again, or after it was cut off, it does what is
+// left to do. The audit log keeps a fingerprint: who knows the recipient can show that it was done, nobody else learns who it was.
+import { z } from 'zod'
+import type { Clock } from '../../infra/clock.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { problem } from '../../infra/http/problem.ts'
+import type { Accounts } from '../../infra/money/accounts.ts'
+import { refundOf } from '../../infra/money/documents.ts'
+import { RECIPIENT_COUNTS, recipientCounter, recipientIndexes } from '../../infra/otps/counting.ts'
+import type { OtpDoc } from '../../infra/otps/documents.ts'
+import { recipientKey, SANDBOX_SCOPE } from '../../infra/otps/sealing.ts'
+import { eraseVerifications, summed } from '../../infra/privacy/erasing.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import { type Step, step } from '../../machines/otp.step.ts'
+import type { Resource } from './admin.ts'
+import { canonical } from './recipients.ts'
+import { found } from './requests.ts'
+import { MODES, verificationsOf } from './verifications.ts'
+
+const given = z.strictObject({ recipient: z.string().min(1).max(512) })
+
+const NOTHING = { verifications: 0, ended: 0, attempts: 0, messages: 0, counters: 0 }
+type Report = typeof NOTHING
+
+const BATCH = 100
+const MOST_MESSAGES = 10_000
+/** Of a batch each: past them somebody sends faster than this erases. */
+const MOST_ROUNDS = 1_000
+
+export const erase: Resource = (router, { store, keyring, clock, accounts, body, audited }) => {
+  const erasing = eraser({ store, keyring, clock, accounts })
+  router.post('/apps/:id/erase', async ctx => {
+    const { _id: app_id, company_id } = await found(store.docs('apps'), ctx.params.id, 'app')
+    const { recipient } = await body(ctx, given)
+    const whom = canonical(recipient)
+    ctx.body = await audited(ctx, async () => ({
+      ...{ action: 'recipient.erase', target: app_id, company_id },
+      before: { verifications: await store.docs('otps').count(verificationsOf(keyring, app_id, whom)) },
+      after: { recipient: fingerprintOf(keyring, app_id, whom) },
+      perform: () => erasing(app_id, whom),
+    }))
+  })
+}
+
+/** In a scope of its own: nothing else in the store has it. */
+const fingerprintOf = (keyring: Pick<Keyring, 'index'>, app_id: string, recipient: string): string =>
+  keyring.index(`erased recipient:${app_id}`, recipientKey(recipient)).slice(0, 16)
+
+export interface EraserParts {
+  store: CountersignStore
+  keyring: Pick<Keyring, 'indexes'>
+  clock: Pick<Clock, 'now'>
+  accounts: Pick<Accounts, 'enter'>
+}
+
+export function eraser({ store, keyring, clock, accounts }: EraserParts) {
+  const otps = store.docs('otps')
+
+  /** As the machine ends it; null when somebody else was faster. What time has ended already stays as it is. */
+  async function ended(doc: OtpDoc): Promise<{ doc: OtpDoc; now: boolean } | null> {
+    const next = step(doc, { id: `${doc._id}:erase`, type: 'otp.cancel', at: clock.now() })
+    if (!next.changed) return { doc, now: false }
+    const [answer] = await otps.change([{ _id: doc._id, rev: doc.rev, update: ending(next) }])
+    return answer === 'won' ? { doc: { ...doc, ...next.saved }, now: true } : null
+  }
+
+  /** It will not be sent, and nobody will be there to say so. */
+  async function refund({ _id, company_id, context }: OtpDoc): Promise<void> {
+    for (const { delivery_id, status, micros } of context.deliveries)
+      if (status === 'queued' && micros > 0) await accounts.enter(company_id, refundOf(_id, delivery_id, micros))
+  }
+
+  async function eraseOtps(app_id: string, recipient: string): Promise<Report> {
+    const filter = verificationsOf(keyring, app_id, recipient)
+    let report = NOTHING
+    for (let rounds = 0; rounds < MOST_ROUNDS; rounds += 1) {
+      const batch = await otps.find(filter, { sort: { _id: -1 }, limit: BATCH })
+      if (batch.length === 0) return report
+      const over = (await Promise.all(batch.map(ended))).filter(one => one !== null)
+      await Promise.all(over.map(({ doc }) => refund(doc)))
+      const erased = await eraseVerifications(
+        store,
+        over.map(({ doc }) => doc),
+      )
+      report = summed(report, { ...NOTHING, ...erased, ended: over.filter(({ now }) => now).length })
+    }
+    throw problem('ServiceUnavailableError', { detail: 'There is ever more of it. Ask again to erase the rest.' })
+  }
+
+  return async (app_id: string, recipient: string): Promise<Report> => {
+    const report = await eraseOtps(app_id, recipient)
+    // Of verifications that went before theirs.
+    const messages = await store
+      .docs('sandbox_messages')
+      .remove({ app_id, recipient: { $in: keyring.indexes(SANDBOX_SCOPE, recipient) } }, MOST_MESSAGES)
+    const names = MODES.flatMap(mode => {
+      const world = { app_id, mode }
+      const indexes = recipientIndexes(keyring, world, recipient)
+      return RECIPIENT_COUNTS.map(what => recipientCounter(world, what, indexes))
+    }).flatMap(({ key, formerly }) => [key, ...formerly])
+    const counters = await store.docs('counters').remove({ _id: { $in: names } }, names.length)
+    return summed(report, { ...NOTHING, messages, counters })
+  }
+}
+
+const ending = ({ saved: { value, context, last_commands, version } }: Step) => ({
+  $set: { value, context, last_commands, version },
+  $unset: { due_at: true as const },
+})

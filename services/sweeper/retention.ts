@@ -1,0 +1,69 @@
+// Retention as it is set now. Documents carry the day of their purge from their beginning, by the setting of that time; this finds what
+// an app has since decided to keep for less. Where nothing was shortened, the engine was faster and there is nothing to find.
+import type { Clock } from '../../infra/clock.ts'
+import { newId } from '../../infra/ids.ts'
+import type { Logger } from '../../infra/log.ts'
+import { eraseVerifications } from '../../infra/privacy/erasing.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import type { App } from '../../infra/tenancy/documents.ts'
+import { resolveSettings } from '../../infra/tenancy/settings.ts'
+import { BATCH, type Sweep } from './sweeps.ts'
+
+export interface RetentionParts {
+  store: CountersignStore
+  clock: Pick<Clock, 'now'>
+  log: Logger
+}
+
+const EVERY_MS = 60_000
+const DAY_MS = 86_400_000
+/** In one go: a lease must not run out over it. */
+const MOST_BATCHES = 10
+
+export function retentionSweeps({ store, clock, log }: RetentionParts): Record<string, Sweep> {
+  let next = 0
+  /** The app it is at: it goes on there when there was too much for one go. */
+  let after = ''
+  let left = 0
+
+  async function appsAfter(id: string): Promise<App[]> {
+    return store.docs('apps').find({ _id: { $gt: id } }, { sort: { _id: 1 }, limit: BATCH })
+  }
+
+  /** Whether all of it is gone that should be. */
+  async function eraseOld({ _id: app_id, settings }: App): Promise<boolean> {
+    const before = clock.now() - resolveSettings(settings).retention_days * DAY_MS
+    // Ids begin with the time they were made at. One that was taken over is older than its verification, so that is looked at too.
+    let from = ''
+    for (; left > 0; left -= 1) {
+      const range = { $gt: from, $lt: idAt(before) }
+      const found = await store.docs('otps').find({ app_id, _id: range }, { sort: { _id: 1 }, limit: BATCH })
+      const { verifications } = await eraseVerifications(
+        store,
+        found.filter(({ created_at }) => created_at < before),
+      )
+      if (verifications > 0) log.info({ app_id, verifications }, 'retention.erased')
+      if (found.length < BATCH) return true
+      from = found.at(-1)?._id ?? ''
+    }
+    return false
+  }
+
+  return {
+    /** Apps are few, and go with the first share. */
+    async retention(partitions) {
+      if (!partitions.includes(0) || clock.now() < next) return 0
+      left = MOST_BATCHES
+      for (let apps = await appsAfter(after); apps.length > 0; apps = await appsAfter(after))
+        for (const app of apps) {
+          if (!(await eraseOld(app))) return 0
+          after = app._id
+        }
+      after = ''
+      next = clock.now() + EVERY_MS
+      return 0
+    },
+  }
+}
+
+const idAt = (time: number): string => newId('otp', Math.max(0, time), size => new Uint8Array(size))
