@@ -96,6 +96,8 @@ export function endpoints({ webhooks, tenancy, clock, log, metrics }: EndpointPa
     log.warn({ app_id, reason, failures: context.failures }, 'endpoint.paused')
   }
 
+  /** Endpoints, as they are remembered, to whom one more success is no news. */
+  const fine = new WeakSet<Endpoint>()
   const together = gatherByKey<Report, boolean>(({ app_id }) => app_id, record, GROUP)
 
   return {
@@ -105,9 +107,10 @@ export function endpoints({ webhooks, tenancy, clock, log, metrics }: EndpointPa
       return remembered.get(app_id)
     },
     async report(app_id, event) {
-      // What changes nothing, which is the rule, is not worth asking the store.
+      // What changes nothing, which is the rule, is not worth asking the store, nor the machine each time.
       const known = event.type === 'attempt.succeeded' ? await remembered.get(app_id) : null
-      if (known && !stepEndpoint(known, [event]).changed) return isPaused(known)
+      if (known && !fine.has(known) && !stepEndpoint(known, [event]).changed) fine.add(known)
+      if (known && fine.has(known)) return isPaused(known)
       return together({ app_id, event })
     },
   }
