@@ -1,0 +1,224 @@
+// SMS pumping over HTTP: what the guard sees, what it would do, and what it does.
+import { expect } from 'chai'
+import { eachFlow } from '../support/each-flow.ts'
+import { type Answer, type Caller, refusal } from '../support/flow.calls.ts'
+import type { Flow } from '../support/flow.ts'
+
+const PLENTY = [{ max: 100_000, seconds: 60 }]
+const LIMITS = { app_without_client_ip: PLENTY, recipient: PLENTY, recipient_messages: PLENTY }
+const MINUTE = 60_000
+
+let blocks = 0
+/** A block of ten thousand British mobile numbers nobody else has; its numbers are spread over its hundreds. */
+const freshBlock = (): ((nth: number) => string) => {
+  blocks += 1
+  const block = `+447400${String(blocks).padStart(2, '0')}`
+  return nth => `${block}${String(nth * 101).padStart(4, '0')}`
+}
+
+interface Decision {
+  enforced: boolean
+  outcome: string
+  verdict: string
+  score: number
+  otp_id: string
+  masked_recipient: string
+  channel: string | null
+  reasons: { signal: string; scope: string; subject: string; detail: string }[]
+}
+
+eachFlow('the toll-fraud guard', flow => {
+  const open = (guard: object, settings: object = {}) =>
+    flow.tenant({ limits: LIMITS, fraud_guard: guard, resend_cooldown_seconds: [0], ...settings })
+  const decisions = async (app: string): Promise<Decision[]> =>
+    (await flow.admin('GET', `/apps/${app}/fraud?limit=100`)).body.items
+  const pump = (by: Caller, block: (nth: number) => string, from: number, many: number): Promise<Answer[]> =>
+    inTurn(many, nth => by.send(block(from + nth)))
+
+  it('refuses neighbours that nobody verifies, says when to come back, and why to the operator', async () => {
+    const { app, server } = await open({ mode: 'on' })
+    const block = freshBlock()
+    expect(statuses(await pump(server, block, 0, 19))).to.deep.equal(Array(19).fill(200))
+    await flow.pass(3 * MINUTE)
+    await pump(server, block, 19, 1)
+    const answers = await pump(server, block, 20, 25)
+    const refused = answers.at(-1) as Answer
+    expect(refusal(refused)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'fraud_guard' })
+    expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 600)
+    expect((await server.send('+447911123456')).status, 'somebody else').to.equal(200)
+
+    const [decision, ...others] = await flow.soon(async () => {
+      const kept = await decisions(app)
+      expect(kept).to.have.length(answers.filter(({ status }) => status === 429).length)
+      return kept
+    })
+    expect(decision).to.include({ enforced: true, outcome: 'refused', verdict: 'refuse', score: 100, channel: null })
+    expect(decision?.masked_recipient).to.match(/^\+44\*{4}\d\d$/)
+    expect(decision?.reasons[0]).to.deep.include({ signal: 'neighbours', scope: 'block', subject: '+447400' })
+    expect(decision?.reasons[0]?.detail).to.match(/\+447400, \d+ others were sent to within an hour and 0 verified/)
+    expect(others.length).to.be.greaterThan(10)
+  })
+
+  it('only records it unless told to act, and shows what acting would have done', async () => {
+    const block = freshBlock()
+    const [record, on] = [await open({}), await open({ mode: 'on' })]
+    const play = async ({ app, server }: { app: string; server: Caller }) => {
+      await pump(server, block, 0, 20)
+      await flow.pass(3 * MINUTE)
+      const answers = await pump(server, block, 20, 5)
+      const kept = await flow.soon(async () => {
+        const all = await decisions(app)
+        expect(all).to.have.length(5)
+        return all
+      })
+      return { answers: statuses(answers), kept }
+    }
+    const [recorded, acted] = [await play(record), await play(on)]
+    expect(recorded.answers).to.deep.equal(Array(5).fill(200))
+    expect(acted.answers).to.deep.equal(Array(5).fill(429))
+    expect(recorded.kept.map(({ enforced }) => enforced)).to.deep.equal(Array(5).fill(false))
+    const told = (all: Decision[]) => all.map(({ outcome, verdict, score }) => ({ outcome, verdict, score }))
+    expect(told(recorded.kept)).to.deep.equal(told(acted.kept))
+    // Those that went are counted and can be looked up.
+    expect((await flow.admin('GET', `/verifications/${recorded.kept[0]?.otp_id}`)).status).to.equal(200)
+    expect((await flow.admin('GET', `/verifications/${acted.kept[0]?.otp_id}`)).status).to.equal(404)
+  })
+
+  it('leaves nothing behind of what it refuses: no count, its idempotency key free', async () => {
+    const { app, server } = await open({ mode: 'on' }, { limits: { ...LIMITS, recipient: [{ max: 1, seconds: 600 }] } })
+    const block = freshBlock()
+    await pump(server, block, 0, 20)
+    await flow.pass(3 * MINUTE)
+    const sending = () => server.send(block(50), { idempotency: 'once' })
+    expect((await sending()).body.scope).to.equal('fraud_guard')
+    await flow.change(app, { fraud_guard: { mode: 'off' } })
+    expect((await sending()).status).to.equal(200)
+    await flow.code(block(50), 1)
+  })
+
+  it('gets over it as soon as neighbours are verified', async () => {
+    const { server } = await open({ mode: 'on' })
+    const block = freshBlock()
+    const sent = await pump(server, block, 0, 20)
+    await flow.pass(3 * MINUTE)
+    expect((await server.send(block(60))).status).to.equal(429)
+    await verify(flow, server, sent.slice(0, 8), block)
+    expect((await server.send(block(61))).status).to.equal(200)
+  })
+
+  it('lets neighbours pass who verify as they come, however many', async () => {
+    const { app, server } = await open({ mode: 'on' })
+    const block = freshBlock()
+    for (let from = 0; from < 48; from += 8) {
+      const sent = await pump(server, block, from, 8)
+      expect(statuses(sent)).to.deep.equal(Array(8).fill(200))
+      await verify(flow, server, sent.slice(0, 6), nth => block(from + nth))
+      await flow.pass(MINUTE)
+    }
+    expect(await decisions(app)).to.deep.equal([])
+  })
+
+  it('slows down a range nobody verifies, wherever in it the numbers are, and lets it go when the hour is over', async () => {
+    const { app, server } = await open({ mode: 'on' })
+    const spread = (nth: number) =>
+      `+4474005${String(nth * 7)}${String(nth * 13).padStart(3, '0')}`.padEnd(13, '0').slice(0, 13)
+    const numbers = [...new Set(Array.from({ length: 90 }, (_, nth) => spread(nth + 15)))]
+    for (const number of numbers.slice(0, 40)) expect((await server.send(number)).status).to.equal(200)
+    await flow.pass(11 * MINUTE)
+    const later = []
+    for (const number of numbers.slice(40, 60)) later.push((await server.send(number)).body.scope ?? 'sent')
+    expect(later).to.deep.equal([...Array(10).fill('sent'), ...Array(10).fill('fraud_guard')])
+    const [decision] = await flow.soon(async () => {
+      const kept = await decisions(app)
+      expect(kept).to.have.length(10)
+      return kept
+    })
+    expect(decision).to.include({ verdict: 'slow', outcome: 'refused' })
+    expect(decision?.reasons[0]).to.deep.include({ signal: 'never_verified', scope: 'range', subject: '+447400' })
+
+    const { items } = (await flow.admin('GET', `/apps/${app}/fraud/prefixes`)).body
+    expect(items.map(({ prefix, mode }: { prefix: string; mode: string }) => `${prefix} ${mode}`)).to.deep.equal([
+      '+447400 test',
+      'GB test',
+    ])
+    expect(items[0].last_hour).to.deep.equal({ sent: 40, verified: 0 })
+    await flow.pass(75 * MINUTE)
+    expect((await server.send(numbers.at(-1) ?? '')).status).to.equal(200)
+  })
+
+  it('moves what it would refuse to a channel without a price, where the app says so and has one', async () => {
+    const { app, server } = await open({ mode: 'on', action: 'free_channel' })
+    const block = freshBlock()
+    await pump(server, block, 0, 20)
+    await flow.pass(3 * MINUTE)
+    const { status, body } = await server.send(block(70))
+    expect({ status, channel: body.channel }).to.deep.equal({ status: 200, channel: 'whatsapp' })
+    const [decision] = await flow.soon(async () => {
+      const kept = await decisions(app)
+      expect(kept).to.have.length(1)
+      return kept
+    })
+    expect(decision).to.include({ enforced: true, outcome: 'moved', channel: 'whatsapp', otp_id: body.otp_id })
+    // And not back by a resend.
+    expect((await server.resend(body.otp_id, 'sms')).body.scope).to.equal('fraud_guard')
+    expect((await server.resend(body.otp_id, 'telegram')).body.channel).to.equal('telegram')
+    await flow.change(app, { channels: { whatsapp: { enabled: false }, telegram: { enabled: false } } })
+    expect((await server.send(block(71))).body.scope, 'nowhere to go').to.equal('fraud_guard')
+  })
+
+  it('looks at text messages that are resent as well, and at no others', async () => {
+    const { app, server } = await open({ mode: 'on' }, { routing: { default: ['whatsapp', 'sms'] } })
+    const block = freshBlock()
+    const sent = await pump(server, block, 0, 30)
+    await flow.pass(3 * MINUTE)
+    expect(statuses(await pump(server, block, 30, 5)), 'WhatsApp is not pumped').to.deep.equal(Array(5).fill(200))
+    const resent = async (from: number, many: number) =>
+      inTurn(many, nth => server.resend(sent[from + nth]?.body.otp_id))
+    expect(statuses(await resent(0, 20))).to.deep.equal(Array(20).fill(200))
+    await flow.pass(3 * MINUTE)
+    expect((await resent(20, 1))[0]?.body.scope).to.equal('fraud_guard')
+    await flow.soon(async () => expect(await decisions(app)).to.have.length(1))
+    expect((await server.status(sent[20]?.body.otp_id)).body.channel, 'it stays where it was').to.equal('whatsapp')
+  })
+
+  it('is off where an app says so, and leaves magic recipients alone', async () => {
+    const off = await open({ mode: 'off' })
+    const block = freshBlock()
+    expect(statuses(await pump(off.server, block, 0, 40))).to.deep.equal(Array(40).fill(200))
+    const on = await open({ mode: 'on' })
+    const magic = Array.from({ length: 7 }, (_, nth) => `+1500555001${nth}`)
+    for (let round = 0; round < 6; round += 1)
+      for (const number of magic) expect((await on.server.send(number)).status).to.equal(200)
+    for (const { app } of [off, on]) {
+      expect(await decisions(app)).to.deep.equal([])
+      expect((await flow.admin('GET', `/apps/${app}/fraud/prefixes`)).body.items).to.deep.equal([])
+    }
+  })
+
+  it('keeps apps and their two worlds apart', async () => {
+    const [one, other] = [await open({ mode: 'on' }), await open({ mode: 'on' })]
+    const block = freshBlock()
+    await pump(one.server, block, 0, 20)
+    await flow.pass(3 * MINUTE)
+    expect((await one.server.send(block(80))).status).to.equal(429)
+    expect((await other.server.send(block(80))).status).to.equal(200)
+  })
+})
+
+const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status)
+
+async function inTurn(many: number, call: (nth: number) => Promise<Answer>): Promise<Answer[]> {
+  const answers: Answer[] = []
+  for (let nth = 0; nth < many; nth += 1) answers.push(await call(nth))
+  return answers
+}
+
+async function verify(
+  flow: Flow,
+  by: Caller,
+  sent: readonly Answer[],
+  numberOf: (nth: number) => string,
+): Promise<void> {
+  for (const [nth, { body }] of sent.entries())
+    expect((await by.verify(body.otp_id, await flow.code(numberOf(nth)))).body.status).to.equal('approved')
+}
