@@ -20,11 +20,11 @@ import { MODES, verificationsOf } from './verifications.ts'
 
 const given = z.strictObject({ recipient: z.string().min(1).max(512) })
 
-const NOTHING = { verifications: 0, ended: 0, attempts: 0, messages: 0, counters: 0 }
+const NOTHING = { verifications: 0, ended: 0, attempts: 0, messages: 0, counters: 0, decisions: 0 }
 type Report = typeof NOTHING
 
 const BATCH = 100
-const MOST_MESSAGES = 10_000
+const PAGE = 1_000
 /** Of a batch each: past them somebody sends faster than this erases. */
 const MOST_ROUNDS = 1_000
 
@@ -88,19 +88,31 @@ export function eraser({ store, keyring, clock, accounts }: EraserParts) {
     throw problem('ServiceUnavailableError', { detail: 'There is ever more of it. Ask again to erase the rest.' })
   }
 
+  /** More than a page of them is a recipient nobody has. */
+  const removeAll = async (remove: () => Promise<number>): Promise<number> => {
+    let sum = 0
+    for (let last = PAGE; last === PAGE; sum += last) last = await remove()
+    return sum
+  }
+
   return async (app_id: string, recipient: string): Promise<Report> => {
     const report = await eraseOtps(app_id, recipient)
+    const worlds = MODES.map(mode => ({ app_id, mode }))
     // Of verifications that went before theirs.
-    const messages = await store
-      .docs('sandbox_messages')
-      .remove({ app_id, recipient: { $in: keyring.indexes(SANDBOX_SCOPE, recipient) } }, MOST_MESSAGES)
-    const names = MODES.flatMap(mode => {
-      const world = { app_id, mode }
+    const inbox = { app_id, recipient: { $in: keyring.indexes(SANDBOX_SCOPE, recipient) } }
+    const messages = await removeAll(() => store.docs('sandbox_messages').remove(inbox, PAGE))
+    // The guard decides before there is a verification, and of many there never is one.
+    const decided = verificationsOf(keyring, app_id, recipient)
+    const decisions = await removeAll(() => store.docs('fraud_decisions').remove(decided, PAGE))
+    const names = worlds.flatMap(world => {
       const indexes = recipientIndexes(keyring, world, recipient)
-      return RECIPIENT_COUNTS.map(what => recipientCounter(world, what, indexes))
-    }).flatMap(({ key, formerly }) => [key, ...formerly])
+      return RECIPIENT_COUNTS.flatMap(what => {
+        const { key, formerly } = recipientCounter(world, what, indexes)
+        return [key, ...formerly]
+      })
+    })
     const counters = await store.docs('counters').remove({ _id: { $in: names } }, names.length)
-    return summed(report, { ...NOTHING, messages, counters })
+    return summed(report, { ...NOTHING, messages, counters, decisions })
   }
 }
 

@@ -58,7 +58,7 @@ export const verificationsOf = (
   keyring: Pick<Keyring, 'indexes'>,
   app_id: string,
   recipient: string,
-): Filter<OtpDoc> => ({
+): Filter<Pick<OtpDoc, '_id' | 'app_id' | 'mode' | 'recipient'>> => ({
   app_id,
   mode: { $in: MODES },
   recipient: { $in: MODES.flatMap(mode => recipientIndexes(keyring, { app_id, mode }, recipient)) },

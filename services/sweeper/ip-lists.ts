@@ -90,7 +90,7 @@ export function ipListSweeps({ store, outbound, clock, log }: IpListSweepParts) 
 const INTERRUPTED = {
   status: 'failed',
   importing: null,
-  problem: 'the import was cut short by the end of its process: put the list again',
+  problem: 'the import was cut short: put the list again',
 } as const
 
 const versionsOf = ({ _id, version, importing: under }: IpListDoc): string[] =>

@@ -17,7 +17,7 @@ export interface RetentionParts {
 
 const EVERY_MS = 60_000
 const DAY_MS = 86_400_000
-/** In one go: a lease must not run out over it. */
+/** Full ones, in one go: a lease must not run out over them. */
 const MOST_BATCHES = 10
 
 export function retentionSweeps({ store, clock, log }: RetentionParts): Record<string, Sweep> {
@@ -33,10 +33,12 @@ export function retentionSweeps({ store, clock, log }: RetentionParts): Record<s
   /** Whether all of it is gone that should be. */
   async function eraseOld({ _id: app_id, settings }: App): Promise<boolean> {
     const before = clock.now() - resolveSettings(settings).retention_days * DAY_MS
-    // Ids begin with the time they were made at. One that was taken over is older than its verification, so that is looked at too.
-    let from = ''
-    for (; left > 0; left -= 1) {
-      const range = { $gt: from, $lt: idAt(before) }
+    const decisions = { app_id, _id: { $lt: idAt('frd', before) } }
+    while ((await store.docs('fraud_decisions').remove(decisions, BATCH)) === BATCH) if (--left <= 0) return false
+    for (let from = ''; ; left -= 1) {
+      if (left <= 0) return false
+      const range = { $gt: from, $lt: idAt('otp', before) }
+      // Ids begin with the time they were made at. One that was taken over is older than its verification, so that is looked at too.
       const found = await store.docs('otps').find({ app_id, _id: range }, { sort: { _id: 1 }, limit: BATCH })
       const { verifications } = await eraseVerifications(
         store,
@@ -46,7 +48,6 @@ export function retentionSweeps({ store, clock, log }: RetentionParts): Record<s
       if (found.length < BATCH) return true
       from = found.at(-1)?._id ?? ''
     }
-    return false
   }
 
   return {
@@ -66,4 +67,6 @@ export function retentionSweeps({ store, clock, log }: RetentionParts): Record<s
   }
 }
 
-const idAt = (time: number): string => newId('otp', Math.max(0, time), size => new Uint8Array(size))
+/** Before every id that was made then or later. */
+const idAt = (prefix: 'otp' | 'frd', time: number): string =>
+  newId(prefix, Math.max(0, time), size => new Uint8Array(size))
