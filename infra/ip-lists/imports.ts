@@ -8,7 +8,9 @@ import type { CountersignStore } from '../store/collections.ts'
 import type { Operators } from '../store/docs.ts'
 import { removeVersion, saveVersion } from './chunks.ts'
 import type { Import, IpListDoc, ListSource } from './documents.ts'
-import { type ReadList, readList, TooManyRanges } from './read.ts'
+import { sizeOf } from './intervals.ts'
+import { type AddressSet, type ReadList, readList, TooManyRanges } from './read.ts'
+import { shareOf } from './reserved.ts'
 
 export interface ImportParts {
   store: Pick<CountersignStore, 'docs'>
@@ -26,6 +28,7 @@ export const CLAIM_MS = 120_000
 const RETRY_MS = 300_000
 /** How often it shows how far it is. */
 const SHOW_MS = 500
+const MOST_OF_ALL = 0.5
 
 /** The list cannot be taken as it is. The message is for people. */
 export class BadList extends Error {
@@ -93,8 +96,7 @@ export function importing({ store, clock, log, signal }: ImportParts): RunImport
 
   async function replace(list: IpListDoc, { bytes, source }: Exclude<Obtained, 'unchanged'>): Promise<void> {
     const { set, ...counts } = await read(list, bytes)
-    // A page of a source that is being repaired is empty, and a source that ran dry is as suspect.
-    if (source.kind === 'url' && counts.ranges === 0) throw new BadList('there are no public addresses in it')
+    if (source.kind === 'url') refuseUnlikely(set)
     const version = list.importing?.id ?? ''
     const saved = await saveVersion(chunks, { list: list._id, version, set }, async () => void (await show(list)))
     const now = clock.now()
@@ -141,6 +143,14 @@ export function importing({ store, clock, log, signal }: ImportParts): RunImport
       else await removeVersion(chunks, list._id, list.importing?.id ?? '').catch(() => {})
     }
   }
+}
+
+/** Nobody looks at what comes from an address by schedule. A page of a source that is being repaired is empty; one stray `0.0.0.0/0`
+ *  would shut everybody out. */
+function refuseUnlikely({ v4, v6 }: AddressSet): void {
+  if (sizeOf(v4) + sizeOf(v6) === 0) throw new BadList('there are no public addresses in it')
+  if ([v4, v6].some(set => shareOf(set) > MOST_OF_ALL))
+    throw new BadList('it holds more than half of all addresses, which cannot be meant')
 }
 
 const untilRefresh = ({ refresh_seconds }: IpListDoc): number | null =>

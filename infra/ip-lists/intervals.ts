@@ -127,3 +127,22 @@ function lastNotAfterV4(data: Uint32Array, address: number): number {
   }
   return (low - 1) << 1
 }
+
+/** How many addresses there are between two, both included, as near as a number can tell. */
+export function addressesIn({ words, data }: Intervals, within: Uint32Array): number {
+  let sum = 0
+  for (let at = 0; at < data.length; at += 2 * words) {
+    const starts = compare(data, at, within, 0, words) >= 0
+    const ends = compare(data, at + words, within, words, words) <= 0
+    const size = span(starts ? data : within, starts ? at : 0, ends ? data : within, ends ? at + words : words, words)
+    if (size > 0) sum += size
+  }
+  return sum
+}
+
+function span(first: Uint32Array, at: number, last: Uint32Array, lastAt: number, words: Words): number {
+  let size = 0
+  for (let word = 0; word < words; word += 1)
+    size = size * 2 ** 32 + (last[lastAt + word] as number) - (first[at + word] as number)
+  return size + 1
+}

@@ -1,7 +1,7 @@
 // Addresses that are nobody's on the internet. Public lists contain such ranges (bogon lists are full of them); clients there count as
 // having no address at all, before any list is asked, so that these ranges would only be dead weight. The table is that of ipaddr.js,
 // which judges the clients.
-import { covers, type Intervals, intervalsOf, type Words } from './intervals.ts'
+import { addressesIn, covers, type Intervals, intervalsOf, type Words } from './intervals.ts'
 import { readRange, scratch } from './notation.ts'
 
 export const RESERVED_V4 = [
@@ -37,3 +37,16 @@ const RESERVED = { 1: setOf(1, RESERVED_V4), 4: setOf(4, RESERVED_V6) }
 
 /** Whether nothing of the range is public. One that is so in part is kept: the rest of it is never asked for. */
 export const isReserved = (words: Words, range: Uint32Array): boolean => covers(RESERVED[words], range)
+
+/** Where clients have their addresses: all of IPv4, and what was given out of IPv6 so far. */
+const WORLD = { 1: rangeOf('0.0.0.0/0'), 4: rangeOf('2000::/3') }
+
+function rangeOf(cidr: string): Uint32Array {
+  const range = scratch()
+  readRange(cidr, range)
+  return range
+}
+
+/** The share of them that is in the set, from 0 to 1. */
+export const shareOf = (set: Intervals): number =>
+  addressesIn(set, WORLD[set.words]) / (set.words === 1 ? 2 ** 32 : 2 ** 125)

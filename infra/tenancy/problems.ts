@@ -47,6 +47,11 @@ function problemsOf(issue: z.core.$ZodIssue): Problem[] {
 
 function hiddenMembers(value: unknown, path: string[]): Problem[] {
   if (typeof value !== 'object' || value === null) return []
+  // A list has no such member; one of millions of texts is not worth naming each.
+  if (Array.isArray(value))
+    return value.flatMap((member, at) =>
+      typeof member === 'object' ? hiddenMembers(member, [...path, String(at)]) : [],
+    )
   return Object.entries(value).flatMap(([name, member]) =>
     name === '__proto__'
       ? [{ path: dotted([...path, name]), message: UNKNOWN_MEMBER }]

@@ -50,8 +50,8 @@ function planOf(given: GivenList, stored: IpListDoc | null, now: number): Planne
   if (url === undefined) return null
   const refresh_seconds = refreshOf(given, stored)
   if (given.url === undefined && refresh_seconds === stored?.refresh_seconds) return null
-  const known = stored?.source.kind === 'url' && stored.source.url === url ? stored.source.etag : null
-  const source: ListSource = { kind: 'url', url, etag: stored?.version == null ? null : known }
+  // Without what is known of its version: a put has it all read again.
+  const source: ListSource = { kind: 'url', url, etag: null }
   const due = { status: 'waiting', importing: null, due_at: now } as const
   return change(given, stored, { source, refresh_seconds, ...due }, null)
 }

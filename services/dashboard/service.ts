@@ -59,7 +59,7 @@ const RESOURCES: readonly Resource[] = [
 export function dashboard(parts: DashboardParts): Service {
   const { config, secrets, store, broker, keyring, clock, log, lookup } = parts
   const accounts = accounting({ store, clock, log })
-  const later = inTheBackground()
+  const later = inTheBackground(log)
   const admin: Admin = {
     ...{ store, broker, keyring, clock, log, background: later.begin },
     tenancy: tenancy({ store, keyring }),
@@ -79,12 +79,14 @@ export function dashboard(parts: DashboardParts): Service {
   return { router, stop }
 }
 
-function inTheBackground() {
+function inTheBackground(log: Logger) {
   let last = Promise.resolve()
   let stopping = false
   return {
     begin(work: () => Promise<void>): void {
-      last = last.then(() => (stopping ? undefined : work()))
+      last = last
+        .then(() => (stopping ? undefined : work()))
+        .catch(error => log.error({ err: error }, 'background.failed'))
     },
     stop(): Promise<void> {
       stopping = true

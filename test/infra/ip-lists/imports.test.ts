@@ -122,6 +122,22 @@ eachStore('an import', fresh => {
     expect(await classesIn(store, ['8.8.8.8'])).to.deep.equal(['abusive'])
   })
 
+  for (const [what, lines, shown] of [
+    ['everybody', ['8.8.8.8', '0.0.0.0/0'], 'failed'],
+    ['most of IPv4, in parts', ['0.0.0.0/1', '128.0.0.0/2'], 'failed'],
+    ['all of IPv6 that there is', ['2000::/3'], 'failed'],
+    ['much, but less than half', ['16.0.0.0/4', '2400::/8', '4000::/2'], 'ready'],
+  ] as const)
+    it(`of an address that lists ${what} is ${shown}; an operator may put as he likes`, async () => {
+      const store = await fresh()
+      const source = { kind: 'url', url: 'https://lists.example/a', etag: null } as const
+      const bytes = new TextEncoder().encode(lines.join('\n'))
+      await run(store, await claimedList(store, { now: clock.now(), source }), { bytes, source })
+      expect((await stored(store)).status).to.equal(shown)
+      await put(store, ...lines)
+      expect((await stored(store)).status).to.equal('ready')
+    })
+
   it('that another has taken over from changes nothing, and leaves nothing', async () => {
     const store = await fresh()
     await put(store, '8.8.8.8')

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import {
+  addressesIn,
   covers,
   holds,
   type Intervals,
@@ -91,6 +92,20 @@ for (const words of [1, 4] as const)
           const asked = Uint32Array.from([...wordsOf(words, first), ...wordsOf(words, last)])
           const set = setOf(words, ranges)
           expect(covers(set, asked)).to.equal(rangesOf(set).some(range => range[0] <= first && last <= range[1]))
+        }),
+        { numRuns: 500 },
+      )
+    })
+
+    it('knows how much it holds of a part of the world', () => {
+      fc.assert(
+        fc.property(someRanges(words), values(words), values(words), (ranges, one, other) => {
+          const [first, last] = one < other ? [one, other] : [other, one]
+          const set = setOf(words, ranges)
+          const sizes = rangesOf(set).map(([from, to]) => (to < last ? to : last) - (from > first ? from : first) + 1n)
+          const exact = Number(sizes.filter(size => size > 0n).reduce((sum, size) => sum + size, 0n))
+          const within = Uint32Array.from([...wordsOf(words, first), ...wordsOf(words, last)])
+          expect(addressesIn(set, within)).to.be.closeTo(exact, exact / 2 ** 40)
         }),
         { numRuns: 500 },
       )
