@@ -24,8 +24,9 @@ export interface Attempts {
   unreserve(app_id: string, place: Place): void
   /** Calls the endpoint for an event that is ours, from the place that was reserved; frees it after. Returns at once. */
   begin(event: EventDoc, endpoint: Endpoint, place: Place): void
-  /** Claims an event and calls its endpoint. False when there is no slot, or the event is somebody else's by now. */
-  attempt(event: EventDoc, endpoint: Endpoint): Promise<boolean>
+  /** Claims events of one app together and calls its endpoint for them in their order, for as many as there are slots. Answers for
+   *  how many: the others are somebody else's by now, or have to wait. */
+  attempt(waiting: readonly EventDoc[], endpoint: Endpoint): Promise<number>
   /** Nobody stays in line: their turn comes in another process. */
   stop(): void
   /** Resolves when no call is under way and what came of them is written. */
@@ -74,11 +75,14 @@ export function attempting(parts: AttemptParts): Attempts {
     return mayWait && line.keepSeat(endpoint.app_id) ? 'seat' : null
   }
 
-  async function claim(event: EventDoc): Promise<EventDoc | null> {
+  async function claim(waiting: readonly EventDoc[]): Promise<EventDoc[]> {
     const now = clock.now()
-    const update = change.claimed(event, now, ladder)
-    const [answer] = await events.change([{ _id: event._id, rev: event.rev, update }])
-    return answer === 'won' ? change.afterClaim(event, now, ladder) : null
+    const claims = waiting.map(event => ({
+      ...{ _id: event._id, rev: event.rev },
+      update: change.claimed(event, now, ladder),
+    }))
+    const answers = await events.change(claims)
+    return waiting.flatMap((event, at) => (answers[at] === 'won' ? [change.afterClaim(event, now, ladder)] : []))
   }
 
   async function make(event: EventDoc, endpoint: Endpoint): Promise<void> {
@@ -131,16 +135,16 @@ export function attempting(parts: AttemptParts): Attempts {
       // One may have been freed since.
       if (slots.room(event.app_id, callsOf(endpoint)) > 0) advance(event.app_id)
     },
-    async attempt(event, endpoint) {
-      if (!takeSlot(endpoint)) return false
-      let ours: EventDoc | null = null
+    async attempt(waiting, endpoint) {
+      const some = waiting.filter(() => takeSlot(endpoint))
+      let ours: EventDoc[] = []
       try {
-        ours = await claim(event)
+        ours = await claim(some)
       } finally {
-        if (!ours) slots.release(event.app_id)
+        for (let unused = ours.length; unused < some.length; unused += 1) slots.release(endpoint.app_id)
       }
-      if (ours) follow(make(ours, endpoint))
-      return ours !== null
+      for (const event of ours) follow(make(event, endpoint))
+      return ours.length
     },
     stop: line.close,
     async settled() {

@@ -28,8 +28,8 @@ export interface BacklogParts {
   room(endpoint: Endpoint): number
   /** Resolves when one of the app's slots is free again. */
   released(app_id: string): Promise<void>
-  /** Claims an event and calls its endpoint; false when it was somebody else's already, or no slot was left. */
-  attempt(event: EventDoc, endpoint: Endpoint): Promise<boolean>
+  /** Claims events and calls their endpoint for them, in their order, as far as there are slots. */
+  attempt(waiting: readonly EventDoc[], endpoint: Endpoint): Promise<number>
   clock: Clock
   log: Logger
 }
@@ -58,18 +58,17 @@ export function backlogs(parts: BacklogParts): Backlogs {
   async function some(app_id: string): Promise<boolean> {
     const page = { sort: { backlog_at: 1 }, limit: MOST_AT_ONCE } as const
     const oldest = await events.find({ app_id, backlog_at: { $gt: 0 } }, page)
-    const attempts: Promise<unknown>[] = []
-    for (const event of oldest) {
+    let tried = 0
+    while (tried < oldest.length) {
       const endpoint = await roomFor(app_id)
-      if (!endpoint) break
-      const tried = attempt(event, endpoint)
-      tried.catch(() => {}) // told below
-      attempts.push(tried)
-      if (event.backlog === 'kept') await pause(1000 / KEPT_PER_SECOND)
+      if (!endpoint) return false
+      const next = oldest.slice(tried, tried + room(endpoint))
+      tried += next.length
+      await attempt(next, endpoint)
+      const kept = next.filter(({ backlog }) => backlog === 'kept').length
+      if (kept > 0) await pause((kept * 1000) / KEPT_PER_SECOND)
     }
-    // Those that are not claimed yet would be found again.
-    await Promise.all(attempts)
-    return attempts.length > 0
+    return tried > 0
   }
 
   /** The endpoint once it has a slot to spare; null when nothing is to be sent. */

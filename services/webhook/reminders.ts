@@ -64,7 +64,7 @@ export function reminders(parts: ReminderParts): Reminders {
     const endpoint = await endpoints.get(app_id)
     if (!endpoint) return void (await events.change([{ _id, rev, update: change.unsent() }]))
     if (isPaused(endpoint)) return void (await events.change([{ _id, rev, update: change.held(event) }]))
-    if (attempts.room(endpoint) > 0 && (await attempts.attempt(event, endpoint))) return
+    if (attempts.room(endpoint) > 0 && (await attempts.attempt([event], endpoint)) > 0) return
     // No slot; or somebody else's by now, and then this changes nothing.
     await backlogs.mark(app_id)
     await events.change([{ _id, rev, update: change.parked(event) }])
