@@ -19,7 +19,7 @@ export const EMPTY_BLOCK: Block = { numbers: [] }
 /** Numbers are neighbours if they were sent to within so long. */
 export const BLOCK_MS = 3_600_000
 /** More would change no judgement. */
-const MOST = 128
+const MOST = 64
 
 export function sighted(block: Block, sightings: readonly Neighbour[], now: number): Block {
   const known = new Map(block.numbers.map(number => [number.tag, number]))

@@ -36,7 +36,7 @@ interface Waiting<News> {
 }
 
 const FLUSH_MS = 500
-const MOST = 20_000
+const MOST = 5_000
 const TRIES_AT_THE_END = 5
 
 export function folding<State, News>(parts: FoldingParts<State, News>): Folding<State, News> {

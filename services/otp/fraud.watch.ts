@@ -1,10 +1,11 @@
 // Sees what becomes of text messages and counts it. In: every change of a verification. Out: what is known of a number's places.
 // Of the same number once an hour is enough: else whoever verifies one of his own again and again passes for many.
-import type { FraudCounts } from '../../infra/fraud/counts.ts'
+
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { type Block, EMPTY_BLOCK, type Neighbour } from '../../machines/fraud.block.ts'
 import type { Evidence } from '../../machines/fraud.ts'
 import type { Delivery } from '../../machines/otp.ts'
+import type { FraudCounts } from './fraud.counts.ts'
 import type { Places } from './fraud.places.ts'
 
 const HOUR_MS = 3_600_000

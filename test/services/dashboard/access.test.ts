@@ -45,6 +45,8 @@ eachStore('the admin API', fresh => {
       ['GET', '/verifications/otp_none'],
       ['POST', `/apps/${app}/route`],
       ['GET', `/apps/${app}/events`],
+      ['GET', `/apps/${app}/fraud`],
+      ['GET', `/apps/${app}/fraud/prefixes`],
       ['GET', '/sandbox/messages'],
       ['POST', '/sandbox/inbound'],
       ['GET', '/audit'],

@@ -1,11 +1,11 @@
 // What all processes know together of text messages: tallies of countries and ranges, and the numbers of a block.
+import type { Clock } from '../../infra/clock.ts'
+import { type Folding, folding } from '../../infra/fraud/folding.ts'
+import type { Logger } from '../../infra/log.ts'
+import type { CountersignStore } from '../../infra/store/collections.ts'
+import { groupedDocs } from '../../infra/store/grouped.ts'
 import { BLOCK_MS, type Block, EMPTY_BLOCK, type Neighbour, sighted } from '../../machines/fraud.block.ts'
 import { EMPTY_TALLY, SLOT_MS, type Tally, type TallyNews, tallied } from '../../machines/fraud.tally.ts'
-import type { Clock } from '../clock.ts'
-import type { Logger } from '../log.ts'
-import type { CountersignStore } from '../store/collections.ts'
-import { groupedDocs } from '../store/grouped.ts'
-import { type Folding, folding } from './folding.ts'
 
 const DAY_MS = 86_400_000
 /** Shares change over minutes, a burst of neighbours within seconds. */
