@@ -46,7 +46,11 @@ export const committing =
       const recent = lately.get(otp_id)
       lately.forget(otp_id)
       const doc = recent ?? (await otps.get([otp_id])).get(otp_id)
-      if (!doc || (owner && (doc.app_id !== owner.app_id || doc.mode !== owner.mode))) return null
+      if (!doc || (owner && (doc.app_id !== owner.app_id || doc.mode !== owner.mode))) {
+        // Erased since it was last seen here.
+        await reservation?.undo()
+        return null
+      }
       const command = await intent.command(doc)
       const next = step(doc, command)
       if (!next.changed) {

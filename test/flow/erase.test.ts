@@ -1,0 +1,131 @@
+// The request of a data subject: an operator names a recipient and an app, and nothing is left by which the store could tell of them.
+import { expect } from 'chai'
+import { createKeyring } from '../../infra/crypto/keyring.ts'
+import { recipientIndexes } from '../../infra/otps/counting.ts'
+import { SANDBOX_SCOPE } from '../../infra/otps/sealing.ts'
+import { eachFlow } from '../support/each-flow.ts'
+import type { Answer } from '../support/flow.calls.ts'
+import { CACHES_MS, freshNumber, wrongFor } from '../support/flow.ts'
+import { rawDocuments, whereIs } from '../support/raw.ts'
+
+const NOTHING = { verifications: 0, ended: 0, attempts: 0, messages: 0, counters: 0, decisions: 0 }
+const LINKS = { channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } } }
+
+eachFlow('erasing a recipient', flow => {
+  const erase = (app: string, recipient: string): Promise<Answer> =>
+    flow.admin('POST', `/apps/${app}/erase`, { recipient })
+
+  /** All by which the store finds a recipient of an app. */
+  const indexesOf = (app_id: string, recipient: string): string[] => {
+    const { data, code } = flow.countersign.secrets
+    const keyring = createKeyring({ dataKeys: data, codeSecrets: code })
+    const modes = (['live', 'test'] as const).flatMap(mode => recipientIndexes(keyring, { app_id, mode }, recipient))
+    return [...modes, ...keyring.indexes(SANDBOX_SCOPE, recipient)]
+  }
+
+  it('takes all there is, in both modes, tells how much, and leaves others alone', async () => {
+    const shop = await flow.tenant({ resend_cooldown_seconds: [0] })
+    const box = { channel: 'sms', type: 'sandbox', config: {} }
+    expect((await flow.admin('PUT', `/apps/${shop.app}/providers/box`, box)).status).to.be.oneOf([200, 201])
+    const live = await flow.key(shop.app, 'server', 'live')
+    await flow.pass(CACHES_MS)
+    const [to, other] = [freshNumber(), freshNumber()]
+    const approved = (await shop.server.send(to, { client_ip: '81.2.69.142' })).body.otp_id
+    const code = await flow.code(to)
+    await shop.server.verify(approved, wrongFor(code))
+    expect((await shop.server.verify(approved, code)).body.matched).to.equal(true)
+    const pending = (await shop.server.send(to)).body.otp_id
+    await flow.code(to, 2)
+    expect((await shop.server.resend(pending, 'telegram')).status).to.equal(200)
+    const paid = (await live.send(to)).body.otp_id
+    await flow.code(to, 4)
+    const kept = (await shop.server.send(other)).body.otp_id
+    const theirs = await flow.code(other)
+    const { store } = flow.countersign.engines
+    for (const index of indexesOf(shop.app, to)) expect(await whereIs(store, index), index).to.not.deep.equal([])
+    await flow.soon(async () => expect(await flow.events(shop.app)).to.have.length.at.least(4))
+
+    const { status, body } = await erase(shop.app, to)
+    expect(status).to.equal(200)
+    expect(body).to.deep.include({ verifications: 3, ended: 2, messages: 4, decisions: 0 })
+    // Sends and messages of both modes, guesses of one.
+    expect(body.counters).to.equal(5)
+
+    for (const otp_id of [approved, pending, paid]) {
+      expect(await whereIs(store, otp_id), otp_id).to.deep.equal(['events'])
+      expect((await flow.admin('GET', `/verifications/${otp_id}`)).status).to.equal(404)
+    }
+    for (const text of [to, to.slice(2), ...indexesOf(shop.app, to)])
+      expect(await whereIs(store, text), text).to.deep.equal([])
+    expect((await shop.server.status(approved)).status).to.equal(404)
+    expect((await shop.server.resend(pending)).status).to.equal(404)
+    expect(await flow.inbox(to)).to.deep.equal([])
+
+    expect((await shop.server.verify(kept, theirs)).body.matched).to.equal(true)
+    expect(await flow.inbox(other)).to.have.length(1)
+    // A resend of what was gone was counted for a moment.
+    await erase(shop.app, to)
+    expect((await erase(shop.app, to)).body).to.deep.equal(NOTHING)
+    expect((await shop.server.send(to)).status).to.equal(200)
+  })
+
+  it('is on record without saying whom', async () => {
+    const shop = await flow.tenant()
+    const { to } = await flow.begin(shop.server)
+    await erase(shop.app, to)
+    const { items } = (await flow.admin('GET', `/audit?company_id=${shop.company}`)).body
+    expect(items[0]).to.deep.include({ action: 'recipient.erase', target: shop.app, outcome: 'done' })
+    expect(items[0].before).to.deep.equal({ verifications: 1 })
+    expect(items[0].after.recipient).to.match(/^[\w-]{16}$/)
+    expect(JSON.stringify(items[0])).to.not.include(to.slice(2))
+    expect(flow.countersign.log.output()).to.not.include(to.slice(2))
+    expect((await rawDocuments(flow.countersign.engines.store, 'audit')).join()).to.not.include(to.slice(2))
+  })
+
+  it('ends what is pending: no code is fetched by its link any more, no token proves anything', async () => {
+    const chat = await flow.tenant({ ...LINKS, routing: { default: ['whatsapp', 'sms'] } })
+    const to = freshNumber()
+    const { body } = await chat.server.send(to)
+    const text = new URL(body.action_url).searchParams.get('text') ?? ''
+    const device = await chat.device.send(to)
+    const text2 = new URL(device.body.action_url).searchParams.get('text') ?? ''
+    await flow.admin('POST', '/sandbox/inbound', { app_id: chat.app, from: to, text: text2 })
+    const verified = await chat.device.verify(device.body.otp_id, await flow.code(to))
+    expect(verified.body.verification_token).to.be.a('string')
+    expect((await erase(chat.app, to)).body).to.deep.include({ verifications: 2, ended: 1 })
+    await flow.admin('POST', '/sandbox/inbound', { app_id: chat.app, from: to, text })
+    const told = () =>
+      flow.countersign.log
+        .output()
+        .split('\n')
+        .filter(line => line.includes(chat.app))
+    await flow.soon(() => expect(told().filter(line => line.includes('unknown_reference'))).to.have.length(1))
+    expect(await flow.inbox(to)).to.deep.equal([])
+    expect((await chat.server.exchange(verified.body.verification_token)).status).to.equal(404)
+  })
+
+  it('beside sends of the same recipient loses count of none', async () => {
+    const shop = await flow.tenant({ limits: { recipient: [{ max: 100, seconds: 600 }] } })
+    const to = freshNumber()
+    const sends = Array.from({ length: 20 }, () => shop.server.send(to))
+    const reports = await Promise.all(Array.from({ length: 5 }, () => erase(shop.app, to)))
+    const accepted = (await Promise.all(sends)).filter(({ status }) => status === 200)
+    expect(accepted).to.have.length(20)
+    reports.push(await erase(shop.app, to))
+    const erased = reports.reduce((sum, { body }) => sum + body.verifications, 0)
+    expect(erased).to.equal(20)
+    await flow.soon(async () => {
+      await erase(shop.app, to)
+      for (const index of indexesOf(shop.app, to))
+        expect(await whereIs(flow.countersign.engines.store, index)).to.deep.equal([])
+    })
+  })
+
+  it('finds an address however it is spelled, and refuses what is no request', async () => {
+    const shop = await flow.tenant()
+    await shop.server.send('Ada.Lovelace@Example.com')
+    expect((await erase(shop.app, 'ada.lovelace@EXAMPLE.com')).body).to.include({ verifications: 1 })
+    expect((await erase('app_of_nobody', '+14155550123')).status).to.equal(404)
+    expect((await flow.admin('POST', `/apps/${shop.app}/erase`, {})).status).to.equal(422)
+  })
+})

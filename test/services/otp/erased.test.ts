@@ -1,0 +1,26 @@
+// A verification that is erased while an actor still remembers it.
+import { expect } from 'chai'
+import { actorOn } from '../../support/otp.actor.ts'
+import { eachStore } from '../../support/stores.ts'
+
+eachStore('a verification that was erased', fresh => {
+  it('is not found, and what a resend took for it is given back', async () => {
+    const store = await fresh()
+    const settings = { resend_cooldown_seconds: [0] }
+    const app = { _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings, created_at: 0, rev: 0 }
+    await store.docs('apps').insert([app])
+    const actor = await actorOn(store)
+    const { otp_id } = await actor.send({ company: 'cmp_1', app: 'app_1', recipient: '+14155550123' })
+    const counted = async () => {
+      const counters = await store.docs('counters').find({}, { sort: { _id: 1 }, limit: 100 })
+      return counters.map(({ _id, windows }) => [_id, Object.values(windows).map(({ count }) => count)])
+    }
+    const before = await counted()
+    await store.docs('otps').remove({ _id: otp_id }, 1)
+    const by = { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', key_id: 'key_server', kind: 'server' } as const
+    const answer = await actor.ask({ type: 'otp.resend', by, otp_id, channel: null })
+    expect(answer).to.include({ kind: 'refused', error: 'OtpNotFoundError' })
+    expect(await counted()).to.deep.equal(before)
+    await actor.close()
+  })
+})
