@@ -11,6 +11,7 @@ import type { OtpDoc, ThankBody } from '../../infra/otps/documents.ts'
 import { samePhone } from '../../infra/otps/phones.ts'
 import { atRest, inFlight } from '../../infra/otps/sealing.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import type { ErrorType } from '../../machines/errors.ts'
 import type { OtpReport } from '../../machines/reports.ts'
 import type { KnownApp } from './apps.ts'
 import type { Commit } from './commit.ts'
@@ -29,6 +30,10 @@ export interface InboundParts extends MessageParts {
 type MessageReport = Extract<OtpReport, { type: 'message.received' }>
 
 const ACTED_UPON = 'acted_upon'
+const UNANSWERED: Partial<Record<ErrorType, string>> = {
+  InsufficientFundsError: 'no_funds',
+  GeoBlockedError: 'geo_blocked',
+}
 
 export const receiving = (parts: InboundParts) => {
   const { broker, keyring, clock, log, metrics, apps, otps, funds, commit } = parts
@@ -52,8 +57,7 @@ export const receiving = (parts: InboundParts) => {
       reserve: async (next, doc) => reserveMessage(parts, await apps.get(doc.app_id), next, doc),
     })
     if (committed === null) return 'unknown_reference'
-    if ('refusal' in committed)
-      return committed.refusal.error === 'InsufficientFundsError' ? 'no_funds' : 'too_many_messages'
+    if ('refusal' in committed) return UNANSWERED[committed.refusal.error] ?? 'too_many_messages'
     if (committed.reply.kind !== 'noted' || !committed.reply.changed) return 'too_late'
     if (committed.doc.value === 'approved') thank(committed.doc)
     return ACTED_UPON
