@@ -1,28 +1,27 @@
 // What all lists say of an address now. In: the store. Out: the class of an address, or null. Each process looks every few seconds
 // which versions count, and reads those it does not have. Whoever asks is answered from one view of all lists, old or new: a view is
-// replaced as a whole, never changed.
+// replaced as a whole, never changed. A large list takes its time to read, and nobody waits long for it: until it is read, what was
+// known goes on counting.
 import { cached } from '../cache.ts'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import type { Docs } from '../store/docs.ts'
 import type { IpClass } from '../tenancy/documents.ts'
 import { loadVersion } from './chunks.ts'
-import { everyList, IP_CLASSES, type IpChunkDoc, type IpListDoc } from './documents.ts'
-import { holds, unionOf } from './intervals.ts'
-import { readAddress, scratch } from './notation.ts'
-import { type AddressSet, emptySet } from './read.ts'
+import { everyList, type IpChunkDoc, type IpListDoc } from './documents.ts'
+import type { AddressSet } from './read.ts'
+import { type View, viewOf } from './view.ts'
 
 export interface CurrentParts {
   lists: Pick<Docs<IpListDoc>, 'find'>
   chunks: Pick<Docs<IpChunkDoc>, 'get'>
-  clock: Pick<Clock, 'now'>
+  clock: Clock
   log: Pick<Logger, 'warn'>
 }
 
-/** The worst class of the lists an address stands in. */
-export type View = (address: string) => IpClass | null
-
 const FOR_MS = 4_000
+/** Small lists are read by then. */
+const PATIENCE_MS = 250
 const TRIES = 5
 
 interface Held {
@@ -33,66 +32,57 @@ interface Held {
 
 export function currentLists({ lists, chunks, clock, log }: CurrentParts): () => Promise<View> {
   let held = new Map<string, Held>()
-  let view = viewOf([])
-
-  const listed = async (): Promise<IpListDoc[]> => (await everyList(lists)).filter(({ version }) => version !== null)
+  /** Null until all were read once: nobody is judged by half of them. */
+  let view: View | null = null
+  let reading: Promise<void> | null = null
 
   /** The sets of all lists as they count now; null when one was replaced while we read it. */
   async function read(isLast: boolean): Promise<Map<string, Held> | null> {
-    const read = new Map<string, Held>()
-    for (const list of await listed()) {
-      const before = held.get(list._id)
-      const set = before?.version === list.version ? before.set : await loadVersion(chunks, list)
-      if (set) read.set(list._id, { class: list.class, version: list.version ?? '', set })
+    const found = new Map<string, Held>()
+    for (const list of await everyList(lists)) {
+      const { _id, class: of, version } = list
+      if (version === null) continue
+      const before = held.get(_id)
+      const set = before?.version === version ? before.set : await loadVersion(chunks, list)
+      if (set) found.set(_id, { class: of, version, set })
       else if (!isLast) return null
       else {
         // It keeps changing, or was damaged: what is known of it goes on counting, and nobody's sends stop for it.
-        log.warn({ list: list._id, version: list.version }, 'ip_list.unreadable')
-        if (before) read.set(list._id, before)
+        log.warn({ list: _id, version }, 'ip_list.unreadable')
+        if (before) found.set(_id, before)
       }
     }
-    return read
+    return found
   }
 
-  async function refresh(): Promise<View> {
+  async function replace(): Promise<void> {
     let now: Map<string, Held> | null = null
     for (let nth = 1; now === null; nth += 1) now = await read(nth >= TRIES)
-    if (!sameVersions(held, now)) view = viewOf([...now.values()])
+    if (view === null || !sameSets(held, now)) view = viewOf([...now.values()])
     held = now
-    return view
   }
 
-  const fresh = cached(refresh, { forMs: FOR_MS, most: 1, clock })
-  return () => fresh.get('view')
+  async function refresh(): Promise<void> {
+    reading ??= replace().finally(() => {
+      reading = null
+    })
+    if (view === null) return reading
+    const read = reading.catch(error => log.warn({ err: error }, 'ip_list.unreadable'))
+    let cancel = (): void => {}
+    const late = new Promise<void>(resolve => {
+      cancel = clock.after(PATIENCE_MS, resolve)
+    })
+    await Promise.race([read, late]).finally(() => cancel())
+  }
+
+  const looked = cached(refresh, { forMs: FOR_MS, most: 1, clock })
+  return async () => {
+    await looked.get('lists')
+    return view ?? NOTHING
+  }
 }
 
-const sameVersions = (one: Map<string, Held>, other: Map<string, Held>): boolean =>
+const NOTHING: View = () => null
+
+const sameSets = (one: Map<string, Held>, other: Map<string, Held>): boolean =>
   one.size === other.size && [...one].every(([id, { set }]) => other.get(id)?.set === set)
-
-function viewOf(held: readonly Held[]): View {
-  const classes = IP_CLASSES.flatMap(of => {
-    const sets = held.filter(list => list.class === of).map(({ set }) => set)
-    return sets.length === 0 ? [] : [{ class: of, set: unionOfSets(sets) }]
-  })
-  const address = scratch()
-  return text => {
-    const words = readAddress(text, address)
-    if (words === 0) return null
-    const found = classes.find(({ set }) => holds(words === 1 ? set.v4 : set.v6, address))
-    return found?.class ?? null
-  }
-}
-
-const unionOfSets = (sets: readonly AddressSet[]): AddressSet =>
-  sets.length === 0
-    ? emptySet()
-    : {
-        v4: unionOf(
-          1,
-          sets.map(({ v4 }) => v4),
-        ),
-        v6: unionOf(
-          4,
-          sets.map(({ v6 }) => v6),
-        ),
-      }

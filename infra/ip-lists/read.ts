@@ -2,7 +2,7 @@
 // addresses as sets, and what was left out, by line number. A list can have millions of lines: it is read a few thousand at a time,
 // and everything else this process has to do goes on in between.
 import { Buffer } from 'node:buffer'
-import { type Intervals, intervalsOf, none, sizeOf, unionOf, type Words } from './intervals.ts'
+import { type Intervals, intervalsOf, sizeOf, unionOf, type Words } from './intervals.ts'
 import { readRange, scratch } from './notation.ts'
 import { isReserved } from './reserved.ts'
 
@@ -10,8 +10,6 @@ export interface AddressSet {
   v4: Intervals
   v6: Intervals
 }
-
-export const emptySet = (): AddressSet => ({ v4: none(1), v6: none(4) })
 
 export interface ReadCounts {
   /** Intervals there are, overlapping and neighbouring ranges joined. */

@@ -9,7 +9,7 @@ export type Reputation = 'abusive' | 'suspect' | 'unknown'
 
 export interface ReputationParts {
   store: Pick<CountersignStore, 'docs'>
-  clock: Pick<Clock, 'now'>
+  clock: Clock
   log: Pick<Logger, 'warn'>
 }
 

@@ -3,8 +3,10 @@ import { currentLists } from '../../../infra/ip-lists/current.ts'
 import { importing } from '../../../infra/ip-lists/imports.ts'
 import type { CountersignStore } from '../../../infra/store/collections.ts'
 import type { IpClass } from '../../../infra/tenancy/documents.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
+import { eventually } from '../../support/eventually.ts'
 import { chunksIn, claimedList, classesIn, manyRanges, textOf } from '../../support/ip-lists.ts'
 import { eachStore } from '../../support/stores.ts'
 
@@ -93,6 +95,62 @@ eachStore('a process that judges addresses', fresh => {
     expect([now('8.8.8.8'), now('9.9.9.9')]).to.deep.equal(['abusive', null])
     expect(captured.output()).to.include('ip_list.unreadable')
     expect((await open(store).view())('9.9.9.9'), 'one that never had it').to.equal(null)
+  })
+
+  it('keeps nobody waiting for a list that takes long to read, nor for a store that is away', async () => {
+    const store = await fresh()
+    await put(store, ['8.8.8.8'])
+    let slow = Promise.resolve()
+    const { docs } = store
+    const slowly: CountersignStore = {
+      ...store,
+      docs: name => {
+        const plain = docs(name)
+        return name === 'ip_chunks' ? { ...plain, get: ids => slow.then(() => plain.get(ids)) } : plain
+      },
+    }
+    const { view, at, captured } = open(slowly)
+    await view()
+    await put(store, ['9.9.9.9'])
+    let go = (): void => {}
+    slow = new Promise(resolve => {
+      go = resolve
+    })
+    await at.advance(5_000)
+    const answers: (IpClass | null)[] = []
+    const asked = view().then(now => answers.push(now('8.8.8.8'), now('9.9.9.9')))
+    await at.advance(249)
+    expect(answers).to.deep.equal([])
+    await at.advance(1)
+    await asked
+    expect(answers).to.deep.equal(['abusive', null])
+    go()
+    await eventually(async () => expect((await view())('9.9.9.9'), 'without looking again').to.equal('abusive'))
+
+    await put(store, ['7.7.7.7'])
+    slow = Promise.reject(new Unavailable('the store is away'))
+    slow.catch(() => {})
+    await at.advance(5_000)
+    expect((await view())('9.9.9.9')).to.equal('abusive')
+    expect(captured.output()).to.include('the store is away')
+    slow = Promise.resolve()
+    await at.advance(5_000)
+    expect((await view())('7.7.7.7')).to.equal('abusive')
+  })
+
+  it('judges nobody before it has read them all', async () => {
+    const store = await fresh()
+    await put(store, ['8.8.8.8'])
+    const away = () => Promise.reject(new Unavailable('the store is away'))
+    let get: typeof away | null = away
+    const { docs } = store
+    const { view } = open({
+      ...store,
+      docs: name => (name === 'ip_chunks' ? { ...docs(name), get: ids => get?.() ?? docs(name).get(ids) } : docs(name)),
+    })
+    expect(await view().catch((error: unknown) => error)).to.be.instanceOf(Unavailable)
+    get = null
+    expect((await view())('8.8.8.8')).to.equal('abusive')
   })
 
   it('answers by the worst class', async () => {
