@@ -20,6 +20,8 @@ export interface DeliverBody {
   otp_id: string
   delivery_id: string
   generation: number
+  /** Whose it is, of a live message: one whose providers are all busy goes back to the queue without being looked up. */
+  live?: { company_id: string; app_id: string }
 }
 
 /** To the WhatsApp queue: the user's own message has approved, and a word of thanks is due. Nothing depends on it. */

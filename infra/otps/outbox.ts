@@ -15,11 +15,12 @@ type Owner = Pick<OtpDoc, '_id' | 'app_id' | 'company_id' | 'mode'>
 /** Where each effect goes, and what it says there: ids only, nothing secret. */
 export const outgoing = (otp: Owner, effects: readonly Effect[], at: number): Outgoing[] =>
   effects.map(effect => {
+    const { app_id, company_id, mode } = otp
     if (effect.type === 'deliver') {
-      const body: DeliverBody = { otp_id: otp._id, delivery_id: effect.id, generation: effect.generation }
+      const live = mode === 'live' ? { live: { company_id, app_id } } : {}
+      const body: DeliverBody = { otp_id: otp._id, delivery_id: effect.id, generation: effect.generation, ...live }
       return { id: effect.id, queue: channelQueue(effect.channel), body, at }
     }
-    const { app_id, company_id, mode } = otp
     if (effect.type === 'refund') {
       const { id, delivery_id, micros } = effect
       const body: OtpReport = { type: 'delivery.refunded', company_id, otp_id: otp._id, delivery_id, micros }

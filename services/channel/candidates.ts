@@ -18,6 +18,8 @@ export interface CandidateParts {
 
 export interface Candidates {
   of(errand: Errand): Promise<readonly Candidate[]>
+  /** All of an app's on this channel. */
+  ofApp(app_id: string): Promise<readonly Candidate[]>
   close(): void
 }
 
@@ -61,6 +63,7 @@ export function choosing({ channel, tenancy, sandbox, build, clock }: CandidateP
   const live = cached(load, { forMs: FOR_MS, most: MOST, clock })
 
   return {
+    ofApp: live.get,
     async of(errand) {
       const { mode, app_id } = errand.otp
       const all = mode === 'test' ? inbox : await live.get(app_id)

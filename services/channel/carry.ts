@@ -3,6 +3,7 @@
 import { done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log.ts'
+import type { DeliverBody } from '../../infra/otps/documents.ts'
 import type { Candidate, MakeAttempt } from './attempt.ts'
 import type { Candidates } from './candidates.ts'
 import type { Claims, Past } from './claims.ts'
@@ -22,6 +23,8 @@ export interface Journey {
 }
 
 export interface Carry {
+  /** Gives back at once what nobody could take now; null for what is to be looked at. */
+  crowded(whose: NonNullable<DeliverBody['live']>): Promise<Outcome | null>
   /** `attempt` is the broker's. */
   begin(attempt: number): Journey
   /** One step; null when the verification is to be looked at again before the next. */
@@ -33,7 +36,7 @@ export interface Carry {
 export interface CarryParts {
   claims: Claims
   candidates: Candidates
-  gates: Pick<Gates, 'enter'>
+  gates: Pick<Gates, 'enter' | 'crowdedMs'>
   render(errand: Errand): Promise<Rendered>
   attempt: MakeAttempt
   tell: Tell
@@ -73,9 +76,7 @@ export function carrying({ claims, candidates, gates, render, attempt, tell, clo
   async function callOn(errand: Errand, candidate: Candidate | undefined, round: number, journey: Journey) {
     if (!candidate) throw new Error('asked for a provider that is not there')
     const pass = await admission(errand, candidate)
-    // Given back at no cost. Where calls take seconds, nothing is won by coming back every second.
-    if (typeof pass === 'object' && 'fullForMs' in pass)
-      return pause(Math.min(pass.fullForMs * PATIENCE, LONGEST_PATIENCE_MS))
+    if (typeof pass === 'object' && 'fullForMs' in pass) return givenBack(pass.fullForMs)
     if (pass === 'shut') {
       // Before it is passed over: another process may have called it.
       await look(errand, journey)
@@ -112,6 +113,9 @@ export function carrying({ claims, candidates, gates, render, attempt, tell, clo
   const receipts = async (errand: Errand, candidate: Candidate | undefined, at: number): Promise<Outcome> =>
     candidate?.provider.receipts?.(errand, at) ?? done()
 
+  /** At no cost. Where calls take seconds, nothing is won by coming back every second. */
+  const givenBack = (callMs: number): Outcome => pause(Math.min(callMs * PATIENCE, LONGEST_PATIENCE_MS))
+
   /** The longest of the queue's delays that is not too long: woken early, we ask again; woken late, a user waits. */
   const pause = (ms: number): Outcome => {
     const delays = policy.backoff.filter(delay => delay <= ms)
@@ -120,6 +124,11 @@ export function carrying({ claims, candidates, gates, render, attempt, tell, clo
 
   return {
     onward,
+    async crowded({ company_id, app_id }) {
+      const all = await candidates.ofApp(app_id)
+      const ms = gates.crowdedMs(all.map(({ name, type }) => ({ company_id, app_id, name, type })))
+      return ms === null ? null : givenBack(ms)
+    },
     begin: attempt => ({ past: [], first: attempt === 1, looked: false, shut: new Set() }),
     async receiptsAgain(errand) {
       const all = await candidates.of(errand)

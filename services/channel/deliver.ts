@@ -24,7 +24,9 @@ export interface DeliverParts {
 const RETRY_MS = 1_000
 
 export function delivering({ otps, carry, thank, clock, log }: DeliverParts): (message: Delivered) => Promise<Outcome> {
-  async function deliver({ otp_id, delivery_id }: DeliverBody, attempt: number): Promise<Outcome> {
+  async function deliver({ otp_id, delivery_id, live }: DeliverBody, attempt: number): Promise<Outcome> {
+    const crowded = live && (await carry.crowded(live))
+    if (crowded) return crowded
     const journey = carry.begin(attempt)
     for (;;) {
       const doc = (await otps.get([otp_id])).get(otp_id)

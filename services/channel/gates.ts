@@ -33,6 +33,8 @@ export interface Guarded {
 }
 
 export interface Gates {
+  /** How busy all of these are that may be called at all, in the time a call takes; null when one has room or none may be called. */
+  crowdedMs(providers: readonly Guarded[]): number | null
   /** Maybe after a moment in the line. */
   enter(provider: Guarded): Promise<Admission>
   close(): void
@@ -129,13 +131,27 @@ export function gates({ channel, clock, log, metrics }: GateParts): Gates {
     }
   }
 
+  const isFull = (company_id: string): boolean => (calls.get(company_id) ?? 0) >= MOST_OF_ONE
+
   return {
+    crowdedMs(providers) {
+      const open = providers.flatMap(({ company_id, app_id, name }) => {
+        const gate = known.get(`${app_id}:${name}`)
+        if (!gate) return [null]
+        if (isAlone(gate) || gate.breaker.isShut()) return []
+        return [gate.room.isCrowded() || isFull(company_id) ? gate.room.callMs() : null]
+      })
+      return open.reduce<number | null>(
+        (least, ms) => (least === null || ms === null ? null : Math.min(least, ms)),
+        open[0] ?? null,
+      )
+    },
     async enter(provider) {
       const gate = gateOf(provider)
       // Nobody waits for a place that cannot be used.
       if (isAlone(gate) || gate.breaker.isShut()) return 'shut'
       const { company_id } = provider
-      const leave = (calls.get(company_id) ?? 0) < MOST_OF_ONE ? await gate.room.take() : null
+      const leave = isFull(company_id) ? null : await gate.room.take()
       if (leave === null) return { fullForMs: gate.room.callMs() }
       count(company_id, 1)
       return admitted(gate, result => {

@@ -12,13 +12,15 @@ export interface Room {
   take(): Promise<Leave | null>
   /** How long a call takes these days. */
   callMs(): number
+  /** Whether `take` would be in vain. */
+  isCrowded(): boolean
 }
 
 /** At most less than half of what a channel has in hand at once. */
 const PLACES = { first: 64, most: 200, least: 4 }
 /** The longest wait in the line; and how long a call may take for there to be a line at all. */
-const WAIT_MS = 500
-const SLOW_MS = 1_000
+const WAIT_MS = 1_000
+const SLOW_MS = 2_000
 /** Of a provider nobody has called yet. */
 const FIRST_GUESS_MS = 50
 /** How much of what is thought of it a provider's latest call decides. */
@@ -71,11 +73,13 @@ export function room(clock: Clock): Room {
       line.add(called)
     })
 
+  const isCrowded = (): boolean => calls.size >= places && callMs() > SLOW_MS
+
   return {
-    callMs,
+    ...{ callMs, isCrowded },
     async take() {
       if (calls.size < places) return take()
-      return callMs() > SLOW_MS ? null : inLine()
+      return isCrowded() ? null : inLine()
     },
   }
 }

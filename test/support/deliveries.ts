@@ -77,7 +77,8 @@ export const lastDelivery = ({ context }: Pick<OtpDoc, 'context'>): Delivery => 
 /** What the outbox would put on the channel's queue. */
 export function deliverBody(doc: OtpDoc): DeliverBody {
   const { delivery_id, generation } = lastDelivery(doc)
-  return { otp_id: doc._id, delivery_id, generation }
+  const { company_id, app_id, mode } = doc
+  return { otp_id: doc._id, delivery_id, generation, ...(mode === 'live' ? { live: { company_id, app_id } } : {}) }
 }
 
 export const codeOf = ({ keyring }: Pick<World, 'keyring'>, { context }: OtpDoc): string =>

@@ -4,7 +4,14 @@ import type { OtpDoc } from '../../../infra/otps/documents.ts'
 import type { COLLECTIONS, CountersignStore } from '../../../infra/store/collections.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { type Provider, ProviderFault, RecipientFault, UnknownOutcome } from '../../../services/channel/provider.ts'
-import { BACKOFF, channelActor, replaced, UNDER_WAY_MS, UNKNOWN_WAIT_MS } from '../../support/channel.ts'
+import {
+  actorWithProvider,
+  BACKOFF,
+  channelActor,
+  replaced,
+  UNDER_WAY_MS,
+  UNKNOWN_WAIT_MS,
+} from '../../support/channel.ts'
 import { stored, tenant } from '../../support/deliveries.ts'
 import { cancel, play } from '../../support/otp.ts'
 import { eachStore } from '../../support/stores.ts'
@@ -259,5 +266,19 @@ eachStore('failover', fresh => {
     expect((await Promise.all(inside)).map(({ kind }) => kind)).to.deep.equal(Array(64).fill('done'))
     expect(await actor.store.docs('attempts').count({ _id: { $gt: '' } })).to.equal(64)
     expect(new Set(actor.calls)).to.deep.equal(new Set(['first']))
+  })
+
+  it('does not even look up what its only provider is too busy for', async () => {
+    const actor = await actorWithProvider(await fresh(), () => new Promise(() => {}))
+    const docs = await Promise.all(Array.from({ length: 65 }, () => stored(actor, live)))
+    const inside = docs.slice(0, 64).map(doc => actor.deliver(doc))
+    while (actor.sent.length < 64) await actor.clock.advance(0)
+    await actor.clock.advance(7_000)
+    const over = docs[64] as OtpDoc
+    await actor.store.docs('otps').remove({ _id: over._id }, 1)
+    expect(await actor.deliver(over)).to.deep.equal({ kind: 'retry', afterMs: 5_000 })
+    await actor.clock.advance(1_000)
+    await Promise.all(inside)
+    expect(await actor.deliver(over), 'looked up, and gone').to.deep.equal({ kind: 'done' })
   })
 })
