@@ -1,0 +1,116 @@
+// What an app keeps for less than it once did goes with the next round; what it keeps for longer comes back from nowhere.
+import { expect } from 'chai'
+import { newId } from '../../../infra/ids.ts'
+import type { CountersignStore } from '../../../infra/store/collections.ts'
+import { retentionSweeps } from '../../../services/sweeper/retention.ts'
+import { capturedLog } from '../../support/captured-log.ts'
+import { type TestClock, testClock } from '../../support/clock.ts'
+import { actorOn } from '../../support/otp.actor.ts'
+import { eachStore } from '../../support/stores.ts'
+
+const DAY_MS = 86_400_000
+
+eachStore('retention', fresh => {
+  let store: CountersignStore
+  let clock: TestClock
+  let round: () => Promise<unknown>
+  beforeEach(async () => {
+    store = await fresh()
+    clock = testClock()
+    const apps = ['app_1', 'app_2'].map(_id => ({
+      ...{ _id, company_id: 'cmp_1', name: 'Shop', settings: { retention_days: 30 }, created_at: 0, rev: 0 },
+    }))
+    await store.docs('apps').insert(apps)
+    const { retention } = retentionSweeps({ store, clock, log: capturedLog().log })
+    round = async () => retention?.([0])
+  })
+
+  /** As many days ago as told, with an attempt and a message of the sandbox. */
+  async function sent(app: string, days: number): Promise<string> {
+    const actor = await actorOn(store)
+    const at = clock.now()
+    await actor.clock.advance(at - days * DAY_MS - actor.clock.now())
+    const { otp_id } = await actor.send({ company: 'cmp_1', app, recipient: '+14155550123' })
+    await actor.close()
+    const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
+    const delivery_id = doc?.context.deliveries[0]?.delivery_id ?? ''
+    const purge_at = new Date(at + 30 * DAY_MS)
+    const call = { otp_id, app_id: app, delivery_id, provider: 'box', round: 1, at, purge_at }
+    await store.docs('attempts').insert([{ _id: `${delivery_id}:box`, ...call, result: null, reference: null, rev: 1 }])
+    const message = { app_id: app, company_id: 'cmp_1', otp_id, generation: 1, locale: 'en', recipient: 'x', at }
+    await store.docs('sandbox_messages').insert([{ _id: delivery_id, ...message, purge_at }])
+    return otp_id
+  }
+  async function decided(app_id: string, days: number): Promise<string> {
+    const at = clock.now() - days * DAY_MS
+    const [_id, otp_id] = [newId('frd', at), newId('otp', at)]
+    const verdict = { enforced: true, outcome: 'refused', verdict: 'refuse', score: 1 } as const
+    const whom = { reasons: [], recipient: 'x', masked: '+1****23', country: 'US' }
+    const about = { app_id, company_id: 'cmp_1', mode: 'test', at, otp_id, channel: null, unrecorded: 0 } as const
+    const purge_at = new Date(at + 30 * DAY_MS)
+    await store.docs('fraud_decisions').insert([{ _id, ...about, ...verdict, ...whom, purge_at }])
+    return _id
+  }
+  const left = async () => {
+    const names = ['otps', 'attempts', 'sandbox_messages', 'fraud_decisions'] as const
+    const page = { sort: { _id: 1 }, limit: 1_000 } as const
+    const ids = await Promise.all(
+      names.map(async name =>
+        (await store.docs(name).find({}, page)).map(doc => ('otp_id' in doc ? doc.otp_id : doc._id)),
+      ),
+    )
+    return ids
+  }
+  const keepFor = (app: string, retention_days: number) =>
+    store.docs('apps').modify({ _id: app }, { $set: { settings: { retention_days } } })
+
+  it('that was shortened takes effect on what is there, of that app alone', async () => {
+    const [old, young, other] = [await sent('app_1', 10), await sent('app_1', 2), await sent('app_2', 10)]
+    const [decision, kept] = [await decided('app_1', 10), await decided('app_2', 10)]
+    await round()
+    expect((await left())[0]).to.have.members([old, young, other])
+    await keepFor('app_1', 5)
+    await round()
+    expect((await left())[0], 'looked at once a minute').to.have.length(3)
+    await clock.advance(60_000)
+    await round()
+    const [otps, attempts, messages] = await left()
+    for (const ids of [otps, attempts, messages]) expect(ids).to.have.members([young, other])
+    const decisions = await store.docs('fraud_decisions').get([decision, kept])
+    expect([...decisions.keys()]).to.deep.equal([kept])
+  })
+
+  it('that was lengthened leaves the day of the purge as it was', async () => {
+    const id = await sent('app_1', 2)
+    const purge_at = (await store.docs('otps').get([id])).get(id)?.purge_at
+    await keepFor('app_1', 300)
+    await round()
+    expect((await store.docs('otps').get([id])).get(id)?.purge_at).to.deep.equal(purge_at)
+  })
+
+  it('does not take a young verification for its old id', async () => {
+    const id = await sent('app_1', 10)
+    await store.docs('otps').modify({ _id: id }, { $set: { created_at: clock.now() } })
+    await keepFor('app_1', 5)
+    await round()
+    expect((await left())[0]).to.deep.equal([id])
+  })
+
+  it('goes on with the next round where there is more than one takes', async () => {
+    const template = (await store.docs('otps').get([await sent('app_1', 10)])).values().next().value
+    if (!template) throw new Error('nothing was sent')
+    const many = Array.from({ length: 2_300 }, (_, at) => ({
+      ...template,
+      _id: newId('otp', template.created_at + at),
+      created_at: template.created_at + at,
+    }))
+    for (let from = 0; from < many.length; from += 500) await store.docs('otps').insert(many.slice(from, from + 500))
+    const other = await sent('app_2', 10)
+    for (const app of ['app_1', 'app_2']) await keepFor(app, 5)
+    await round()
+    expect(await store.docs('otps').count({ app_id: 'app_1' })).to.equal(301)
+    expect((await store.docs('otps').get([other])).size).to.equal(1)
+    await round()
+    expect((await left())[0]).to.deep.equal([])
+  })
+})
