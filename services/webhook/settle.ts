@@ -9,14 +9,14 @@ import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { eventState } from '../../infra/webhooks/events.ts'
 import type { Ladder } from '../../infra/webhooks/ladder.ts'
-import { attemptMessage, type Remind } from '../../infra/webhooks/work.ts'
+import { attemptMessage, drainMessage, type Remind } from '../../infra/webhooks/work.ts'
 import { type Ending, isSuccess } from './call.ts'
 import * as change from './changes.ts'
-import type { Endpoints } from './endpoints.ts'
+import { type Endpoints, isPaused } from './endpoints.ts'
 
 export interface SettleParts {
   events: Pick<Docs<EventDoc>, 'change'>
-  endpoints: Pick<Endpoints, 'report'>
+  endpoints: Pick<Endpoints, 'report' | 'fresh'>
   ladder: Ladder
   remind: Remind
   random(): number
@@ -66,12 +66,18 @@ export function settling(parts: SettleParts): Settle {
     const waitMs = ladder.waitAfter(tries, random())
     const fact = { type: 'attempt.failed', at: now, gone: ending.status === GONE, exhausted: waitMs === null } as const
     const paused = await endpoints.report(event.app_id, fact)
-    if (waitMs === null) await write(event, change.failedAndKept(event, ending, 'failed'), ending)
-    else if (paused) await write(event, change.failedAndKept(event, ending, 'held'), ending)
+    if (waitMs === null || paused) await keep(event, ending, waitMs === null ? 'failed' : 'held')
     else if (await write(event, change.failedFor(event, ending, now + waitMs), ending)) {
       const { _id: event_id, app_id } = event
       remind(attemptMessage({ event_id, app_id, round, attempt: tries + 1, at: now + waitMs }))
     }
+  }
+
+  async function keep(event: EventDoc, ending: Ending, status: 'failed' | 'held'): Promise<void> {
+    await write(event, change.failedAndKept(event, ending, status), ending)
+    // Enabled meanwhile, what was kept may have been sent before this was among it.
+    const endpoint = await endpoints.fresh(event.app_id)
+    if (endpoint && !isPaused(endpoint)) remind(drainMessage(event.app_id, clock.now()))
   }
 
   return async (event, ending) => {

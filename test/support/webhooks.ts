@@ -55,6 +55,8 @@ export interface WebhookWorld {
   publish(message: Message): Promise<void>
   /** The next questions, as many, find the store away. */
   storeAway(questions: number): void
+  /** Does something just before the actor next asks the store this, `<collection>.<method>`. */
+  before(question: string, deed: () => Promise<unknown>): void
   event(id: string): Promise<EventDoc>
   endpoint(app: string): Promise<WebhookEndpoint>
   callsOf(event_id: string): Called[]
@@ -109,14 +111,14 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
 
   let broker: Broker
   let services: Service[] = []
-  let alive: Life = { yes: true, asking: 0, away: 0 }
+  let alive: Life = { yes: true, asking: 0, away: 0, before: new Map() }
   const published: Pick<Broker, 'publish'> = { publish: (queue, message) => broker.publish(queue, message) }
   const control = webhookControl({ ...{ store, clock, log: log.log }, broker: published, step: stepEndpoint })
 
   async function start(): Promise<void> {
     const delays = topology(brokerDelays({ channel: [1000], webhook: backoff }))
     broker = embeddedBroker({ topology: delays, clock, log: log.log })
-    alive = { yes: true, asking: 0, away: 0 }
+    alive = { yes: true, asking: 0, away: 0, before: new Map() }
     const parts = { broker, clock, log: log.log, metrics, keyring, store: untilDead(store, alive) }
     services = [
       webhook({ ...parts, outbound, random, config: { backoff: { channel: [], webhook: backoff } } }),
@@ -143,6 +145,7 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
     storeAway: questions => {
       alive.away = questions
     },
+    before: (question, deed) => void alive.before.set(question, deed),
     async event(id) {
       const found = (await store.docs('events').get([id])).get(id)
       if (!found) throw new Error(`no ${id}`)
@@ -204,15 +207,19 @@ interface Life {
   asking: number
   /** How many more find it away. */
   away: number
+  before: Map<string, () => Promise<unknown>>
 }
 
 /** A dead process writes nothing: whatever it still wants of the store never comes back. */
 function untilDead(store: CountersignStore, life: Life): CountersignStore {
   const never = new Promise<never>(() => {})
   const counted =
-    (call: (...args: never[]) => Promise<unknown>) =>
+    (question: string, call: (...args: never[]) => Promise<unknown>) =>
     async (...args: never[]): Promise<unknown> => {
       if (!life.yes) return never
+      const deed = life.before.get(question)
+      life.before.delete(question)
+      await deed?.()
       if (life.away > 0) {
         life.away -= 1
         throw new Unavailable('away')
@@ -228,7 +235,7 @@ function untilDead(store: CountersignStore, life: Life): CountersignStore {
     ...store,
     docs(name) {
       const methods = Object.entries(store.docs(name)) as [string, (...args: never[]) => Promise<unknown>][]
-      return Object.fromEntries(methods.map(([method, call]) => [method, counted(call)])) as never
+      return Object.fromEntries(methods.map(([method, call]) => [method, counted(`${name}.${method}`, call)])) as never
     },
   }
 }

@@ -148,6 +148,19 @@ eachStore('an endpoint that fails', fresh => {
     await world.soon(async () => expect((await world.endpoint('app_shop')).drain_at).to.equal(undefined))
   })
 
+  it('gets what is put aside in the very moment it is enabled', async () => {
+    world = await webhookWorld(store, { swept: false })
+    world.answering('app_shop', () => 410)
+    // Paused already; its event is not among what is kept yet.
+    world.before('events.change', async () => {
+      world.answering('app_shop', () => 200)
+      await world.control.enable('app_shop')
+      await world.quiet()
+    })
+    const id = await world.happen('app_shop')
+    await world.soon(() => expectStatus(world, id, 'delivered'))
+  })
+
   it('is called for what is kept even when the reminder to do so was lost', async () => {
     world = await webhookWorld(store)
     await world.control.pause('app_shop')
