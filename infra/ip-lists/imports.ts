@@ -1,6 +1,7 @@
 // An import: whoever claimed it on a list's document has the text read, saved as a version of its own, and then named there. Until it
 // is named nobody sees it, so that a crash anywhere leaves the version before. Every write asks whether the claim still holds: of two
 // imports of one list the later claim wins, and the earlier one cleans up after itself.
+import { setImmediate } from 'node:timers'
 import type { Clock } from '../clock.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
