@@ -33,7 +33,8 @@ export const drainMessage = (app_id: string, now: number, mark?: number): Messag
   return { id: `${app_id}:drain:${now}`, body }
 }
 
-/** Sends a reminder and waits for nobody: in process it would be answered when the work is done, perhaps hours from now. */
+/** Sends a reminder and waits for nobody: in process it would be answered when the work is done, perhaps hours from now. One that
+ *  cannot be sent is no news: the broker says so itself, and the sweeper sends another. */
 export type Remind = (message: Message) => void
 
 export const reminding =
@@ -41,4 +42,4 @@ export const reminding =
   message =>
     void broker
       .publish('webhook.deliver', message)
-      .catch(error => log.warn({ err: error, message_id: message.id }, 'webhook.not_reminded'))
+      .catch(error => log.debug({ err: error, message_id: message.id }, 'webhook.not_reminded'))

@@ -13,11 +13,13 @@ import type { Settle } from './settle.ts'
 import type { Slots } from './slots.ts'
 import { waitingRoom } from './waiting.ts'
 
-/** Where a call that is about to be made may be: under way at once, or in line for it. */
-export type Place = 'slot' | 'seat'
+/** Where a call that is about to be made may be: under way at once, in a slot to be released, or in line for one. */
+export type Place = Slots | 'seat'
 
 export interface Attempts {
   room(endpoint: Endpoint): number
+  /** Resolves when a slot of this endpoint's is free again. */
+  released(endpoint: Endpoint): Promise<void>
   /** A place for one call, if there is one. */
   reserve(endpoint: Endpoint): Place | null
   /** Gives back a place that was not used. */
@@ -35,7 +37,8 @@ export interface Attempts {
 
 export interface AttemptParts {
   events: Pick<Docs<EventDoc>, 'change'>
-  slots: Slots
+  /** Endpoints that keep failing share slots of their own: however many they are, the others have theirs. */
+  slots: { healthy: Slots; failing: Slots }
   call: Call
   settle: Settle
   ladder: Ladder
@@ -53,8 +56,7 @@ const CALLS = 16
 const CALLS_WHEN_FAILING = 2
 const FAILING_FROM = 8
 
-export const callsOf = ({ life }: Pick<Endpoint, 'life'>): number =>
-  life.context.failures >= FAILING_FROM ? CALLS_WHEN_FAILING : CALLS
+const keepsFailing = ({ life }: Pick<Endpoint, 'life'>): boolean => life.context.failures >= FAILING_FROM
 
 export function attempting(parts: AttemptParts): Attempts {
   const { events, slots, call, settle, ladder, endpoints, hasBacklog, park, clock, log } = parts
@@ -66,12 +68,24 @@ export function attempting(parts: AttemptParts): Attempts {
     underWay.add(followed)
   }
 
-  const takeSlot = (endpoint: Endpoint): boolean =>
-    !isPaused(endpoint) && slots.take(endpoint.app_id, callsOf(endpoint))
+  const slotsFor = (endpoint: Endpoint): [Slots, number] =>
+    keepsFailing(endpoint) ? [slots.failing, CALLS_WHEN_FAILING] : [slots.healthy, CALLS]
+
+  function room(endpoint: Endpoint): number {
+    const [pool, calls] = slotsFor(endpoint)
+    return isPaused(endpoint) ? 0 : pool.room(endpoint.app_id, calls)
+  }
+
+  /** Answers what to release it from. */
+  function takeSlot(endpoint: Endpoint): Slots | null {
+    const [pool, calls] = slotsFor(endpoint)
+    return !isPaused(endpoint) && pool.take(endpoint.app_id, calls) ? pool : null
+  }
 
   function reserve(endpoint: Endpoint): Place | null {
-    if (takeSlot(endpoint)) return 'slot'
-    const mayWait = callsOf(endpoint) === CALLS && !isPaused(endpoint) && !hasBacklog(endpoint.app_id)
+    const slot = takeSlot(endpoint)
+    if (slot) return slot
+    const mayWait = !keepsFailing(endpoint) && !isPaused(endpoint) && !hasBacklog(endpoint.app_id)
     return mayWait && line.keepSeat(endpoint.app_id) ? 'seat' : null
   }
 
@@ -85,7 +99,7 @@ export function attempting(parts: AttemptParts): Attempts {
     return waiting.flatMap((event, at) => (answers[at] === 'won' ? [change.afterClaim(event, now, ladder)] : []))
   }
 
-  async function make(event: EventDoc, endpoint: Endpoint): Promise<void> {
+  async function make(event: EventDoc, endpoint: Endpoint, slot: Slots): Promise<void> {
     const { app_id } = event
     try {
       const ending = await call(event, endpoint)
@@ -94,7 +108,7 @@ export function attempting(parts: AttemptParts): Attempts {
       if (isSuccess(ending)) follow(settled)
       else await settled
     } finally {
-      slots.release(app_id)
+      slot.release(app_id)
       advance(app_id)
     }
   }
@@ -103,15 +117,15 @@ export function attempting(parts: AttemptParts): Attempts {
   function advance(app_id: string): void {
     const next = line.next(app_id)
     if (!next) return
-    if (takeSlot(next.endpoint)) follow(makeNow(next.event))
-    else follow(shownOut([next.event]))
+    const slot = takeSlot(next.endpoint)
+    follow(slot ? makeNow(next.event, slot) : shownOut([next.event]))
   }
 
   /** As its endpoint is now: it may have been paused since the event got in line. */
-  async function makeNow(event: EventDoc): Promise<void> {
+  async function makeNow(event: EventDoc, slot: Slots): Promise<void> {
     const endpoint = await endpoints.get(event.app_id).catch(() => null)
-    if (endpoint && !isPaused(endpoint)) return make(event, endpoint)
-    slots.release(event.app_id)
+    if (endpoint && !isPaused(endpoint)) return make(event, endpoint, slot)
+    slot.release(event.app_id)
     advance(event.app_id)
     await shownOut([event])
   }
@@ -126,24 +140,24 @@ export function attempting(parts: AttemptParts): Attempts {
   }
 
   return {
-    reserve,
-    unreserve: (app_id, place) => (place === 'slot' ? slots.release(app_id) : line.giveBackSeat(app_id)),
-    room: endpoint => (isPaused(endpoint) ? 0 : slots.room(endpoint.app_id, callsOf(endpoint))),
+    ...{ reserve, room },
+    released: endpoint => slotsFor(endpoint)[0].released(endpoint.app_id),
+    unreserve: (app_id, place) => (place === 'seat' ? line.giveBackSeat(app_id) : place.release(app_id)),
     begin(event, endpoint, place) {
-      if (place === 'slot') return follow(make(event, endpoint))
+      if (place !== 'seat') return follow(make(event, endpoint, place))
       line.sit({ event, endpoint })
       // One may have been freed since.
-      if (slots.room(event.app_id, callsOf(endpoint)) > 0) advance(event.app_id)
+      if (room(endpoint) > 0) advance(event.app_id)
     },
     async attempt(waiting, endpoint) {
-      const some = waiting.filter(() => takeSlot(endpoint))
+      const taken = waiting.map(() => takeSlot(endpoint)).filter(slot => slot !== null)
       let ours: EventDoc[] = []
       try {
-        ours = await claim(some)
+        ours = await claim(waiting.slice(0, taken.length))
       } finally {
-        for (let unused = ours.length; unused < some.length; unused += 1) slots.release(endpoint.app_id)
+        for (const slot of taken.splice(ours.length)) slot.release(endpoint.app_id)
       }
-      for (const event of ours) follow(make(event, endpoint))
+      for (const [at, event] of ours.entries()) follow(make(event, endpoint, taken[at] as Slots))
       return ours.length
     },
     stop: line.close,

@@ -26,8 +26,8 @@ export interface BacklogParts {
   webhooks: Pick<Docs<WebhookEndpoint>, 'modify'>
   endpoints: Pick<Endpoints, 'get' | 'fresh'>
   room(endpoint: Endpoint): number
-  /** Resolves when one of the app's slots is free again. */
-  released(app_id: string): Promise<void>
+  /** Resolves when a slot of this endpoint's is free again. */
+  released(endpoint: Endpoint): Promise<void>
   /** Claims events and calls their endpoint for them, in their order, as far as there are slots. */
   attempt(waiting: readonly EventDoc[], endpoint: Endpoint): Promise<number>
   clock: Clock
@@ -77,7 +77,7 @@ export function backlogs(parts: BacklogParts): Backlogs {
       const endpoint = await endpoints.get(app_id)
       if (stopping || !endpoint || isPaused(endpoint)) return null
       if (room(endpoint) > 0) return endpoint
-      await released(app_id)
+      await released(endpoint)
     }
   }
 

@@ -51,13 +51,16 @@ const FLOW = { prefetch: 256, batch: 64, parallel: 4 }
 const RETRY_MS = 1_000
 /** Calls under way in this process, whoever's they are. */
 const MOST_CALLS = 1_000
+const MOST_CALLS_TO_FAILING = 250
+/** For calls under way when the process stops: others have work to finish as well. */
+const CALLS_GRACE_MS = 1_000
 
 export function webhook(parts: WebhookParts): Service {
   const { config, broker, store, keyring, outbound, clock, log, metrics, random = Math.random } = parts
   const [events, webhooks] = [groupedDocs(store.docs('events')), store.docs('webhooks')]
   const tenants = tenancy({ store, keyring })
   const ladder = ladderOf(config.backoff.webhook)
-  const slots = slotsOf(MOST_CALLS)
+  const slots = { healthy: slotsOf(MOST_CALLS), failing: slotsOf(MOST_CALLS_TO_FAILING) }
   const endpoints = endpointsOf({ webhooks, tenancy: tenants, clock, log, metrics })
   const remind = reminding({ broker, log })
   const settle = settling({ events, endpoints, ladder, remind, random, clock, log, metrics })
@@ -67,8 +70,7 @@ export function webhook(parts: WebhookParts): Service {
     hasBacklog: app_id => backlogs.isDraining(app_id),
     park: claimed => backlogs.park(claimed),
   })
-  const { room, attempt } = attempts
-  const { released } = slots
+  const { room, released, attempt } = attempts
   const backlogs = backlogsOf({ events, webhooks, endpoints, room, released, attempt, clock, log })
   const takeIn = takingIn({ events, tenancy: tenants, endpoints, attempts, backlogs, ladder, clock })
   const reminders = remindersOf({ events, endpoints, attempts, backlogs, settle, ladder, clock, log })
@@ -100,20 +102,17 @@ export function webhook(parts: WebhookParts): Service {
     }
   }
 
-  /** What it began is waited for as long as what it has in hand. */
+  /** What it began is waited for as well, for a moment. */
   const waitingFor = (consumer: Consumer): Consumer => ({
     ...consumer,
-    async stop(graceMs) {
-      const since = clock.now()
+    async stop(graceMs = CALLS_GRACE_MS) {
       reminders.stop()
       backlogs.stop()
       await consumer.stop(graceMs)
       attempts.stop()
-      if (graceMs === undefined) return attempts.settled()
-      const left = Math.max(0, since + graceMs - clock.now())
       let cancel = (): void => {}
       const over = new Promise<void>(resolve => {
-        cancel = clock.after(left, resolve)
+        cancel = clock.after(Math.min(graceMs, CALLS_GRACE_MS), resolve)
       })
       await Promise.race([attempts.settled(), over])
       cancel()
