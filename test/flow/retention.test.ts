@@ -1,0 +1,49 @@
+// An app decides to keep less: what it kept for longer is gone within a minute or so, without anybody asking for it.
+import { expect } from 'chai'
+import { testClock } from '../support/clock.ts'
+import { startCountersign } from '../support/countersign.ts'
+import { eventually } from '../support/eventually.ts'
+import { ask } from '../support/flow.calls.ts'
+import { openFlow } from '../support/flow.ts'
+import { flowingClock } from '../support/flowing-clock.ts'
+import { whereIs } from '../support/raw.ts'
+import { onEachEngineSet } from '../support/site.ts'
+
+const TWO_DAYS_MS = 2 * 86_400_000
+
+onEachEngineSet('retention that is shortened', engines => {
+  it('erases what is older, and nothing else', async function () {
+    this.timeout(120_000)
+    const flow = await openFlow({ engines })
+    const [shop, blog] = [await flow.tenant(), await flow.tenant()]
+    const [gone, kept] = [await flow.begin(shop.server), await flow.begin(blog.server)]
+    await flow.during(flow.countersign.stop())
+
+    // Two days later. A fake clock would have to go through each of their seconds.
+    const clock = engines === 'embedded' ? testClock(flow.clock.now() + TWO_DAYS_MS) : flowingClock()
+    if (engines === 'real') await clock.advance(TWO_DAYS_MS)
+    const env = { CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200' }
+    const later = await startCountersign({ engines, site: flow.countersign.site, clock, env })
+    try {
+      const token = later.secrets.adminTokens[0]?.token ?? ''
+      const admin = (method: string, path: string, body?: object) =>
+        ask(`${later.url}/admin/v1${path}`, { method, token, ...(body ? { body: JSON.stringify(body) } : {}) })
+      const status = async (otp_id: string) => (await admin('GET', `/verifications/${otp_id}`)).status
+      expect(await status(gone.otp_id)).to.equal(200)
+      const patched = await admin('PATCH', `/apps/${shop.app}`, { settings: { retention_days: 1 } })
+      expect(patched.status).to.equal(200)
+      await eventually(async () => {
+        await clock.advance(2_000)
+        expect(await status(gone.otp_id)).to.equal(404)
+      }, 60_000)
+      const inbox = await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(gone.to)}`)
+      expect(inbox.body).to.deep.equal([])
+      expect(await whereIs(later.engines.store, gone.otp_id)).to.deep.equal(['events'])
+      expect(await status(kept.otp_id)).to.equal(200)
+      expect(later.log.output()).to.include('retention.erased')
+    } finally {
+      await later.stop()
+      await later.site.wipe()
+    }
+  })
+})
