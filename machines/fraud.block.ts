@@ -22,18 +22,22 @@ export const BLOCK_MS = 3_600_000
 const MOST = 64
 
 export function sighted(block: Block, sightings: readonly Neighbour[], now: number): Block {
-  const known = new Map(block.numbers.map(number => [number.tag, number]))
+  let numbers = block.numbers
   for (const sighting of sightings) {
-    const before = known.get(sighting.tag)
-    known.set(sighting.tag, {
-      ...sighting,
-      at: Math.max(sighting.at, before?.at ?? 0),
-      verified: sighting.verified || (before?.verified ?? false),
-    })
+    const known = numbers.find(({ tag }) => tag === sighting.tag)
+    const verified = sighting.verified || (known?.verified ?? false)
+    const at = Math.max(sighting.at, known?.at ?? 0)
+    const others = known ? numbers.filter(number => number !== known) : numbers
+    numbers = inOrder([...others, { ...sighting, at, verified }])
   }
-  const young = [...known.values()].filter(({ at }) => at > now - BLOCK_MS)
-  return { numbers: young.sort((one, other) => one.at - other.at).slice(-MOST) }
+  return { numbers: numbers.filter(({ at }) => at > now - BLOCK_MS).slice(-MOST) }
 }
+
+/** By time. Nearly always they are already. */
+const inOrder = (numbers: Neighbour[]): Neighbour[] =>
+  numbers.length > 1 && (numbers.at(-1) as Neighbour).at < (numbers.at(-2) as Neighbour).at
+    ? numbers.sort((one, other) => one.at - other.at)
+    : numbers
 
 /** Unverified ones weigh half while their people may still be reading. */
 const READING_MS = 120_000

@@ -30,6 +30,15 @@ export interface FoldingParts<State, News> {
   keepMs: number
 }
 
+interface Known<State> {
+  doc: FoldedDoc<State> | null
+  /** With this process's news in it; null until somebody asks. */
+  view: State | null
+  until: number
+}
+
+const revOf = (doc: FoldedDoc<unknown> | null): number => doc?.rev ?? 0
+
 interface Waiting<News> {
   app_id: string
   news: News[]
@@ -41,17 +50,23 @@ const TRIES_AT_THE_END = 5
 
 export function folding<State, News>(parts: FoldingParts<State, News>): Folding<State, News> {
   const { docs, clock, log, empty, fold, gathered, begins, freshMs, keepMs } = parts
-  const known = new Map<string, { doc: FoldedDoc<State> | null; until: number }>()
+  const known = new Map<string, Known<State>>()
   let waiting = new Map<string, Waiting<News>>()
-  let leaving: ReadonlyMap<string, Waiting<News>> = new Map()
+  let leaving = new Map<string, Waiting<News>>()
   let cancel: (() => void) | null = null
   let flushing = Promise.resolve()
   let isAway = false
 
   function know(key: string, doc: FoldedDoc<State> | null): void {
-    const before = known.get(key)?.doc
+    const before = known.get(key)
+    const isOld = before !== undefined && revOf(before.doc) >= revOf(doc)
     known.delete(key)
-    known.set(key, { doc: before && before.rev > (doc?.rev ?? 0) ? before : doc, until: clock.now() + freshMs })
+    known.set(key, {
+      doc: isOld ? before.doc : doc,
+      // What was stored may have come from here: it is in the document now, and would be seen twice.
+      view: isOld ? before.view : null,
+      until: clock.now() + freshMs,
+    })
     if (known.size > MOST) known.delete(known.keys().next().value as string)
   }
 
@@ -70,7 +85,7 @@ export function folding<State, News>(parts: FoldingParts<State, News>): Folding<
     isAway = false
     if (waiting.size === 0) return
     const batch = waiting
-    ;[leaving, waiting] = [batch, new Map()]
+    ;[leaving, waiting] = [new Map(batch), new Map()]
     const stored = await store(batch).catch(error => {
       log.warn({ err: error, keys: batch.size }, 'fraud.counts.behind')
       isAway = true
@@ -99,7 +114,9 @@ export function folding<State, News>(parts: FoldingParts<State, News>): Folding<
       ...changed.filter((_, at) => won[at] === 'won'),
     ]
     for (const doc of after) {
+      // In the same breath, so that nobody sees it twice.
       know(doc._id, doc)
+      leaving.delete(doc._id)
       stored.add(doc._id)
     }
     return stored
@@ -110,11 +127,18 @@ export function folding<State, News>(parts: FoldingParts<State, News>): Folding<
       const found = known.get(key)
       if (!found || found.until <= clock.now()) know(key, (await docs.get([key])).get(key) ?? null)
       // Looked up again: what was under way may have been stored meanwhile.
-      const state = known.get(key)?.doc?.state ?? empty
+      const now = known.get(key)
+      if (now?.view) return now.view
       const own = [...(leaving.get(key)?.news ?? []), ...(waiting.get(key)?.news ?? [])]
-      return own.length === 0 ? state : fold(state, own, clock.now())
+      const view = fold(now?.doc?.state ?? empty, own, clock.now())
+      if (now) now.view = view
+      return view
     },
-    add: (key, app_id, news) => wait(key, app_id, [news]),
+    add(key, app_id, news) {
+      const found = known.get(key)
+      if (found?.view) found.view = fold(found.view, [news], clock.now())
+      wait(key, app_id, [news])
+    },
     async settled() {
       for (let tries = 0; tries < TRIES_AT_THE_END; tries += 1) {
         cancel?.()

@@ -11,6 +11,7 @@ const DAY_MS = 86_400_000
 /** Shares change over minutes, a burst of neighbours within seconds. */
 const TALLY_FRESH_MS = 5_000
 const BLOCK_FRESH_MS = 1_000
+const MOST_WAITING = 64
 
 export interface FraudCounts {
   tallies: Folding<Tally, TallyNews>
@@ -33,7 +34,10 @@ export function fraudCounts({ store, clock, log }: CountParts): FraudCounts {
   })
   const blocks = folding<Block, Neighbour>({
     ...{ docs: groupedDocs(store.docs('fraud_blocks')), clock, log, empty: EMPTY_BLOCK, fold: sighted },
-    gathered: (waiting, number) => sighted({ numbers: [...waiting] }, [number], number.at).numbers,
+    gathered: (waiting, number) =>
+      waiting.length < MOST_WAITING
+        ? [...waiting, number]
+        : sighted({ numbers: [...waiting] }, [number], number.at).numbers,
     // One number is nobody's neighbour, and that somebody verified a lone one is not worth a document.
     begins: numbers => numbers.some(({ verified }) => !verified),
     ...{ freshMs: BLOCK_FRESH_MS, keepMs: 2 * BLOCK_MS },

@@ -12,6 +12,7 @@ import { type Judgement, judge } from '../../machines/fraud.ts'
 import { magicOf } from '../../machines/magic.ts'
 import type { Otp } from '../../machines/otp.ts'
 import type { KnownApp } from './apps.ts'
+import { bounded } from './bounded.ts'
 import type { FraudCounts } from './fraud.counts.ts'
 import { type Places, placesOf } from './fraud.places.ts'
 import { newsIn, watching } from './fraud.watch.ts'
@@ -53,6 +54,7 @@ export interface GuardParts {
 }
 
 const PASSED: Guarded = { undo: async () => {} }
+const MOST_LATELY = 5_000
 const REFUSED_MS = 600_000
 const PACE_SECONDS = 600
 const DAY_MS = 86_400_000
@@ -60,8 +62,14 @@ const DAY_MS = 86_400_000
 export function fraudGuard({ keyring, clock, log, limits, apps, counts, decisions }: GuardParts): Guard {
   const watch = watching(counts)
 
-  const placesFor = (otp: Otp, number: string): Places =>
-    placesOf(keyring, otp, { number, country: otp.recipient.country, index: otp.recipient.index })
+  // Looked at when it is about to be sent, and again a moment later when it was: opening and indexing it once will do.
+  const lately = bounded<Places>(MOST_LATELY)
+  function placesFor({ app_id, mode, recipient: { index, country } }: Otp, numberOf: () => string): Places {
+    const key = `${app_id}:${mode}:${index}`
+    const known = lately.get(key) ?? placesOf(keyring, { app_id, mode }, { number: numberOf(), country, index })
+    lately.set(key, known)
+    return known
+  }
 
   /** Slowed, it may still go, at the pace its reasons leave. */
   const held = (otp: Otp, places: Places, { verdict, reasons }: Judgement): Promise<Reservation> | Reservation =>
@@ -75,7 +83,7 @@ export function fraudGuard({ keyring, clock, log, limits, apps, counts, decision
   async function check({ command_id, otp, recipient: number, app, free }: Suspect): Promise<Guarded> {
     const { mode, action } = app.settings.fraud_guard
     if (mode === 'off' || !isGuarded(otp, number)) return PASSED
-    const places = placesFor(otp, number)
+    const places = placesFor(otp, () => number)
     const judgement = judge(await watch.evidence(places), clock.now())
     const { verdict, score, reasons } = judgement
     if (verdict === 'pass') return PASSED
@@ -99,9 +107,9 @@ export function fraudGuard({ keyring, clock, log, limits, apps, counts, decision
     if (!news) return
     const app = await apps.get(after.app_id)
     if (!app || app.settings.fraud_guard.mode === 'off') return
-    const number = keyring.unseal(after.context.recipient.sealed, atRest.recipient(after._id))
-    if (after.mode === 'test' && magicOf(number) !== null) return
-    const places = placesFor(after.context, number)
+    const numberOf = () => keyring.unseal(after.context.recipient.sealed, atRest.recipient(after._id))
+    if (after.mode === 'test' && magicOf(numberOf()) !== null) return
+    const places = placesFor(after.context, numberOf)
     if (news.sent) watch.sent(places, after.app_id, news.at)
     if (news.verified) watch.verified(places, after.app_id, news.at)
   }

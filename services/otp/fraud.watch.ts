@@ -5,6 +5,7 @@ import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { type Block, EMPTY_BLOCK, type Neighbour } from '../../machines/fraud.block.ts'
 import type { Evidence } from '../../machines/fraud.ts'
 import type { Delivery } from '../../machines/otp.ts'
+import { bounded } from './bounded.ts'
 import type { FraudCounts } from './fraud.counts.ts'
 import type { Places } from './fraud.places.ts'
 
@@ -26,8 +27,8 @@ export function watching(counts: Pick<FraudCounts, 'tallies' | 'blocks'>): Watch
   // The first number of a block is kept here: most blocks never see a second, and then no store hears of them.
   const lone = bounded<Neighbour | typeof SHARED>(MOST)
 
-  function isNew(what: string, { block, number }: Places, at: number): boolean {
-    const key = `${what}:${block}:${number.tag}`
+  function isNew(what: string, { number: { tag } }: Places, at: number): boolean {
+    const key = what + tag
     const isLate = at - (counted.get(key) ?? Number.NEGATIVE_INFINITY) >= HOUR_MS
     if (isLate) counted.set(key, at)
     return isLate
@@ -95,16 +96,3 @@ export function newsIn(before: OtpDoc | null, after: OtpDoc): { at: number; sent
 }
 
 const isText = ({ channel }: Delivery): boolean => channel === 'sms'
-
-/** The latest so many. */
-function bounded<Value>(most: number): { get(key: string): Value | undefined; set(key: string, value: Value): void } {
-  const values = new Map<string, Value>()
-  return {
-    get: key => values.get(key),
-    set(key, value) {
-      values.delete(key)
-      values.set(key, value)
-      if (values.size > most) values.delete(values.keys().next().value as string)
-    },
-  }
-}

@@ -1,0 +1,21 @@
+import { expect } from 'chai'
+import { bounded } from '../../../services/otp/bounded.ts'
+
+describe('a bounded memory', () => {
+  it('knows the latest half of what it may hold, and no more than it may', () => {
+    const memory = bounded<number>(100)
+    for (let nth = 0; nth < 1_000; nth += 1) memory.set(`${nth}`, nth)
+    const known = Array.from({ length: 1_000 }, (_, nth) => memory.get(`${nth}`)).filter(value => value !== undefined)
+    expect(known.length).to.be.within(50, 102)
+    expect(known).to.deep.equal(Array.from({ length: known.length }, (_, nth) => 1_000 - known.length + nth))
+  })
+
+  it('keeps what is set again, as it was set last', () => {
+    const memory = bounded<number>(10)
+    for (let nth = 0; nth < 50; nth += 1) {
+      memory.set('always', nth)
+      memory.set(`${nth}`, nth)
+      expect(memory.get('always')).to.equal(nth)
+    }
+  })
+})
