@@ -6,7 +6,7 @@ import { metaVendor } from '../support/vendors/meta.ts'
 import { mailServer } from '../support/vendors/smtp.ts'
 import { telegramVendor } from '../support/vendors/telegram.ts'
 import { twilioVendor } from '../support/vendors/twilio.ts'
-import type { Vendor } from '../support/vendors/vendor.ts'
+import type { Fault, Vendor } from '../support/vendors/vendor.ts'
 import { vonageVendor } from '../support/vendors/vonage.ts'
 
 /** A vendor, and an app's setup of it under the name `vendor`. */
@@ -53,7 +53,7 @@ const VENDORS: Record<string, { channel: string; open(live: Live, callbackUrl: s
       return {
         vendor,
         type: 'whatsapp_cloud',
-        config: { phone_number_id, ...secrets, base_url, template: 'shop_code' },
+        config: { phone_number_id, ...secrets, base_url, template: 'shop_code', template_language: 'en_US' },
       }
     },
   },
@@ -91,6 +91,26 @@ eachLive('live messages', live => {
         expect(body).to.include({ matched: true })
       })
 
+      it('arrive by another provider when the vendor is busy, broken, silent, cut off or incomprehensible', async () => {
+        const spareUrl = `${PUBLIC_URL}/callbacks/${live.nextApp()}/spare`
+        const { vendor, type, config } = await open(live, `${PUBLIC_URL}/callbacks/${live.nextApp()}/vendor`)
+        const spare = await httpGateway({ ...live.vendor, callbackUrl: () => spareUrl })
+        opened.push(vendor, spare)
+        spare.always({ receipts: ['delivered'] })
+        const faults: Fault[] = [
+          ...([{ kind: 'busy' }, { kind: 'broken' }, { kind: 'hang' }, { kind: 'reset', when: 'taken' }] as const),
+          // Our own gateway's answer is nothing but its status.
+          ...(type === 'http' ? [] : [{ kind: 'garbage' } as const]),
+        ]
+        vendor.next(...faults.map(fault => ({ fault })))
+        const second = { name: 'spare', channel, type: 'http', config: { url: spare.url, secret: spare.secret } }
+        const providers = [{ name: 'vendor', channel, type, config }, second]
+        const { server } = await live.app(providers, { routing: { default: [channel] } })
+        const sends = await Promise.all(faults.map(() => server.send(freshNumber())))
+        for (const { body } of sends) await live.become(server, body.otp_id, `${channel} delivered`)
+        expect([vendor.seen.length, spare.messages.length]).to.deep.equal([faults.length, faults.length])
+      })
+
       it('fail when the vendor says so', async () => {
         const { server, otp_id } = await sent(['failed'])
         await live.become(server, otp_id, `${channel} failed`)
@@ -122,6 +142,24 @@ eachLive('live messages', live => {
       await live.become(server, body.otp_id, 'email sent')
       const verified = await server.verify(body.otp_id, codeIn(mail.mails[0]?.parts['text/plain']))
       expect(verified.body).to.include({ matched: true })
+    })
+
+    it('arrive by another provider when the server falls silent with the mail in its hands', async () => {
+      const mail = await mailServer()
+      const spare = await httpGateway(live.vendor)
+      opened.push(mail, spare)
+      const config = { host: '127.0.0.1', port: mail.port, from: 'codes@shop.example' }
+      const { server } = await live.app(
+        [
+          { name: 'mail', channel: 'email', type: 'smtp', config },
+          { name: 'spare', channel: 'email', type: 'http', config: { url: spare.url } },
+        ],
+        { routing: { default: ['email'] } },
+      )
+      mail.next({ at: 'body', does: 'hang' })
+      const { body } = await server.send(address())
+      await live.become(server, body.otp_id, 'email sent')
+      expect(spare.messages).to.have.length(1)
     })
 
     it('fail at once when there is no such mailbox, and later when the server is too busy for too long', async () => {
