@@ -134,4 +134,17 @@ onEachEngineSet('rotating DATA_KEYS', engines => {
     const gate = (await flow.admin('GET', `/apps/${shop.app}/providers/gate`)).body
     expect(gate.config.account_sid).to.equal('AC1')
   })
+
+  it('taken too far, with no key left that opens anything, stops nobody', async function () {
+    this.timeout(120_000)
+    await restart(`third:${Buffer.alloc(32, 3).toString('base64')}`)
+    const shop = tenant(were.shop)
+    const { otp_id, code } = await flow.begin(shop.server)
+    expect((await shop.server.verify(otp_id, code)).body).to.include({ matched: true })
+    expect((await shop.server.verify(were.guessed.otp_id, '000000')).status).to.equal(500)
+    const list = await flow.admin('GET', `/apps/${shop.app}/verifications?limit=100`)
+    expect(list.body.items).to.have.length.at.least(10)
+    expect((await flow.admin('GET', `/apps/${shop.app}/providers/gate`)).body.config).to.equal(null)
+    expect((await fetch(`${flow.countersign.url}/readyz`)).status).to.equal(200)
+  })
 })
