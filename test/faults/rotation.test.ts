@@ -1,0 +1,119 @@
+// kill -9 in the midst of a rotation of DATA_KEYS, again and again, while sends go on. It is taken up where it was left, ends, and then
+// the old key is needed by nobody.
+import { Buffer } from 'node:buffer'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import type { CrashPoint } from '../support/crash.ts'
+import { eventually } from '../support/eventually.ts'
+import { ask, caller } from '../support/flow.calls.ts'
+import { processes } from '../support/processes.ts'
+import { onEachEngineSet } from '../support/site.ts'
+
+const CHILD = join(import.meta.dirname, 'burst.child.ts')
+const TOKEN = 'a-token-of-the-operator'
+const KEY = 'sk_test_rotation0123456789'
+const ENOUGH_MS = 60_000
+const [OLD, NEW] = ['old', 'new'].map((id, at) => `${id}:${Buffer.alloc(32, at + 1).toString('base64')}`)
+
+const plenty = [{ max: 100_000, seconds: 60 }]
+const BOOTSTRAP = {
+  companies: [
+    {
+      ...{ id: 'cmp_1', name: 'Acme' },
+      apps: [
+        {
+          ...{
+            id: 'app_1',
+            name: 'Shop',
+            settings: { code: { ttl_seconds: 3600 }, limits: { app_without_client_ip: plenty } },
+          },
+          keys: [{ id: 'key_1', key: KEY }],
+        },
+      ],
+    },
+  ],
+}
+
+const POINTS: readonly CrashPoint[] = [
+  { port: 'store', method: 'rotations.insert', nth: 1, when: 'after' },
+  { port: 'store', method: 'sandbox_messages.modify', nth: 5, when: 'after' },
+  { port: 'store', method: 'otps.change', nth: 1, when: 'before' },
+  { port: 'store', method: 'otps.change', nth: 2, when: 'after' },
+  { port: 'store', method: 'rotations.change', nth: 2, when: 'before' },
+]
+
+onEachEngineSet('a rotation of keys and kill -9', engines => {
+  const { site, script } = processes()
+
+  it('ends all the same, and loses nothing', async function () {
+    this.timeout(240_000)
+    const env = { ADMIN_TOKEN: TOKEN, LOG_LEVEL: 'info', CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200' }
+    const fresh = await site(engines, env)
+    const BOOTSTRAP_FILE = await fresh.write('bootstrap.json', BOOTSTRAP)
+    const since = String(Date.now())
+    const start = async (dataKeys: string, point: CrashPoint | null = null) => {
+      const here = { ...fresh, env: { ...fresh.env, BOOTSTRAP_FILE, SINCE: since, DATA_KEYS: dataKeys } }
+      const running = script(CHILD, here, point, [])
+      const line = await running.line(text => text.includes('"msg":"countersign.listening"'))
+      const { url } = JSON.parse(line) as { url: string }
+      const kill = async (): Promise<void> => {
+        running.process.kill('SIGKILL')
+        await running.exited
+      }
+      return { url, kill, exited: running.exited }
+    }
+    const ready = (url: string) =>
+      eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), ENOUGH_MS)
+    const accepted = new Map<string, string>()
+    let asked = 0
+    const send = async (url: string): Promise<boolean> => {
+      asked += 1
+      const recipient = `+1415558${String(asked).padStart(4, '0')}`
+      const answer = await caller(url, KEY)
+        .send(recipient)
+        .catch(() => null)
+      if (answer?.status === 200) accepted.set(recipient, answer.body.otp_id)
+      return answer !== null
+    }
+
+    const first = await start(OLD ?? '')
+    await ready(first.url)
+    await Promise.all(Array.from({ length: 40 }, () => send(first.url)))
+    expect(accepted.size).to.equal(40)
+    await eventually(async () => {
+      const { body } = await ask(`${first.url}/admin/v1/sandbox/messages`, { token: TOKEN })
+      expect(body).to.have.length(40)
+    }, ENOUGH_MS)
+    await first.kill()
+
+    for (const point of POINTS) {
+      const { url, exited } = await start(`${NEW},${OLD}`, point)
+      const traffic = (async () => {
+        while (await send(url)) await new Promise(resolve => setTimeout(resolve, 50))
+      })()
+      expect((await exited).signal, JSON.stringify(point)).to.equal('SIGKILL')
+      await traffic
+    }
+
+    const last = await start(`${NEW},${OLD}`)
+    await ready(last.url)
+    await eventually(async () => {
+      const { body } = await ask(`${last.url}/admin/v1/privacy`, { token: TOKEN })
+      expect(body.rotation).to.include({ state: 'done', unsealable: 0 })
+      expect(body.rotation.renewed_in_all).to.be.at.least(1)
+    }, ENOUGH_MS)
+    await last.kill()
+
+    const { url } = await start(NEW ?? '')
+    await ready(url)
+    for (const [recipient, otp_id] of accepted)
+      await eventually(async () => {
+        const query = `recipient=${encodeURIComponent(recipient)}`
+        const inbox = await ask(`${url}/admin/v1/sandbox/messages?${query}`, { token: TOKEN })
+        expect(inbox.body, recipient).to.have.length(1)
+        expect(inbox.body[0].otp_id).to.equal(otp_id)
+        const { body } = await caller(url, KEY).verify(otp_id, inbox.body[0].code)
+        expect(body).to.include({ matched: true })
+      }, ENOUGH_MS)
+  })
+})
