@@ -1,5 +1,6 @@
 // Who has called which provider for which delivery, round by round. The claim is written before the call and the result after it, so
 // whoever finds a claim without a result knows that the message may have gone.
+import { createHash } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
 import type { AttemptDoc, AttemptResult } from '../../infra/otps/documents.ts'
 import type { Docs } from '../../infra/store/docs.ts'
@@ -37,6 +38,10 @@ export const NOBODY = ''
 export const claimId = (delivery_id: string, provider: string, round: number): string =>
   round === 1 && provider !== NOBODY ? `${delivery_id}:${provider}` : `${delivery_id}:${provider}:${round}`
 
+/** A vendor's name for a message, as it is kept and looked for. Meta's is made from the recipient's number, which anyone can read in it. */
+export const keptReference = (reference: string): string =>
+  reference.startsWith('wamid.') ? `wamid:${createHash('sha256').update(reference).digest('base64url')}` : reference
+
 /** More than any app has providers, in all the rounds there are. */
 const MOST = 10_000
 
@@ -70,11 +75,13 @@ export function claiming({
         : { id, fresh: true, provider, round, at, result: null }
     },
 
-    async settle({ id }, { result, reference }) {
+    async settle({ id }, { result, reference: given }) {
+      const reference = given && keptReference(given)
       await attempts.change([{ _id: id, update: { $set: { result, reference } } }])
     },
 
-    async record(errand, { provider, round, at, result, reference }) {
+    async record(errand, { provider, round, at, result, reference: given }) {
+      const reference = given && keptReference(given)
       const doc = { ...written(errand, provider, round), at, result, reference }
       const [answer] = await attempts.insert([doc])
       if (answer === 'duplicate') await attempts.change([{ _id: doc._id, update: { $set: { at, result, reference } } }])

@@ -15,7 +15,7 @@ import { inFlight, referenceIndexes } from '../../infra/otps/sealing.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { ProviderType } from '../../infra/tenancy/providers.ts'
 import type { OtpReport } from '../../machines/reports.ts'
-import { claimId, NOBODY } from './claims.ts'
+import { claimId, keptReference, NOBODY } from './claims.ts'
 import type { Heard } from './provider.ts'
 
 export interface Speaker {
@@ -60,13 +60,14 @@ export function hearing({ attempts, broker, keyring, clock, log, metrics, rounds
   }
 
   async function callOf({ app_id, provider }: Speaker, receipt: Receipt): Promise<AttemptDoc | undefined> {
-    const { delivery_id, reference } = receipt
+    const { delivery_id, reference: given } = receipt
     if (delivery_id !== null && delivery_id.length <= LONGEST_ID) {
       const made = await attempts.get(everyRound.map(round => claimId(delivery_id, provider, round)))
       const mine = [...made.values()].filter(call => call.app_id === app_id && call.provider === provider)
       if (mine.length > 0) return mine.reduce((latest, call) => (call.round > latest.round ? call : latest))
     }
-    if (!reference || reference.length > LONGEST_ID) return undefined
+    if (!given || given.length > LONGEST_ID) return undefined
+    const reference = keptReference(given)
     return (await attempts.find({ app_id, provider, reference }, { sort: { reference: 1 }, limit: 1 }))[0]
   }
 
