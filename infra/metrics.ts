@@ -75,6 +75,12 @@ const instruments = (registry: Registry) => {
       labelNames: ['mode', 'outcome'],
       registers,
     }),
+    fraudDecisions: new Counter({
+      name: 'countersign_fraud_decisions_total',
+      help: 'Text messages the fraud guard refused or moved to another channel; not enforced: that it would have.',
+      labelNames: ['mode', 'outcome', 'enforced'],
+      registers,
+    }),
     callbacks: new Counter({
       name: 'countersign_callbacks_total',
       help: 'What providers told us: receipts and messages that were passed on, and those that were of no use.',

@@ -4,6 +4,7 @@ import type { Cache } from '../../infra/cache.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Decisions } from '../../infra/fraud/decisions.ts'
 import type { Logger } from '../../infra/log.ts'
+import type { Metrics } from '../../infra/metrics.ts'
 import { counterKey } from '../../infra/otps/counting.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { atRest } from '../../infra/otps/sealing.ts'
@@ -51,6 +52,7 @@ export interface GuardParts {
   apps: Pick<Cache<KnownApp | null>, 'get'>
   counts: Pick<FraudCounts, 'tallies' | 'blocks'>
   decisions: Pick<Decisions, 'keep'>
+  metrics: Pick<Metrics, 'fraudDecisions'>
 }
 
 const PASSED: Guarded = { undo: async () => {} }
@@ -59,7 +61,7 @@ const REFUSED_MS = 600_000
 const PACE_SECONDS = 600
 const DAY_MS = 86_400_000
 
-export function fraudGuard({ keyring, clock, log, limits, apps, counts, decisions }: GuardParts): Guard {
+export function fraudGuard({ keyring, clock, log, limits, apps, counts, decisions, metrics }: GuardParts): Guard {
   const watch = watching(counts)
 
   // Looked at when it is about to be sent, and again a moment later when it was: opening and indexing it once will do.
@@ -91,10 +93,11 @@ export function fraudGuard({ keyring, clock, log, limits, apps, counts, decision
     if (!slowed.refusal) return slowed
     const moved = action === 'free_channel' ? free : null
     const { otp_id, app_id, company_id, recipient } = otp
+    const outcome = moved === null ? 'refused' : 'moved'
+    metrics.fraudDecisions.inc({ mode: otp.mode, outcome, enforced: String(mode === 'on') })
     decisions.keep(`${otp_id}:${command_id}`, {
       ...{ app_id, company_id, mode: otp.mode, otp_id, verdict, score, reasons, channel: moved },
-      enforced: mode === 'on',
-      outcome: moved === null ? 'refused' : 'moved',
+      ...{ enforced: mode === 'on', outcome },
       ...{ recipient: recipient.index, masked: recipient.masked, country: recipient.country },
       purge_at: new Date(clock.now() + app.settings.retention_days * DAY_MS),
     })

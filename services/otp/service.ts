@@ -59,7 +59,7 @@ export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): 
   const counters = limits({ counters: groupedDocs(store.docs('counters')), clock })
   const counts = fraudCounts({ store, clock, log })
   const decisions = keepingDecisions({ decisions: groupedDocs(store.docs('fraud_decisions')), clock, log })
-  const guard = fraudGuard({ keyring, clock, log, limits: counters, apps, counts, decisions })
+  const guard = fraudGuard({ keyring, clock, log, limits: counters, apps, counts, decisions, metrics })
   const racing = committing({ otps, relay, lately: recent, changed: guard.changed })
   const commit: Commit = (otp_id, owner, intent) => inTurn(otp_id, () => racing(otp_id, owner, intent))
   const accounts = accounting({ store, clock, log })
