@@ -4,7 +4,7 @@ import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { applyBootstrap, readBootstrap } from '../../infra/tenancy/bootstrap.ts'
 import type { Answer, Caller } from './flow.calls.ts'
 import { type Flow, openFlow } from './flow.ts'
-import { type EngineSet, onEachEngineSet } from './site.ts'
+import { type EngineSet, type Env, onEachEngineSet } from './site.ts'
 
 /** Where vendors are told to call; nobody is there, so their calls are routed to wherever Countersign listens. */
 export const PUBLIC_URL = 'https://otp.example'
@@ -42,8 +42,8 @@ export const LIVE_ENV = {
 
 let apps = 0
 
-export async function openLive(engines: EngineSet, roles: string[] = []): Promise<Live> {
-  const flow = await openFlow({ engines, env: LIVE_ENV, roles })
+export async function openLive(engines: EngineSet, roles: string[] = [], env: Env = {}): Promise<Live> {
+  const flow = await openFlow({ engines, env: { ...LIVE_ENV, ...env }, roles })
   const { countersign, clock } = flow
   const { data, code } = countersign.secrets
   const keyring = createKeyring({ dataKeys: data, codeSecrets: code })
