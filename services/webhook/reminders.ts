@@ -12,7 +12,7 @@ import type { AttemptBody } from '../../infra/webhooks/work.ts'
 import type { Attempts } from './attempts.ts'
 import type { Backlogs } from './backlog.ts'
 import * as change from './changes.ts'
-import { type Endpoints, isPaused } from './endpoints.ts'
+import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 import type { Settle } from './settle.ts'
 
 export interface Reminders {
@@ -22,7 +22,7 @@ export interface Reminders {
 
 export interface ReminderParts {
   events: Pick<Docs<EventDoc>, 'get' | 'change'>
-  endpoints: Pick<Endpoints, 'get'>
+  endpoints: Pick<Endpoints, 'get' | 'fresh'>
   attempts: Pick<Attempts, 'attempt' | 'room'>
   backlogs: Pick<Backlogs, 'mark' | 'drain'>
   settle: Settle
@@ -61,7 +61,7 @@ export function reminders(parts: ReminderParts): Reminders {
 
   async function take(event: EventDoc): Promise<void> {
     const { _id, rev, app_id } = event
-    const endpoint = await endpoints.get(app_id)
+    const endpoint = await endpointOf(app_id)
     if (!endpoint) return void (await events.change([{ _id, rev, update: change.unsent() }]))
     if (isPaused(endpoint)) return void (await events.change([{ _id, rev, update: change.held(event) }]))
     if (attempts.room(endpoint) > 0 && (await attempts.attempt([event], endpoint)) > 0) return
@@ -69,6 +69,12 @@ export function reminders(parts: ReminderParts): Reminders {
     await backlogs.mark(app_id)
     await events.change([{ _id, rev, update: change.parked(event) }])
     backlogs.drain(app_id)
+  }
+
+  /** Set or enabled just now, it is asked for again: what is put aside for want of an endpoint may stay there. */
+  async function endpointOf(app_id: string): Promise<Endpoint | null> {
+    const known = await endpoints.get(app_id)
+    return known && !isPaused(known) ? known : endpoints.fresh(app_id)
   }
 
   /** Whoever made this call has not been heard of for too long. It may have arrived. */

@@ -121,6 +121,13 @@ eachStore('a webhook in the hands of people', fresh => {
     expect(call?.headers['x-webhook-mode']).to.equal('test')
   })
 
+  it('tries out an endpoint that was set a moment ago, whatever the actor remembers', async () => {
+    await world.happen('app_bare')
+    await world.endow('app_bare')
+    const id = await world.control.test({ app_id: 'app_bare', company_id: 'cmp_acme' })
+    await world.soon(() => expectStatus(world, id ?? '', 'delivered'))
+  })
+
   it('enables what is active already without a fuss', async () => {
     const before = await world.endpoint('app_shop')
     const after = await world.control.enable('app_shop')

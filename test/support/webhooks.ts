@@ -59,6 +59,8 @@ export interface WebhookWorld {
   before(question: string, deed: () => Promise<unknown>): void
   event(id: string): Promise<EventDoc>
   endpoint(app: string): Promise<WebhookEndpoint>
+  /** Gives an app an endpoint, as the others have. */
+  endow(app: string): Promise<void>
   callsOf(event_id: string): Called[]
   /** Tries until it holds, time passing by a little. */
   soon<T>(assertion: () => T | Promise<T>): Promise<T>
@@ -155,6 +157,10 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
       const found = (await store.docs('webhooks').get([app])).get(app)
       if (!found) throw new Error(`no endpoint of ${app}`)
       return found
+    },
+    async endow(app) {
+      const file = { companies: [{ id: 'cmp_acme', name: 'Acme', apps: [{ id: app, webhook: webhookOf(app) }] }] }
+      await applyBootstrap(readBootstrap(JSON.stringify(file)), { store, keyring, clock })
     },
     callsOf: event_id => calls.filter(call => call.event_id === event_id),
     soon: assertion =>
