@@ -10,7 +10,7 @@ import { refundOf } from '../../infra/money/documents.ts'
 import { RECIPIENT_COUNTS, recipientCounter, recipientIndexes } from '../../infra/otps/counting.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { recipientKey, SANDBOX_SCOPE } from '../../infra/otps/sealing.ts'
-import { eraseVerifications, summed } from '../../infra/privacy/erasing.ts'
+import { eraseAnswers, eraseVerifications, summed } from '../../infra/privacy/erasing.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import { type Step, step } from '../../machines/otp.step.ts'
 import type { Resource } from './admin.ts'
@@ -20,7 +20,7 @@ import { MODES, verificationsOf } from './verifications.ts'
 
 const given = z.strictObject({ recipient: z.string().min(1).max(512) })
 
-const NOTHING = { verifications: 0, ended: 0, attempts: 0, messages: 0, counters: 0, decisions: 0 }
+const NOTHING = { verifications: 0, ended: 0, attempts: 0, messages: 0, events: 0, counters: 0, decisions: 0 }
 type Report = typeof NOTHING
 
 const BATCH = 100
@@ -79,11 +79,13 @@ export function eraser({ store, keyring, clock, accounts }: EraserParts) {
       if (batch.length === 0) return report
       const over = (await Promise.all(batch.map(ended))).filter(one => one !== null)
       await Promise.all(over.map(({ doc }) => refund(doc)))
+      const ids = over.map(({ doc }) => doc._id)
+      const events = ids.length === 0 ? 0 : await eraseAnswers(store, app_id, ids)
       const erased = await eraseVerifications(
         store,
         over.map(({ doc }) => doc),
       )
-      report = summed(report, { ...NOTHING, ...erased, ended: over.filter(({ now }) => now).length })
+      report = summed(report, { ...NOTHING, ...erased, events, ended: over.filter(({ now }) => now).length })
     }
     throw problem('ServiceUnavailableError', { detail: 'There is ever more of it. Ask again to erase the rest.' })
   }

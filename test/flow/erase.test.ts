@@ -8,7 +8,7 @@ import type { Answer } from '../support/flow.calls.ts'
 import { CACHES_MS, freshNumber, wrongFor } from '../support/flow.ts'
 import { rawDocuments, whereIs } from '../support/raw.ts'
 
-const NOTHING = { verifications: 0, ended: 0, attempts: 0, messages: 0, counters: 0, decisions: 0 }
+const NOTHING = { verifications: 0, ended: 0, attempts: 0, messages: 0, events: 0, counters: 0, decisions: 0 }
 const LINKS = { channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } } }
 
 eachFlow('erasing a recipient', flow => {

@@ -1,0 +1,128 @@
+// Erasing a recipient by itself: money, events, records of the guard, races and crashes. The whole pipeline is in test/flow/erase.test.ts.
+import { expect } from 'chai'
+import type { DecisionDoc } from '../../../infra/fraud/documents.ts'
+import { newId } from '../../../infra/ids.ts'
+import { recipientIndexes } from '../../../infra/otps/counting.ts'
+import type { EventDoc } from '../../../infra/otps/documents.ts'
+import type { CountersignStore } from '../../../infra/store/collections.ts'
+import { eraser } from '../../../services/dashboard/erase.ts'
+import { adminOn, closeAdmins, type TestAdmin, tenant } from '../../support/admin.ts'
+import { actorOn, type TestActor } from '../../support/otp.actor.ts'
+import { whereIs } from '../../support/raw.ts'
+import { eachStore } from '../../support/stores.ts'
+import { testKeyring, watched } from '../../support/tenancy.ts'
+
+const NUMBER = '+447911123456'
+const FAR = new Date(2 ** 42)
+
+eachStore('erasing a recipient', fresh => {
+  let store: CountersignStore
+  let admin: TestAdmin
+  let actor: TestActor
+  let owner: { company: string; app: string }
+  beforeEach(async () => {
+    store = await fresh()
+    actor = await actorOn(store)
+    admin = await adminOn(store, { clock: actor.clock })
+    owner = await tenant(admin)
+  })
+  afterEach(async () => {
+    await closeAdmins()
+    await actor.close()
+  })
+  const send = async (recipient = NUMBER) => (await actor.send({ ...owner, recipient })).otp_id
+  const otp = async (id: string) => (await store.docs('otps').get([id])).get(id)
+  const erase = async (recipient = NUMBER) => (await admin.ask('POST', `/apps/${owner.app}/erase`, { recipient })).body
+
+  it('pays back, once, what was still waiting to be sent', async () => {
+    const id = await send()
+    const delivery = (await otp(id))?.context.deliveries[0]
+    await store.docs('otps').modify({ _id: id }, { $set: { 'context.deliveries': [{ ...delivery, micros: 500 }] } })
+    const entered: unknown[] = []
+    const accounts = { enter: async (_: string, entry: object) => void entered.push(entry) as never }
+    const once = eraser({ store, keyring: testKeyring(), clock: actor.clock, accounts })
+    await once(owner.app, NUMBER)
+    await once(owner.app, NUMBER)
+    const entry = { entry: `back:${delivery?.delivery_id}`, kind: 'refund', micros: 500 }
+    expect(entered).to.have.length(1)
+    expect(entered[0]).to.include(entry)
+  })
+
+  it('leaves events, and forgets what an endpoint answered to them', async () => {
+    const [id, other] = [await send(), await send('+447911123457')]
+    const happened = (otp_id: string): EventDoc => ({
+      ...{ _id: newId('evt', 0), app_id: owner.app, company_id: owner.company, mode: 'test', type: 'otp.approved' },
+      ...{ payload: { otp_id, status: 'approved' }, created_at: 0, purge_at: FAR, rev: 1, status: 'delivered' },
+      attempts: [{ round: 1, attempt: 1, at: 0, ms: 1, status: 200, error: null, response: `thanks ${otp_id}` }],
+    })
+    await store.docs('events').insert([happened(id), happened(other)])
+    expect(await erase()).to.include({ verifications: 1, events: 1 })
+    expect(await whereIs(store, `thanks ${id}`)).to.deep.equal([])
+    expect(await whereIs(store, `thanks ${other}`)).to.deep.equal(['events'])
+    expect(await whereIs(store, id)).to.deep.equal(['events'])
+  })
+
+  it('takes what the guard decided, also where no verification came of it, and what was said in thanks', async () => {
+    const id = await send()
+    const [recipient = ''] = recipientIndexes(admin.keyring, { app_id: owner.app, mode: 'live' }, NUMBER)
+    const decision: DecisionDoc = {
+      ...{ _id: newId('frd', 0), app_id: owner.app, company_id: owner.company, mode: 'live', at: 0, enforced: true },
+      ...{ outcome: 'refused', channel: null, verdict: 'refuse', score: 100, reasons: [], otp_id: 'otp_never' },
+      ...{ recipient, masked: '+44****56', country: 'GB', unrecorded: 0, purge_at: FAR },
+    }
+    await store.docs('fraud_decisions').insert([decision])
+    const call = { otp_id: id, app_id: owner.app, provider: 'meta', round: 1, at: 0, purge_at: FAR, rev: 1 }
+    const thanks = { ...call, _id: `${id}:approved:meta`, delivery_id: `${id}:approved`, result: null, reference: 'x' }
+    await store.docs('attempts').insert([thanks])
+    expect(await erase()).to.include({ decisions: 1, attempts: 1 })
+    expect(await whereIs(store, recipient)).to.deep.equal([])
+    expect(await whereIs(store, id)).to.deep.equal([])
+  })
+
+  it('gives way to a change that comes first, and erases what came of it', async () => {
+    const id = await send()
+    let changes = 0
+    const raced = watched(store, {
+      async before(call) {
+        if (call !== 'otps.change' || changes++ > 0) return
+        await store.docs('otps').modify({ _id: id }, { $inc: { rev: 1 } })
+      },
+    })
+    const accounts = { enter: async () => 'entered' as const }
+    const report = await eraser({ store: raced, keyring: testKeyring(), clock: actor.clock, accounts })(
+      owner.app,
+      NUMBER,
+    )
+    expect(report).to.include({ verifications: 1, ended: 1 })
+    expect(changes).to.equal(2)
+  })
+
+  it('is finished by whoever asks again after it was cut off anywhere', async () => {
+    const id = await send()
+    for (const call of ['otps.change', 'attempts.remove', 'otps.remove', 'sandbox_messages.remove', 'counters.remove'])
+      for (const when of ['before', 'after'] as const) {
+        const cut = watched(store, { [when]: (made: string) => made === call && Promise.reject(new Error('killed')) })
+        const accounts = { enter: async () => 'entered' as const }
+        await eraser({ store: cut, keyring: testKeyring(), clock: actor.clock, accounts })(owner.app, NUMBER).catch(
+          () => {},
+        )
+      }
+    await erase()
+    expect(await whereIs(store, id)).to.deep.equal([])
+    for (const mode of ['live', 'test'] as const)
+      for (const index of recipientIndexes(admin.keyring, { app_id: owner.app, mode }, NUMBER))
+        expect(await whereIs(store, index)).to.deep.equal([])
+  })
+
+  it('finds what older keys have indexed', async () => {
+    await send()
+    const accounts = { enter: async () => 'entered' as const }
+    const later = eraser({ store, keyring: testKeyring(2, 1), clock: actor.clock, accounts })
+    expect(await later(owner.app, NUMBER)).to.include({ verifications: 1, counters: 2 })
+  })
+
+  it('lets nobody have a recipient erased who is no operator', async () => {
+    const answer = await admin.ask('POST', `/apps/${owner.app}/erase`, { recipient: NUMBER }, { token: null })
+    expect(answer.status).to.equal(401)
+  })
+})
