@@ -51,8 +51,9 @@ export interface GateParts {
 const LONGEST_PAUSE_MS = 60_000
 /** Gates remembered, at 13 KB each. The one not asked for the longest goes first. */
 const MOST_GATES = 2_000
-/** Calls of one company at once, however many apps and providers it has: less than half of what a channel has in hand. */
-const MOST_OF_ONE = 200
+/** Calls of one company at once, however many apps and providers it has: half of what a channel has in hand. More than one provider
+ *  has room for, so that before a single one there is a line. */
+const MOST_OF_ONE = 250
 
 interface Gate {
   type: ProviderType

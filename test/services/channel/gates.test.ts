@@ -42,7 +42,7 @@ describe('the gate of a provider', () => {
   it('lets one company have no more than its share, whatever it has of apps and providers', async () => {
     const { all, enter } = opened()
     const passes: Pass[] = []
-    for (let nth = 0; nth < 200; nth += 1) passes.push(await enter({ ...shop, app_id: `app_${nth % 4}` }))
+    for (let nth = 0; nth < 250; nth += 1) passes.push(await enter({ ...shop, app_id: `app_${nth % 4}` }))
     const more = { ...shop, app_id: 'app_more' }
     expect(await all.enter(more)).to.have.property('fullForMs')
     expect(await all.enter({ ...more, company_id: 'cmp_other' })).to.satisfy(isPass)
