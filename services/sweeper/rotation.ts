@@ -21,8 +21,9 @@ export interface RotationParts {
   metrics: Pick<Metrics, 'keyRotation'>
 }
 
-/** In one go: a million verifications take a quarter of an hour a pass, and nobody waits for it. */
+/** In one go: nobody waits for it, and other sweeps are due every second. A million verifications take an hour or two. */
 const MOST_BATCHES = 5
+const LONGEST_MS = 500
 /** Once done, the newest verifications are looked at this often: a process that was not restarted still seals with an older key. */
 const WATCH_MS = 60_000
 const NEWEST = 100
@@ -118,7 +119,8 @@ export function rotationSweeps({ store, keyring, clock, log, metrics }: Rotation
     /** It is one piece of work, and goes with the first share. */
     async rotation(partitions) {
       if (!partitions.includes(0)) return 0
-      for (let batches = 0; batches < MOST_BATCHES && (await rotate()); ) batches += 1
+      const until = clock.now() + LONGEST_MS
+      for (let batches = 1; await rotate(); batches += 1) if (batches === MOST_BATCHES || clock.now() >= until) break
       return 0
     },
   }
