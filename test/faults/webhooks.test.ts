@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { ask, caller } from '../support/flow.calls.ts'
 import { flowingClock } from '../support/flowing-clock.ts'
 import { processes } from '../support/processes.ts'
-import { type Answering, receiver } from '../support/receiver.ts'
+import { type Answering, type Receiver, receiver } from '../support/receiver.ts'
 import { type EngineSet, onEachEngineSet } from '../support/site.ts'
 import { type HookedSite, hookedSite } from '../support/webhook.faults.ts'
 
@@ -92,11 +92,13 @@ onEachEngineSet('an event whose sender is killed', engines => {
 onEachEngineSet('events in a broker that forgets everything', (engines: EngineSet) => {
   const start = starter(engines)
   const KEY = 'sk_test_hooks0123456789'
+  let backend: Receiver
+  afterEach(() => backend.close())
 
   it('arrive all the same', async function () {
     this.timeout(120_000)
     let taking = false
-    const backend = await receiver((_, response) => void response.writeHead(taking ? 200 : 503).end())
+    backend = await receiver((_, response) => void response.writeHead(taking ? 200 : 503).end())
     const webhook = { url: `http://127.0.0.1:${backend.port}/hooks` }
     const apps = [{ id: 'app_hooks', keys: [{ id: 'key_hooks', key: KEY }], webhook }]
     const clock = flowingClock()
@@ -129,6 +131,5 @@ onEachEngineSet('events in a broker that forgets everything', (engines: EngineSe
     await eventually(async () => expect(await statuses(second)).to.deep.equal(otps.map(() => ['delivered', 2])), 30_000)
     const told = backend.received.slice(3).map(({ body }) => JSON.parse(body.toString()).payload.otp_id)
     expect(told).to.have.members(otps)
-    await backend.close()
   })
 })
