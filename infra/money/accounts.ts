@@ -10,12 +10,14 @@ import type { Company } from '../tenancy/documents.ts'
 import { Unavailable } from '../unavailable.ts'
 import { type Account, type Entry, type LedgerDoc, type LedgerItem, ledgerId } from './documents.ts'
 
-/** `short`: the balance is too small for it. */
+/** `short`: the balance is too small for it, or so large that nobody could count on. */
 export type Entered = 'entered' | 'known' | 'short'
 
 export interface Accounts {
   enter(company_id: string, entry: Entry): Promise<Entered>
   balance(company_id: string): Promise<number>
+  /** Whether an entry of this name was entered. */
+  knows(company_id: string, entry: string): Promise<boolean>
   /** Resolves when all that was entered for a company is in the ledger. */
   flush(company_id: string): Promise<void>
   /** Resolves when what was entered here is in the ledger, or waits with its company for whoever enters next. */
@@ -65,7 +67,11 @@ export function accounting({ store, clock, log }: AccountParts): Accounts {
       const account = await accountOf(company_id)
       const { items, answers } = book(account, entries, await knownOf(account, entries), clock.now())
       const last = items.at(-1)
-      if (last === undefined) return answers
+      if (last === undefined) {
+        // A hold that waits here was left by a process that died: only in the ledger is it ever given back.
+        moveSoon(company_id, account.waiting ?? [])
+        return answers
+      }
       const update = { $set: { balance: last.balance_after, seq: last.seq }, $push: { waiting: { $each: items } } }
       const [answer] = await companies.change([{ _id: company_id, rev: account.rev, update }])
       if (answer === 'lost') continue
@@ -93,6 +99,11 @@ export function accounting({ store, clock, log }: AccountParts): Accounts {
   const enter = gatherByKey(({ company_id }: Asked) => company_id, enterAll, TOGETHER)
   return {
     enter: (company_id, entry) => enter({ company_id, entry }),
+    async knows(company_id, entry) {
+      const { waiting = [] } = await accountOf(company_id)
+      if (waiting.some(item => item.entry === entry)) return true
+      return (await ledger.find({ entry }, { sort: { entry: 1 }, limit: 1 })).length > 0
+    },
     balance: async company_id => (await companies.get([company_id])).get(company_id)?.balance ?? 0,
     flush: async company_id => move(company_id, (await accountOf(company_id)).waiting ?? []),
     settled: async () => void (await Promise.all(moving)),
@@ -111,9 +122,11 @@ export function book(
   let { balance, seq = 0 } = account
   const answers = entries.map((entry): Entered => {
     if (seen.has(entry.entry)) return 'known'
-    if (balance + entry.micros < 0) return 'short'
+    const after = balance + entry.micros
+    // Past what a number can count exactly, one more would change nothing.
+    if (after < 0 || !Number.isSafeInteger(after)) return 'short'
     seen.add(entry.entry)
-    balance += entry.micros
+    balance = after
     seq += 1
     items.push({ ...entry, seq, at, balance_after: balance })
     return 'entered'

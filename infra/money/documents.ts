@@ -50,6 +50,12 @@ export const refundOf = (otp_id: string, delivery_id: string, micros: number): E
   ...{ entry: `back:${delivery_id}`, kind: 'refund', micros, otp_id, delivery_id, note: null },
 })
 
+/** It is over and done with, though nobody will find its verification any more: what it cost is kept. */
+export const keepOf = (otp_id: string, delivery_id: string): Entry => ({
+  ...voidOf(otp_id, delivery_id, 0),
+  note: 'erased after it was sent',
+})
+
 export const voidOf = (otp_id: string, delivery_id: string, micros: number): Entry => ({
   ...refundOf(otp_id, delivery_id, micros),
   kind: 'void',

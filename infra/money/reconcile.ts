@@ -33,6 +33,8 @@ export async function reconcile(store: CountersignStore, company_id: string): Pr
 
   const names = new Map([...items.values()].map(item => [item.entry, item]))
   const paid = new Set<string>()
+  /** Sent, or failed, since the ledger was read: looked at again, one by one. */
+  const suspects: [otp_id: string, delivery_id: string][] = []
   let deliveries = 0
   for await (const app of everyOne(store.docs('apps'), { company_id }))
     for await (const otp of everyOne(store.docs('otps'), { app_id: app._id }))
@@ -40,8 +42,9 @@ export async function reconcile(store: CountersignStore, company_id: string): Pr
         if (!delivery.micros) continue
         deliveries += 1
         paid.add(delivery.delivery_id)
-        problems.push(...troubleWith(otp, delivery, names))
+        if (troubleWith(otp, delivery, names).length > 0) suspects.push([otp._id, delivery.delivery_id])
       }
+  for (const suspect of suspects) problems.push(...(await lookAgain(store, company_id, suspect)))
   for (const { kind, delivery_id, check_at, otp_id } of items.values()) {
     if (kind !== 'hold' || delivery_id === null || paid.has(delivery_id) || check_at) continue
     const erased = !(await store.docs('otps').get([otp_id ?? ''])).has(otp_id ?? '')
@@ -78,6 +81,21 @@ function troubleWith(otp: OtpDoc, { delivery_id, micros, status }: Paid, names: 
     ...(status === 'failed' && !back && !refunding ? [`${delivery_id}: failed and not given back`] : []),
     ...(status !== 'failed' && back ? [`${delivery_id}: given back, and ${status}`] : []),
   ]
+}
+
+async function lookAgain(
+  store: CountersignStore,
+  company_id: string,
+  [otp_id, delivery_id]: [string, string],
+): Promise<string[]> {
+  const otp = (await store.docs('otps').get([otp_id])).get(otp_id)
+  const delivery = otp?.context.deliveries.find(one => one.delivery_id === delivery_id)
+  if (!otp || !delivery) return []
+  const company = (await store.docs('companies').get([company_id])).get(company_id)
+  const entry = { $in: [`hold:${delivery_id}`, `back:${delivery_id}`] }
+  const entered = await store.docs('ledger').find({ entry }, { sort: { entry: 1 }, limit: 2 })
+  const waiting = (company?.waiting ?? []).filter(item => item.delivery_id === delivery_id)
+  return troubleWith(otp, delivery, new Map([...waiting, ...entered].map(item => [item.entry, item])))
 }
 
 async function* everyOne<T extends Doc>(docs: Pick<Docs<T>, 'find'>, filter: Filter<T>): AsyncGenerator<T> {

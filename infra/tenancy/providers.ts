@@ -58,8 +58,8 @@ export function shownConfig(type: ProviderType, config: unknown): unknown {
     if (isSecret(path)) return fingerprint(value)
     if (type !== 'http') return value
     if (path[0] === 'url') return withHiddenQuery(value)
-    // Gateways take their API keys in the body too. What holds no placeholder may be one.
-    return path[0] === 'body' && !value.includes('{{') ? fingerprint(value) : value
+    // Gateways take their API keys in the body too. Whatever is beside a placeholder may be one.
+    return path[0] === 'body' && /\w/.test(value.replaceAll(/\{\{\w+\}\}/g, '')) ? fingerprint(value) : value
   })
 }
 

@@ -5,8 +5,8 @@ import { z } from 'zod'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { problem } from '../../infra/http/problem.ts'
-import type { Accounts } from '../../infra/money/accounts.ts'
-import { refundOf } from '../../infra/money/documents.ts'
+import { type Accounts, CHECK_AFTER_MS } from '../../infra/money/accounts.ts'
+import { keepOf, refundOf } from '../../infra/money/documents.ts'
 import { RECIPIENT_COUNTS, recipientCounter, recipientIndexes } from '../../infra/otps/counting.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { recipientKey, SANDBOX_SCOPE } from '../../infra/otps/sealing.ts'
@@ -24,6 +24,8 @@ const NOTHING = { verifications: 0, ended: 0, attempts: 0, messages: 0, events: 
 type Report = typeof NOTHING
 
 const BATCH = 100
+/** The sweeper may be late. */
+const UNCHECKED_MS = 60 * CHECK_AFTER_MS
 const PAGE = 1_000
 /** Of a batch each: past them somebody sends faster than this erases. */
 const MOST_ROUNDS = 1_000
@@ -65,10 +67,15 @@ export function eraser({ store, keyring, clock, accounts }: EraserParts) {
     return answer === 'won' ? { doc: { ...doc, ...next.saved }, now: true } : null
   }
 
-  /** It will not be sent, and nobody will be there to say so. */
+  /** What will not be sent, and what failed, is given back: nobody will be there to say so. What was sent is paid for, also while
+   *  the sweeper has not looked for it yet. */
   async function refund({ _id, company_id, context }: OtpDoc): Promise<void> {
-    for (const { delivery_id, status, micros } of context.deliveries)
-      if (status === 'queued' && micros > 0) await accounts.enter(company_id, refundOf(_id, delivery_id, micros))
+    for (const { delivery_id, status, micros, created_at } of context.deliveries) {
+      const back = status === 'queued' || status === 'failed'
+      if (micros > 0 && back) await accounts.enter(company_id, refundOf(_id, delivery_id, micros))
+      else if (micros > 0 && created_at > clock.now() - UNCHECKED_MS)
+        await accounts.enter(company_id, keepOf(_id, delivery_id))
+    }
   }
 
   async function eraseOtps(app_id: string, recipient: string): Promise<Report> {

@@ -1,8 +1,8 @@
 // POST /companies/{id}/credit, GET /companies/{id}/ledger, GET /companies/{id}/reconciliation
 import { z } from 'zod'
+import { problem } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
-import type { Entered } from '../../infra/money/accounts.ts'
-import type { Entry, LedgerDoc } from '../../infra/money/documents.ts'
+import type { LedgerDoc } from '../../infra/money/documents.ts'
 import { reconcile } from '../../infra/money/reconcile.ts'
 import { text } from '../../infra/tenancy/shapes.ts'
 import { type Resource, time } from './admin.ts'
@@ -24,25 +24,23 @@ export const money: Resource = (router, { store, clock, accounts, body, page, au
   router.post('/companies/:id/credit', async ctx => {
     const { _id } = await found(companies, ctx.params.id, 'company')
     const { micros, note } = await body(ctx, given)
-    // Whoever is not sure that it was done asks again under the same key.
-    const key = ctx.get('idempotency-key') || newId('aud', clock.now())
-    const entry: Entry = {
-      entry: `credit:${_id}:${key}`,
-      kind: 'credit',
-      micros,
-      otp_id: null,
-      delivery_id: null,
-      note,
-    }
-    const before = await accounts.balance(_id)
-    ctx.body = await audited(ctx, () => ({
-      ...{ action: 'company.credit', target: _id, company_id: _id },
-      ...{ before: { balance: before }, after: { micros, note } },
-      perform: async () => {
-        refuse(await accounts.enter(_id, entry))
-        return { id: _id, balance: await accounts.balance(_id) }
-      },
-    }))
+    const entry = `credit:${_id}:${keyOf(ctx.get('idempotency-key')) ?? newId('aud', clock.now())}`
+    ctx.body = await audited(ctx, async () => {
+      const balance = await accounts.balance(_id)
+      const shown = { id: _id, balance }
+      if (await accounts.knows(_id, entry)) return { unchanged: shown }
+      if (balance + micros < 0 || !Number.isSafeInteger(balance + micros)) throw impossible()
+      return {
+        ...{ action: 'company.credit', target: _id, company_id: _id },
+        ...{ before: { balance }, after: { micros, note } },
+        // Null: the balance was spent, or the same was entered, in this very moment.
+        perform: async () =>
+          (await accounts.enter(_id, { entry, kind: 'credit', micros, otp_id: null, delivery_id: null, note })) ===
+          'entered'
+            ? { id: _id, balance: await accounts.balance(_id) }
+            : null,
+      }
+    })
   })
 
   router.get('/companies/:id/ledger', async ctx => {
@@ -57,6 +55,12 @@ export const money: Resource = (router, { store, clock, accounts, body, page, au
   })
 }
 
-function refuse(entered: Entered): void {
-  if (entered === 'short') throw invalid([{ path: 'micros', message: 'takes more than there is' }])
+const impossible = () =>
+  invalid([{ path: 'micros', message: 'takes more than there is, or gives more than can be counted' }])
+
+/** Whoever is not sure that it was done asks again under the same key. */
+function keyOf(header: string): string | null {
+  if (!/^[\x20-\x7e]{0,255}$/.test(header))
+    throw problem('InvalidIdempotencyKeyError', { detail: 'It must be at most 255 printable ASCII characters.' })
+  return header || null
 }

@@ -4,13 +4,17 @@ import { price as given } from '../../infra/tenancy/bootstrap.schema.ts'
 import { type Price, priceId } from '../../infra/tenancy/documents.ts'
 import { replaceAll } from '../../infra/tenancy/ensure.ts'
 import type { Resource } from './admin.ts'
-import { invalid } from './requests.ts'
+import { bodies, invalid } from './requests.ts'
 
 const list = z.strictObject({ prices: z.array(given).max(2_000) })
 
 const shown = ({ channel, country, micros }: Price) => ({ channel, country, micros })
 
-export const prices: Resource = (router, { store, body, page, audited }) => {
+/** Every country on every channel. */
+const LARGEST_BODY = 256 * 1024
+
+export const prices: Resource = (router, { store, page, audited }) => {
+  const body = bodies(LARGEST_BODY)
   const docs = store.docs('prices')
 
   router.get('/prices', async ctx => {

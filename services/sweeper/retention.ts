@@ -7,6 +7,7 @@ import { eraseVerifications } from '../../infra/privacy/erasing.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import type { App } from '../../infra/tenancy/documents.ts'
 import { resolveSettings } from '../../infra/tenancy/settings.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
 import { BATCH, type Sweep } from './sweeps.ts'
 
 export interface RetentionParts {
@@ -50,6 +51,13 @@ export function retentionSweeps({ store, clock, log }: RetentionParts): Record<s
     }
   }
 
+  /** Settings this release cannot read are no reason to keep what others want erased. An engine that is away is. */
+  function passOver({ _id: app_id }: App, error: unknown): true {
+    if (error instanceof Unavailable) throw error
+    log.error({ err: error, app_id }, 'retention.not_kept')
+    return true
+  }
+
   return {
     /** Apps are few, and go with the first share. */
     async retention(partitions) {
@@ -57,7 +65,7 @@ export function retentionSweeps({ store, clock, log }: RetentionParts): Record<s
       left = MOST_BATCHES
       for (let apps = await appsAfter(after); apps.length > 0; apps = await appsAfter(after))
         for (const app of apps) {
-          if (!(await eraseOld(app))) return 0
+          if (!(await eraseOld(app).catch(error => passOver(app, error)))) return 0
           after = app._id
         }
       after = ''

@@ -58,7 +58,10 @@ export function sweeper({ broker, store, keyring, clock, log, metrics, outbound 
     const held: number[] = []
     for (let partition = 0; partition < PARTITIONS && !stopping; partition += 1)
       if (await leases.hold(`sweep:${partition}`)) held.push(partition)
-    if (held.length > 0) for (const [name, sweep] of all) await sweepOne(name, sweep, held)
+    if (held.length === 0) return
+    // One that cannot do its work keeps none of the others from theirs.
+    for (const [name, sweep] of all)
+      await sweepOne(name, sweep, held).catch(error => log.warn({ err: error, sweep: name }, 'sweep.failed'))
   }
 
   async function sweepOne(name: string, sweep: Sweep, partitions: readonly number[]): Promise<void> {

@@ -79,6 +79,29 @@ eachStore('an account', fresh => {
     expect([await accounts.balance('cmp_1'), await accounts.balance('cmp_2')]).to.deep.equal([100, 0])
   })
 
+  it('brings a hold to the ledger, where it is given back, also when there is no money for anything else', async () => {
+    const dying = watched(store, {
+      async before(call) {
+        if (call === 'ledger.insert') throw new Error('the process is gone')
+      },
+    })
+    const gone = opened(dying)
+    await gone.enter('cmp_1', credit('a', 30))
+    await gone.enter('cmp_1', hold(1, 30))
+    const next = opened()
+    expect(await next.enter('cmp_1', hold(2, 30))).to.equal('short')
+    await next.settled()
+    expect((await ledger()).map(({ entry }) => entry)).to.deep.equal(['hold:dlv_1', 'credit:a'])
+  })
+
+  it('is never more than can be counted', async () => {
+    const accounts = opened()
+    await accounts.enter('cmp_1', credit('a', Number.MAX_SAFE_INTEGER))
+    expect(await accounts.enter('cmp_1', credit('b', 1))).to.equal('short')
+    expect(await accounts.knows('cmp_1', 'credit:a')).to.equal(true)
+    expect(await accounts.knows('cmp_1', 'credit:b')).to.equal(false)
+  })
+
   it('loses no entry when its process dies on the way to the ledger', async () => {
     let dead = true
     const dying = watched(store, {

@@ -150,7 +150,7 @@ describe('a config shown to people', () => {
     http: {
       url: `https://gateway.example/send?key=${SECRET}1`,
       headers: { authorization: `Bearer ${SECRET}2` },
-      body: { to: '{{recipient}}', auth: { keys: [`${SECRET}3`] }, flash: false },
+      body: { to: '+{{recipient}}', auth: { keys: [`${SECRET}3`, `k=${SECRET}5&to={{recipient}}`] }, flash: false },
       secret: `${SECRET}4`,
     },
     whatsapp_cloud: {
@@ -183,7 +183,11 @@ describe('a config shown to people', () => {
     expect(shownConfig('http', full.http)).to.deep.equal({
       url: `https://gateway.example/send?${fingerprint(`key=${SECRET}1`)}`,
       headers: { authorization: fingerprint(`Bearer ${SECRET}2`) },
-      body: { to: '{{recipient}}', auth: { keys: [fingerprint(`${SECRET}3`)] }, flash: false },
+      body: {
+        to: '+{{recipient}}',
+        auth: { keys: [fingerprint(`${SECRET}3`), fingerprint(`k=${SECRET}5&to={{recipient}}`)] },
+        flash: false,
+      },
       secret: fingerprint(`${SECRET}4`),
     })
     expect(shownConfig('twilio', { ...LEAST.twilio, from: null })).to.deep.include({ account_sid: 'AC1', from: null })

@@ -2,11 +2,16 @@
 import { expect } from 'chai'
 import type { DecisionDoc } from '../../../infra/fraud/documents.ts'
 import { newId } from '../../../infra/ids.ts'
+import { accounting, CHECK_AFTER_MS } from '../../../infra/money/accounts.ts'
+import { holdOf, keepOf } from '../../../infra/money/documents.ts'
 import { recipientIndexes } from '../../../infra/otps/counting.ts'
 import type { EventDoc } from '../../../infra/otps/documents.ts'
+import { PARTITIONS } from '../../../infra/otps/partition.ts'
 import type { CountersignStore } from '../../../infra/store/collections.ts'
 import { eraser } from '../../../services/dashboard/erase.ts'
+import { holdSweeps } from '../../../services/sweeper/holds.ts'
 import { adminOn, closeAdmins, type TestAdmin, tenant } from '../../support/admin.ts'
+import { capturedLog } from '../../support/captured-log.ts'
 import { actorOn, type TestActor } from '../../support/otp.actor.ts'
 import { whereIs } from '../../support/raw.ts'
 import { eachStore } from '../../support/stores.ts'
@@ -46,6 +51,24 @@ eachStore('erasing a recipient', fresh => {
     const entry = { entry: `back:${delivery?.delivery_id}`, kind: 'refund', micros: 500 }
     expect(entered).to.have.length(1)
     expect(entered[0]).to.include(entry)
+  })
+
+  it('keeps what was paid for a message that went, and gives back what one cost that failed', async () => {
+    const id = await send()
+    const first = (await otp(id))?.context.deliveries[0]
+    const deliveries = ['delivered', 'failed'].map((status, nth) => ({
+      ...{ ...first, delivery_id: `dlv_${nth}`, status, micros: 500 },
+    }))
+    await store.docs('otps').modify({ _id: id }, { $set: { 'context.deliveries': deliveries } })
+    const accounts = accounting({ store, clock: actor.clock, log: capturedLog().log })
+    await accounts.enter(owner.company, { ...keepOf('', 'x'), entry: 'credit:x', kind: 'credit', micros: 1_000 })
+    for (const { delivery_id } of deliveries) await accounts.enter(owner.company, holdOf(id, delivery_id, 500))
+    await accounts.settled()
+    await erase()
+    await actor.clock.advance(CHECK_AFTER_MS + 1)
+    const everyShare = Array.from({ length: PARTITIONS }, (_, share) => share)
+    await holdSweeps({ store, accounts, clock: actor.clock }).holds?.(everyShare)
+    expect(await accounts.balance(owner.company)).to.equal(500)
   })
 
   it('leaves events, and forgets what an endpoint answered to them', async () => {

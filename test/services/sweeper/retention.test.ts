@@ -80,6 +80,16 @@ eachStore('retention', fresh => {
     expect([...decisions.keys()]).to.deep.equal([kept])
   })
 
+  it('of an app whose settings cannot be read holds up no other', async () => {
+    const [kept, gone] = [await sent('app_1', 10), await sent('app_2', 10)]
+    await store.docs('apps').modify({ _id: 'app_1' }, { $set: { settings: { routing: { default: ['pigeon'] } } } })
+    await keepFor('app_2', 5)
+    await clock.advance(60_000)
+    await round()
+    expect((await left())[0]).to.deep.equal([kept])
+    expect(kept).not.to.equal(gone)
+  })
+
   it('that was lengthened leaves the day of the purge as it was', async () => {
     const id = await sent('app_1', 2)
     const purge_at = (await store.docs('otps').get([id])).get(id)?.purge_at
