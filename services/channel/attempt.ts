@@ -8,7 +8,14 @@ import type { ProviderType } from '../../infra/tenancy/providers.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Claim, Claims, Past } from './claims.ts'
 import type { Called, Pass } from './gates.ts'
-import { type Provider, ProviderFault, RecipientFault, type Rendered, UnknownOutcome } from './provider.ts'
+import {
+  DestinationFault,
+  type Provider,
+  ProviderFault,
+  RecipientFault,
+  type Rendered,
+  UnknownOutcome,
+} from './provider.ts'
 
 export interface Candidate {
   /** As the app calls it. */
@@ -116,7 +123,11 @@ async function call(
   } catch (error) {
     if (error instanceof RecipientFault) return { ...ended, result: 'refused', fault: error }
     if (error instanceof ProviderFault)
-      return { ...ended, result: 'failed', fault: error, retryAfterMs: error.retryAfterMs }
+      return {
+        ...ended,
+        ...{ result: 'failed', fault: error, retryAfterMs: error.retryAfterMs },
+        excused: error instanceof DestinationFault,
+      }
     if (error instanceof UnknownOutcome) return { ...ended, result: 'unknown', fault: error }
     if (aborting.signal.aborted) return { ...ended, result: 'unknown' }
     throw error

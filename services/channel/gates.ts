@@ -14,6 +14,8 @@ export interface Called {
   result: AttemptResult
   /** How long the vendor asked to be left alone. */
   retryAfterMs: number | null
+  /** It failed, and says nothing of how the provider is. */
+  excused?: boolean
 }
 
 /** To be used for one call, or left. */
@@ -116,7 +118,10 @@ export function gates({ channel, clock, log, metrics }: GateParts): Gates {
       async run(call) {
         let result: AttemptResult | null = null
         try {
-          const called = await entry.run(call, one => one.result === 'failed' || one.result === 'unknown')
+          const called = await entry.run(
+            call,
+            one => (one.result === 'failed' && !one.excused) || one.result === 'unknown',
+          )
           result = called.result
           const { retryAfterMs } = called
           if (retryAfterMs !== null) gate.aloneUntil = clock.now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS)

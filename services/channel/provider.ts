@@ -88,6 +88,11 @@ export class ProviderFault extends Error {
     this.retryAfterMs = retryAfterMs
   }
 }
+/** It does not send to this destination (a country, a route, a test list). Another may, and others' messages it would take: it is no sign
+ *  that the provider is in trouble, or anyone could shut it by asking for such numbers. */
+export class DestinationFault extends ProviderFault {
+  override name = 'DestinationFault'
+}
 /** The message may or may not have gone: an answer that was cut off, or that says nothing. */
 export class UnknownOutcome extends Error {
   override name = 'UnknownOutcome'

@@ -36,6 +36,8 @@ export const thanking =
     const errand = errandOf(doc)
     const candidate = (await candidates.of(errand)).find(({ provider }) => provider.reply)
     if (otp.approval?.by !== null || !candidate) return done()
+    const locale = chooseLocale(otp.locale, app.settings.locale, LANGUAGES)
+    const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(otp_id))
     const pass = await gates.enter({
       company_id: otp.company_id,
       app_id: otp.app_id,
@@ -43,8 +45,6 @@ export const thanking =
       type: candidate.type,
     })
     if (pass === 'shut' || 'fullForMs' in pass) return done()
-    const locale = chooseLocale(otp.locale, app.settings.locale, LANGUAGES)
-    const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(otp_id))
     const said = { text: approvedText(locale, app.name), subject: null, html: null, code: '' }
     await attempt(candidate, { errand, recipient, locale, ...said }, 1, pass)
     return done()

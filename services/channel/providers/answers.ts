@@ -8,7 +8,7 @@ import {
   type OutboundRequest,
   type OutboundResponse,
 } from '../../../infra/outbound/outbound.ts'
-import { ProviderFault, UnknownOutcome } from '../provider.ts'
+import { DestinationFault, ProviderFault, UnknownOutcome } from '../provider.ts'
 
 export interface Answer extends OutboundResponse {
   /** Undefined when the body is not JSON. */
@@ -30,11 +30,18 @@ export async function ask(outbound: Pick<Outbound, 'request'>, request: Outbound
 
 export const isSuccess = ({ status }: Pick<Answer, 'status'>): boolean => status >= 200 && status < 300
 
-/** Whose fault an answer without success is, as far as its status tells; `code` is the vendor's own, for the log. */
-export function faultOf({ status, headers }: OutboundResponse, now: number, code?: string | number): Error {
+/** Whose fault an answer without success is, as far as its status tells; `code` is the vendor's own, for the log. `about` tells
+ *  what it depends on, where the vendor says so. */
+export function faultOf(
+  { status, headers }: OutboundResponse,
+  now: number,
+  code?: string | number,
+  about: 'provider' | 'destination' = 'provider',
+): Error {
   const said = code === undefined ? `it answered ${status}` : `it answered ${status}, ${code}`
   // What stands in front of the vendor lost patience with it, as we would have: the vendor may still have acted.
   if (status === GATEWAY_TIMEOUT) return new UnknownOutcome(said)
+  if (about === 'destination') return new DestinationFault(said)
   return new ProviderFault(said, { retryAfterMs: retryAfterMs(headers['retry-after'], now) })
 }
 

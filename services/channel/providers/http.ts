@@ -22,7 +22,9 @@ export function http(
       const answer = await ask(outbound, { method, url, headers, body: filledBody, signal })
       // A gateway we know nothing of has no word for a recipient's fault. Its 4xx is mostly about the config, and then the next
       // provider helps.
-      if (!isSuccess(answer)) throw faultOf(answer, clock.now())
+      // What it says of one request it does not say of all.
+      const about = [400, 404, 422].includes(answer.status) ? 'destination' : 'provider'
+      if (!isSuccess(answer)) throw faultOf(answer, clock.now(), undefined, about)
       return { reference: null }
     },
   }

@@ -2,7 +2,7 @@
 // provider's, to be tried again; 5xx about the mailbox is the recipient's; any other 5xx (login, sender, policy) the provider's.
 // A mail that was on its way when the connection ended may have been taken.
 import { ForbiddenTarget, NotSent } from '../../../infra/outbound/outbound.ts'
-import { ProviderFault, RecipientFault, UnknownOutcome } from '../provider.ts'
+import { DestinationFault, ProviderFault, RecipientFault, UnknownOutcome } from '../provider.ts'
 import { SmtpFailure } from './smtp.session.ts'
 
 export function mailFault(error: unknown): unknown {
@@ -13,7 +13,8 @@ export function mailFault(error: unknown): unknown {
   const said = command === null ? error.message : `${error.message} (${command.replace(/[^A-Z0-9 -]/g, '')})`
   if (reply === null || reply.code < 400)
     return begun ? new UnknownOutcome('the connection ended without an answer') : new ProviderFault(said)
-  return isRecipients(command, reply) ? new RecipientFault(said) : new ProviderFault(said)
+  if (isRecipients(command, reply)) return new RecipientFault(said)
+  return command === 'RCPT TO' ? new DestinationFault(said) : new ProviderFault(said)
 }
 
 /** RFC 3463: X.1 is about addresses (7 and 8 of it the sender's), X.2 about the mailbox. The rest, X.7 (policy) above all, is about us. */

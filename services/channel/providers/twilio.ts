@@ -83,11 +83,18 @@ function takenAs(answer: Answer, now: number): string {
   const code = REFUSED.safeParse(answer.json).data?.code
   if (code !== undefined && answer.status < 500 && RECIPIENTS_FAULTS.has(code))
     throw new RecipientFault(`it answered ${answer.status}, ${code}`)
-  throw faultOf(answer, now, code)
+  throw faultOf(answer, now, code, code !== undefined && DESTINATIONS.has(code) ? 'destination' : 'provider')
 }
 
-/** https://www.twilio.com/docs/api/errors. What depends on the account, its sender or its permissions (21408 region, 21608 trial,
- *  21612 no route from this sender, 21266 to itself) is not among them: another provider may do better. */
+/** What this account, or this sender, may not send to. Another provider may do better. */
+const DESTINATIONS: ReadonlySet<number> = new Set([
+  21266, // to itself
+  21408, // a region that is not enabled
+  21608, // not verified, on a trial
+  21612, // no route from this sender
+])
+
+/** https://www.twilio.com/docs/api/errors. */
 const RECIPIENTS_FAULTS: ReadonlySet<number> = new Set([
   21211, // not a valid number
   21214, // cannot be reached

@@ -98,14 +98,17 @@ function takenAs(answer: Answer, now: number): string {
   }
   if (code !== undefined && answer.status < 500 && RECIPIENTS_FAULTS.has(code))
     throw new RecipientFault(`it answered ${answer.status}, ${code}`)
-  throw faultOf(answer, now, code)
+  throw faultOf(answer, now, code, code !== undefined && DESTINATIONS.has(code) ? 'destination' : 'provider')
 }
 
 const NO_SUCH_TRANSLATION = 132001
 
+/** A country the account may not send to, a number that is not on its test list, one that did not write lately. */
+const DESTINATIONS: ReadonlySet<number> = new Set([130497, 131030, 131047])
+
 /** https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes. All others depend on the account:
  *  its token (0, 190), permissions (3, 10, 200–299), rates (4, 80007, 130429, 131048, 131056), payment (131042), template (132…), standing
- *  (368, 131031), country (130497), test list (131030), service window (131047); or on Meta itself (1, 2, 131000, 131016). Another provider may do better. */
+ *  (368, 131031); or on Meta itself (1, 2, 131000, 131016). Another provider may do better. */
 const RECIPIENTS_FAULTS: ReadonlySet<number> = new Set([
   130472, // the number is part of an experiment of Meta's, for every business
   131021, // the sender's own number

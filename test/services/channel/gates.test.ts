@@ -50,6 +50,13 @@ describe('the gate of a provider', () => {
     expect(await all.enter(more)).to.satisfy(isPass)
   })
 
+  it('is not shut by destinations it does not serve, so that nobody can shut it by asking for them', async () => {
+    const { all, enter } = opened()
+    for (let nth = 0; nth < 30; nth += 1)
+      await (await enter()).run(async () => ({ result: 'failed', retryAfterMs: null, excused: true }))
+    expect(await all.enter(shop)).to.satisfy(isPass)
+  })
+
   it('is shut by failures and unknown outcomes, not by recipients', async () => {
     const { all, call } = opened()
     for (let nth = 0; nth < 20; nth += 1) await call('refused')

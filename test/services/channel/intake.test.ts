@@ -18,7 +18,7 @@ describe('the intake of callbacks', () => {
   }
   const settled = () => new Promise(resolve => setImmediate(resolve))
 
-  it('takes so many bytes at once, whoever sends them, and cuts off who sends more', async () => {
+  it('takes so many bytes at once, whoever sends them; of too many, whoever holds most is cut off, not who came last', async () => {
     const { request } = opened()
     const [first, second] = [request(), request()]
     first.write(6)
@@ -27,7 +27,10 @@ describe('the intake of callbacks', () => {
     expect([first.stream.destroyed, second.stream.destroyed]).to.deep.equal([false, false])
     second.write(1)
     await settled()
-    expect([first.stream.destroyed, second.stream.destroyed]).to.deep.equal([false, true])
+    expect([first.stream.destroyed, second.stream.destroyed]).to.deep.equal([true, false])
+    second.write(5)
+    await settled()
+    expect(second.stream.destroyed, 'there is room again').to.equal(false)
   })
 
   it('has room again when a body is done with', async () => {
