@@ -20,6 +20,7 @@ import { createLog, type Logger } from '../infra/log.ts'
 import { createMetrics, type Metrics } from '../infra/metrics.ts'
 import { guardedOutbound } from '../infra/outbound/guarded.ts'
 import type { Outbound } from '../infra/outbound/outbound.ts'
+import { keysFit } from '../infra/privacy/canary.ts'
 import { runProcess } from '../infra/process.ts'
 import { developmentSecrets } from '../infra/secrets.ts'
 import { StartProblem } from '../infra/start-problem.ts'
@@ -147,6 +148,8 @@ export async function start(config: Config, own: Own = {}): Promise<Running> {
     ],
     prepare: async () => {
       await store.ping()
+      if (!(await keysFit(store, keyring)))
+        log.error({ data_keys: keyring.keyIds }, 'data_keys.do_not_fit: what is stored was sealed with another key')
       if (bootstrap === null) {
         if (!config.production && config.roles.includes('edge')) demo ??= await createDemo(apply)
         return

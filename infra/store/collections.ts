@@ -13,6 +13,7 @@ import type {
   OtpDoc,
   SandboxMessageDoc,
 } from '../otps/documents.ts'
+import type { CanaryDoc } from '../privacy/canary.ts'
 import type { RotationDoc } from '../privacy/documents.ts'
 import type { ApiKey, App, Company, Price, Provider, WebhookEndpoint } from '../tenancy/documents.ts'
 import { collection, type Store } from './store.ts'
@@ -50,6 +51,7 @@ export const COLLECTIONS = {
     purged: true,
   }),
   leases: collection<LeaseDoc>({ indexes: [] }),
+  canaries: collection<CanaryDoc>({ indexes: [] }),
   rotations: collection<RotationDoc>({ indexes: [] }),
   counters: collection<CounterDoc>({ indexes: [], purged: true }),
   fraud_tallies: collection<TallyDoc>({ indexes: [{ fields: { app_id: 1, _id: 1 } }], purged: true }),
