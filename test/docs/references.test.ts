@@ -1,0 +1,84 @@
+// The pages operators go by name everything there is, and nothing else: routes, settings with their defaults, variables, dependencies.
+// A command on them works as it stands.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect } from 'chai'
+import { resolveSettings } from '../../infra/tenancy/settings.ts'
+
+const pages = ['README.md', ...readdirSync('docs').flatMap(name => (name.endsWith('.md') ? [`docs/${name}`] : []))]
+const text = (path: string): string => readFileSync(path, 'utf8')
+const all = (pattern: RegExp, within: string): string[] => [...within.matchAll(pattern)].map(match => match[1] ?? '')
+const sorted = (names: Iterable<string>): string[] => [...new Set(names)].sort()
+
+describe('the reference pages', () => {
+  it('name every route of the admin API', () => {
+    const sources = readdirSync('services/dashboard').map(name => text(`services/dashboard/${name}`))
+    const routes = sources.flatMap(source =>
+      [...source.matchAll(/router\.(get|post|put|patch|delete)\('([^']+)'/g)].map(
+        ([, method = '', path = '']) => `${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
+      ),
+    )
+    const documented = all(/^\| `((?:GET|POST|PUT|PATCH|DELETE) \/[^`]*)` \|/gm, text('docs/admin-api.md'))
+    expect(routes).to.not.be.empty
+    expect(sorted(documented)).to.deep.equal(sorted(routes))
+  })
+
+  it('give every setting of an app with its default', () => {
+    const rows = [...text('docs/settings.md').matchAll(/^\| `([a-z_.]+)` \| `([^`]+)` \|/gm)]
+    const documented = Object.fromEntries(rows.map(([, path = '', value = '']) => [path, JSON.parse(value)]))
+    expect(documented).to.deep.equal(Object.fromEntries(leaves(resolveSettings({}))))
+  })
+
+  it('name every variable of the environment', () => {
+    const known = all(/^ {2}([A-Z][A-Z_]+): /gm, text('infra/config.ts'))
+    const [, table = ''] = /\| Variable \|(.*?)\n\n/s.exec(text('README.md')) ?? []
+    const documented = table.split('\n').flatMap(row => all(/`([A-Z_]+)`/g, row.split('|')[1] ?? ''))
+    expect(known).to.not.be.empty
+    expect(sorted(documented)).to.deep.equal(sorted(known))
+  })
+
+  it('say why there is each dependency', () => {
+    const { dependencies, devDependencies } = JSON.parse(text('package.json'))
+    const names = Object.keys({ ...dependencies, ...devDependencies }).filter(name => !name.startsWith('@types/'))
+    const [, section = ''] = /## Dependencies\n(.*?)\n## /s.exec(text('README.md')) ?? []
+    expect(names.filter(name => !section.includes(`\`${name}\``))).to.be.empty
+  })
+
+  it('have commands that say who asks and what they bring', () => {
+    const commands = pages
+      .flatMap(page => all(/```sh\n(.*?)```/gs, text(page)))
+      .flatMap(block => block.replaceAll('\\\n', ' ').split('\n'))
+      .filter(line => /\bcurl /.test(line))
+    expect(commands).to.not.be.empty
+    for (const command of commands) {
+      expect(command).to.match(/-H "authorization: Bearer \$\w+"/)
+      if (/ (-d|--data-binary) /.test(command)) expect(command).to.include("-H 'content-type: application/json'")
+    }
+  })
+
+  it('have links that lead somewhere', () => {
+    const links = pages.flatMap(page => all(/\]\(([^)\s]+)\)/g, text(page)).map(link => ({ page, link })))
+    const ours = links.filter(({ link }) => !link.startsWith('https://'))
+    expect(ours).to.not.be.empty
+    for (const { page, link } of ours) {
+      const [path = '', anchor] = link.split('#')
+      const headings = all(/^#+ (.+)$/gm, text(path === '' ? page : join(dirname(page), path)))
+      if (anchor !== undefined) expect(headings.map(anchorOf), `${page}: ${link}`).to.include(anchor)
+    }
+  })
+})
+
+/** Each setting by its path. What is a map or a list by nature is one setting. */
+function leaves(settings: object, above = ''): [path: string, value: unknown][] {
+  return Object.entries(settings).flatMap(([name, value]): [string, unknown][] => {
+    const isGroup =
+      typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
+    return isGroup ? leaves(value, `${above}${name}.`) : [[`${above}${name}`, value]]
+  })
+}
+
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-')
