@@ -8,22 +8,23 @@ import type { Docs } from '../../infra/store/docs.ts'
 import type { Ladder } from '../../infra/webhooks/ladder.ts'
 import { type Call, isSuccess } from './call.ts'
 import * as change from './changes.ts'
-import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
+import { type Endpoint, type Endpoints, isCallable } from './endpoints.ts'
 import type { Settle } from './settle.ts'
-import type { Slots } from './slots.ts'
+import type { Owner, Slots } from './slots.ts'
 import { waitingRoom } from './waiting.ts'
 
 /** Where a call that is about to be made may be: under way at once, in a slot to be released, or in line for one. */
 export type Place = Slots | 'seat'
 
 export interface Attempts {
-  room(endpoint: Endpoint): number
+  /** How many calls the endpoint may have now. */
+  room(endpoint: Endpoint, owner: Owner): number
   /** Resolves when a slot of this endpoint's is free again. */
   released(endpoint: Endpoint): Promise<void>
   /** A place for one call, if there is one. */
-  reserve(endpoint: Endpoint): Place | null
+  reserve(endpoint: Endpoint, owner: Owner): Place | null
   /** Gives back a place that was not used. */
-  unreserve(app_id: string, place: Place): void
+  unreserve(owner: Owner, place: Place): void
   /** Calls the endpoint for an event that is ours, from the place that was reserved; frees it after. Returns at once. */
   begin(event: EventDoc, endpoint: Endpoint, place: Place): void
   /** Claims events of one app together and calls its endpoint for them in their order, for as many as there are slots. Answers for
@@ -71,21 +72,21 @@ export function attempting(parts: AttemptParts): Attempts {
   const slotsFor = (endpoint: Endpoint): [Slots, number] =>
     keepsFailing(endpoint) ? [slots.failing, CALLS_WHEN_FAILING] : [slots.healthy, CALLS]
 
-  function room(endpoint: Endpoint): number {
+  function room(endpoint: Endpoint, owner: Owner): number {
     const [pool, calls] = slotsFor(endpoint)
-    return isPaused(endpoint) ? 0 : pool.room(endpoint.app_id, calls)
+    return isCallable(endpoint) ? pool.room(owner, calls) : 0
   }
 
   /** Answers what to release it from. */
-  function takeSlot(endpoint: Endpoint): Slots | null {
+  function takeSlot(endpoint: Endpoint, owner: Owner): Slots | null {
     const [pool, calls] = slotsFor(endpoint)
-    return !isPaused(endpoint) && pool.take(endpoint.app_id, calls) ? pool : null
+    return isCallable(endpoint) && pool.take(owner, calls) ? pool : null
   }
 
-  function reserve(endpoint: Endpoint): Place | null {
-    const slot = takeSlot(endpoint)
+  function reserve(endpoint: Endpoint, owner: Owner): Place | null {
+    const slot = takeSlot(endpoint, owner)
     if (slot) return slot
-    const mayWait = !keepsFailing(endpoint) && !isPaused(endpoint) && !hasBacklog(endpoint.app_id)
+    const mayWait = !keepsFailing(endpoint) && isCallable(endpoint) && !hasBacklog(endpoint.app_id)
     return mayWait && line.keepSeat(endpoint.app_id) ? 'seat' : null
   }
 
@@ -100,7 +101,6 @@ export function attempting(parts: AttemptParts): Attempts {
   }
 
   async function make(event: EventDoc, endpoint: Endpoint, slot: Slots): Promise<void> {
-    const { app_id } = event
     try {
       const ending = await call(event, endpoint)
       // A failure may mean that nobody is to be called any more; a success keeps nobody waiting until it is written.
@@ -108,8 +108,8 @@ export function attempting(parts: AttemptParts): Attempts {
       if (isSuccess(ending)) follow(settled)
       else await settled
     } finally {
-      slot.release(app_id)
-      advance(app_id)
+      slot.release(event)
+      advance(event.app_id)
     }
   }
 
@@ -117,15 +117,15 @@ export function attempting(parts: AttemptParts): Attempts {
   function advance(app_id: string): void {
     const next = line.next(app_id)
     if (!next) return
-    const slot = takeSlot(next.endpoint)
+    const slot = takeSlot(next.endpoint, next.event)
     follow(slot ? makeNow(next.event, slot) : shownOut([next.event]))
   }
 
   /** As its endpoint is now: it may have been paused since the event got in line. */
   async function makeNow(event: EventDoc, slot: Slots): Promise<void> {
     const endpoint = await endpoints.get(event.app_id).catch(() => null)
-    if (endpoint && !isPaused(endpoint)) return make(event, endpoint, slot)
-    slot.release(event.app_id)
+    if (endpoint && isCallable(endpoint)) return make(event, endpoint, slot)
+    slot.release(event)
     advance(event.app_id)
     await shownOut([event])
   }
@@ -142,20 +142,20 @@ export function attempting(parts: AttemptParts): Attempts {
   return {
     ...{ reserve, room },
     released: endpoint => slotsFor(endpoint)[0].released(endpoint.app_id),
-    unreserve: (app_id, place) => (place === 'seat' ? line.giveBackSeat(app_id) : place.release(app_id)),
+    unreserve: (owner, place) => (place === 'seat' ? line.giveBackSeat(owner.app_id) : place.release(owner)),
     begin(event, endpoint, place) {
       if (place !== 'seat') return follow(make(event, endpoint, place))
       line.sit({ event, endpoint })
       // One may have been freed since.
-      if (room(endpoint) > 0) advance(event.app_id)
+      if (room(endpoint, event) > 0) advance(event.app_id)
     },
     async attempt(waiting, endpoint) {
-      const taken = waiting.map(() => takeSlot(endpoint)).filter(slot => slot !== null)
+      const taken = waiting.map(event => takeSlot(endpoint, event)).filter(slot => slot !== null)
       let ours: EventDoc[] = []
       try {
         ours = await claim(waiting.slice(0, taken.length))
       } finally {
-        for (const slot of taken.splice(ours.length)) slot.release(endpoint.app_id)
+        for (const event of waiting.slice(ours.length, taken.length)) taken.pop()?.release(event)
       }
       for (const [at, event] of ours.entries()) follow(make(event, endpoint, taken[at] as Slots))
       return ours.length

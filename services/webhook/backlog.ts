@@ -8,6 +8,7 @@ import type { Docs } from '../../infra/store/docs.ts'
 import type { WebhookEndpoint } from '../../infra/tenancy/documents.ts'
 import { unclaimed } from './changes.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
+import type { Owner } from './slots.ts'
 
 export interface Backlogs {
   /** To be awaited before anything is put into a backlog: should we die, the sweeper has it drained. */
@@ -25,7 +26,7 @@ export interface BacklogParts {
   events: Pick<Docs<EventDoc>, 'find' | 'change'>
   webhooks: Pick<Docs<WebhookEndpoint>, 'modify'>
   endpoints: Pick<Endpoints, 'get' | 'fresh'>
-  room(endpoint: Endpoint): number
+  room(endpoint: Endpoint, owner: Owner): number
   /** Resolves when a slot of this endpoint's is free again. */
   released(endpoint: Endpoint): Promise<void>
   /** Claims events and calls their endpoint for them, in their order, as far as there are slots. */
@@ -41,6 +42,8 @@ const MOST_AT_ONCE = 200
 const MARK_MS = 30_000
 const RENEW_MS = 10_000
 const MOST_MARKS = 10_000
+/** Until an endpoint that could not be read is looked at again. */
+const UNREADABLE_MS = 60_000
 
 interface Draining {
   /** Whether there may be more than was seen. */
@@ -54,29 +57,29 @@ export function backlogs(parts: BacklogParts): Backlogs {
   const marked = new Map<string, { until: number; writing: Promise<unknown> }>()
   let stopping = false
 
-  /** False when there is nothing more to do for now. */
-  async function some(app_id: string): Promise<boolean> {
+  async function some(app_id: string): Promise<'more' | 'over' | 'interrupted'> {
     const page = { sort: { backlog_at: 1 }, limit: MOST_AT_ONCE } as const
     const oldest = await events.find({ app_id, backlog_at: { $gt: 0 } }, page)
     let tried = 0
-    while (tried < oldest.length) {
-      const endpoint = await roomFor(app_id)
-      if (!endpoint) return false
-      const next = oldest.slice(tried, tried + room(endpoint))
+    for (let first = oldest[0]; first; first = oldest[tried]) {
+      const endpoint = await roomFor(first)
+      if (!endpoint) return stopping ? 'interrupted' : 'over'
+      if (isAway(endpoint)) return 'interrupted'
+      const next = oldest.slice(tried, tried + room(endpoint, first))
       tried += next.length
       await attempt(next, endpoint)
       const kept = next.filter(({ backlog }) => backlog === 'kept').length
       if (kept > 0) await pause((kept * 1000) / KEPT_PER_SECOND)
     }
-    return tried > 0
+    return tried > 0 ? 'more' : 'over'
   }
 
-  /** The endpoint once it has a slot to spare; null when nothing is to be sent. */
-  async function roomFor(app_id: string): Promise<Endpoint | null> {
+  /** The endpoint once it has a slot to spare, or cannot be read; null when nothing is to be sent. */
+  async function roomFor(owner: Owner): Promise<Endpoint | null> {
     for (;;) {
-      const endpoint = await endpoints.get(app_id)
+      const endpoint = await endpoints.get(owner.app_id)
       if (stopping || !endpoint || isPaused(endpoint)) return null
-      if (room(endpoint) > 0) return endpoint
+      if (isAway(endpoint) || room(endpoint, owner) > 0) return endpoint
       await released(endpoint)
     }
   }
@@ -85,18 +88,25 @@ export function backlogs(parts: BacklogParts): Backlogs {
 
   async function all(app_id: string, state: Draining): Promise<void> {
     // Whoever says "drain" knows more than we remember: it may have been enabled just now.
-    await endpoints.fresh(app_id)
+    const endpoint = await endpoints.fresh(app_id)
     while (state.again && !stopping) {
       const { mark } = state
       state.again = false
-      while (!stopping && (await some(app_id)));
-      if (mark !== undefined) await unmark(app_id, mark)
+      let came: Awaited<ReturnType<typeof some>> = isAway(endpoint) ? 'interrupted' : 'more'
+      while (came === 'more') came = stopping ? 'interrupted' : await some(app_id)
+      if (mark === undefined) continue
+      if (came === 'over') await unmark(app_id, mark)
+      else if (!stopping) await putOff(app_id, mark)
     }
   }
 
   /** Only the mark we were sent for: a newer one announces events that may not be there yet. */
   const unmark = (app_id: string, mark: number): Promise<unknown> =>
     webhooks.modify({ _id: app_id, drain_at: mark }, { $unset: { drain_at: true } })
+
+  /** The sweeper asks again, and not too often: it may be long until it can be read. */
+  const putOff = (app_id: string, mark: number): Promise<unknown> =>
+    webhooks.modify({ _id: app_id, drain_at: mark }, { $set: { drain_at: clock.now() + UNREADABLE_MS } })
 
   function drain(app_id: string, mark?: number): void {
     const under = draining.get(app_id)
@@ -147,3 +157,6 @@ export function backlogs(parts: BacklogParts): Backlogs {
     },
   }
 }
+
+/** It is to be called, and cannot be read: nothing can be sent now, and nobody will say when. */
+const isAway = (endpoint: Endpoint | null): boolean => endpoint !== null && !isPaused(endpoint) && !endpoint.readable

@@ -18,6 +18,12 @@ export type Ending = Pick<EventAttempt, 'at' | 'ms' | 'status' | 'error' | 'resp
 export const isSuccess = ({ status }: Pick<Ending, 'status'>): boolean =>
   status !== null && status >= 200 && status < 300
 
+/** How a call ended that says nothing about its endpoint: we ended it, could not sign it, or nobody saw it end. */
+export type OurEnding = 'stopped' | 'unsigned' | 'unknown'
+
+export const ourEnding = ({ error }: Pick<Ending, 'error'>): OurEnding | null =>
+  error === 'stopped' || error === 'unsigned' || error === 'unknown' ? error : null
+
 export type Call = (event: EventDoc, endpoint: Endpoint) => Promise<Ending>
 
 export interface CallParts {

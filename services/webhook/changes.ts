@@ -62,6 +62,13 @@ export const failedFor = (event: EventDoc, ending: Ending, next_attempt_at: numb
   $push: noted(event, ending),
 })
 
+/** The call says nothing about its endpoint: the attempt is not spent, and to be made at that time. */
+export const notSpent = (event: EventDoc, ending: Ending, next_attempt_at: number): Change => ({
+  $set: { tries: eventState(event).tries - 1, next_attempt_at, due_at: next_attempt_at },
+  $unset: NOT_UNDER_WAY,
+  $push: noted(event, ending),
+})
+
 /** `failed` when its attempts are used up, `held` when only its endpoint is paused. Enabling the endpoint sends both. */
 export const failedAndKept = (event: EventDoc, ending: Ending, status: 'failed' | 'held'): Change => ({
   $set: { status, backlog: 'kept', backlog_at: event.created_at },

@@ -14,6 +14,8 @@ import type { EndpointEffect, EndpointEvent, SavedEndpoint } from '../../machine
 
 export interface Endpoint extends TenantWebhook {
   life: SavedEndpoint
+  /** Whether its calls can be signed. If not, its key may be away for a while: events wait as if it had its hands full. */
+  readable: boolean
 }
 
 export interface Endpoints {
@@ -36,26 +38,45 @@ export interface EndpointParts {
 const REMEMBERED = { forMs: 5_000, most: 10_000 }
 const GROUP = { most: 500, parallel: 1 }
 const MOST_RACES = 20
+/** Between two lines in the log about one endpoint that cannot be read. */
+const COMPLAIN_MS = 60_000
+const MOST_COMPLAINTS = 10_000
 
 export const isPaused = ({ life }: Pick<Endpoint, 'life'>): boolean => life.value === 'paused'
+
+export const isCallable = (endpoint: Pick<Endpoint, 'life' | 'readable'>): boolean =>
+  endpoint.readable && !isPaused(endpoint)
 
 export function endpoints({ webhooks, tenancy, clock, log, metrics }: EndpointParts): Endpoints {
   async function load(app_id: string): Promise<Endpoint | null> {
     try {
       const webhook = await tenancy.webhook(app_id)
       if (webhook === null) return null
-      if (webhook.secrets.length > 0) return { ...webhook, life: endpointLife(webhook) }
-      return unreadable(app_id, new Error('none of its secrets opens'))
+      const readable = webhook.secrets.some(({ state }) => state === 'current')
+      if (!readable) complain(app_id, new Error('its current secret does not open'))
+      return { ...webhook, life: endpointLife(webhook), readable }
     } catch (error) {
       if (error instanceof Unavailable) throw error
-      return unreadable(app_id, error)
+      complain(app_id, error)
+      return {
+        app_id,
+        url: '',
+        status: 'active',
+        secrets: [],
+        life: endpointLife({ status: 'active' }),
+        readable: false,
+      }
     }
   }
 
-  /** Nobody would believe an unsigned call. Its events are kept as if it were paused, and nobody else's suffer. */
-  function unreadable(app_id: string, error: unknown): Endpoint {
+  const complained = new Map<string, number>()
+
+  /** Nobody would believe a call that its current secret did not sign. Somebody has to see to it, and is told once in a while. */
+  function complain(app_id: string, error: unknown): void {
+    if (clock.now() < (complained.get(app_id) ?? 0) + COMPLAIN_MS) return
+    if (complained.size >= MOST_COMPLAINTS) complained.clear()
+    complained.set(app_id, clock.now())
     log.error({ err: error, app_id }, 'endpoint.unreadable')
-    return { app_id, url: '', status: 'paused', secrets: [], life: endpointLife({ status: 'paused' }) }
   }
   const remembered = cached(load, { ...REMEMBERED, clock })
 

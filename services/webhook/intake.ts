@@ -1,10 +1,13 @@
 // Events as they happen. In: what the outbox says. Out: every event is in the store, in one grouped insert; those whose endpoint has a
-// slot are inserted as claimed and called for at once, without waiting for the call. Said twice, an event is kept once.
+// slot are inserted as claimed and called for at once, without waiting for the call. Said twice, an event is kept once. What goes wrong
+// with one is no matter of those it came with.
 import { cached } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
+import type { Logger } from '../../infra/log.ts'
 import type { EventDoc, NotifyBody } from '../../infra/otps/documents.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Tenancy } from '../../infra/tenancy/tenancy.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
 import { KEPT_MS, keptUntil, newEvent } from '../../infra/webhooks/events.ts'
 import type { Ladder } from '../../infra/webhooks/ladder.ts'
 import type { Attempts, Place } from './attempts.ts'
@@ -12,7 +15,8 @@ import type { Backlogs } from './backlog.ts'
 import { givenUpAt } from './changes.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 
-export type TakeIn = (happened: readonly NotifyBody[]) => Promise<void>
+/** Answers for each of them: it is in the store, or why not. */
+export type TakeIn = (happened: readonly NotifyBody[]) => Promise<void>[]
 
 export interface IntakeParts {
   events: Pick<Docs<EventDoc>, 'insert'>
@@ -22,10 +26,11 @@ export interface IntakeParts {
   backlogs: Pick<Backlogs, 'mark' | 'drain'>
   ladder: Ladder
   clock: Clock
+  log: Logger
 }
 
 const DAY_MS = 86_400_000
-/** Where the app is gone. */
+/** Where the app is gone, or its settings are not ours to understand: a newer release may have written them. */
 const RETENTION_DAYS = 30
 const APPS = { forMs: 5_000, most: 10_000 }
 
@@ -36,11 +41,18 @@ interface Prepared {
 }
 
 export function takingIn(parts: IntakeParts): TakeIn {
-  const { events, tenancy, endpoints, attempts, backlogs, ladder, clock } = parts
-  const retention = cached(async app_id => (await tenancy.app(app_id))?.settings.retention_days ?? RETENTION_DAYS, {
-    ...APPS,
-    clock,
-  })
+  const { events, tenancy, endpoints, attempts, backlogs, ladder, clock, log } = parts
+  const retention = cached(retentionOf, { ...APPS, clock })
+
+  async function retentionOf(app_id: string): Promise<number> {
+    try {
+      return (await tenancy.app(app_id))?.settings.retention_days ?? RETENTION_DAYS
+    } catch (error) {
+      if (error instanceof Unavailable) throw error
+      log.error({ err: error, app_id }, 'app.unreadable')
+      return RETENTION_DAYS
+    }
+  }
 
   async function prepare(body: NotifyBody): Promise<Prepared> {
     const { event_id, app_id, company_id, mode, type, payload, at } = body
@@ -51,7 +63,7 @@ export function takingIn(parts: IntakeParts): TakeIn {
     const now = clock.now()
     const kept = { ...happened, purge_at: keptUntil(happened, now + KEPT_MS + ladder.longestMs) }
     if (isPaused(endpoint)) return { event: waiting(newEvent(kept, 'held'), 'kept'), call: null }
-    const place = attempts.reserve(endpoint)
+    const place = attempts.reserve(endpoint, happened)
     if (place === null) {
       await backlogs.mark(app_id)
       return { event: waiting(newEvent(kept, 'pending'), 'overflow'), call: null }
@@ -64,7 +76,7 @@ export function takingIn(parts: IntakeParts): TakeIn {
     try {
       return await events.insert(prepared.map(({ event }) => event))
     } catch (error) {
-      for (const { event, call } of prepared) if (call) attempts.unreserve(event.app_id, call.place)
+      for (const { event, call } of prepared) if (call) attempts.unreserve(event, call.place)
       throw error
     }
   }
@@ -72,14 +84,23 @@ export function takingIn(parts: IntakeParts): TakeIn {
   /** One that was there before is seen to already, by whoever inserted it or by the sweeper. */
   function goOn({ event, call }: Prepared, isNew: boolean): void {
     if (call && isNew) attempts.begin(event, call.endpoint, call.place)
-    else if (call) attempts.unreserve(event.app_id, call.place)
+    else if (call) attempts.unreserve(event, call.place)
     else if (isNew && event.backlog === 'overflow') backlogs.drain(event.app_id)
   }
 
-  return async happened => {
-    const prepared = await Promise.all(happened.map(prepare))
+  /** Those that could be prepared. */
+  async function keep(preparing: readonly Promise<Prepared>[]): Promise<void> {
+    const all = await Promise.allSettled(preparing)
+    const prepared = all.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
+    if (prepared.length === 0) return
     const answers = await insert(prepared)
     for (const [at, one] of prepared.entries()) goOn(one, answers[at] === 'inserted')
+  }
+
+  return happened => {
+    const preparing = happened.map(prepare)
+    const kept = keep(preparing)
+    return preparing.map(one => one.then(() => kept))
   }
 }
 

@@ -12,7 +12,7 @@ import type { AttemptBody } from '../../infra/webhooks/work.ts'
 import type { Attempts } from './attempts.ts'
 import type { Backlogs } from './backlog.ts'
 import * as change from './changes.ts'
-import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
+import { type Endpoint, type Endpoints, isCallable, isPaused } from './endpoints.ts'
 import type { Settle } from './settle.ts'
 
 export interface Reminders {
@@ -64,8 +64,8 @@ export function reminders(parts: ReminderParts): Reminders {
     const endpoint = await endpointOf(app_id)
     if (!endpoint) return void (await events.change([{ _id, rev, update: change.unsent() }]))
     if (isPaused(endpoint)) return void (await events.change([{ _id, rev, update: change.held(event) }]))
-    if (attempts.room(endpoint) > 0 && (await attempts.attempt([event], endpoint)) > 0) return
-    // No slot; or somebody else's by now, and then this changes nothing.
+    if (attempts.room(endpoint, event) > 0 && (await attempts.attempt([event], endpoint)) > 0) return
+    // No slot, or it cannot be read; or somebody else's by now, and then this changes nothing.
     await backlogs.mark(app_id)
     await events.change([{ _id, rev, update: change.parked(event) }])
     backlogs.drain(app_id)
@@ -74,7 +74,7 @@ export function reminders(parts: ReminderParts): Reminders {
   /** Set or enabled just now, it is asked for again: what is put aside for want of an endpoint may stay there. */
   async function endpointOf(app_id: string): Promise<Endpoint | null> {
     const known = await endpoints.get(app_id)
-    return known && !isPaused(known) ? known : endpoints.fresh(app_id)
+    return known && isCallable(known) ? known : endpoints.fresh(app_id)
   }
 
   /** Whoever made this call has not been heard of for too long. It may have arrived. */

@@ -50,8 +50,8 @@ const FLOW = { prefetch: 256, batch: 64, parallel: 4 }
 /** Until the store may be back. */
 const RETRY_MS = 1_000
 /** Calls under way in this process, whoever's they are. */
-const MOST_CALLS = 1_000
-const MOST_CALLS_TO_FAILING = 250
+const MOST_CALLS = { inAll: 1_000, ofOneCompany: 200 }
+const MOST_CALLS_TO_FAILING = { inAll: 250, ofOneCompany: 50 }
 /** For calls under way when the process stops: others have work to finish as well. */
 const CALLS_GRACE_MS = 1_000
 
@@ -72,7 +72,7 @@ export function webhook(parts: WebhookParts): Service {
   })
   const { room, released, attempt } = attempts
   const backlogs = backlogsOf({ events, webhooks, endpoints, room, released, attempt, clock, log })
-  const takeIn = takingIn({ events, tenancy: tenants, endpoints, attempts, backlogs, ladder, clock })
+  const takeIn = takingIn({ events, tenancy: tenants, endpoints, attempts, backlogs, ladder, clock, log })
   const reminders = remindersOf({ events, endpoints, attempts, backlogs, settle, ladder, clock, log })
 
   async function reminded(body: Exclude<WebhookBody, NotifyBody>): Promise<Outcome> {
@@ -84,21 +84,22 @@ export function webhook(parts: WebhookParts): Service {
   async function handle(waiting: Delivered[]): Promise<Outcome[]> {
     const bodies = waiting.map(({ body }) => body as WebhookBody)
     const happened = bodies.filter(isEvent)
-    const taken = kept(happened.length, () => takeIn(happened).then(done))
-    return Promise.all(bodies.map(body => (isEvent(body) ? taken : kept(1, () => reminded(body)))))
+    const taken = takeIn(happened).values()
+    const work = bodies.map(body => (isEvent(body) ? (taken.next().value as Promise<void>).then(done) : reminded(body)))
+    const ended = await Promise.allSettled(work)
+    tell(ended.flatMap(one => (one.status === 'rejected' ? [one.reason] : [])))
+    return ended.map(one => (one.status === 'fulfilled' ? one.value : afterwards(one.reason)))
   }
 
   /** One message's trouble is not that of those it came with. */
-  async function kept(messages: number, work: () => Promise<Outcome>): Promise<Outcome> {
-    try {
-      return await work()
-    } catch (error) {
-      if (error instanceof Unavailable) {
-        log.warn({ err: error, messages }, 'events.postponed')
-        return retry(RETRY_MS)
-      }
-      log.error({ err: error, messages }, 'events.not_handled')
-      return dead(String(error))
+  const afterwards = (error: unknown): Outcome => (error instanceof Unavailable ? retry(RETRY_MS) : dead(String(error)))
+
+  /** What befell many together is one line. */
+  function tell(errors: readonly unknown[]): void {
+    for (const error of new Set(errors)) {
+      const fields = { err: error, messages: errors.filter(one => one === error).length }
+      if (error instanceof Unavailable) log.warn(fields, 'events.postponed')
+      else log.error(fields, 'events.not_handled')
     }
   }
 

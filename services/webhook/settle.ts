@@ -1,16 +1,17 @@
 // What a call came to. In: an event that was claimed, and how its call ended. Out: the event's document says so, its endpoint's machine
 // knows, and the next attempt is on its way through the wait queues. The endpoint first, when a call failed: a crash in between
-// leaves an attempt nobody saw end, never an event that gave up on an endpoint that was not paused.
+// leaves an attempt nobody saw end, never an event that gave up on an endpoint that was not paused. What is our own doing, or what
+// nobody saw, is never held against an endpoint.
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { EventDoc } from '../../infra/otps/documents.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import { eventState } from '../../infra/webhooks/events.ts'
+import { eventState, LATE_MS } from '../../infra/webhooks/events.ts'
 import type { Ladder } from '../../infra/webhooks/ladder.ts'
 import { attemptMessage, drainMessage, type Remind } from '../../infra/webhooks/work.ts'
-import { type Ending, isSuccess } from './call.ts'
+import { type Ending, isSuccess, type OurEnding, ourEnding } from './call.ts'
 import * as change from './changes.ts'
 import { type Endpoints, isPaused } from './endpoints.ts'
 
@@ -61,16 +62,32 @@ export function settling(parts: SettleParts): Settle {
   }
 
   async function failed(event: EventDoc, ending: Ending): Promise<void> {
-    const { round, tries } = eventState(event)
+    const { tries } = eventState(event)
     const now = clock.now()
     const waitMs = ladder.waitAfter(tries, random())
     const fact = { type: 'attempt.failed', at: now, gone: ending.status === GONE, exhausted: waitMs === null } as const
     const paused = await endpoints.report(event.app_id, fact)
     if (waitMs === null || paused) await keep(event, ending, waitMs === null ? 'failed' : 'held')
-    else if (await write(event, change.failedFor(event, ending, now + waitMs), ending)) {
-      const { _id: event_id, app_id } = event
-      remind(attemptMessage({ event_id, app_id, round, attempt: tries + 1, at: now + waitMs }))
-    }
+    else await again(event, ending, now + waitMs)
+  }
+
+  async function again(event: EventDoc, ending: Ending, at: number): Promise<void> {
+    if (!(await write(event, change.failedFor(event, ending, at), ending))) return
+    const { _id: event_id, app_id } = event
+    const { round, tries } = eventState(event)
+    remind(attemptMessage({ event_id, app_id, round, attempt: tries + 1, at }))
+  }
+
+  /** One that nobody saw end may have arrived, and counts; but it is never the last. The sweeper sees to what is not spent: whoever
+   *  stops has no time to remind anybody. */
+  async function cameToNothing(event: EventDoc, ending: Ending, why: OurEnding): Promise<void> {
+    const { tries } = eventState(event)
+    const now = clock.now()
+    const waitMs = why === 'unknown' ? ladder.waitAfter(tries, random()) : null
+    if (waitMs !== null) return again(event, ending, now + waitMs)
+    const lastMs = why === 'unknown' ? ladder.waitAfter(tries - 1, random()) : null
+    const pauseMs = why === 'stopped' ? 0 : (lastMs ?? LATE_MS)
+    await write(event, change.notSpent(event, ending, now + pauseMs), ending)
   }
 
   async function keep(event: EventDoc, ending: Ending, status: 'failed' | 'held'): Promise<void> {
@@ -89,7 +106,9 @@ export function settling(parts: SettleParts): Settle {
     const fields = { event_id, app_id, type, round, attempt: tries, outcome, status: ending.status, ms: ending.ms }
     log.info(fields, 'webhook.attempted')
     try {
-      await (isSuccess(ending) ? succeeded(event, ending) : failed(event, ending))
+      const ours = ourEnding(ending)
+      if (ours) await cameToNothing(event, ending, ours)
+      else await (isSuccess(ending) ? succeeded(event, ending) : failed(event, ending))
     } catch (error) {
       // The claim stands. Once it is past its time the sweeper has the event looked at again.
       log.warn({ err: error, event_id, app_id }, 'webhook.not_settled')

@@ -109,3 +109,31 @@ eachStore('an endpoint that hangs', fresh => {
     expect((await world.endpoint('app_shop')).drain_at, 'nothing is left to remember').to.equal(undefined)
   })
 })
+
+eachStore('a company with many slow endpoints', fresh => {
+  let world: WebhookWorld
+  const slow = hanging()
+  afterEach(async () => {
+    slow.answerAll(200)
+    await world.stop()
+  })
+
+  it('has 200 calls under way, however many apps it has, and others have the rest', async () => {
+    world = await webhookWorld(await fresh(), { swept: false })
+    const apps = Array.from({ length: 14 }, (_, n) => `app_slow${n}`)
+    for (const app of apps) {
+      await world.endow(app)
+      world.answering(app, slow.answers)
+    }
+    const ids = await Promise.all(apps.flatMap(app => Array.from({ length: 16 }, () => world.happen(app))))
+    await world.quiet()
+    expect(slow.waiting()).to.equal(200)
+    const other = await world.happen('app_shop', { company_id: 'cmp_other' })
+    await world.quiet()
+    await expectStatus(world, other, 'delivered')
+    for (const app of apps) world.answering(app, () => 200)
+    await world.pass(3 * SECONDS)
+    slow.answerAll(200)
+    for (const id of ids) await world.soon(() => expectStatus(world, id, 'delivered'))
+  })
+})

@@ -34,6 +34,59 @@ eachStore('an event', fresh => {
     expect(new Set(world.callsOf(id).map(({ body }) => body)).size).to.equal(1)
   })
 
+  it('whose last attempt nobody saw end is tried once more, and its endpoint is none the worse', async () => {
+    await world.stop()
+    world = await webhookWorld(store, { backoff: [5 * SECONDS] })
+    world.answering('app_shop', () => 500)
+    const id = await world.happen('app_shop')
+    await world.quiet()
+    const slow = hanging()
+    world.answering('app_shop', slow.answers)
+    await world.pass(6 * SECONDS)
+    expect(slow.waiting()).to.equal(1)
+    await world.crash()
+    await world.start()
+    await world.pass(29 * SECONDS)
+    for (let seconds = 0; (await world.event(id)).attempts?.length === 1 && seconds < 30; seconds += 1)
+      await world.pass(SECONDS)
+    const endpoint = await world.endpoint('app_shop')
+    expect([endpoint.status, endpoint.life?.context.failures]).to.deep.equal(['active', 1])
+    expect(await world.event(id)).to.include({ status: 'pending', tries: 1 })
+    world.answering('app_shop', () => 200)
+    await world.pass(30 * SECONDS)
+    const { attempts } = await world.soon(() => expectStatus(world, id, 'delivered'))
+    expect(attempts?.map(({ attempt, error, status }) => [attempt, error ?? status])).to.deep.equal([
+      [1, 500],
+      [2, 'unknown'],
+      [2, 200],
+    ])
+  })
+
+  it('whose last call we cut off by stopping has it again at once, and its endpoint is none the worse', async () => {
+    await world.stop()
+    world = await webhookWorld(store, { backoff: [5 * SECONDS] })
+    world.answering('app_shop', () => 500)
+    const id = await world.happen('app_shop')
+    await world.quiet()
+    const slow = hanging()
+    world.answering('app_shop', slow.answers)
+    await world.pass(6 * SECONDS)
+    expect(slow.waiting()).to.equal(1)
+    await world.stop()
+    const endpoint = await world.endpoint('app_shop')
+    expect([endpoint.status, endpoint.life?.context.failures]).to.deep.equal(['active', 1])
+    expect(await world.event(id)).to.include({ status: 'pending', tries: 1 })
+    world.answering('app_shop', () => 200)
+    await world.start()
+    await world.pass(3 * SECONDS)
+    const { attempts } = await world.soon(() => expectStatus(world, id, 'delivered'))
+    expect(attempts?.map(({ attempt, error, status }) => [attempt, error ?? status])).to.deep.equal([
+      [1, 500],
+      [2, 'stopped'],
+      [2, 200],
+    ])
+  })
+
   it('that waits for its next attempt gets it though the broker forgot', async () => {
     world.answering('app_shop', () => 500)
     const id = await world.happen('app_shop')
@@ -117,5 +170,24 @@ eachStore('an event', fresh => {
     await world.pass(6 * SECONDS)
     await world.soon(() => expectStatus(world, id, 'unsent'))
     expect(world.callsOf(id)).to.have.length(1)
+  })
+})
+
+eachStore('a backlog', fresh => {
+  it('is drained by the next process when one stops in the middle of it', async () => {
+    const world = await webhookWorld(await fresh())
+    await world.control.pause('app_shop')
+    const ids = await Promise.all(Array.from({ length: 120 }, () => world.happen('app_shop')))
+    await world.quiet()
+    await world.crash()
+    await world.control.enable('app_shop')
+    await world.start()
+    for (let seconds = 0; world.calls.length === 0 && seconds < 60; seconds += 1) await world.pass(SECONDS)
+    expect(world.calls.length, 'some of them are still to come').to.be.within(1, 119)
+    await world.stop()
+    await world.start()
+    await world.pass(30 * SECONDS)
+    for (const id of ids) await world.soon(() => expectStatus(world, id, 'delivered'))
+    await world.stop()
   })
 })

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { CountersignStore } from '../../../infra/store/collections.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { eachStore } from '../../support/stores.ts'
-import { expectStatus, type WebhookWorld, webhookWorld } from '../../support/webhooks.ts'
+import { expectStatus, SECONDS, type WebhookWorld, webhookWorld } from '../../support/webhooks.ts'
 
 const DAY_MS = 86_400_000
 
@@ -70,12 +70,61 @@ eachStore('the webhook role', fresh => {
     await world.soon(async () => expectStatus(world, await happening, 'delivered'))
   })
 
-  it('keeps the events of an app whose endpoint cannot be read, and everybody else gets theirs', async () => {
+  /** Told in one breath, so that they are taken in together. */
+  function together(apps: readonly string[]): string[] {
+    const at = world.clock.now()
+    return apps.map((app_id, n) => {
+      const event_id = `evt_together${n}`
+      const body = {
+        ...{ event_id, app_id, company_id: 'cmp_acme', mode: 'test', type: 'otp.approved' },
+        ...{ payload: { otp_id: 'otp_1', status: 'approved' }, at },
+      }
+      void world.publish({ id: event_id, body })
+      return event_id
+    })
+  }
+
+  it('takes in every event of a batch but the one whose app cannot be read now, and that one later', async () => {
     world = await webhookWorld(store)
-    await store.docs('webhooks').modify({ _id: 'app_blog' }, { $set: { 'secrets.0.sealed': 'not sealed at all' } })
-    const [blog, shop] = await Promise.all([world.happen('app_blog'), world.happen('app_shop')])
-    await world.soon(() => expectStatus(world, shop, 'delivered'))
-    await world.soon(() => expectStatus(world, blog, 'held'))
-    expect(world.log.output()).to.include('endpoint.unreadable')
+    await world.happen('app_shop')
+    await world.quiet()
+    world.before('apps.get', async () => {
+      throw new Unavailable('away')
+    })
+    const ids = together([...Array<string>(16).fill('app_shop'), 'app_blog'])
+    await world.quiet()
+    for (const id of ids.slice(0, 16)) await expectStatus(world, id, 'delivered')
+    expect(await store.docs('events').count({ app_id: 'app_blog' })).to.equal(0)
+    expect(world.log.lines().find(({ msg }) => msg === 'events.postponed')).to.include({ messages: 1 })
+    await world.pass(5 * SECONDS)
+    await expectStatus(world, ids[16] ?? '', 'delivered')
+  })
+
+  it('has every place at an endpoint free again when a batch could not be kept', async () => {
+    world = await webhookWorld(store)
+    await world.happen('app_shop')
+    await world.quiet()
+    for (const question of ['events.insert', 'apps.get'])
+      world.before(question, async () => {
+        throw new Unavailable('away')
+      })
+    const ids = together([...Array<string>(16).fill('app_shop'), 'app_blog'])
+    await world.pass(5 * SECONDS)
+    for (const id of ids) await expectStatus(world, id, 'delivered')
+    const later = await world.happen('app_shop')
+    await world.quiet()
+    expect(await expectStatus(world, later, 'delivered')).not.to.have.property('backlog')
+  })
+
+  it('keeps for 30 days what happens to an app whose settings it cannot read, and loses nobody an event', async () => {
+    world = await webhookWorld(store)
+    const settings = { routing: { default: ['a channel of a newer release'] } }
+    await store.docs('apps').modify({ _id: 'app_blog' }, { $set: { settings } as never })
+    const ids = together(['app_shop', 'app_blog', 'app_shop'])
+    await world.quiet()
+    for (const id of ids) await expectStatus(world, id, 'delivered')
+    const { created_at, purge_at } = await world.event(ids[1] ?? '')
+    expect(purge_at.getTime() - created_at).to.equal(30 * DAY_MS)
+    expect(world.log.lines().filter(({ msg }) => msg === 'app.unreadable')).to.have.length(1)
   })
 })

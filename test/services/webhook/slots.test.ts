@@ -7,26 +7,38 @@ import { testClock } from '../../support/clock.ts'
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
 describe('slots', () => {
+  const owner = (app_id: string, company_id = 'acme') => ({ app_id, company_id })
+  const [a, b] = [owner('a'), owner('b')]
+
   it('are so many per app and so many in all', () => {
-    const all = slots(3)
-    expect([all.take('a', 2), all.take('a', 2), all.take('a', 2)]).to.deep.equal([true, true, false])
-    expect([all.room('b', 2), all.take('b', 2), all.take('b', 2)]).to.deep.equal([1, true, false])
-    all.release('a')
-    expect([all.room('a', 2), all.room('b', 2)]).to.deep.equal([1, 1])
+    const all = slots({ inAll: 3, ofOneCompany: 9 })
+    expect([all.take(a, 2), all.take(a, 2), all.take(a, 2)]).to.deep.equal([true, true, false])
+    expect([all.room(b, 2), all.take(b, 2), all.take(b, 2)]).to.deep.equal([1, true, false])
+    all.release(a)
+    expect([all.room(a, 2), all.room(b, 2)]).to.deep.equal([1, 1])
+  })
+
+  it('are so many per company, however many apps it has', () => {
+    const all = slots({ inAll: 10, ofOneCompany: 3 })
+    const other = owner('c', 'other')
+    expect([all.take(a, 2), all.take(a, 2), all.take(b, 2), all.take(b, 2)]).to.deep.equal([true, true, true, false])
+    expect([all.room(b, 2), all.room(other, 9)]).to.deep.equal([0, 3])
+    all.release(a)
+    expect([all.room(a, 2), all.room(b, 2), all.room(other, 9)]).to.deep.equal([1, 1, 3])
   })
 
   it('wake those who wait for their own, and those who have none when anybody leaves', async () => {
-    const all = slots(2)
-    all.take('a', 1)
-    all.take('b', 1)
+    const all = slots({ inAll: 2, ofOneCompany: 2 })
+    all.take(a, 1)
+    all.take(b, 1)
     const woken: string[] = []
     for (const app of ['a', 'b', 'c']) void all.released(app).then(() => woken.push(app))
     await settled()
     expect(woken).to.deep.equal([])
-    all.release('a')
+    all.release(a)
     await settled()
     expect(woken).to.have.members(['a', 'c'])
-    all.release('b')
+    all.release(b)
     await settled()
     expect(woken).to.have.members(['a', 'c', 'b'])
   })
