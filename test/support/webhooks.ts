@@ -2,7 +2,7 @@
 // moved. Apps are `app_shop` (with an endpoint), `app_blog` (with another) and `app_bare` (with none).
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
-import type { Broker, Message } from '../../infra/broker/broker.ts'
+import type { Broker, Consumer, Message } from '../../infra/broker/broker.ts'
 import { embeddedBroker } from '../../infra/broker/embedded.ts'
 import { topology } from '../../infra/broker/topology.ts'
 import type { Service } from '../../infra/host.ts'
@@ -113,6 +113,7 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
 
   let broker: Broker
   let services: Service[] = []
+  let consumers: Consumer[] = []
   let alive: Life = { yes: true, asking: 0, away: 0, before: new Map() }
   const published: Pick<Broker, 'publish'> = { publish: (queue, message) => broker.publish(queue, message) }
   const control = webhookControl({ ...{ store, clock, log: log.log }, broker: published, step: stepEndpoint })
@@ -126,7 +127,7 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
       webhook({ ...parts, outbound, random, config: { backoff: { channel: [], webhook: backoff } } }),
       ...(swept ? [sweeper({ ...parts, outbound })] : []),
     ]
-    for (const service of services) await service.attach?.()
+    consumers = (await Promise.all(services.map(service => service.attach?.() ?? []))).flat()
   }
 
   const world: WebhookWorld = {
@@ -190,7 +191,8 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
     },
     async stop() {
       // Whoever closed the store before us leaves nothing to finish.
-      const ended = Promise.allSettled(services.map(service => service.stop?.()))
+      const taken = Promise.allSettled(consumers.map(consumer => consumer.stop()))
+      const ended = taken.then(() => Promise.allSettled(services.map(service => service.stop?.())))
       await world.soon(() => Promise.race([ended, new Promise((_, reject) => setImmediate(reject))]))
       await broker.close(0)
     },
