@@ -189,6 +189,8 @@ probe_rabbitmq() {
 
 # --- MongoDB ----------------------------------------------------------------------------------------------------------
 
+# Tests drop a database each. Without a history window its files go with the next checkpoint; kept for the usual five minutes, they
+# were more than a process may have open.
 start_mongodb() {
   local port
   for port in $MONGO_PORTS; do
@@ -196,7 +198,8 @@ start_mongodb() {
     mkdir -p "$ENGINES_DIR/mongodb-$port"
     launch "mongodb-$port" "$MONGOD" --quiet --replSet countersign --bind_ip 127.0.0.1 --port "$port" --nounixsocket \
       --dbpath "$ENGINES_DIR/mongodb-$port" --logpath "$ENGINES_DIR/mongodb-$port.log" --logappend --oplogSize 512 \
-      --wiredTigerCacheSizeGB 1 --setParameter diagnosticDataCollectionEnabled=false --setParameter ttlMonitorSleepSecs=1
+      --wiredTigerCacheSizeGB 1 --setParameter diagnosticDataCollectionEnabled=false --setParameter ttlMonitorSleepSecs=1 \
+      --setParameter minSnapshotHistoryWindowInSeconds=0 --syncdelay 15
   done
 }
 

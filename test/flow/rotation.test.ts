@@ -73,7 +73,7 @@ onEachEngineSet('rotating DATA_KEYS', engines => {
     flow = await openFlow({ engines, env: { DATA_KEYS: OLD ?? '' } })
     were = await begun(flow)
     expect(await rotation()).to.deep.equal({ data_keys: ['old'], rotation: null })
-    expect(await whereIs(flow.countersign.engines.store, 'v1.old.')).to.have.members(['providers', 'otps'])
+    expect(await whereIs(flow.countersign.engines.store, 'v1.old.')).to.have.members(['providers', 'otps', 'canaries'])
     await restart(`${NEW},${OLD}`)
   })
   after(() => flow.stop())
