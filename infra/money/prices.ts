@@ -1,10 +1,10 @@
 // What a message costs: by channel and country, a price for every other country, else nothing.
-
 import type { Channel } from '../../machines/channels.ts'
 import { cached } from '../cache.ts'
 import type { Clock } from '../clock.ts'
 import type { Docs } from '../store/docs.ts'
-import type { Price } from '../tenancy/documents.ts'
+import { everyOne } from '../store/every.ts'
+import { type Price, priceId } from '../tenancy/documents.ts'
 
 export type PriceList = (channel: Channel, country: string | null) => number
 
@@ -14,7 +14,6 @@ export interface Prices {
 }
 
 const FOR_MS = 5_000
-const PAGE = 1_000
 const EVERYWHERE = '*'
 
 export function pricing({ prices, clock }: { prices: Pick<Docs<Price>, 'find'>; clock: Pick<Clock, 'now'> }): Prices {
@@ -24,13 +23,9 @@ export function pricing({ prices, clock }: { prices: Pick<Docs<Price>, 'find'>; 
 
 async function read(prices: Pick<Docs<Price>, 'find'>): Promise<PriceList> {
   const micros = new Map<string, number>()
-  let after = ''
-  for (;;) {
-    const page = await prices.find({ _id: { $gt: after } }, { sort: { _id: 1 }, limit: PAGE })
-    for (const price of page) micros.set(`${price.channel}:${price.country}`, price.micros)
-    after = page.at(-1)?._id ?? ''
-    if (page.length < PAGE) break
-  }
+  for await (const price of everyOne(prices)) micros.set(price._id, price.micros)
   return (channel, country) =>
-    (country === null ? undefined : micros.get(`${channel}:${country}`)) ?? micros.get(`${channel}:${EVERYWHERE}`) ?? 0
+    (country === null ? undefined : micros.get(priceId(channel, country))) ??
+    micros.get(priceId(channel, EVERYWHERE)) ??
+    0
 }

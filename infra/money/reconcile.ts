@@ -4,7 +4,7 @@
 //   holds         each was for a delivery, or is back, or is about to be looked at
 import type { OtpDoc } from '../otps/documents.ts'
 import type { CountersignStore } from '../store/collections.ts'
-import type { Doc, Docs, Filter } from '../store/docs.ts'
+import { everyOne } from '../store/every.ts'
 import { type LedgerItem, ledgerId } from './documents.ts'
 
 export interface Reconciliation {
@@ -15,7 +15,6 @@ export interface Reconciliation {
   problems: string[]
 }
 
-const PAGE = 500
 const MOST_PROBLEMS = 100
 
 export async function reconcile(store: CountersignStore, company_id: string): Promise<Reconciliation> {
@@ -96,15 +95,4 @@ async function lookAgain(
   const entered = await store.docs('ledger').find({ entry }, { sort: { entry: 1 }, limit: 2 })
   const waiting = (company?.waiting ?? []).filter(item => item.delivery_id === delivery_id)
   return troubleWith(otp, delivery, new Map([...waiting, ...entered].map(item => [item.entry, item])))
-}
-
-async function* everyOne<T extends Doc>(docs: Pick<Docs<T>, 'find'>, filter: Filter<T>): AsyncGenerator<T> {
-  let before: string | undefined
-  for (;;) {
-    const rest = before === undefined ? {} : { _id: { $lt: before } }
-    const page = await docs.find({ ...filter, ...rest } as Filter<T>, { sort: { _id: -1 } as never, limit: PAGE })
-    yield* page
-    before = page.at(-1)?._id
-    if (before === undefined || page.length < PAGE) return
-  }
 }

@@ -2,6 +2,7 @@
 // writes only what differs, so doing it again writes nothing, and doing half of it harms nothing.
 import { isDeepStrictEqual } from 'node:util'
 import type { Change, Doc, Docs, Filter, Operators, Revised } from '../store/docs.ts'
+import { everyOne } from '../store/every.ts'
 
 interface RevisedDocs<T extends Revised> extends Pick<Docs<T>, 'get' | 'insert'> {
   change(changes: readonly Change<T>[]): Promise<('won' | 'lost')[]>
@@ -52,20 +53,8 @@ export async function replaceAll<T extends Doc>(
   for (const ids of batches(extra)) await docs.remove(withId<T>({ $in: ids }), ids.length)
 }
 
-async function* everyOne<T extends Doc>(docs: Pick<Docs<T>, 'find'>): AsyncGenerator<T> {
-  let after = ''
-  for (;;) {
-    const page = await docs.find(withId<T>({ $gt: after }), { sort: { _id: 1 }, limit: BATCH })
-    yield* page
-    const last = page.at(-1)
-    if (last === undefined || page.length < BATCH) return
-    after = last._id
-  }
-}
-
 /** TypeScript cannot see that every document has an `_id` to filter by. */
-const withId = <T extends Doc>(id: string | { $in: string[] } | { $gt: string }): Filter<T> =>
-  ({ _id: id }) as Filter<T>
+const withId = <T extends Doc>(id: string | { $in: string[] }): Filter<T> => ({ _id: id }) as Filter<T>
 
 const batches = <T>(items: readonly T[]): T[][] =>
   Array.from({ length: Math.ceil(items.length / BATCH) }, (_, at) => items.slice(at * BATCH, (at + 1) * BATCH))

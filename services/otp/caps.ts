@@ -3,7 +3,7 @@ import { type Expense, endOfDay, type Spending } from '../../infra/money/spendin
 import type { Delivery, Otp, Recipient } from '../../machines/otp.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { limited } from './refusals.ts'
-import type { Reservation } from './reserve.ts'
+import { NOTHING, type Reservation } from './reserve.ts'
 
 export interface Caps {
   /** Takes what the latest delivery costs. */
@@ -12,7 +12,6 @@ export interface Caps {
   giveBack(otp: Otp, delivery_id: string): Promise<void>
 }
 
-const NOTHING: Reservation = { undo: async () => {} }
 const OTHERS = '*'
 
 export const capping = (spending: Spending): Caps => ({

@@ -10,7 +10,7 @@ import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { Otp, Reply } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
 import type { Lately } from './lately.ts'
-import type { Reservation } from './reserve.ts'
+import { NOTHING, type Reservation } from './reserve.ts'
 
 export interface Intent {
   command(doc: OtpDoc): OtpCommand | Promise<OtpCommand>
@@ -21,7 +21,6 @@ export interface Intent {
 export type Committed = { doc: OtpDoc; reply: Reply } | { doc: OtpDoc; refusal: Refusal }
 
 const MOST_TRIES = 5
-const NOTHING: Reservation = { undo: async () => {} }
 
 /** Whose verification it may be: an app in one of its two worlds. */
 export type Owner = Pick<OtpDoc, 'app_id' | 'mode'>

@@ -20,7 +20,7 @@ import { newsIn, watching } from './fraud.watch.ts'
 import type { Limits } from './limits.ts'
 import type { Quota } from './quotas.ts'
 import { limited } from './refusals.ts'
-import { type Reservation, reserve } from './reserve.ts'
+import { NOTHING, type Reservation, reserve } from './reserve.ts'
 
 /** A verification whose latest delivery is about to go. */
 export interface Suspect {
@@ -55,7 +55,7 @@ export interface GuardParts {
   metrics: Pick<Metrics, 'fraudDecisions'>
 }
 
-const PASSED: Guarded = { undo: async () => {} }
+const PASSED: Guarded = NOTHING
 const MOST_LATELY = 5_000
 const REFUSED_MS = 600_000
 const PACE_SECONDS = 600

@@ -5,7 +5,7 @@ import type { Prices as PriceLists } from '../../infra/money/prices.ts'
 import { CHANNELS } from '../../machines/channels.ts'
 import type { Mode, Otp, Prices, Recipient } from '../../machines/otp.ts'
 import { refused } from './refusals.ts'
-import type { Reservation } from './reserve.ts'
+import { NOTHING, type Reservation } from './reserve.ts'
 
 export interface Funds {
   pricesFor(mode: Mode, recipient: Pick<Recipient, 'country'>): Promise<Prices>
@@ -16,10 +16,9 @@ export interface Funds {
 }
 
 const FREE: Prices = {}
-const NOTHING: Reservation = { undo: async () => {} }
 export const SHORT: Reservation = {
+  ...NOTHING,
   refusal: refused('InsufficientFundsError', 'Top up the balance to send.'),
-  undo: async () => {},
 }
 
 export function funding({ accounts, prices }: { accounts: Accounts; prices: PriceLists }): Funds {

@@ -14,7 +14,7 @@ import type { Funds } from './funds.ts'
 import type { Limits } from './limits.ts'
 import { messageQuota } from './quotas.ts'
 import { geoBlocked } from './refusals.ts'
-import { joined, type Reservation, reserve } from './reserve.ts'
+import { joined, NOTHING, type Reservation, reserve } from './reserve.ts'
 
 export interface MessageParts {
   keyring: Pick<Keyring, 'unseal' | 'indexes'>
@@ -23,8 +23,6 @@ export interface MessageParts {
   caps: Pick<Caps, 'take'>
   funds: Funds
 }
-
-const NOTHING: Reservation = { undo: async () => {} }
 
 export async function reserveMessage(
   { keyring, limits, guard, caps, funds }: MessageParts,

@@ -13,7 +13,7 @@ import { freshFor } from './fresh.ts'
 import { type MessageParts, reserveMessage } from './messages.ts'
 import { abusiveAddress } from './refusals.ts'
 import type { Reputation } from './reputation.ts'
-import type { Reservation } from './reserve.ts'
+import { NOTHING, type Reservation } from './reserve.ts'
 
 type ResendCall = Extract<OtpCall, { type: 'otp.resend' }>
 
@@ -42,7 +42,7 @@ export const resending = (parts: ResendParts) => {
 
   async function reserveResend(app: KnownApp, next: Step, doc: OtpDoc): Promise<Reservation> {
     const refusal = await addressRefusal(doc)
-    return refusal ? { refusal, undo: async () => {} } : reserveMessage(parts, app, next, doc)
+    return refusal ? { ...NOTHING, refusal } : reserveMessage(parts, app, next, doc)
   }
 
   /** The address of the original send, judged by today's lists. */

@@ -10,6 +10,9 @@ export interface Reservation {
   undo(): Promise<void>
 }
 
+/** Nothing was taken, so there is nothing to give back. */
+export const NOTHING: Reservation = { undo: async () => {} }
+
 type Asked = { quota: Quota; taken: Taken }
 
 export async function reserve(
@@ -22,7 +25,7 @@ export async function reserve(
   // A flood against one limit that is full must not take from the others, not even for the moment until it is given back.
   // When several are full, the first of all of them answers.
   const full = refusalIn(await ask(limits.lookAgain)) && refusalIn(await ask(limits.look))
-  if (full) return { refusal: full, undo: async () => {} }
+  if (full) return { ...NOTHING, refusal: full }
 
   const answers = await ask(limits.take)
   const undo = async (): Promise<void> => {
@@ -31,7 +34,7 @@ export async function reserve(
   const refusal = refusalIn(answers)
   if (!refusal) return { undo }
   await undo()
-  return { refusal, undo: async () => {} }
+  return { ...NOTHING, refusal }
 }
 
 /** One after the other: what the second refuses gives back what the first took. */
