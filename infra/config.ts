@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { type Engine, readEngine } from './config/engine.ts'
 import { ConfigProblems, type Problem } from './config/problems.ts'
 import { ROLES, type Role, readRoles } from './config/roles.ts'
-import { adminTokens, codeSecrets, dataKeys, type Secrets } from './config/secrets.ts'
+import { adminTokens, codeSecrets, dataKeyIds, dataKeys, type Secrets } from './config/secrets.ts'
 import {
   cidrs,
   delays,
@@ -52,6 +52,8 @@ export interface Config {
   readonly privateTargets: 'all' | readonly string[]
   /** Null in development where the environment gives none: infra/secrets.ts fills them in. */
   readonly secrets: { readonly [name in keyof Secrets]: Secrets[name] | null }
+  /** Ids of data keys that nobody has any more: what they sealed is given up. */
+  readonly lostDataKeys: readonly string[]
 }
 
 const PORT = 3000
@@ -80,6 +82,7 @@ const settings = z.object({
   LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
   CODE_SECRETS: codeSecrets().optional(),
   DATA_KEYS: dataKeys().optional(),
+  LOST_DATA_KEYS: dataKeyIds().default([]),
   ADMIN_TOKEN: adminTokens().optional(),
 })
 
@@ -97,6 +100,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ro
   const problems: Problem[] = [
     ...(parsed.error?.issues ?? []).map(issue => ({ name: issue.path.join('.'), message: issue.message })),
     ...portProblems(given),
+    ...(parsed.success ? lostProblems(parsed.data) : []),
     ...engineProblems,
     ...SECRETS.filter(name => production && !given[name]).map(name => ({
       name,
@@ -126,6 +130,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ro
     backoff: { channel: all.CHANNEL_BACKOFF, webhook: all.WEBHOOK_BACKOFF },
     privateTargets: all.ALLOW_PRIVATE_TARGETS,
     secrets: { code: all.CODE_SECRETS ?? null, data: all.DATA_KEYS ?? null, adminTokens: all.ADMIN_TOKEN ?? null },
+    lostDataKeys: all.LOST_DATA_KEYS,
   })
 }
 
@@ -148,6 +153,12 @@ function portProblems({
   return same
     ? [{ name: 'METRICS_PORT', message: 'must not be the same as PORT: /metrics is open to anyone there' }]
     : []
+}
+
+/** A new key takes another id than the one it replaces: what the lost one sealed still names it. */
+function lostProblems({ DATA_KEYS: keys = [], LOST_DATA_KEYS: lost }: z.output<typeof settings>): Problem[] {
+  const has = keys.some(({ id }) => lost.includes(id))
+  return has ? [{ name: 'LOST_DATA_KEYS', message: 'names a key that DATA_KEYS has: give the new one another id' }] : []
 }
 
 /** Settings do not change while the process runs. Buffers cannot be frozen and stay as they are. */

@@ -20,7 +20,7 @@ import { createLog, type Logger } from '../infra/log.ts'
 import { createMetrics, type Metrics } from '../infra/metrics.ts'
 import { guardedOutbound } from '../infra/outbound/guarded.ts'
 import type { Outbound } from '../infra/outbound/outbound.ts'
-import { keysFit } from '../infra/privacy/canary.ts'
+import { checkKeys } from '../infra/privacy/canary.ts'
 import { runProcess } from '../infra/process.ts'
 import { developmentSecrets } from '../infra/secrets.ts'
 import { StartProblem } from '../infra/start-problem.ts'
@@ -148,8 +148,12 @@ export async function start(config: Config, own: Own = {}): Promise<Running> {
     ],
     prepare: async () => {
       await store.ping()
-      if (!(await keysFit(store, keyring)))
-        log.error({ data_keys: keyring.keyIds }, 'data_keys.do_not_fit: what is stored was sealed with another key')
+      await checkKeys({
+        store,
+        keyring,
+        lost: config.lostDataKeys,
+        source: config.secrets.data ? null : config.dataDir,
+      })
       if (bootstrap === null) {
         if (!config.production && config.roles.includes('edge')) demo ??= await createDemo(apply)
         return

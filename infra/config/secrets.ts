@@ -22,6 +22,7 @@ export interface Secrets {
 }
 
 const KEY_BYTES = 32
+const KEY_ID = /^[A-Za-z0-9_-]{1,64}$/
 
 export const codeSecrets = () => namedKeys(bytes => (bytes < KEY_BYTES ? `at least ${KEY_BYTES}` : null))
 export const dataKeys = () => namedKeys(bytes => (bytes !== KEY_BYTES ? `exactly ${KEY_BYTES}` : null))
@@ -33,13 +34,22 @@ const namedKeys = (wanted: (bytes: number) => string | null) =>
       const [id = '', base64 = ''] = halves(part.trim())
       const key = bytesOf(base64)
       const bytes = wanted(key.length)
-      if (!/^[A-Za-z0-9_-]{1,64}$/.test(id) || key.length === 0)
+      if (!KEY_ID.test(id) || key.length === 0)
         complain(`entry ${at + 1} must be id:base64, its id of A–Z, a–z, 0–9, _ and -`)
       else if (bytes) complain(`the key of entry ${at + 1} must be ${bytes} bytes long, not ${key.length}`)
       return { id, key }
     })
     for (const at of repeats(keys.map(key => key.id))) complain(`entry ${at + 1} has the id of one before it`)
     return keys
+  })
+
+/** Ids of data keys, without the keys. */
+export const dataKeyIds = () =>
+  value((text, complain): readonly string[] => {
+    const ids = text.split(',').map(part => part.trim())
+    for (const [at, id] of ids.entries())
+      if (!KEY_ID.test(id)) complain(`entry ${at + 1} must be the id of a key, without the key`)
+    return ids
   })
 
 /** The name of a token that was given without one. */

@@ -68,6 +68,19 @@ describe('a process that cannot start', () => {
     ])
   })
 
+  it('says which data key is missing when its store was sealed with another, and starts without one that is lost', async () => {
+    const here = await site('embedded')
+    const first = main(here)
+    await first.ready()
+    first.process.kill('SIGTERM')
+    await first.exited
+    const lines = await complaint(main(here, { DATA_KEYS: secrets.DATA_KEYS }))
+    expect(lines).to.have.length(1)
+    expect(lines[0]).to.match(/^DATA_KEYS: .*"dev", which is not among those given \(d\)/)
+    expect(lines[0], 'and no secret').not.to.contain(secrets.DATA_KEYS.slice(2, 12))
+    await main(here, { DATA_KEYS: secrets.DATA_KEYS, LOST_DATA_KEYS: 'dev' }).ready()
+  })
+
   it('says that the port is in use', async () => {
     const { port } = await door()
     const lines = await complaint(main(await site('embedded'), { PORT: `${port}` }))

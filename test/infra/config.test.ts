@@ -11,6 +11,7 @@ describe('settings', () => {
       dataDir: './.data',
       bootstrapFile: null,
       logLevel: 'info',
+      lostDataKeys: [],
       metricsPort: null,
       http: {
         host: '127.0.0.1',

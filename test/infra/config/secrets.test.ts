@@ -65,13 +65,24 @@ describe('secrets', () => {
       expect([...new Set(wrongIn({ ADMIN_TOKEN: bad }))], bad).to.deep.equal(['ADMIN_TOKEN'])
   })
 
+  it('may be given up for lost, by their ids, as long as they are not given too', () => {
+    const lost = (LOST_DATA_KEYS: string) => readConfig({ ...secrets, LOST_DATA_KEYS }, []).lostDataKeys
+    expect(readConfig(secrets, []).lostDataKeys).to.deep.equal([])
+    expect(lost('2025a, 2026a')).to.deep.equal(['2025a', '2026a'])
+    for (const bad of ['d', 'x,d', 'a,', 'a b', `a:${base64Key(32)}`])
+      expect(wrongIn({ ...secrets, LOST_DATA_KEYS: bad }), bad).to.deep.equal(['LOST_DATA_KEYS'])
+  })
+
   it('are never repeated in a complaint', () => {
     const planted = fc.stringMatching(/^[A-Za-z0-9+/]{12,60}$/)
     fc.assert(
       fc.property(planted, fc.constantFrom('x:', 'x:!', '', 'x:AA,x:', 'a b:'), (secret, before) => {
         const text = `${secret}:${secret},${before}${secret} ${secret}`
         const url = `redis://user:${secret}@h.test`
-        const env = { CODE_SECRETS: text, DATA_KEYS: text, ADMIN_TOKEN: text, MONGODB_URL: url, AMQP_URL: url }
+        const env = {
+          ...{ CODE_SECRETS: text, DATA_KEYS: text, LOST_DATA_KEYS: text, ADMIN_TOKEN: text },
+          ...{ MONGODB_URL: url, AMQP_URL: url },
+        }
         expect(wrongIn(env)).to.include.members(Object.keys(env))
         expect(JSON.stringify(problemsOf(env))).not.to.contain(secret)
       }),
