@@ -21,6 +21,8 @@ export interface LedgerItem extends Entry {
   seq: number
   at: number
   balance_after: number
+  /** Of a hold that took room below a cap: where. It is given back with the hold. */
+  room?: string
 }
 
 /** What a company's document says of its money. The balance and the entries that led to it change in one write; entries wait here
@@ -29,6 +31,10 @@ export interface Account {
   balance: number
   seq?: number
   waiting?: LedgerItem[]
+  /** Since when some have been waiting, as far as is known: they move on within moments, or were left by a process that died. */
+  behind_at?: number
+  /** What was spent below caps, by `roomKey`. */
+  spent?: Record<string, number>
 }
 
 export interface LedgerDoc extends LedgerItem, Revised {
@@ -62,9 +68,9 @@ export const voidOf = (otp_id: string, delivery_id: string, micros: number): Ent
 })
 
 /** A company begins with this; its first entry, if there is one, is in it from the start. */
-export const opened = (company_id: string, balance: number, at: number): Required<Account> => {
+export const opened = (company_id: string, balance: number, at: number): Account => {
   const entry = `credit:opening:${company_id}`
   const none = { otp_id: null, delivery_id: null, note: 'opening balance' }
   const first: LedgerItem = { entry, kind: 'credit', micros: balance, ...none, seq: 1, at, balance_after: balance }
-  return balance === 0 ? { balance, seq: 0, waiting: [] } : { balance, seq: 1, waiting: [first] }
+  return balance === 0 ? { balance, seq: 0, waiting: [] } : { balance, seq: 1, waiting: [first], behind_at: at }
 }

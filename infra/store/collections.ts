@@ -2,7 +2,6 @@
 import type { BlockDoc, DecisionDoc, TallyDoc } from '../fraud/documents.ts'
 import type { IpChunkDoc, IpListDoc } from '../ip-lists/documents.ts'
 import type { LedgerDoc } from '../money/documents.ts'
-import type { SpendDoc } from '../money/spending.ts'
 import type {
   AttemptDoc,
   AuditDoc,
@@ -19,7 +18,7 @@ import type { ApiKey, App, Company, Price, Provider, WebhookEndpoint } from '../
 import { collection, type Store } from './store.ts'
 
 export const COLLECTIONS = {
-  companies: collection<Company>({ indexes: [] }),
+  companies: collection<Company>({ indexes: [{ fields: { behind_at: 1 }, partial: { behind_at: { $gt: 0 } } }] }),
   apps: collection<App>({ indexes: [{ fields: { company_id: 1, _id: 1 } }] }),
   keys: collection<ApiKey>({ indexes: [{ fields: { hash: 1 }, unique: true }, { fields: { app_id: 1, _id: 1 } }] }),
   webhooks: collection<WebhookEndpoint>({
@@ -60,7 +59,6 @@ export const COLLECTIONS = {
     indexes: [{ fields: { app_id: 1, _id: -1 } }, { fields: { app_id: 1, mode: 1, recipient: 1, _id: -1 } }],
     purged: true,
   }),
-  spend: collection<SpendDoc>({ indexes: [], purged: true }),
   attempts: collection<AttemptDoc>({
     indexes: [{ fields: { app_id: 1, provider: 1, reference: 1 }, partial: { reference: { $gt: '' } } }],
     purged: true,

@@ -1,19 +1,23 @@
-// What messages cost, and whether there is money for them. Test keys cost nothing; where nothing has a price, nothing is asked.
+// What messages cost, and whether there is money for them, and room below a cap: both are taken in one write, and given back in one. Test keys cost nothing; where nothing has a price, nothing is asked.
 import type { Accounts } from '../../infra/money/accounts.ts'
 import { holdOf, voidOf } from '../../infra/money/documents.ts'
 import type { Prices as PriceLists } from '../../infra/money/prices.ts'
 import { CHANNELS } from '../../machines/channels.ts'
-import type { Mode, Otp, Prices, Recipient } from '../../machines/otp.ts'
+import type { Delivery, Mode, Otp, Prices, Recipient } from '../../machines/otp.ts'
+import type { AppSettings } from '../../machines/settings.ts'
+import { capped, roomFor } from './caps.ts'
 import { refused } from './refusals.ts'
 import { NOTHING, type Reservation } from './reserve.ts'
 
 export interface Funds {
   pricesFor(mode: Mode, recipient: Pick<Recipient, 'country'>): Promise<Prices>
   /** Takes what the latest delivery costs. */
-  take(otp: Otp): Promise<Reservation>
+  take(otp: Otp, settings: Caps): Promise<Reservation>
   /** A link costs nothing yet, but whoever gets one must be able to pay for its code. */
   afford(otp: Otp, prices: Prices): Promise<Reservation>
 }
+
+type Caps = Pick<AppSettings, 'spend_caps'>
 
 const FREE: Prices = {}
 export const SHORT: Reservation = {
@@ -22,9 +26,13 @@ export const SHORT: Reservation = {
 }
 
 export function funding({ accounts, prices }: { accounts: Accounts; prices: PriceLists }): Funds {
-  async function hold(otp: Otp, delivery_id: string, micros: number): Promise<Reservation> {
+  async function hold(otp: Otp, delivery: Delivery, settings: Caps): Promise<Reservation> {
     const { company_id, otp_id } = otp
-    if ((await accounts.enter(company_id, holdOf(otp_id, delivery_id, micros))) === 'short') return SHORT
+    const { delivery_id, micros } = delivery
+    const hold = holdOf(otp_id, delivery_id, micros)
+    const answer = await accounts.enter(company_id, hold, roomFor(otp, delivery, settings))
+    if (answer === 'capped') return { ...NOTHING, refusal: capped(delivery) }
+    if (answer === 'short') return SHORT
     return { undo: async () => void (await accounts.enter(company_id, voidOf(otp_id, delivery_id, micros))) }
   }
 
@@ -41,9 +49,9 @@ export function funding({ accounts, prices }: { accounts: Accounts; prices: Pric
       return micros > 0 && (await accounts.balance(company_id)) < micros ? SHORT : NOTHING
     },
 
-    async take(otp) {
+    async take(otp, settings) {
       const latest = otp.deliveries.at(-1)
-      return latest?.micros ? hold(otp, latest.delivery_id, latest.micros) : NOTHING
+      return latest?.micros ? hold(otp, latest, settings) : NOTHING
     },
   }
 }

@@ -8,7 +8,6 @@ import { magicOf } from '../../machines/magic.ts'
 import type { Step } from '../../machines/otp.step.ts'
 import { isGeoBlocked } from '../../machines/routing.ts'
 import type { KnownApp } from './apps.ts'
-import type { Caps } from './caps.ts'
 import type { Guard } from './fraud.ts'
 import type { Funds } from './funds.ts'
 import type { Limits } from './limits.ts'
@@ -20,12 +19,11 @@ export interface MessageParts {
   keyring: Pick<Keyring, 'unseal' | 'indexes'>
   limits: Limits
   guard: Pick<Guard, 'check'>
-  caps: Pick<Caps, 'take'>
   funds: Funds
 }
 
 export async function reserveMessage(
-  { keyring, limits, guard, caps, funds }: MessageParts,
+  { keyring, limits, guard, funds }: MessageParts,
   app: Pick<KnownApp, 'settings'> | null,
   next: Step,
   doc: OtpDoc,
@@ -43,6 +41,5 @@ export async function reserveMessage(
   )
   const command_id = last_commands.at(-1)?.id ?? ''
   const guarded = await joined(counted, () => guard.check({ command_id, otp, recipient, app, free: null }))
-  const capped = await joined(guarded, () => caps.take(otp, app.settings))
-  return joined(capped, () => funds.take(otp))
+  return joined(guarded, () => funds.take(otp, app.settings))
 }

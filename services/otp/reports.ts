@@ -6,12 +6,10 @@ import { newId } from '../../infra/ids.ts'
 import type { Accounts } from '../../infra/money/accounts.ts'
 import { refundOf } from '../../infra/money/documents.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
-import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Fresh } from '../../machines/otp.ts'
 import type { OtpReport, OtpReports } from '../../machines/reports.ts'
 import type { KnownApp } from './apps.ts'
-import type { Caps } from './caps.ts'
 import type { Intent } from './commit.ts'
 import { freshFor } from './fresh.ts'
 import { type InboundParts, receiving } from './inbound.ts'
@@ -20,8 +18,6 @@ import { reserveMessage } from './messages.ts'
 export interface ReportParts extends InboundParts {
   keyring: Keyring
   accounts: Pick<Accounts, 'enter'>
-  otps: Pick<Docs<OtpDoc>, 'find' | 'get'>
-  caps: Caps
 }
 
 type Refund = Extract<OtpReport, { type: 'delivery.refunded' }>
@@ -32,7 +28,7 @@ const RETRY_MS = 1_000
 const NOWHERE_TO_GO: Fresh = { usable: [], delivery_id: '', link: null, prices: {} }
 
 export const reporting = (parts: ReportParts) => {
-  const { clock, log, apps, otps, accounts, caps, commit } = parts
+  const { clock, log, apps, accounts, commit } = parts
   const receive = receiving(parts)
 
   async function delivery(id: string, report: DeliveryReport): Promise<void> {
@@ -58,9 +54,7 @@ export const reporting = (parts: ReportParts) => {
 
   /** Once: the second time it is known. */
   async function refund({ company_id, otp_id, delivery_id, micros }: Refund): Promise<void> {
-    if ((await accounts.enter(company_id, refundOf(otp_id, delivery_id, micros))) !== 'entered') return
-    const doc = (await otps.get([otp_id])).get(otp_id)
-    if (doc) await caps.giveBack(doc.context, delivery_id)
+    await accounts.enter(company_id, refundOf(otp_id, delivery_id, micros))
   }
 
   const handle = (id: string, report: OtpReport): Promise<unknown> => {

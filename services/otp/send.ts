@@ -15,9 +15,9 @@ import type { OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
 import type { Channel } from '../../machines/channels.ts'
 import { step } from '../../machines/otp.step.ts'
 import type { Otp, Prices } from '../../machines/otp.ts'
+import type { AppSettings } from '../../machines/settings.ts'
 import { verificationView } from '../../machines/view.ts'
 import type { KnownApp } from './apps.ts'
-import type { Caps } from './caps.ts'
 import type { Claims } from './claims.ts'
 import type { Guard, Suspect } from './fraud.ts'
 import { type Funds, SHORT } from './funds.ts'
@@ -41,12 +41,11 @@ export interface SendParts {
   relay: Relay
   funds: Funds
   guard: Guard
-  caps: Pick<Caps, 'take'>
   lately: Pick<Lately, 'keep'>
 }
 
 export const sending = (parts: SendParts) => {
-  const { keyring, claims, limits, otps, relay, lately, funds, guard, caps } = parts
+  const { keyring, claims, limits, otps, relay, lately, funds, guard } = parts
 
   /** The checks that need no counting, then the counting. Nothing is left behind by a refusal. */
   async function prepare(command_id: string, otp_id: string, call: SendCall, app: KnownApp): Promise<Prepared> {
@@ -80,8 +79,7 @@ export const sending = (parts: SendParts) => {
     })
     if (guarded.refusal) return { refusal: guarded.refusal }
     const doc = moved ? begun(parts, { ...beginning, plan: { ...plan, channel: moved } }) : planned
-    const capped = await joined(guarded, () => caps.take(doc.context, app.settings))
-    const { refusal, undo } = await joined(capped, () => pay(doc.context, plan, prices))
+    const { refusal, undo } = await joined(guarded, () => pay(doc.context, plan, prices, app.settings))
     return refusal ? { refusal } : { doc, undo }
   }
 
@@ -90,8 +88,8 @@ export const sending = (parts: SendParts) => {
     free: freeChannel(plan, prices, otp.whatsapp),
   })
 
-  const pay = async (otp: Otp, { penniless }: Plan, prices: Prices): Promise<Reservation> =>
-    penniless ? SHORT : otp.link === null ? funds.take(otp) : funds.afford(otp, prices)
+  const pay = async (otp: Otp, { penniless }: Plan, prices: Prices, settings: AppSettings): Promise<Reservation> =>
+    penniless ? SHORT : otp.link === null ? funds.take(otp, settings) : funds.afford(otp, prices)
 
   async function make({ doc, undo }: { doc: OtpDoc; undo(): Promise<void> }): Promise<OtpAnswer> {
     const [answer] = await otps.insert([doc])

@@ -9,7 +9,6 @@ import type { Logger } from '../../infra/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { accounting } from '../../infra/money/accounts.ts'
 import { pricing } from '../../infra/money/prices.ts'
-import { spending } from '../../infra/money/spending.ts'
 import { relaying } from '../../infra/otps/outbox.ts'
 import { serially } from '../../infra/serially.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
@@ -19,7 +18,6 @@ import { Unavailable } from '../../infra/unavailable.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import { knownApps } from './apps.ts'
 import { canceling } from './cancel.ts'
-import { capping } from './caps.ts'
 import { claiming } from './claims.ts'
 import { type Commit, committing } from './commit.ts'
 import { exchanging } from './exchange.ts'
@@ -66,7 +64,7 @@ export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): 
   const funds = funding({ accounts, prices: pricing({ prices: store.docs('prices'), clock }) })
   const parts = {
     ...{ broker, keyring, clock, log, metrics, otps, apps, claims, relay, commit, accounts, funds, lately: recent },
-    ...{ limits: counters, guard, caps: capping(spending(store.docs('spend'))) },
+    ...{ limits: counters, guard },
     reputation: reputations({ store, clock, log }),
   }
   const [send, resend, verify] = [sending(parts), resending(parts), verifying(parts)]

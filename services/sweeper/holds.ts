@@ -1,5 +1,6 @@
 // Money held for deliveries that never came to be: their process died, or the store went away, between the two. Each hold is looked
-// at once, when nobody can be at it any more.
+// at once, when nobody can be at it any more. And entries that wait with their company because whoever entered them died: until they
+// are in the ledger nobody looks.
 import type { Clock } from '../../infra/clock.ts'
 import type { Accounts } from '../../infra/money/accounts.ts'
 import { type LedgerDoc, voidOf } from '../../infra/money/documents.ts'
@@ -9,13 +10,27 @@ import { BATCH, type Sweep } from './sweeps.ts'
 
 export interface HoldSweepParts {
   store: CountersignStore
-  accounts: Pick<Accounts, 'enter'>
+  accounts: Pick<Accounts, 'enter' | 'flush'>
   clock: Pick<Clock, 'now'>
 }
 
+/** Entries are in the ledger within moments. */
+const BEHIND_MS = 10_000
+
 export function holdSweeps({ store, accounts, clock }: HoldSweepParts): Record<string, Sweep> {
-  const [ledger, otps] = [store.docs('ledger'), store.docs('otps')]
+  const [companies, ledger, otps] = [store.docs('companies'), store.docs('ledger'), store.docs('otps')]
   return {
+    /** Companies belong to no share: they go with the first. */
+    async entries(partitions) {
+      if (!partitions.includes(0)) return 0
+      const behind = await companies.find(
+        { behind_at: { $gt: 0, $lte: clock.now() - BEHIND_MS } },
+        { sort: { behind_at: 1 }, limit: BATCH },
+      )
+      for (const { _id } of behind) await accounts.flush(_id)
+      return behind.length
+    },
+
     async holds(partitions) {
       const due = await ledger.find(
         { partition: { $in: [...partitions] }, check_at: { $gt: 0, $lte: clock.now() } },

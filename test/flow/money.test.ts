@@ -1,6 +1,6 @@
 // Prepaid money over HTTP: what sends cost, what failures give back, and that nobody ever spends what is not there.
 import { expect } from 'chai'
-import { CHECK_AFTER_MS } from '../../infra/money/accounts.ts'
+import { CHECK_AFTER_MS } from '../../infra/money/moving.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Caller } from '../support/flow.calls.ts'
 import { refusal } from '../support/flow.calls.ts'

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import fc from 'fast-check'
-import { type Accounts, accounting, book } from '../../../infra/money/accounts.ts'
+import { type Accounts, accounting } from '../../../infra/money/accounts.ts'
 import { type Entry, holdOf, refundOf, voidOf } from '../../../infra/money/documents.ts'
 import type { CountersignStore } from '../../../infra/store/collections.ts'
 import { capturedLog } from '../../support/captured-log.ts'
@@ -79,7 +78,7 @@ eachStore('an account', fresh => {
     expect([await accounts.balance('cmp_1'), await accounts.balance('cmp_2')]).to.deep.equal([100, 0])
   })
 
-  it('brings a hold to the ledger, where it is given back, also when there is no money for anything else', async () => {
+  it('brings to the ledger what a process that died left behind, once it is asked to, and says since when it is behind', async () => {
     const dying = watched(store, {
       async before(call) {
         if (call === 'ledger.insert') throw new Error('the process is gone')
@@ -88,10 +87,14 @@ eachStore('an account', fresh => {
     const gone = opened(dying)
     await gone.enter('cmp_1', credit('a', 30))
     await gone.enter('cmp_1', hold(1, 30))
+    await gone.settled()
+    const behind = async () => (await store.docs('companies').get(['cmp_1'])).get('cmp_1')?.behind_at
+    expect(await behind()).to.equal(testClock().now())
     const next = opened()
     expect(await next.enter('cmp_1', hold(2, 30))).to.equal('short')
-    await next.settled()
+    await next.flush('cmp_1')
     expect((await ledger()).map(({ entry }) => entry)).to.deep.equal(['hold:dlv_1', 'credit:a'])
+    expect(await behind()).to.equal(undefined)
   })
 
   it('is never more than can be counted', async () => {
@@ -115,29 +118,7 @@ eachStore('an account', fresh => {
     const next = opened()
     await next.enter('cmp_1', hold(1, 1))
     await next.settled()
+    await next.flush('cmp_1')
     expect((await ledger()).map(({ entry }) => entry)).to.deep.equal(['hold:dlv_1', 'credit:a'])
-  })
-})
-
-describe('booking', () => {
-  const entries = fc.array(
-    fc.record({ name: fc.integer({ min: 0, max: 20 }), micros: fc.integer({ min: -100, max: 100 }) }),
-  )
-  it('never goes below zero, leaves no gap, and sums up to the balance', () => {
-    fc.assert(
-      fc.property(fc.nat(200), entries, (balance, all) => {
-        const wanted = all.map(({ name, micros }) => credit(String(name), micros))
-        const { items, answers } = book({ balance, seq: 7 }, wanted, new Set(['credit:3']), 0)
-        let now = balance
-        for (const [at, item] of items.entries()) {
-          now += item.micros
-          expect([item.balance_after, item.seq]).to.deep.equal([now, 8 + at])
-          expect(now).to.be.at.least(0)
-        }
-        expect(answers.filter(answer => answer === 'entered')).to.have.length(items.length)
-        expect(new Set(items.map(({ entry }) => entry))).to.have.length(items.length)
-        expect(items.some(({ entry }) => entry === 'credit:3')).to.equal(false)
-      }),
-    )
   })
 })

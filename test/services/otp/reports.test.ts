@@ -4,7 +4,6 @@ import { cached } from '../../../infra/cache.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
-import type { Caps } from '../../../services/otp/caps.ts'
 import type { Commit } from '../../../services/otp/commit.ts'
 import type { Guard } from '../../../services/otp/fraud.ts'
 import type { Funds } from '../../../services/otp/funds.ts'
@@ -18,7 +17,6 @@ import { testKeyring } from '../../support/tenancy.ts'
 const noLimits = {} as Limits
 const noFunds = {} as Funds
 const noGuard = {} as Guard
-const noCaps = {} as Caps
 
 describe('news for the OTP actor', () => {
   const clock = testClock()
@@ -33,9 +31,9 @@ describe('news for the OTP actor', () => {
         commit,
         keyring: testKeyring(),
         log: capturedLog().log,
-        otps: { find: async () => [], get: async () => new Map() },
+        otps: { find: async () => [] },
       },
-      ...{ accounts: { enter: async () => 'entered' as const }, funds: noFunds, guard: noGuard, caps: noCaps },
+      ...{ accounts: { enter: async () => 'entered' as const }, funds: noFunds, guard: noGuard },
       ...{ metrics: createMetrics(), limits: noLimits, broker: { publish: async () => {} } },
       apps: cached(async () => null, { forMs: 1, most: 1, clock }),
     })

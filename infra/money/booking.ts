@@ -1,0 +1,157 @@
+// Which entries there is money and room for, and the write that enters them. Pure. The write adds to whatever the account is by then, and
+// its filter sees to it that all of it still fits: entries of other processes in between cost nobody a second try, as long as they do.
+import type { Filter, Pipeline } from '../store/docs.ts'
+import type { Company } from '../tenancy/documents.ts'
+import type { Account, Entry, LedgerItem } from './documents.ts'
+import { isPast, type Room } from './room.ts'
+
+/** `short`: the balance is too small for it, or so large that nobody could count on. `capped`: there is no room for it. */
+export type Entered = 'entered' | 'known' | 'short' | 'capped'
+
+export interface Wanted {
+  entry: Entry
+  /** A hold may need room below a cap. */
+  room?: Room | undefined
+}
+
+/** To be entered, in this order. `taken`: what it spends at that key, below zero when it comes back. */
+export interface Booked {
+  entry: Entry
+  taken?: { key: string; micros: number; most: number }
+}
+
+/** What was entered before, by name. */
+export type Known = ReadonlyMap<string, Pick<LedgerItem, 'room'>>
+
+export function book(
+  { balance, spent = {} }: Pick<Account, 'balance' | 'spent'>,
+  wanted: readonly Wanted[],
+  known: Known,
+): { booked: Booked[]; answers: Entered[] } {
+  const booked: Booked[] = []
+  const seen = new Set(known.keys())
+  const used = new Map(Object.entries(spent))
+  let left = balance
+  const answers = wanted.map((one): Entered => {
+    const { entry } = one
+    if (seen.has(entry.entry)) return 'known'
+    const taken = takenBy(one, known)
+    const after = (used.get(taken?.key ?? '') ?? 0) + (taken?.micros ?? 0)
+    if (taken && taken.micros > 0 && after > taken.most) return 'capped'
+    // Past what a number can count exactly, one more would change nothing.
+    if (left + entry.micros < 0 || !Number.isSafeInteger(left + entry.micros)) return 'short'
+    seen.add(entry.entry)
+    left += entry.micros
+    // Of a day that is over nothing is kept, and nothing comes back.
+    const counts = taken && (taken.micros > 0 || used.has(taken.key))
+    if (counts) used.set(taken.key, after)
+    booked.push({ entry, ...(counts ? { taken } : {}) })
+    return 'entered'
+  })
+  return { booked, answers }
+}
+
+export function takenBy({ entry, room }: Wanted, known: Known): Booked['taken'] {
+  if (room) return { ...room, micros: -entry.micros }
+  const key = known.get(`hold:${entry.delivery_id}`)?.room
+  return key === undefined || entry.kind === 'hold' ? undefined : { key, micros: -entry.micros, most: 0 }
+}
+
+export interface Writing {
+  /** Entered only if nothing but holds was entered since it was read. */
+  rev?: number
+  /** As it was read; null when it was not. */
+  account: Pick<Account, 'spent'> | null
+  now: number
+}
+
+export function writing(
+  company_id: string,
+  booked: readonly Booked[],
+  { rev, account, now }: Writing,
+): { filter: Filter<Company>; update: Pipeline } {
+  const { items, total, lowest, highest } = relative(booked)
+  const rooms = roomsOf(booked)
+  const past = Object.keys(account?.spent ?? {}).filter(key => isPast(key, now))
+  const filter: Filter<Company> = {
+    _id: company_id,
+    balance: { $gte: -lowest, $lte: Number.MAX_SAFE_INTEGER - highest },
+    ...(rev === undefined ? {} : { rev }),
+    ...Object.fromEntries(rooms.flatMap(room => fits(room, account))),
+  }
+  const $set = {
+    balance: { $add: ['$balance', total] },
+    seq: { $add: [{ $ifNull: ['$seq', 0] }, booked.length] },
+    waiting: { $concatArrays: [{ $ifNull: ['$waiting', []] }, placed(items, now)] },
+    behind_at: { $ifNull: ['$behind_at', now] },
+    ...(rev === undefined ? {} : { rev: rev + 1 }),
+    ...Object.fromEntries(rooms.map(({ key, micros }) => [`spent.${key}`, added(key, micros)])),
+  }
+  return {
+    filter,
+    update: [{ $set }, ...(past.length > 0 ? [{ $unset: past.map(key => `spent.${key}`) }] : [])],
+  }
+}
+
+/** The items as they were entered, given the account after. */
+export function entered(booked: readonly Booked[], after: Pick<Account, 'balance' | 'seq'>, at: number): LedgerItem[] {
+  const { items, total } = relative(booked)
+  const [balance, seq] = [after.balance - total, (after.seq ?? 0) - booked.length]
+  return items.map(item => ({ ...item, seq: seq + item.seq, at, balance_after: balance + item.balance_after }))
+}
+
+/** Counted from what the account will be: `seq` and `balance_after` are what is to be added. */
+function relative(booked: readonly Booked[]) {
+  let [total, lowest, highest] = [0, 0, 0]
+  const items = booked.map(({ entry, taken }, at) => {
+    total += entry.micros
+    lowest = Math.min(lowest, total)
+    highest = Math.max(highest, total)
+    const room = entry.kind === 'hold' && taken ? { room: taken.key } : {}
+    return { ...entry, ...room, seq: at + 1, balance_after: total }
+  })
+  return { items, total, lowest, highest }
+}
+
+/** Notes are people's: nothing in them is taken for an expression. */
+const placed = (items: readonly object[], now: number) => ({
+  $map: {
+    input: { $literal: items },
+    in: {
+      ...Object.fromEntries(MEMBERS.map(name => [name, `$$this.${name}`])),
+      seq: { $add: [{ $ifNull: ['$seq', 0] }, '$$this.seq'] },
+      at: now,
+      balance_after: { $add: ['$balance', '$$this.balance_after'] },
+    },
+  },
+})
+
+const MEMBERS = ['entry', 'kind', 'micros', 'otp_id', 'delivery_id', 'note', 'room']
+
+interface Taking {
+  key: string
+  micros: number
+  most: number
+}
+
+function roomsOf(booked: readonly Booked[]): Taking[] {
+  const rooms = new Map<string, Taking>()
+  for (const { taken } of booked) {
+    if (!taken) continue
+    const { key, micros, most } = taken
+    const sum = rooms.get(key)
+    rooms.set(key, { key, micros: (sum?.micros ?? 0) + micros, most: Math.min(sum?.most ?? most, most) })
+  }
+  return [...rooms.values()]
+}
+
+/** The first of a day finds none there. */
+function fits({ key, micros, most }: Taking, account: Writing['account']): [string, object][] {
+  if (micros <= 0) return []
+  const isFirst = account !== null && account.spent?.[key] === undefined
+  return [[`spent.${key}`, isFirst ? { $exists: false } : { $lte: most - micros }]]
+}
+
+const added = (key: string, micros: number) => ({
+  $max: [0, { $add: [{ $ifNull: [`$spent.${key}`, 0] }, micros] }],
+})
