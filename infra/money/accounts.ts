@@ -7,6 +7,7 @@ import type { Logger } from '../log.ts'
 import type { CountersignStore } from '../store/collections.ts'
 import type { Company } from '../tenancy/documents.ts'
 import { Unavailable } from '../unavailable.ts'
+import { waitingItems } from './batches.ts'
 import { type Booked, book, type Entered, entered, type Known, takenBy, type Wanted, writing } from './booking.ts'
 import type { Account, Entry } from './documents.ts'
 import { movingOn } from './moving.ts'
@@ -57,7 +58,7 @@ export function accounting({ store, clock, log }: AccountParts): Accounts {
     ])
     if (names.length === 0) return NOTHING_KNOWN
     const found = await ledger.find({ entry: { $in: names } }, { sort: { entry: 1 }, limit: names.length })
-    return new Map([...(account.waiting ?? []), ...found].map(item => [item.entry, item]))
+    return new Map([...waitingItems(account), ...found].map(item => [item.entry, item]))
   }
 
   async function write(
@@ -66,8 +67,10 @@ export function accounting({ store, clock, log }: AccountParts): Accounts {
     read: { account: Company | null; rev?: number },
   ): Promise<boolean> {
     const now = clock.now()
-    const { filter, update } = writing(company_id, booked, { ...read, now })
-    const after = await companies.modify(filter, update)
+    const after = await moving.along(company_id, gone => {
+      const { filter, update } = writing(company_id, booked, { ...read, gone, now })
+      return companies.modify(filter, update)
+    })
     if (after) moving.soon(company_id, entered(booked, after, now))
     return after !== null
   }
@@ -90,8 +93,7 @@ export function accounting({ store, clock, log }: AccountParts): Accounts {
   return {
     enter: (company_id, entry, room) => enter({ company_id, entry, room }),
     async knows(company_id, entry) {
-      const { waiting = [] } = await accountOf(company_id)
-      if (waiting.some(item => item.entry === entry)) return true
+      if (waitingItems(await accountOf(company_id)).some(item => item.entry === entry)) return true
       return (await ledger.find({ entry }, { sort: { entry: 1 }, limit: 1 })).length > 0
     },
     balance: async company_id => (await companies.get([company_id])).get(company_id)?.balance ?? 0,

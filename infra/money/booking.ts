@@ -2,7 +2,8 @@
 // its filter sees to it that all of it still fits: entries of other processes in between cost nobody a second try, as long as they do.
 import type { Filter, Pipeline } from '../store/docs.ts'
 import type { Company } from '../tenancy/documents.ts'
-import type { Account, Entry, LedgerItem } from './documents.ts'
+import { packed, waitingWithout } from './batches.ts'
+import type { Account, Batch, Entry, LedgerItem } from './documents.ts'
 import { isPast, type Room } from './room.ts'
 
 /** `short`: the balance is too small for it, or so large that nobody could count on. `capped`: there is no room for it. */
@@ -62,15 +63,17 @@ export interface Writing {
   rev?: number
   /** As it was read; null when it was not. */
   account: Pick<Account, 'spent'> | null
+  /** The first numbers of batches that need wait no longer. */
+  gone: readonly number[]
   now: number
 }
 
 export function writing(
   company_id: string,
   booked: readonly Booked[],
-  { rev, account, now }: Writing,
+  { rev, account, gone, now }: Writing,
 ): { filter: Filter<Company>; update: Pipeline } {
-  const { items, total, lowest, highest } = relative(booked)
+  const { total, lowest, highest, entries } = counted(booked)
   const rooms = roomsOf(booked)
   const past = Object.keys(account?.spent ?? {}).filter(key => isPast(key, now))
   const filter: Filter<Company> = {
@@ -79,10 +82,13 @@ export function writing(
     ...(rev === undefined ? {} : { rev }),
     ...Object.fromEntries(rooms.flatMap(room => fits(room, account))),
   }
+  const seq = { $ifNull: ['$seq', 0] }
+  // As text it is never taken for an expression, whatever is in people's notes.
+  const batch = { seq: { $add: [seq, 1] }, balance: '$balance', at: now, entries: { $literal: entries } }
   const $set = {
     balance: { $add: ['$balance', total] },
-    seq: { $add: [{ $ifNull: ['$seq', 0] }, booked.length] },
-    waiting: { $concatArrays: [{ $ifNull: ['$waiting', []] }, placed(items, now)] },
+    seq: { $add: [seq, booked.length] },
+    waiting: { $concatArrays: [waitingWithout(gone), [batch]] },
     behind_at: { $ifNull: ['$behind_at', now] },
     ...(rev === undefined ? {} : { rev: rev + 1 }),
     ...Object.fromEntries(rooms.map(({ key, micros }) => [`spent.${key}`, added(key, micros)])),
@@ -93,40 +99,25 @@ export function writing(
   }
 }
 
-/** The items as they were entered, given the account after. */
-export function entered(booked: readonly Booked[], after: Pick<Account, 'balance' | 'seq'>, at: number): LedgerItem[] {
-  const { items, total } = relative(booked)
-  const [balance, seq] = [after.balance - total, (after.seq ?? 0) - booked.length]
-  return items.map(item => ({ ...item, seq: seq + item.seq, at, balance_after: balance + item.balance_after }))
+/** As it was entered, given the account after. */
+export function entered(booked: readonly Booked[], after: Pick<Account, 'balance' | 'seq'>, at: number): Batch {
+  const { total, entries } = counted(booked)
+  return { seq: (after.seq ?? 0) - booked.length + 1, balance: after.balance - total, at, entries }
 }
 
-/** Counted from what the account will be: `seq` and `balance_after` are what is to be added. */
-function relative(booked: readonly Booked[]) {
+/** How far the balance goes up and down on the way, and where it ends. */
+function counted(booked: readonly Booked[]) {
   let [total, lowest, highest] = [0, 0, 0]
-  const items = booked.map(({ entry, taken }, at) => {
+  for (const { entry } of booked) {
     total += entry.micros
     lowest = Math.min(lowest, total)
     highest = Math.max(highest, total)
-    const room = entry.kind === 'hold' && taken ? { room: taken.key } : {}
-    return { ...entry, ...room, seq: at + 1, balance_after: total }
-  })
-  return { items, total, lowest, highest }
+  }
+  const entries = packed(
+    booked.map(({ entry, taken }) => ({ entry, ...(entry.kind === 'hold' && taken ? { room: taken.key } : {}) })),
+  )
+  return { total, lowest, highest, entries }
 }
-
-/** Notes are people's: nothing in them is taken for an expression. */
-const placed = (items: readonly object[], now: number) => ({
-  $map: {
-    input: { $literal: items },
-    in: {
-      ...Object.fromEntries(MEMBERS.map(name => [name, `$$this.${name}`])),
-      seq: { $add: [{ $ifNull: ['$seq', 0] }, '$$this.seq'] },
-      at: now,
-      balance_after: { $add: ['$balance', '$$this.balance_after'] },
-    },
-  },
-})
-
-const MEMBERS = ['entry', 'kind', 'micros', 'otp_id', 'delivery_id', 'note', 'room']
 
 interface Taking {
   key: string

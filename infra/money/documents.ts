@@ -25,12 +25,22 @@ export interface LedgerItem extends Entry {
   room?: string
 }
 
+/** Entries that were entered together: what the first of them found, and all of them as text (batches.ts). */
+export interface Batch {
+  /** Of the first. */
+  seq: number
+  /** Before it. */
+  balance: number
+  at: number
+  entries: string
+}
+
 /** What a company's document says of its money. The balance and the entries that led to it change in one write; entries wait here
  *  until they are in the ledger: all that was ever entered is in one of the two. */
 export interface Account {
   balance: number
   seq?: number
-  waiting?: LedgerItem[]
+  waiting?: Batch[]
   /** Since when some have been waiting, as far as is known: they move on within moments, or were left by a process that died. */
   behind_at?: number
   /** What was spent below caps, by `roomKey`. */
@@ -66,11 +76,3 @@ export const voidOf = (otp_id: string, delivery_id: string, micros: number): Ent
   ...refundOf(otp_id, delivery_id, micros),
   kind: 'void',
 })
-
-/** A company begins with this; its first entry, if there is one, is in it from the start. */
-export const opened = (company_id: string, balance: number, at: number): Account => {
-  const entry = `credit:opening:${company_id}`
-  const none = { otp_id: null, delivery_id: null, note: 'opening balance' }
-  const first: LedgerItem = { entry, kind: 'credit', micros: balance, ...none, seq: 1, at, balance_after: balance }
-  return balance === 0 ? { balance, seq: 0, waiting: [] } : { balance, seq: 1, waiting: [first], behind_at: at }
-}

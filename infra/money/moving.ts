@@ -1,11 +1,13 @@
 // Entries on their way from the company's document, where they were entered, to the ledger, where they stay. Whoever entered them moves
-// them in the background; the rest, left by a process that died, is moved by the sweeper.
+// them in the background; the rest, left by a process that died, is moved by the sweeper. Of a busy company's document they are taken
+// with whatever is entered next: every write of its own would be in the way of others'.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { partitionOf } from '../otps/partition.ts'
 import type { Docs, Pipeline } from '../store/docs.ts'
 import type { Company } from '../tenancy/documents.ts'
-import { type LedgerDoc, type LedgerItem, ledgerId } from './documents.ts'
+import { itemsOf, waitingWithout } from './batches.ts'
+import { type Batch, type LedgerDoc, type LedgerItem, ledgerId } from './documents.ts'
 
 export interface MovingParts {
   companies: Pick<Docs<Company>, 'change'>
@@ -17,45 +19,85 @@ export interface MovingParts {
 /** Past any call's patience: a hold without a delivery by then never gets one. */
 export const CHECK_AFTER_MS = 60_000
 
+interface Desk {
+  /** The first numbers of batches that are in the ledger, and still with the company. */
+  gone: number[]
+  /** How many are writing to the company. */
+  writers: number
+}
+
 export function movingOn({ companies, ledger, clock, log }: MovingParts) {
   const moving = new Set<Promise<void>>()
+  const desks = new Map<string, Desk>()
+  const deskOf = (company_id: string): Desk => {
+    const desk = desks.get(company_id) ?? { gone: [], writers: 0 }
+    desks.set(company_id, desk)
+    return desk
+  }
 
-  /** In the ledger first: what a crash leaves in both is counted once. Numbers are given in order, so that of those between two of
-   *  them that were waiting none was entered since. */
-  async function move(_id: string, items: readonly LedgerItem[], since: unknown): Promise<void> {
-    const [first, last] = [items[0], items.at(-1)]
-    if (!first || !last) return
-    await ledger.insert(items.map(item => written(_id, item)))
-    await companies.change([{ _id, update: without(first.seq, last.seq, since) }])
+  /** In the ledger first: what a crash leaves in both is counted once. */
+  async function toLedger(company_id: string, batches: readonly Batch[]): Promise<number[]> {
+    if (batches.length > 0) await ledger.insert(batches.flatMap(itemsOf).map(item => written(company_id, item)))
+    return batches.map(({ seq }) => seq)
+  }
+
+  /** Nobody is there to take them along. */
+  async function tidy(company_id: string): Promise<void> {
+    const { gone, writers } = deskOf(company_id)
+    if (writers > 0) return
+    desks.delete(company_id)
+    if (gone.length > 0) await companies.change([{ _id: company_id, update: without(gone, '$behind_at') }])
+  }
+
+  function inBackground(company_id: string, work: () => Promise<void>): void {
+    const moved = work()
+      .catch(error => log.warn({ err: error, company_id }, 'ledger.behind'))
+      .finally(() => moving.delete(moved))
+    moving.add(moved)
   }
 
   return {
+    /** Around a write to the company that takes `gone` from it; null when it was not written. */
+    async along(
+      company_id: string,
+      write: (gone: readonly number[]) => Promise<Company | null>,
+    ): Promise<Company | null> {
+      const desk = deskOf(company_id)
+      const gone = desk.gone.splice(0)
+      desk.writers += 1
+      let after: Company | null = null
+      try {
+        after = await write(gone)
+        return after
+      } finally {
+        desk.writers -= 1
+        if (after === null) {
+          desk.gone.push(...gone)
+          inBackground(company_id, () => tidy(company_id))
+        }
+      }
+    },
     /** What was entered just now, in the background. */
-    soon(company_id: string, items: readonly LedgerItem[]): void {
-      const moved = move(company_id, items, '$behind_at')
-        .catch(error => log.warn({ err: error, company_id }, 'ledger.behind'))
-        .finally(() => moving.delete(moved))
-      moving.add(moved)
+    soon(company_id: string, batch: Batch): void {
+      inBackground(company_id, async () => {
+        const gone = await toLedger(company_id, [batch])
+        deskOf(company_id).gone.push(...gone)
+        await tidy(company_id)
+      })
     },
     /** All that waits. What others are moving at this moment is seen to twice, and counts once. */
     async rest({ _id, waiting = [] }: Company): Promise<void> {
-      await move(_id, waiting, clock.now())
+      const gone = await toLedger(_id, waiting)
+      if (gone.length > 0) await companies.change([{ _id, update: without(gone, clock.now()) }])
     },
-    settled: async (): Promise<void> => void (await Promise.all(moving)),
+    settled: async (): Promise<void> => {
+      while (moving.size > 0) await Promise.all(moving)
+    },
   }
 }
 
-const without = (first: number, last: number, since: unknown): Pipeline => [
-  {
-    $set: {
-      waiting: {
-        $filter: {
-          input: { $ifNull: ['$waiting', []] },
-          cond: { $or: [{ $lt: ['$$this.seq', first] }, { $gt: ['$$this.seq', last] }] },
-        },
-      },
-    },
-  },
+const without = (gone: readonly number[], since: unknown): Pipeline => [
+  { $set: { waiting: waitingWithout(gone) } },
   { $set: { behind_at: { $cond: [{ $eq: [{ $size: '$waiting' }, 0] }, '$$REMOVE', since] } } },
 ]
 

@@ -2,9 +2,11 @@
 //   the ledger    no number missing, every balance that of the one before plus the entry, the last one the company's
 //   deliveries    each that was paid for has its hold; each that failed has it back, or is about to
 //   holds         each was for a delivery, or is back, or is about to be looked at
+//   caps          each has counted the holds that took room there, and did not come back
 import type { OtpDoc } from '../otps/documents.ts'
 import type { CountersignStore } from '../store/collections.ts'
 import { everyOne } from '../store/every.ts'
+import { waitingItems } from './batches.ts'
 import { type LedgerItem, ledgerId } from './documents.ts'
 
 export interface Reconciliation {
@@ -20,15 +22,16 @@ const MOST_PROBLEMS = 100
 export async function reconcile(store: CountersignStore, company_id: string): Promise<Reconciliation> {
   const company = (await store.docs('companies').get([company_id])).get(company_id)
   if (!company) throw new Error(`there is no company ${company_id}`)
-  const { balance, seq = 0, waiting = [] } = company
+  const { balance, seq = 0 } = company
   const problems: string[] = []
 
   // The company first: what leaves it for the ledger meanwhile is then seen twice, and counted once.
-  const items = new Map<number, LedgerItem & { check_at?: number }>(waiting.map(item => [item.seq, item]))
+  const items = new Map<number, LedgerItem & { check_at?: number }>(waitingItems(company).map(item => [item.seq, item]))
   const last = ledgerId(company_id, seq)
   for await (const item of everyOne(store.docs('ledger'), { company_id }))
     if (item._id <= last) items.set(item.seq, item)
   const { sum } = chained(items, { balance, seq }, problems)
+  capped(items, company.spent ?? {}, problems)
 
   const names = new Map([...items.values()].map(item => [item.entry, item]))
   const paid = new Set<string>()
@@ -69,6 +72,21 @@ function chained(
   return { sum }
 }
 
+function capped(
+  items: ReadonlyMap<number, LedgerItem>,
+  spent: Readonly<Record<string, number>>,
+  problems: string[],
+): void {
+  const rooms = new Map([...items.values()].map(({ entry, room }) => [entry, room]))
+  const taken = new Map<string, number>()
+  for (const { kind, delivery_id, micros } of items.values()) {
+    const key = kind === 'credit' ? undefined : rooms.get(`hold:${delivery_id}`)
+    if (key !== undefined) taken.set(key, (taken.get(key) ?? 0) - micros)
+  }
+  for (const [key, micros] of Object.entries(spent))
+    if (micros !== (taken.get(key) ?? 0)) problems.push(`cap ${key} has counted ${micros}, not ${taken.get(key) ?? 0}`)
+}
+
 type Paid = OtpDoc['context']['deliveries'][number]
 
 function troubleWith(otp: OtpDoc, { delivery_id, micros, status }: Paid, names: ReadonlyMap<string, LedgerItem>) {
@@ -93,6 +111,6 @@ async function lookAgain(
   const company = (await store.docs('companies').get([company_id])).get(company_id)
   const entry = { $in: [`hold:${delivery_id}`, `back:${delivery_id}`] }
   const entered = await store.docs('ledger').find({ entry }, { sort: { entry: 1 }, limit: 2 })
-  const waiting = (company?.waiting ?? []).filter(item => item.delivery_id === delivery_id)
+  const waiting = (company ? waitingItems(company) : []).filter(item => item.delivery_id === delivery_id)
   return troubleWith(otp, delivery, new Map([...waiting, ...entered].map(item => [item.entry, item])))
 }

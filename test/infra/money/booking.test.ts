@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { itemsOf } from '../../../infra/money/batches.ts'
 import { book, entered, type Wanted } from '../../../infra/money/booking.ts'
 import { type Entry, holdOf, keepOf, refundOf } from '../../../infra/money/documents.ts'
 
@@ -23,7 +24,7 @@ describe('booking', () => {
         const wanted = all.map(({ name, micros }) => ({ entry: credit(String(name), micros) }))
         const { booked, answers } = book({ balance }, wanted, new Map([['credit:3', {}]]))
         const after = booked.reduce((sum, { entry }) => sum + entry.micros, balance)
-        const items = entered(booked, { balance: after, seq: 7 + booked.length }, 0)
+        const items = itemsOf(entered(booked, { balance: after, seq: 7 + booked.length }, 0))
         let now = balance
         for (const [at, item] of items.entries()) {
           now += item.micros

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { hashApiKey } from '../../../infra/keys.ts'
-import { opened } from '../../../infra/money/documents.ts'
+import { opened } from '../../../infra/money/batches.ts'
 import type { CountersignStore } from '../../../infra/store/collections.ts'
 import { applyBootstrap, readBootstrap } from '../../../infra/tenancy/bootstrap.ts'
 import { tenancy } from '../../../infra/tenancy/tenancy.ts'
