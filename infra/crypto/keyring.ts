@@ -10,9 +10,26 @@ import { deriveToken, type TokenOf } from './token.ts'
 
 export { Unsealable }
 
+/** The one reason not to open that can be put right: its key is not configured, or no more. */
+export class MissingKey extends Unsealable {
+  override name = 'MissingKey'
+  readonly keyId: string
+
+  constructor(keyId: string) {
+    super(`no data key has the id "${keyId}"`)
+    this.keyId = keyId
+  }
+}
+
 /** A verification was started with a code secret that is no longer configured. */
 export class UnknownSecret extends Error {
   override name = 'UnknownSecret'
+  readonly keyId: string
+
+  constructor(keyId: string) {
+    super(`no code secret has the id "${keyId}"`)
+    this.keyId = keyId
+  }
 }
 
 export interface Keyring {
@@ -52,7 +69,7 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
       .digest('base64url')
   const codeSecret = (id: string): Buffer => {
     const secret = keys.codeSecrets.find(candidate => candidate.id === id)
-    if (!secret) throw new UnknownSecret(`no code secret has the id "${id}"`)
+    if (!secret) throw new UnknownSecret(id)
     return secret.key
   }
   return {
@@ -61,7 +78,7 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
     unseal(sealed, context) {
       const id = keyIdOf(sealed)
       const key = data.find(candidate => candidate.id === id)
-      if (!key) throw new Unsealable(`no data key has the id "${id}"`)
+      if (!key) throw new MissingKey(id)
       return unseal(sealed, context, key.sealing)
     },
     isCurrent: sealed => keyIdOf(sealed) === current.id,

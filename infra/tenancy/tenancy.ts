@@ -1,9 +1,10 @@
 // Reads tenants for the services: settings resolved, configs and secrets opened. Nothing is kept: caches are their users'.
-// What was sealed with a key that is gone is left out: an app loses a provider by it, not all of them.
+// What was sealed with a key that is gone is left out: an app loses a provider by it, not all of them. Which ones is said
+// beside: they are there, and will do again once the key is back.
 import type { Channel } from '../../machines/channels.ts'
 import type { SavedEndpoint } from '../../machines/endpoint.ts'
 import type { AppSettings } from '../../machines/settings.ts'
-import type { Keyring } from '../crypto/keyring.ts'
+import { type Keyring, MissingKey, Unsealable } from '../crypto/keyring.ts'
 import { openedOrNull } from '../crypto/opened.ts'
 import type { CountersignStore } from '../store/collections.ts'
 import {
@@ -36,12 +37,20 @@ export interface TenantWebhook {
   secrets: { id: string; state: WebhookSecretState; secret: string; expires_at: number | null }[]
 }
 
+/** There, and not to be used while its key is missing. */
+export type UnreadableProvider = Pick<TenantProvider, 'name' | 'channel'> & { problem: MissingKey }
+
+export interface Setups {
+  /** In the order they are to be tried. */
+  providers: TenantProvider[]
+  unreadable: UnreadableProvider[]
+}
+
 export interface Tenancy {
   /** A revoked key is no key. */
   keyByHash(hash: string): Promise<ApiKey | null>
   app(id: string): Promise<TenantApp | null>
-  /** In the order they are to be tried. */
-  providers(appId: string, channel?: Channel): Promise<TenantProvider[]>
+  setups(appId: string, channel?: Channel): Promise<Setups>
   webhook(appId: string): Promise<TenantWebhook | null>
 }
 
@@ -66,17 +75,21 @@ export const tenancy = ({
     return { id, company_id, name, settings: resolveSettings(settings) }
   },
 
-  async providers(appId, channel) {
+  async setups(appId, channel) {
     const page = { sort: { position: 1, _id: 1 }, limit: MOST_PROVIDERS } as const
     const stored = await store.docs('providers').find({ app_id: appId }, page)
-    return stored
-      .filter(provider => channel === undefined || provider.channel === channel)
-      .flatMap(({ _id, app_id, name, channel, type, config }) => {
-        const opened = openedOrNull(keyring, config, providerContext(_id))
-        if (opened === null) return []
-        const written: unknown = JSON.parse(opened)
-        return [{ app_id, name, channel, ...resolveProvider(type, written) }]
-      })
+    const setups: Setups = { providers: [], unreadable: [] }
+    for (const { _id, app_id, name, channel: its, type, config } of stored) {
+      if (channel !== undefined && its !== channel) continue
+      try {
+        const written: unknown = JSON.parse(keyring.unseal(config, providerContext(_id)))
+        setups.providers.push({ app_id, name, channel: its, ...resolveProvider(type, written) })
+      } catch (error) {
+        if (!(error instanceof Unsealable)) throw error
+        if (error instanceof MissingKey) setups.unreadable.push({ name, channel: its, problem: error })
+      }
+    }
+    return setups
   },
 
   async webhook(appId) {

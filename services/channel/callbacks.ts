@@ -6,8 +6,9 @@ import type { Context } from 'koa'
 import { type Cache, cached } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config.ts'
+import { isKeyProblem, KEY_AWAITED_MS, type KeyProblem, tellingUnopened } from '../../infra/crypto/unopened.ts'
 import { readBytes } from '../../infra/http/body.ts'
-import { httpException, problem } from '../../infra/http/problem.ts'
+import { httpException, type Problem, problem } from '../../infra/http/problem.ts'
 import type { Logger } from '../../infra/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { PROVIDER_NAME, type ProviderType } from '../../infra/tenancy/providers.ts'
@@ -18,7 +19,7 @@ import { intake } from './intake.ts'
 import { BadCallback, BadSignature, type Callback, type Heard, type Provider } from './provider.ts'
 
 export interface CallbackParts {
-  tenancy: Pick<Tenancy, 'providers'>
+  tenancy: Pick<Tenancy, 'setups'>
   build: Build
   pass: Hear
   clock: Clock
@@ -49,11 +50,16 @@ export function callbackRouter(parts: CallbackParts): Router {
   const setups = knownProviders(parts)
   const maxBytes = Math.max(http.maxBodyBytes, LEAST_LIMIT_BYTES)
   const watch = intake(INTAKE, clock)
+  const unopened = tellingUnopened({ log, clock })
   let inHand = 0
 
   async function find({ app_id = '', name = '' }: Record<string, string | undefined>): Promise<Known | null> {
     if (!APP_ID.test(app_id) || !PROVIDER_NAME.test(name)) return null
-    return (await setups.get(app_id)).get(name) ?? null
+    const found = (await setups.get(app_id)).get(name) ?? null
+    if (!isKeyProblem(found)) return found
+    // A vendor that is told 401 may never say it again, and this one may well be right.
+    unopened(found, { app_id, provider: name })
+    throw later(KEY_AWAITED_MS)
   }
 
   async function take(ctx: Context, body: Uint8Array): Promise<void> {
@@ -89,8 +95,7 @@ export function callbackRouter(parts: CallbackParts): Router {
   }
 
   async function inTurn(work: () => Promise<void>): Promise<void> {
-    if (inHand >= MOST_AT_ONCE)
-      throw problem('ServiceUnavailableError', { detail: 'Call again later.', headers: { 'Retry-After': '1' } })
+    if (inHand >= MOST_AT_ONCE) throw later(1_000)
     inHand += 1
     try {
       await work()
@@ -117,20 +122,26 @@ export function callbackRouter(parts: CallbackParts): Router {
   return router
 }
 
-function knownProviders({ tenancy, build, clock }: CallbackParts): Cache<Map<string, Known>> {
-  const load = async (app_id: string): Promise<Map<string, Known>> => {
-    const setups = await tenancy.providers(app_id)
-    return new Map(
-      setups.flatMap(setup => {
-        const { name, type } = setup
-        // The sandbox plays its receipts itself.
-        const provider = type === 'sandbox' ? null : build(setup)
-        return provider ? [[name, { app_id, name, type, provider }] as const] : []
-      }),
-    )
+function knownProviders({ tenancy, build, clock }: CallbackParts): Cache<Map<string, Known | KeyProblem>> {
+  const load = async (app_id: string): Promise<Map<string, Known | KeyProblem>> => {
+    const { providers, unreadable } = await tenancy.setups(app_id)
+    const known = new Map<string, Known | KeyProblem>(unreadable.map(({ name, problem }) => [name, problem]))
+    for (const setup of providers) {
+      const { name, type } = setup
+      // The sandbox plays its receipts itself.
+      const provider = type === 'sandbox' ? null : build(setup)
+      if (provider) known.set(name, { app_id, name, type, provider })
+    }
+    return known
   }
   return cached(load, { ...SETUPS, clock })
 }
+
+const later = (ms: number): Problem =>
+  problem('ServiceUnavailableError', {
+    detail: 'Call again later.',
+    headers: { 'Retry-After': String(Math.ceil(ms / 1000)) },
+  })
 
 /** The address as the vendor has it; without a `PUBLIC_URL`, as it says it has it. */
 function callbackOf(ctx: Context, publicUrl: string | null, body: Uint8Array): Callback | null {

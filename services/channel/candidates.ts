@@ -2,7 +2,7 @@
 // is made once and kept while its setup stays as it is: it may hold connections.
 import { cached } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
-import type { Tenancy } from '../../infra/tenancy/tenancy.ts'
+import type { Tenancy, UnreadableProvider } from '../../infra/tenancy/tenancy.ts'
 import type { Channel } from '../../machines/channels.ts'
 import { type Candidate, isAnswer } from './attempt.ts'
 import type { Build } from './build.ts'
@@ -10,7 +10,7 @@ import type { Errand, Provider } from './provider.ts'
 
 export interface CandidateParts {
   channel: Channel
-  tenancy: Pick<Tenancy, 'providers'>
+  tenancy: Pick<Tenancy, 'setups'>
   sandbox: Provider
   build: Build
   clock: Clock
@@ -20,12 +20,21 @@ export interface Candidates {
   of(errand: Errand): Promise<readonly Candidate[]>
   /** All of an app's on this channel. */
   ofApp(app_id: string): Promise<readonly Candidate[]>
+  /** Rejects with a key problem where there are none and there would be: a delivery waits for the key, and does not fail. */
+  expectSome(errand: Errand): Promise<void>
   close(): void
 }
+
+const NOBODY_HIDDEN: Loaded = { candidates: [], unreadable: [] }
 
 /** Changed or removed providers are noticed within this. */
 const FOR_MS = 5_000
 const MOST = 10_000
+
+interface Loaded {
+  candidates: readonly Candidate[]
+  unreadable: readonly UnreadableProvider[]
+}
 
 /** As it was made, and what of. */
 interface Made {
@@ -38,8 +47,8 @@ export function choosing({ channel, tenancy, sandbox, build, clock }: CandidateP
   /** By app. */
   const kept = new Map<string, Made[]>()
 
-  async function load(app_id: string): Promise<readonly Candidate[]> {
-    const setups = await tenancy.providers(app_id, channel)
+  async function load(app_id: string): Promise<Loaded> {
+    const { providers: setups, unreadable } = await tenancy.setups(app_id, channel)
     const before = kept.get(app_id) ?? []
     const now = setups.flatMap(setup => {
       const text = JSON.stringify(setup)
@@ -52,7 +61,7 @@ export function choosing({ channel, tenancy, sandbox, build, clock }: CandidateP
     kept.set(app_id, now)
     for (const { candidate } of before.filter(one => !now.includes(one))) candidate.provider.close?.()
     if (kept.size > MOST) dismiss(kept.keys().next().value as string)
-    return now.map(({ candidate }) => candidate)
+    return { candidates: now.map(({ candidate }) => candidate), unreadable }
   }
 
   function dismiss(app_id: string): void {
@@ -63,10 +72,14 @@ export function choosing({ channel, tenancy, sandbox, build, clock }: CandidateP
   const live = cached(load, { forMs: FOR_MS, most: MOST, clock })
 
   return {
-    ofApp: live.get,
+    ofApp: async app_id => (await live.get(app_id)).candidates,
+    async expectSome({ otp: { mode, app_id } }) {
+      const { candidates, unreadable } = mode === 'test' ? NOBODY_HIDDEN : await live.get(app_id)
+      if (candidates.length === 0 && unreadable[0]) throw unreadable[0].problem
+    },
     async of(errand) {
       const { mode, app_id } = errand.otp
-      const all = mode === 'test' ? inbox : await live.get(app_id)
+      const all = mode === 'test' ? inbox : (await live.get(app_id)).candidates
       const chatty = isAnswer(errand) ? all.filter(({ provider }) => provider.reply) : []
       return chatty.length > 0 ? chatty : all
     },

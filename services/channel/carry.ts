@@ -52,6 +52,7 @@ const LONGEST_PATIENCE_MS = 5_000
 export function carrying({ claims, candidates, gates, render, attempt, tell, clock, log, policy }: CarryParts): Carry {
   async function onward(errand: Errand, stale: string | null, journey: Journey): Promise<Outcome | null> {
     const all = await candidates.of(errand)
+    if (stale === null && all.length === 0) await candidates.expectSome(errand)
     if (!journey.first || stale !== null) await look(errand, journey)
     const { past } = journey
     const providers = all.map(candidate => standing(candidate, journey))

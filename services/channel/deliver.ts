@@ -2,6 +2,7 @@
 // verification as it is now, not as it was when the message was written, and looks again before every call.
 import { type Delivered, dead, done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
+import { isKeyProblem, KEY_AWAITED_MS, type KeyProblem, tellingUnopened } from '../../infra/crypto/unopened.ts'
 import type { Logger } from '../../infra/log.ts'
 import type { DeliverBody, OtpDoc, ThankBody } from '../../infra/otps/documents.ts'
 import type { Docs } from '../../infra/store/docs.ts'
@@ -24,6 +25,8 @@ export interface DeliverParts {
 const RETRY_MS = 1_000
 
 export function delivering({ otps, carry, thank, clock, log }: DeliverParts): (message: Delivered) => Promise<Outcome> {
+  const unopened = tellingUnopened({ log, clock })
+
   async function deliver({ otp_id, delivery_id, live }: DeliverBody, attempt: number): Promise<Outcome> {
     const crowded = live && (await carry.crowded(live))
     if (crowded) return crowded
@@ -48,11 +51,18 @@ export function delivering({ otps, carry, thank, clock, log }: DeliverParts): (m
     }
   }
 
+  /** It waits for the key as long as the verification lives, and fails with it. A word of thanks waits for nothing. */
+  function keyIsGone(error: KeyProblem, asked: DeliverBody | ThankBody): Outcome {
+    unopened(error, { otp_id: asked.otp_id })
+    return 'approved' in asked ? done() : retry(KEY_AWAITED_MS)
+  }
+
   return async ({ body, attempt }) => {
     const asked = body as DeliverBody | ThankBody
     try {
       return await ('approved' in asked ? thank(asked) : deliver(asked, attempt))
     } catch (error) {
+      if (isKeyProblem(error)) return keyIsGone(error, asked)
       if (!(error instanceof Unavailable)) throw error
       log.warn({ err: error, ...asked }, 'delivery.postponed')
       return retry(RETRY_MS)

@@ -8,8 +8,10 @@ import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { tellingUnopened } from '../../infra/crypto/unopened.ts'
 import { readJson } from '../../infra/http/body.ts'
 import { httpException, problem } from '../../infra/http/problem.ts'
+import type { Logger } from '../../infra/log.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Tenancy } from '../../infra/tenancy/tenancy.ts'
@@ -32,6 +34,7 @@ export interface RouterParts {
   otps: Pick<Docs<OtpDoc>, 'get'>
   keyring: Pick<Keyring, 'seal' | 'unseal'>
   clock: Pick<Clock, 'now'>
+  log: Pick<Logger, 'error'>
   http: Pick<Config['http'], 'maxBodyBytes' | 'maxInFlight' | 'trustedProxies'>
 }
 
@@ -48,8 +51,9 @@ export function apiRouter(parts: RouterParts): Router {
   const identify = identifying({ tenancy, clock, maxLookups: http.maxInFlight })
   const devices = deviceRules({ tenancy, clock })
   const call = calls({ keyring, clock, addressOf: clientAddress(http.trustedProxies) })
-  const respond = answering(keyring)
-  const status = statusOf(parts)
+  const unopened = tellingUnopened(parts)
+  const respond = answering({ keyring, unopened })
+  const status = statusOf({ ...parts, unopened })
   const room = capacity(http.maxInFlight)
 
   const admit = async (ctx: Context, kinds: readonly KeyKind[]): Promise<Identity> => {

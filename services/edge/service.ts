@@ -5,6 +5,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
+import type { Logger } from '../../infra/log.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import { tenancy } from '../../infra/tenancy/tenancy.ts'
 import { referenceRouter } from './docs/router.ts'
@@ -16,12 +17,13 @@ export interface EdgeParts {
   store: CountersignStore
   keyring: Keyring
   clock: Clock
+  log: Logger
 }
 
-export function edge({ config: { http }, broker, store, keyring, clock }: EdgeParts): Service {
+export function edge({ config: { http }, broker, store, keyring, clock, log }: EdgeParts): Service {
   const router = new Router()
   const api = apiRouter({
-    ...{ broker, keyring, clock, http },
+    ...{ broker, keyring, clock, log, http },
     tenancy: tenancy({ store, keyring }),
     otps: store.docs('otps'),
   })

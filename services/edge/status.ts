@@ -1,30 +1,28 @@
 // GET status: the one direct read of verifications. Visible to keys of the same app and mode; to others it does not exist.
 import type { Clock } from '../../infra/clock.ts'
-import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { isId } from '../../infra/ids.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Identity } from '../../machines/calls.ts'
 import { current } from '../../machines/otp.versions.ts'
 import { type StatusView, statusView } from '../../machines/view.ts'
-import { iso, openVerification } from './answers.ts'
+import { iso, type OpeningParts, withLinkIfOpen } from './answers.ts'
 import { otpNotFound } from './not-found.ts'
 import type { VerificationStatus } from './schemas.answers.ts'
 
-export interface StatusParts {
+export interface StatusParts extends OpeningParts {
   otps: Pick<Docs<OtpDoc>, 'get'>
-  keyring: Pick<Keyring, 'unseal'>
   clock: Pick<Clock, 'now'>
 }
 
 export const statusOf =
-  ({ otps, keyring, clock }: StatusParts) =>
+  ({ otps, keyring, clock, unopened }: StatusParts) =>
   async (otp_id: string, by: Identity): Promise<VerificationStatus> => {
     const doc = isId('otp', otp_id) ? (await otps.get([otp_id])).get(otp_id) : undefined
     if (!doc || doc.app_id !== by.app_id || doc.mode !== by.mode) throw otpNotFound()
     const view = statusView(current(doc), clock.now())
     return {
-      ...openVerification(keyring, view),
+      ...withLinkIfOpen({ keyring, unopened }, view),
       created_at: iso(view.created_at),
       expires_at: iso(view.expires_at),
       verified_at: isoOrNull(view.verified_at),

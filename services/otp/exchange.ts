@@ -4,8 +4,10 @@ import type { Clock } from '../../infra/clock.ts'
 import { equal } from '../../infra/crypto/compare.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { parseToken } from '../../infra/crypto/token.ts'
+import { isKeyProblem } from '../../infra/crypto/unopened.ts'
 import { atRest, inFlight } from '../../infra/otps/sealing.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
+import { step } from '../../machines/otp.step.ts'
 import type { Commit } from './commit.ts'
 import { tokenOf } from './verify.ts'
 
@@ -17,17 +19,25 @@ export const exchanging =
     const token = keyring.unseal(call.sealed_token, inFlight.token)
     const otp_id = parseToken(token)?.otpId
     if (otp_id === undefined) return { kind: 'no_such_token' }
+    let value = ''
     const committed = await commit(otp_id, call.by, {
       command: doc => {
-        const verifiedBy = doc.context.approval?.by?.key_id ?? ''
-        const genuine = equal(tokenOf(keyring, doc, verifiedBy), token)
-        return { id: command_id, type: 'token.exchange', at: clock.now(), key_id: call.by.key_id, genuine }
+        const asked = { id: command_id, type: 'token.exchange', at: clock.now(), key_id: call.by.key_id } as const
+        let genuine = true
+        try {
+          genuine = equal(tokenOf(keyring, doc, doc.context.approval?.by?.key_id ?? ''), token)
+          // Before it counts as exchanged.
+          value = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(otp_id))
+        } catch (error) {
+          // One that could not be exchanged anyway is told so, whatever became of its keys.
+          if (!isKeyProblem(error) || step(doc, { ...asked, genuine }).reply.kind === 'exchanged') throw error
+        }
+        return { ...asked, genuine }
       },
     })
     if (committed === null || 'refusal' in committed || committed.reply.kind !== 'exchanged')
       return { kind: 'no_such_token' }
     const { recipient, approval, channel } = committed.doc.context
-    const value = keyring.unseal(recipient.sealed, atRest.recipient(otp_id))
     return {
       kind: 'exchanged',
       otp_id,

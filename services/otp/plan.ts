@@ -49,9 +49,15 @@ export function planSend({ recipient: text, mode, caller, app, reputation }: Wis
 
   const { settings } = app
   const whatsapp = settings.channels.whatsapp.mode
-  const usable = usableChannels({ settings, recipient: recipient.kind, provided: app.provided(mode), whatsapp, caller })
+  const usableOf = (provided: readonly Channel[]): Channel[] =>
+    usableChannels({ settings, recipient: recipient.kind, provided, whatsapp, caller })
+  const usable = usableOf(app.provided(mode))
   const order = orderFor(settings.routing, country)
   const channel = firstUsable(order, usable)
+  const hidden = mode === 'test' ? [] : app.unreadable
+  // There is one, and it will do again once its key is back.
+  const unread = channel === undefined && hidden.find(one => firstUsable(order, usableOf([one.channel])) !== undefined)
+  if (unread) throw unread.problem
   if (channel === undefined || fated(magic, 'NoEnabledChannelError'))
     return refused(
       'NoEnabledChannelError',

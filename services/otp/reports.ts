@@ -2,6 +2,7 @@
 // command for the same load → step → save as a client's call. Said twice, it changes nothing the second time.
 import { type Delivered, dead, done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { isKeyProblem, tellingUnopened } from '../../infra/crypto/unopened.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Accounts } from '../../infra/money/accounts.ts'
 import { refundOf } from '../../infra/money/documents.ts'
@@ -30,12 +31,22 @@ const NOWHERE_TO_GO: Fresh = { usable: [], delivery_id: '', link: null, prices: 
 export const reporting = (parts: ReportParts) => {
   const { clock, log, apps, accounts, commit } = parts
   const receive = receiving(parts)
+  const unopened = tellingUnopened(parts)
 
   async function delivery(id: string, report: DeliveryReport): Promise<void> {
     const { otp_id, status } = report
-    const committed = await commit(otp_id, null, news(id, report, status === 'failed'))
+    const stays = await commit(otp_id, null, news(id, report, status === 'failed')).then(
+      committed => committed !== null && 'refusal' in committed,
+      error => keyIsGone(error, otp_id),
+    )
     // It failed all the same; it only does not go on by itself.
-    if (committed && 'refusal' in committed) await commit(otp_id, null, news(id, report, false))
+    if (stays) await commit(otp_id, null, news(id, report, false))
+  }
+
+  function keyIsGone(error: unknown, otp_id: string): true {
+    if (!isKeyProblem(error)) throw error
+    unopened(error, { otp_id })
+    return true
   }
 
   function news(id: string, { delivery_id: reported_id, status, at }: DeliveryReport, goesOn: boolean): Intent {
@@ -77,7 +88,9 @@ export const reporting = (parts: ReportParts) => {
       return done()
     } catch (error) {
       if (error instanceof Unavailable) return retry(RETRY_MS)
-      log.error({ err: error, message_id: id }, 'report.failed')
+      // Kept as a dead letter, it can be handled once the key is back.
+      if (isKeyProblem(error)) unopened(error, { message_id: id })
+      else log.error({ err: error, message_id: id }, 'report.failed')
       return dead(error instanceof Error ? error.message : String(error))
     }
   }

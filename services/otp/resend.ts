@@ -5,16 +5,17 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { atRest } from '../../infra/otps/sealing.ts'
 import type { OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
-import type { Step } from '../../machines/otp.step.ts'
+import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import { verificationAnswer } from './answers.ts'
 import type { KnownApp } from './apps.ts'
 import type { Commit } from './commit.ts'
-import { freshFor } from './fresh.ts'
+import { freshFor, usableFor } from './fresh.ts'
 import { type MessageParts, reserveMessage } from './messages.ts'
 import { abusiveAddress } from './refusals.ts'
 import type { Reputation } from './reputation.ts'
 import { NOTHING, type Reservation } from './reserve.ts'
 
+type ResendCommand = Extract<OtpCommand, { type: 'otp.resend' }>
 type ResendCall = Extract<OtpCall, { type: 'otp.resend' }>
 
 export interface ResendParts extends MessageParts {
@@ -28,19 +29,32 @@ export const resending = (parts: ResendParts) => {
   const { keyring, clock, commit } = parts
   return async (command_id: string, call: ResendCall, app: KnownApp): Promise<OtpAnswer> => {
     const committed = await commit(call.otp_id, call.by, {
-      command: async doc => ({
-        ...(await freshFor(doc.context, app, parts)),
-        id: command_id,
-        type: 'otp.resend',
-        at: clock.now(),
-        named: call.channel,
-      }),
+      command: async doc => {
+        const fresh = await freshFor(doc.context, app, parts)
+        const command: ResendCommand = {
+          ...{ ...fresh, id: command_id, type: 'otp.resend', at: clock.now(), named: call.channel },
+        }
+        expectReadable(app, doc, command)
+        return command
+      },
       reserve: (next, doc) => reserveResend(app, next, doc),
     })
     return verificationAnswer(committed, clock.now())
   }
 
+  /** What has nowhere to go only because the key of a provider is missing is asked for again, not refused. */
+  function expectReadable(app: KnownApp, doc: OtpDoc, command: ResendCommand): void {
+    if (doc.mode === 'test' || app.unreadable.length === 0 || step(doc, command).changed) return
+    for (const { channel, problem } of app.unreadable) {
+      const usable = usableFor(doc.context, app, [...app.provided(doc.mode), channel])
+      if (step(doc, { ...command, usable }).changed) throw problem
+    }
+  }
+
   async function reserveResend(app: KnownApp, next: Step, doc: OtpDoc): Promise<Reservation> {
+    const { link } = next.saved.context
+    // The answer will show it: better found out before the resend is spent.
+    if (link && !keyring.isCurrent(link.sealed_url)) keyring.unseal(link.sealed_url, atRest.link(doc._id))
     const refusal = await addressRefusal(doc)
     return refusal ? { ...NOTHING, refusal } : reserveMessage(parts, app, next, doc)
   }

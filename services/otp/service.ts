@@ -3,6 +3,7 @@
 import type { Broker, Message } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { isKeyProblem, KEY_AWAITED_MS, tellingUnopened } from '../../infra/crypto/unopened.ts'
 import { keepingDecisions } from '../../infra/fraud/decisions.ts'
 import type { Service } from '../../infra/host.ts'
 import type { Logger } from '../../infra/log.ts'
@@ -81,6 +82,7 @@ export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): 
     return call.type === 'otp.resend' ? resend(id, call, app) : verify(id, call, app)
   }
 
+  const unopened = tellingUnopened({ log, clock })
   /** One call's trouble is its own. */
   const answer = async ({ id, body }: Message): Promise<OtpAnswer> => {
     try {
@@ -89,6 +91,10 @@ export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): 
       if (error instanceof Unavailable) {
         log.warn({ why: error.message, command_id: id }, 'call.unavailable')
         return refused('ServiceUnavailableError', UNKNOWN)
+      }
+      if (isKeyProblem(error)) {
+        unopened(error, { command_id: id, ...idOf(body as OtpCall) })
+        return refused('ServiceUnavailableError', UNOPENED, { retry_after_ms: KEY_AWAITED_MS })
       }
       log.error({ err: error, command_id: id }, 'call.failed')
       return { kind: 'broken' }
@@ -107,4 +113,7 @@ export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): 
   }
 }
 
+const idOf = (call: OtpCall) => ('otp_id' in call ? { otp_id: call.otp_id } : {})
+
+const UNOPENED = 'A key that this needs is not configured now. Nothing was changed.'
 const UNKNOWN = 'It may or may not have been executed. Retry with the same idempotency key.'

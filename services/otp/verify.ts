@@ -3,11 +3,13 @@
 import type { Clock } from '../../infra/clock.ts'
 import { equal } from '../../infra/crypto/compare.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { isKeyProblem } from '../../infra/crypto/unopened.ts'
 import { newId } from '../../infra/ids.ts'
 import { recipientIndexes } from '../../infra/otps/counting.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { atRest, inFlight } from '../../infra/otps/sealing.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
+import { type OtpCommand, step } from '../../machines/otp.step.ts'
 import type { Reply } from '../../machines/otp.ts'
 import type { KnownApp } from './apps.ts'
 import type { Commit } from './commit.ts'
@@ -15,6 +17,8 @@ import type { Limits, Taken } from './limits.ts'
 import { guessQuota, type Quota } from './quotas.ts'
 import { limited, notFound, refusalOf } from './refusals.ts'
 
+/** All but what needs a key to be known. */
+type Asked = Omit<Extract<OtpCommand, { type: 'otp.verify' }>, 'right' | 'locked_ms'>
 type VerifyCall = Extract<OtpCall, { type: 'otp.verify' }>
 
 export interface VerifyParts {
@@ -37,12 +41,24 @@ export const verifying =
     }
     let counted: Quota | null = null
 
+    /** Null when a key of it is gone and none is needed: what is over is told to be over. */
+    function opened(asked: Asked, doc: OtpDoc): { right: boolean; quota: Quota } | null {
+      try {
+        return { right: equal(codeOf(keyring, doc), given), quota: quotaOf(doc) }
+      } catch (error) {
+        if (isKeyProblem(error) && isDecided(asked, doc)) return null
+        throw error
+      }
+    }
+
     const committed = await commit(call.otp_id, call.by, {
       async command(doc) {
-        const right = equal(codeOf(keyring, doc), given)
+        const asked: Asked = { id: command_id, type: 'otp.verify', at: clock.now(), by, event_id }
+        const known = opened(asked, doc)
+        if (known === null) return blind(asked)
         // Once counted, a guess that lost a race and is made again is within the limit, which it may itself have filled.
-        const locked = counted === null ? lockedMs(await limits.look(quotaOf(doc))) : null
-        return { id: command_id, type: 'otp.verify', at: clock.now(), by, right, locked_ms: locked, event_id }
+        const locked = counted === null ? lockedMs(await limits.look(known.quota)) : null
+        return { ...asked, right: known.right, locked_ms: locked }
       },
       // Taken before the write, and for a right code as well as for a wrong one: of those that come in parallel, no more are ever
       // compared than the rule allows. Refused only when wrong, the others would still tell which was right.
@@ -80,6 +96,14 @@ async function settle(limits: Limits, quota: Quota, reply: Reply): Promise<void>
   if (reply.kind === 'verified' && reply.matched) return limits.giveBack(quota)
   const seconds = Math.max(0, ...quota.rules.map(rule => rule.seconds))
   if (!(await limits.look(quota)).granted) await limits.lock(quota, seconds * 1000)
+}
+
+const blind = (asked: Asked): OtpCommand => ({ ...asked, right: false, locked_ms: null })
+
+/** Whether any code would be told the same, and changes nothing. */
+function isDecided(asked: Asked, doc: OtpDoc): boolean {
+  const { changed, reply } = step(doc, blind(asked))
+  return !changed && reply.kind === 'refused'
 }
 
 const lockedMs = (taken: Taken): number | null => (taken.granted ? null : taken.retry_after_ms)

@@ -79,7 +79,7 @@ export async function testEdge(options: EdgeOptions = {}) {
     trustedProxies: options.trustedProxies ?? [],
   }
   const api = apiRouter({
-    ...{ clock, keyring, http },
+    ...{ clock, keyring, http, log: captured.log },
     broker: {
       request: (queue, { id, body }, budgetMs) => {
         // As a broker would carry it.

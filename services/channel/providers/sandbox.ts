@@ -7,6 +7,7 @@
 import { done, retry } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { openedOrNull } from '../../../infra/crypto/opened.ts'
 import { gather } from '../../../infra/gather.ts'
 import type { SandboxMessageDoc } from '../../../infra/otps/documents.ts'
 import { atRest, SANDBOX_SCOPE } from '../../../infra/otps/sealing.ts'
@@ -29,8 +30,11 @@ const INSERTS = { most: 500, parallel: 2 }
 export function sandbox({ messages, keyring, clock, tell }: SandboxParts): Provider {
   const keep = gather<SandboxMessageDoc, unknown>(docs => messages.insert(docs), INSERTS)
 
-  const scriptOf = ({ otp, delivery }: Errand): Script =>
-    scriptFor(keyring.unseal(otp.recipient.sealed, atRest.recipient(otp.otp_id)), otp, delivery)
+  /** Null when the recipient's key is gone: nobody knows how the play goes on, and nobody waits for its end. */
+  function scriptOf({ otp, delivery }: Errand): Script | null {
+    const recipient = openedOrNull(keyring, otp.recipient.sealed, atRest.recipient(otp.otp_id))
+    return recipient === null ? null : scriptFor(recipient, otp, delivery)
+  }
 
   return {
     // The inbox holds one message per delivery: a second one is the first.
@@ -44,7 +48,7 @@ export function sandbox({ messages, keyring, clock, tell }: SandboxParts): Provi
     },
 
     async receipts(errand, sentAt) {
-      for (const [nth, { afterMs, status }] of scriptOf(errand).receipts.entries()) {
+      for (const [nth, { afterMs, status }] of (scriptOf(errand)?.receipts ?? []).entries()) {
         const waitMs = sentAt + afterMs - clock.now()
         if (waitMs > HOLD_MS) return retry(waitMs)
         if (waitMs > 0) await new Promise<void>(resolve => clock.after(waitMs, resolve))

@@ -145,7 +145,7 @@ eachStore('applying the bootstrap file', fresh => {
   it('makes the providers exactly those listed, in that order', async () => {
     const store = await fresh()
     const sandbox = (name: string) => ({ name, type: 'sandbox', channel: 'sms' })
-    const names = async () => (await tenancy({ store, keyring }).providers('app_shop')).map(({ name }) => name)
+    const names = async () => (await tenancy({ store, keyring }).setups('app_shop')).providers.map(({ name }) => name)
     await apply(store, withApp({ providers: ['a', 'b', 'c', 'd'].map(sandbox) }))
     expect(await names()).to.deep.equal(['a', 'b', 'c', 'd'])
     const { providers: before } = await everything(store)
@@ -173,7 +173,7 @@ eachStore('applying the bootstrap file', fresh => {
       withApp({ providers: [{ name: 'main', type: 'telegram_gateway', config: { token: 'before' } }] }),
     )
     await apply(store, withApp({ providers: [{ name: 'main', type: 'telegram_gateway', config }] }))
-    expect(await tenancy({ store, keyring }).providers('app_shop')).to.deep.equal([
+    expect((await tenancy({ store, keyring }).setups('app_shop')).providers).to.deep.equal([
       {
         ...{ app_id: 'app_shop', name: 'main', channel: 'telegram', type: 'telegram_gateway' },
         config: { token: 'tg-token', base_url: 'https://gatewayapi.telegram.org' },

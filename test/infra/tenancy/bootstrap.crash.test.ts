@@ -59,7 +59,9 @@ async function meaning(store: CountersignStore) {
     companies: plain.companies.map(({ rev: _, ...company }) => company),
     apps: plain.apps.map(({ rev: _, ...app }) => app),
     keys: keys.map(({ hash, ...key }) => (key._id === 'key_made' ? key : { ...key, hash })),
-    providers: await Promise.all([...new Set(providers.map(({ app_id }) => app_id))].map(id => reader.providers(id))),
+    providers: await Promise.all(
+      [...new Set(providers.map(({ app_id }) => app_id))].map(async id => (await reader.setups(id)).providers),
+    ),
     webhooks: await Promise.all(
       webhooks.map(async ({ _id }) => {
         const endpoint = await reader.webhook(_id)

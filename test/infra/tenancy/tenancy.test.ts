@@ -4,6 +4,7 @@ import type { CountersignStore } from '../../../infra/store/collections.ts'
 import { applyBootstrap, readBootstrap } from '../../../infra/tenancy/bootstrap.ts'
 import { resolveSettings } from '../../../infra/tenancy/settings.ts'
 import { tenancy } from '../../../infra/tenancy/tenancy.ts'
+import type { Channel } from '../../../machines/channels.ts'
 import { fullFile } from '../../support/bootstrap.ts'
 import { testClock } from '../../support/clock.ts'
 import { eachStore } from '../../support/stores.ts'
@@ -37,7 +38,8 @@ eachStore('tenancy', fresh => {
   })
 
   it('opens the providers of an app or of one of its channels, in order', async () => {
-    const { providers } = tenancy({ store, keyring })
+    const { setups } = tenancy({ store, keyring })
+    const providers = async (app: string, channel?: Channel) => (await setups(app, channel)).providers
     expect((await providers('app_shop')).map(({ name }) => name)).to.deep.equal(['twilio-main', 'mail', 'backup'])
     expect(await providers('app_shop', 'email')).to.deep.equal([
       {
@@ -71,13 +73,20 @@ eachStore('tenancy', fresh => {
     const shop = (await webhooks.get(['app_shop'])).get('app_shop')
     await webhooks.modify({ _id: 'app_other' }, { $set: { secrets: shop?.secrets } })
     const reader = tenancy({ store, keyring })
-    expect((await reader.providers('app_shop')).map(({ name }) => name)).to.deep.equal(['mail', 'backup'])
+    expect((await reader.setups('app_shop')).providers.map(({ name }) => name)).to.deep.equal(['mail', 'backup'])
     expect((await reader.webhook('app_other'))?.secrets).to.deep.equal([])
   })
 
   it('goes on without what was sealed with a key that is gone', async () => {
     const reader = tenancy({ store, keyring: testKeyring(9) })
-    expect(await reader.providers('app_shop')).to.deep.equal([])
+    const { providers, unreadable } = await reader.setups('app_shop')
+    expect(providers).to.deep.equal([])
+    expect(unreadable.map(({ name, channel }) => [name, channel])).to.deep.equal([
+      ['twilio-main', 'sms'],
+      ['mail', 'email'],
+      ['backup', 'sms'],
+    ])
+    expect((await reader.setups('app_shop', 'email')).unreadable).to.have.length(1)
     expect((await reader.webhook('app_shop'))?.secrets).to.deep.equal([])
   })
 })

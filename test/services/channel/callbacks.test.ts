@@ -119,6 +119,22 @@ eachStore('the callbacks of vendors', fresh => {
     expect(published).to.deep.equal([{ id: `${DELIVERY}@main:delivered`, body: { ...body, at: clock.now() } }])
   })
 
+  it('are asked for again while the key of the provider is missing: what a vendor says is not lost by it', async () => {
+    await attempt()
+    const providers = store.docs('providers')
+    const { config = '' } = (await providers.get(['app_shop:main'])).get('app_shop:main') ?? {}
+    const seal = (sealed: string) => providers.modify({ _id: 'app_shop:main' }, { $set: { config: sealed } })
+    await seal(config.replace('v1.d1.', 'v1.gone.'))
+    const refused = await call('app_shop/main', receipt())
+    expect(refused).to.include({ status: 503, type: 'ServiceUnavailableError' })
+    expect(await call('app_shop/none', receipt())).to.include({ status: 401 })
+    expect(published).to.deep.equal([])
+    await seal(config)
+    await clock.advance(5_000)
+    expect(await call('app_shop/main', receipt())).to.deep.equal({ status: 200 })
+    expect(statuses()).to.deep.equal(['delivered'])
+  })
+
   it('find it by the vendor’s own name for it as well', async () => {
     await attempt({ result: 'accepted', reference: 'SM1' })
     await call('app_shop/main', receipt({ delivery_id: null, reference: 'SM1' }))

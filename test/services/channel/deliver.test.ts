@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { providerContext } from '../../../infra/tenancy/documents.ts'
 import { step } from '../../../machines/otp.step.ts'
 import { actorWithProvider, channelActor, GATEWAY, replaced, takes } from '../../support/channel.ts'
 import { codeOf, lastDelivery, RECIPIENT, stored, tenant } from '../../support/deliveries.ts'
@@ -6,6 +7,8 @@ import { cancel, play, resend } from '../../support/otp.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const live = { mode: 'live' } as const
+const SPARE = JSON.stringify({ url: 'https://spare.example/' })
+
 eachStore('the channel actor', fresh => {
   const withProvider = async (send = takes) => actorWithProvider(await fresh(), send)
 
@@ -54,6 +57,51 @@ eachStore('the channel actor', fresh => {
       ...{ otp_id: doc._id, delivery_id: lastDelivery(doc).delivery_id, channel: 'sms', provider: 'gateway' },
       ...{ round: 1, outcome: 'accepted', ms: 0 },
     })
+  })
+
+  it('waits for a key that is missing, and sends once it is back', async () => {
+    const actor = await withProvider()
+    const doc = await stored(actor, live)
+    const { sealed } = doc.context.recipient
+    const seal = (text: string) =>
+      actor.store.docs('otps').modify({ _id: doc._id }, { $set: { 'context.recipient.sealed': text } })
+    await seal(sealed.replace('v1.d1.', 'v1.gone.'))
+    for (const attempt of [1, 2]) {
+      expect(await actor.deliver(doc, attempt)).to.deep.equal({ kind: 'retry', afterMs: 15_000 })
+      expect([actor.sent, actor.told]).to.deep.equal([[], []])
+    }
+    const said = actor.log.lines().filter(({ msg }) => msg === 'key.missing')
+    expect(said).to.have.length(1)
+    expect(said[0]).to.include({ setting: 'DATA_KEYS', key_id: 'gone', otp_id: doc._id })
+    await seal(sealed)
+    expect(await actor.deliver(doc, 3)).to.deep.equal({ kind: 'done' })
+    expect(actor.statuses()).to.deep.equal(['sent'])
+  })
+
+  it('waits for it no longer than for the verification, and then tells that it failed', async () => {
+    const actor = await withProvider()
+    const doc = await stored(actor, live)
+    await actor.store.docs('otps').modify({ _id: doc._id }, { $set: { 'context.code.salt': 'v1.gone.AAAA' } })
+    expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs: 15_000 })
+    await actor.clock.advance(doc.context.expires_at - actor.clock.now())
+    expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'done' })
+    expect(actor.statuses()).to.deep.equal(['failed'])
+  })
+
+  it('waits for providers whose key is missing, but not where another can be called', async () => {
+    const actor = await withProvider()
+    const doc = await stored(actor, live)
+    const providers = actor.store.docs('providers')
+    const [gateway] = await providers.find({}, { sort: { _id: 1 }, limit: 1 })
+    await providers.modify({ _id: gateway?._id ?? '' }, { $set: { config: 'v1.gone.AAAA' } })
+    expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs: 15_000 })
+    expect(actor.told).to.deep.equal([])
+    const _id = `${gateway?.app_id}:spare`
+    const spare = { _id, name: 'spare', position: 2, config: actor.keyring.seal(SPARE, providerContext(_id)) }
+    if (gateway) await providers.insert([{ ...gateway, ...spare }])
+    await actor.clock.advance(5_000)
+    expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'done' })
+    expect(actor.statuses()).to.deep.equal(['sent'])
   })
 
   it('is done with a verification that was erased', async () => {

@@ -38,7 +38,7 @@ eachStore('the providers of an app', fresh => {
   const records = async (action: string) =>
     (await admin.get('/audit')).body.items.filter((record: { action: string }) => record.action === action)
   const opened = async (name: string) => {
-    const found = (await tenancy(admin).providers(app)).find(provider => provider.name === name)
+    const found = (await tenancy(admin).setups(app)).providers.find(provider => provider.name === name)
     return found?.config as Record<string, unknown>
   }
 
@@ -69,7 +69,7 @@ eachStore('the providers of an app', fresh => {
       ['a', 1],
     ])
     await put('b', { type: 'twilio', config: TWILIO, position: 7 })
-    const order = (await tenancy(admin).providers(app)).map(({ name }) => name)
+    const order = (await tenancy(admin).setups(app)).providers.map(({ name }) => name)
     expect(order).to.deep.equal(['first', 'a', 'b'])
   })
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Delivered } from '../../../infra/broker/broker.ts'
 import { cached } from '../../../infra/cache.ts'
+import { MissingKey } from '../../../infra/crypto/keyring.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
@@ -24,13 +25,14 @@ describe('news for the OTP actor', () => {
   const message = (id: string, body: unknown): Delivered => ({ id, body, attempt: 1, publishedAt: 0 })
   const bundle = (id: string, ...otp_ids: string[]): Delivered =>
     message(id, { type: 'reports', all: otp_ids.map(otp_id => ({ id: `${otp_id}:due`, report: due(otp_id) })) })
+  const captured = capturedLog()
   const handling = (commit: Commit) =>
     reporting({
       ...{
         clock,
         commit,
         keyring: testKeyring(),
-        log: capturedLog().log,
+        log: captured.log,
         otps: { find: async () => [] },
       },
       ...{ accounts: { enter: async () => 'entered' as const }, funds: noFunds, guard: noGuard },
@@ -60,5 +62,29 @@ describe('news for the OTP actor', () => {
     const outcomes = await handle([bundle('a', 'otp_away', 'otp_1', 'otp_broken'), bundle('b', 'otp_broken', 'otp_2')])
     expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['retry', 'dead'])
     expect(seen).to.have.members(['otp_1', 'otp_2'])
+  })
+
+  it('of a delivery that failed is kept, though it does not go on, when the key of the verification is missing', async () => {
+    const tried: unknown[] = []
+    const handle = handling(async (_, __, { reserve }) => {
+      tried.push(reserve !== undefined)
+      if (reserve) throw new MissingKey('gone')
+      return null
+    })
+    const report = { type: 'delivery.reported', otp_id: 'otp_a', delivery_id: 'dlv_a', status: 'failed', at: 1 }
+    expect(await handle([message('a', report)])).to.deep.equal([{ kind: 'done' }])
+    expect(tried).to.deep.equal([true, false])
+    const said = captured.lines().filter(({ msg }) => msg === 'key.missing')
+    expect(said).to.have.length(1)
+    expect(said[0]).to.include({ setting: 'DATA_KEYS', key_id: 'gone', otp_id: 'otp_a' })
+  })
+
+  it('that needs a missing key itself is kept as a dead letter', async () => {
+    const handle = handling(async () => {
+      throw new MissingKey('lost')
+    })
+    const [outcome] = await handle([message('a', due('otp_a'))])
+    expect(outcome).to.deep.equal({ kind: 'dead', reason: 'no data key has the id "lost"' })
+    expect(captured.output()).to.not.include('report.failed: no data key')
   })
 })

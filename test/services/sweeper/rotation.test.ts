@@ -94,7 +94,7 @@ eachStore('rotation', fresh => {
     await store.docs('webhooks').insert([{ _id: 'app_1', url: 'https://x.example', status: 'active', secrets, rev: 1 }])
     await finish()
     const reader = tenancy({ store, keyring: after })
-    expect(await reader.providers('app_1')).to.have.length(1)
+    expect((await reader.setups('app_1')).providers).to.have.length(1)
     const opened = (await reader.webhook('app_1'))?.secrets.map(({ secret }) => secret)
     expect(opened).to.deep.equal(['whsec_current', 'whsec_next'])
   })
