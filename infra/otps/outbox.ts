@@ -48,7 +48,7 @@ export interface Relay {
 /** Much happens to a verification in its first moments; what arrived meanwhile is forgotten in one write. Well before the sweeper
  *  takes it for stuck. */
 const FORGET_AFTER_MS = 3_000
-const MOST_AT_ONCE = 500
+const MOST_AT_ONCE = 200
 
 export interface RelayParts {
   broker: Pick<Broker, 'publish'>
@@ -72,12 +72,12 @@ export function relaying({ broker, otps, clock, log }: RelayParts): Relay {
   function forget(): void {
     cancel?.()
     cancel = null
-    const changes = [...arrived].map(([_id, ids]) => ({ _id, update: without(ids) }))
+    const all = [...arrived]
     arrived.clear()
     forgetting = forgetting.then(async () => {
-      for (let at = 0; at < changes.length; at += MOST_AT_ONCE)
+      for (let at = 0; at < all.length; at += MOST_AT_ONCE)
         await otps
-          .change(changes.slice(at, at + MOST_AT_ONCE))
+          .change(alike(all.slice(at, at + MOST_AT_ONCE)))
           .catch(error => log.warn({ err: error }, 'effects.not_forgotten'))
     })
   }
@@ -102,6 +102,12 @@ export function relaying({ broker, otps, clock, log }: RelayParts): Relay {
       await forgetting
     },
   })
+}
+
+/** One update for all of them: ids of effects are nobody else's. */
+function alike(arrived: readonly [string, string[]][]) {
+  const update = without(arrived.flatMap(([, ids]) => ids))
+  return arrived.map(([_id]) => ({ _id, update }))
 }
 
 /** Takes effects out of the outbox whatever has become of the verification, and says when the outbox is empty. */

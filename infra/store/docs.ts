@@ -76,8 +76,9 @@ export interface Docs<T extends Doc> {
   /** One group commit, one answer per document, in their order. A duplicate (`_id` or unique index) leaves the others be. */
   insert(docs: readonly T[]): Promise<('inserted' | 'duplicate')[]>
   /** One group commit. Each is applied only if the document still has its `rev`, which becomes one higher. A change of a
-   *  missing document is lost: nothing comes back to life. Changes of one document are taken in their order. Throws
-   *  `Duplicate` when a unique index refuses one; which of the others were applied is then unknown. */
+   *  missing document is lost: nothing comes back to life. Changes of one document are taken in their order. Those without a
+   *  revision that share one update object cost less. Throws `Duplicate` when a unique index refuses one; which of the others
+   *  were applied is then unknown. */
   change(changes: T extends Revised ? readonly Change<T>[] : never): Promise<('won' | 'lost')[]>
   /** Atomic on one matching document; answers the document after, or null when none matched. `rev` is left alone. With
    *  `upsert`, a filter by one `_id` inserts when none is there: the filter's equalities, then the update; an upsert without an

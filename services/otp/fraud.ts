@@ -66,11 +66,12 @@ export function fraudGuard({ keyring, clock, log, limits, apps, counts, decision
 
   // Looked at when it is about to be sent, and again a moment later when it was: opening and indexing it once will do.
   const lately = bounded<Places>(MOST_LATELY)
-  function placesFor({ app_id, mode, recipient: { index, country } }: Otp, numberOf: () => string): Places {
-    const key = `${app_id}:${mode}:${index}`
-    const known = lately.get(key) ?? placesOf(keyring, { app_id, mode }, { number: numberOf(), country, index })
-    lately.set(key, known)
-    return known
+  const nameOf = ({ app_id, mode, recipient }: Otp): string => `${app_id}:${mode}:${recipient.index}`
+  function placesFor(otp: Otp, number: string): Places {
+    const { app_id, mode, recipient } = otp
+    const places = placesOf(keyring, { app_id, mode }, { number, country: recipient.country, index: recipient.index })
+    lately.set(nameOf(otp), places)
+    return places
   }
 
   /** Slowed, it may still go, at the pace its reasons leave. */
@@ -85,7 +86,7 @@ export function fraudGuard({ keyring, clock, log, limits, apps, counts, decision
   async function check({ command_id, otp, recipient: number, app, free }: Suspect): Promise<Guarded> {
     const { mode, action } = app.settings.fraud_guard
     if (mode === 'off' || !isGuarded(otp, number)) return PASSED
-    const places = placesFor(otp, () => number)
+    const places = lately.get(nameOf(otp)) ?? placesFor(otp, number)
     const judgement = judge(await watch.evidence(places), clock.now())
     const { verdict, score, reasons } = judgement
     if (verdict === 'pass') return PASSED
@@ -105,14 +106,19 @@ export function fraudGuard({ keyring, clock, log, limits, apps, counts, decision
     return moved === null ? slowed : { ...PASSED, moved }
   }
 
+  /** Null for one with a fixed fate. */
+  function placesIn({ _id, mode, context }: OtpDoc): Places | null {
+    const number = keyring.unseal(context.recipient.sealed, atRest.recipient(_id))
+    return isFated(mode, number) ? null : placesFor(context, number)
+  }
+
   async function note(before: OtpDoc | null, after: OtpDoc): Promise<void> {
     const news = newsIn(before, after)
     if (!news) return
     const app = await apps.get(after.app_id)
     if (!app || app.settings.fraud_guard.mode === 'off') return
-    const numberOf = () => keyring.unseal(after.context.recipient.sealed, atRest.recipient(after._id))
-    if (after.mode === 'test' && magicOf(numberOf()) !== null) return
-    const places = placesFor(after.context, numberOf)
+    const places = lately.get(nameOf(after.context)) ?? placesIn(after)
+    if (!places) return
     if (news.sent) watch.sent(places, after.app_id, news.at)
     if (news.verified) watch.verified(places, after.app_id, news.at)
   }
@@ -126,7 +132,9 @@ export function fraudGuard({ keyring, clock, log, limits, apps, counts, decision
 
 /** Text messages to numbers; those with a fixed fate are nobody's. */
 const isGuarded = ({ mode, deliveries }: Otp, number: string): boolean =>
-  deliveries.at(-1)?.channel === 'sms' && !(mode === 'test' && magicOf(number) !== null)
+  deliveries.at(-1)?.channel === 'sms' && !isFated(mode, number)
+
+const isFated = (mode: Otp['mode'], number: string): boolean => mode === 'test' && magicOf(number) !== null
 
 function paceOf(otp: Otp, places: Places, { scope, pace }: Judgement['reasons'][number]): Quota {
   const { country, range, block, number } = places

@@ -73,6 +73,21 @@ export function changing({ open, things: docs, fresh }: Ground): void {
     expect((await docs().get(['never was'])).size).to.equal(0)
   })
 
+  it('applies one update to many documents, each on its own, beside changes of other kinds', async () => {
+    const all = await Promise.all([1, 2, 3, 4].map(n => one({ n })))
+    const [a = '', b = '', c = '', d = ''] = all
+    const double = [{ $set: { n: { $multiply: ['$n', 2] } } }]
+    const answers = await docs().change([
+      ...[a, 'never was', b].map(_id => ({ _id, update: double })),
+      ...[add(c, 1, 10), add(d, 7, 10)],
+      { _id: a, update: double },
+    ])
+    expect(answers).to.deep.equal(['won', 'lost', 'won', 'won', 'lost', 'won'])
+    const found = await docs().get(all)
+    expect(all.map(_id => found.get(_id)?.n)).to.deep.equal([4, 4, 13, 4])
+    expect(all.map(_id => found.get(_id)?.rev)).to.deep.equal([1, 1, 2, 1])
+  })
+
   it('computes a change from the document itself, with a revision and without', async () => {
     const _id = await one({ n: 5 })
     const double = [{ $set: { n: { $multiply: ['$n', 2] } } }]
