@@ -54,7 +54,7 @@ describe('a send that is cut off by kill -9', () => {
     const world = await burst({ site, script }, 'embedded')
     const asked = numbers()
     const cutOff = new Set<string>()
-    for (const method of ['claims.insert', 'companies.change', 'ledger.insert', 'otps.insert']) {
+    for (const method of ['claims.insert', 'companies.modify', 'ledger.insert', 'otps.insert']) {
       const dying = await world.start({ port: 'store', method, nth: 1, when: 'after' })
       const recipient = asked.next().value
       expect(await world.send(dying.url, recipient), 'no answer').to.equal(null)

@@ -19,20 +19,26 @@ const TOKEN = 'a-token-of-the-operator'
 const ENOUGH_MS = 60_000
 
 const plenty = [{ max: 100_000, seconds: 60 }]
-const BOOTSTRAP = {
+const bootstrapOf = (settings: object) => ({
   prices: [{ channel: 'sms', country: '*', micros: PRICE }],
   companies: [
     {
       ...{ id: COMPANY, name: 'Burst', balance: OPENING },
       apps: [
         {
-          ...{ id: APP, name: 'Burst', settings: { limits: { app_without_client_ip: plenty } } },
+          ...{ id: APP, name: 'Burst', settings: { limits: { app_without_client_ip: plenty }, ...settings } },
           keys: [{ id: 'key_burst', key: KEY }],
           providers: [{ name: 'box', channel: 'sms', type: 'sandbox', config: {} }],
         },
       ],
     },
   ],
+})
+
+/** What an app that pays has, and the time its world begins at. */
+export interface World {
+  settings?: object
+  since?: number
 }
 
 export interface Killed {
@@ -50,20 +56,23 @@ export interface Burst {
   delivered(url: string, recipient: string, otp_id: string): Promise<void>
   otpIds(url: string): Promise<string[]>
   deliveredEvents(url: string): Promise<string[]>
-  /** Once every hold is accounted for, what is left; money, deliveries and the ledger agree. */
+  /** Once every hold is accounted for, what is left; money, deliveries, caps and the ledger agree. */
   balance(url: string, expected: number): Promise<void>
 }
 
-export async function burst({ site, script }: Pick<Processes, 'site' | 'script'>, engines: EngineSet): Promise<Burst> {
-  const since = String(Date.now())
+export async function burst(
+  { site, script }: Pick<Processes, 'site' | 'script'>,
+  engines: EngineSet,
+  { settings = { spend_caps: { '*': OPENING } }, since = Date.now() }: World = {},
+): Promise<Burst> {
   const fresh = await site(engines, {
     ADMIN_TOKEN: TOKEN,
     LOG_LEVEL: 'info',
     CHANNEL_BACKOFF: '200',
     WEBHOOK_BACKOFF: '200',
   })
-  const BOOTSTRAP_FILE = await fresh.write('bootstrap.json', BOOTSTRAP)
-  const here = { ...fresh, env: { ...fresh.env, BOOTSTRAP_FILE, SINCE: since } }
+  const BOOTSTRAP_FILE = await fresh.write('bootstrap.json', bootstrapOf(settings))
+  const here = { ...fresh, env: { ...fresh.env, BOOTSTRAP_FILE, SINCE: String(since) } }
 
   const items = async <T>(url: string, path: string): Promise<T[]> => {
     const found: T[] = []
