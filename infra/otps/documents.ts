@@ -56,6 +56,8 @@ export interface OtpDoc extends SavedOtp, Revised {
   outbox: Outgoing[]
   /** When the outbox last got something; null while it is empty. */
   outbox_at: number | null
+  /** Its idempotency key's document, where it has one: they go together. */
+  claim?: string
   /** The answer to its send, for whoever repeats the call with the same idempotency key. */
   first: VerificationView
   purge_at: Date
@@ -163,6 +165,8 @@ export interface EventDoc extends Revised {
   tries?: number
   /** The latest, oldest first. */
   attempts?: EventAttempt[]
+  /** Whom it was about is erased: what its endpoint answers is not kept. */
+  hushed?: true
   /** Since when a call is under way. Found past its time, nobody knows how it ended. */
   claimed_at?: number
   /** When it is to be tried again; absent when nothing is to come. */

@@ -1,7 +1,6 @@
 // Takes verifications that are over out of the store, with all that belongs to them. They go last: whoever is cut off in between finds
-// them again. Events stay: they hold ids and outcomes, of nobody once the verification is gone. But what an endpoint answered to
-// them may say anything about anyone.
-import type { EventDoc, OtpDoc } from '../otps/documents.ts'
+// them again.
+import type { OtpDoc } from '../otps/documents.ts'
 import type { CountersignStore } from '../store/collections.ts'
 
 export interface ErasedCounts {
@@ -10,6 +9,7 @@ export interface ErasedCounts {
   attempts: number
   /** Of the sandbox. */
   messages: number
+  idempotency_keys: number
 }
 
 /** Owners whose calls are asked for in one go, and more calls than these have. */
@@ -21,16 +21,21 @@ export async function eraseVerifications(
   over: readonly OtpDoc[],
 ): Promise<ErasedCounts> {
   const deliveries = over.flatMap(({ context }) => context.deliveries.map(({ delivery_id }) => delivery_id))
-  const [attempts, messages] = await Promise.all([
+  const ids = over.map(({ _id }) => _id)
+  const claims = over.flatMap(({ claim }) => claim ?? [])
+  const [attempts, messages, idempotency_keys] = await Promise.all([
     // A word of thanks belongs to the verification, not to a delivery of it.
-    eraseAttempts(store, [...deliveries, ...over.map(({ _id }) => _id)]),
+    eraseAttempts(store, [...deliveries, ...ids]),
     deliveries.length === 0
       ? 0
       : store.docs('sandbox_messages').remove({ _id: { $in: deliveries } }, deliveries.length),
+    // Not one that leads to another by now.
+    claims.length === 0
+      ? 0
+      : store.docs('claims').remove({ _id: { $in: claims }, otp_id: { $in: ids } }, claims.length),
   ])
-  const ids = over.map(({ _id }) => _id)
   const verifications = ids.length === 0 ? 0 : await store.docs('otps').remove({ _id: { $in: ids } }, ids.length)
-  return { verifications, attempts, messages }
+  return { verifications, attempts, messages, idempotency_keys }
 }
 
 /** Their ids begin with that of what they were for. */
@@ -43,33 +48,6 @@ async function eraseAttempts(store: Pick<CountersignStore, 'docs'>, owners: read
   }
   return erased
 }
-
-const MOST_EVENTS = 10_000
-/** The event is being sent meanwhile, and what becomes of that is written first. */
-const MOST_TRIES = 5
-
-/** Forgets what endpoints answered to the events of these verifications. Answers of how many. */
-export async function eraseAnswers(
-  store: Pick<CountersignStore, 'docs'>,
-  app_id: string,
-  otp_ids: readonly string[],
-): Promise<number> {
-  const events = store.docs('events')
-  let erased = 0
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    const caused = { app_id, 'payload.otp_id': { $in: [...otp_ids] } }
-    const found = await events.find(caused, { sort: { 'payload.otp_id': 1, _id: -1 }, limit: MOST_EVENTS })
-    const telling = found.filter(({ attempts = [] }) => attempts.some(({ response }) => response !== null))
-    if (telling.length === 0) break
-    const answers = await events.change(
-      telling.map(({ _id, rev, attempts }) => ({ _id, rev, update: { $set: { attempts: silent(attempts) } } })),
-    )
-    erased += answers.filter(answer => answer === 'won').length
-  }
-  return erased
-}
-
-const silent = (attempts: EventDoc['attempts'] = []) => attempts.map(attempt => ({ ...attempt, response: null }))
 
 export const summed = <C extends object>(one: C, other: C): C =>
   Object.fromEntries(

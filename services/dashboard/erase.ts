@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { forgetNumber } from '../../infra/fraud/blocks.ts'
 import { problem } from '../../infra/http/problem.ts'
 import type { Accounts } from '../../infra/money/accounts.ts'
 import { keepOf, refundOf } from '../../infra/money/documents.ts'
@@ -11,7 +12,8 @@ import { CHECK_AFTER_MS } from '../../infra/money/moving.ts'
 import { RECIPIENT_COUNTS, recipientCounter, recipientIndexes } from '../../infra/otps/counting.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { recipientKey, SANDBOX_SCOPE } from '../../infra/otps/sealing.ts'
-import { eraseAnswers, eraseVerifications, summed } from '../../infra/privacy/erasing.ts'
+import { eraseVerifications, summed } from '../../infra/privacy/erasing.ts'
+import { eraseAnswers } from '../../infra/privacy/events.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import { type Step, step } from '../../machines/otp.step.ts'
 import type { Resource } from './admin.ts'
@@ -21,7 +23,10 @@ import { MODES, verificationsOf } from './verifications.ts'
 
 const given = z.strictObject({ recipient: z.string().min(1).max(512) })
 
-const NOTHING = { verifications: 0, ended: 0, attempts: 0, messages: 0, events: 0, counters: 0, decisions: 0 }
+const NOTHING = {
+  ...{ verifications: 0, ended: 0, attempts: 0, messages: 0, events: 0 },
+  ...{ counters: 0, decisions: 0, idempotency_keys: 0, blocks: 0 },
+}
 type Report = typeof NOTHING
 
 const BATCH = 100
@@ -122,7 +127,9 @@ export function eraser({ store, keyring, clock, accounts }: EraserParts) {
       })
     })
     const counters = await store.docs('counters').remove({ _id: { $in: names } }, names.length)
-    return summed(report, { ...NOTHING, messages, counters, decisions })
+    const forgotten = await Promise.all(worlds.map(world => forgetNumber(store, keyring, world, recipient)))
+    const blocks = forgotten.reduce((sum, count) => sum + count, 0)
+    return summed(report, { ...NOTHING, messages, counters, decisions, blocks })
   }
 }
 

@@ -1,8 +1,9 @@
 // Where a number belongs. In: a number and its country. Out: the names of its country and of its range of a million numbers, the
 // keyed name of its block of ten thousand, and what tells it apart there.
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { BLOCK_DIGITS, blockId, blockOf, blockScope, tagOf } from '../../infra/fraud/blocks.ts'
 import { tallyId } from '../../infra/fraud/documents.ts'
-import { counterKey, type World } from '../../infra/otps/counting.ts'
+import type { World } from '../../infra/otps/counting.ts'
 import type { Neighbour } from '../../machines/fraud.block.ts'
 
 export interface Places {
@@ -22,18 +23,15 @@ export interface Placed {
 const NO_COUNTRY = 'no country'
 /** Digits a range or block leaves open. */
 const RANGE_DIGITS = 6
-const BLOCK_DIGITS = 4
 const HUNDRED_DIGITS = 2
-const TAG_CHARS = 8
 
 export function placesOf(keyring: Pick<Keyring, 'index'>, world: World, { number, country, index }: Placed): Places {
   const { app_id, mode } = world
   const named = (name: string) => ({ name, key: tallyId(app_id, mode, name) })
-  const block = keyring.index(`fraud block:${app_id}:${mode}`, number.slice(0, -BLOCK_DIGITS))
   return {
     country: named(country ?? NO_COUNTRY),
     range: named(number.slice(0, -RANGE_DIGITS)),
-    block: counterKey(world, block),
-    number: { tag: index.slice(0, TAG_CHARS), hundred: number.slice(-BLOCK_DIGITS, -HUNDRED_DIGITS) },
+    block: blockId(world, keyring.index(blockScope(world), blockOf(number))),
+    number: { tag: tagOf(index), hundred: number.slice(-BLOCK_DIGITS, -HUNDRED_DIGITS) },
   }
 }

@@ -2,6 +2,7 @@
 // refusal, or another channel, as the app's setting has it; and a record with reasons of each it refused or moved, or would have.
 import type { Cache } from '../../infra/cache.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { isKeyProblem } from '../../infra/crypto/unopened.ts'
 import type { Decisions } from '../../infra/fraud/decisions.ts'
 import type { Logger } from '../../infra/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
@@ -126,7 +127,10 @@ export function fraudGuard({ keyring, clock, log, limits, apps, counts, decision
   return {
     check,
     changed: (before, after) =>
-      void note(before, after).catch(error => log.warn({ err: error, otp_id: after._id }, 'fraud.not_counted')),
+      void note(before, after).catch(error => {
+        // Whoever needs the key says that it is gone.
+        if (!isKeyProblem(error)) log.warn({ err: error, otp_id: after._id }, 'fraud.not_counted')
+      }),
   }
 }
 

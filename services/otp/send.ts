@@ -106,7 +106,9 @@ export const sending = (parts: SendParts) => {
   }
 
   return async (command_id: string, call: SendCall, app: KnownApp): Promise<OtpAnswer> => {
-    const life = app.settings.idempotency_ttl_seconds * 1000
+    const { idempotency_ttl_seconds, retention_days } = app.settings
+    // It leads to its verification, and not beyond.
+    const life = Math.min(idempotency_ttl_seconds * 1000, retention_days * DAY_MS)
     const claim = call.claim === null ? null : await claims.claim(call.claim, call.otp_id, life)
     if (claim?.kind === 'bound') return { kind: 'verification', verification: claim.otp.first }
     const otp_id = claim?.otp_id ?? call.otp_id
@@ -185,6 +187,7 @@ function begun({ keyring, clock }: Pick<SendParts, 'keyring' | 'clock'>, beginni
     partition: partitionOf(otp_id),
     outbox: outgoing(owner, effects, at),
     outbox_at: effects.length === 0 ? null : at,
+    ...(call.claim === null ? {} : { claim: call.claim }),
     first: verificationView(saved, at),
     rev: 1,
     purge_at: new Date(at + settings.retention_days * DAY_MS),

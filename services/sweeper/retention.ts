@@ -3,7 +3,9 @@
 import type { Clock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log.ts'
+import type { EventDoc } from '../../infra/otps/documents.ts'
 import { eraseVerifications } from '../../infra/privacy/erasing.ts'
+import { eraseAnswersOf, lastTouched } from '../../infra/privacy/events.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import type { App } from '../../infra/tenancy/documents.ts'
 import { resolveSettings } from '../../infra/tenancy/settings.ts'
@@ -18,6 +20,8 @@ export interface RetentionParts {
 
 const EVERY_MS = 60_000
 const DAY_MS = 86_400_000
+/** Past the last attempt, whatever the app's retention: an endpoint that was paused may be enabled again. */
+const EVENTS_KEPT_MS = 8 * DAY_MS
 /** Full ones, in one go: a lease must not run out over them. */
 const MOST_BATCHES = 10
 
@@ -26,6 +30,9 @@ export function retentionSweeps({ store, clock, log }: RetentionParts): Record<s
   /** The app it is at: it goes on there when there was too much for one go. */
   let after = ''
   let left = 0
+
+  /** Of each app, the last event whose answers were seen to: they are looked at once, though some are kept for longer. */
+  const hushed = new Map<string, string>()
 
   async function appsAfter(id: string): Promise<App[]> {
     return store.docs('apps').find({ _id: { $gt: id } }, { sort: { _id: 1 }, limit: BATCH })
@@ -36,6 +43,7 @@ export function retentionSweeps({ store, clock, log }: RetentionParts): Record<s
     const before = clock.now() - resolveSettings(settings).retention_days * DAY_MS
     const decisions = { app_id, _id: { $lt: idAt('frd', before) } }
     while ((await store.docs('fraud_decisions').remove(decisions, BATCH)) === BATCH) if (--left <= 0) return false
+    if (!(await removeEvents(app_id, before)) || !(await hushEvents(app_id, before))) return false
     for (let from = ''; ; left -= 1) {
       if (left <= 0) return false
       const range = { $gt: from, $lt: idAt('otp', before) }
@@ -48,6 +56,39 @@ export function retentionSweeps({ store, clock, log }: RetentionParts): Record<s
       if (verifications > 0) log.info({ app_id, verifications }, 'retention.erased')
       if (found.length < BATCH) return true
       from = found.at(-1)?._id ?? ''
+    }
+  }
+
+  /** What is still to be sent is kept, without what its endpoint says to it. */
+  async function hushEvents(app_id: string, before: number): Promise<boolean> {
+    return pages(app_id, hushed.get(app_id) ?? '', before, async (events, last) => {
+      await eraseAnswersOf(store, events)
+      hushed.set(app_id, last)
+    })
+  }
+
+  async function removeEvents(app_id: string, before: number): Promise<boolean> {
+    const settled = clock.now() - EVENTS_KEPT_MS
+    return pages(app_id, '', Math.min(before, settled), async events => {
+      const ids = events.filter(event => lastTouched(event) < settled).map(({ _id }) => _id)
+      if (ids.length > 0) await store.docs('events').remove({ _id: { $in: ids } }, ids.length)
+    })
+  }
+
+  /** Whether there was time for all of them. */
+  async function pages(
+    app_id: string,
+    from: string,
+    before: number,
+    see: (events: EventDoc[], last: string) => Promise<void>,
+  ): Promise<boolean> {
+    for (let last = from; ; left -= 1) {
+      if (left <= 0) return false
+      const range = { $gt: last, $lt: idAt('evt', before) }
+      const found = await store.docs('events').find({ app_id, _id: range }, { sort: { _id: 1 }, limit: BATCH })
+      last = found.at(-1)?._id ?? last
+      await see(found, last)
+      if (found.length < BATCH) return true
     }
   }
 
@@ -76,5 +117,5 @@ export function retentionSweeps({ store, clock, log }: RetentionParts): Record<s
 }
 
 /** Before every id that was made then or later. */
-const idAt = (prefix: 'otp' | 'frd', time: number): string =>
+const idAt = (prefix: 'otp' | 'frd' | 'evt', time: number): string =>
   newId(prefix, Math.max(0, time), size => new Uint8Array(size))

@@ -45,7 +45,8 @@ export function afterClaim(event: EventDoc, now: number, ladder: Ladder): EventD
 
 const noted = (event: EventDoc, ending: Ending): NonNullable<Change['$push']> => {
   const { round, tries } = eventState(event)
-  const { at, ms, status, error, response } = ending
+  const { at, ms, status, error } = ending
+  const response = event.hushed ? null : ending.response
   const attempt: EventAttempt = { round, attempt: tries, at, ms, status, error, response }
   return { attempts: { $each: [attempt], $slice: -MOST_ATTEMPTS } }
 }

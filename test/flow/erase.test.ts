@@ -8,7 +8,10 @@ import type { Answer } from '../support/flow.calls.ts'
 import { CACHES_MS, freshNumber, wrongFor } from '../support/flow.ts'
 import { rawDocuments, whereIs } from '../support/raw.ts'
 
-const NOTHING = { verifications: 0, ended: 0, attempts: 0, messages: 0, events: 0, counters: 0, decisions: 0 }
+const NOTHING = {
+  ...{ verifications: 0, ended: 0, attempts: 0, messages: 0, events: 0 },
+  ...{ counters: 0, decisions: 0, idempotency_keys: 0, blocks: 0 },
+}
 const LINKS = { channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } } }
 
 eachFlow('erasing a recipient', flow => {
@@ -67,6 +70,17 @@ eachFlow('erasing a recipient', flow => {
     await erase(shop.app, to)
     expect((await erase(shop.app, to)).body).to.deep.equal(NOTHING)
     expect((await shop.server.send(to)).status).to.equal(200)
+  })
+
+  it('frees the idempotency keys of what is gone, and of nothing else', async () => {
+    const shop = await flow.tenant()
+    const [to, other] = [freshNumber(), freshNumber()]
+    const send = async (whom: string) => (await shop.server.send(whom, { idempotency: `for ${whom}` })).body.otp_id
+    const [gone, kept] = [await send(to), await send(other)]
+    expect((await erase(shop.app, to)).body).to.include({ verifications: 1, idempotency_keys: 1 })
+    expect(await whereIs(flow.countersign.engines.store, gone)).to.not.include('claims')
+    expect(await send(other)).to.equal(kept)
+    expect(await send(to), 'not the id of one that is gone').to.not.equal(gone)
   })
 
   it('is on record without saying whom', async () => {

@@ -24,6 +24,16 @@ eachFlow('an idempotency key', (flow, engines) => {
     expect((await server.send(to)).status, 'and it was counted once').to.equal(200)
   })
 
+  it('is remembered no longer than its verification is kept', async () => {
+    const { server } = await flow.tenant({ retention_days: 1, idempotency_ttl_seconds: 604_800 })
+    const { body } = await server.send(freshNumber(), { idempotency: randomUUID() })
+    const { store } = flow.countersign.engines
+    const claims = await store.docs('claims').find({}, { sort: { _id: 1 }, limit: 10_000 })
+    const claim = claims.find(({ otp_id }) => otp_id === body.otp_id)
+    const otp = (await store.docs('otps').get([body.otp_id])).get(body.otp_id)
+    expect(claim?.expires_at).to.be.at.most(otp?.purge_at.getTime() ?? 0)
+  })
+
   it('replays the first answer, to another recipient and whatever became of the verification', async () => {
     const { server } = await flow.tenant()
     const [to, other, idempotency] = [freshNumber(), freshNumber(), randomUUID()]

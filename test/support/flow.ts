@@ -23,6 +23,7 @@ export interface EventShown {
   type: string
   mode: Mode
   payload: Record<string, string>
+  attempts: { status: number | null; response: string | null }[]
 }
 
 export interface Flow {

@@ -1,5 +1,6 @@
 // Erasing a recipient by itself: money, events, records of the guard, races and crashes. The whole pipeline is in test/flow/erase.test.ts.
 import { expect } from 'chai'
+import { blockId, blockOf, blockScope, tagOf } from '../../../infra/fraud/blocks.ts'
 import type { DecisionDoc } from '../../../infra/fraud/documents.ts'
 import { newId } from '../../../infra/ids.ts'
 import { accounting } from '../../../infra/money/accounts.ts'
@@ -81,6 +82,8 @@ eachStore('erasing a recipient', fresh => {
     })
     await store.docs('events').insert([happened(id), happened(other)])
     expect(await erase()).to.include({ verifications: 1, events: 1 })
+    const hushed = await store.docs('events').find({}, { sort: { _id: 1 }, limit: 10 })
+    expect(hushed.filter(event => event.hushed).map(({ payload }) => payload.otp_id)).to.deep.equal([id])
     expect(await whereIs(store, `thanks ${id}`)).to.deep.equal([])
     expect(await whereIs(store, `thanks ${other}`)).to.deep.equal(['events'])
     expect(await whereIs(store, id)).to.deep.equal(['events'])
@@ -101,6 +104,38 @@ eachStore('erasing a recipient', fresh => {
     expect(await erase()).to.include({ decisions: 1, attempts: 1 })
     expect(await whereIs(store, recipient)).to.deep.equal([])
     expect(await whereIs(store, id)).to.deep.equal([])
+  })
+
+  it('takes a number out of its block, though processes add to it meanwhile, and leaves its neighbours there', async () => {
+    const worlds = (['live', 'test'] as const).map(mode => ({ app_id: owner.app, mode }))
+    const blocks = store.docs('fraud_blocks')
+    const numbers = (world: (typeof worlds)[number]) =>
+      [NUMBER, '+447911123457'].map(number => {
+        const tag = tagOf(recipientIndexes(admin.keyring, world, number)[0] ?? '')
+        return { tag, hundred: '34', at: 0, verified: false }
+      })
+    const idOf = (world: (typeof worlds)[number]) =>
+      blockId(world, admin.keyring.index(blockScope(world), blockOf(NUMBER)))
+    await blocks.insert(
+      worlds.map(world => ({
+        ...{ _id: idOf(world), app_id: owner.app, state: { numbers: numbers(world) }, purge_at: FAR, rev: 1 },
+      })),
+    )
+    let changes = 0
+    const raced = watched(store, {
+      async before(call) {
+        if (call !== 'fraud_blocks.change' || changes++ > 0) return
+        for (const world of worlds) await blocks.modify({ _id: idOf(world) }, { $inc: { rev: 1 } })
+      },
+    })
+    const accounts = { enter: async () => 'entered' as const }
+    const erasing = eraser({ store: raced, keyring: testKeyring(), clock: actor.clock, accounts })
+    expect(await erasing(owner.app, NUMBER)).to.include({ blocks: 2 })
+    expect(changes).to.be.greaterThan(1)
+    for (const world of worlds) {
+      const [, other] = numbers(world)
+      expect((await blocks.get([idOf(world)])).get(idOf(world))?.state.numbers).to.deep.equal([other])
+    }
   })
 
   it('gives way to a change that comes first, and erases what came of it', async () => {

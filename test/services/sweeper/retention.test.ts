@@ -1,6 +1,7 @@
 // What an app keeps for less than it once did goes with the next round; what it keeps for longer comes back from nowhere.
 import { expect } from 'chai'
 import { newId } from '../../../infra/ids.ts'
+import type { EventAttempt, EventDoc } from '../../../infra/otps/documents.ts'
 import type { CountersignStore } from '../../../infra/store/collections.ts'
 import { retentionSweeps } from '../../../services/sweeper/retention.ts'
 import { capturedLog } from '../../support/captured-log.ts'
@@ -78,6 +79,64 @@ eachStore('retention', fresh => {
     for (const ids of [otps, attempts, messages]) expect(ids).to.have.members([young, other])
     const decisions = await store.docs('fraud_decisions').get([decision, kept])
     expect([...decisions.keys()]).to.deep.equal([kept])
+  })
+
+  describe('of events', () => {
+    const answer = (at: number): EventAttempt => ({
+      ...{ round: 1, attempt: 1, at, ms: 1, status: 200, error: null, response: 'thanks to +14155550123' },
+    })
+    async function happened(app_id: string, days: number, more: Partial<EventDoc> = {}): Promise<string> {
+      const at = clock.now() - days * DAY_MS
+      const _id = newId('evt', at)
+      const about = { app_id, company_id: 'cmp_1', mode: 'test', type: 'otp.approved' } as const
+      const event: EventDoc = {
+        ...{ _id, ...about, payload: { otp_id: newId('otp', at) }, created_at: at, status: 'delivered', rev: 1 },
+        ...{ attempts: [answer(at)], purge_at: new Date(clock.now() + 90 * DAY_MS), ...more },
+      }
+      await store.docs('events').insert([event])
+      return _id
+    }
+    const kept = async () => {
+      const events = await store.docs('events').find({}, { sort: { _id: 1 }, limit: 1_000 })
+      return new Map(events.map(({ _id, attempts }) => [_id, attempts?.map(({ response }) => response !== null)]))
+    }
+
+    it('takes what was answered to them with the verifications, and the events when nobody can need them', async () => {
+      const [old, young] = [await happened('app_1', 10), await happened('app_1', 2)]
+      const mid = await happened('app_1', 6)
+      const silent = await happened('app_1', 6, { attempts: [], status: 'held', backlog: 'kept' })
+      const other = await happened('app_2', 10)
+      // Sent again since.
+      const lately = await happened('app_1', 11, { attempts: [answer(0), answer(clock.now() - DAY_MS)] })
+      await round()
+      expect((await kept()).size).to.equal(6)
+      await keepFor('app_1', 5)
+      await clock.advance(60_000)
+      await round()
+      const now = await kept()
+      expect([...now.keys()])
+        .to.have.members([young, mid, silent, other, lately])
+        .and.not.include(old)
+      expect(now.get(young)).to.deep.equal([true])
+      expect(now.get(mid)).to.deep.equal([false])
+      expect(now.get(lately)).to.deep.equal([false, false])
+      expect(now.get(other)).to.deep.equal([true])
+      const waiting = (await store.docs('events').get([silent])).get(silent)
+      expect(waiting, 'what it is told once it is sent is not kept either').to.include({ hushed: true, rev: 1 })
+    })
+
+    it('are looked at once, however long they are kept', async () => {
+      await keepFor('app_1', 1)
+      const _id = await happened('app_1', 3)
+      await round()
+      expect((await kept()).get(_id)).to.deep.equal([false])
+      await store.docs('events').modify({ _id }, { $set: { attempts: [answer(clock.now())] } })
+      const next = await happened('app_1', 2)
+      await clock.advance(60_000)
+      await round()
+      expect((await kept()).get(_id)).to.deep.equal([true])
+      expect((await kept()).get(next)).to.deep.equal([false])
+    })
   })
 
   it('of an app whose settings cannot be read holds up no other', async () => {
