@@ -80,11 +80,20 @@ export interface Window {
   before: number
 }
 
+/** What an update granted, for the process that made it to read. */
+export interface Grant {
+  by: string
+  call: number
+  granted: number
+}
+
 /** The sliding windows of one thing that is counted, by `s<seconds>`. */
 export interface CounterDoc extends Doc {
   windows: Record<string, Window>
   /** How many the latest call was granted. */
   granted: number
+  /** The latest of each process. */
+  grants?: Grant[]
   locked_until?: number
   purge_at: Date
 }

@@ -61,9 +61,9 @@ export interface Page<T extends Doc> {
   limit: number
 }
 
-export interface Change<T extends Revised> {
+export interface Change<T extends Doc> {
   _id: string
-  /** The revision it was computed from. Without one the change is applied whatever the revision, and leaves it as it is. */
+  /** The revision it was computed from, of a document that has revisions. Without one the change is applied whatever the revision, and leaves it as it is. */
   rev?: number
   update: Update<T>
 }
@@ -79,7 +79,7 @@ export interface Docs<T extends Doc> {
    *  missing document is lost: nothing comes back to life. Changes of one document are taken in their order. Those without a
    *  revision that share one update object cost less. Throws `Duplicate` when a unique index refuses one; which of the others
    *  were applied is then unknown. */
-  change(changes: T extends Revised ? readonly Change<T>[] : never): Promise<('won' | 'lost')[]>
+  change(changes: readonly Change<T>[]): Promise<('won' | 'lost')[]>
   /** Atomic on one matching document; answers the document after, or null when none matched. `rev` is left alone. With
    *  `upsert`, a filter by one `_id` inserts when none is there: the filter's equalities, then the update; an upsert without an
    *  `_id` is a TypeError. Throws `Duplicate` when a unique index refuses, and when an upsert by `_id` and more finds the `_id`

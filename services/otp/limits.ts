@@ -1,12 +1,9 @@
 // Limits shared by every process. In: a thing that is counted and its rules. Out: granted, or how long to wait.
 // Checking and counting are one atomic update, so parallel calls never pass together where only one of them may.
-import type { Clock } from '../../infra/clock.ts'
-import { gatherByKey } from '../../infra/gather.ts'
 import { carryOver } from '../../infra/otps/counting.ts'
-import type { CounterDoc } from '../../infra/otps/documents.ts'
-import type { Docs } from '../../infra/store/docs.ts'
 import type { LimitRule } from '../../machines/settings.ts'
-import { firstGrant, grant, uncount, waitFor } from './windows.ts'
+import { type GrantParts, granting } from './grants.ts'
+import { firstGrant, uncount, waitFor } from './windows.ts'
 
 export interface Counted {
   /** What is counted: an app, a recipient of an app, an address of an app. */
@@ -32,10 +29,9 @@ export interface Limits {
 }
 
 const GRANTED: Taken = { granted: true }
-const MOST_AT_ONCE = 10_000
 const MOST_KNOWN = 10_000
 
-export function limits({ counters, clock }: { counters: Docs<CounterDoc>; clock: Pick<Clock, 'now'> }): Limits {
+export function limits({ counters, clock }: GrantParts): Limits {
   const known = recent(MOST_KNOWN)
   const full = recent(MOST_KNOWN)
 
@@ -51,22 +47,7 @@ export function limits({ counters, clock }: { counters: Docs<CounterDoc>; clock:
     return answer === 'inserted'
   }
 
-  const takeMany = async (asks: Counted[]): Promise<Taken[]> => {
-    const { key, rules } = asks[0] as Counted
-    const now = clock.now()
-    const after = await counters.modify({ _id: key }, grant(rules, asks.length, now), { upsert: true })
-    const granted = after?.granted ?? 0
-    if (granted < asks.length) full.add(key)
-    return asks.map((_, at) =>
-      at < granted ? GRANTED : { granted: false, retry_after_ms: waitFor(after?.windows ?? {}, rules, now) },
-    )
-  }
-  // A busy key (an app's) is updated once for everyone who waits, a quiet one (a recipient's) at once. One key can be asked under
-  // different rules (a reputation's share of the same limit): those are apart.
-  const takeTogether = gatherByKey(({ key, rules }: Counted) => JSON.stringify([key, rules]), takeMany, {
-    most: MOST_AT_ONCE,
-    parallel: 1,
-  })
+  const takeAgain = granting({ counters, clock })
 
   async function look({ key, formerly = [], rules }: Counted): Promise<Taken> {
     const names = [key, ...formerly]
@@ -81,10 +62,13 @@ export function limits({ counters, clock }: { counters: Docs<CounterDoc>; clock:
   return {
     look,
     async take(counted) {
-      return counted.rules.length === 0 || (await takeFirst(counted)) ? GRANTED : takeTogether(counted)
+      if (counted.rules.length === 0 || (await takeFirst(counted))) return GRANTED
+      const taken = await takeAgain(counted)
+      if (!taken.granted) full.add(counted.key)
+      return taken
     },
     async giveBack({ key, rules }) {
-      if (rules.length > 0) await counters.modify({ _id: key }, uncount(rules, clock.now()))
+      if (rules.length > 0) await counters.change([{ _id: key, update: uncount(rules, clock.now()) }])
     },
     async lookAgain(counted) {
       if (!full.has(counted.key)) return GRANTED
@@ -94,7 +78,8 @@ export function limits({ counters, clock }: { counters: Docs<CounterDoc>; clock:
     },
     async lock({ key }, ms) {
       const until = clock.now() + ms
-      await counters.modify({ _id: key }, { $max: { locked_until: until }, $set: { purge_at: new Date(until + ms) } })
+      const update = { $max: { locked_until: until }, $set: { purge_at: new Date(until + ms) } }
+      await counters.change([{ _id: key, update }])
     },
   }
 }

@@ -1,6 +1,6 @@
 // The arithmetic of sliding windows, as an update the store applies in one go and as the wait it implies.
 // Used of a window = what fell into the current bucket + the part of the bucket before that the window still overlaps.
-import type { CounterDoc, Window } from '../../infra/otps/documents.ts'
+import type { CounterDoc, Grant, Window } from '../../infra/otps/documents.ts'
 import type { Pipeline } from '../../infra/store/docs.ts'
 import type { LimitRule } from '../../machines/settings.ts'
 
@@ -17,8 +17,21 @@ export function firstGrant(rules: readonly LimitRule[], now: number): Omit<Count
   return { windows: Object.fromEntries(windows), granted: 1, purge_at: purgeAt(rules, now) }
 }
 
-/** Grants as many of `wanted` as every rule allows, and counts them. */
-export function grant(rules: readonly LimitRule[], wanted: number, now: number): Pipeline {
+/** One of which nothing is counted yet. */
+export const uncounted = (rules: readonly LimitRule[], now: number): Omit<CounterDoc, '_id'> => ({
+  ...{ windows: {}, granted: 0, purge_at: purgeAt(rules, now) },
+})
+
+/** So many processes can ask at once without the answer to one being lost. */
+const MOST_GRANTS = 64
+
+/** Grants as many of `wanted` as every rule allows, counts them, and leaves the answer for whoever asked. */
+export function grant(
+  rules: readonly LimitRule[],
+  wanted: number,
+  now: number,
+  { by, call }: Pick<Grant, 'by' | 'call'>,
+): Pipeline {
   const rooms = rules.map(rule => {
     const window = `$windows.${nameOf(rule)}`
     const overlap = { $multiply: [`${window}.before`, 1 - passedAt(rule, now)] }
@@ -28,10 +41,14 @@ export function grant(rules: readonly LimitRule[], wanted: number, now: number):
     const count = `windows.${nameOf(rule)}.count`
     return [count, { $add: [`$${count}`, '$granted'] }]
   })
+  const ofOthers = {
+    $filter: { input: { $ifNull: ['$grants', []] }, as: 'grant', cond: { $ne: ['$$grant.by', by] } },
+  }
+  const grants = { $slice: [{ $concatArrays: [ofOthers, [{ by, call, granted: '$granted' }]] }, -MOST_GRANTS] }
   return [
     { $set: rolled(rules, now) },
     { $set: { granted: { $max: [0, { $min: [wanted, ...rooms] }] } } },
-    { $set: { ...Object.fromEntries(counted), purge_at: purgeAt(rules, now) } },
+    { $set: { ...Object.fromEntries(counted), grants, purge_at: purgeAt(rules, now) } },
   ]
 }
 

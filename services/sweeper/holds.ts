@@ -16,6 +16,7 @@ export interface HoldSweepParts {
 
 /** Entries are in the ledger within moments. */
 const BEHIND_MS = 10_000
+const CHECKED = { $unset: { check_at: true, partition: true } } as const
 
 export function holdSweeps({ store, accounts, clock }: HoldSweepParts): Record<string, Sweep> {
   const [companies, ledger, otps] = [store.docs('companies'), store.docs('ledger'), store.docs('otps')]
@@ -38,7 +39,7 @@ export function holdSweeps({ store, accounts, clock }: HoldSweepParts): Record<s
       )
       const made = await otps.get([...new Set(due.flatMap(({ otp_id }) => otp_id ?? []))])
       await Promise.all(due.filter(hold => !isFor(hold, made)).map(giveBack))
-      await ledger.change(due.map(({ _id }) => ({ _id, update: { $unset: { check_at: true, partition: true } } })))
+      await ledger.change(due.map(({ _id }) => ({ _id, update: CHECKED })))
       return due.length
     },
   }

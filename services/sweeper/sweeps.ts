@@ -1,7 +1,9 @@
 // What is due, one share of it at a time. Each sweep takes a small batch, marks it as seen to, and sends a reminder; whatever the
-// reminder leads to happens in the one handler, where guards look at the clock themselves. Done twice, it changes nothing.
+// reminder leads to happens in the one handler, where guards look at the clock themselves. Done twice, it changes nothing. Where a batch
+// is marked, it shares one update, which makes it one statement.
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
+import type { ClaimDoc } from '../../infra/otps/documents.ts'
 import type { Relay } from '../../infra/otps/outbox.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import type { Pipeline } from '../../infra/store/docs.ts'
@@ -23,6 +25,9 @@ export const BATCH = 200
 const REMIND_AGAIN_MS = 60_000
 /** Effects are published within moments of their save; what is still there was left behind. */
 const STUCK_MS = 10_000
+/** Nobody takes over a claim whose verification is there before it expires; near that, only what is still as it was found is touched. */
+const LATE_MS = 60_000
+const BOUND = { $unset: { held_until: true } } as const
 
 export function sweeps({ store, broker, relay, clock }: SweepParts): Record<string, Sweep> {
   const [otps, claims] = [store.docs('otps'), store.docs('claims')]
@@ -34,7 +39,8 @@ export function sweeps({ store, broker, relay, clock }: SweepParts): Record<stri
         { partition, due_at: { $gt: 0, $lte: now } },
         { sort: { partition: 1, due_at: 1 }, limit: BATCH },
       )
-      await otps.change(due.map(({ _id }) => ({ _id, update: postponed(now + REMIND_AGAIN_MS) })))
+      const update = postponed(now + REMIND_AGAIN_MS)
+      await otps.change(due.map(({ _id }) => ({ _id, update })))
       await Promise.all(
         due.map(({ _id: otp_id, due_at }) => {
           const reminder: OtpReport = { type: 'otp.due', otp_id }
@@ -51,7 +57,8 @@ export function sweeps({ store, broker, relay, clock }: SweepParts): Record<stri
         { partition, outbox_at: { $gt: 0, $lte: now - STUCK_MS } },
         { sort: { partition: 1, outbox_at: 1 }, limit: BATCH },
       )
-      await otps.change(stuck.map(({ _id }) => ({ _id, update: seenTo(now) })))
+      const update = seenTo(now)
+      await otps.change(stuck.map(({ _id }) => ({ _id, update })))
       for (const { _id, outbox } of stuck) relay(_id, outbox)
       return stuck.length
     },
@@ -64,11 +71,15 @@ export function sweeps({ store, broker, relay, clock }: SweepParts): Record<stri
         { sort: { partition: 1, held_until: 1 }, limit: BATCH },
       )
       const made = await otps.get(old.map(({ otp_id }) => otp_id))
+      const isBound = ({ otp_id, expires_at }: ClaimDoc) => made.has(otp_id) && expires_at > now + LATE_MS
+      await claims.change(old.filter(isBound).map(({ _id }) => ({ _id, update: BOUND })))
       await Promise.all(
-        old.map(({ _id, otp_id, held_until }) => {
-          const seen = { _id, otp_id, held_until: held_until ?? 0 }
-          return made.has(otp_id) ? claims.modify(seen, { $unset: { held_until: true } }) : claims.remove(seen, 1)
-        }),
+        old
+          .filter(claim => !isBound(claim))
+          .map(({ _id, otp_id, held_until }) => {
+            const seen = { _id, otp_id, held_until: held_until ?? 0 }
+            return made.has(otp_id) ? claims.modify(seen, BOUND) : claims.remove(seen, 1)
+          }),
       )
       return old.length
     },

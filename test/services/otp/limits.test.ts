@@ -26,6 +26,30 @@ eachStore('limits', fresh => {
     expect(await granted(Array.from({ length: 12 }, (_, at) => (at % 2 ? one : other).take(twelve)))).to.equal(2)
   })
 
+  it('are exact for forty processes that ask again and again at once', async () => {
+    const many = Array.from({ length: 40 }, shared)
+    const fifty = counted(50)
+    const asked = many.flatMap(({ take }) => [take(fifty), take(fifty), take(fifty)])
+    expect(await granted(asked)).to.equal(50)
+  })
+
+  it('hold each who asks for the same thing to the rules it asks under', async () => {
+    const { take } = shared()
+    const { key } = counted(1)
+    const under = (max: number) => ({ key, rules: [{ max, seconds: 60 }] })
+    const asked = [under(2), under(1), under(4), under(2), under(4)].map(take)
+    expect((await Promise.all(asked)).map(one => one.granted)).to.deep.equal([true, false, true, false, true])
+  })
+
+  it('begin anew when what was counted is gone', async () => {
+    const { take } = shared()
+    const one = counted(1)
+    await take(one)
+    expect((await take(one)).granted).to.equal(false)
+    await store.docs('counters').remove({ _id: one.key }, 1)
+    expect(await granted([take(one), take(one)])).to.equal(1)
+  })
+
   it('says how long to wait, and grants again exactly then', async () => {
     const { take } = shared()
     const two = counted(2, 60)
