@@ -12,6 +12,7 @@ import type { WebhookControl } from '../../infra/webhooks/control.ts'
 import type { Audited } from './audited.ts'
 import type { Pages } from './paging.ts'
 import type { Bodies } from './requests.ts'
+import type { Turns } from './turns.ts'
 
 export interface Admin {
   store: CountersignStore
@@ -28,6 +29,8 @@ export interface Admin {
   accounts: Accounts
   /** Every route that changes something changes it through this. */
   audited: Audited
+  /** For what is put as a whole: it must not mix with what another puts. */
+  inTurn: Turns
   /** Work that goes on after the answer, one after the other. What is not begun when the process stops never is. */
   background(work: () => Promise<void>): void
 }

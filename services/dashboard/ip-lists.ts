@@ -3,7 +3,6 @@
 import { removeList } from '../../infra/ip-lists/chunks.ts'
 import { BOOTSTRAP, everyList, type IpListDoc, listId } from '../../infra/ip-lists/documents.ts'
 import { importing } from '../../infra/ip-lists/imports.ts'
-import { serially } from '../../infra/serially.ts'
 import type { Resource } from './admin.ts'
 import type { Change, Unchanged } from './audited.ts'
 import { type GivenList, givenLists, LARGEST_BODY } from './ip-lists.given.ts'
@@ -11,11 +10,10 @@ import { type Planned, planned } from './ip-lists.planned.ts'
 import { recordedList, shownList } from './ip-lists.shown.ts'
 import { bodies, invalid } from './requests.ts'
 
-export const ipLists: Resource = (router, { store, clock, log, inspect, audited, background }) => {
+export const ipLists: Resource = (router, { store, clock, log, inspect, audited, inTurn, background }) => {
   const lists = store.docs('ip_lists')
   const run = importing({ store, clock, log })
   const body = bodies(LARGEST_BODY)
-  const inTurn = serially()
   const shown = async () => ({ items: (await everyList(lists)).map(shownList), next_cursor: null })
 
   router.get('/ip-lists', async ctx => {
@@ -26,12 +24,17 @@ export const ipLists: Resource = (router, { store, clock, log, inspect, audited,
     const given = (await body(ctx, givenLists)).lists
     await refuseUncallable(given)
     // What a PUT leaves must be what it said, not what several said together.
-    const begun = await inTurn('ip-lists', () => audited(ctx, () => changeTo(given)))
-    for (const { list, text } of begun) if (text !== null) background(() => run(list, async () => text))
-    ctx.body = await shown()
+    ctx.body = await inTurn('ip-lists', async keep => {
+      const begun = await audited(ctx, () => changeTo(given, keep))
+      for (const { list, text } of begun) if (text !== null) background(() => run(list, async () => text))
+      return shown()
+    })
   })
 
-  async function changeTo(given: readonly GivenList[]): Promise<Change<Planned[]> | Unchanged<Planned[]>> {
+  async function changeTo(
+    given: readonly GivenList[],
+    keep: () => Promise<void>,
+  ): Promise<Change<Planned[]> | Unchanged<Planned[]>> {
     const stored = await everyList(lists)
     const plan = planned(given, stored, clock.now())
     if ('problems' in plan) throw invalid(plan.problems)
@@ -45,8 +48,14 @@ export const ipLists: Resource = (router, { store, clock, log, inspect, audited,
       ...{ action: 'ip_lists.change', target: 'ip-lists', company_id: null },
       ...{ before: recorded(stored), after: recorded([...kept, ...changed.values()]) },
       perform: async () => {
-        for (const change of changes) if (!(await written(change))) return null
-        for (const list of gone) if (!(await removeList(store, list))) return null
+        for (const change of changes) {
+          await keep()
+          if (!(await written(change))) return null
+        }
+        for (const list of gone) {
+          await keep()
+          if (!(await removeList(store, list))) return null
+        }
         return changes
       },
     }

@@ -13,7 +13,7 @@ const shown = ({ channel, country, micros }: Price) => ({ channel, country, micr
 /** Every country on every channel. */
 const LARGEST_BODY = 256 * 1024
 
-export const prices: Resource = (router, { store, page, audited }) => {
+export const prices: Resource = (router, { store, page, audited, inTurn }) => {
   const body = bodies(LARGEST_BODY)
   const docs = store.docs('prices')
 
@@ -27,15 +27,20 @@ export const prices: Resource = (router, { store, page, audited }) => {
       ...price,
     }))
     refuseRepeated(wanted)
-    ctx.body = await audited(ctx, async () => ({
-      ...{ action: 'prices.replace', target: 'prices', company_id: null },
-      before: (await docs.find({}, { sort: { _id: 1 }, limit: 2_000 })).map(shown),
-      after: wanted.map(shown),
-      perform: async () => {
-        await replaceAll(docs, wanted, (stored, { micros }) => (stored.micros === micros ? null : { $set: { micros } }))
-        return { items: wanted.map(shown), next_cursor: null }
-      },
-    }))
+    ctx.body = await inTurn('prices', keep =>
+      audited(ctx, async () => ({
+        ...{ action: 'prices.replace', target: 'prices', company_id: null },
+        before: (await docs.find({}, { sort: { _id: 1 }, limit: 2_000 })).map(shown),
+        after: wanted.map(shown),
+        perform: async () => {
+          await keep()
+          await replaceAll(docs, wanted, (stored, { micros }) =>
+            stored.micros === micros ? null : { $set: { micros } },
+          )
+          return { items: wanted.map(shown), next_cursor: null }
+        },
+      })),
+    )
   })
 }
 

@@ -35,6 +35,7 @@ import { providers } from './providers.ts'
 import { bodies } from './requests.ts'
 import { route } from './route.ts'
 import { sandbox } from './sandbox.ts'
+import { turns } from './turns.ts'
 import { verifications } from './verifications.ts'
 import { webhookRotation } from './webhook.rotation.ts'
 import { webhook } from './webhook.ts'
@@ -69,6 +70,7 @@ export function dashboard(parts: DashboardParts): Service {
     webhooks: webhookControl({ store, broker, clock, log, step: stepEndpoint }),
     accounts,
     audited: auditing({ audit: store.docs('audit'), clock, log }),
+    inTurn: turns({ leases: store.docs('leases'), clock }),
   }
   const router = new Router({ prefix: '/admin/v1', sensitive: true })
   for (const resource of RESOURCES) resource(router, admin)
