@@ -5,7 +5,7 @@ import type { CountersignStore } from '../store/collections.ts'
 import type { Tenancy, TenantApp } from '../tenancy/tenancy.ts'
 import type { OtpDoc, SandboxMessageDoc } from './documents.ts'
 import { contentOf } from './rendering.ts'
-import { SANDBOX_SCOPE } from './sealing.ts'
+import { sandboxIndexes } from './sealing.ts'
 
 /** As the admin API shows it, but for the time: epoch milliseconds. */
 export interface InboxMessage {
@@ -38,7 +38,7 @@ export async function readInbox(
 ): Promise<InboxMessage[]> {
   const kept = await store.docs('sandbox_messages').find(
     {
-      ...(recipient === undefined ? {} : { recipient: { $in: keyring.indexes(SANDBOX_SCOPE, canonical(recipient)) } }),
+      ...(recipient === undefined ? {} : { recipient: { $in: sandboxIndexes(keyring, canonical(recipient)) } }),
       ...(company_id === undefined ? {} : { company_id }),
     },
     { sort: { _id: -1 }, limit },

@@ -36,4 +36,10 @@ export const referenceIndexes = (
 ): string[] => keyring.indexes(REFERENCE_SCOPE, reference.toUpperCase())
 
 /** Over all apps as well: the sandbox inbox is searched by recipient alone. */
-export const SANDBOX_SCOPE = 'sandbox recipient'
+const SANDBOX_SCOPE = 'sandbox recipient'
+export const sandboxIndex = (keyring: { index(scope: string, value: string): string }, recipient: string): string =>
+  keyring.index(SANDBOX_SCOPE, recipientKey(recipient))
+export const sandboxIndexes = (
+  keyring: { indexes(scope: string, value: string): string[] },
+  recipient: string,
+): string[] => keyring.indexes(SANDBOX_SCOPE, recipientKey(recipient))

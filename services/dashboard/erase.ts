@@ -11,7 +11,7 @@ import { keepOf, refundOf } from '../../infra/money/documents.ts'
 import { CHECK_AFTER_MS } from '../../infra/money/moving.ts'
 import { RECIPIENT_COUNTS, recipientCounter, recipientIndexes } from '../../infra/otps/counting.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
-import { recipientKey, SANDBOX_SCOPE } from '../../infra/otps/sealing.ts'
+import { recipientKey, sandboxIndexes } from '../../infra/otps/sealing.ts'
 import { eraseVerifications, summed } from '../../infra/privacy/erasing.ts'
 import { eraseAnswers } from '../../infra/privacy/events.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
@@ -114,7 +114,7 @@ export function eraser({ store, keyring, clock, accounts }: EraserParts) {
     const report = await eraseOtps(app_id, recipient)
     const worlds = MODES.map(mode => ({ app_id, mode }))
     // Of verifications that went before theirs.
-    const inbox = { app_id, recipient: { $in: keyring.indexes(SANDBOX_SCOPE, recipient) } }
+    const inbox = { app_id, recipient: { $in: sandboxIndexes(keyring, recipient) } }
     const messages = await removeAll(() => store.docs('sandbox_messages').remove(inbox, PAGE))
     // The guard decides before there is a verification, and of many there never is one.
     const decided = verificationsOf(keyring, app_id, recipient)

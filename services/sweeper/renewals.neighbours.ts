@@ -12,7 +12,7 @@ import {
   type World,
 } from '../../infra/otps/counting.ts'
 import type { OtpDoc } from '../../infra/otps/documents.ts'
-import { SANDBOX_SCOPE } from '../../infra/otps/sealing.ts'
+import { sandboxIndex } from '../../infra/otps/sealing.ts'
 import type { Renewal } from '../../infra/privacy/renewal.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 
@@ -51,7 +51,7 @@ export function renewingNeighbours({ store, keyring, clock }: NeighbourParts) {
     const kept = await messages.get([...recipients.keys()])
     await Promise.all(
       [...kept.values()].map(({ _id, recipient: before }) => {
-        const recipient = keyring.index(SANDBOX_SCOPE, recipients.get(_id) ?? '')
+        const recipient = sandboxIndex(keyring, recipients.get(_id) ?? '')
         return before === recipient ? null : messages.modify({ _id, recipient: before }, { $set: { recipient } })
       }),
     )

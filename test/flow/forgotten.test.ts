@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { createKeyring, type Keyring } from '../../infra/crypto/keyring.ts'
 import { tagOf } from '../../infra/fraud/blocks.ts'
 import { recipientIndexes } from '../../infra/otps/counting.ts'
-import { SANDBOX_SCOPE } from '../../infra/otps/sealing.ts'
+import { sandboxIndex } from '../../infra/otps/sealing.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
 import { testClock } from '../support/clock.ts'
 import { startCountersign } from '../support/countersign.ts'
@@ -107,7 +107,7 @@ async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
 
 function indexesOf(keyring: Keyring, app_id: string): string[] {
   const own = (['live', 'test'] as const).flatMap(mode => recipientIndexes(keyring, { app_id, mode }, NUMBER))
-  return [...own, ...own.map(tagOf), keyring.index(SANDBOX_SCOPE, NUMBER)]
+  return [...own, ...own.map(tagOf), sandboxIndex(keyring, NUMBER)]
 }
 
 /** Whatever was sealed for them, the references of their links, and the hashes of their idempotency keys. */

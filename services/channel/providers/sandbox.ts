@@ -10,7 +10,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { openedOrNull } from '../../../infra/crypto/opened.ts'
 import { gather } from '../../../infra/gather.ts'
 import type { SandboxMessageDoc } from '../../../infra/otps/documents.ts'
-import { atRest, SANDBOX_SCOPE } from '../../../infra/otps/sealing.ts'
+import { atRest, sandboxIndex } from '../../../infra/otps/sealing.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { Errand, Provider, Rendered } from '../provider.ts'
 import type { Tell } from '../reports.ts'
@@ -41,7 +41,7 @@ export function sandbox({ messages, keyring, clock, tell }: SandboxParts): Provi
     repeatable: true,
 
     async send({ errand, recipient, locale }) {
-      await keep([kept(errand, keyring.index(SANDBOX_SCOPE, recipient), locale)])
+      await keep([kept(errand, sandboxIndex(keyring, recipient), locale)])
       const { early } = scriptFor(recipient, errand.otp, errand.delivery)
       if (early !== null) await tell(errand, early, 'receipt:early')
       return { reference: null }

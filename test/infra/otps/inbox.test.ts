@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { createKeyring } from '../../../infra/crypto/keyring.ts'
 import type { OtpDoc, SandboxMessageDoc } from '../../../infra/otps/documents.ts'
 import { readInbox } from '../../../infra/otps/inbox.ts'
-import { SANDBOX_SCOPE } from '../../../infra/otps/sealing.ts'
+import { sandboxIndex } from '../../../infra/otps/sealing.ts'
 import { tenancy } from '../../../infra/tenancy/tenancy.ts'
 import { testClock } from '../../support/clock.ts'
 import { codeOf, type Issue, lastDelivery, RECIPIENT, stored, tenant, type World } from '../../support/deliveries.ts'
@@ -29,7 +29,7 @@ eachStore('the sandbox inbox', fresh => {
       {
         ...{ _id: delivery_id, otp_id: doc._id, app_id: doc.app_id, company_id: doc.company_id, generation },
         ...{ locale: 'en', at: world.clock.now(), purge_at: doc.purge_at },
-        recipient: world.keyring.index(SANDBOX_SCOPE, options.recipient ?? RECIPIENT),
+        recipient: sandboxIndex(world.keyring, options.recipient ?? RECIPIENT),
         ...message,
       },
     ])
@@ -52,12 +52,12 @@ eachStore('the sandbox inbox', fresh => {
     expect((await read({ limit: 2 })).map(({ otp_id }) => otp_id)).to.deep.equal([third._id, second._id])
   })
 
-  it('is searched by recipient, however its domain is written', async () => {
+  it('is searched by recipient, however an address is written', async () => {
     await arrived()
-    const mail = await arrived({ recipient: 'ada@example.com', order: ['email'] })
-    const found = await read({ recipient: 'ada@EXAMPLE.com' })
+    const mail = await arrived({ recipient: 'Ada@example.com', order: ['email'] })
+    const found = await read({ recipient: 'aDa@EXAMPLE.com' })
     expect(found.map(({ otp_id, channel, recipient }) => [otp_id, channel, recipient])).to.deep.equal([
-      [mail._id, 'email', 'ada@example.com'],
+      [mail._id, 'email', 'Ada@example.com'],
     ])
     expect(await read({ recipient: 'eve@example.com' })).to.deep.equal([])
   })

@@ -1,6 +1,6 @@
 // The sandbox from an operator's side, with the real actor behind it: what test keys sent, and what a user would write back.
 import { expect } from 'chai'
-import { inFlight, referenceIndex, SANDBOX_SCOPE } from '../../../infra/otps/sealing.ts'
+import { inFlight, referenceIndex, sandboxIndex } from '../../../infra/otps/sealing.ts'
 import { providerContext, providerId } from '../../../infra/tenancy/documents.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
@@ -160,7 +160,7 @@ async function arrive({ store, keyring, clock }: TestAdmin, otp_id: string, reci
   await store.docs('sandbox_messages').insert([
     {
       ...{ _id: delivery_id, app_id, company_id, otp_id, generation: 1, locale: 'en', at },
-      recipient: keyring.index(SANDBOX_SCOPE, recipient),
+      recipient: sandboxIndex(keyring, recipient),
       purge_at: new Date(at + 86_400_000),
     },
   ])

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { recipientIndexes } from '../../../infra/otps/counting.ts'
-import { atRest, referenceIndex, SANDBOX_SCOPE } from '../../../infra/otps/sealing.ts'
+import { atRest, referenceIndex, sandboxIndex } from '../../../infra/otps/sealing.ts'
 import { ROTATION, type RotationDoc } from '../../../infra/privacy/documents.ts'
 import type { CountersignStore } from '../../../infra/store/collections.ts'
 import { providerContext } from '../../../infra/tenancy/documents.ts'
@@ -103,12 +103,12 @@ eachStore('rotation', fresh => {
     const id = await send()
     const [delivery] = (await otp(id)).context.deliveries
     const message = { app_id: 'app_1', company_id: 'cmp_1', otp_id: id, generation: 1, locale: 'en', at: 0 }
-    const recipient = before.index(SANDBOX_SCOPE, TO)
+    const recipient = sandboxIndex(before, TO)
     const _id = delivery?.delivery_id ?? ''
     await store.docs('sandbox_messages').insert([{ ...message, _id, recipient, purge_at: new Date(2 ** 42) }])
     await finish()
     const [kept] = [...(await store.docs('sandbox_messages').get([_id])).values()]
-    expect(kept?.recipient).to.equal(after.index(SANDBOX_SCOPE, TO))
+    expect(kept?.recipient).to.equal(sandboxIndex(after, TO))
     const [index] = recipientIndexes(after, WORLD, TO)
     const names = ['messages', 'sends'].map(what => `app_1:test:${what}:${index}`)
     const counters = await store.docs('counters').get(names)
