@@ -51,12 +51,19 @@ export function rotationSweeps({ store, keyring, clock, log, metrics }: Rotation
     }
     const same = found.keys[0] === keyring.keyIds[0] && keyring.keyIds.every(id => found.keys.includes(id))
     // A key that was taken away and is back may open what could not be opened meanwhile.
-    if (same) return found.keys.length === keyring.keyIds.length ? found : save(found, { keys: [...keyring.keyIds] })
+    if (same) return found.keys.length === keyring.keyIds.length ? found : without(found)
     // A process that knows one key, and not the current one, has nothing to renew with: it is the one that was not restarted.
     if (keyring.keyIds.length < 2) return null
     const { _id, rev, ...fresh } = begun()
     log.info({ key_ids: fresh.keys }, 'rotation.begun')
     return save(found, fresh)
+  }
+
+  /** What a key that is gone has sealed counts as unsealable from now on. */
+  function without(found: RotationDoc): Promise<RotationDoc | null> {
+    const removed = found.keys.filter(id => !keyring.keyIds.includes(id))
+    if (found.state === 'running') log.warn({ key_ids: removed }, 'rotation.key_removed_too_early')
+    return save(found, { keys: [...keyring.keyIds] })
   }
 
   async function save(from: RotationDoc, set: Partial<RotationDoc>): Promise<RotationDoc | null> {
