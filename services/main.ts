@@ -19,6 +19,7 @@ import { httpShell } from '../infra/http/shell.ts'
 import { createLog, type Logger } from '../infra/log.ts'
 import { createMetrics, type Metrics } from '../infra/metrics.ts'
 import { guardedOutbound } from '../infra/outbound/guarded.ts'
+import { inspecting } from '../infra/outbound/inspect.ts'
 import type { Outbound } from '../infra/outbound/outbound.ts'
 import { checkKeys } from '../infra/privacy/canary.ts'
 import { runProcess } from '../infra/process.ts'
@@ -128,7 +129,8 @@ export async function start(config: Config, own: Own = {}): Promise<Running> {
   const { http, metricsPort } = config
   // Secrets are shown once: to whoever started the process, never through the log, which would rightly hide them.
   const tell = own.tell ?? (text => void process.stdout.write(text))
-  const apply = { store, keyring, clock, made: new Map<string, string>() }
+  const inspect = inspecting({ privateTargets: config.privateTargets })
+  const apply = { store, keyring, clock, inspect, made: new Map<string, string>() }
   let demo: Demo | null = null
 
   const hosted = await host({

@@ -12,6 +12,9 @@ export interface Inspector {
   host(host: string): Promise<string | null>
 }
 
+/** How whoever saves such an address is told. */
+export const notCalled = (refusal: string): string => `would not be called: ${refusal}`
+
 export interface InspectorParts {
   privateTargets: PrivateTargets
   /** Instead of DNS. */

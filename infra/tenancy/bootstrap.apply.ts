@@ -8,6 +8,7 @@ import { openedOrNull } from '../crypto/opened.ts'
 import { replaceBootstrapLists } from '../ip-lists/bootstrap.ts'
 import { hashApiKey, newApiKey } from '../keys.ts'
 import { opened } from '../money/batches.ts'
+import type { Inspector } from '../outbound/inspect.ts'
 import type { CountersignStore } from '../store/collections.ts'
 import type { Bootstrap, GivenApp, GivenCompany, GivenProvider, GivenWebhook } from './bootstrap.file.ts'
 import { providerContext, providerId, type WebhookSecret, webhookSecretContext } from './documents.ts'
@@ -19,6 +20,8 @@ export interface ApplyTo {
   store: CountersignStore
   keyring: Pick<Keyring, 'seal' | 'unseal'>
   clock: Pick<Clock, 'now'>
+  /** What the guard would say of an address that is to be saved; without one nobody is asked. */
+  inspect?: Inspector
   /** Values made by an earlier try, by what they are for. The same map is given to every try. */
   made?: Map<string, string>
 }
@@ -48,7 +51,7 @@ export async function write(file: Bootstrap, { made = new Map(), ...engines }: A
   return { minted: await ensureKeys(file, to), mintedSecrets }
 }
 
-type Applying = Required<ApplyTo>
+type Applying = ApplyTo & Required<Pick<ApplyTo, 'made'>>
 
 /** The value made for this earlier, or a new one. */
 function madeFor(what: string, { made }: Applying, make: () => string): string {

@@ -3,6 +3,7 @@
 
 import { parseJson } from '../json.ts'
 import { StartProblem } from '../start-problem.ts'
+import { uncalledAddresses } from './bootstrap.addresses.ts'
 import { type ApplyTo, type Minted, write } from './bootstrap.apply.ts'
 import { conflictsWith } from './bootstrap.conflicts.ts'
 import { type Bootstrap, complete } from './bootstrap.file.ts'
@@ -32,9 +33,12 @@ export function readBootstrap(text: string): Bootstrap {
   throw new BootstrapProblems([...(file.ok ? [] : file.problems), ...broken])
 }
 
-/** Idempotent. Throws `BootstrapProblems`, before anything is written, where the file contradicts the store. */
+/** Idempotent. Throws `BootstrapProblems`, before anything is written, where the file contradicts the store, or names an address that
+ *  would not be called. */
 export async function applyBootstrap(file: Bootstrap, to: ApplyTo): Promise<Minted & { warnings: Problem[] }> {
-  const { problems, warnings } = await conflictsWith(file, to.store)
+  const { store, keyring, inspect } = to
+  const { problems: conflicts, warnings } = await conflictsWith(file, store)
+  const problems = [...conflicts, ...(inspect ? await uncalledAddresses(file, { store, keyring, inspect }) : [])]
   if (problems.length > 0) throw new BootstrapProblems(problems)
   return { ...(await write(file, to)), warnings }
 }

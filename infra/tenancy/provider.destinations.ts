@@ -19,7 +19,7 @@ const DESTINATIONS: { [T in ProviderType]: (config: ProviderConfigs[T]) => unkno
 }
 
 /** The member that holds an address somebody chose, and what it is. */
-export const ADDRESSES: Record<ProviderType, { path: string; kind: 'url' | 'host' } | null> = {
+const ADDRESSES: Record<ProviderType, { path: string; kind: 'url' | 'host' } | null> = {
   twilio: { path: 'base_url', kind: 'url' },
   vonage: { path: 'base_url', kind: 'url' },
   whatsapp_cloud: { path: 'base_url', kind: 'url' },
@@ -27,4 +27,15 @@ export const ADDRESSES: Record<ProviderType, { path: string; kind: 'url' | 'host
   http: { path: 'url', kind: 'url' },
   smtp: { path: 'host', kind: 'host' },
   sandbox: null,
+}
+
+/** The address a config names, as far as it does. */
+export function addressIn(
+  type: ProviderType,
+  config: unknown,
+): { path: string; kind: 'url' | 'host'; value: string } | null {
+  const address = ADDRESSES[type]
+  if (!address || typeof config !== 'object') return null
+  const value = (config as Record<string, unknown> | null)?.[address.path]
+  return typeof value === 'string' ? { ...address, value } : null
 }

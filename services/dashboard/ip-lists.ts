@@ -3,6 +3,7 @@
 import { removeList } from '../../infra/ip-lists/chunks.ts'
 import { BOOTSTRAP, everyList, type IpListDoc, listId } from '../../infra/ip-lists/documents.ts'
 import { importing } from '../../infra/ip-lists/imports.ts'
+import { notCalled } from '../../infra/outbound/inspect.ts'
 import type { Resource } from './admin.ts'
 import type { Change, Unchanged } from './audited.ts'
 import { type GivenList, givenLists, LARGEST_BODY } from './ip-lists.given.ts'
@@ -70,7 +71,7 @@ export const ipLists: Resource = (router, { store, clock, log, inspect, audited,
     const refusals = await Promise.all(
       given.map(async ({ url }, at) => {
         const refusal = url === undefined ? null : await inspect.url(url)
-        return refusal === null ? [] : [{ path: `lists.${at}.url`, message: `would not be called: ${refusal}` }]
+        return refusal === null ? [] : [{ path: `lists.${at}.url`, message: notCalled(refusal) }]
       }),
     )
     if (refusals.flat().length > 0) throw invalid(refusals.flat())

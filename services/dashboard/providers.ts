@@ -1,14 +1,14 @@
 // GET /apps/{id}/providers, GET|PUT|DELETE /apps/{id}/providers/{name}. Secrets go in and never come out: people read fingerprints.
 // What a PUT leaves out of the secrets stays, as long as the provider's address does.
 import { z } from 'zod'
-import type { Inspector } from '../../infra/outbound/inspect.ts'
+import { type Inspector, notCalled } from '../../infra/outbound/inspect.ts'
 import { soleChannel } from '../../infra/tenancy/bootstrap.file.ts'
 import { channelProblems } from '../../infra/tenancy/bootstrap.rules.ts'
 import { type Provider, providerContext, providerId } from '../../infra/tenancy/documents.ts'
 import { sameJson } from '../../infra/tenancy/ensure.ts'
 import { below, type Problem } from '../../infra/tenancy/problems.ts'
 import { changedConfig, type StoredConfig } from '../../infra/tenancy/provider.changes.ts'
-import { ADDRESSES } from '../../infra/tenancy/provider.destinations.ts'
+import { addressIn } from '../../infra/tenancy/provider.destinations.ts'
 import { PROVIDER_NAME, PROVIDER_TYPES } from '../../infra/tenancy/providers.ts'
 import { channel } from '../../infra/tenancy/shapes.ts'
 import type { Resource } from './admin.ts'
@@ -99,13 +99,9 @@ export const providers: Resource = (router, { store, keyring, inspect, body, aud
 /** A channel the type does not serve, an address nobody would be called at. */
 async function refuseMisplaced(inspect: Inspector, { type, channel, config }: Given): Promise<void> {
   const problems: Problem[] = [...channelProblems('channel', type, channel)]
-  const address = ADDRESSES[type]
-  const chosen =
-    address && typeof config === 'object' ? (config as Record<string, unknown> | null)?.[address.path] : null
-  if (address && typeof chosen === 'string') {
-    const refusal = await inspect[address.kind](chosen)
-    if (refusal !== null) problems.push({ path: `config.${address.path}`, message: `would not be called: ${refusal}` })
-  }
+  const address = addressIn(type, config)
+  const refusal = address && (await inspect[address.kind](address.value))
+  if (address && refusal !== null) problems.push({ path: `config.${address.path}`, message: notCalled(refusal) })
   if (problems.length > 0) throw invalid(problems)
 }
 

@@ -1,6 +1,7 @@
 // GET|PUT /apps/{id}/webhook, POST /apps/{id}/webhook/enable|test. A secret that is made here is in the one answer that makes it, and
 // nowhere else in the clear.
 import { z } from 'zod'
+import { notCalled } from '../../infra/outbound/inspect.ts'
 import type { WebhookEndpoint } from '../../infra/tenancy/documents.ts'
 import { sameJson } from '../../infra/tenancy/ensure.ts'
 import { text, webAddress } from '../../infra/tenancy/shapes.ts'
@@ -39,7 +40,7 @@ export const webhook: Resource = (router, admin) => {
     const { _id: app_id, company_id } = await found(apps, ctx.params.id, 'app')
     const { url, secret, status } = await body(ctx, given)
     const refusal = await inspect.url(url)
-    if (refusal !== null) throw invalid([{ path: 'url', message: `would not be called: ${refusal}` }])
+    if (refusal !== null) throw invalid([{ path: 'url', message: notCalled(refusal) }])
     const owner = { target: app_id, company_id }
     const { created, secret: made } = await audited(ctx, async (): Promise<Change<Put> | Unchanged<Put>> => {
       const stored = (await docs.get([app_id])).get(app_id)
