@@ -1,7 +1,7 @@
 // Which channels can take a verification now, in which order, and why the others cannot. Pure, so that a send, a resend and the
 // admin API's explanation all say the same.
 import { CHANNELS, type Channel } from './channels.ts'
-import type { KeyKind } from './otp.ts'
+import type { KeyKind, Recipient } from './otp.ts'
 import type { AppSettings, RoutingSettings, WhatsAppMode } from './settings.ts'
 
 export interface Situation {
@@ -45,10 +45,15 @@ export const firstUsable = (order: readonly Channel[], usable: readonly Channel[
   order.find(channel => usable.includes(channel))
 
 /** Email addresses and numbers of no country are of no country, so neither list speaks of them. */
+/** Numbers of no country (satellites, international networks and premium services) are of none that is allowed; mail has no country. */
 export const isGeoBlocked = (
-  settings: Pick<AppSettings, 'blocked_countries' | 'allowed_countries'>,
-  country: string | null,
-): boolean =>
-  country !== null &&
-  (settings.blocked_countries.includes(country) ||
-    (settings.allowed_countries !== null && !settings.allowed_countries.includes(country)))
+  {
+    blocked_countries: blocked,
+    allowed_countries: allowed,
+  }: Pick<AppSettings, 'blocked_countries' | 'allowed_countries'>,
+  { kind, country }: Pick<Recipient, 'kind' | 'country'>,
+): boolean => {
+  if (kind === 'email') return false
+  if (country === null) return allowed !== null
+  return blocked.includes(country) || (allowed !== null && !allowed.includes(country))
+}

@@ -45,7 +45,7 @@ function explained({ recipient: text, mode, kind }: Wish, settings: AppSettings,
   const channels = CHANNELS.map(channel => placed(channel, order, obstacle(channel, situation)))
   const usable = channels.filter(one => one.usable).map(one => one.channel)
   const first = firstUsable(order, usable) ?? null
-  const refusal = refusalOf(isGeoBlocked(settings, country), first, fate)
+  const refusal = refusalOf(isGeoBlocked(settings, { kind: recipient.kind, country }), first, fate)
   const orderName = order === settings.routing.default ? 'the default order' : `the order of ${country}`
   return {
     channel: refusal === null ? first : null,

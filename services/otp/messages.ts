@@ -32,7 +32,7 @@ export async function reserveMessage(
   if (otp.deliveries.length <= doc.context.deliveries.length || !app) return NOTHING
   const { country } = otp.recipient
   // Blocked since it was sent.
-  if (isGeoBlocked(app.settings, country)) return { ...NOTHING, refusal: geoBlocked(country) }
+  if (isGeoBlocked(app.settings, otp.recipient)) return { ...NOTHING, refusal: geoBlocked(country) }
   const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(doc._id))
   const isMagic = doc.mode === 'test' && magicOf(recipient) !== null
   const counted = await reserve(

@@ -45,7 +45,8 @@ export function planSend({ recipient: text, mode, caller, app, reputation }: Wis
     return refused('InvalidRecipientError', 'It must be a valid E.164 phone number or email address.')
 
   const country = recipient.kind === 'phone' ? recipient.country : null
-  if (isGeoBlocked(app.settings, country) || fated(magic, 'GeoBlockedError')) return geoBlocked(country)
+  if (isGeoBlocked(app.settings, { kind: recipient.kind, country }) || fated(magic, 'GeoBlockedError'))
+    return geoBlocked(country)
 
   const { settings } = app
   const whatsapp = settings.channels.whatsapp.mode

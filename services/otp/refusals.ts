@@ -13,7 +13,7 @@ export const refused = (error: ErrorType, detail: string, more: Partial<Refusal>
 export const notFound = (): Refusal => refused('OtpNotFoundError', 'There is no such verification for this key.')
 
 export const geoBlocked = (country: string | null): Refusal =>
-  refused('GeoBlockedError', `Numbers of ${country ?? 'this country'} are not served by this app.`)
+  refused('GeoBlockedError', `Numbers of ${country ?? 'no country'} are not served by this app.`)
 
 export const abusiveAddress = (): Refusal =>
   refused('IpReputationBlockedError', 'The client address is on a list of abusive addresses.')

@@ -73,6 +73,7 @@ eachFlow('sending', flow => {
     const { server } = await flow.tenant({ allowed_countries: ['BR'] })
     expect((await server.send('+5511987654322')).status).to.equal(200)
     expect((await server.send('+447400123456')).body.type).to.equal('GeoBlockedError')
+    expect((await server.send('+870773111632')).body.type, 'a satellite is of none').to.equal('GeoBlockedError')
     expect((await server.send('b@example.com')).status, 'an address has no country').to.equal(200)
   })
 

@@ -102,7 +102,7 @@ describe('the order of channels', () => {
 
 describe('blocked countries', () => {
   const blocked = (blocked_countries: string[], allowed_countries: string[] | null, country: string | null) =>
-    isGeoBlocked({ blocked_countries, allowed_countries }, country)
+    isGeoBlocked({ blocked_countries, allowed_countries }, { kind: 'phone', country })
 
   it('are those listed as blocked', () => {
     expect(blocked(['KP'], null, 'KP')).to.equal(true)
@@ -119,7 +119,13 @@ describe('blocked countries', () => {
     expect(blocked(['GB'], ['GB'], 'GB')).to.equal(true)
   })
 
-  it('say nothing of a recipient of no country', () => {
-    expect(blocked(['GB'], ['GB'], null)).to.equal(false)
+  it('are no part of a number of no country, which is none of those allowed', () => {
+    expect(blocked(['GB'], null, null)).to.equal(false)
+    expect(blocked([], ['GB'], null)).to.equal(true)
+  })
+
+  it('say nothing of mail', () => {
+    const mail = { kind: 'email', country: null } as const
+    expect(isGeoBlocked({ blocked_countries: ['GB'], allowed_countries: ['GB'] }, mail)).to.equal(false)
   })
 })
