@@ -3,6 +3,7 @@
 export interface Bounded<Value> {
   get(key: string): Value | undefined
   set(key: string, value: Value): void
+  drop(key: string): void
 }
 
 export function bounded<Value>(most: number): Bounded<Value> {
@@ -12,6 +13,10 @@ export function bounded<Value>(most: number): Bounded<Value> {
     set(key, value) {
       young.set(key, value)
       if (young.size > most / 2) [young, old] = [new Map(), young]
+    },
+    drop(key) {
+      young.delete(key)
+      old.delete(key)
     },
   }
 }

@@ -2,6 +2,7 @@
 // Checking and counting are one atomic update, so parallel calls never pass together where only one of them may.
 import { carryOver } from '../../infra/otps/counting.ts'
 import type { LimitRule } from '../../machines/settings.ts'
+import { bounded } from './bounded.ts'
 import { type GrantParts, granting } from './grants.ts'
 import { firstGrant, uncount, waitFor } from './windows.ts'
 
@@ -29,19 +30,19 @@ export interface Limits {
 }
 
 const GRANTED: Taken = { granted: true }
-const MOST_KNOWN = 10_000
+const MOST_KNOWN = 20_000
 
 export function limits({ counters, clock }: GrantParts): Limits {
-  const known = recent(MOST_KNOWN)
-  const full = recent(MOST_KNOWN)
+  const known = bounded<true>(MOST_KNOWN)
+  const full = bounded<true>(MOST_KNOWN)
 
   /** Most recipients are counted for the first time, and an insert costs a tenth of an update that computes: it goes together with
    *  those of others. What is there already, or allows none, is for the update. */
   async function takeFirst({ key, formerly = [], rules }: Counted): Promise<boolean> {
-    if (known.has(key)) return false
+    if (known.get(key)) return false
     const carried = formerly.length > 0 && (await carryOver(counters, [{ key, formerly }])).has(key)
     const first = carried ? null : firstGrant(rules, clock.now())
-    known.add(key)
+    known.set(key, true)
     if (first === null) return false
     const [answer] = await counters.insert([{ _id: key, ...first }])
     return answer === 'inserted'
@@ -64,14 +65,14 @@ export function limits({ counters, clock }: GrantParts): Limits {
     async take(counted) {
       if (counted.rules.length === 0 || (await takeFirst(counted))) return GRANTED
       const taken = await takeAgain(counted)
-      if (!taken.granted) full.add(counted.key)
+      if (!taken.granted) full.set(counted.key, true)
       return taken
     },
     async giveBack({ key, rules }) {
       if (rules.length > 0) await counters.change([{ _id: key, update: uncount(rules, clock.now()) }])
     },
     async lookAgain(counted) {
-      if (!full.has(counted.key)) return GRANTED
+      if (!full.get(counted.key)) return GRANTED
       const taken = await look(counted)
       if (taken.granted) full.drop(counted.key)
       return taken
@@ -80,19 +81,6 @@ export function limits({ counters, clock }: GrantParts): Limits {
       const until = clock.now() + ms
       const update = { $max: { locked_until: until }, $set: { purge_at: new Date(until + ms) } }
       await counters.change([{ _id: key, update }])
-    },
-  }
-}
-
-/** The latest so many of what was added. */
-function recent(most: number): { has(key: string): boolean; add(key: string): void; drop(key: string): void } {
-  const keys = new Set<string>()
-  return {
-    has: key => keys.has(key),
-    drop: key => void keys.delete(key),
-    add(key) {
-      keys.add(key)
-      if (keys.size > most) keys.delete(keys.values().next().value as string)
     },
   }
 }

@@ -18,10 +18,10 @@ import type { Otp, Prices } from '../../machines/otp.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { verificationView } from '../../machines/view.ts'
 import type { KnownApp } from './apps.ts'
+import type { Bounded } from './bounded.ts'
 import type { Claims } from './claims.ts'
 import type { Guard, Suspect } from './fraud.ts'
 import { type Funds, SHORT } from './funds.ts'
-import type { Lately } from './lately.ts'
 import type { Limits } from './limits.ts'
 import { linkFor } from './links.ts'
 import { freeChannel, type Plan, planSend } from './plan.ts'
@@ -41,7 +41,7 @@ export interface SendParts {
   relay: Relay
   funds: Funds
   guard: Guard
-  lately: Pick<Lately, 'keep'>
+  lately: Pick<Bounded<OtpDoc>, 'set'>
 }
 
 export const sending = (parts: SendParts) => {
@@ -94,7 +94,7 @@ export const sending = (parts: SendParts) => {
   async function make({ doc, undo }: { doc: OtpDoc; undo(): Promise<void> }): Promise<OtpAnswer> {
     const [answer] = await otps.insert([doc])
     if (answer === 'inserted') {
-      lately.keep(doc)
+      lately.set(doc._id, doc)
       guard.changed(null, doc)
       relay(doc._id, doc.outbox)
       return { kind: 'verification', verification: doc.first }

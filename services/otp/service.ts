@@ -10,6 +10,7 @@ import type { Logger } from '../../infra/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { accounting } from '../../infra/money/accounts.ts'
 import { pricing } from '../../infra/money/prices.ts'
+import type { OtpDoc } from '../../infra/otps/documents.ts'
 import { relaying } from '../../infra/otps/outbox.ts'
 import { serially } from '../../infra/serially.ts'
 import type { CountersignStore } from '../../infra/store/collections.ts'
@@ -18,6 +19,7 @@ import { tenancy } from '../../infra/tenancy/tenancy.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import { knownApps } from './apps.ts'
+import { bounded } from './bounded.ts'
 import { canceling } from './cancel.ts'
 import { claiming } from './claims.ts'
 import { type Commit, committing } from './commit.ts'
@@ -25,7 +27,6 @@ import { exchanging } from './exchange.ts'
 import { fraudCounts } from './fraud.counts.ts'
 import { fraudGuard } from './fraud.ts'
 import { funding } from './funds.ts'
-import { lately } from './lately.ts'
 import { limits } from './limits.ts'
 import { refused } from './refusals.ts'
 import { reporting } from './reports.ts'
@@ -47,6 +48,7 @@ export interface OtpParts {
  *  ask of the store still goes together, tick by tick. */
 const CALLS = { prefetch: 256, batch: 1, parallel: 10_000 }
 const REPORTS = { prefetch: 256, batch: 64, parallel: 8 }
+const MOST_LATELY = 5_000
 
 export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): Service {
   const otps = groupedDocs(store.docs('otps'))
@@ -54,17 +56,17 @@ export function otp({ broker, store, keyring, clock, log, metrics }: OtpParts): 
   const apps = knownApps({ tenancy: tenancy({ store, keyring }), clock })
   const relay = relaying({ broker, otps, clock, log })
   const inTurn = serially()
-  const recent = lately()
+  const lately = bounded<OtpDoc>(MOST_LATELY)
   const counters = limits({ counters: groupedDocs(store.docs('counters')), clock })
   const counts = fraudCounts({ store, clock, log })
   const decisions = keepingDecisions({ decisions: groupedDocs(store.docs('fraud_decisions')), clock, log })
   const guard = fraudGuard({ keyring, clock, log, limits: counters, apps, counts, decisions, metrics })
-  const racing = committing({ otps, relay, lately: recent, changed: guard.changed })
+  const racing = committing({ otps, relay, lately, changed: guard.changed })
   const commit: Commit = (otp_id, owner, intent) => inTurn(otp_id, () => racing(otp_id, owner, intent))
   const accounts = accounting({ store, clock, log })
   const funds = funding({ accounts, prices: pricing({ prices: store.docs('prices'), clock }) })
   const parts = {
-    ...{ broker, keyring, clock, log, metrics, otps, apps, claims, relay, commit, accounts, funds, lately: recent },
+    ...{ broker, keyring, clock, log, metrics, otps, apps, claims, relay, commit, accounts, funds, lately },
     ...{ limits: counters, guard },
     reputation: reputations({ store, clock, log }),
   }

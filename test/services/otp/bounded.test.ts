@@ -18,4 +18,11 @@ describe('a bounded memory', () => {
       expect(memory.get('always')).to.equal(nth)
     }
   })
+
+  it('drops what it is told to, however long it has held it', () => {
+    const memory = bounded<number>(4)
+    for (const nth of [1, 2, 3]) memory.set(`${nth}`, nth)
+    for (const nth of [1, 3]) memory.drop(`${nth}`)
+    expect(['1', '2', '3'].map(memory.get)).to.deep.equal([undefined, 2, undefined])
+  })
 })

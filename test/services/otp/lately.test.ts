@@ -5,7 +5,6 @@ import type { CountersignStore } from '../../../infra/store/collections.ts'
 import type { Identity, OtpAnswer } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
-import { lately } from '../../../services/otp/lately.ts'
 import { codeOf } from '../../../services/otp/verify.ts'
 import { actorOn, type TestActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
@@ -95,14 +94,5 @@ eachStore('a verification one actor remembers and another has changed', fresh =>
     expect(await stored(otp_id)).to.have.property('reference')
     await resend(here, otp_id, 'sms')
     expect(await stored(otp_id)).not.to.have.property('reference')
-  })
-})
-
-describe('what an actor remembers', () => {
-  it('is bounded: the one touched longest ago is forgotten', () => {
-    const memory = lately(2)
-    const doc = (_id: string) => ({ _id }) as Parameters<typeof memory.keep>[0]
-    for (const id of ['a', 'b', 'a', 'c']) memory.keep(doc(id))
-    expect(['a', 'b', 'c'].filter(id => memory.get(id))).to.deep.equal(['a', 'c'])
   })
 })
