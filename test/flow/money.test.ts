@@ -89,6 +89,45 @@ eachLive('an app that pays for its messages', live => {
     await expectSound(shop)
   })
 
+  it('has back nothing more, and no room below a cap, by being told again and again, all at once', async () => {
+    const shop = await open(100_000, { spend_caps: { US: SMS }, resend_cooldown_seconds: [0] })
+    shop.twilio.next({ receipts: ['sent'] })
+    const { body } = await shop.server.send(freshNumber())
+    await live.become(shop.server, body.otp_id, 'sms sent')
+    const [message] = shop.twilio.messages
+    await Promise.all(Array.from({ length: 8 }, () => message && shop.twilio.report(message, 'failed')))
+    await live.soon(async () => expect(await balance(shop)).to.equal(100_000))
+    expect((await shop.server.resend(body.otp_id)).status).to.equal(200)
+    expect((await shop.server.resend(body.otp_id)).body.scope).to.equal('spend_cap')
+    expect((await ledger(shop)).map(([kind]) => kind)).to.deep.equal(['hold', 'refund', 'hold', 'credit'])
+    await expectSound(shop)
+  })
+
+  for (const [how, forget] of [
+    ['erased', ({ app }, recipient) => live.admin('POST', `/apps/${app}/erase`, { recipient })],
+    ['purged', (_, __, _id) => live.countersign.engines.store.docs('otps').remove({ _id }, 1)],
+  ] as [string, (shop: Shop, recipient: string, otp_id: string) => Promise<unknown>][])
+    it(`pays for a message that failed only after it was ${how}, and nothing breaks over it`, async () => {
+      const shop = await open(100_000)
+      shop.twilio.next({ receipts: ['sent'] })
+      const recipient = freshNumber()
+      const { body } = await shop.server.send(recipient)
+      await live.become(shop.server, body.otp_id, 'sms sent')
+      await live.pass(CHECK_AFTER_MS + 1_000)
+      await live.soon(async () => {
+        const due = await live.countersign.engines.store
+          .docs('ledger')
+          .count({ company_id: shop.company, check_at: { $gt: 0 } })
+        expect(due).to.equal(0)
+      })
+      await forget(shop, recipient, body.otp_id)
+      const [message] = shop.twilio.messages
+      const told = await Promise.all([1, 2, 3].map(() => message && shop.twilio.report(message, 'failed')))
+      for (const status of told) expect(status).to.be.below(500)
+      expect(await balance(shop)).to.equal(100_000 - SMS)
+      await expectSound(shop)
+    })
+
   it('is told 402 when there is too little, and nothing else has changed', async () => {
     const shop = await open(SMS, { limits: { recipient: [{ max: 1, seconds: 600 }] } })
     await shop.server.send(freshNumber())
