@@ -17,7 +17,9 @@ export const packed = (placing: readonly Placing[]): string =>
     }),
   )
 
-export function itemsOf({ seq, balance, at, entries }: Batch): LedgerItem[] {
+export function itemsOf(waiting: Batch | LedgerItem): LedgerItem[] {
+  if (!('entries' in waiting)) return [waiting]
+  const { seq, balance, at, entries } = waiting
   let after = balance
   return (JSON.parse(entries) as Packed[]).map(([entry, kind, micros, otp_id, delivery_id, note, room], nth) => {
     after += micros

@@ -40,7 +40,8 @@ export interface Batch {
 export interface Account {
   balance: number
   seq?: number
-  waiting?: Batch[]
+  /** One by itself was left there before there were batches. */
+  waiting?: (Batch | LedgerItem)[]
   /** Since when some have been waiting, as far as is known: they move on within moments, or were left by a process that died. */
   behind_at?: number
   /** What was spent below caps, by `roomKey`. */

@@ -36,7 +36,7 @@ export function movingOn({ companies, ledger, clock, log }: MovingParts) {
   }
 
   /** In the ledger first: what a crash leaves in both is counted once. */
-  async function toLedger(company_id: string, batches: readonly Batch[]): Promise<number[]> {
+  async function toLedger(company_id: string, batches: readonly (Batch | LedgerItem)[]): Promise<number[]> {
     if (batches.length > 0) await ledger.insert(batches.flatMap(itemsOf).map(item => written(company_id, item)))
     return batches.map(({ seq }) => seq)
   }

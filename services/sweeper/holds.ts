@@ -28,7 +28,9 @@ export function holdSweeps({ store, accounts, clock }: HoldSweepParts): Record<s
         { behind_at: { $gt: 0, $lte: clock.now() - BEHIND_MS } },
         { sort: { behind_at: 1 }, limit: BATCH },
       )
-      for (const { _id } of behind) await accounts.flush(_id)
+      const flushed = await Promise.allSettled(behind.map(({ _id }) => accounts.flush(_id)))
+      // One that cannot be moved keeps no other waiting.
+      for (const one of flushed) if (one.status === 'rejected') throw one.reason
       return behind.length
     },
 
