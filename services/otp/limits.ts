@@ -1,5 +1,6 @@
 // Limits shared by every process. In: a thing that is counted and its rules. Out: granted, or how long to wait.
 // Checking and counting are one atomic update, so parallel calls never pass together where only one of them may.
+import { gatherByKey } from '../../infra/gather.ts'
 import { carryOver } from '../../infra/otps/counting.ts'
 import type { LimitRule } from '../../machines/settings.ts'
 import { bounded } from './bounded.ts'
@@ -50,6 +51,16 @@ export function limits({ counters, clock }: GrantParts): Limits {
 
   const takeAgain = granting({ counters, clock })
 
+  /** All that is given back under the same rules in one tick shares one update, which makes it one statement. */
+  const giveBackTogether = gatherByKey(
+    ({ rules }: Counted) => JSON.stringify(rules),
+    async all => {
+      const update = uncount(all[0]?.rules ?? [], clock.now())
+      return counters.change(all.map(({ key }) => ({ _id: key, update })))
+    },
+    { most: 500, parallel: 2 },
+  )
+
   async function look({ key, formerly = [], rules }: Counted): Promise<Taken> {
     const names = [key, ...formerly]
     const found = await counters.get(names)
@@ -68,8 +79,8 @@ export function limits({ counters, clock }: GrantParts): Limits {
       if (!taken.granted) full.set(counted.key, true)
       return taken
     },
-    async giveBack({ key, rules }) {
-      if (rules.length > 0) await counters.change([{ _id: key, update: uncount(rules, clock.now()) }])
+    async giveBack(counted) {
+      if (counted.rules.length > 0) await giveBackTogether(counted)
     },
     async lookAgain(counted) {
       if (!full.get(counted.key)) return GRANTED

@@ -16,6 +16,7 @@ import type { Commit } from './commit.ts'
 import type { Limits, Taken } from './limits.ts'
 import { guessQuota, type Quota } from './quotas.ts'
 import { limited, notFound, refusalOf } from './refusals.ts'
+import { NOTHING } from './reserve.ts'
 
 /** All but what needs a key to be known. */
 type Asked = Omit<Extract<OtpCommand, { type: 'otp.verify' }>, 'right' | 'locked_ms'>
@@ -39,6 +40,7 @@ export const verifying =
       const indexes = recipientIndexes(keyring, doc, recipient)
       return guessQuota(doc, indexes, doc.context.started_by.kind, app.settings.limits)
     }
+    let quota: Quota | null = null
     let counted: Quota | null = null
 
     /** Null when a key of it is gone and none is needed: what is over is told to be over. */
@@ -56,20 +58,22 @@ export const verifying =
         const asked: Asked = { id: command_id, type: 'otp.verify', at: clock.now(), by, event_id }
         const known = opened(asked, doc)
         if (known === null) return blind(asked)
+        quota = known.quota
         // Once counted, a guess that lost a race and is made again is within the limit, which it may itself have filled.
         const locked = counted === null ? lockedMs(await limits.look(known.quota)) : null
         return { ...asked, right: known.right, locked_ms: locked }
       },
       // Taken before the write, and for a right code as well as for a wrong one: of those that come in parallel, no more are ever
       // compared than the rule allows. Refused only when wrong, the others would still tell which was right.
-      async reserve(_, doc) {
-        const quota = quotaOf(doc)
-        const taken = await limits.take(quota)
-        if (!taken.granted) return { refusal: limited('recipient_verify', taken.retry_after_ms), undo: async () => {} }
-        counted = quota
+      async reserve() {
+        const asked = quota
+        if (asked === null) return NOTHING
+        const taken = await limits.take(asked)
+        if (!taken.granted) return { ...NOTHING, refusal: limited('recipient_verify', taken.retry_after_ms) }
+        counted = asked
         const undo = async (): Promise<void> => {
           counted = null
-          await limits.giveBack(quota)
+          await limits.giveBack(asked)
         }
         return { undo }
       },
