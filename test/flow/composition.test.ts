@@ -95,6 +95,18 @@ eachEngineSet('the bootstrap file of a composition', start => {
     expect(await stored(await start({ services: ECHO, site: first.site, bootstrap: {} }))).to.deep.equal(before)
   })
 
+  it('with an address that would not be called is refused by its path, unless the operator allows it', async () => {
+    const webhook = { url: 'http://127.0.0.1:9000/' }
+    const file = { companies: [{ id: 'cmp_acme', apps: [{ id: 'app_x', webhook }] }] }
+    const first = await start({ services: ECHO, bootstrap: {} })
+    const refusal = await failure(first.restart({ bootstrap: file }))
+    expect(refusal).to.be.instanceOf(BootstrapProblems)
+    expect((refusal as Error).message).to.match(/^companies\.0\.apps\.0\.webhook\.url: would not be called: /)
+    const env = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
+    const allowed = await start({ services: ECHO, site: first.site, bootstrap: file, env })
+    expect(JSON.stringify(await stored(allowed))).to.include(webhook.url)
+  })
+
   it('that contradicts what is stored is refused by its path, and nothing is applied', async () => {
     const file = (owner: string) => ({ companies: [{ id: owner, apps: [{ id: 'app_shop' }] }] })
     const first = await start({ services: ECHO, bootstrap: file('cmp_one') })

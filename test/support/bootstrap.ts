@@ -30,7 +30,7 @@ export const fullFile = () => ({
         { id: 'app_blog' },
       ],
     },
-    { id: 'cmp_other', apps: [{ id: 'app_other', webhook: { url: 'http://127.0.0.1:9000/' } }] },
+    { id: 'cmp_other', apps: [{ id: 'app_other', webhook: { url: 'https://other.example/' } }] },
   ],
   prices: [
     { channel: 'sms', country: 'GB', micros: 40_000 },

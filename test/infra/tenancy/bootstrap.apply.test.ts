@@ -53,7 +53,7 @@ eachStore('applying the bootstrap file', fresh => {
       ['app_shop:twilio-main', 'sms', 'twilio', 0],
     ])
     expect(webhooks.map(({ _id, url, status }) => [_id, url, status])).to.deep.equal([
-      ['app_other', 'http://127.0.0.1:9000/', 'active'],
+      ['app_other', 'https://other.example/', 'active'],
       ['app_shop', 'https://shop.example/hooks', 'active'],
     ])
     expect(prices).to.deep.equal([
