@@ -8,7 +8,17 @@ import type { CountersignStore } from '../store/collections.ts'
 import type { Company } from '../tenancy/documents.ts'
 import { Unavailable } from '../unavailable.ts'
 import { waitingItems } from './batches.ts'
-import { type Booked, book, type Entered, entered, type Known, takenBy, type Wanted, writing } from './booking.ts'
+import {
+  type Booked,
+  book,
+  type Entered,
+  entered,
+  type Known,
+  takenBy,
+  type Wanted,
+  type Writing,
+  writing,
+} from './booking.ts'
 import type { Account, Entry } from './documents.ts'
 import { movingOn } from './moving.ts'
 import type { Room } from './room.ts'
@@ -64,7 +74,7 @@ export function accounting({ store, clock, log }: AccountParts): Accounts {
   async function write(
     company_id: string,
     booked: readonly Booked[],
-    read: { account: Company | null; rev?: number },
+    read: Pick<Writing, 'account' | 'lookedUp'>,
   ): Promise<boolean> {
     const now = clock.now()
     const after = await moving.along(company_id, gone => {
@@ -82,7 +92,7 @@ export function accounting({ store, clock, log }: AccountParts): Accounts {
     for (let races = 0; races < MOST_RACES; races += 1) {
       const account = await accountOf(company_id)
       const { booked, answers } = book(account, asked, await knownOf(account, asked))
-      const read = { account, ...(onlyHolds ? {} : { rev: account.rev }) }
+      const read = { account, ...(onlyHolds ? {} : { lookedUp: account.looked_up ?? 0 }) }
       if (booked.length === 0 || (await write(company_id, booked, read))) return answers
     }
     throw new Unavailable('too many entries of one company at once')

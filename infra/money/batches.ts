@@ -17,9 +17,7 @@ export const packed = (placing: readonly Placing[]): string =>
     }),
   )
 
-export function itemsOf(waiting: Batch | LedgerItem): LedgerItem[] {
-  if (!('entries' in waiting)) return [waiting]
-  const { seq, balance, at, entries } = waiting
+export function itemsOf({ seq, balance, at, entries }: Batch): LedgerItem[] {
   let after = balance
   return (JSON.parse(entries) as Packed[]).map(([entry, kind, micros, otp_id, delivery_id, note, room], nth) => {
     after += micros
@@ -28,17 +26,20 @@ export function itemsOf(waiting: Batch | LedgerItem): LedgerItem[] {
   })
 }
 
-export const waitingItems = ({ waiting = [] }: Pick<Account, 'waiting'>): LedgerItem[] => waiting.flatMap(itemsOf)
+export const waitingItems = ({ batches = [], waiting = [] }: Pick<Account, 'batches' | 'waiting'>): LedgerItem[] => [
+  ...waiting,
+  ...batches.flatMap(itemsOf),
+]
 
-/** Without those that begin with these numbers. */
-export const waitingWithout = (gone: readonly number[]) => ({
-  $filter: { input: { $ifNull: ['$waiting', []] }, cond: { $not: [{ $in: ['$$this.seq', [...gone]] }] } },
+/** Without those that have, or begin with, these numbers. */
+export const without = (where: 'batches' | 'waiting', gone: readonly number[]) => ({
+  $filter: { input: { $ifNull: [`$${where}`, []] }, cond: { $not: [{ $in: ['$$this.seq', [...gone]] }] } },
 })
 
 /** A company begins with this; its first entry, if there is one, is in it from the start. */
 export function opened(company_id: string, balance: number, at: number): Account {
   const none = { otp_id: null, delivery_id: null, note: 'opening balance' }
   const first: Entry = { entry: `credit:opening:${company_id}`, kind: 'credit', micros: balance, ...none }
-  const waiting: Batch[] = [{ seq: 1, balance: 0, at, entries: packed([{ entry: first }]) }]
-  return balance === 0 ? { balance, seq: 0, waiting: [] } : { balance, seq: 1, waiting, behind_at: at }
+  const batches: Batch[] = [{ seq: 1, balance: 0, at, entries: packed([{ entry: first }]) }]
+  return balance === 0 ? { balance, seq: 0 } : { balance, seq: 1, batches, behind_at: at }
 }

@@ -2,7 +2,7 @@
 // its filter sees to it that all of it still fits: entries of other processes in between cost nobody a second try, as long as they do.
 import type { Filter, Pipeline } from '../store/docs.ts'
 import type { Company } from '../tenancy/documents.ts'
-import { packed, waitingWithout } from './batches.ts'
+import { packed, without } from './batches.ts'
 import type { Account, Batch, Entry, LedgerItem } from './documents.ts'
 import { isPast, type Room } from './room.ts'
 
@@ -59,8 +59,8 @@ export function takenBy({ entry, room }: Wanted, known: Known): Booked['taken'] 
 }
 
 export interface Writing {
-  /** Entered only if nothing but holds was entered since it was read. */
-  rev?: number
+  /** As it was read, for what is entered only if nothing but holds was since. */
+  lookedUp?: number
   /** As it was read; null when it was not. */
   account: Pick<Account, 'spent'> | null
   /** The first numbers of batches that need wait no longer. */
@@ -71,7 +71,7 @@ export interface Writing {
 export function writing(
   company_id: string,
   booked: readonly Booked[],
-  { rev, account, gone, now }: Writing,
+  { lookedUp, account, gone, now }: Writing,
 ): { filter: Filter<Company>; update: Pipeline } {
   const { total, lowest, highest, entries } = counted(booked)
   const rooms = roomsOf(booked)
@@ -79,7 +79,8 @@ export function writing(
   const filter: Filter<Company> = {
     _id: company_id,
     balance: { $gte: -lowest, $lte: Number.MAX_SAFE_INTEGER - highest },
-    ...(rev === undefined ? {} : { rev }),
+    // The first finds none there.
+    ...(lookedUp === undefined ? {} : { looked_up: lookedUp === 0 ? null : lookedUp }),
     ...Object.fromEntries(rooms.flatMap(room => fits(room, account))),
   }
   const seq = { $ifNull: ['$seq', 0] }
@@ -88,9 +89,10 @@ export function writing(
   const $set = {
     balance: { $add: ['$balance', total] },
     seq: { $add: [seq, booked.length] },
-    waiting: { $concatArrays: [waitingWithout(gone), [batch]] },
+    batches: { $concatArrays: [without('batches', gone), [batch]] },
     behind_at: { $ifNull: ['$behind_at', now] },
-    ...(rev === undefined ? {} : { rev: rev + 1 }),
+    rev: { $add: ['$rev', 1] },
+    ...(lookedUp === undefined ? {} : { looked_up: lookedUp + 1 }),
     ...Object.fromEntries(rooms.map(({ key, micros }) => [`spent.${key}`, added(key, micros)])),
   }
   return {

@@ -36,12 +36,18 @@ export interface Batch {
 }
 
 /** What a company's document says of its money. The balance and the entries that led to it change in one write; entries wait here
- *  until they are in the ledger: all that was ever entered is in one of the two. */
+ *  until they are in the ledger: all that was ever entered is in one of the two.
+ *
+ *  The release before there were batches writes to it too while processes are replaced one by one. It moves what is in `waiting`, so
+ *  there is never a batch; and it writes the balance it has counted out, if `rev` is as it read it, so every write raises that. */
 export interface Account {
   balance: number
   seq?: number
-  /** One by itself was left there before there were batches. */
-  waiting?: (Batch | LedgerItem)[]
+  batches?: Batch[]
+  /** Left one by one, by the release before. */
+  waiting?: LedgerItem[]
+  /** Raised by whatever is entered only if it was not before: of two who look and find nothing, one looks again. */
+  looked_up?: number
   /** Since when some have been waiting, as far as is known: they move on within moments, or were left by a process that died. */
   behind_at?: number
   /** What was spent below caps, by `roomKey`. */

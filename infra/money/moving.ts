@@ -6,7 +6,7 @@ import type { Logger } from '../log.ts'
 import { partitionOf } from '../otps/partition.ts'
 import type { Docs, Pipeline } from '../store/docs.ts'
 import type { Company } from '../tenancy/documents.ts'
-import { itemsOf, waitingWithout } from './batches.ts'
+import { itemsOf, waitingItems, without } from './batches.ts'
 import { type Batch, type LedgerDoc, type LedgerItem, ledgerId } from './documents.ts'
 
 export interface MovingParts {
@@ -36,9 +36,8 @@ export function movingOn({ companies, ledger, clock, log }: MovingParts) {
   }
 
   /** In the ledger first: what a crash leaves in both is counted once. */
-  async function toLedger(company_id: string, batches: readonly (Batch | LedgerItem)[]): Promise<number[]> {
-    if (batches.length > 0) await ledger.insert(batches.flatMap(itemsOf).map(item => written(company_id, item)))
-    return batches.map(({ seq }) => seq)
+  async function toLedger(company_id: string, items: readonly LedgerItem[]): Promise<void> {
+    if (items.length > 0) await ledger.insert(items.map(item => written(company_id, item)))
   }
 
   /** Nobody is there to take them along. */
@@ -46,7 +45,7 @@ export function movingOn({ companies, ledger, clock, log }: MovingParts) {
     const { gone, writers } = deskOf(company_id)
     if (writers > 0) return
     desks.delete(company_id)
-    if (gone.length > 0) await companies.change([{ _id: company_id, update: without(gone, '$behind_at') }])
+    if (gone.length > 0) await companies.change([{ _id: company_id, update: left(gone, '$behind_at') }])
   }
 
   function inBackground(company_id: string, work: () => Promise<void>): void {
@@ -80,15 +79,18 @@ export function movingOn({ companies, ledger, clock, log }: MovingParts) {
     /** What was entered just now, in the background. */
     soon(company_id: string, batch: Batch): void {
       inBackground(company_id, async () => {
-        const gone = await toLedger(company_id, [batch])
-        deskOf(company_id).gone.push(...gone)
+        await toLedger(company_id, itemsOf(batch))
+        deskOf(company_id).gone.push(batch.seq)
         await tidy(company_id)
       })
     },
     /** All that waits. What others are moving at this moment is seen to twice, and counts once. */
-    async rest({ _id, waiting = [] }: Company): Promise<void> {
-      const gone = await toLedger(_id, waiting)
-      if (gone.length > 0) await companies.change([{ _id, update: without(gone, clock.now()) }])
+    async rest(company: Company): Promise<void> {
+      const { _id, behind_at } = company
+      const items = waitingItems(company)
+      await toLedger(_id, items)
+      const gone = items.map(({ seq }) => seq)
+      if (gone.length > 0 || behind_at !== undefined) await companies.change([{ _id, update: left(gone, clock.now()) }])
     },
     settled: async (): Promise<void> => {
       while (moving.size > 0) await Promise.all(moving)
@@ -96,9 +98,14 @@ export function movingOn({ companies, ledger, clock, log }: MovingParts) {
   }
 }
 
-const without = (gone: readonly number[], since: unknown): Pipeline => [
-  { $set: { waiting: waitingWithout(gone) } },
-  { $set: { behind_at: { $cond: [{ $eq: [{ $size: '$waiting' }, 0] }, '$$REMOVE', since] } } },
+/** What is left once these are in the ledger, and since when. */
+const left = (gone: readonly number[], since: unknown): Pipeline => [
+  { $set: { batches: without('batches', gone), waiting: without('waiting', gone) } },
+  {
+    $set: {
+      behind_at: { $cond: [{ $eq: [{ $size: { $concatArrays: ['$batches', '$waiting'] } }, 0] }, '$$REMOVE', since] },
+    },
+  },
 ]
 
 function written(company_id: string, item: LedgerItem): LedgerDoc {

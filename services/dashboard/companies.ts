@@ -8,7 +8,7 @@ import { found } from './requests.ts'
 
 const given = z.strictObject({ name: text() })
 
-const NO_MONEY = { balance: 0, seq: 0, waiting: [] }
+const NO_MONEY = { balance: 0, seq: 0 }
 
 const shown = ({ _id, name, balance, created_at }: Company) => ({
   ...{ id: _id, name, balance },

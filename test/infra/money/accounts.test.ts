@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { type Accounts, accounting } from '../../../infra/money/accounts.ts'
 import { type Entry, holdOf, refundOf, voidOf } from '../../../infra/money/documents.ts'
 import type { CountersignStore } from '../../../infra/store/collections.ts'
+import type { Company } from '../../../infra/tenancy/documents.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { eachStore } from '../../support/stores.ts'
@@ -39,7 +40,7 @@ eachStore('an account', fresh => {
       ['credit', 100, 100],
     ])
     const account = (await store.docs('companies').get(['cmp_1'])).get('cmp_1')
-    expect(account).to.deep.include({ balance: 100, seq: 3, waiting: [] })
+    expect(account).to.deep.include({ balance: 100, seq: 3, batches: [] })
   })
 
   it('counts a fact once, whoever says it again', async () => {
@@ -54,6 +55,20 @@ eachStore('an account', fresh => {
     ])
     expect(again.filter(answer => answer === 'entered')).to.have.length(1)
     expect(await accounts.balance('cmp_1')).to.equal(100)
+  })
+
+  it('is safe with processes of the release before, which write what they have counted out', async () => {
+    const accounts = opened()
+    const companies = store.docs('companies')
+    await accounts.enter('cmp_1', credit('a', 100))
+    const read = (await companies.get(['cmp_1'])).get('cmp_1') as Company
+    const stale = { $set: { balance: read.balance - 10, seq: (read.seq ?? 0) + 1 } }
+    await accounts.enter('cmp_1', hold(1, 30))
+    expect(await companies.change([{ _id: 'cmp_1', rev: read.rev, update: stale }])).to.deep.equal(['lost'])
+    // They would move to the ledger what they find there, entry by entry.
+    expect((await companies.get(['cmp_1'])).get('cmp_1')?.waiting ?? []).to.deep.equal([])
+    expect(await accounts.balance('cmp_1')).to.equal(70)
+    await accounts.settled()
   })
 
   it('is never overdrawn by however many processes, and spends all it can', async () => {

@@ -26,7 +26,7 @@ eachStore('applying the bootstrap file', fresh => {
 
     expect(companies).to.deep.equal([
       { _id: 'cmp_acme', name: 'Acme', ...opened('cmp_acme', 5_000_000, clock.now()), created_at: clock.now(), rev: 0 },
-      { _id: 'cmp_other', name: 'cmp_other', balance: 0, seq: 0, waiting: [], created_at: clock.now(), rev: 0 },
+      { _id: 'cmp_other', name: 'cmp_other', balance: 0, seq: 0, created_at: clock.now(), rev: 0 },
     ])
     expect(apps.map(app => [app._id, app.company_id, app.name, app.settings])).to.deep.equal([
       ['app_blog', 'cmp_acme', 'app_blog', {}],

@@ -48,7 +48,7 @@ eachStore('sweeping money', fresh => {
     await clock.advance(10_000)
     expect(await sweep('entries')).to.equal(1)
     expect(await kinds()).to.deep.equal(['hold', 'credit'])
-    expect(await company()).to.deep.include({ balance: 60, waiting: [], spent: { [key]: 40 } })
+    expect(await company()).to.deep.include({ balance: 60, waiting: [], batches: [], spent: { [key]: 40 } })
     expect(await sweep('entries'), 'done with').to.equal(0)
     await clock.advance(CHECK_AFTER_MS)
     expect([await sweep('holds'), await sweep('holds')]).to.deep.equal([1, 0])
@@ -73,6 +73,12 @@ eachStore('sweeping money', fresh => {
     }
     expect(await sweep('entries')).to.equal(1)
     expect(await kinds()).to.have.length(13)
-    expect((await company())?.waiting).to.deep.equal([])
+    expect(await company()).to.deep.include({ waiting: [], batches: [] })
+  })
+
+  it('is done with a company whose entries a process of the release before has moved', async () => {
+    await store.docs('companies').modify({ _id: 'cmp_1' }, { $set: { waiting: [], behind_at: clock.now() } })
+    await clock.advance(10_000)
+    expect([await sweep('entries'), await sweep('entries')]).to.deep.equal([1, 0])
   })
 })
