@@ -94,10 +94,11 @@ export const verifying =
     }
   }
 
-/** A right code counts for nothing. The wrong one that used the limit up locks the recipient for as long as the rule counts, also
- *  after approval, where it is told that it came too late. */
+/** A right code counts for nothing; where that cannot be written now, its answer leaves all the same, and the count slides out. The
+ *  wrong one that used the limit up locks the recipient for as long as the rule counts, also after approval, where it is told that it
+ *  came too late. */
 async function settle(limits: Limits, quota: Quota, reply: Reply): Promise<void> {
-  if (reply.kind === 'verified' && reply.matched) return limits.giveBack(quota)
+  if (reply.kind === 'verified' && reply.matched) return limits.giveBack(quota).catch(() => {})
   const seconds = Math.max(0, ...quota.rules.map(rule => rule.seconds))
   if (!(await limits.look(quota)).granted) await limits.lock(quota, seconds * 1000)
 }

@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import { inFlight } from '../../../infra/otps/sealing.ts'
 import type { CountersignStore } from '../../../infra/store/collections.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer } from '../../../machines/calls.ts'
 import { codeOf } from '../../../services/otp/verify.ts'
 import { wrongFor } from '../../support/flow.ts'
@@ -17,14 +18,22 @@ eachStore('guesses for one recipient', fresh => {
   let actor: TestActor
   /** What comes before the next change of a verification. */
   let overtake: (() => Promise<unknown>) | null
+  /** What cannot be written once a verification was changed. */
+  let broken: string | null
   beforeEach(async () => {
     store = await fresh()
     const limits = { recipient_verify: [{ max: MOST_WRONG, seconds: 3600 }], recipient: [{ max: 100, seconds: 600 }] }
     const app = { _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: { limits }, created_at: 0, rev: 0 }
     await store.docs('apps').insert([app])
     overtake = null
+    broken = null
+    let changed = false
     const raced = watched(store, {
+      after(call) {
+        changed ||= call === 'otps.change'
+      },
       async before(call) {
+        if (changed && call === broken) throw new Unavailable('the store is away')
         if (call !== 'otps.change' || overtake === null) return
         const once = overtake
         overtake = null
@@ -81,5 +90,11 @@ eachStore('guesses for one recipient', fresh => {
       const { otp_id, code } = await send()
       expect(told(await verify(otp_id, code))).to.equal('approved')
     }
+  })
+
+  it('that are right are answered, though what they counted for cannot be given back', async () => {
+    const { otp_id, code } = await send()
+    broken = 'counters.change'
+    expect(told(await verify(otp_id, code))).to.equal('approved')
   })
 })
