@@ -8,6 +8,7 @@ type Store = Pick<CountersignStore, 'docs'>
 const MOST_EVENTS = 10_000
 /** The event is being sent meanwhile, and what becomes of that is written first. */
 const MOST_TRIES = 5
+const HUSHED = { $set: { hushed: true } } as const
 
 /** Of the events of these verifications. Answers of how many. */
 export async function eraseAnswers(store: Store, app_id: string, otp_ids: readonly string[]): Promise<number> {
@@ -38,7 +39,7 @@ async function hushed(store: Store, look: () => Promise<readonly EventDoc[]>): P
     )
     erased += answers.filter(answer => answer === 'won').length
     // Not by its revision: whoever is calling for it must not be taken for overtaken, or the event would be sent once more.
-    await Promise.all(silent.map(({ _id }) => events.modify({ _id }, { $set: { hushed: true } })))
+    await events.change(silent.map(({ _id }) => ({ _id, update: HUSHED })))
   }
   return erased
 }
