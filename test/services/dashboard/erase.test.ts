@@ -84,6 +84,9 @@ eachStore('erasing a recipient', fresh => {
     expect(await erase()).to.include({ verifications: 1, events: 1 })
     const hushed = await store.docs('events').find({}, { sort: { _id: 1 }, limit: 10 })
     expect(hushed.filter(event => event.hushed).map(({ payload }) => payload.otp_id)).to.deep.equal([id])
+    const { rev, attempts } = hushed.find(event => event.hushed) ?? {}
+    expect(rev, 'a call that is under way is not taken for overtaken, and made again').to.equal(1)
+    expect(attempts).to.deep.equal(happened(id).attempts?.map(attempt => ({ ...attempt, response: null })))
     expect(await whereIs(store, `thanks ${id}`)).to.deep.equal([])
     expect(await whereIs(store, `thanks ${other}`)).to.deep.equal(['events'])
     expect(await whereIs(store, id)).to.deep.equal(['events'])
