@@ -44,7 +44,6 @@ export const orderFor = (routing: RoutingSettings, country: string | null): Chan
 export const firstUsable = (order: readonly Channel[], usable: readonly Channel[]): Channel | undefined =>
   order.find(channel => usable.includes(channel))
 
-/** Email addresses and numbers of no country are of no country, so neither list speaks of them. */
 /** Numbers of no country (satellites, international networks and premium services) are of none that is allowed; mail has no country. */
 export const isGeoBlocked = (
   {
