@@ -121,10 +121,11 @@ function counted(booked: readonly Booked[]) {
   return { total, lowest, highest, entries }
 }
 
+/** All that is taken at one key, and what may be spent there before the first, so that each of them finds room below its own cap. */
 interface Taking {
   key: string
   micros: number
-  most: number
+  mostBefore: number
 }
 
 function roomsOf(booked: readonly Booked[]): Taking[] {
@@ -132,17 +133,18 @@ function roomsOf(booked: readonly Booked[]): Taking[] {
   for (const { taken } of booked) {
     if (!taken) continue
     const { key, micros, most } = taken
-    const sum = rooms.get(key)
-    rooms.set(key, { key, micros: (sum?.micros ?? 0) + micros, most: Math.min(sum?.most ?? most, most) })
+    const before = rooms.get(key)
+    const sum = (before?.micros ?? 0) + micros
+    rooms.set(key, { key, micros: sum, mostBefore: Math.min(before?.mostBefore ?? most, most - sum) })
   }
   return [...rooms.values()]
 }
 
 /** The first of a day finds none there. */
-function fits({ key, micros, most }: Taking, account: Writing['account']): [string, object][] {
+function fits({ key, micros, mostBefore }: Taking, account: Writing['account']): [string, object][] {
   if (micros <= 0) return []
   const isFirst = account !== null && account.spent?.[key] === undefined
-  return [[`spent.${key}`, isFirst ? { $exists: false } : { $lte: most - micros }]]
+  return [[`spent.${key}`, isFirst ? { $exists: false } : { $lte: mostBefore }]]
 }
 
 const added = (key: string, micros: number) => ({

@@ -39,6 +39,15 @@ eachStore('room below a cap', fresh => {
     await Promise.all(all.map(one => one.settled()))
   })
 
+  it('is as wide for each as its own cap says, while the setting changes', async () => {
+    const accounts = opened()
+    await take(accounts, 45, 50)
+    const raised = [take(accounts, 5, 50), take(accounts, 5, 100), take(accounts, 5, 50)]
+    expect(await Promise.all(raised)).to.deep.equal(['entered', 'entered', 'capped'])
+    expect(await spent()).to.deep.equal({ [key()]: 55 })
+    await accounts.settled()
+  })
+
   it('comes back with the hold that took it, once, also after the hold has moved to the ledger', async () => {
     const accounts = opened()
     expect(await take(accounts, 100, 100)).to.equal('entered')
