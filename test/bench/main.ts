@@ -10,8 +10,12 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
     about: 'sends per second over HTTP, one process per role on RabbitMQ and MongoDB, against a bare pipeline',
     run: async () => (await import('./send.ts')).default(),
   },
+  cost: {
+    about: 'processor time of a send by process and engine, and what MongoDB is asked, against the bare pipeline',
+    run: async () => (await import('./cost.ts')).default(),
+  },
   verify: {
-    about: 'the same for verifying right codes',
+    about: 'verifications per second of right codes, against the same',
     run: async () => (await import('./verify.ts')).default(),
   },
   webhook: {

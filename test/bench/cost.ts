@@ -1,0 +1,114 @@
+// What a send costs, delivery, receipt and event included: processor time of each process and engine, and what MongoDB is asked to do,
+// against the bare pipeline. Says where to look, on a machine too busy to say how fast. Linux only: it reads /proc.
+import { readFileSync } from 'node:fs'
+import process from 'node:process'
+import { MongoClient } from 'mongodb'
+import { MONGODB_URL } from '../support/engines.ts'
+import { build } from './built.ts'
+import { load } from './load.ts'
+import { bare, countersign, ONE_PROCESS_PER_ROLE, type System } from './systems.ts'
+import { closing, needsRealEngines } from './under-load.ts'
+
+const SENDS = Number(process.env.BENCH_SENDS ?? 5_000)
+const WARM_UP = 3_000
+/** Until what is done a moment later is done as well: the outbox forgets, counts are flushed. */
+const SETTLED_MS = 4_500
+const TICK_MS = 10
+
+type Reading = Record<string, number>
+
+export default async function cost(): Promise<void> {
+  const { ENGINES_DIR } = process.env
+  if (!needsRealEngines('cost')) return
+  if (!ENGINES_DIR) return console.log('The engines must be ours: infra/engines.sh run npm run bench -- cost')
+  await build()
+  const engines = enginesIn(ENGINES_DIR)
+  const roles = ONE_PROCESS_PER_ROLE.map(role => role.join())
+  const least = await closed(bare(), system => costOf(system, ['edge', 'actor'], engines, false))
+  const ours = await closed(countersign('real', ONE_PROCESS_PER_ROLE), system => costOf(system, roles, engines, true))
+  show('bare pipeline', least)
+  show('one process per role', ours)
+  console.log(
+    `  one process per role to the bare pipeline: ${(sum(ours.cpu) / sum(least.cpu)).toFixed(1)} × the processor time`,
+  )
+}
+
+interface Cost {
+  cpu: Reading
+  asked: Reading
+}
+
+async function closed<S extends System>(starting: Promise<S>, use: (system: S) => Promise<Cost>): Promise<Cost> {
+  let cost: Cost = { cpu: {}, asked: {} }
+  await closing([starting], async ([system]) => {
+    cost = await use(system)
+  })
+  return cost
+}
+
+async function costOf(
+  system: System,
+  names: string[],
+  engines: Record<string, number[]>,
+  delivers: boolean,
+): Promise<Cost> {
+  const { url, key, processes } = system
+  const of: Record<string, number[]> = { ...engines }
+  for (const [at, { process }] of processes.entries()) of[names[at] ?? ''] = [process.pid ?? 0]
+  const job = { url, key, connections: 64, warmUpMs: 0, measureMs: Number.MAX_SAFE_INTEGER, untilDelivered: delivers }
+  const settled = () => new Promise(resolve => setTimeout(resolve, SETTLED_MS))
+  await load({ ...job, most: WARM_UP })
+  await settled()
+  const before = { cpu: cpuOf(of), asked: await asked() }
+  await load({ ...job, most: SENDS })
+  await settled()
+  return { cpu: perSend(before.cpu, cpuOf(of)), asked: perSend(before.asked, await asked()) }
+}
+
+const perSend = (before: Reading, after: Reading): Reading =>
+  Object.fromEntries(Object.entries(after).map(([name, value]) => [name, (value - (before[name] ?? 0)) / SENDS]))
+
+/** RabbitMQ's process is a child of what started it. */
+function enginesIn(folder: string): Record<string, number[]> {
+  const port = new URL((MONGODB_URL ?? '').replace('mongodb:', 'http:')).port
+  const pidOf = (name: string): number => Number(readFileSync(`${folder}/${name}.pid`, 'utf8'))
+  return { MongoDB: [pidOf(`mongodb-${port}`)], RabbitMQ: family(pidOf('rabbitmq')) }
+}
+
+function family(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  return [pid, ...children.flatMap(family)]
+}
+
+const cpuOf = (of: Record<string, number[]>): Reading =>
+  Object.fromEntries(Object.entries(of).map(([name, pids]) => [name, total(pids.map(cpuMs))]))
+
+/** User and system time; the fields are counted from behind the name, which may hold anything. */
+function cpuMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+}
+
+async function asked(): Promise<Reading> {
+  const client = await MongoClient.connect(MONGODB_URL ?? '')
+  const { metrics, opcounters } = await client.db('admin').command({ serverStatus: 1 })
+  await client.close()
+  const commands = ['insert', 'update', 'find', 'findAndModify']
+  return {
+    ...Object.fromEntries(commands.map(name => [`${name} commands`, Number(metrics.commands[name].total)])),
+    ...{ 'documents inserted': Number(opcounters.insert), 'documents updated': Number(metrics.document.updated) },
+  }
+}
+
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+const sum = (reading: Reading): number => total(Object.values(reading))
+
+function show(name: string, { cpu, asked }: Cost): void {
+  const all = sum(cpu)
+  console.log(`  ${name}: ${all.toFixed(2)} ms of processor time a send`)
+  const dearest = Object.entries(cpu).sort(([, one], [, other]) => other - one)
+  for (const [who, ms] of dearest)
+    console.log(`    ${who.padEnd(20)} ${ms.toFixed(3)} ms   ${Math.round((100 * ms) / all)} %`)
+  for (const [what, count] of Object.entries(asked)) console.log(`    ${what.padEnd(24)} ${count.toFixed(3)}`)
+}
