@@ -24,6 +24,8 @@ export interface FoldingParts<State, News> {
   gathered(waiting: readonly News[], news: News): News[]
   /** Whether the news make a state where there is none. */
   begins(news: readonly News[]): boolean
+  /** How long news wait for more of the same. */
+  flushMs: number
   /** How old what others saw may be. */
   freshMs: number
   /** How long a state says anything after its last news. */
@@ -44,12 +46,11 @@ interface Waiting<News> {
   news: News[]
 }
 
-const FLUSH_MS = 500
 const MOST = 5_000
 const TRIES_AT_THE_END = 5
 
 export function folding<State, News>(parts: FoldingParts<State, News>): Folding<State, News> {
-  const { docs, clock, log, empty, fold, gathered, begins, freshMs, keepMs } = parts
+  const { docs, clock, log, empty, fold, gathered, begins, flushMs, freshMs, keepMs } = parts
   const known = new Map<string, Known<State>>()
   let waiting = new Map<string, Waiting<News>>()
   let leaving = new Map<string, Waiting<News>>()
@@ -75,7 +76,7 @@ export function folding<State, News>(parts: FoldingParts<State, News>): Folding<
     waiting.set(key, { app_id, news: news.reduce<News[]>((all, one) => gathered(all, one), before) })
     // A help, not a ledger: while the store is away, what is oldest is forgotten.
     if (waiting.size > MOST) waiting.delete(waiting.keys().next().value as string)
-    cancel ??= clock.after(FLUSH_MS, () => {
+    cancel ??= clock.after(flushMs, () => {
       cancel = null
       flushing = flushing.then(flush)
     })

@@ -8,9 +8,9 @@ import { BLOCK_MS, type Block, EMPTY_BLOCK, type Neighbour, sighted } from '../.
 import { EMPTY_TALLY, SLOT_MS, type Tally, type TallyNews, tallied } from '../../machines/fraud.tally.ts'
 
 const DAY_MS = 86_400_000
-/** Shares change over minutes, a burst of neighbours within seconds. */
-const TALLY_FRESH_MS = 5_000
-const BLOCK_FRESH_MS = 1_000
+/** Shares change over minutes, and a busy app sends to the same ranges all the time; a burst of neighbours is over within seconds. */
+const TALLIES = { flushMs: 5_000, freshMs: 5_000, keepMs: 9 * DAY_MS }
+const BLOCKS = { flushMs: 500, freshMs: 1_000, keepMs: 2 * BLOCK_MS }
 const MOST_WAITING = 64
 
 export interface FraudCounts {
@@ -30,7 +30,7 @@ export function fraudCounts({ store, clock, log }: CountParts): FraudCounts {
     ...{ docs: groupedDocs(store.docs('fraud_tallies')), clock, log, empty: EMPTY_TALLY, fold: tallied },
     gathered: addedUp,
     begins: news => news.some(({ sent }) => sent > 0),
-    ...{ freshMs: TALLY_FRESH_MS, keepMs: 9 * DAY_MS },
+    ...TALLIES,
   })
   const blocks = folding<Block, Neighbour>({
     ...{ docs: groupedDocs(store.docs('fraud_blocks')), clock, log, empty: EMPTY_BLOCK, fold: sighted },
@@ -40,7 +40,7 @@ export function fraudCounts({ store, clock, log }: CountParts): FraudCounts {
         : sighted({ numbers: [...waiting] }, [number], number.at).numbers,
     // One number is nobody's neighbour, and that somebody verified a lone one is not worth a document.
     begins: numbers => numbers.some(({ verified }) => !verified),
-    ...{ freshMs: BLOCK_FRESH_MS, keepMs: 2 * BLOCK_MS },
+    ...BLOCKS,
   })
   return { tallies, blocks, settled: async () => void (await Promise.all([tallies.settled(), blocks.settled()])) }
 }

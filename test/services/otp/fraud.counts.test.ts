@@ -6,6 +6,7 @@ import type { Tally, TallyNews } from '../../../machines/fraud.tally.ts'
 import { fraudCounts } from '../../../services/otp/fraud.counts.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
+import { eventually } from '../../support/eventually.ts'
 import { eachStore } from '../../support/stores.ts'
 import { watched } from '../../support/tenancy.ts'
 
@@ -59,7 +60,8 @@ eachStore('counts of text messages', fresh => {
     const one = process(watched(store, { before: call => writes.push(call) }))
     for (let nth = 0; nth < 100; nth += 1) one.tallies.add('GB', 'app', sent())
     expect(writes).to.deep.equal([])
-    await clock.advance(500)
+    await clock.advance(5_000)
+    await eventually(() => expect(writes.filter(call => call === 'fraud_tallies.insert')).to.have.length(1))
     await one.settled()
     expect(writes.filter(call => call === 'fraud_tallies.insert')).to.have.length(1)
     expect(today(await process().tallies.state('GB'))).to.deep.equal([[100, 0]])
