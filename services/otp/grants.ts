@@ -27,20 +27,19 @@ export function granting({ counters, clock }: GrantParts): (counted: Counted) =>
   const by = randomBytes(6).toString('base64url')
   let calls = 0
 
-  /** All of one thing, under the same rules. */
-  async function grantMany(asks: readonly Counted[]): Promise<Taken[]> {
-    const { key, rules } = asks[0] as Counted
+  /** So many of one thing, under the same rules. */
+  async function grantMany({ key, rules }: Counted, many: number): Promise<Taken[]> {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const now = clock.now()
       calls += 1
       const call = { by, call: calls }
-      const [answer] = await counters.change([{ _id: key, update: grant(rules, asks.length, now, call) }])
+      const [answer] = await counters.change([{ _id: key, update: grant(rules, many, now, call) }])
       const after = answer === 'won' ? (await counters.get([key])).get(key) : undefined
       const mine = after?.grants?.find(one => isSame(one, call))
-      if (after && mine)
-        return asks.map((_, at) =>
-          at < mine.granted ? GRANTED : { granted: false, retry_after_ms: waitFor(after.windows, rules, now) },
-        )
+      if (after && mine) {
+        const refused: Taken = { granted: false, retry_after_ms: waitFor(after.windows, rules, now) }
+        return Array.from({ length: many }, (_, nth) => (nth < mine.granted ? GRANTED : refused))
+      }
       // Never counted, or purged, or erased. (Or so many processes asked meanwhile that the answer is gone: then it counts twice.)
       if (!after) await counters.insert([{ _id: key, ...uncounted(rules, now) }])
     }
@@ -49,22 +48,27 @@ export function granting({ counters, clock }: GrantParts): (counted: Counted) =>
 
   /** One thing can be asked for under different rules (a reputation's share of the same limit): one after the other. */
   async function grantAll(asks: Counted[]): Promise<Taken[]> {
-    const groups = new Map<string, Counted[]>()
-    for (const ask of asks) {
-      const name = JSON.stringify(ask.rules)
-      groups.set(name, [...(groups.get(name) ?? []), ask])
+    const answers: Taken[] = []
+    for (const { counted, places } of byRules(asks)) {
+      const taken = await grantMany(counted, places.length)
+      for (const [nth, place] of places.entries()) answers[place] = taken[nth] as Taken
     }
-    const answers = new Map<Counted, Taken>()
-    for (const group of groups.values()) {
-      const taken = await grantMany(group)
-      for (const [at, ask] of group.entries()) answers.set(ask, taken[at] as Taken)
-    }
-    return asks.map(ask => answers.get(ask) as Taken)
+    return answers
   }
 
-  const ask = gatherByKey(({ key }: Counted) => key, grantAll, ONE_BY_ONE)
-  // One's own, since two who ask may hand in the same.
-  return counted => ask({ ...counted })
+  return gatherByKey(({ key }: Counted) => key, grantAll, ONE_BY_ONE)
+}
+
+/** Those that ask alike, by their places. */
+function byRules(asks: readonly Counted[]): { counted: Counted; places: number[] }[] {
+  const groups = new Map<string, { counted: Counted; places: number[] }>()
+  for (const [place, counted] of asks.entries()) {
+    const name = JSON.stringify(counted.rules)
+    const group = groups.get(name)
+    if (group) group.places.push(place)
+    else groups.set(name, { counted, places: [place] })
+  }
+  return [...groups.values()]
 }
 
 const isSame = (grant: Grant, { by, call }: Pick<Grant, 'by' | 'call'>): boolean =>
