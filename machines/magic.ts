@@ -1,5 +1,6 @@
 // Recipients with a fixed fate, for test keys only: a developer sees every outcome and every error without waiting for one.
 import type { ErrorType } from './errors.ts'
+import type { Mode } from './otp.ts'
 
 /** What the sandbox plays for a message to a recipient. */
 export type Play = 'delivered' | 'failed' | 'late' | 'twice' | 'disorder' | 'silent' | 'fallback'
@@ -26,4 +27,6 @@ const BY_RECIPIENT = new Map(
   FATES.flatMap(([number, name, fate]) => [[number, fate] as const, [`${name}@magic.test`, fate] as const]),
 )
 
-export const magicOf = (recipient: string): Magic | null => BY_RECIPIENT.get(recipient) ?? null
+/** Null for one like any other. */
+export const magicOf = (mode: Mode, recipient: string): Magic | null =>
+  mode === 'test' ? (BY_RECIPIENT.get(recipient) ?? null) : null

@@ -1,14 +1,13 @@
 // GET|POST /companies, GET /companies/{id}
 import { z } from 'zod'
 import { newId } from '../../infra/ids.ts'
+import { opened } from '../../infra/money/batches.ts'
 import type { Company } from '../../infra/tenancy/documents.ts'
 import { text } from '../../infra/tenancy/shapes.ts'
 import { type Resource, time } from './admin.ts'
 import { found } from './requests.ts'
 
 const given = z.strictObject({ name: text() })
-
-const NO_MONEY = { balance: 0, seq: 0 }
 
 const shown = ({ _id, name, balance, created_at }: Company) => ({
   ...{ id: _id, name, balance },
@@ -26,7 +25,8 @@ export const companies: Resource = (router, { store, clock, body, page, audited 
     const { name } = await body(ctx, given)
     ctx.body = await audited(ctx, () => {
       const now = clock.now()
-      const company: Company = { _id: newId('cmp', now), name, ...NO_MONEY, created_at: now, rev: 0 }
+      const _id = newId('cmp', now)
+      const company: Company = { _id, name, ...opened(_id, 0, now), created_at: now, rev: 0 }
       return {
         ...{ action: 'company.create', target: company._id, company_id: company._id },
         ...{ before: null, after: { name } },

@@ -33,7 +33,7 @@ export const route: Resource = (router, { store, body }) => {
 
 function explained({ recipient: text, mode, kind }: Wish, settings: AppSettings, provided: readonly Channel[]) {
   const parsed = parseRecipient(text)
-  const magic = mode === 'test' ? magicOf(parsed?.value ?? text) : null
+  const magic = magicOf(mode, parsed?.value ?? text)
   const fate = magic && 'refuses' in magic ? magic.refuses : null
   const recipient = parsed ?? (magic ? magicRecipient(text) : null)
   if (recipient === null || fate === 'InvalidRecipientError') return NO_RECIPIENT

@@ -21,7 +21,7 @@ export interface Placed {
 }
 
 const NO_COUNTRY = 'no country'
-/** Digits a range or block leaves open. */
+/** Digits a range or a hundred leaves open. */
 const RANGE_DIGITS = 6
 const HUNDRED_DIGITS = 2
 

@@ -110,7 +110,7 @@ export function fraudGuard({ keyring, clock, log, limits, apps, counts, decision
   /** Null for one with a fixed fate. */
   function placesIn({ _id, mode, context }: OtpDoc): Places | null {
     const number = keyring.unseal(context.recipient.sealed, atRest.recipient(_id))
-    return isFated(mode, number) ? null : placesFor(context, number)
+    return magicOf(mode, number) === null ? placesFor(context, number) : null
   }
 
   async function note(before: OtpDoc | null, after: OtpDoc): Promise<void> {
@@ -136,9 +136,7 @@ export function fraudGuard({ keyring, clock, log, limits, apps, counts, decision
 
 /** Text messages to numbers; those with a fixed fate are nobody's. */
 const isGuarded = ({ mode, deliveries }: Otp, number: string): boolean =>
-  deliveries.at(-1)?.channel === 'sms' && !isFated(mode, number)
-
-const isFated = (mode: Otp['mode'], number: string): boolean => mode === 'test' && magicOf(number) !== null
+  deliveries.at(-1)?.channel === 'sms' && magicOf(mode, number) === null
 
 function paceOf(otp: Otp, places: Places, { scope, pace }: Judgement['reasons'][number]): Quota {
   const { country, range, block, number } = places

@@ -1,4 +1,5 @@
-// What messages cost, and whether there is money for them, and room below a cap: both are taken in one write, and given back in one. Test keys cost nothing; where nothing has a price, nothing is asked.
+// What messages cost, and whether there is money for them, and room below a cap: both are taken in one write, and given back in one.
+// Test keys cost nothing; where nothing has a price, nothing is asked.
 import type { Accounts } from '../../infra/money/accounts.ts'
 import { holdOf, voidOf } from '../../infra/money/documents.ts'
 import type { Prices as PriceLists } from '../../infra/money/prices.ts'

@@ -39,7 +39,7 @@ export interface Plan {
 
 export function planSend({ recipient: text, mode, caller, app, reputation }: Wish): Plan | Refusal {
   const parsed = parseRecipient(text)
-  const magic = mode === 'test' ? magicOf(parsed?.value ?? text) : null
+  const magic = magicOf(mode, parsed?.value ?? text)
   const recipient = parsed ?? (magic ? magicRecipient(text) : null)
   if (!recipient || fated(magic, 'InvalidRecipientError'))
     return refused('InvalidRecipientError', 'It must be a valid E.164 phone number or email address.')
