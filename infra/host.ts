@@ -6,7 +6,7 @@ import type { Broker, Consumer } from './broker/broker.ts'
 import type { Clock } from './clock.ts'
 import type { Readiness } from './http/health.ts'
 import { type Listening, listen } from './http/listen.ts'
-import type { Logger } from './log.ts'
+import type { Logger } from './log/log.ts'
 import { Unavailable } from './unavailable.ts'
 
 /** One role at work. */

@@ -1,7 +1,7 @@
 // Ids: a prefix that says of what, and a lower-case ULID: 48 bits of time, 80 random bits, in Crockford's base 32. Ids made
 // later sort later, to the millisecond. Ids given in a bootstrap file need not be ULIDs (`app_demo`), so parsing one is never
 // a reason to refuse it.
-import { pooledRandom } from './crypto/random.ts'
+import { pooledRandom } from './random.ts'
 
 export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud' | 'ipv' | 'frd'
 /** As many random bytes as asked. */

@@ -1,5 +1,5 @@
 // What an app can set: the shape every part of the system reads, all defaults resolved. Member names are those of the bootstrap
-// file and the admin API. The schema that parses it is infra/tenancy/settings.ts.
+// file and the admin API. The schema that parses it is services/domain/tenancy/settings.ts.
 import type { Channel } from './channels.ts'
 
 /** `template` sends; in the two link modes the user's own message fetches the code (`link_code`) or approves (`link_inbound`). */

@@ -1,7 +1,7 @@
 // Texts sealed at rest and in flight: AES-256-GCM, `v1.<key id>.<base64url of IV, ciphertext and tag>`.
 import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
-import { pooledRandom } from './random.ts'
+import { pooledRandom } from '../random.ts'
 
 /** It does not open: tampered with, moved elsewhere, or its key is gone. Says nothing of the content. */
 export class Unsealable extends Error {

@@ -2,7 +2,7 @@
 // it is missing from, once in a while for each key: an operator must see it, not drown in it. Nothing is lost by it as long as the
 // key can be put back, so whoever needed it answers "later".
 import type { Clock } from '../clock.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../log/log.ts'
 import { MissingKey, UnknownSecret } from './keyring.ts'
 
 /** What was tampered with, or sealed for another place, is none: no key would open it. */

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Router } from '@koa/router'
 import Koa, { type Context, type Middleware } from 'koa'
 import type { Clock } from '../clock.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../log/log.ts'
 import type { Metrics } from '../metrics.ts'
 import { asProblem, httpException, problemBody } from './problem.ts'
 

@@ -1,6 +1,6 @@
 // In: any text on its way into a log line. Out: the same without what looks like a secret or a recipient. Names of members guard
 // what we log on purpose; this guards what slips in by accident: a vendor's error message, a URL, a stack.
-import { SENTENCES } from '../texts/languages.ts'
+import { SENTENCES } from '../../services/domain/texts/languages.ts'
 
 // Every repetition in a pattern is bounded or begins where a word does: texts from outside must not make matching slow.
 type Rule = [pattern: RegExp, instead: string]

@@ -1,13 +1,13 @@
 // One call of one provider for one delivery, at most once a round. In: a provider and a rendered message. Out: what came of it, also
 // when another process made the call.
 import type { Clock } from '../../infra/clock.ts'
-import type { Logger } from '../../infra/log.ts'
+import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
-import type { AttemptResult } from '../../infra/otps/documents.ts'
-import type { ProviderType } from '../../infra/tenancy/providers.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import type { ProviderType } from '../domain/tenancy/providers.ts'
+import type { AttemptResult } from '../domain/verifications/documents.ts'
+import type { Called, Pass } from './admission/gates.ts'
 import type { Claim, Claims, Past } from './claims.ts'
-import type { Called, Pass } from './gates.ts'
 import {
   DestinationFault,
   type Provider,

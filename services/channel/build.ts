@@ -1,8 +1,8 @@
 // A provider from an app's setup of it. In: the setup as it is stored, its config opened. Out: the provider, or null where its type is
 // not built.
-import type { Logger } from '../../infra/log.ts'
-import type { ProviderType } from '../../infra/tenancy/providers.ts'
-import type { TenantProvider } from '../../infra/tenancy/tenancy.ts'
+import type { Logger } from '../../infra/log/log.ts'
+import type { ProviderType } from '../domain/tenancy/providers.ts'
+import type { TenantProvider } from '../domain/tenancy/tenancy.ts'
 import type { Provider, Tools } from './provider.ts'
 import type { Maker } from './providers/makers.ts'
 

@@ -2,8 +2,8 @@
 // is made once and kept while its setup stays as it is: it may hold connections.
 import { cached } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
-import type { Tenancy, UnreadableProvider } from '../../infra/tenancy/tenancy.ts'
 import type { Channel } from '../../machines/channels.ts'
+import type { Tenancy, UnreadableProvider } from '../domain/tenancy/tenancy.ts'
 import { type Candidate, isAnswer } from './attempt.ts'
 import type { Build } from './build.ts'
 import type { Errand, Provider } from './provider.ts'

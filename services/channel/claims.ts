@@ -2,8 +2,8 @@
 // whoever finds a claim without a result knows that the message may have gone.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
-import type { AttemptDoc, AttemptResult } from '../../infra/otps/documents.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import type { AttemptDoc, AttemptResult } from '../domain/verifications/documents.ts'
 import type { Errand } from './provider.ts'
 
 /** A call that was made, or the end of a round: then `provider` is empty. */

@@ -1,9 +1,9 @@
 // What a channel needs of a provider, and all of it: take one rendered message, or say whose fault it is that it was not taken.
 import type { Outcome } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
-import type { Content } from '../../infra/otps/rendering.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import type { Delivery, Otp, Report } from '../../machines/otp.ts'
+import type { Content } from '../domain/verifications/rendering.ts'
 
 /** One delivery of one verification, as it was read just now. Nothing in it is in the clear. */
 export interface Errand {

@@ -1,10 +1,10 @@
 // A delivery in words, at the last moment before a provider is called: the code is in the clear from here to the provider only.
 import type { Cache } from '../../infra/cache.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import { contentOf } from '../../infra/otps/rendering.ts'
-import type { TenantApp } from '../../infra/tenancy/tenancy.ts'
-import { LANGUAGES } from '../../infra/texts/texts.ts'
 import { chooseLocale } from '../../machines/locale.ts'
+import type { TenantApp } from '../domain/tenancy/tenancy.ts'
+import { LANGUAGES } from '../domain/texts/texts.ts'
+import { contentOf } from '../domain/verifications/rendering.ts'
 import type { Errand, Rendered } from './provider.ts'
 
 export interface RenderParts {

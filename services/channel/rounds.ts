@@ -1,6 +1,6 @@
 // What to do next about a delivery. In: its providers in order, the calls made so far, the time. Out: one step. Pure: it is asked
 // again after every call, and by whoever takes over from a process that died.
-import type { AttemptResult } from '../../infra/otps/documents.ts'
+import type { AttemptResult } from '../domain/verifications/documents.ts'
 import { NOBODY, type Past } from './claims.ts'
 
 export interface Standing {

@@ -5,9 +5,9 @@
 import type { Clock } from '../../infra/clock.ts'
 import { problem } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
-import type { Logger } from '../../infra/log.ts'
-import type { AuditDoc } from '../../infra/otps/documents.ts'
+import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import type { AuditDoc } from '../domain/verifications/documents.ts'
 
 /** `before` and `after` hold what people may read: fingerprints of secrets, never keys. */
 export interface Change<T> extends Pick<AuditDoc, 'action' | 'target' | 'company_id' | 'before' | 'after'> {

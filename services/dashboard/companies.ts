@@ -1,9 +1,9 @@
 // GET|POST /companies, GET /companies/{id}
 import { z } from 'zod'
 import { newId } from '../../infra/ids.ts'
-import { opened } from '../../infra/money/batches.ts'
-import type { Company } from '../../infra/tenancy/documents.ts'
-import { text } from '../../infra/tenancy/shapes.ts'
+import { opened } from '../domain/money/batches.ts'
+import type { Company } from '../domain/tenancy/documents.ts'
+import { text } from '../domain/tenancy/shapes.ts'
 import { type Resource, time } from './admin.ts'
 import { found } from './requests.ts'
 

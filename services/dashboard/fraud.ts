@@ -1,7 +1,8 @@
 // GET /apps/{id}/fraud: what the toll-fraud guard refused or moved, or would have, newest first. GET /apps/{id}/fraud/prefixes: how many
 // of the verifications by text message were proved lately, and usually, by country and range of numbers.
-import type { DecisionDoc, TallyDoc } from '../../infra/fraud/documents.ts'
+
 import { recentShare, usualShare } from '../../machines/fraud.tally.ts'
+import type { DecisionDoc, TallyDoc } from '../domain/fraud/documents.ts'
 import { type Resource, time } from './admin.ts'
 import { found } from './requests.ts'
 

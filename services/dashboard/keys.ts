@@ -2,8 +2,8 @@
 // log or a list. Processes remember a key for at most five seconds, so a revoked one is dead everywhere by then.
 import { z } from 'zod'
 import { newId } from '../../infra/ids.ts'
-import { hashApiKey, newApiKey } from '../../infra/keys.ts'
-import type { ApiKey } from '../../infra/tenancy/documents.ts'
+import { hashApiKey, newApiKey } from '../domain/tenancy/api-keys.ts'
+import type { ApiKey } from '../domain/tenancy/documents.ts'
 import { type Resource, time, timeOrNull } from './admin.ts'
 import { found } from './requests.ts'
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { readJson } from '../../infra/http/body.ts'
 import { httpException, problem, type Problem as Refusal } from '../../infra/http/problem.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
-import { check, type Problem } from '../../infra/tenancy/problems.ts'
+import { check, type Problem } from '../domain/tenancy/problems.ts'
 
 export type Bodies = <S extends z.ZodType>(ctx: { req: IncomingMessage }, schema: S) => Promise<z.output<S>>
 

@@ -1,7 +1,7 @@
 // In: an app's settings as they are stored, and what an operator wants changed. Out: the settings to store, or every problem by path.
 // Members given are merged, objects member by member; lists and values replace; null takes a member back to its default.
-import { type Checked, check, strangers, UNKNOWN_MEMBER } from '../../infra/tenancy/problems.ts'
-import { type GivenSettings, settingsSchema } from '../../infra/tenancy/settings.ts'
+import { type Checked, check, strangers, UNKNOWN_MEMBER } from '../domain/tenancy/problems.ts'
+import { type GivenSettings, settingsSchema } from '../domain/tenancy/settings.ts'
 
 export type Members = Record<string, unknown>
 

@@ -2,8 +2,8 @@
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { isKeyProblem, KEY_AWAITED_MS, type TellUnopened } from '../../infra/crypto/unopened.ts'
 import { httpException, type Problem, problem } from '../../infra/http/problem.ts'
-import { atRest, inFlight } from '../../infra/otps/sealing.ts'
 import type { OtpAnswer, Refusal, VerificationView } from '../../machines/calls.ts'
+import { atRest, inFlight } from '../domain/verifications/sealing.ts'
 import type { Exchanged, Verification, Verified } from './schemas.answers.ts'
 
 export interface OpeningParts {

@@ -2,9 +2,9 @@
 import { cached } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { httpException, problem } from '../../infra/http/problem.ts'
-import type { Tenancy } from '../../infra/tenancy/tenancy.ts'
 import type { Identity } from '../../machines/calls.ts'
 import type { AppSettings } from '../../machines/settings.ts'
+import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 
 export interface DeviceRules {
   /** An app that lists origins takes its publishable keys from no other page. What sends no origin is no page. */

@@ -3,11 +3,11 @@
 import { cached } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { httpException, type Problem } from '../../infra/http/problem.ts'
-import { hashApiKey } from '../../infra/keys.ts'
-import type { ApiKey } from '../../infra/tenancy/documents.ts'
-import type { Tenancy } from '../../infra/tenancy/tenancy.ts'
 import type { Identity } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
+import { hashApiKey } from '../domain/tenancy/api-keys.ts'
+import type { ApiKey } from '../domain/tenancy/documents.ts'
+import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import { capacity } from './capacity.ts'
 
 export type Identify = (authorization: string, kinds: readonly KeyKind[]) => Promise<Identity>

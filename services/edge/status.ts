@@ -1,11 +1,11 @@
 // GET status: the one direct read of verifications. Visible to keys of the same app and mode; to others it does not exist.
 import type { Clock } from '../../infra/clock.ts'
 import { isId } from '../../infra/ids.ts'
-import type { OtpDoc } from '../../infra/otps/documents.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Identity } from '../../machines/calls.ts'
 import { current } from '../../machines/otp.versions.ts'
 import { type StatusView, statusView } from '../../machines/view.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { iso, type OpeningParts, withLinkIfOpen } from './answers.ts'
 import { otpNotFound } from './not-found.ts'
 import type { VerificationStatus } from './schemas.answers.ts'

@@ -1,7 +1,7 @@
 // In: a schema and a body that was JSON, or none. Out: what it says, or a refusal that names every problem by its path.
 import type { z } from 'zod'
 import { type Problem, problem } from '../../infra/http/problem.ts'
-import { dotted } from '../../infra/tenancy/problems.ts'
+import { dotted } from '../domain/tenancy/problems.ts'
 
 /** A request without a body lacks every member, and is told so. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, json: unknown): z.output<Schema> {

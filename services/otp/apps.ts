@@ -1,9 +1,9 @@
 // What the actor needs to know of an app, a few seconds old at most.
 import { cached } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
-import type { Tenancy, TenantApp, UnreadableProvider } from '../../infra/tenancy/tenancy.ts'
 import { CHANNELS, type Channel } from '../../machines/channels.ts'
 import type { Mode } from '../../machines/otp.ts'
+import type { Tenancy, TenantApp, UnreadableProvider } from '../domain/tenancy/tenancy.ts'
 
 export interface KnownApp extends TenantApp {
   /** Channels with a provider; in test mode the sandbox is everyone's. */

@@ -1,13 +1,14 @@
 // load → step → save, the one way a stored verification changes. In: its id and how to make the command from what is stored.
 // Out: the verification after, and the reply. The write is conditional on the revision; whoever lost the race loads and steps again.
 // A verification saved here a moment ago need not be loaded: it is tried as it was, once, and only for a write that its revision guards.
-import type { OtpDoc, Outgoing } from '../../infra/otps/documents.ts'
-import { outgoing } from '../../infra/otps/outbox.ts'
+
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Refusal } from '../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { Reply } from '../../machines/otp.ts'
+import type { OtpDoc, Outgoing } from '../domain/verifications/documents.ts'
+import { outgoing } from '../domain/verifications/outbox.ts'
 import type { Bounded } from './bounded.ts'
 import { NOTHING, type Reservation } from './reserve.ts'
 import { savedDoc, saving } from './saving.ts'

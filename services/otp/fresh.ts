@@ -7,8 +7,8 @@ import type { Channel } from '../../machines/channels.ts'
 import type { Fresh, Otp } from '../../machines/otp.ts'
 import { usableChannels } from '../../machines/routing.ts'
 import type { KnownApp } from './apps.ts'
-import type { Funds } from './funds.ts'
 import { linkFor } from './links.ts'
+import type { Funds } from './money/funds.ts'
 
 export interface FreshParts {
   keyring: Keyring

@@ -2,12 +2,12 @@
 // carries a reference that only this verification answers to. The reference is random; what is stored of it is a keyed index.
 import { randomBytes } from 'node:crypto'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import { atRest, referenceIndex } from '../../infra/otps/sealing.ts'
-import type { TenantApp } from '../../infra/tenancy/tenancy.ts'
-import { LANGUAGES, linkText } from '../../infra/texts/texts.ts'
 import { chooseLocale } from '../../machines/locale.ts'
 import type { Link } from '../../machines/otp.ts'
 import type { WhatsAppMode } from '../../machines/settings.ts'
+import type { TenantApp } from '../domain/tenancy/tenancy.ts'
+import { LANGUAGES, linkText } from '../domain/texts/texts.ts'
+import { atRest, referenceIndex } from '../domain/verifications/sealing.ts'
 
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 /** 16 characters of 5 bits: 80 bits, out of reach of guessing within a code's life. */

@@ -1,7 +1,6 @@
 // What a send will be: the checks that need no counting, in their order: recipient → geography → channel → address. Pure apart
 // from what it is told.
 
-import { type ParsedRecipient, parseRecipient } from '../../infra/recipient.ts'
 import type { Refusal } from '../../machines/calls.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { ErrorType } from '../../machines/errors.ts'
@@ -10,9 +9,10 @@ import { maskEmail, maskPhone } from '../../machines/masking.ts'
 import type { KeyKind, Mode, Prices } from '../../machines/otp.ts'
 import { firstUsable, isGeoBlocked, orderFor, usableChannels } from '../../machines/routing.ts'
 import type { WhatsAppMode } from '../../machines/settings.ts'
+import { type ParsedRecipient, parseRecipient } from '../domain/verifications/recipient.ts'
 import type { KnownApp } from './apps.ts'
+import type { Reputation } from './limits/reputation.ts'
 import { abusiveAddress, geoBlocked, limited, refused } from './refusals.ts'
-import type { Reputation } from './reputation.ts'
 
 export interface Wish {
   recipient: string

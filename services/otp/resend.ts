@@ -2,17 +2,17 @@
 // what was counted is given back if a race makes it come to nothing.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import type { OtpDoc } from '../../infra/otps/documents.ts'
-import { atRest } from '../../infra/otps/sealing.ts'
 import type { OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { atRest } from '../domain/verifications/sealing.ts'
 import { verificationAnswer } from './answers.ts'
 import type { KnownApp } from './apps.ts'
 import type { Commit } from './commit.ts'
 import { freshFor, usableFor } from './fresh.ts'
+import type { Reputation } from './limits/reputation.ts'
 import { type MessageParts, reserveMessage } from './messages.ts'
 import { abusiveAddress } from './refusals.ts'
-import type { Reputation } from './reputation.ts'
 import { NOTHING, type Reservation } from './reserve.ts'
 
 type ResendCommand = Extract<OtpCommand, { type: 'otp.resend' }>

@@ -1,9 +1,10 @@
 // What is written of a verification that changed. In: it as it was, and the step. Out: it as it will be, and the update that makes it so.
-import type { OtpDoc, Outgoing } from '../../infra/otps/documents.ts'
+
 import type { Operators } from '../../infra/store/docs.ts'
 import type { Step } from '../../machines/otp.step.ts'
 import type { Otp } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
+import type { OtpDoc, Outgoing } from '../domain/verifications/documents.ts'
 
 /** As the store has it after the write, but for the outbox, which others empty meanwhile. */
 export function savedDoc({ due_at: _, reference: __, ...doc }: OtpDoc, { saved, dueAt }: Step): OtpDoc {

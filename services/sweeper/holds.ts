@@ -2,10 +2,10 @@
 // at once, when nobody can be at it any more. And entries that wait with their company because whoever entered them died: until they
 // are in the ledger nobody looks.
 import type { Clock } from '../../infra/clock.ts'
-import type { Accounts } from '../../infra/money/accounts.ts'
-import { type LedgerDoc, voidOf } from '../../infra/money/documents.ts'
-import type { OtpDoc } from '../../infra/otps/documents.ts'
-import type { CountersignStore } from '../../infra/store/collections.ts'
+import type { CountersignStore } from '../domain/collections.ts'
+import type { Accounts } from '../domain/money/accounts.ts'
+import { type LedgerDoc, voidOf } from '../domain/money/documents.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { BATCH, type Sweep } from './sweeps.ts'
 
 export interface HoldSweepParts {

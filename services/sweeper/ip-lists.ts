@@ -3,13 +3,13 @@
 // the other sweeps; what is under way is claimed on the list's own document.
 import type { Clock } from '../../infra/clock.ts'
 import { ulidTime } from '../../infra/ids.ts'
-import { removeVersion } from '../../infra/ip-lists/chunks.ts'
-import { everyList, type IpListDoc } from '../../infra/ip-lists/documents.ts'
-import { fetching } from '../../infra/ip-lists/fetching.ts'
-import { claimedBy, importing, newVersion } from '../../infra/ip-lists/imports.ts'
-import type { Logger } from '../../infra/log.ts'
+import type { Logger } from '../../infra/log/log.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
-import type { CountersignStore } from '../../infra/store/collections.ts'
+import { removeVersion } from '../domain/address-lists/chunks.ts'
+import { everyList, type IpListDoc } from '../domain/address-lists/documents.ts'
+import { claimedBy, importing, newVersion } from '../domain/address-lists/imports.ts'
+import type { CountersignStore } from '../domain/collections.ts'
+import { fetching } from './fetching.ts'
 import type { Sweep } from './sweeps.ts'
 
 export interface IpListSweepParts {

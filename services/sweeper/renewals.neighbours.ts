@@ -2,6 +2,7 @@
 // guard. None of them can be read, so they are found by what the verification says in the clear.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { CountersignStore } from '../domain/collections.ts'
 import {
   addressCounter,
   type CounterName,
@@ -10,11 +11,10 @@ import {
   recipientCounter,
   recipientIndexes,
   type World,
-} from '../../infra/otps/counting.ts'
-import type { OtpDoc } from '../../infra/otps/documents.ts'
-import { sandboxIndex } from '../../infra/otps/sealing.ts'
-import type { Renewal } from '../../infra/privacy/renewal.ts'
-import type { CountersignStore } from '../../infra/store/collections.ts'
+} from '../domain/verifications/counting.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { sandboxIndex } from '../domain/verifications/sealing.ts'
+import type { Renewal } from './renewal.ts'
 
 /** A document, and what it must change. */
 export interface Due<T> {

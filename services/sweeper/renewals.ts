@@ -2,10 +2,10 @@
 // go on. What goes by a verification's recipient is renewed before the verification is: cut off in between, the next one finds it again.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import type { SealedCollection } from '../../infra/privacy/documents.ts'
-import { type Renewal, renewedOtp, renewedProvider, renewedWebhook } from '../../infra/privacy/renewal.ts'
-import type { CountersignStore } from '../../infra/store/collections.ts'
 import type { Change, Docs, Revised } from '../../infra/store/docs.ts'
+import type { CountersignStore } from '../domain/collections.ts'
+import type { SealedCollection } from '../domain/privacy/documents.ts'
+import { type Renewal, renewedOtp, renewedProvider, renewedWebhook } from './renewal.ts'
 import { type Due, renewingNeighbours } from './renewals.neighbours.ts'
 
 export interface Batch {

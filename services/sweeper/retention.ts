@@ -2,14 +2,14 @@
 // an app has since decided to keep for less. Where nothing was shortened, the engine was faster and there is nothing to find.
 import type { Clock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
-import type { Logger } from '../../infra/log.ts'
-import type { EventDoc } from '../../infra/otps/documents.ts'
-import { eraseVerifications } from '../../infra/privacy/erasing.ts'
-import { eraseAnswersOf, lastTouched } from '../../infra/privacy/events.ts'
-import type { CountersignStore } from '../../infra/store/collections.ts'
-import type { App } from '../../infra/tenancy/documents.ts'
-import { resolveSettings } from '../../infra/tenancy/settings.ts'
+import type { Logger } from '../../infra/log/log.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import type { CountersignStore } from '../domain/collections.ts'
+import { eraseVerifications } from '../domain/privacy/erasing.ts'
+import { eraseAnswersOf, lastTouched } from '../domain/privacy/events.ts'
+import type { App } from '../domain/tenancy/documents.ts'
+import { resolveSettings } from '../domain/tenancy/settings.ts'
+import type { EventDoc } from '../domain/verifications/documents.ts'
 import { BATCH, type Sweep } from './sweeps.ts'
 
 export interface RetentionParts {

@@ -5,11 +5,11 @@
 // There is no index of what is left: it would cost every send for what happens once a year. A pass reads in the order of `_id`.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import type { Logger } from '../../infra/log.ts'
+import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
-import { ROTATION, type RotationDoc, SEALED } from '../../infra/privacy/documents.ts'
-import { renewedOtp } from '../../infra/privacy/renewal.ts'
-import type { CountersignStore } from '../../infra/store/collections.ts'
+import type { CountersignStore } from '../domain/collections.ts'
+import { ROTATION, type RotationDoc, SEALED } from '../domain/privacy/documents.ts'
+import { renewedOtp } from './renewal.ts'
 import { renewals } from './renewals.ts'
 import { BATCH, type Sweep } from './sweeps.ts'
 

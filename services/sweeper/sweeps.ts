@@ -3,11 +3,11 @@
 // is marked, it shares one update, which makes it one statement.
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
-import type { ClaimDoc } from '../../infra/otps/documents.ts'
-import type { Relay } from '../../infra/otps/outbox.ts'
-import type { CountersignStore } from '../../infra/store/collections.ts'
 import type { Pipeline } from '../../infra/store/docs.ts'
 import type { OtpReport } from '../../machines/reports.ts'
+import type { CountersignStore } from '../domain/collections.ts'
+import type { ClaimDoc } from '../domain/verifications/documents.ts'
+import type { Relay } from '../domain/verifications/outbox.ts'
 
 export interface SweepParts {
   store: CountersignStore

@@ -1,10 +1,10 @@
 // What is due of webhooks: events whose reminder was lost with a broker or a process, calls nobody saw end, backlogs nobody drains.
 // Events of a paused endpoint are due to nobody: enabling it is what sends them.
 import type { Clock } from '../../infra/clock.ts'
-import type { EventDoc } from '../../infra/otps/documents.ts'
-import type { CountersignStore } from '../../infra/store/collections.ts'
-import { eventState } from '../../infra/webhooks/events.ts'
-import { type AttemptBody, attemptMessage, drainMessage, type Remind } from '../../infra/webhooks/work.ts'
+import type { CountersignStore } from '../domain/collections.ts'
+import type { EventDoc } from '../domain/verifications/documents.ts'
+import { eventState } from '../domain/webhooks/events.ts'
+import { type AttemptBody, attemptMessage, drainMessage, type Remind } from '../domain/webhooks/work.ts'
 import { BATCH, postponed, type Sweep } from './sweeps.ts'
 
 export interface WebhookSweepParts {

@@ -2,10 +2,10 @@
 // its endpoint, or it is put where it waits. Claiming is a conditional change, so that no attempt is made twice.
 
 import type { Clock } from '../../infra/clock.ts'
-import type { Logger } from '../../infra/log.ts'
-import type { EventDoc } from '../../infra/otps/documents.ts'
+import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
-import type { Ladder } from '../../infra/webhooks/ladder.ts'
+import type { EventDoc } from '../domain/verifications/documents.ts'
+import type { Ladder } from '../domain/webhooks/ladder.ts'
 import { type Call, isSuccess } from './call.ts'
 import * as change from './changes.ts'
 import { type Endpoint, type Endpoints, isCallable } from './endpoints.ts'

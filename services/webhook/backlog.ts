@@ -2,10 +2,10 @@
 // again. The store is the queue, so that waiting costs no memory and no prefetch, and outlives us. One drain per app and process; two
 // processes may drain one backlog, since each event is claimed.
 import type { Clock } from '../../infra/clock.ts'
-import type { Logger } from '../../infra/log.ts'
-import type { EventDoc } from '../../infra/otps/documents.ts'
+import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
-import type { WebhookEndpoint } from '../../infra/tenancy/documents.ts'
+import type { WebhookEndpoint } from '../domain/tenancy/documents.ts'
+import type { EventDoc } from '../domain/verifications/documents.ts'
 import { unclaimed } from './changes.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 import type { Owner } from './slots.ts'

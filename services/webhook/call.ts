@@ -2,11 +2,11 @@
 // bytes that are sent, which are the same each time.
 import { Buffer } from 'node:buffer'
 import type { Clock } from '../../infra/clock.ts'
-import type { EventAttempt, EventDoc } from '../../infra/otps/documents.ts'
 import { ForbiddenTarget, NotSent, type Outbound } from '../../infra/outbound/outbound.ts'
-import { signing } from '../../infra/tenancy/webhook.secrets.ts'
-import { signatureHeaders } from '../../infra/webhooks/signature.ts'
+import type { EventAttempt, EventDoc } from '../domain/verifications/documents.ts'
+import { signing } from '../domain/webhooks/secrets.ts'
 import type { Endpoint } from './endpoints.ts'
+import { signatureHeaders } from './signature.ts'
 
 /** For an answer, from the first byte we send to the last that counts. */
 export const CALL_MS = 15_000

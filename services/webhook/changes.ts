@@ -1,9 +1,10 @@
 // What is written about an event at each turn of its life. In: the event as it is, and the time. Out: members to set and to unset.
 // Pure; each is applied only if the event is still as it was read.
-import type { Backlog, EventAttempt, EventDoc } from '../../infra/otps/documents.ts'
+
 import type { Operators } from '../../infra/store/docs.ts'
-import { eventState, KEPT_MS, keptUntil, LATE_MS } from '../../infra/webhooks/events.ts'
-import type { Ladder } from '../../infra/webhooks/ladder.ts'
+import type { Backlog, EventAttempt, EventDoc } from '../domain/verifications/documents.ts'
+import { eventState, KEPT_MS, keptUntil, LATE_MS } from '../domain/webhooks/events.ts'
+import type { Ladder } from '../domain/webhooks/ladder.ts'
 import { CALL_MS, type Ending, isSuccess } from './call.ts'
 
 type Change = Operators<EventDoc>

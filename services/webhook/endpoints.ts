@@ -3,14 +3,14 @@
 import { cached } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { gatherByKey } from '../../infra/gather.ts'
-import type { Logger } from '../../infra/log.ts'
+import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Docs } from '../../infra/store/docs.ts'
-import type { WebhookEndpoint } from '../../infra/tenancy/documents.ts'
-import type { Tenancy, TenantWebhook } from '../../infra/tenancy/tenancy.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { endpointLife, stepEndpoint } from '../../machines/endpoint.step.ts'
 import type { EndpointEffect, EndpointEvent, SavedEndpoint } from '../../machines/endpoint.ts'
+import type { WebhookEndpoint } from '../domain/tenancy/documents.ts'
+import type { Tenancy, TenantWebhook } from '../domain/tenancy/tenancy.ts'
 
 export interface Endpoint extends TenantWebhook {
   life: SavedEndpoint

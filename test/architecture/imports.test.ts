@@ -77,7 +77,7 @@ describe('the import table', () => {
     ['machines/otp.ts', 'node:crypto', false],
     ['machines/otp.ts', 'infra/clock.ts', true],
     ['infra/broker/topology.ts', 'machines/channels.ts', false],
-    ['infra/log.ts', 'services/edge/router.ts', true],
+    ['infra/log/log.ts', 'services/edge/router.ts', true],
     ['services/edge/send.ts', 'services/otp/actor.ts', true],
     ['services/otp/actor.ts', 'infra/store/mongo.ts', false],
     ['services/otp/actor.ts', 'infra/broker/amqp.frame.ts', false],

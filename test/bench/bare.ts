@@ -1,7 +1,7 @@
 // The least that could be called sending: what any service of this kind must do on these engines, and nothing else. An edge asks,
 // an actor inserts, publishes and answers; nobody consumes. The yardstick for everything the product does besides.
 import { topology } from '../../infra/broker/topology.ts'
-import { readConfig } from '../../infra/config.ts'
+import { readConfig } from '../../infra/config/config.ts'
 import { collection } from '../../infra/store/store.ts'
 import type { Sample } from './samples.ts'
 

@@ -1,8 +1,8 @@
 // The codes of verifications, derived as the OTP actor derives them: from the deployment's secrets and what is stored.
-import { readConfig } from '../../infra/config.ts'
+import { readConfig } from '../../infra/config/config.ts'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
-import { COLLECTIONS } from '../../infra/store/collections.ts'
 import { mongoStore } from '../../infra/store/mongo.ts'
+import { COLLECTIONS } from '../../services/domain/collections.ts'
 import { codeOf } from '../../services/otp/verify.ts'
 
 const AT_ONCE = 1_000

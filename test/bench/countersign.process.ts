@@ -2,8 +2,8 @@
 // SIGUSR2 how much memory it uses.
 import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
-import { readConfig } from '../../infra/config.ts'
-import { createLog } from '../../infra/log.ts'
+import { readConfig } from '../../infra/config/config.ts'
+import { createLog } from '../../infra/log/log.ts'
 import { openEngines, start } from '../../services/main.ts'
 
 const config = readConfig(process.env, process.argv.slice(2))

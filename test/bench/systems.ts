@@ -2,7 +2,7 @@
 // gone without a trace afterwards.
 import { randomBytes } from 'node:crypto'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
-import { ROLES, type Role } from '../../infra/config.ts'
+import { ROLES, type Role } from '../../infra/config/config.ts'
 import { onRabbit } from '../support/amqp.ts'
 import type { Child } from '../support/child.ts'
 import { type EngineSet, type Env, freshSite, type Site } from '../support/site.ts'

@@ -2,7 +2,7 @@
 // one process; and what an endpoint that hangs does to the delay of the others.
 import { Buffer } from 'node:buffer'
 import { newId } from '../../infra/ids.ts'
-import { signatureHeaders } from '../../infra/webhooks/signature.ts'
+import { signatureHeaders } from '../../services/webhook/signature.ts'
 import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
 import type { EngineSet } from '../support/site.ts'
 import { build, launched } from './built.ts'

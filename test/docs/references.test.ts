@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
-import { resolveSettings } from '../../infra/tenancy/settings.ts'
+import { resolveSettings } from '../../services/domain/tenancy/settings.ts'
 
 const pages = ['README.md', ...readdirSync('docs').flatMap(name => (name.endsWith('.md') ? [`docs/${name}`] : []))]
 const text = (path: string): string => readFileSync(path, 'utf8')
@@ -30,7 +30,7 @@ describe('the reference pages', () => {
   })
 
   it('name every variable of the environment', () => {
-    const known = all(/^ {2}([A-Z][A-Z_]+): /gm, text('infra/config.ts'))
+    const known = all(/^ {2}([A-Z][A-Z_]+): /gm, text('infra/config/config.ts'))
     const [, table = ''] = /\| Variable \|(.*?)\n\n/s.exec(text('README.md')) ?? []
     const documented = table.split('\n').flatMap(row => all(/`([A-Z_]+)`/g, row.split('|')[1] ?? ''))
     expect(known).to.not.be.empty

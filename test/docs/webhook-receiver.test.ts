@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { guardedOutbound } from '../../infra/outbound/guarded.ts'
-import { signatureHeaders } from '../../infra/webhooks/signature.ts'
+import { signatureHeaders } from '../../services/webhook/signature.ts'
 import { type Child, child } from '../support/child.ts'
 import { LOOPBACK, post } from '../support/outbound.ts'
 

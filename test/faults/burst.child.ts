@@ -1,7 +1,7 @@
 // Countersign as a process whose time runs five times as fast, counted from SINCE, so that what repairs it after a crash need not be
 // waited for as long; on engines that crash where CRASH says. AMQP_PREFIX names its queues.
 import process from 'node:process'
-import { createLog } from '../../infra/log.ts'
+import { createLog } from '../../infra/log/log.ts'
 import { openEngines, run } from '../../services/main.ts'
 import { crashing, crashPointIn } from '../support/crash.ts'
 import { hastyClock } from '../support/hasty-clock.ts'

@@ -2,8 +2,8 @@
 // twice is the same, byte for byte.
 import { expect } from 'chai'
 import { topology } from '../../infra/broker/topology.ts'
-import { readConfig } from '../../infra/config.ts'
-import { brokerDelays } from '../../infra/webhooks/ladder.ts'
+import { readConfig } from '../../infra/config/config.ts'
+import { brokerDelays } from '../../services/domain/webhooks/ladder.ts'
 import { removeQueues } from '../support/amqp.ts'
 import { starter } from '../support/countersign.ts'
 import type { CrashPoint } from '../support/crash.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ROLES } from '../../infra/config.ts'
+import { ROLES } from '../../infra/config/config.ts'
 import { type Countersign, startCountersign } from '../support/countersign.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { freshNumber } from '../support/flow.ts'

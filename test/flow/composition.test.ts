@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { BootstrapProblems } from '../../infra/tenancy/bootstrap.ts'
+import { BootstrapProblems } from '../../services/domain/bootstrap/bootstrap.ts'
 import { fullFile } from '../support/bootstrap.ts'
 import { type Countersign, eachEngineSet } from '../support/countersign.ts'
 import { ECHO } from '../support/echo.ts'

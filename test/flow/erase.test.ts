@@ -1,8 +1,8 @@
 // The request of a data subject: an operator names a recipient and an app, and nothing is left by which the store could tell of them.
 import { expect } from 'chai'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
-import { recipientIndexes } from '../../infra/otps/counting.ts'
-import { sandboxIndexes } from '../../infra/otps/sealing.ts'
+import { recipientIndexes } from '../../services/domain/verifications/counting.ts'
+import { sandboxIndexes } from '../../services/domain/verifications/sealing.ts'
 import { eachFlow } from '../support/each-flow.ts'
 import type { Answer } from '../support/flow.calls.ts'
 import { CACHES_MS, freshNumber, wrongFor } from '../support/flow.ts'

@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
-import { checkKeys } from '../../infra/privacy/canary.ts'
+import { checkKeys } from '../../services/domain/privacy/canary.ts'
 import type { Answer, Caller } from '../support/flow.calls.ts'
 import { type Begun, type Flow, freshNumber, openFlow, type Tenant, wrongFor } from '../support/flow.ts'
 import { onEachEngineSet } from '../support/site.ts'

@@ -1,7 +1,7 @@
 // Prepaid money over HTTP: what sends cost, what failures give back, and that nobody ever spends what is not there.
 import { expect } from 'chai'
-import { CHECK_AFTER_MS } from '../../infra/money/moving.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import { CHECK_AFTER_MS } from '../../services/domain/money/moving.ts'
 import type { Caller } from '../support/flow.calls.ts'
 import { refusal } from '../support/flow.calls.ts'
 import { CACHES_MS, freshNumber, openFlow } from '../support/flow.ts'

@@ -1,7 +1,7 @@
 // What an operator sets up over the admin API is what then happens: events arrive signed with the secret that was shown, messages go
 // through the provider that was set, and the story of a verification tells both.
 import { expect } from 'chai'
-import { signatureHeaders } from '../../infra/webhooks/signature.ts'
+import { signatureHeaders } from '../../services/webhook/signature.ts'
 import { CACHES_MS, freshNumber } from '../support/flow.ts'
 import { eachLive } from '../support/live.ts'
 import { type Answering, type Received, type Receiver, receiver } from '../support/receiver.ts'

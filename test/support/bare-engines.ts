@@ -2,9 +2,9 @@
 import type { Broker } from '../../infra/broker/broker.ts'
 import { topology } from '../../infra/broker/topology.ts'
 import { systemClock as clock } from '../../infra/clock.ts'
-import { readConfig } from '../../infra/config.ts'
-import { type CountersignStore, COLLECTIONS as collections } from '../../infra/store/collections.ts'
-import { brokerDelays } from '../../infra/webhooks/ladder.ts'
+import { readConfig } from '../../infra/config/config.ts'
+import { type CountersignStore, COLLECTIONS as collections } from '../../services/domain/collections.ts'
+import { brokerDelays } from '../../services/domain/webhooks/ladder.ts'
 import type { Env } from './site.ts'
 
 export async function bareEngines(env: Partial<Env>): Promise<{ broker: Broker; store: CountersignStore }> {

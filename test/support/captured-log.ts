@@ -1,5 +1,5 @@
 // A log that keeps its lines, for tests that read them.
-import { createLog, type Logger, type LogOptions } from '../../infra/log.ts'
+import { createLog, type Logger, type LogOptions } from '../../infra/log/log.ts'
 
 export interface CapturedLog {
   log: Logger

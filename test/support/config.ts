@@ -1,7 +1,7 @@
 // Settings that are right, and what is wrong with those that are not.
 import { Buffer } from 'node:buffer'
+import { ConfigProblems, readConfig } from '../../infra/config/config.ts'
 import type { Problem } from '../../infra/config/problems.ts'
-import { ConfigProblems, readConfig } from '../../infra/config.ts'
 
 export const MONGODB_URL = 'mongodb://m.test:27017/countersign'
 export const AMQP_URL = 'amqp://r.test'

@@ -2,7 +2,7 @@
 // Out: where it answers, and what there is to look at: its engines, its log, its secrets.
 import { expect } from 'chai'
 import { type Clock, systemClock } from '../../infra/clock.ts'
-import { type Config, readConfig } from '../../infra/config.ts'
+import { type Config, readConfig } from '../../infra/config/config.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { type Engines, openEngines, type Running, type Services, start } from '../../services/main.ts'

@@ -1,5 +1,5 @@
 // The work that crash.child.ts does and crash.test.ts counts: five pieces, each a message, a document, or both.
-import type { Company } from '../../infra/tenancy/documents.ts'
+import type { Company } from '../../services/domain/tenancy/documents.ts'
 
 export const FIVE = ['cmp_1', 'cmp_2', 'cmp_3', 'cmp_4', 'cmp_5']
 export const QUEUE = 'webhook.deliver'

@@ -2,7 +2,7 @@
 // crash.ts) says. AMQP_PREFIX names its queues, SERVICES a module whose default export replaces the real services.
 import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
-import { createLog } from '../../infra/log.ts'
+import { createLog } from '../../infra/log/log.ts'
 import { openEngines, run, type Services } from '../../services/main.ts'
 import { crashing, crashPointIn } from './crash.ts'
 

@@ -1,8 +1,8 @@
 // The whole pipeline over HTTP, and what a test does with it: makes apps and keys, sends, reads the sandbox's inbox, lets time pass.
 // Time stands still on the embedded engines and runs on the real ones; on both it can be moved.
 import { expect } from 'chai'
-import type { InboxMessage } from '../../infra/otps/inbox.ts'
 import type { KeyKind, Mode } from '../../machines/otp.ts'
+import type { InboxMessage } from '../../services/dashboard/sandbox/inbox.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { type Countersign, type StartOptions, startCountersign } from './countersign.ts'
 import { eventually } from './eventually.ts'

@@ -1,7 +1,7 @@
 // Apps whose providers are simulated vendors, on a Countersign of their own: what live keys send goes out over HTTP and SMTP, and
 // vendors call back over HTTP, all on loopback.
 import { createKeyring } from '../../infra/crypto/keyring.ts'
-import { applyBootstrap, readBootstrap } from '../../infra/tenancy/bootstrap.ts'
+import { applyBootstrap, readBootstrap } from '../../services/domain/bootstrap/bootstrap.ts'
 import type { Answer, Caller } from './flow.calls.ts'
 import { type Flow, openFlow } from './flow.ts'
 import { type EngineSet, type Env, onEachEngineSet } from './site.ts'

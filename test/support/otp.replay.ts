@@ -2,10 +2,10 @@
 // null where the event is none of a client's: receipts and reminders come through the broker, as channels and sweepers bring them.
 import { randomUUID } from 'node:crypto'
 import { createKeyring, type Keyring } from '../../infra/crypto/keyring.ts'
-import type { OtpDoc } from '../../infra/otps/documents.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { Report } from '../../machines/otp.ts'
 import type { OtpReport } from '../../machines/reports.ts'
+import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
 import { codeOf } from '../../services/otp/verify.ts'
 import { type Answer, type Caller, caller } from './flow.calls.ts'
 import { type Flow, freshNumber, wrongFor } from './flow.ts'

@@ -1,5 +1,5 @@
 // Everything in a store, as text, to be searched for what must not be there.
-import { COLLECTIONS, type CountersignStore } from '../../infra/store/collections.ts'
+import { COLLECTIONS, type CountersignStore } from '../../services/domain/collections.ts'
 
 export type CollectionName = keyof typeof COLLECTIONS
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { systemClock } from '../../infra/clock.ts'
-import { COLLECTIONS, type CountersignStore } from '../../infra/store/collections.ts'
 import { embeddedStore } from '../../infra/store/embedded.ts'
 import { mongoStore } from '../../infra/store/mongo.ts'
+import { COLLECTIONS, type CountersignStore } from '../../services/domain/collections.ts'
 import { MONGODB_URL, onRealEngines } from './engines.ts'
 
 /** An empty store; closed and wiped when the test is over. */

@@ -1,8 +1,8 @@
 // What tests of tenancy look at and interfere with: all that is stored, and every write on its way there.
 import { Buffer } from 'node:buffer'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
-import type { COLLECTIONS, CountersignStore } from '../../infra/store/collections.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
+import type { COLLECTIONS, CountersignStore } from '../../services/domain/collections.ts'
 
 /** Data keys by number, the current one first. */
 export const testKeyring = (...dataKeys: number[]) =>

@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { equal } from '../../../infra/crypto/compare.ts'
-import type { ProviderConfigs } from '../../../infra/tenancy/providers.ts'
+import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import { BadSignature, type Callback, type Provider, type Rendered, type Tools } from '../provider.ts'
 import { ask, faultOf, isSuccess } from './answers.ts'
 import { isFresh, readCallback } from './callbacks.ts'

@@ -1,6 +1,6 @@
 // Every type of provider that is built, and how one is made of an app's config. A new provider is a file beside this one and a line here.
-import type { ProviderType } from '../../../infra/tenancy/providers.ts'
-import type { TenantProvider } from '../../../infra/tenancy/tenancy.ts'
+import type { ProviderType } from '../../domain/tenancy/providers.ts'
+import type { TenantProvider } from '../../domain/tenancy/tenancy.ts'
 import type { Provider, Tools } from '../provider.ts'
 import { http } from './http.ts'
 import { smtp } from './smtp.ts'

@@ -4,7 +4,7 @@
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import { usableAddress } from '../../../infra/client-ip.ts'
-import type { ProviderConfigs } from '../../../infra/tenancy/providers.ts'
+import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import type { Provider, Tools } from '../provider.ts'
 import { mailFault } from './smtp.faults.ts'
 import { composing } from './smtp.mail.ts'

@@ -8,8 +8,8 @@ import { Buffer } from 'node:buffer'
 import { createHash, createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { equal } from '../../../infra/crypto/compare.ts'
-import type { ProviderConfigs } from '../../../infra/tenancy/providers.ts'
 import type { Report } from '../../../machines/otp.ts'
+import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import {
   BadSignature,
   type Callback,

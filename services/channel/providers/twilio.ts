@@ -3,8 +3,8 @@
 // Twilio calls back with each new status, at an address that names the delivery: a receipt that overtakes the answer finds it too.
 import { Buffer } from 'node:buffer'
 import { z } from 'zod'
-import type { ProviderConfigs } from '../../../infra/tenancy/providers.ts'
 import type { Report } from '../../../machines/otp.ts'
+import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import {
   BadCallback,
   BadSignature,

@@ -2,8 +2,8 @@
 // https://developer.vonage.com/en/api/messages, https://developer.vonage.com/en/messages/concepts/signed-webhooks
 // `client_ref` carries the delivery and is in every receipt. The encoding (GSM-7 or UCS-2) is Vonage's to choose, by the text.
 import { z } from 'zod'
-import type { ProviderConfigs } from '../../../infra/tenancy/providers.ts'
 import type { Report } from '../../../machines/otp.ts'
+import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import {
   BadCallback,
   BadSignature,

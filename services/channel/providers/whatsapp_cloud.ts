@@ -2,7 +2,7 @@
 // for the button that copies it. Out: a message named by its wamid. Users who wrote to us are answered in plain text.
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/copy-code-button-authentication-templates
 import { z } from 'zod'
-import type { ProviderConfigs } from '../../../infra/tenancy/providers.ts'
+import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import { type Provider, ProviderFault, RecipientFault, type Rendered, type Tools, UnknownOutcome } from '../provider.ts'
 import { type Answer, ask, faultOf, isSuccess } from './answers.ts'
 import { hearing, shaking } from './whatsapp_cloud.hear.ts'

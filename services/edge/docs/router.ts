@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
-import type { Config } from '../../../infra/config.ts'
+import type { Config } from '../../../infra/config/config.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import { API } from '../router.ts'
 import { referencePage } from './page.ts'

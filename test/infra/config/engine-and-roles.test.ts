@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ROLES, readConfig } from '../../../infra/config.ts'
+import { ROLES, readConfig } from '../../../infra/config/config.ts'
 import { AMQP_URL, engines, MONGODB_URL, problemsOf, secrets, wrongIn } from '../../support/config.ts'
 
 describe('the engines', () => {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { readConfig } from '../../../infra/config.ts'
+import { readConfig } from '../../../infra/config/config.ts'
 import { base64Key, engines, problemsOf, secrets, wrongIn } from '../../support/config.ts'
 
 describe('secrets', () => {

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { redact } from '../../../infra/log/redact.ts'
-import { LANGUAGES, wording } from '../../../infra/texts/texts.ts'
+import { LANGUAGES, wording } from '../../../services/domain/texts/texts.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 
 const base62 = (length: number) => fc.stringMatching(new RegExp(`^[A-Za-z0-9]{${length}}$`))

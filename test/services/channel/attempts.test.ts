@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { OtpDoc } from '../../../infra/otps/documents.ts'
 import { type Provider, RecipientFault } from '../../../services/channel/provider.ts'
+import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { actorWithProvider, replaced, TIMEOUT_MS, takes, UNKNOWN_WAIT_MS } from '../../support/channel.ts'
 import { lastDelivery, stored, type World } from '../../support/deliveries.ts'
 import { follow } from '../../support/follow.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { providerContext } from '../../../infra/tenancy/documents.ts'
 import { step } from '../../../machines/otp.step.ts'
+import { providerContext } from '../../../services/domain/tenancy/documents.ts'
 import { actorWithProvider, channelActor, GATEWAY, replaced, takes } from '../../support/channel.ts'
 import { codeOf, lastDelivery, RECIPIENT, stored, tenant } from '../../support/deliveries.ts'
 import { cancel, play, resend } from '../../support/otp.ts'

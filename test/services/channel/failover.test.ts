@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import type { Outcome } from '../../../infra/broker/broker.ts'
-import type { OtpDoc } from '../../../infra/otps/documents.ts'
-import type { COLLECTIONS, CountersignStore } from '../../../infra/store/collections.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { type Provider, ProviderFault, RecipientFault, UnknownOutcome } from '../../../services/channel/provider.ts'
+import type { COLLECTIONS, CountersignStore } from '../../../services/domain/collections.ts'
+import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import {
   actorWithProvider,
   BACKOFF,

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { AttemptResult } from '../../../infra/otps/documents.ts'
 import { NOBODY, type Past } from '../../../services/channel/claims.ts'
 import { nextStep, type Situation, type Standing } from '../../../services/channel/rounds.ts'
+import type { AttemptResult } from '../../../services/domain/verifications/documents.ts'
 
 const NOW = 1_000_000
 const SECOND = 1_000

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
-import { resolveSettings } from '../../../infra/tenancy/settings.ts'
+import { resolveSettings } from '../../../services/domain/tenancy/settings.ts'
 import { adminOn, closeAdmins, pathsOf, type TestAdmin, tenant } from '../../support/admin.ts'
 import { eachStore } from '../../support/stores.ts'
 import { watched } from '../../support/tenancy.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { DecisionDoc } from '../../../infra/fraud/documents.ts'
+import type { DecisionDoc } from '../../../services/domain/fraud/documents.ts'
 import { adminOn, closeAdmins, type TestAdmin, tenant } from '../../support/admin.ts'
 import { eachStore } from '../../support/stores.ts'
 

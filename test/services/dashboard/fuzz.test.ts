@@ -1,7 +1,7 @@
 // Whatever is sent to set up a webhook or a provider: it is taken, or refused with the paths of what is wrong. Nothing is our fault.
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { PROVIDER_TYPES } from '../../../infra/tenancy/providers.ts'
+import { PROVIDER_TYPES } from '../../../services/domain/tenancy/providers.ts'
 import { type Answer, adminOn, closeAdmins, type TestAdmin, tenant } from '../../support/admin.ts'
 import { eachStore } from '../../support/stores.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
-import { apiKeyShape, hashApiKey } from '../../../infra/keys.ts'
-import { tenancy } from '../../../infra/tenancy/tenancy.ts'
+import { apiKeyShape, hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
+import { tenancy } from '../../../services/domain/tenancy/tenancy.ts'
 import { adminOn, closeAdmins, type TestAdmin, tenant } from '../../support/admin.ts'
 import { eachStore } from '../../support/stores.ts'
 

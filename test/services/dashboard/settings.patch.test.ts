@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { GivenSettings } from '../../../infra/tenancy/settings.ts'
 import { patchedSettings } from '../../../services/dashboard/settings.patch.ts'
+import type { GivenSettings } from '../../../services/domain/tenancy/settings.ts'
 
 describe('a change of settings', () => {
   const stored: GivenSettings = {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Problem } from '../../../infra/http/problem.ts'
-import type { CountersignStore } from '../../../infra/store/collections.ts'
 import { turns } from '../../../services/dashboard/turns.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { eachStore } from '../../support/stores.ts'

@@ -1,10 +1,10 @@
 // What the edge makes of the actor's answers: bodies opened for the caller, refusals as problems, outages as 503.
 import { expect } from 'chai'
 import { CallFailed, CallTimeout } from '../../../infra/broker/broker.ts'
-import { atRest, inFlight } from '../../../infra/otps/sealing.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer } from '../../../machines/calls.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
+import { atRest, inFlight } from '../../../services/domain/verifications/sealing.ts'
 import { OTP_ID, problemOf, type TestEdge, testEdge, view } from '../../support/edge.ts'
 
 const SEND = { recipient: '+447911123456' }

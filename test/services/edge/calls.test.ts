@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { encodeParts } from '../../../infra/crypto/parts.ts'
-import { inFlight } from '../../../infra/otps/sealing.ts'
 import type { OtpCall } from '../../../machines/calls.ts'
+import { inFlight } from '../../../services/domain/verifications/sealing.ts'
 import { KEYS, OTP_ID, problemOf, type TestEdge, testEdge } from '../../support/edge.ts'
 
 const RECIPIENT = '+447911123456'

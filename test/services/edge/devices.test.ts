@@ -1,6 +1,6 @@
 // Publishable keys run on devices that may lie: what they may not say, where they may be used, and what they may not do.
 import { expect } from 'chai'
-import { inFlight } from '../../../infra/otps/sealing.ts'
+import { inFlight } from '../../../services/domain/verifications/sealing.ts'
 import { type EdgeOptions, KEYS, OTP_ID, problemOf, type TestEdge, testEdge } from '../../support/edge.ts'
 
 const SEND = { recipient: '+447911123456' }

@@ -1,7 +1,7 @@
 // Who may ask: what counts as a key, what is told otherwise, and how long anything about keys is remembered.
 import { expect } from 'chai'
-import { hashApiKey } from '../../../infra/keys.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
+import { hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
 import { identifying } from '../../../services/edge/keys.ts'
 import { apiKey, KEYS, OTP_ID, problemOf, type TestEdge, testEdge } from '../../support/edge.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { OtpDoc } from '../../../infra/otps/documents.ts'
-import type { CountersignStore } from '../../../infra/store/collections.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { type Claim, claiming, type Held } from '../../../services/otp/claims.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'

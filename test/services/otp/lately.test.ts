@@ -1,10 +1,10 @@
 // Two OTP actors on one store: what one of them remembers of a verification the other may have changed.
 import { expect } from 'chai'
-import { inFlight } from '../../../infra/otps/sealing.ts'
-import type { CountersignStore } from '../../../infra/store/collections.ts'
 import type { Identity, OtpAnswer } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import { inFlight } from '../../../services/domain/verifications/sealing.ts'
 import { codeOf } from '../../../services/otp/verify.ts'
 import { actorOn, type TestActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'

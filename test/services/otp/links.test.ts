@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { referencesIn } from '../../../infra/otps/references.ts'
-import { atRest, referenceIndex } from '../../../infra/otps/sealing.ts'
-import { resolveSettings } from '../../../infra/tenancy/settings.ts'
 import type { WhatsAppMode } from '../../../machines/settings.ts'
+import { resolveSettings } from '../../../services/domain/tenancy/settings.ts'
+import { referencesIn } from '../../../services/domain/verifications/references.ts'
+import { atRest, referenceIndex } from '../../../services/domain/verifications/sealing.ts'
 import { linkFor } from '../../../services/otp/links.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 

@@ -1,9 +1,9 @@
 // Guesses at one recipient's codes that come all at once, on verifications of their own: how many are compared.
 import { expect } from 'chai'
-import { inFlight } from '../../../infra/otps/sealing.ts'
-import type { CountersignStore } from '../../../infra/store/collections.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer } from '../../../machines/calls.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import { inFlight } from '../../../services/domain/verifications/sealing.ts'
 import { codeOf } from '../../../services/otp/verify.ts'
 import { wrongFor } from '../../support/flow.ts'
 import { actorOn, type TestActor } from '../../support/otp.actor.ts'

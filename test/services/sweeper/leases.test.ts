@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { CountersignStore } from '../../../infra/store/collections.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { leasing } from '../../../services/sweeper/leases.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eachStore } from '../../support/stores.ts'

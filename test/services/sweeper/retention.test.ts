@@ -1,8 +1,8 @@
 // What an app keeps for less than it once did goes with the next round; what it keeps for longer comes back from nowhere.
 import { expect } from 'chai'
 import { newId } from '../../../infra/ids.ts'
-import type { EventAttempt, EventDoc } from '../../../infra/otps/documents.ts'
-import type { CountersignStore } from '../../../infra/store/collections.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import type { EventAttempt, EventDoc } from '../../../services/domain/verifications/documents.ts'
 import { retentionSweeps } from '../../../services/sweeper/retention.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'

@@ -1,6 +1,6 @@
 // Endpoints that fail: when nothing is called any more, what is kept, and how it is sent once somebody enables them again.
 import { expect } from 'chai'
-import type { CountersignStore } from '../../../infra/store/collections.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { eachStore } from '../../support/stores.ts'
 import {
   BACKOFF,

@@ -1,7 +1,7 @@
 // Whatever is lost, of the process or the broker: no event is, and no attempt is made twice.
 import { expect } from 'chai'
-import type { CountersignStore } from '../../../infra/store/collections.ts'
-import { attemptMessage } from '../../../infra/webhooks/work.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import { attemptMessage } from '../../../services/domain/webhooks/work.ts'
 import { eachStore } from '../../support/stores.ts'
 import { expectStatus, hanging, SECONDS, type WebhookWorld, webhookWorld } from '../../support/webhooks.ts'
 

@@ -1,7 +1,7 @@
 // What the webhook role keeps, and that it keeps it whatever else happens.
 import { expect } from 'chai'
-import type { CountersignStore } from '../../../infra/store/collections.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { eachStore } from '../../support/stores.ts'
 import { expectStatus, SECONDS, type WebhookWorld, webhookWorld } from '../../support/webhooks.ts'
 

@@ -1,6 +1,6 @@
 // Endpoints that cannot be read for a while, as when a key is missing: their events wait, and go out by themselves.
 import { expect } from 'chai'
-import type { CountersignStore } from '../../../infra/store/collections.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { eachStore } from '../../support/stores.ts'
 import { expectStatus, SECONDS, type WebhookWorld, webhookWorld } from '../../support/webhooks.ts'
 

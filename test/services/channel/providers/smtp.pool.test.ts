@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { ProviderConfigs } from '../../../../infra/tenancy/providers.ts'
 import { type Provider, ProviderFault } from '../../../../services/channel/provider.ts'
 import { smtp } from '../../../../services/channel/providers/smtp.ts'
+import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { type Bench, bench, faultOf, rendered, send } from '../../../support/vendors/provider.ts'
 import { type MailServer, mailServer } from '../../../support/vendors/smtp.ts'

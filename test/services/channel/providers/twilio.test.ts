@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
-import type { ProviderConfigs } from '../../../../infra/tenancy/providers.ts'
 import { type Provider, ProviderFault, RecipientFault, type Tools } from '../../../../services/channel/provider.ts'
 import { twilio } from '../../../../services/channel/providers/twilio.ts'
+import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
 import { itSortsTrouble } from '../../../support/vendors/faults.ts'
 import {
   type Bench,

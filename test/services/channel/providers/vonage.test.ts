@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
-import type { ProviderConfigs } from '../../../../infra/tenancy/providers.ts'
 import { type Provider, ProviderFault, RecipientFault, type Tools } from '../../../../services/channel/provider.ts'
 import { vonage } from '../../../../services/channel/providers/vonage.ts'
+import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
 import { itSortsTrouble } from '../../../support/vendors/faults.ts'
 import {
   type Bench,

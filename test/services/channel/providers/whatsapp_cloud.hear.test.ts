@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { ProviderConfigs } from '../../../../infra/tenancy/providers.ts'
 import { BadCallback, BadSignature, type Callback } from '../../../../services/channel/provider.ts'
 import { whatsappCloud } from '../../../../services/channel/providers/whatsapp_cloud.ts'
+import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
 import { metaCall, metaNotice, metaSigned, metaStatus, metaText } from '../../../support/vendors/meta.ts'
 import { bench, CALLBACK_URL, callbackOf, DELIVERY_ID } from '../../../support/vendors/provider.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { LANGUAGES } from '../../../../infra/texts/texts.ts'
 import { metaLanguages } from '../../../../services/channel/providers/whatsapp_cloud.languages.ts'
+import { LANGUAGES } from '../../../../services/domain/texts/texts.ts'
 
 describe("Meta's languages", () => {
   for (const [tag, codes] of Object.entries({

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { ProviderConfigs } from '../../../../infra/tenancy/providers.ts'
 import { type Provider, ProviderFault, RecipientFault, type Tools } from '../../../../services/channel/provider.ts'
 import { whatsappCloud } from '../../../../services/channel/providers/whatsapp_cloud.ts'
+import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
 import { itSortsTrouble } from '../../../support/vendors/faults.ts'
 import { type Meta, metaError, metaVendor } from '../../../support/vendors/meta.ts'
 import {

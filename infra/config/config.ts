@@ -1,0 +1,159 @@
+// In: the environment and the roles named on the command line. Out: every setting, checked, or `ConfigProblems` with all that is
+// wrong. Read once at start; nothing else reads the environment. An empty variable is an absent one.
+import { z } from 'zod'
+import { type Engine, readEngine } from './engine.ts'
+import { ConfigProblems, type Problem } from './problems.ts'
+import { ROLES, type Role, readRoles } from './roles.ts'
+import { adminTokens, codeSecrets, dataKeyIds, dataKeys, type Secrets } from './secrets.ts'
+import { cidrs, delays, engineUrl, host, oneOf, port, portOrOff, privateTargets, publicUrl, whole } from './values.ts'
+
+export { ConfigProblems, type Engine, ROLES, type Role, type Secrets }
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export interface Config {
+  readonly roles: readonly Role[]
+  readonly production: boolean
+  readonly engine: Engine
+  readonly dataDir: string
+  readonly bootstrapFile: string | null
+  readonly logLevel: LogLevel
+  readonly metricsPort: number | null
+  readonly http: {
+    readonly host: string
+    /** 0: any free port. */
+    readonly port: number
+    /** Null: whatever host and port turn out to be. Never ends in a slash. */
+    readonly publicUrl: string | null
+    readonly maxBodyBytes: number
+    readonly maxInFlight: number
+    readonly trustedProxies: readonly string[]
+  }
+  readonly provider: {
+    readonly timeoutMs: number
+    /** How long a receipt may take to settle a call that timed out. */
+    readonly unknownWaitMs: number
+  }
+  /** The waits after a failed attempt, in order, in milliseconds. */
+  readonly backoff: { readonly channel: readonly number[]; readonly webhook: readonly number[] }
+  /** Where private addresses and plain http may be called. */
+  readonly privateTargets: 'all' | readonly string[]
+  /** Null in development where the environment gives none: infra/config/development-secrets.ts fills them in. */
+  readonly secrets: { readonly [name in keyof Secrets]: Secrets[name] | null }
+  /** Ids of data keys that nobody has any more: what they sealed is given up. */
+  readonly lostDataKeys: readonly string[]
+}
+
+const PORT = 3000
+const HOUR = 3_600_000
+const MIB = 2 ** 20
+
+const settings = z.object({
+  NODE_ENV: oneOf(['production', 'development', 'test']).optional(),
+  ENGINE: oneOf(['embedded']).optional(),
+  MONGODB_URL: engineUrl('mongodb', 'mongodb+srv').optional(),
+  AMQP_URL: engineUrl('amqp', 'amqps').optional(),
+  HOST: host().default('127.0.0.1'),
+  PORT: port().default(PORT),
+  PUBLIC_URL: publicUrl().optional(),
+  METRICS_PORT: portOrOff().default(null),
+  TRUSTED_PROXIES: cidrs().default([]),
+  ALLOW_PRIVATE_TARGETS: privateTargets().default([]),
+  MAX_BODY_BYTES: whole(1, 64 * MIB).default(16_384),
+  MAX_IN_FLIGHT: whole(1, 1_000_000).default(2000),
+  PROVIDER_TIMEOUT: whole(1, HOUR).default(8000),
+  UNKNOWN_WAIT: whole(0, HOUR).default(60_000),
+  CHANNEL_BACKOFF: delays().default([1000, 5000, 15_000]),
+  WEBHOOK_BACKOFF: delays().default([5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000]),
+  DATA_DIR: z.string().default('./.data'),
+  BOOTSTRAP_FILE: z.string().optional(),
+  LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
+  CODE_SECRETS: codeSecrets().optional(),
+  DATA_KEYS: dataKeys().optional(),
+  LOST_DATA_KEYS: dataKeyIds().default([]),
+  ADMIN_TOKEN: adminTokens().optional(),
+})
+
+const SECRETS = ['CODE_SECRETS', 'DATA_KEYS', 'ADMIN_TOKEN'] as const
+
+export function readConfig(env: Readonly<Record<string, string | undefined>>, roleNames: readonly string[]): Config {
+  const given = present(env)
+  const production = given.NODE_ENV === 'production'
+  const parsed = settings.safeParse(given)
+  const { roles, problems: roleProblems } = readRoles(roleNames)
+  const { engine, problems: engineProblems } = readEngine(given, {
+    production,
+    everyRole: roles.length === ROLES.length || roleProblems.length > 0,
+  })
+  const problems: Problem[] = [
+    ...(parsed.error?.issues ?? []).map(issue => ({ name: issue.path.join('.'), message: issue.message })),
+    ...portProblems(given),
+    ...(parsed.success ? lostProblems(parsed.data) : []),
+    ...engineProblems,
+    ...SECRETS.filter(name => production && !given[name]).map(name => ({
+      name,
+      message: 'is missing: production needs it',
+    })),
+    ...roleProblems,
+  ]
+  if (!parsed.success || problems.length > 0) throw new ConfigProblems(problems)
+  const all = parsed.data
+  return frozen({
+    roles,
+    production,
+    engine,
+    dataDir: all.DATA_DIR,
+    bootstrapFile: all.BOOTSTRAP_FILE ?? null,
+    logLevel: all.LOG_LEVEL,
+    metricsPort: all.METRICS_PORT,
+    http: {
+      host: all.HOST,
+      port: all.PORT,
+      publicUrl: all.PUBLIC_URL ?? null,
+      maxBodyBytes: all.MAX_BODY_BYTES,
+      maxInFlight: all.MAX_IN_FLIGHT,
+      trustedProxies: all.TRUSTED_PROXIES,
+    },
+    provider: { timeoutMs: all.PROVIDER_TIMEOUT, unknownWaitMs: all.UNKNOWN_WAIT },
+    backoff: { channel: all.CHANNEL_BACKOFF, webhook: all.WEBHOOK_BACKOFF },
+    privateTargets: all.ALLOW_PRIVATE_TARGETS,
+    secrets: { code: all.CODE_SECRETS ?? null, data: all.DATA_KEYS ?? null, adminTokens: all.ADMIN_TOKEN ?? null },
+    lostDataKeys: all.LOST_DATA_KEYS,
+  })
+}
+
+/** The variables that say something. */
+function present(
+  env: Readonly<Record<string, string | undefined>>,
+): Partial<Record<keyof typeof settings.shape, string>> {
+  const names = Object.keys(settings.shape)
+  return Object.fromEntries(names.map(name => [name, env[name]?.trim()]).filter(([, text]) => text))
+}
+
+function portProblems({
+  PORT: http = `${PORT}`,
+  METRICS_PORT: metrics,
+}: {
+  PORT?: string
+  METRICS_PORT?: string
+}): Problem[] {
+  const same = Number(metrics) === Number(http) && Number(http) !== 0
+  return same
+    ? [{ name: 'METRICS_PORT', message: 'must not be the same as PORT: /metrics is open to anyone there' }]
+    : []
+}
+
+/** A new key takes another id than the one it replaces: what the lost one sealed still names it. */
+function lostProblems({ DATA_KEYS: keys = [], LOST_DATA_KEYS: lost }: z.output<typeof settings>): Problem[] {
+  const has = keys.some(({ id }) => lost.includes(id))
+  return has ? [{ name: 'LOST_DATA_KEYS', message: 'names a key that DATA_KEYS has: give the new one another id' }] : []
+}
+
+/** Settings do not change while the process runs. Buffers cannot be frozen and stay as they are. */
+function frozen<T extends object>(value: T): T {
+  for (const member of Object.values(value)) {
+    if (typeof member === 'object' && member !== null && !ArrayBuffer.isView(member)) frozen(member)
+  }
+  return Object.freeze(value)
+}

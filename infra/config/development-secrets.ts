@@ -1,0 +1,85 @@
+// Development's secrets: made at the first start, kept in the data folder, read at every later one. Production gives its own in
+// the environment and never comes here. A file that others can read is refused, not repaired: what they may have read stays
+// read, so a person has to decide whether to keep it.
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import process from 'node:process'
+import { z } from 'zod'
+import { ConfigProblems } from './problems.ts'
+import { adminTokens, codeSecrets, dataKeys, type Secrets } from './secrets.ts'
+
+const FILE = 'secrets.json'
+
+/** Written as the environment would say it, so that a line can be copied from here to there. */
+const content = z.object({ CODE_SECRETS: codeSecrets(), DATA_KEYS: dataKeys(), ADMIN_TOKEN: adminTokens() })
+
+export async function developmentSecrets(dataDir: string): Promise<Secrets> {
+  const file = join(dataDir, FILE)
+  if (!(await exists(file))) await make(dataDir, file)
+  await refuseReadable(file)
+  const parsed = content.safeParse(membersOf(await readFile(file, 'utf8'), file))
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`)
+    throw broken(file, problems.join('; '))
+  }
+  const { CODE_SECRETS: code, DATA_KEYS: data, ADMIN_TOKEN: tokens } = parsed.data
+  return { code, data, adminTokens: tokens }
+}
+
+/** Whole or not at all, and only once: of two processes starting together the second to link finds the first one's file. */
+async function make(dataDir: string, file: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`
+  try {
+    await writeFile(draft, `${JSON.stringify(fresh(), null, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true })
+    await link(draft, file).catch(unlessCode('EEXIST'))
+  } finally {
+    await unlink(draft).catch(unlessCode('ENOENT'))
+  }
+}
+
+const fresh = () => ({
+  CODE_SECRETS: `dev:${randomBytes(32).toString('base64')}`,
+  DATA_KEYS: `dev:${randomBytes(32).toString('base64')}`,
+  ADMIN_TOKEN: randomBytes(24).toString('base64url'),
+})
+
+async function refuseReadable(file: string): Promise<void> {
+  // Windows has no such bits; its files report them all.
+  if (process.platform === 'win32') return
+  const { mode } = await stat(file)
+  if ((mode & 0o077) !== 0)
+    throw refused(
+      file,
+      `other users can read it (mode ${(mode & 0o777).toString(8)}). If none of them has, run: chmod 600 ${file}`,
+    )
+}
+
+function membersOf(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw broken(file, 'it is not JSON')
+  }
+}
+
+const refused = (file: string, message: string): ConfigProblems => new ConfigProblems([{ name: file, message }])
+
+const broken = (file: string, why: string): ConfigProblems =>
+  refused(file, `${why}. Restore it: without it the data beside it cannot be read. Only with no such data, delete it`)
+
+const exists = (file: string): Promise<boolean> =>
+  stat(file).then(
+    () => true,
+    error => {
+      unlessCode('ENOENT')(error)
+      return false
+    },
+  )
+
+const unlessCode =
+  (code: string) =>
+  (error: NodeJS.ErrnoException): void => {
+    if (error.code !== code) throw error
+  }

@@ -1,0 +1,82 @@
+// The log: one JSON line per outcome, `log.info({ otp_id, channel, ms }, 'delivery.attempted')`, readable on a terminal.
+// Everything passes through redact(), bindings and messages included, because pino's own redaction knows fixed paths only
+// and looks neither into messages nor into errors.
+import process from 'node:process'
+import { pino } from 'pino'
+import { prettyFactory } from 'pino-pretty'
+import type { LogLevel } from '../config/config.ts'
+import { redact } from './redact.ts'
+import { scrub } from './scrub.ts'
+
+export interface Write {
+  (fields: object, event: string): void
+  (event: string): void
+}
+
+export interface Logger {
+  trace: Write
+  debug: Write
+  info: Write
+  warn: Write
+  error: Write
+  fatal: Write
+  /** A log whose every line carries these fields as well. */
+  child(fields: object): Logger
+  /** Whether lines of this level are written: worth asking before building costly fields. */
+  writes(level: Level): boolean
+}
+
+export type Level = Exclude<LogLevel, 'silent'>
+
+export interface LogOptions {
+  level: LogLevel
+  /** Lines for people instead of JSON. Default: when standard output is a terminal. */
+  pretty?: boolean
+  /** Where lines go. Default: standard output, written at once, so that a crash loses nothing. */
+  destination?: { write(line: string): void }
+}
+
+export function createLog({ level, pretty = process.stdout.isTTY === true, destination }: LogOptions): Logger {
+  const out = destination ?? pino.destination({ fd: 1, sync: true })
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    // pino would take an error that redact() has already turned into fields for one of its own.
+    serializers: { err: (fields: unknown) => fields },
+  }
+  return logger(pino(options, pretty ? readable(out) : out))
+}
+
+function logger(inner: pino.Logger): Logger {
+  const write =
+    (level: Level): Write =>
+    (first: object | string, event?: string) => {
+      if (!inner.isLevelEnabled(level)) return
+      if (typeof first === 'string') return inner[level](scrub(first))
+      const fields = redact(first instanceof Error ? { err: first } : first)
+      inner[level](fields, scrub(String(event ?? (first instanceof Error ? first.message : ''))))
+    }
+  return {
+    trace: write('trace'),
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    fatal: write('fatal'),
+    child: fields => logger(inner.child(redact(fields))),
+    writes: level => inner.isLevelEnabled(level),
+  }
+}
+
+/** pino-pretty as a function in this process: its usual worker thread loses lines on exit and does not run everywhere. */
+function readable(out: { write(line: string): void }): { write(line: string): void } {
+  const format = prettyFactory({
+    colorize: process.stdout.isTTY === true,
+    translateTime: 'SYS:HH:MM:ss.l',
+    singleLine: true,
+    errorLikeObjectKeys: ['err'],
+  })
+  return { write: line => out.write(format(line) ?? line) }
+}

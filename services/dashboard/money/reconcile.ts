@@ -1,0 +1,117 @@
+// Proves that money adds up, by reading all of it. In: a company. Out: what does not agree, in words; nothing when all does.
+//   the ledger    no number missing, every balance that of the one before plus the entry, the last one the company's
+//   deliveries    each that was paid for has its hold; each that failed has it back, or is about to
+//   holds         each was for a delivery, or is back, or is about to be looked at
+//   caps          each has counted the holds that took room there, and did not come back
+
+import { everyOne } from '../../../infra/store/every.ts'
+import type { CountersignStore } from '../../domain/collections.ts'
+import { waitingItems } from '../../domain/money/batches.ts'
+import { type LedgerItem, ledgerId } from '../../domain/money/documents.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
+
+export interface Reconciliation {
+  balance: number
+  entries: number
+  sum: number
+  deliveries: number
+  problems: string[]
+}
+
+const MOST_PROBLEMS = 100
+
+export async function reconcile(store: CountersignStore, company_id: string): Promise<Reconciliation> {
+  const company = (await store.docs('companies').get([company_id])).get(company_id)
+  if (!company) throw new Error(`there is no company ${company_id}`)
+  const { balance, seq = 0 } = company
+  const problems: string[] = []
+
+  // The company first: what leaves it for the ledger meanwhile is then seen twice, and counted once.
+  const items = new Map<number, LedgerItem & { check_at?: number }>(waitingItems(company).map(item => [item.seq, item]))
+  const last = ledgerId(company_id, seq)
+  for await (const item of everyOne(store.docs('ledger'), { company_id }))
+    if (item._id <= last) items.set(item.seq, item)
+  const { sum } = chained(items, { balance, seq }, problems)
+  capped(items, company.spent ?? {}, problems)
+
+  const names = new Map([...items.values()].map(item => [item.entry, item]))
+  const paid = new Set<string>()
+  /** Sent, or failed, since the ledger was read: looked at again, one by one. */
+  const suspects: [otp_id: string, delivery_id: string][] = []
+  let deliveries = 0
+  for await (const app of everyOne(store.docs('apps'), { company_id }))
+    for await (const otp of everyOne(store.docs('otps'), { app_id: app._id }))
+      for (const delivery of otp.context.deliveries) {
+        if (!delivery.micros) continue
+        deliveries += 1
+        paid.add(delivery.delivery_id)
+        if (troubleWith(otp, delivery, names).length > 0) suspects.push([otp._id, delivery.delivery_id])
+      }
+  for (const suspect of suspects) problems.push(...(await lookAgain(store, company_id, suspect)))
+  for (const { kind, delivery_id, check_at, otp_id } of items.values()) {
+    if (kind !== 'hold' || delivery_id === null || paid.has(delivery_id) || check_at) continue
+    const erased = !(await store.docs('otps').get([otp_id ?? ''])).has(otp_id ?? '')
+    if (!erased && !names.has(`back:${delivery_id}`)) problems.push(`${delivery_id}: held for, and there is none`)
+  }
+  return { balance, entries: items.size, sum, deliveries, problems: problems.slice(0, MOST_PROBLEMS) }
+}
+
+function chained(
+  items: ReadonlyMap<number, LedgerItem>,
+  { balance, seq }: { balance: number; seq: number },
+  problems: string[],
+): { sum: number } {
+  let sum = 0
+  for (let at = 1; at <= seq; at += 1) {
+    const item = items.get(at)
+    if (!item) problems.push(`entry ${at} is missing`)
+    sum += item?.micros ?? 0
+    if (item && item.balance_after !== sum) problems.push(`entry ${at} leaves ${item.balance_after}, not ${sum}`)
+    if (sum < 0) problems.push(`entry ${at} overdraws`)
+  }
+  if (sum !== balance) problems.push(`the balance is ${balance}, its entries come to ${sum}`)
+  return { sum }
+}
+
+function capped(
+  items: ReadonlyMap<number, LedgerItem>,
+  spent: Readonly<Record<string, number>>,
+  problems: string[],
+): void {
+  const rooms = new Map([...items.values()].map(({ entry, room }) => [entry, room]))
+  const taken = new Map<string, number>()
+  for (const { kind, delivery_id, micros } of items.values()) {
+    const key = kind === 'credit' ? undefined : rooms.get(`hold:${delivery_id}`)
+    if (key !== undefined) taken.set(key, (taken.get(key) ?? 0) - micros)
+  }
+  for (const [key, micros] of Object.entries(spent))
+    if (micros !== (taken.get(key) ?? 0)) problems.push(`cap ${key} has counted ${micros}, not ${taken.get(key) ?? 0}`)
+}
+
+type Paid = OtpDoc['context']['deliveries'][number]
+
+function troubleWith(otp: OtpDoc, { delivery_id, micros, status }: Paid, names: ReadonlyMap<string, LedgerItem>) {
+  const hold = names.get(`hold:${delivery_id}`)
+  const back = names.get(`back:${delivery_id}`)
+  const refunding = otp.outbox.some(({ id }) => id === `${delivery_id}:refund`)
+  return [
+    ...(hold?.micros === -micros ? [] : [`${delivery_id}: costs ${micros}, held is ${-(hold?.micros ?? 0)}`]),
+    ...(status === 'failed' && !back && !refunding ? [`${delivery_id}: failed and not given back`] : []),
+    ...(status !== 'failed' && back ? [`${delivery_id}: given back, and ${status}`] : []),
+  ]
+}
+
+async function lookAgain(
+  store: CountersignStore,
+  company_id: string,
+  [otp_id, delivery_id]: [string, string],
+): Promise<string[]> {
+  const otp = (await store.docs('otps').get([otp_id])).get(otp_id)
+  const delivery = otp?.context.deliveries.find(one => one.delivery_id === delivery_id)
+  if (!otp || !delivery) return []
+  const company = (await store.docs('companies').get([company_id])).get(company_id)
+  const entry = { $in: [`hold:${delivery_id}`, `back:${delivery_id}`] }
+  const entered = await store.docs('ledger').find({ entry }, { sort: { entry: 1 }, limit: 2 })
+  const waiting = (company ? waitingItems(company) : []).filter(item => item.delivery_id === delivery_id)
+  return troubleWith(otp, delivery, new Map([...waiting, ...entered].map(item => [item.entry, item])))
+}

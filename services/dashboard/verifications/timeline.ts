@@ -1,0 +1,66 @@
+// All that is known of a verification, in the order it happened: what it went through, whom its messages were handed to, what its
+// webhook was told. In: the documents. Out: one list. Pure; nobody's number or address is in it.
+
+import type { Delivery, Otp, OtpStatus } from '../../../machines/otp.ts'
+import type { AttemptDoc, EventDoc } from '../../domain/verifications/documents.ts'
+import { eventState } from '../../domain/webhooks/events.ts'
+import { time } from '../admin.ts'
+
+export interface Past {
+  otp: Otp
+  /** As it stands at the time of asking. */
+  status: OtpStatus
+  attempts: readonly AttemptDoc[]
+  events: readonly EventDoc[]
+}
+
+/** What happened, and what belongs to it. */
+interface Moment {
+  at: number
+  happened: string
+  [detail: string]: unknown
+}
+
+export const timeline = ({ otp, status, attempts, events }: Past) =>
+  [
+    ...lifeOf(otp, status),
+    ...otp.deliveries.flatMap(deliveryMoments),
+    ...attempts.map(attemptMoment),
+    ...events.flatMap(eventMoments),
+  ]
+    // Stable: what happened at one time stays as listed, causes before effects.
+    .sort((one, other) => one.at - other.at)
+    .map(({ at, ...moment }) => ({ at: time(at), ...moment }))
+
+function lifeOf({ first_sent_at, expires_at, started_by, approval, exchange }: Otp, status: OtpStatus): Moment[] {
+  return [
+    { at: first_sent_at, happened: 'otp.started', by: started_by },
+    ...(approval ? [{ at: approval.at, happened: 'otp.approved', by: approval.by, channel: approval.channel }] : []),
+    ...(exchange ? [{ at: exchange.at, happened: 'token.exchanged', key_id: exchange.key_id }] : []),
+    ...(status === 'expired' ? [{ at: expires_at, happened: 'otp.expired' }] : []),
+  ]
+}
+
+function deliveryMoments({ delivery_id, channel, generation, status, created_at, updated_at }: Delivery): Moment[] {
+  const begun = { at: created_at, happened: 'delivery.queued', delivery_id, channel, generation }
+  return status === 'queued'
+    ? [begun]
+    : [begun, { at: updated_at, happened: `delivery.${status}`, delivery_id, channel }]
+}
+
+/** One of no provider is the end of a round in which nobody took the message. */
+const attemptMoment = ({ at, delivery_id, provider, round, result, reference }: AttemptDoc): Moment =>
+  provider === ''
+    ? { at, happened: 'providers.exhausted', delivery_id, round }
+    : { at, happened: 'provider.called', delivery_id, provider, round, result, reference }
+
+function eventMoments(event: EventDoc): Moment[] {
+  const { _id: event_id, type, created_at } = event
+  const { status, attempts } = eventState(event)
+  return [
+    { at: created_at, happened: 'event.recorded', event_id, type, status },
+    ...attempts.map(({ at, round, attempt, status, error, ms }) => ({
+      ...{ at, happened: 'event.sent', event_id, type, round, attempt, status, error, ms },
+    })),
+  ]
+}

@@ -1,0 +1,110 @@
+// Addresses and ranges as people write them. In: text. Out: words of 32 bits, or 0 for what is neither. It takes exactly what
+// `canonicalCidr` of cidr.ts takes, fast enough for half a million lines and without making anything on the way.
+import { isIPv6 } from 'node:net'
+import type { Words } from './intervals.ts'
+
+/** What a range is written into: its first and its last address. */
+export const scratch = (): Uint32Array => new Uint32Array(8)
+
+const V4_BITS = 32
+const V6_BITS = 128
+const MAPPED_BITS = 96
+const MAPPED_WORD = 0xffff
+/** The longest way to write an IPv6 range. */
+const LONGEST = 49
+
+/** Writes the address to `into[0]`; answers how many words it has, 0 when it is none. */
+export function readAddress(text: string, into: Uint32Array): Words | 0 {
+  const four = readV4(text, text.length, into)
+  if (four) return 1
+  return readV6(text, into) ? 4 : 0
+}
+
+/** Writes the first address of the range and then its last; answers how many words each has, 0 when it is none. Host bits are
+ *  cleared; an IPv4-mapped range is the IPv4 range: clients' addresses are unwrapped before they are looked up. */
+export function readRange(text: string, into: Uint32Array): Words | 0 {
+  if (text.length > LONGEST) return 0
+  const slash = text.indexOf('/')
+  const end = slash < 0 ? text.length : slash
+  if (readV4(text, end, into)) return spread(into, 1, slash < 0 ? V4_BITS : bitsOf(text, slash + 1, V4_BITS))
+  if (!readV6(slash < 0 ? text : text.slice(0, end), into)) return 0
+  const bits = slash < 0 ? V6_BITS : bitsOf(text, slash + 1, V6_BITS)
+  const mapped = into[0] === 0 && into[1] === 0 && into[2] === MAPPED_WORD && bits >= MAPPED_BITS
+  if (!mapped) return spread(into, 4, bits)
+  into[0] = into[3] as number
+  return spread(into, 1, bits - MAPPED_BITS)
+}
+
+/** From one address in the range to its first and last. */
+function spread(into: Uint32Array, words: Words, bits: number): Words | 0 {
+  if (bits < 0) return 0
+  for (let word = 0; word < words; word += 1) {
+    const own = Math.min(Math.max(bits - 32 * word, 0), 32)
+    const hosts = own === 32 ? 0 : 0xffffffff >>> own
+    const first = ((into[word] as number) & ~hosts) >>> 0
+    into[word] = first
+    into[words + word] = (first | hosts) >>> 0
+  }
+  return words
+}
+
+const [ZERO, NINE, DOT] = [48, 57, 46]
+
+/** A decimal number without leading zeros, up to `most`; below 0 when it is none. */
+function bitsOf(text: string, from: number, most: number): number {
+  const length = text.length - from
+  if (length < 1 || length > 3 || (length > 1 && text.charCodeAt(from) === ZERO)) return -1
+  let bits = 0
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code < ZERO || code > NINE) return -1
+    bits = bits * 10 + code - ZERO
+  }
+  return bits <= most ? bits : -1
+}
+
+/** Four decimal numbers without leading zeros: nothing else is an address, whatever `inet_aton` makes of it. */
+function readV4(text: string, end: number, into: Uint32Array): boolean {
+  if (end < 7 || end > 15) return false
+  let [address, part, digits, dots] = [0, 0, 0, 0]
+  for (let at = 0; at < end; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code >= ZERO && code <= NINE) {
+      if (digits > 0 && part === 0) return false
+      part = part * 10 + code - ZERO
+      digits += 1
+      if (part > 255) return false
+    } else {
+      if (code !== DOT || digits === 0 || dots === 3) return false
+      address = address * 256 + part
+      part = 0
+      digits = 0
+      dots += 1
+    }
+  }
+  if (dots !== 3 || digits === 0) return false
+  into[0] = address * 256 + part
+  return true
+}
+
+/** `net` decides what one is; what it took is then easily read. */
+function readV6(text: string, into: Uint32Array): boolean {
+  if (!isIPv6(text) || text.includes('%')) return false
+  const [head = '', tail] = text.split('::')
+  const front = groupsOf(head)
+  const back = tail === undefined ? [] : groupsOf(tail)
+  const groups = [...front, ...Array<number>(8 - front.length - back.length).fill(0), ...back]
+  for (let word = 0; word < 4; word += 1)
+    into[word] = (groups[2 * word] as number) * 0x10000 + (groups[2 * word + 1] as number)
+  return true
+}
+
+/** The last group may be an IPv4 address: it is two. */
+function groupsOf(text: string): number[] {
+  if (text === '') return []
+  return text.split(':').flatMap(group => {
+    if (!group.includes('.')) return Number.parseInt(group, 16)
+    const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number)
+    return [a * 256 + b, c * 256 + d]
+  })
+}

@@ -1,0 +1,114 @@
+// In: a bootstrap file that keeps every rule. Out: the complete form the rest works with, in which null means "the file is silent".
+import type { Channel } from '../../../machines/channels.ts'
+import type { KeyKind, Mode } from '../../../machines/otp.ts'
+import { canonicalCidr } from '../address-lists/cidr.ts'
+import { type IpRange, ipRangeId, type Price, priceId } from '../tenancy/documents.ts'
+import { channelsOf, type ProviderType } from '../tenancy/providers.ts'
+import type { GivenSettings } from '../tenancy/settings.ts'
+import type { BootstrapFile } from './schema.ts'
+
+export interface GivenKey {
+  id: string
+  kind: KeyKind
+  mode: Mode
+  /** null: to be made. */
+  key: string | null
+}
+
+export interface GivenProvider {
+  name: string
+  channel: Channel
+  type: ProviderType
+  config: unknown
+}
+
+export interface GivenWebhook {
+  url: string
+  secret: string | null
+}
+
+export interface GivenApp {
+  id: string
+  name: string | null
+  settings: GivenSettings | null
+  keys: GivenKey[]
+  webhook: GivenWebhook | null
+  providers: GivenProvider[] | null
+}
+
+export interface GivenCompany {
+  id: string
+  name: string | null
+  balance: number
+  apps: GivenApp[]
+}
+
+export interface Bootstrap {
+  companies: GivenCompany[]
+  prices: Price[] | null
+  ip_lists: IpRange[] | null
+}
+
+type WrittenCompany = NonNullable<BootstrapFile['companies']>[number]
+type WrittenApp = NonNullable<WrittenCompany['apps']>[number]
+type WrittenKey = NonNullable<WrittenApp['keys']>[number]
+type WrittenProvider = NonNullable<WrittenApp['providers']>[number]
+type WrittenRange = NonNullable<BootstrapFile['ip_lists']>[number]
+
+export const complete = (file: BootstrapFile): Bootstrap => ({
+  companies: (file.companies ?? []).map(({ id, name, balance, apps }) => ({
+    id,
+    name: name ?? null,
+    balance: balance ?? 0,
+    apps: (apps ?? []).map(completeApp),
+  })),
+  prices: file.prices?.map(price => ({ _id: priceId(price.channel, price.country), ...price })) ?? null,
+  ip_lists: file.ip_lists ? distinct(file.ip_lists.map(completeRange)) : null,
+})
+
+const completeApp = ({ id, name, settings, keys, webhook, providers }: WrittenApp): GivenApp => ({
+  id,
+  name: name ?? null,
+  settings: settings ?? null,
+  keys: (keys ?? []).map(completeKey),
+  webhook: webhook ? { url: webhook.url, secret: webhook.secret ?? null } : null,
+  providers: providers?.map(completeProvider) ?? null,
+})
+
+const completeKey = (written: WrittenKey): GivenKey => ({
+  id: written.id,
+  kind: known(written.kind ?? natureOf(written.key).kind),
+  mode: known(written.mode ?? natureOf(written.key).mode),
+  key: written.key ?? null,
+})
+
+const completeProvider = ({ name, type, channel, config }: WrittenProvider): GivenProvider => ({
+  name,
+  type,
+  channel: known(channel ?? soleChannel(type)),
+  config: config === undefined ? {} : config,
+})
+
+const completeRange = (written: WrittenRange): IpRange => {
+  const range = { class: written.class, cidr: known(canonicalCidr(written.cidr)) }
+  return { _id: ipRangeId(range), ...range }
+}
+
+/** What a key's prefix says about it. */
+export function natureOf(key: string | undefined): { kind?: KeyKind; mode?: Mode } {
+  const [, kind, mode] = /^(sk|pk)_(live|test)_/.exec(key ?? '') ?? []
+  if (!kind) return {}
+  return { kind: kind === 'sk' ? 'server' : 'publishable', mode: mode === 'live' ? 'live' : 'test' }
+}
+
+/** The channel that need not be named, because the type serves no other. */
+export const soleChannel = (type: ProviderType): Channel | undefined =>
+  channelsOf(type).length === 1 ? channelsOf(type)[0] : undefined
+
+/** The rules saw to it that it is there. */
+function known<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) throw new Error('a bootstrap file was completed that breaks a rule')
+  return value
+}
+
+const distinct = (ranges: IpRange[]): IpRange[] => [...new Map(ranges.map(range => [range._id, range])).values()]

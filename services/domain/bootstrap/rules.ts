@@ -1,0 +1,84 @@
+// In: the bootstrap file as parsed JSON, whatever it is. Out: the problems that show only when members are seen together.
+// Beside the schema, not after it, so that one start tells all that is wrong: members of the wrong shape are passed over here.
+
+import { below, type Problem } from '../tenancy/problems.ts'
+import { channelsOf, PROVIDER_TYPES, type ProviderType, parseProviderConfig } from '../tenancy/providers.ts'
+import { natureOf, soleChannel } from './file.ts'
+
+interface At {
+  path: string
+  value: Record<string, unknown>
+}
+
+export function ruleProblems(file: unknown): Problem[] {
+  const companies = list({ path: '', value: isObject(file) ? file : {} }, 'companies')
+  const apps = companies.flatMap(company => list(company, 'apps'))
+  const keys = apps.flatMap(app => list(app, 'keys'))
+  const providers = apps.map(app => list(app, 'providers'))
+  const prices = list({ path: '', value: isObject(file) ? file : {} }, 'prices')
+  return [
+    ...[companies, apps, keys].flatMap(items => repeats(items, 'id')),
+    ...repeats(keys, 'key'),
+    ...keys.flatMap(keyProblems),
+    ...providers.flatMap(items => repeats(items, 'name')),
+    ...providers.flat().flatMap(providerProblems),
+    ...repeats(prices, 'country', ({ value }) => `${value.channel} ${value.country}`),
+  ]
+}
+
+function keyProblems({ path, value }: At): Problem[] {
+  const nature = natureOf(text(value.key))
+  return (['kind', 'mode'] as const).flatMap(name => {
+    const written = value[name]
+    if (written === undefined && nature[name] === undefined) {
+      return [{ path: `${path}.${name}`, message: 'is needed: no prefix of the key tells it' }]
+    }
+    if (written === undefined || nature[name] === undefined || written === nature[name]) return []
+    return [{ path: `${path}.${name}`, message: `contradicts the key, whose prefix says "${nature[name]}"` }]
+  })
+}
+
+function providerProblems({ path, value }: At): Problem[] {
+  const type = PROVIDER_TYPES.find(known => known === value.type)
+  if (type === undefined) return []
+  const config = parseProviderConfig(type, value.config === undefined ? {} : value.config)
+  return [
+    ...channelProblems(`${path}.channel`, type, value.channel),
+    ...(config.ok ? [] : below(`${path}.config`, config.problems)),
+  ]
+}
+
+export function channelProblems(path: string, type: ProviderType, channel: unknown): Problem[] {
+  const served: readonly unknown[] = channelsOf(type)
+  if (channel === undefined && soleChannel(type) === undefined) {
+    return [{ path, message: `is needed: "${type}" serves several` }]
+  }
+  if (channel === undefined || served.includes(channel) || typeof channel !== 'string') return []
+  return [{ path, message: `"${type}" serves ${served.join(', ')}` }]
+}
+
+/** Tells where a value was used first, and never the value: it may be a key. */
+function repeats(items: At[], name: string, identity = ({ value }: At): unknown => value[name]): Problem[] {
+  const first = new Map<unknown, string>()
+  return items.flatMap(item => {
+    const value = identity(item)
+    const path = `${item.path}.${name}`
+    const before = first.get(value)
+    if (typeof value !== 'string') return []
+    if (before === undefined) first.set(value, path)
+    return before === undefined ? [] : [{ path, message: `is the same as ${before}` }]
+  })
+}
+
+function list(holder: At, name: string): At[] {
+  const members = holder.value[name]
+  if (!Array.isArray(members)) return []
+  return members.flatMap((value: unknown, at) =>
+    isObject(value) ? [{ path: [holder.path, name, at].filter(part => part !== '').join('.'), value }] : [],
+  )
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

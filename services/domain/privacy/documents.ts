@@ -1,0 +1,29 @@
+// How far the rotation of DATA_KEYS is. One document: whoever goes on with it takes it up where it was left.
+import type { Revised } from '../../../infra/store/docs.ts'
+
+/** What holds sealed texts, in the order it is gone through. Providers and webhooks are few and matter most: they come first. */
+export const SEALED = ['providers', 'webhooks', 'otps'] as const
+export type SealedCollection = (typeof SEALED)[number]
+
+export const ROTATION = 'rotation'
+
+export interface RotationDoc extends Revised {
+  /** The data keys it knows of, the one everything is to be sealed with first. Another first one, or one more, begins it anew. */
+  keys: string[]
+  state: 'running' | 'done'
+  started_at: number
+  /** It goes through everything until there is nothing left to do: this often so far. */
+  pass: number
+  pass_started_at: number
+  /** Where it is. */
+  collection: SealedCollection
+  after: string
+  /** Documents, in this pass. */
+  looked: number
+  renewed: number
+  /** Their key is gone, or they were tampered with. They are left as they are. */
+  unsealable: number
+  /** Documents, in all passes. */
+  renewed_in_all: number
+  done_at: number | null
+}

@@ -1,0 +1,56 @@
+// Takes verifications that are over out of the store, with all that belongs to them. They go last: whoever is cut off in between finds
+// them again.
+
+import type { CountersignStore } from '../collections.ts'
+import type { OtpDoc } from '../verifications/documents.ts'
+
+export interface ErasedCounts {
+  verifications: number
+  /** Calls of providers. */
+  attempts: number
+  /** Of the sandbox. */
+  messages: number
+  idempotency_keys: number
+}
+
+/** Owners whose calls are asked for in one go, and more calls than these have. */
+const TOGETHER = 50
+const MOST_ATTEMPTS = 100_000
+
+export async function eraseVerifications(
+  store: Pick<CountersignStore, 'docs'>,
+  over: readonly OtpDoc[],
+): Promise<ErasedCounts> {
+  const deliveries = over.flatMap(({ context }) => context.deliveries.map(({ delivery_id }) => delivery_id))
+  const ids = over.map(({ _id }) => _id)
+  const claims = over.flatMap(({ claim }) => claim ?? [])
+  const [attempts, messages, idempotency_keys] = await Promise.all([
+    // A word of thanks belongs to the verification, not to a delivery of it.
+    eraseAttempts(store, [...deliveries, ...ids]),
+    deliveries.length === 0
+      ? 0
+      : store.docs('sandbox_messages').remove({ _id: { $in: deliveries } }, deliveries.length),
+    // Not one that leads to another by now.
+    claims.length === 0
+      ? 0
+      : store.docs('claims').remove({ _id: { $in: claims }, otp_id: { $in: ids } }, claims.length),
+  ])
+  const verifications = ids.length === 0 ? 0 : await store.docs('otps').remove({ _id: { $in: ids } }, ids.length)
+  return { verifications, attempts, messages, idempotency_keys }
+}
+
+/** Their ids begin with that of what they were for. */
+async function eraseAttempts(store: Pick<CountersignStore, 'docs'>, owners: readonly string[]): Promise<number> {
+  let erased = 0
+  for (let at = 0; at < owners.length; at += TOGETHER) {
+    const some = owners.slice(at, at + TOGETHER)
+    const $or = some.map(id => ({ _id: { $gte: `${id}:`, $lt: `${id};` } }))
+    erased += await store.docs('attempts').remove({ $or }, MOST_ATTEMPTS)
+  }
+  return erased
+}
+
+export const summed = <C extends object>(one: C, other: C): C =>
+  Object.fromEntries(
+    Object.entries(one).map(([name, count]) => [name, Number(count) + Number(other[name as keyof C] ?? 0)]),
+  ) as C

@@ -1,0 +1,64 @@
+// Brings documents to a wanted state, whatever is stored and whoever else does the same at this moment: every step looks first and
+// writes only what differs, so doing it again writes nothing, and doing half of it harms nothing.
+import { isDeepStrictEqual } from 'node:util'
+import type { Change, Doc, Docs, Filter, Operators, Revised } from '../../../infra/store/docs.ts'
+import { everyOne } from '../../../infra/store/every.ts'
+
+interface RevisedDocs<T extends Revised> extends Pick<Docs<T>, 'get' | 'insert'> {
+  change(changes: readonly Change<T>[]): Promise<('won' | 'lost')[]>
+}
+
+const MOST_RACES = 20
+
+/** `update` answers what to change of a stored document, or null when it is as wanted. */
+export async function ensure<T extends Revised>(
+  docs: RevisedDocs<T>,
+  id: string,
+  wanted: { create: () => T; update: (stored: T) => Operators<T> | null },
+): Promise<'created' | 'changed' | 'kept'> {
+  for (let race = 0; race < MOST_RACES; race += 1) {
+    const stored = (await docs.get([id])).get(id)
+    if (stored === undefined) {
+      const [outcome] = await docs.insert([wanted.create()])
+      if (outcome === 'inserted') return 'created'
+      continue
+    }
+    const update = wanted.update(stored)
+    if (update === null) return 'kept'
+    const [outcome] = await docs.change([{ _id: id, rev: stored.rev, update }])
+    if (outcome === 'won') return 'changed'
+  }
+  throw new Error(`${id} keeps changing under our hands`)
+}
+
+const BATCH = 500
+
+/** Makes a whole collection exactly `wanted`. New ones come before old ones go, so that there is no moment without either. */
+export async function replaceAll<T extends Doc>(
+  docs: Pick<Docs<T>, 'find' | 'insert' | 'modify' | 'remove'>,
+  wanted: readonly T[],
+  update: (stored: T, wanted: T) => Operators<T> | null,
+): Promise<void> {
+  const missing = new Map(wanted.map(doc => [doc._id, doc]))
+  const extra: string[] = []
+  const changes: [string, Operators<T>][] = []
+  for await (const stored of everyOne(docs)) {
+    const doc = missing.get(stored._id)
+    const change = doc && update(stored, doc)
+    if (change) changes.push([stored._id, change])
+    if (!missing.delete(stored._id)) extra.push(stored._id)
+  }
+  for (const batch of batches([...missing.values()])) await docs.insert(batch)
+  for (const [id, change] of changes) await docs.modify(withId<T>(id), change)
+  for (const ids of batches(extra)) await docs.remove(withId<T>({ $in: ids }), ids.length)
+}
+
+/** TypeScript cannot see that every document has an `_id` to filter by. */
+const withId = <T extends Doc>(id: string | { $in: string[] }): Filter<T> => ({ _id: id }) as Filter<T>
+
+const batches = <T>(items: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(items.length / BATCH) }, (_, at) => items.slice(at * BATCH, (at + 1) * BATCH))
+
+/** Equal once stored: the order of members means nothing, and JSON has no -0. */
+export const sameJson = (one: unknown, other: unknown): boolean =>
+  isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)))

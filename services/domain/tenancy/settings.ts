@@ -1,0 +1,123 @@
+// In: an app's settings as somebody wrote them, any member left out. Out: complete settings, or every problem with its path.
+// What is stored is what was written: defaults are resolved on reading, so that a better default reaches apps that never chose.
+import { z } from 'zod'
+import type { AppSettings } from '../../../machines/settings.ts'
+import { check, type Problem } from './problems.ts'
+import { resolve } from './resolve.ts'
+import {
+  androidHash,
+  channel,
+  country,
+  countryOrAll,
+  domain,
+  locale,
+  origin,
+  phoneNumber,
+  withoutRepeats,
+} from './shapes.ts'
+
+const enabled = z.boolean().default(true)
+
+const seconds = (min: number, max: number) => z.int().min(min).max(max)
+
+const rules = z.array(z.strictObject({ max: z.int().min(1), seconds: seconds(1, 604_800) }))
+
+/** Empty is allowed: no channel serves, and a send is told so. */
+const order = z.array(channel).refine(withoutRepeats, 'names a channel twice')
+
+const code = z.strictObject({
+  length: z.int().min(4).max(8).default(6),
+  ttl_seconds: seconds(60, 3_600).default(600),
+})
+
+const limits = z.strictObject({
+  recipient: rules.default([
+    { max: 5, seconds: 600 },
+    { max: 20, seconds: 86_400 },
+  ]),
+  recipient_messages: rules.default([{ max: 50, seconds: 86_400 }]),
+  client_ip: rules.default([
+    { max: 20, seconds: 600 },
+    { max: 100, seconds: 86_400 },
+  ]),
+  app: rules.default([{ max: 6_000, seconds: 60 }]),
+  app_without_client_ip: rules.default([{ max: 60, seconds: 60 }]),
+  client_ip_reputation_factor: z.number().min(0).max(1).default(0.2),
+  recipient_verify: rules.default([{ max: 20, seconds: 3_600 }]),
+})
+
+const routing = z.strictObject({
+  default: order.default(['sms', 'whatsapp', 'telegram', 'email']),
+  countries: z.record(country, order).default({}),
+})
+
+const sms = z.strictObject({
+  enabled,
+  domain: domain.nullable().default(null),
+  android_hash: androidHash.nullable().default(null),
+})
+
+const whatsapp = z.strictObject({
+  enabled,
+  mode: z.enum(['template', 'link_code', 'link_inbound']).default('template'),
+  business_number: phoneNumber.nullable().default(null),
+})
+
+const channels = z.strictObject({
+  sms: sms.prefault({}),
+  email: z.strictObject({ enabled }).prefault({}),
+  telegram: z.strictObject({ enabled }).prefault({}),
+  whatsapp: whatsapp.prefault({}),
+})
+
+const fraudGuard = z.strictObject({
+  mode: z.enum(['off', 'record', 'on']).default('record'),
+  action: z.enum(['refuse', 'free_channel']).default('refuse'),
+})
+
+export const settingsSchema = z
+  .strictObject({
+    locale: locale.default('en'),
+    code: code.prefault({}),
+    verify_attempts: z.int().min(1).max(10).default(5),
+    send_attempts: z.int().min(1).max(20).default(5),
+    resend_cooldown_seconds: z.array(seconds(0, 3_600)).min(1).default([30, 60, 120]),
+    token_ttl_seconds: seconds(1, 3_600).default(600),
+    idempotency_ttl_seconds: seconds(60, 604_800).default(86_400),
+    limits: limits.prefault({}),
+    routing: routing.prefault({}),
+    channels: channels.prefault({}),
+    blocked_countries: z.array(country).default([]),
+    allowed_countries: z.array(country).nullable().default(null),
+    spend_caps: z.record(countryOrAll, z.int().min(0)).default({}),
+    fraud_guard: fraudGuard.prefault({}),
+    auto_fallback: z.boolean().default(false),
+    publishable_send: z.boolean().default(false),
+    allowed_origins: z.array(origin).default([]),
+    retention_days: z.int().min(1).max(3_650).default(30),
+  })
+  .refine(settings => settings.verify_attempts * 2_000 <= 10 ** settings.code.length, {
+    path: ['verify_attempts'],
+    message: 'too many for so short a code: attempts ÷ 10^length must not exceed 1/2000',
+    // Told beside other problems, as long as the two numbers are good ones.
+    when: ({ value }) => guessable.safeParse(value).success,
+  })
+
+const guessable = z.object({
+  verify_attempts: z.int().min(1).max(10),
+  code: z.object({ length: z.int().min(4).max(8) }),
+})
+
+/** Settings as they are written and stored. */
+export type GivenSettings = z.input<typeof settingsSchema>
+
+/** `never`, which nothing is assignable to, as soon as the schema and the type differ. */
+type Same<A, B> = [A, B] extends [B, A] ? A : never
+type Settings = Same<AppSettings, z.output<typeof settingsSchema>>
+
+export function parseSettings(input: unknown): { ok: true; settings: Settings } | { ok: false; problems: Problem[] } {
+  const checked = check(settingsSchema, input)
+  return checked.ok ? { ok: true, settings: checked.value } : checked
+}
+
+export const resolveSettings = (stored: GivenSettings): Settings => resolve(settingsSchema, stored)

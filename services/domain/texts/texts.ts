@@ -1,0 +1,62 @@
+// The words of a message. In: a channel, one of our languages, the code and whose it is. Out: a text, and for mail a subject and
+// the same as HTML. Pure: the channel actor says it and the sandbox inbox shows it, so it must come out the same for both.
+import type { Channel } from '../../../machines/channels.ts'
+import type { SmsSettings } from '../../../machines/settings.ts'
+import { CHATS, type ChatSentences } from './chats.ts'
+import { filled } from './fill.ts'
+import { SENTENCES, type Sentences } from './languages.ts'
+import { htmlMail } from './mail.ts'
+
+/** The languages there are texts in. */
+export const LANGUAGES: readonly string[] = Object.keys(SENTENCES)
+
+export interface Wording {
+  channel: Channel
+  /** One of `LANGUAGES`; any other is English. */
+  locale: string
+  app: string
+  code: string
+  minutes: number
+  sms: Pick<SmsSettings, 'domain' | 'android_hash'>
+}
+
+export interface Worded {
+  text: string
+  /** Null where messages have none. */
+  subject: string | null
+  /** Null where messages are plain. */
+  html: string | null
+}
+
+export function wording({ channel, locale, app, code, minutes, sms }: Wording): Worded {
+  const spoken = languageOf(locale)
+  const sentences = SENTENCES[spoken] as Sentences
+  const { short, valid, unasked } = sentences
+  const values = { app, code, minutes: String(minutes) }
+  const say = (...lines: string[]): string => filled(lines.join('\n'), values)
+  if (channel === 'sms') return plain([say(short), ...endings(sms, code)].join('\n'))
+  if (channel !== 'email') return plain(say(short, valid))
+  const subject = say(short)
+  const html = htmlMail({ locale: spoken, sentences, subject, ...values })
+  return { text: say(short, '', valid, unasked), subject, html }
+}
+
+const plain = (text: string): Worded => ({ text, subject: null, html: null })
+
+/** What a wa.me link has the user say: that it is they who sign in, or that they want their code. */
+export function linkText(locale: string, mode: 'link_inbound' | 'link_code', app: string, reference: string): string {
+  const { confirms, requests, reference: refers } = chatOf(locale)
+  return filled(`${mode === 'link_inbound' ? confirms : requests}\n${refers}`, { app, reference })
+}
+
+/** Our answer when the user's own message has approved. */
+export const approvedText = (locale: string, app: string): string => filled(chatOf(locale).approved, { app })
+
+const languageOf = (locale: string): string => (Object.hasOwn(SENTENCES, locale) ? locale : 'en')
+const chatOf = (locale: string): ChatSentences => CHATS[languageOf(locale)] as ChatSentences
+
+/** Android looks for its hash anywhere; browsers read the address and the code on the last line only. */
+function endings({ domain, android_hash }: Wording['sms'], code: string): string[] {
+  const lines = [...(android_hash === null ? [] : [android_hash]), ...(domain === null ? [] : [`@${domain} #${code}`])]
+  return lines.length === 0 ? [] : ['', ...lines]
+}

@@ -1,0 +1,119 @@
+// Effects on their way out. Saved with the change that caused them; published after it; removed once the broker has them. What a
+// crash or a broker that is down leaves behind, the sweeper publishes again: consumers know an effect by its id.
+
+import type { Broker } from '../../../infra/broker/broker.ts'
+import { channelQueue } from '../../../infra/broker/topology.ts'
+import type { Clock } from '../../../infra/clock.ts'
+import type { Logger } from '../../../infra/log/log.ts'
+import type { Docs, Pipeline } from '../../../infra/store/docs.ts'
+import type { Effect } from '../../../machines/otp.ts'
+import type { OtpReport } from '../../../machines/reports.ts'
+import type { DeliverBody, NotifyBody, OtpDoc, Outgoing } from './documents.ts'
+
+type Owner = Pick<OtpDoc, '_id' | 'app_id' | 'company_id' | 'mode'>
+
+/** Where each effect goes, and what it says there: ids only, nothing secret. */
+export const outgoing = (otp: Owner, effects: readonly Effect[], at: number): Outgoing[] =>
+  effects.map(effect => {
+    const { app_id, company_id, mode } = otp
+    if (effect.type === 'deliver') {
+      const live = mode === 'live' ? { live: { company_id, app_id } } : {}
+      const body: DeliverBody = { otp_id: otp._id, delivery_id: effect.id, generation: effect.generation, ...live }
+      return { id: effect.id, queue: channelQueue(effect.channel), body, at }
+    }
+    if (effect.type === 'refund') {
+      const { id, delivery_id, micros } = effect
+      const body: OtpReport = { type: 'delivery.refunded', company_id, otp_id: otp._id, delivery_id, micros }
+      return { id, queue: 'otp.reports', body, at }
+    }
+    const body: NotifyBody = {
+      event_id: effect.id,
+      app_id,
+      company_id,
+      mode,
+      type: effect.event,
+      payload: effect.payload,
+      at,
+    }
+    return { id: effect.id, queue: 'webhook.deliver', body, at }
+  })
+
+export interface Relay {
+  /** Publishes in the background and forgets what arrived. Never rejects: what fails stays in the outbox. */
+  (otp_id: string, effects: readonly Outgoing[]): void
+  /** Resolves when nothing is being published any more and what arrived is forgotten. */
+  settled(): Promise<void>
+}
+
+/** Much happens to a verification in its first moments; what arrived meanwhile is forgotten in one write. Well before the sweeper
+ *  takes it for stuck. */
+const FORGET_AFTER_MS = 3_000
+const MOST_AT_ONCE = 200
+
+export interface RelayParts {
+  broker: Pick<Broker, 'publish'>
+  otps: Pick<Docs<OtpDoc>, 'change'>
+  clock: Pick<Clock, 'after'>
+  log: Logger
+}
+
+export function relaying({ broker, otps, clock, log }: RelayParts): Relay {
+  const publishing = new Set<Promise<void>>()
+  /** Ids of effects the broker has, by verification. */
+  const arrived = new Map<string, string[]>()
+  let forgetting = Promise.resolve()
+  let cancel: (() => void) | null = null
+
+  function forgetSoon(otp_id: string, id: string): void {
+    arrived.set(otp_id, [...(arrived.get(otp_id) ?? []), id])
+    cancel ??= clock.after(FORGET_AFTER_MS, forget)
+  }
+
+  function forget(): void {
+    cancel?.()
+    cancel = null
+    const all = [...arrived]
+    arrived.clear()
+    forgetting = forgetting.then(async () => {
+      for (let at = 0; at < all.length; at += MOST_AT_ONCE)
+        await otps
+          .change(alike(all.slice(at, at + MOST_AT_ONCE)))
+          .catch(error => log.warn({ err: error }, 'effects.not_forgotten'))
+    })
+  }
+
+  function relay(otp_id: string, effects: readonly Outgoing[]): void {
+    for (const { id, queue, body } of effects) {
+      const sending = broker
+        .publish(queue, { id, body })
+        .then(
+          () => forgetSoon(otp_id, id),
+          error => log.warn({ err: error, otp_id, queue, effect_id: id }, 'effect.kept'),
+        )
+        .finally(() => publishing.delete(sending))
+      publishing.add(sending)
+    }
+  }
+
+  return Object.assign(relay, {
+    async settled() {
+      await Promise.all(publishing)
+      forget()
+      await forgetting
+    },
+  })
+}
+
+/** One update for all of them: ids of effects are nobody else's. */
+function alike(arrived: readonly [string, string[]][]) {
+  const update = without(arrived.flatMap(([, ids]) => ids))
+  return arrived.map(([_id]) => ({ _id, update }))
+}
+
+/** Takes effects out of the outbox whatever has become of the verification, and says when the outbox is empty. */
+const without = (ids: readonly string[]): Pipeline => [
+  {
+    $set: { outbox: { $filter: { input: '$outbox', as: 'effect', cond: { $not: [{ $in: ['$$effect.id', ids] }] } } } },
+  },
+  { $set: { outbox_at: { $cond: [{ $eq: [{ $size: '$outbox' }, 0] }, null, '$outbox_at'] } } },
+]

@@ -1,0 +1,42 @@
+// Events in the store, as everyone who sends or shows them reads and makes them.
+import type { EventAttempt, EventDoc, EventStatus } from '../verifications/documents.ts'
+import { partitionOf } from '../verifications/partition.ts'
+
+const DAY_MS = 86_400_000
+/** An event that waits for its endpoint is kept at least as long, whatever the app's retention. */
+export const KEPT_MS = 7 * DAY_MS
+/** Past the time of its attempt by as much, an event's message is taken for lost. */
+export const LATE_MS = 15_000
+
+export interface EventState {
+  status: EventStatus
+  round: number
+  tries: number
+  attempts: readonly EventAttempt[]
+  next_attempt_at: number | null
+}
+
+/** What became of an event. One from before events were delivered was recorded, and nothing else. */
+export const eventState = (event: EventDoc): EventState => ({
+  status: event.status ?? 'unsent',
+  round: event.round ?? 0,
+  tries: event.tries ?? 0,
+  attempts: event.attempts ?? [],
+  next_attempt_at: event.next_attempt_at ?? null,
+})
+
+export type Happened = Pick<
+  EventDoc,
+  '_id' | 'app_id' | 'company_id' | 'mode' | 'type' | 'payload' | 'created_at' | 'purge_at'
+>
+
+/** An event that nobody was called for yet. */
+export const newEvent = (happened: Happened, status: EventStatus): EventDoc & Required<Pick<EventDoc, 'status'>> => ({
+  ...happened,
+  ...{ status, partition: partitionOf(happened._id) },
+  ...{ round: 1, tries: 0, attempts: [], rev: 0 },
+})
+
+/** The later of the two: what is to be sent is not erased before. */
+export const keptUntil = ({ purge_at }: Pick<EventDoc, 'purge_at'>, time: number): Date =>
+  purge_at.getTime() >= time ? purge_at : new Date(time)

@@ -1,0 +1,15 @@
+// Makes signing secrets, sealed for the endpoint they belong to.
+import { randomBytes } from 'node:crypto'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { type WebhookSecret, type WebhookSecretState, webhookSecretContext } from '../tenancy/documents.ts'
+
+export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
+
+export function sealedSecret(
+  keyring: Pick<Keyring, 'seal'>,
+  value: string,
+  { app_id, state, now }: { app_id: string; state: WebhookSecretState; now: number },
+): WebhookSecret {
+  const id = `whs_${randomBytes(10).toString('hex')}`
+  return { id, state, sealed: keyring.seal(value, webhookSecretContext(app_id, id)), created_at: now, expires_at: null }
+}

@@ -1,0 +1,68 @@
+// Keeps decisions of the guard, in the background: no send waits for its record. Of a flood only so many a minute are kept, and how
+// many more there were.
+import type { Clock } from '../../../infra/clock.ts'
+import { newId } from '../../../infra/ids.ts'
+import type { Logger } from '../../../infra/log/log.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
+import type { DecisionDoc } from '../../domain/fraud/documents.ts'
+
+export type NewDecision = Omit<DecisionDoc, '_id' | 'at' | 'unrecorded'>
+
+export interface Decisions {
+  /** `of` names the call it is about: decided twice, as after a lost race, it is kept once. */
+  keep(of: string, decision: NewDecision): void
+  settled(): Promise<void>
+}
+
+export interface DecisionParts {
+  decisions: Pick<Docs<DecisionDoc>, 'insert'>
+  clock: Pick<Clock, 'now'>
+  log: Pick<Logger, 'warn'>
+}
+
+const MINUTE_MS = 60_000
+/** Of one app, in one process. */
+export const MOST_A_MINUTE = 600
+const MOST_APPS = 10_000
+const MOST_LATELY = 1_000
+
+export function keepingDecisions({ decisions, clock, log }: DecisionParts): Decisions {
+  const apps = new Map<string, { minute: number; kept: number; unrecorded: number }>()
+  const lately = new Set<string>()
+  const writing = new Set<Promise<unknown>>()
+
+  /** How many went unrecorded before this one; null when it does too. */
+  function room(app_id: string): number | null {
+    const minute = Math.floor(clock.now() / MINUTE_MS)
+    const before = apps.get(app_id) ?? { minute, kept: 0, unrecorded: 0 }
+    const now = before.minute === minute ? before : { ...before, minute, kept: 0 }
+    apps.delete(app_id)
+    apps.set(app_id, now)
+    if (apps.size > MOST_APPS) apps.delete(apps.keys().next().value as string)
+    if (now.kept >= MOST_A_MINUTE) {
+      now.unrecorded += 1
+      return null
+    }
+    now.kept += 1
+    const { unrecorded } = now
+    now.unrecorded = 0
+    return unrecorded
+  }
+
+  return {
+    keep(of, decision) {
+      if (lately.has(of)) return
+      lately.add(of)
+      if (lately.size > MOST_LATELY) lately.delete(lately.values().next().value as string)
+      const unrecorded = room(decision.app_id)
+      if (unrecorded === null) return
+      const at = clock.now()
+      const written = decisions
+        .insert([{ _id: newId('frd', at), ...decision, at, unrecorded }])
+        .catch(error => log.warn({ err: error, app_id: decision.app_id }, 'fraud.decision.lost'))
+        .finally(() => writing.delete(written))
+      writing.add(written)
+    },
+    settled: async () => void (await Promise.all(writing)),
+  }
+}

@@ -1,0 +1,111 @@
+// The arithmetic of sliding windows, as an update the store applies in one go and as the wait it implies.
+// Used of a window = what fell into the current bucket + the part of the bucket before that the window still overlaps.
+
+import type { Pipeline } from '../../../infra/store/docs.ts'
+import type { LimitRule } from '../../../machines/settings.ts'
+import type { CounterDoc, Grant, Window } from '../../domain/verifications/documents.ts'
+
+const nameOf = (rule: LimitRule): string => `s${rule.seconds}`
+const lengthOf = (rule: LimitRule): number => rule.seconds * 1000
+const bucketAt = (rule: LimitRule, now: number): number => Math.floor(now / lengthOf(rule))
+/** How much of the bucket before has slid out of the window. */
+const passedAt = (rule: LimitRule, now: number): number => (now % lengthOf(rule)) / lengthOf(rule)
+
+/** What a thing that was never counted is after one was granted; null where a rule allows none. */
+export function firstGrant(rules: readonly LimitRule[], now: number): Omit<CounterDoc, '_id'> | null {
+  if (rules.some(rule => rule.max < 1)) return null
+  const windows = rules.map(rule => [nameOf(rule), { bucket: bucketAt(rule, now), count: 1, before: 0 }])
+  return { windows: Object.fromEntries(windows), granted: 1, purge_at: purgeAt(rules, now) }
+}
+
+/** One of which nothing is counted yet. */
+export const uncounted = (rules: readonly LimitRule[], now: number): Omit<CounterDoc, '_id'> => ({
+  ...{ windows: {}, granted: 0, purge_at: purgeAt(rules, now) },
+})
+
+/** So many processes can ask at once without the answer to one being lost. */
+const MOST_GRANTS = 64
+
+/** Grants as many of `wanted` as every rule allows, counts them, and leaves the answer for whoever asked. */
+export function grant(
+  rules: readonly LimitRule[],
+  wanted: number,
+  now: number,
+  { by, call }: Pick<Grant, 'by' | 'call'>,
+): Pipeline {
+  const rooms = rules.map(rule => {
+    const window = `$windows.${nameOf(rule)}`
+    const overlap = { $multiply: [`${window}.before`, 1 - passedAt(rule, now)] }
+    return { $floor: { $subtract: [rule.max, { $add: [`${window}.count`, overlap] }] } }
+  })
+  const counted = rules.map(rule => {
+    const count = `windows.${nameOf(rule)}.count`
+    return [count, { $add: [`$${count}`, '$granted'] }]
+  })
+  const ofOthers = {
+    $filter: { input: { $ifNull: ['$grants', []] }, as: 'grant', cond: { $ne: ['$$grant.by', by] } },
+  }
+  const grants = { $slice: [{ $concatArrays: [ofOthers, [{ by, call, granted: '$granted' }]] }, -MOST_GRANTS] }
+  return [
+    { $set: rolled(rules, now) },
+    { $set: { granted: { $max: [0, { $min: [wanted, ...rooms] }] } } },
+    { $set: { ...Object.fromEntries(counted), grants, purge_at: purgeAt(rules, now) } },
+  ]
+}
+
+/** Uncounts one: from the current bucket, or from the one before when it was counted there. */
+export function uncount(rules: readonly LimitRule[], now: number): Pipeline {
+  const parts = rules.flatMap(rule => {
+    const [count, before] = [`windows.${nameOf(rule)}.count`, `windows.${nameOf(rule)}.before`]
+    const current = { $gt: [`$${count}`, 0] }
+    return [
+      [before, { $cond: [current, `$${before}`, { $max: [0, { $subtract: [`$${before}`, 1] }] }] }],
+      [count, { $max: [0, { $subtract: [`$${count}`, 1] }] }],
+    ]
+  })
+  return [{ $set: rolled(rules, now) }, { $set: Object.fromEntries(parts) }]
+}
+
+/** Brings every window to the bucket of `now`. A process whose clock is behind counts into the bucket that is already open. */
+function rolled(rules: readonly LimitRule[], now: number): Record<string, unknown> {
+  const windows = rules.map(rule => {
+    const name = `windows.${nameOf(rule)}`
+    const here = bucketAt(rule, now)
+    const bucket = { $ifNull: [`$${name}.bucket`, here] }
+    const count = { $ifNull: [`$${name}.count`, 0] }
+    const open = { $gte: [bucket, here] }
+    return [
+      name,
+      {
+        bucket: { $max: [bucket, here] },
+        count: { $cond: [open, count, 0] },
+        before: {
+          $cond: [open, { $ifNull: [`$${name}.before`, 0] }, { $cond: [{ $eq: [bucket, here - 1] }, count, 0] }],
+        },
+      },
+    ]
+  })
+  return Object.fromEntries(windows)
+}
+
+/** A counter no window reaches back to any more says nothing. */
+const purgeAt = (rules: readonly LimitRule[], now: number): Date => new Date(now + 2 * Math.max(...rules.map(lengthOf)))
+
+/** Milliseconds until every rule has room for one more; 0 when there is room now. */
+export const waitFor = (windows: CounterDoc['windows'], rules: readonly LimitRule[], now: number): number =>
+  Math.max(0, ...rules.map(rule => waitForRule(windows[nameOf(rule)], rule, now)))
+
+function waitForRule(window: Window | undefined, rule: LimitRule, now: number): number {
+  const length = lengthOf(rule)
+  if (rule.max < 1) return length
+  if (!window) return 0
+  const age = bucketAt(rule, now) - window.bucket
+  const [count, before] = age <= 0 ? [window.count, window.before] : age === 1 ? [0, window.count] : [0, 0]
+  const left = length - (now % length)
+  // Room comes in this bucket as the one before slides out, or else in the next, as this one does.
+  if (count + 1 <= rule.max) return Math.max(0, Math.ceil(slid(before, rule.max - count - 1) * length) - (now % length))
+  return left + Math.ceil(slid(count, rule.max - 1) * length)
+}
+
+/** The share of a bucket that must have slid out for what is left of its `count` to be `room` at most. */
+const slid = (count: number, room: number): number => (count <= room ? 0 : 1 - room / count)

@@ -1,0 +1,32 @@
+// What a message costs: by channel and country, a price for every other country, else nothing.
+
+import { cached } from '../../../infra/cache.ts'
+import type { Clock } from '../../../infra/clock.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
+import { everyOne } from '../../../infra/store/every.ts'
+import type { Channel } from '../../../machines/channels.ts'
+import { type Price, priceId } from '../../domain/tenancy/documents.ts'
+
+export type PriceList = (channel: Channel, country: string | null) => number
+
+export interface Prices {
+  /** A few seconds old at most. */
+  list(): Promise<PriceList>
+}
+
+const FOR_MS = 5_000
+const EVERYWHERE = '*'
+
+export function pricing({ prices, clock }: { prices: Pick<Docs<Price>, 'find'>; clock: Pick<Clock, 'now'> }): Prices {
+  const all = cached(() => read(prices), { forMs: FOR_MS, most: 1, clock })
+  return { list: () => all.get('all') }
+}
+
+async function read(prices: Pick<Docs<Price>, 'find'>): Promise<PriceList> {
+  const micros = new Map<string, number>()
+  for await (const price of everyOne(prices)) micros.set(price._id, price.micros)
+  return (channel, country) =>
+    (country === null ? undefined : micros.get(priceId(channel, country))) ??
+    micros.get(priceId(channel, EVERYWHERE)) ??
+    0
+}

@@ -1,0 +1,51 @@
+// The text of a list from its address. In: the address, and what is known of it. Out: the text, or that it has not changed. Whatever
+// goes wrong is the source's: the version before goes on counting.
+import type { Clock } from '../../infra/clock.ts'
+import type { Outbound, OutboundResponse } from '../../infra/outbound/outbound.ts'
+import type { ListSource } from '../domain/address-lists/documents.ts'
+import { BadList, MAX_LIST_BYTES, type Obtained } from '../domain/address-lists/imports.ts'
+
+type UrlSource = Extract<ListSource, { kind: 'url' }>
+
+export interface FetchingParts {
+  outbound: Pick<Outbound, 'request'>
+  clock: Pick<Clock, 'after'>
+}
+
+const TIMEOUT_MS = 60_000
+
+export type Fetch = (source: UrlSource, signal: AbortSignal) => Promise<Obtained>
+
+export const fetching =
+  ({ outbound, clock }: FetchingParts): Fetch =>
+  async (source, stopping) => {
+    const late = new AbortController()
+    const cancel = clock.after(TIMEOUT_MS, () => late.abort(new Error(`no answer within ${TIMEOUT_MS / 1_000} s`)))
+    const signal = AbortSignal.any([late.signal, stopping])
+    try {
+      const headers = { accept: 'text/plain, */*', ...(source.etag === null ? {} : { 'if-none-match': source.etag }) }
+      const request = { method: 'GET', url: source.url, headers, signal, maxBytes: MAX_LIST_BYTES + 1 } as const
+      return obtained(source, await outbound.request(request))
+    } catch (error) {
+      // Stopped by ourselves: the next process goes on where we left.
+      if (stopping.aborted || error instanceof BadList) throw error
+      throw new BadList(error instanceof Error ? error.message : 'it could not be asked', { cause: error })
+    } finally {
+      cancel()
+    }
+  }
+
+function obtained(source: UrlSource, { status, headers, body }: OutboundResponse): Obtained {
+  if (status === 304 && source.etag !== null) return 'unchanged'
+  if (status !== 200) throw new BadList(`its source answered ${status}`)
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding.toLowerCase() !== 'identity') throw new BadList('its source compressed it, unasked')
+  const announced = Number(headers['content-length'] ?? body.length)
+  if (body.length <= MAX_LIST_BYTES && announced !== body.length) throw new BadList('it ended before it was complete')
+  return { bytes: body, source: { ...source, etag: etagOf(headers) } }
+}
+
+/** What we send back must be what a header may hold. */
+function etagOf({ etag = '' }: Readonly<Record<string, string>>): string | null {
+  return /^(W\/)?"[\x21\x23-\x7e]{0,200}"$/.test(etag) ? etag : null
+}

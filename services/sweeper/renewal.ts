@@ -1,0 +1,101 @@
+// What a document must change to be sealed and indexed with the current key. In: the document. Out: the fields to set; none when it is
+// up to date. A text whose key is gone is left as it is, and that is said; the others are renewed all the same.
+import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
+import {
+  type Provider,
+  providerContext,
+  type WebhookEndpoint,
+  type WebhookSecret,
+  webhookSecretContext,
+} from '../domain/tenancy/documents.ts'
+import { recipientIndexes } from '../domain/verifications/counting.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { referencesIn } from '../domain/verifications/references.ts'
+import { atRest, referenceIndex, referenceIndexes } from '../domain/verifications/sealing.ts'
+
+export type Renewing = Pick<Keyring, 'seal' | 'unseal' | 'isCurrent' | 'index' | 'indexes'>
+
+export interface Renewal {
+  set: Record<string, unknown>
+  unsealable: boolean
+  /** What was renewed, in the clear: for the counters and messages that go by it. */
+  recipient?: string
+  address?: string
+}
+
+type Renewed = { sealed: string; plain: string }
+
+/** Null for a text that is up to date, or that does not open. */
+const renewing =
+  (keyring: Renewing, renewal: Renewal) =>
+  (sealed: string | null, context: string): Renewed | null => {
+    try {
+      if (sealed === null || keyring.isCurrent(sealed)) return null
+      const plain = keyring.unseal(sealed, context)
+      return { sealed: keyring.seal(plain, context), plain }
+    } catch (error) {
+      if (!(error instanceof Unsealable)) throw error
+      renewal.unsealable = true
+      return null
+    }
+  }
+
+export function renewedOtp(keyring: Renewing, { _id, app_id, mode, context, first, reference }: OtpDoc): Renewal {
+  const renewal: Renewal = { set: {}, unsealable: false }
+  const { set } = renewal
+  const renewed = renewing(keyring, renewal)
+
+  const recipient = renewed(context.recipient.sealed, atRest.recipient(_id))
+  if (recipient) {
+    const [index] = recipientIndexes(keyring, { app_id, mode }, recipient.plain)
+    set['context.recipient.sealed'] = recipient.sealed
+    set['context.recipient.index'] = index
+    set.recipient = index
+    renewal.recipient = recipient.plain
+  }
+  const address = renewed(context.client_ip, atRest.clientIp(_id))
+  if (address) {
+    set['context.client_ip'] = address.sealed
+    renewal.address = address.plain
+  }
+  const salt = renewed(context.code.salt, atRest.salt(_id))
+  if (salt) set['context.code.salt'] = salt.sealed
+  const answered = renewed(first.sealed_action_url, atRest.link(_id))
+  if (answered) set['first.sealed_action_url'] = answered.sealed
+
+  const link = renewed(context.link?.sealed_url ?? null, atRest.link(_id))
+  if (link) {
+    set['context.link.sealed_url'] = link.sealed
+    const index = renewedReference(keyring, link.plain, context.link?.reference)
+    if (index !== null) {
+      set['context.link.reference'] = index
+      if (reference !== undefined) set.reference = index
+    }
+  }
+  return renewal
+}
+
+/** The reference is in the link's text; which of the words there it is, its old index tells. */
+function renewedReference(keyring: Renewing, url: string, stored: string | undefined): string | null {
+  const text = new URL(url).searchParams.get('text') ?? ''
+  const spoken = referencesIn(text).find(word => referenceIndexes(keyring, word).includes(stored ?? ''))
+  return spoken === undefined ? null : referenceIndex(keyring, spoken)
+}
+
+export function renewedProvider(keyring: Renewing, { _id, config }: Provider): Renewal {
+  const renewal: Renewal = { set: {}, unsealable: false }
+  const renewed = renewing(keyring, renewal)(config, providerContext(_id))
+  if (renewed) renewal.set.config = renewed.sealed
+  return renewal
+}
+
+export function renewedWebhook(keyring: Renewing, { _id, secrets }: WebhookEndpoint): Renewal {
+  const renewal: Renewal = { set: {}, unsealable: false }
+  const renewed = renewing(keyring, renewal)
+  const all = secrets.map((secret): WebhookSecret => {
+    const fresh = renewed(secret.sealed, webhookSecretContext(_id, secret.id))
+    return fresh ? { ...secret, sealed: fresh.sealed } : secret
+  })
+  if (all.some((secret, at) => secret !== secrets[at])) renewal.set.secrets = all
+  return renewal
+}

@@ -1,0 +1,165 @@
+import { expect } from 'chai'
+import { ConfigProblems, ROLES, readConfig } from '../../../infra/config/config.ts'
+import { AMQP_URL, base64Key, engines, MONGODB_URL, secrets, wrongIn } from '../../support/config.ts'
+
+describe('settings', () => {
+  it('need nothing: every role on the embedded engines', () => {
+    expect(readConfig({}, [])).to.deep.equal({
+      roles: ROLES,
+      production: false,
+      engine: { kind: 'embedded' },
+      dataDir: './.data',
+      bootstrapFile: null,
+      logLevel: 'info',
+      lostDataKeys: [],
+      metricsPort: null,
+      http: {
+        host: '127.0.0.1',
+        port: 3000,
+        publicUrl: null,
+        maxBodyBytes: 16_384,
+        maxInFlight: 2000,
+        trustedProxies: [],
+      },
+      provider: { timeoutMs: 8000, unknownWaitMs: 60_000 },
+      backoff: {
+        channel: [1000, 5000, 15_000],
+        webhook: [5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000],
+      },
+      privateTargets: [],
+      secrets: { code: null, data: null, adminTokens: null },
+    })
+  })
+
+  it('take what the environment says', () => {
+    const config = readConfig(
+      {
+        ...engines,
+        ...secrets,
+        NODE_ENV: 'production',
+        HOST: '::',
+        PORT: '0',
+        METRICS_PORT: '9090',
+        PUBLIC_URL: 'https://Verify.Example.com/base//',
+        TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::/32,192.0.2.1',
+        ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+        MAX_BODY_BYTES: '1024',
+        MAX_IN_FLIGHT: '10',
+        PROVIDER_TIMEOUT: '500',
+        UNKNOWN_WAIT: '0',
+        CHANNEL_BACKOFF: '10',
+        WEBHOOK_BACKOFF: '50, 20,20',
+        DATA_DIR: '/var/lib/countersign',
+        BOOTSTRAP_FILE: 'deployment.json',
+        LOG_LEVEL: 'silent',
+      },
+      ['otp', 'edge'],
+    )
+    expect(config).to.deep.include({
+      roles: ['edge', 'otp'],
+      production: true,
+      engine: { kind: 'real', mongodbUrl: MONGODB_URL, amqpUrl: AMQP_URL },
+      dataDir: '/var/lib/countersign',
+      bootstrapFile: 'deployment.json',
+      logLevel: 'silent',
+      metricsPort: 9090,
+      http: {
+        host: '::',
+        port: 0,
+        publicUrl: 'https://verify.example.com/base',
+        maxBodyBytes: 1024,
+        maxInFlight: 10,
+        trustedProxies: ['10.0.0.0/8', '2001:db8::/32', '192.0.2.1/32'],
+      },
+      provider: { timeoutMs: 500, unknownWaitMs: 0 },
+      backoff: { channel: [10], webhook: [50, 20, 20] },
+      privateTargets: ['127.0.0.0/8'],
+    })
+  })
+
+  it('count an empty variable as absent', () => {
+    const blank = Object.fromEntries(
+      ['PORT', 'HOST', 'PUBLIC_URL', 'MONGODB_URL', 'ENGINE', 'NODE_ENV', 'DATA_KEYS', 'ADMIN_TOKEN'].map(name => [
+        name,
+        ' ',
+      ]),
+    )
+    expect(readConfig({ ...blank, AMQP_URL: '' }, [])).to.deep.equal(readConfig({}, []))
+  })
+
+  it('cannot be changed afterwards, not even deep inside', () => {
+    const config = readConfig(secrets, [])
+    for (const part of [config, config.http, config.backoff.webhook, config.secrets.code?.[0]]) {
+      expect(Object.isFrozen(part)).to.equal(true)
+    }
+  })
+
+  it('report every problem together, by name, one per line', () => {
+    const env = {
+      PORT: 'http',
+      LOG_LEVEL: 'loud',
+      PUBLIC_URL: 'ftp://x.test',
+      MONGODB_URL,
+      DATA_KEYS: `d:${base64Key(31)}`,
+      CHANNEL_BACKOFF: '1,,2',
+    }
+    const expected = ['PORT', 'PUBLIC_URL', 'CHANNEL_BACKOFF', 'LOG_LEVEL', 'DATA_KEYS', 'AMQP_URL', 'roles']
+    expect(wrongIn(env, ['edge', 'clerk'])).to.deep.equal(expected)
+    expect(() => readConfig(env, ['edge', 'clerk'])).to.throw(
+      ConfigProblems,
+      /^PORT: .+\nPUBLIC_URL: .+\n(.+\n){3}.+\nroles: .+$/,
+    )
+  })
+})
+
+describe('a setting', () => {
+  const refused: [string, string[]][] = [
+    ['PORT', ['-1', '65536', '3e3', '0x10', '80.5', 'off']],
+    ['METRICS_PORT', ['65536', 'on', '3000']],
+    ['HOST', ['http://x', 'a b', '[::1]', 'x:80']],
+    [
+      'PUBLIC_URL',
+      ['example.com', 'https:x.test', 'https://', 'https://u:p@x.test', 'https://x.test/?a=1', 'https://x.test/#top'],
+    ],
+    ['NODE_ENV', ['prod', 'Production']],
+    ['LOG_LEVEL', ['verbose', 'INFO']],
+    ['ENGINE', ['real', '1']],
+    ['MAX_BODY_BYTES', ['0', '-5', '1k', '999999999999']],
+    ['MAX_IN_FLIGHT', ['0', 'many']],
+    ['PROVIDER_TIMEOUT', ['0', '8s']],
+    ['UNKNOWN_WAIT', ['-1', '1.5']],
+    [
+      'TRUSTED_PROXIES',
+      ['10.0.0.0/33', '0x7f.1/8', '10.0.0.0/8/8', 'proxy.test', '10.0.0.0/8,', '::/129', '::ffff:10.0.0.0/104'],
+    ],
+    ['ALLOW_PRIVATE_TARGETS', ['yes', '2', '10/8']],
+    ['CHANNEL_BACKOFF', ['0', '604800001', '1;2', '1,-2', Array(21).fill('1').join(',')]],
+    ['WEBHOOK_BACKOFF', ['soon', ',', '1,1e3']],
+  ]
+  for (const [name, values] of refused) {
+    it(`refuses a ${name} of ${values.join(' | ').slice(0, 90)}`, () => {
+      for (const value of values) expect(wrongIn({ [name]: value }), value).to.deep.equal([name])
+    })
+  }
+
+  it('accepts the ends of its range', () => {
+    const { http, backoff, metricsPort, privateTargets } = readConfig(
+      {
+        PORT: '65535',
+        METRICS_PORT: 'off',
+        CHANNEL_BACKOFF: '1,604800000',
+        WEBHOOK_BACKOFF: Array(20).fill('1').join(','),
+        TRUSTED_PROXIES: '0.0.0.0/0,::/0',
+        ALLOW_PRIVATE_TARGETS: '1',
+      },
+      [],
+    )
+    expect([http.port, metricsPort, privateTargets]).to.deep.equal([65_535, null, 'all'])
+    expect(backoff.channel).to.deep.equal([1, 604_800_000])
+    expect(backoff.webhook).to.have.length(20)
+  })
+
+  it('lets both ports be any free one', () => {
+    expect(wrongIn({ PORT: '0', METRICS_PORT: '0' })).to.deep.equal([])
+  })
+})

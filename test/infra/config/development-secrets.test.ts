@@ -1,0 +1,91 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { expect } from 'chai'
+import { ConfigProblems, readConfig } from '../../../infra/config/config.ts'
+import { developmentSecrets } from '../../../infra/config/development-secrets.ts'
+
+describe("development's secrets", () => {
+  let root: string
+  let folder: string
+  const file = () => join(folder, 'secrets.json')
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'countersign-secrets-'))
+    folder = join(root, 'a', 'data')
+  })
+  afterEach(() => rmSync(root, { recursive: true }))
+
+  const complaint = async () => {
+    const error = await developmentSecrets(folder).catch((thrown: unknown) => thrown)
+    expect(error).to.be.instanceOf(ConfigProblems)
+    return (error as ConfigProblems).message
+  }
+  function write(content: string, mode = 0o600) {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(file(), content)
+    chmodSync(file(), mode)
+  }
+
+  it('are made once and are the same ever after', async () => {
+    const made = await developmentSecrets(folder)
+    expect(made.code[0]?.key).to.have.length(32)
+    expect(made.data[0]?.key).to.have.length(32)
+    expect(made.data[0]?.key).not.to.deep.equal(made.code[0]?.key)
+    expect(made.adminTokens[0]?.token).to.match(/^[\w-]{32}$/)
+    expect(await developmentSecrets(folder)).to.deep.equal(made)
+  })
+
+  it('differ from folder to folder', async () => {
+    const [one, other] = [await developmentSecrets(folder), await developmentSecrets(join(root, 'b'))]
+    expect(one.data).not.to.deep.equal(other.data)
+    expect(one.adminTokens).not.to.deep.equal(other.adminTokens)
+  })
+
+  it('are readable by their owner only', async function () {
+    if (process.platform === 'win32') return this.skip()
+    await developmentSecrets(folder)
+    expect((statSync(file()).mode & 0o777).toString(8)).to.equal('600')
+    expect((statSync(folder).mode & 0o777).toString(8)).to.equal('700')
+  })
+
+  it('are the same for all that start together, and leave nothing else behind', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => developmentSecrets(folder)))
+    for (const secrets of all) expect(secrets).to.deep.equal(all[0])
+    expect(readdirSync(folder)).to.deep.equal(['secrets.json'])
+  })
+
+  it('are written as the environment would give them', async () => {
+    const made = await developmentSecrets(folder)
+    const env: Record<string, string> = JSON.parse(readFileSync(file(), 'utf8'))
+    expect(readConfig(env, []).secrets).to.deep.equal(made)
+  })
+
+  it('are refused, with the remedy, when other users can read them', async function () {
+    if (process.platform === 'win32') return this.skip()
+    await developmentSecrets(folder)
+    for (const mode of [0o644, 0o640, 0o604]) {
+      chmodSync(file(), mode)
+      expect(await complaint())
+        .to.contain(`mode ${mode.toString(8)}`)
+        .and.to.contain(`chmod 600 ${file()}`)
+    }
+    chmodSync(file(), 0o600)
+    expect((await developmentSecrets(folder)).data).to.have.length(1)
+  })
+
+  it('are refused when broken, never made anew: the data could not be read any more', async () => {
+    for (const text of ['', '{', '[]', '{"CODE_SECRETS": 7}']) {
+      write(text)
+      expect(await complaint(), text).to.contain(file())
+      expect(readFileSync(file(), 'utf8')).to.equal(text)
+    }
+  })
+
+  it('name every broken member and repeat none', async () => {
+    write(JSON.stringify({ CODE_SECRETS: 'dev:c2hvcnQ=', ADMIN_TOKEN: 'two words', DATA_KEYS: '' }))
+    const message = await complaint()
+    for (const name of ['CODE_SECRETS', 'ADMIN_TOKEN', 'DATA_KEYS']) expect(message).to.contain(name)
+    for (const value of ['c2hvcnQ', 'two words']) expect(message).not.to.contain(value)
+  })
+})

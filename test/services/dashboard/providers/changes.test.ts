@@ -1,0 +1,86 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { changedConfig } from '../../../../services/dashboard/providers/changes.ts'
+import { destinationOf } from '../../../../services/domain/tenancy/provider.destinations.ts'
+import { type ProviderType, resolveProvider, shownConfig } from '../../../../services/domain/tenancy/providers.ts'
+
+type Members = Record<string, unknown>
+
+/** Everything in them that nobody may learn is called SECRET. */
+const STORED: Partial<Record<ProviderType, Members>> = {
+  twilio: { account_sid: 'AC1', auth_token: 'SECRET-token', from: '+1' },
+  vonage: { application_id: 'a', private_key: 'SECRET-key', signature_secret: 'SECRET-signature', from: 'Shop' },
+  http: {
+    url: 'https://gateway.example/send?key=SECRET-query',
+    headers: { authorization: 'SECRET-header', 'x-key': 'SECRET-other' },
+    body: { to: '{{recipient}}', keys: ['SECRET-body', { inner: 'SECRET-inner' }] },
+    secret: 'SECRET-callback',
+  },
+  whatsapp_cloud: { phone_number_id: '1', access_token: 'SECRET-a', app_secret: 'SECRET-b', verify_token: 'SECRET-c' },
+  telegram_gateway: { token: 'SECRET-token' },
+  smtp: {
+    ...{ host: 'mail.example', user: 'ann', pass: 'SECRET-pass', from: 'ann@shop.example' },
+    dkim: { domain: 'shop.example', selector: 's', private_key: 'SECRET-dkim' },
+  },
+}
+const ELSEWHERE: Partial<Record<ProviderType, Members[]>> = {
+  http: [
+    { url: 'https://evil.example/' },
+    { url: 'https://gateway.example/evil?key=1' },
+    { url: 'http://gateway.example/send' },
+  ],
+  smtp: [{ host: 'evil.example' }, { port: 25 }, { secure: true }],
+}
+const BASES = [{ base_url: 'https://evil.example' }, { base_url: 'https://api.twilio.com/evil' }]
+
+const stored = (type: ProviderType) => {
+  const written = STORED[type] ?? {}
+  return { written, resolved: resolveProvider(type, written).config }
+}
+
+describe('a changed provider config', () => {
+  for (const type of Object.keys(STORED) as ProviderType[]) {
+    it(`of ${type} that was read can be written`, () => {
+      const before = stored(type)
+      const answer = changedConfig(type, shownConfig(type, before.resolved), before)
+      expect(answer.ok && resolveProvider(type, answer.value).config).to.deep.equal(before.resolved)
+    })
+
+    it(`of ${type} never takes a stored secret to another address`, () => {
+      const before = stored(type)
+      const shown = shownConfig(type, before.written) as Members
+      const member = (name: string) =>
+        fc.constantFrom<unknown>(undefined, shown[name], null, 'mine', { ...(shown[name] as object) }, {})
+      const given = fc.record(Object.fromEntries(Object.keys(shown).map(name => [name, member(name)])))
+      const elsewhere = fc.constantFrom(...(ELSEWHERE[type] ?? BASES), {})
+      fc.assert(
+        fc.property(given, elsewhere, (members, address) => {
+          const wish = JSON.parse(JSON.stringify({ ...members, ...address }))
+          const answer = changedConfig(type, wish, before)
+          if (!answer.ok || !JSON.stringify(answer.value).includes('SECRET')) return
+          const there = destinationOf(type, resolveProvider(type, answer.value).config as never)
+          expect(there).to.deep.equal(destinationOf(type, before.resolved as never))
+        }),
+        { numRuns: 500 },
+      )
+    })
+
+    it(`of ${type} that leaves its secrets out keeps them, and asks for them where it leads elsewhere`, () => {
+      const before = stored(type)
+      const { auth_token, private_key, signature_secret, access_token, ...rest } = before.written
+      const { app_secret, verify_token, token, headers, secret, pass, ...open } = rest
+      const kept = changedConfig(type, open, before)
+      expect(kept.ok && resolveProvider(type, kept.value).config).to.deep.equal(before.resolved)
+      for (const address of ELSEWHERE[type] ?? BASES) {
+        const moved = changedConfig(type, { ...open, ...address }, before)
+        expect(moved.ok).to.equal(false)
+        expect(moved.ok ? [] : moved.problems.map(({ message }) => message.split(':')[0])).to.include('give it again')
+      }
+    })
+  }
+
+  it('of a new provider has no secrets to keep', () => {
+    const answer = changedConfig('twilio', { account_sid: 'AC1', from: '+1' }, null)
+    expect(answer.ok ? [] : answer.problems.map(({ path }) => path)).to.deep.equal(['auth_token'])
+  })
+})

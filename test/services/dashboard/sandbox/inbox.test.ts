@@ -1,0 +1,107 @@
+import { Buffer } from 'node:buffer'
+import { expect } from 'chai'
+import { createKeyring } from '../../../../infra/crypto/keyring.ts'
+import { readInbox } from '../../../../services/dashboard/sandbox/inbox.ts'
+import { tenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import type { OtpDoc, SandboxMessageDoc } from '../../../../services/domain/verifications/documents.ts'
+import { sandboxIndex } from '../../../../services/domain/verifications/sealing.ts'
+import { testClock } from '../../../support/clock.ts'
+import { codeOf, type Issue, lastDelivery, RECIPIENT, stored, tenant, type World } from '../../../support/deliveries.ts'
+import { eachStore } from '../../../support/stores.ts'
+import { testKeyring } from '../../../support/tenancy.ts'
+
+eachStore('the sandbox inbox', fresh => {
+  let world: World & { clock: ReturnType<typeof testClock> }
+
+  beforeEach(async () => {
+    world = { store: await fresh(), keyring: testKeyring(), clock: testClock() }
+    await tenant(world)
+  })
+
+  const read = (query: Partial<Parameters<typeof readInbox>[1]> = {}, keyring = world.keyring) =>
+    readInbox({ store: world.store, keyring, tenancy: tenancy({ ...world, keyring }) }, { limit: 10, ...query })
+
+  async function arrived(options: Issue = {}, message: Partial<SandboxMessageDoc> = {}): Promise<OtpDoc> {
+    await world.clock.advance(1000)
+    const doc = await stored(world, options)
+    const { delivery_id, generation } = lastDelivery(doc)
+    await world.store.docs('sandbox_messages').insert([
+      {
+        ...{ _id: delivery_id, otp_id: doc._id, app_id: doc.app_id, company_id: doc.company_id, generation },
+        ...{ locale: 'en', at: world.clock.now(), purge_at: doc.purge_at },
+        recipient: sandboxIndex(world.keyring, options.recipient ?? RECIPIENT),
+        ...message,
+      },
+    ])
+    return doc
+  }
+
+  it('shows each message with its code and text', async () => {
+    const doc = await arrived()
+    const code = codeOf(world, doc)
+    expect(await read()).to.deep.equal([
+      {
+        ...{ otp_id: doc._id, delivery_id: lastDelivery(doc).delivery_id, channel: 'sms', recipient: RECIPIENT, code },
+        ...{ text: `${code} is your Shop verification code.`, at: world.clock.now() },
+      },
+    ])
+  })
+
+  it('is read newest first, as many as asked for', async () => {
+    const [, second, third] = [await arrived(), await arrived(), await arrived()]
+    expect((await read({ limit: 2 })).map(({ otp_id }) => otp_id)).to.deep.equal([third._id, second._id])
+  })
+
+  it('is searched by recipient, however an address is written', async () => {
+    await arrived()
+    const mail = await arrived({ recipient: 'Ada@example.com', order: ['email'] })
+    const found = await read({ recipient: 'aDa@EXAMPLE.com' })
+    expect(found.map(({ otp_id, channel, recipient }) => [otp_id, channel, recipient])).to.deep.equal([
+      [mail._id, 'email', 'Ada@example.com'],
+    ])
+    expect(await read({ recipient: 'eve@example.com' })).to.deep.equal([])
+  })
+
+  it('is searched by company, with or without a recipient', async () => {
+    const theirs = await arrived({}, { company_id: 'cmp_other' })
+    const ours = await arrived()
+    const ids = async (query: object) => (await read(query)).map(({ otp_id }) => otp_id)
+    expect(await ids({ company_id: 'cmp_acme' })).to.deep.equal([ours._id])
+    expect(await ids({ company_id: 'cmp_other', recipient: RECIPIENT })).to.deep.equal([theirs._id])
+    expect(await ids({})).to.deep.equal([ours._id, theirs._id])
+  })
+
+  it('is still found, and read, after the keys were rotated', async () => {
+    const doc = await arrived()
+    const rotated = createKeyring({
+      dataKeys: [
+        { id: 'd2', key: Buffer.alloc(32, 3) },
+        { id: 'd1', key: Buffer.alloc(32, 1) },
+      ],
+      codeSecrets: [
+        { id: 'c2', key: Buffer.alloc(32, 4) },
+        { id: 'c1', key: Buffer.alloc(32, 2) },
+      ],
+    })
+    const [message] = await read({ recipient: RECIPIENT }, rotated)
+    expect(message?.code).to.equal(codeOf(world, doc))
+  })
+
+  it('leaves out what was erased, and what nobody has the keys of any more', async () => {
+    const erased = await arrived()
+    await world.store.docs('otps').remove({ _id: erased._id }, 1)
+    const kept = await arrived()
+    expect((await read()).map(({ otp_id }) => otp_id)).to.deep.equal([kept._id])
+    const other = createKeyring({
+      dataKeys: [{ id: 'd1', key: Buffer.alloc(32, 1) }],
+      codeSecrets: [{ id: 'c9', key: Buffer.alloc(32, 9) }],
+    })
+    expect(await read({}, other)).to.deep.equal([])
+  })
+
+  it('shows a message in the language it was written in', async () => {
+    await arrived({}, { locale: 'de' })
+    const [message] = await read()
+    expect(message?.text).to.match(/^\d{6} ist Ihr Shop-Bestätigungscode\.$/)
+  })
+})

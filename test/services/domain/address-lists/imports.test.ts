@@ -1,0 +1,191 @@
+import { expect } from 'chai'
+import { type IpListDoc, listId } from '../../../../services/domain/address-lists/documents.ts'
+import { BadList, importing, type Obtained } from '../../../../services/domain/address-lists/imports.ts'
+import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { capturedLog } from '../../../support/captured-log.ts'
+import { testClock } from '../../../support/clock.ts'
+import {
+  chunksIn,
+  claimedList,
+  classesIn,
+  dyingStore,
+  listsIn,
+  manyRanges,
+  meaningOf,
+  textOf,
+} from '../../../support/ip-lists.ts'
+import { eachStore } from '../../../support/stores.ts'
+import { watched } from '../../../support/tenancy.ts'
+
+const clock = testClock()
+const { log } = capturedLog()
+const ID = listId('abusive', 'some')
+
+const run = (store: CountersignStore, list: IpListDoc, obtained: Obtained | Error): Promise<void> =>
+  importing({ store, clock, log })(list, async () => {
+    if (obtained instanceof Error) throw obtained
+    return obtained
+  })
+
+const put = async (store: CountersignStore, ...lines: string[]): Promise<void> =>
+  run(store, await claimedList(store, { now: clock.now() }), textOf(...lines))
+
+const stored = async (store: CountersignStore): Promise<IpListDoc> =>
+  (await store.docs('ip_lists').get([ID])).get(ID) as IpListDoc
+
+/** More than fit into one chunk. */
+const MANY = 70_000
+
+eachStore('an import', fresh => {
+  it('makes the ranges of a text count, and those of the text before no more', async () => {
+    const store = await fresh()
+    await put(store, '8.8.8.0/24', '2a01:4f8::/32')
+    const asked = ['8.8.8.8', '2a01:4f8::1', '9.9.9.9', '2a02::1']
+    expect(await classesIn(store, asked)).to.deep.equal(['abusive', 'abusive', null, null])
+    await put(store, '9.9.9.9', '10.0.0.0/8', 'what?', '2a02::/16')
+    expect(await classesIn(store, asked)).to.deep.equal([null, null, 'abusive', 'abusive'])
+    expect(await stored(store)).to.deep.include({
+      ...{ status: 'ready', problem: null, importing: null, refreshed_at: clock.now() },
+      counts: { ranges: 2, entries: 4, ignored: 1, bad: 1, bad_lines: [3] },
+    })
+    expect(await stored(store)).not.to.have.property('due_at')
+    expect(await chunksIn(store), 'one per family').to.have.lengthOf(2)
+  })
+
+  it('of nothing at all leaves a list that holds nobody', async () => {
+    const store = await fresh()
+    await put(store, '8.8.8.8')
+    await put(store, '')
+    expect(await classesIn(store, ['8.8.8.8'])).to.deep.equal([null])
+    expect(await stored(store)).to.deep.include({ status: 'ready', chunks: 0 })
+    expect(await chunksIn(store)).to.deep.equal([])
+  })
+
+  it('of many ranges comes back whole', async () => {
+    const store = await fresh()
+    const ranges = manyRanges(MANY)
+    await put(store, ...ranges, '2a01::1')
+    expect((await stored(store)).chunks).to.equal(4)
+    expect(await classesIn(store, ['11.0.0.0', ranges.at(-1) ?? '', '2a01::1', '11.0.0.1'])).to.deep.equal([
+      ...['abusive', 'abusive', 'abusive', null],
+    ])
+    expect(new Set(await classesIn(store, ranges))).to.deep.equal(new Set(['abusive']))
+  })
+
+  it('shows how far it is, and that it lives', async () => {
+    const store = await fresh()
+    const list = await claimedList(store, { now: clock.now() })
+    const seen: IpListDoc[] = []
+    const watching = watched(store, {
+      after: async call => call === 'ip_lists.modify' && seen.push(await stored(store)),
+    })
+    let time = clock.now()
+    const passing = { ...clock, now: () => (time += 200) }
+    const text = textOf(...manyRanges(50_000))
+    await importing({ store: watching, clock: passing, log })(list, async () => text)
+    const progress = seen.flatMap(({ importing: under }) => under ?? [])
+    expect(progress.length).to.be.greaterThan(4)
+    expect(progress.some(({ lines }) => lines > 1_000 && lines < 50_000)).to.equal(true)
+    expect(new Set(progress.slice(1).map(one => one.total_bytes))).to.deep.equal(
+      new Set([text === 'unchanged' ? 0 : text.bytes.length]),
+    )
+    for (const { due_at, importing: under } of seen) if (under) expect(due_at).to.be.greaterThan(clock.now())
+    expect(seen.at(-1)).to.deep.include({ status: 'ready', importing: null })
+  })
+
+  for (const [what, bad, why] of [
+    ['a page that is no list', textOf('<html>', '<body>', '8.8.8.8'), 'most of its lines are no addresses'],
+    ['a source that fails', new BadList('its source answered 500'), 'its source answered 500'],
+  ] as const)
+    it(`of ${what} leaves what was there, and says why`, async () => {
+      const store = await fresh()
+      await put(store, '8.8.8.8')
+      const before = await stored(store)
+      await run(store, await claimedList(store, { now: clock.now() }), bad)
+      const after = await stored(store)
+      expect(after).to.deep.include({ status: 'failed', importing: null, version: before.version })
+      expect(after.problem).to.include(why)
+      expect(after.counts, 'of what counts').to.deep.equal(before.counts)
+      expect(await classesIn(store, ['8.8.8.8'])).to.deep.equal(['abusive'])
+      expect(await chunksIn(store)).to.have.lengthOf(1)
+    })
+
+  it('of an address that has run dry leaves what was there', async () => {
+    const store = await fresh()
+    await put(store, '8.8.8.8')
+    const source = { kind: 'url', url: 'https://lists.example/a', etag: null } as const
+    const list = await claimedList(store, { now: clock.now(), source, refresh_seconds: 600 })
+    await run(store, list, { bytes: new TextEncoder().encode('# maintenance\n10.0.0.0/8'), source })
+    const after = await stored(store)
+    expect(after).to.deep.include({ status: 'failed', due_at: clock.now() + 300_000 })
+    expect(after.problem).to.include('no public addresses')
+    expect(await classesIn(store, ['8.8.8.8'])).to.deep.equal(['abusive'])
+  })
+
+  for (const [what, lines, shown] of [
+    ['everybody', ['8.8.8.8', '0.0.0.0/0'], 'failed'],
+    ['most of IPv4, in parts', ['0.0.0.0/1', '128.0.0.0/2'], 'failed'],
+    ['all of IPv6 that there is', ['2000::/3'], 'failed'],
+    ['much, but less than half', ['16.0.0.0/4', '2400::/8', '4000::/2'], 'ready'],
+  ] as const)
+    it(`of an address that lists ${what} is ${shown}; an operator may put as he likes`, async () => {
+      const store = await fresh()
+      const source = { kind: 'url', url: 'https://lists.example/a', etag: null } as const
+      const bytes = new TextEncoder().encode(lines.join('\n'))
+      await run(store, await claimedList(store, { now: clock.now(), source }), { bytes, source })
+      expect((await stored(store)).status).to.equal(shown)
+      await put(store, ...lines)
+      expect((await stored(store)).status).to.equal('ready')
+    })
+
+  it('that another has taken over from changes nothing, and leaves nothing', async () => {
+    const store = await fresh()
+    await put(store, '8.8.8.8')
+    const early = await claimedList(store, { now: clock.now() })
+    let overtaken = false
+    const watching = watched(store, {
+      async before(call) {
+        if (call !== 'ip_chunks.insert' || overtaken) return
+        overtaken = true
+        await put(store, '9.9.9.9')
+      },
+    })
+    await run(watching, early, textOf('7.7.7.7'))
+    expect(overtaken).to.equal(true)
+    expect(await classesIn(store, ['7.7.7.7', '8.8.8.8', '9.9.9.9'])).to.deep.equal([null, null, 'abusive'])
+    expect(await chunksIn(store)).to.have.lengthOf(1)
+  })
+
+  it('of a list that was removed meanwhile does not bring it back', async () => {
+    const store = await fresh()
+    const list = await claimedList(store, { now: clock.now() })
+    const watching = watched(store, {
+      before: call => call === 'ip_chunks.insert' && store.docs('ip_lists').remove({ _id: ID }, 1),
+    })
+    await run(watching, list, textOf('7.7.7.7'))
+    expect([await listsIn(store), await chunksIn(store)]).to.deep.equal([[], []])
+  })
+
+  it('that dies anywhere leaves the whole of what was there, or the whole of what came', async () => {
+    const store = await fresh()
+    const ranges = manyRanges(MANY)
+    await put(store, '8.8.8.8')
+    const whole = dyingStore(store, Number.POSITIVE_INFINITY, 'after')
+    await run(whole.store, await claimedList(store, { now: clock.now() }), textOf(...ranges))
+    expect(whole.writes()).to.be.greaterThan(4)
+    const ends = new Set<string>()
+    for (let nth = 1; nth <= whole.writes(); nth += 1)
+      for (const when of ['before', 'after'] as const) {
+        await put(store, '8.8.8.8')
+        const dying = dyingStore(store, nth, when)
+        await run(dying.store, await claimedList(store, { now: clock.now() }), textOf(...ranges))
+        expect(dying.died(), `write ${nth}`).to.equal(true)
+        await meaningOf(store)
+        const seen = await classesIn(store, ['8.8.8.8', ranges[0] ?? '', ranges[MANY - 1] ?? ''])
+        ends.add(JSON.stringify(seen))
+      }
+    expect([...ends].sort()).to.deep.equal(['["abusive",null,null]', '[null,"abusive","abusive"]'])
+    await put(store, '9.9.9.9')
+    expect(await classesIn(store, ['8.8.8.8', '9.9.9.9', ranges[0] ?? ''])).to.deep.equal([null, 'abusive', null])
+  })
+})

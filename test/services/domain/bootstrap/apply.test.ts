@@ -1,0 +1,273 @@
+import { expect } from 'chai'
+import { applyBootstrap, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
+import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { opened } from '../../../../services/domain/money/batches.ts'
+import { hashApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
+import { tenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { fullFile } from '../../../support/bootstrap.ts'
+import { testClock } from '../../../support/clock.ts'
+import { classesIn } from '../../../support/ip-lists.ts'
+import { eachStore } from '../../../support/stores.ts'
+import { everything, testKeyring, watched } from '../../../support/tenancy.ts'
+
+const keyring = testKeyring()
+const clock = testClock()
+
+const apply = (store: CountersignStore, file: unknown) =>
+  applyBootstrap(readBootstrap(JSON.stringify(file)), { store, keyring, clock })
+
+const withApp = (app: object) => ({ companies: [{ id: 'cmp_acme', apps: [{ id: 'app_shop', ...app }] }] })
+
+eachStore('applying the bootstrap file', fresh => {
+  it('makes all it says', async () => {
+    const store = await fresh()
+    const { minted, mintedSecrets, warnings } = await apply(store, fullFile())
+    const { companies, apps, keys, webhooks, providers, prices, ip_lists } = await everything(store)
+
+    expect(companies).to.deep.equal([
+      { _id: 'cmp_acme', name: 'Acme', ...opened('cmp_acme', 5_000_000, clock.now()), created_at: clock.now(), rev: 0 },
+      { _id: 'cmp_other', name: 'cmp_other', balance: 0, seq: 0, created_at: clock.now(), rev: 0 },
+    ])
+    expect(apps.map(app => [app._id, app.company_id, app.name, app.settings])).to.deep.equal([
+      ['app_blog', 'cmp_acme', 'app_blog', {}],
+      ['app_other', 'cmp_other', 'app_other', {}],
+      ['app_shop', 'cmp_acme', 'Shop', { code: { length: 8 }, routing: { countries: { BR: ['whatsapp', 'sms'] } } }],
+    ])
+    expect(
+      keys.map(({ _id, app_id, company_id, kind, mode, revoked_at }) => [
+        _id,
+        app_id,
+        company_id,
+        kind,
+        mode,
+        revoked_at,
+      ]),
+    ).to.deep.equal([
+      ['key_a', 'app_shop', 'cmp_acme', 'server', 'test', null],
+      ['key_b', 'app_shop', 'cmp_acme', 'publishable', 'live', null],
+      ['key_made', 'app_shop', 'cmp_acme', 'server', 'live', null],
+    ])
+    expect(providers.map(({ _id, channel, type, position }) => [_id, channel, type, position])).to.deep.equal([
+      ['app_shop:backup', 'sms', 'http', 2],
+      ['app_shop:mail', 'email', 'smtp', 1],
+      ['app_shop:twilio-main', 'sms', 'twilio', 0],
+    ])
+    expect(webhooks.map(({ _id, url, status }) => [_id, url, status])).to.deep.equal([
+      ['app_other', 'https://other.example/', 'active'],
+      ['app_shop', 'https://shop.example/hooks', 'active'],
+    ])
+    expect(prices).to.deep.equal([
+      { _id: 'sms:*', channel: 'sms', country: '*', micros: 90_000 },
+      { _id: 'sms:GB', channel: 'sms', country: 'GB', micros: 40_000 },
+    ])
+    expect(ip_lists.map(({ _id, counts }) => [_id, counts?.ranges, counts?.ignored])).to.deep.equal([
+      ['abusive:bootstrap', 1, 0],
+      ['tor:bootstrap', 0, 1],
+    ])
+    expect(await classesIn(store, ['45.95.147.255', '45.95.148.0'])).to.deep.equal(['abusive', null])
+    expect(minted.map(({ id }) => id)).to.deep.equal(['key_made'])
+    expect(mintedSecrets.map(({ app_id }) => app_id)).to.deep.equal(['app_other'])
+    expect(warnings).to.deep.equal([])
+  })
+
+  it('makes a key and a signing secret where none is given, and tells them once', async () => {
+    const store = await fresh()
+    const first = await apply(store, fullFile())
+    const [made] = first.minted
+    expect(made?.key).to.match(/^sk_live_\w{40,}$/)
+    expect(await tenancy({ store, keyring }).keyByHash(hashApiKey(String(made?.key)))).to.deep.include({
+      _id: 'key_made',
+    })
+    const [secret] = first.mintedSecrets
+    expect(secret?.secret).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect((await tenancy({ store, keyring }).webhook('app_other'))?.secrets)
+      .to.have.lengthOf(1)
+      .with.nested.property('[0].secret', secret?.secret)
+
+    expect(await apply(store, fullFile())).to.deep.equal({ minted: [], mintedSecrets: [], warnings: [] })
+  })
+
+  it('stores no key, secret or credential that could be read', async () => {
+    const store = await fresh()
+    const { minted, mintedSecrets } = await apply(store, fullFile())
+    const stored = JSON.stringify(await everything(store))
+    for (const secret of [
+      'sk_test_0123456789',
+      'pk_live_0123456789',
+      'whsec_c2Vj',
+      'twilio-auth-token',
+      'gateway.example',
+      minted[0]?.key,
+      mintedSecrets[0]?.secret,
+    ]) {
+      expect(stored).to.not.include(String(secret))
+    }
+  })
+
+  it('writes nothing the second time', async () => {
+    const store = await fresh()
+    await apply(store, fullFile())
+    const before = await everything(store)
+    await clock.advance(1000)
+    await apply(watched(store, { before: call => expect.fail(`wrote: ${call}`) }), fullFile())
+    expect(await everything(store)).to.deep.equal(before)
+  })
+
+  it('leaves alone what the file does not mention', async () => {
+    const store = await fresh()
+    await apply(store, fullFile())
+    const before = await everything(store)
+    await apply(store, {})
+    await apply(store, { companies: [{ id: 'cmp_acme', balance: 1, apps: [{ id: 'app_shop', keys: [] }] }] })
+    expect(await everything(store)).to.deep.equal(before)
+  })
+
+  it('renames companies, and never touches their money again', async () => {
+    const store = await fresh()
+    await apply(store, { companies: [{ id: 'cmp_acme', balance: 7 }] })
+    await store.docs('companies').modify({ _id: 'cmp_acme' }, { $inc: { balance: -3 } })
+    await apply(store, { companies: [{ id: 'cmp_acme', name: 'Acme Ltd', balance: 100 }] })
+    const [company] = (await everything(store)).companies
+    expect(company).to.deep.include({ name: 'Acme Ltd', balance: 4, rev: 1 })
+  })
+
+  it('replaces settings as a whole', async () => {
+    const store = await fresh()
+    await apply(store, withApp({ name: 'Shop', settings: { send_attempts: 3, locale: 'de' } }))
+    await apply(store, withApp({ settings: { locale: 'fr' } }))
+    const app = await tenancy({ store, keyring }).app('app_shop')
+    expect(app).to.deep.include({ name: 'Shop' })
+    expect(app?.settings).to.include({ locale: 'fr', send_attempts: 5 })
+    await apply(store, withApp({ settings: {} }))
+    expect((await everything(store)).apps[0]?.settings).to.deep.equal({})
+  })
+
+  it('makes the providers exactly those listed, in that order', async () => {
+    const store = await fresh()
+    const sandbox = (name: string) => ({ name, type: 'sandbox', channel: 'sms' })
+    const names = async () => (await tenancy({ store, keyring }).setups('app_shop')).providers.map(({ name }) => name)
+    await apply(store, withApp({ providers: ['a', 'b', 'c', 'd'].map(sandbox) }))
+    expect(await names()).to.deep.equal(['a', 'b', 'c', 'd'])
+    const { providers: before } = await everything(store)
+    await apply(store, withApp({ providers: ['d', 'e', 'c', 'b'].map(sandbox) }))
+    expect(await names()).to.deep.equal(['d', 'e', 'c', 'b'])
+    const { providers: after } = await everything(store)
+    const c = (list: typeof after) => list.find(({ name }) => name === 'c')
+    expect(c(after), 'the one that stayed in its place').to.deep.equal(c(before))
+    const b = (list: typeof after) => list.find(({ name }) => name === 'b')
+    expect(b(after), 'the one that moved, its config as it was sealed').to.deep.equal({
+      ...b(before),
+      position: 3,
+      rev: 1,
+    })
+    await apply(store, withApp({ providers: [] }))
+    expect(await names()).to.deep.equal([])
+  })
+
+  it('changes the type, channel and config of a provider that keeps its name', async () => {
+    const store = await fresh()
+    await apply(store, withApp({ providers: [{ name: 'main', type: 'sandbox', channel: 'sms' }] }))
+    const config = { token: 'tg-token' }
+    await apply(
+      store,
+      withApp({ providers: [{ name: 'main', type: 'telegram_gateway', config: { token: 'before' } }] }),
+    )
+    await apply(store, withApp({ providers: [{ name: 'main', type: 'telegram_gateway', config }] }))
+    expect((await tenancy({ store, keyring }).setups('app_shop')).providers).to.deep.equal([
+      {
+        ...{ app_id: 'app_shop', name: 'main', channel: 'telegram', type: 'telegram_gateway' },
+        config: { token: 'tg-token', base_url: 'https://gatewayapi.telegram.org' },
+      },
+    ])
+  })
+
+  it('makes its change on top of one that came in between', async () => {
+    const store = await fresh()
+    await apply(store, withApp({ settings: { locale: 'de' } }))
+    let overtaken = 0
+    const overtake = async (call: string) => {
+      if (call !== 'apps.change' || overtaken++ > 0) return
+      await store.docs('apps').modify({ _id: 'app_shop' }, { $set: { name: 'Renamed' }, $inc: { rev: 1 } })
+    }
+    await apply(watched(store, { before: overtake }), withApp({ settings: { locale: 'fr' } }))
+    const [app] = (await everything(store)).apps
+    expect(app).to.deep.include({ name: 'Renamed', settings: { locale: 'fr' }, rev: 2 })
+  })
+
+  it("leaves other apps' providers alone", async () => {
+    const store = await fresh()
+    const provider = { name: 'main', type: 'sandbox', channel: 'sms' }
+    const app = (id: string, providers: object[]) => ({ id, providers })
+    await apply(store, { companies: [{ id: 'cmp_acme', apps: [app('app_a', [provider]), app('app_b', [provider])] }] })
+    await apply(store, { companies: [{ id: 'cmp_acme', apps: [app('app_a', [])] }] })
+    expect((await everything(store)).providers.map(({ _id }) => _id)).to.deep.equal(['app_b:main'])
+  })
+
+  it('makes the prices and address lists exactly those listed', async () => {
+    const store = await fresh()
+    const price = (country: string, micros: number) => ({ channel: 'sms', country, micros })
+    const range = (cidr: string) => ({ class: 'tor', cidr })
+    await apply(store, {
+      prices: [price('GB', 1), price('DE', 2), price('*', 3)],
+      ip_lists: ['11.0.0.0/8', '11.0.0.1'].map(range),
+    })
+    await apply(store, {
+      prices: [price('DE', 5), price('FR', 4), price('*', 3)],
+      ip_lists: ['11.0.0.5', '11.0.0.1'].map(range),
+    })
+    const { prices } = await everything(store)
+    expect(prices.map(({ _id, micros }) => [_id, micros])).to.deep.equal([
+      ['sms:*', 3],
+      ['sms:DE', 5],
+      ['sms:FR', 4],
+    ])
+    const asked = ['11.0.0.1', '11.0.0.2', '11.0.0.5']
+    expect(await classesIn(store, asked)).to.deep.equal(['tor', null, 'tor'])
+    await apply(store, { prices: [], ip_lists: [] })
+    expect(await everything(store)).to.deep.include({ prices: [], ip_lists: [], ip_chunks: [] })
+  })
+
+  it('takes long address lists', async () => {
+    const store = await fresh()
+    const lists = (from: number, to: number) => ({
+      ip_lists: Array.from({ length: to - from }, (_, at) => ({
+        class: 'tor',
+        cidr: `11.9.${(from + at) >> 7}.${((from + at) & 127) * 2}`,
+      })),
+    })
+    await apply(store, lists(0, 1_100))
+    await apply(store, lists(550, 1_650))
+    expect((await everything(store)).ip_lists.map(({ counts }) => counts?.ranges)).to.deep.equal([1_100])
+    const [was, is] = [lists(0, 550), lists(550, 1_650)].map(({ ip_lists }) => ip_lists.map(({ cidr }) => cidr))
+    expect(new Set(await classesIn(store, was ?? []))).to.deep.equal(new Set([null]))
+    expect(new Set(await classesIn(store, is ?? []))).to.deep.equal(new Set(['tor']))
+  })
+
+  it('signs with the webhook secret of the file, and lets receivers follow for a day', async () => {
+    const store = await fresh()
+    const url = 'https://shop.example/hooks'
+    const secrets = async () =>
+      (await tenancy({ store, keyring }).webhook('app_shop'))?.secrets.map(one => [one.secret, one.state])
+    await apply(store, withApp({ webhook: { url, secret: 'secret-one' } }))
+    await store.docs('webhooks').modify({ _id: 'app_shop' }, { $set: { status: 'paused' } })
+
+    await apply(store, withApp({ webhook: { url, secret: 'secret-two' } }))
+    expect(await secrets()).to.deep.equal([
+      ['secret-two', 'current'],
+      ['secret-one', 'old'],
+    ])
+    const [endpoint] = (await everything(store)).webhooks
+    expect(endpoint?.status).to.equal('paused')
+    expect(endpoint?.secrets[1]?.expires_at).to.equal(clock.now() + 86_400_000)
+
+    await apply(store, withApp({ webhook: { url: 'https://other.example/' } }))
+    expect((await secrets())?.[0]).to.deep.equal(['secret-two', 'current'])
+    expect((await everything(store)).webhooks[0]?.url).to.equal('https://other.example/')
+
+    await apply(store, withApp({ webhook: { url, secret: 'secret-one' } }))
+    expect(await secrets()).to.deep.equal([
+      ['secret-one', 'current'],
+      ['secret-two', 'old'],
+    ])
+  })
+})

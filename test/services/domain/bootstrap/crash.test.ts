@@ -1,0 +1,212 @@
+import { expect } from 'chai'
+import { Unavailable } from '../../../../infra/unavailable.ts'
+import type { ApplyTo } from '../../../../services/domain/bootstrap/apply.ts'
+import { applyBootstrap, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
+import { createDemo } from '../../../../services/domain/bootstrap/demo.ts'
+import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { hashApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
+import { tenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { fullFile } from '../../../support/bootstrap.ts'
+import { testClock } from '../../../support/clock.ts'
+import { meaningOf } from '../../../support/ip-lists.ts'
+import { eachStore } from '../../../support/stores.ts'
+import { clear, everything, testKeyring, watched } from '../../../support/tenancy.ts'
+
+const keyring = testKeyring()
+const clock = testClock()
+
+const apply = (store: CountersignStore, file: unknown) =>
+  applyBootstrap(readBootstrap(JSON.stringify(file)), { store, keyring, clock })
+
+/** An earlier file, so that a later one has every kind of change to make. */
+const earlierFile = () => ({
+  companies: [
+    {
+      id: 'cmp_acme',
+      name: 'Before',
+      balance: 5_000_000,
+      apps: [
+        {
+          id: 'app_shop',
+          settings: { locale: 'de' },
+          keys: [{ id: 'key_a', key: 'sk_test_0123456789' }],
+          webhook: { url: 'https://before.example/', secret: 'whsec_before-before' },
+          providers: [
+            { name: 'gone', channel: 'sms', type: 'sandbox' },
+            { name: 'backup', channel: 'sms', type: 'sandbox' },
+          ],
+        },
+      ],
+    },
+  ],
+  prices: [
+    { channel: 'sms', country: 'GB', micros: 1 },
+    { channel: 'email', country: '*', micros: 2 },
+  ],
+  ip_lists: [
+    { class: 'vpn', cidr: '11.0.0.0/8' },
+    { class: 'abusive', cidr: '12.0.0.0/8' },
+  ],
+})
+
+/** All that counts about what is stored: secrets opened, and without what is made at random or tells how often it was written. */
+async function meaning(store: CountersignStore) {
+  const { keys, webhooks, providers, ip_chunks: _, ...plain } = await everything(store)
+  const reader = tenancy({ store, keyring })
+  return {
+    ...plain,
+    ip_lists: await meaningOf(store),
+    companies: plain.companies.map(({ rev: _, ...company }) => company),
+    apps: plain.apps.map(({ rev: _, ...app }) => app),
+    keys: keys.map(({ hash, ...key }) => (key._id === 'key_made' ? key : { ...key, hash })),
+    providers: await Promise.all(
+      [...new Set(providers.map(({ app_id }) => app_id))].map(async id => (await reader.setups(id)).providers),
+    ),
+    webhooks: await Promise.all(
+      webhooks.map(async ({ _id }) => {
+        const endpoint = await reader.webhook(_id)
+        const secrets = endpoint?.secrets.map(({ id: _, secret, ...one }) => ({
+          ...one,
+          secret: _id === 'app_other' ? 'made' : secret,
+        }))
+        return { ...endpoint, secrets }
+      }),
+    ),
+  }
+}
+
+class Crash extends Error {}
+
+eachStore('a bootstrap that is cut short', fresh => {
+  it('is finished by the next start, whichever write it died after', async () => {
+    const store = await fresh()
+    await apply(store, earlierFile())
+    let writes = 0
+    await apply(watched(store, { after: () => (writes += 1) }), fullFile())
+    const wanted = await meaning(store)
+    expect(writes).to.be.at.least(15)
+
+    for (let nth = 1; nth <= writes; nth += 1) {
+      await clear(store)
+      await apply(store, earlierFile())
+      let count = 0
+      const crash = () => {
+        count += 1
+        if (count === nth) throw new Crash()
+      }
+      const died = await apply(watched(store, { after: crash }), fullFile()).catch((error: unknown) => error)
+      expect(died).to.be.instanceOf(Crash)
+      await apply(store, fullFile())
+      expect(await meaning(store), `write ${nth}`).to.deep.equal(wanted)
+    }
+  })
+
+  it('has not made a key that nobody was told of, unless it died at the very end', async () => {
+    const store = await fresh()
+    const calls: string[] = []
+    await apply(watched(store, { before: call => calls.push(call) }), fullFile())
+    expect(calls.at(-1)).to.equal('keys.insert')
+    expect(calls.filter(call => call === 'keys.insert')).to.have.lengthOf(1)
+  })
+})
+
+eachStore('a bootstrap that is tried again because an answer of the store was lost', fresh => {
+  /** Tries until it comes through; the answer to the nth write is lost. */
+  async function trying<T>(nth: number, attempt: (to: ApplyTo) => Promise<T>, store: CountersignStore): Promise<T> {
+    let writes = 0
+    const losing = watched(store, {
+      after() {
+        writes += 1
+        if (writes === nth) throw new Unavailable('the answer was lost')
+      },
+    })
+    const to = { store: losing, keyring, clock, made: new Map<string, string>() }
+    return attempt(to).catch(error => {
+      if (error instanceof Unavailable) return attempt(to)
+      throw error
+    })
+  }
+
+  it('still tells every key and secret it made, and only what is stored', async () => {
+    const store = await fresh()
+    let writes = 0
+    await apply(watched(store, { after: () => (writes += 1) }), fullFile())
+    for (let nth = 1; nth <= writes; nth += 1) {
+      await clear(store)
+      const file = readBootstrap(JSON.stringify(fullFile()))
+      const { minted, mintedSecrets } = await trying(nth, to => applyBootstrap(file, to), store)
+      expect(minted.map(({ id }) => id)).to.deep.equal(['key_made'])
+      const [key] = await store.docs('keys').find({ hash: hashApiKey(minted[0]?.key ?? '') }, { sort: {}, limit: 1 })
+      expect(key?._id, `write ${nth}`).to.equal('key_made')
+      const endpoint = await tenancy({ store, keyring }).webhook('app_other')
+      expect(mintedSecrets, `write ${nth}`).to.deep.equal([
+        { app_id: 'app_other', secret: endpoint?.secrets[0]?.secret },
+      ])
+    }
+  })
+
+  it('still shows the demo keys', async () => {
+    for (let nth = 1; nth <= 3; nth += 1) {
+      const demo = await trying(nth, createDemo, await fresh())
+      expect(demo?.server, `write ${nth}`).to.match(/^sk_test_/)
+    }
+  })
+})
+
+eachStore('a demo', fresh => {
+  it('that was cut short before its keys is finished by the next start', async () => {
+    for (const last of ['companies.insert', 'apps.insert']) {
+      const store = await fresh()
+      const crash = (call: string) => {
+        if (call === last) throw new Crash()
+      }
+      const died = await createDemo({ store: watched(store, { after: crash }), keyring, clock }).catch(error => error)
+      expect(died).to.be.instanceOf(Crash)
+      expect((await createDemo({ store, keyring, clock }))?.server, last).to.match(/^sk_test_/)
+    }
+  })
+
+  it('is made once, and not beside a company of anybody’s own', async () => {
+    const store = await fresh()
+    await createDemo({ store, keyring, clock })
+    const before = await everything(store)
+    expect(await createDemo({ store, keyring, clock })).to.equal(null)
+    expect(await everything(store)).to.deep.equal(before)
+
+    const taken = await fresh()
+    await apply(taken, { companies: [{ id: 'cmp_own' }] })
+    expect(await createDemo({ store: taken, keyring, clock })).to.equal(null)
+    expect((await everything(taken)).apps).to.deep.equal([])
+  })
+})
+
+eachStore('several processes that apply the same file at once', fresh => {
+  for (const [what, before] of [
+    ['to an empty store', {}],
+    ['over an earlier file', earlierFile()],
+  ] as const) {
+    it(`come to the same as one, ${what}`, async () => {
+      const clean = await fresh()
+      await apply(clean, before)
+      await apply(clean, fullFile())
+
+      const store = await fresh()
+      await apply(store, before)
+      const results = await Promise.all(Array.from({ length: 5 }, () => apply(store, fullFile())))
+      expect(await meaning(store)).to.deep.equal(await meaning(clean))
+
+      const minted = results.flatMap(result => result.minted)
+      expect(
+        minted.map(({ id }) => id),
+        'told by one of them only',
+      ).to.deep.equal(['key_made'])
+      const secrets = results.flatMap(result => result.mintedSecrets)
+      expect(secrets.map(({ app_id }) => app_id)).to.deep.equal(['app_other'])
+      const endpoint = await tenancy({ store, keyring }).webhook('app_other')
+      expect(
+        endpoint?.secrets.map(({ secret }) => secret),
+        'the one that was told',
+      ).to.deep.equal([secrets[0]?.secret])
+    })
+  }
+})

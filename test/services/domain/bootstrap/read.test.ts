@@ -1,0 +1,252 @@
+import { expect } from 'chai'
+import { BootstrapProblems, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
+import type { Problem } from '../../../../services/domain/tenancy/problems.ts'
+import { fullFile } from '../../../support/bootstrap.ts'
+
+const read = (file: unknown) => readBootstrap(JSON.stringify(file))
+
+const problemsOf = (text: string): readonly Problem[] => {
+  try {
+    readBootstrap(text)
+    return []
+  } catch (problems) {
+    if (problems instanceof BootstrapProblems) return problems.problems
+    throw problems
+  }
+}
+const faults = (file: unknown): string[] => problemsOf(JSON.stringify(file)).map(problem => problem.path)
+
+/** One company with one app that has these members. */
+const withApp = (app: object) => ({ companies: [{ id: 'cmp_a', apps: [{ id: 'app_a', ...app }] }] })
+const withKey = (key: object) => withApp({ keys: [{ id: 'key_a', ...key }] })
+const withProvider = (...providers: object[]) => withApp({ providers })
+const TWILIO = { name: 'main', type: 'twilio', config: { account_sid: 'AC1', auth_token: 't', from: 'Acme' } }
+
+describe('reading the bootstrap file', () => {
+  it('completes what is left out', () => {
+    const { companies, prices, ip_lists } = read(fullFile())
+    expect(companies[0]).to.deep.include({ id: 'cmp_acme', name: 'Acme', balance: 5_000_000 })
+    expect(companies[1]).to.deep.include({ id: 'cmp_other', name: null, balance: 0 })
+    expect(companies[0]?.apps[0]?.keys).to.deep.equal([
+      { id: 'key_a', kind: 'server', mode: 'test', key: 'sk_test_0123456789' },
+      { id: 'key_b', kind: 'publishable', mode: 'live', key: 'pk_live_0123456789' },
+      { id: 'key_made', kind: 'server', mode: 'live', key: null },
+    ])
+    expect(companies[0]?.apps[0]?.providers?.map(({ name, channel }) => [name, channel])).to.deep.equal([
+      ['twilio-main', 'sms'],
+      ['mail', 'email'],
+      ['backup', 'sms'],
+    ])
+    expect(companies[0]?.apps[1]).to.deep.equal({
+      ...{ id: 'app_blog', name: null, settings: null, keys: [], webhook: null, providers: null },
+    })
+    expect(prices?.map(price => price._id)).to.deep.equal(['sms:GB', 'sms:*'])
+    expect(ip_lists).to.deep.equal([
+      { _id: 'abusive:45.95.147.0/24', class: 'abusive', cidr: '45.95.147.0/24' },
+      { _id: 'tor:2001:db8::1/128', class: 'tor', cidr: '2001:db8::1/128' },
+    ])
+  })
+
+  it('keeps settings and configs as they were written', () => {
+    const [app] = read(fullFile()).companies[0]?.apps ?? []
+    expect(app?.settings).to.deep.equal({
+      code: { length: 8 },
+      routing: { countries: { BR: ['whatsapp', 'sms'] } },
+    })
+    expect(app?.providers?.[1]?.config).to.deep.equal({ host: 'mail.example.com', from: 'no-reply@example.com' })
+  })
+
+  it('takes a file that says nothing', () => {
+    expect(read({})).to.deep.equal({ companies: [], prices: null, ip_lists: null })
+    expect(read({ companies: [{ id: 'cmp_A1' }], prices: [], ip_lists: [] })).to.deep.equal({
+      companies: [{ id: 'cmp_A1', name: null, balance: 0, apps: [] }],
+      prices: [],
+      ip_lists: [],
+    })
+  })
+
+  it('points at broken JSON by line and column', () => {
+    expect(problemsOf('{\n  "companies": [,]\n}')).to.deep.equal([
+      { path: '', message: 'not JSON: unexpected "," at line 2, column 17' },
+    ])
+  })
+
+  it('names every problem by its path in the JSON', () => {
+    const file = {
+      companies: [
+        {
+          id: 'company_a',
+          balance: -1,
+          apps: [
+            { id: 'app_a', keys: [{ id: 'key_1', kind: 'servant', mode: 'test' }], colour: 1 },
+            { id: 'app_a', settings: { code: { length: 3 }, limits: { recipient: [{ max: 0, seconds: 1 }] } } },
+            { settings: null, webhook: { url: 'shop.example' }, providers: [{ ...TWILIO, config: { from: 'Acme' } }] },
+          ],
+        },
+      ],
+      prices: [{ channel: 'sms', country: 'UK', micros: 0.5 }],
+      ip_lists: [{ class: 'evil', cidr: '45.95.147.0/33' }],
+      users: [],
+    }
+    expect(faults(file)).to.have.members([
+      'companies.0.id',
+      'companies.0.balance',
+      'companies.0.apps.0.keys.0.kind',
+      'companies.0.apps.0.colour',
+      'companies.0.apps.1.id',
+      'companies.0.apps.1.settings.code.length',
+      'companies.0.apps.1.settings.limits.recipient.0.max',
+      'companies.0.apps.2.id',
+      'companies.0.apps.2.settings',
+      'companies.0.apps.2.webhook.url',
+      'companies.0.apps.2.providers.0.config.account_sid',
+      'companies.0.apps.2.providers.0.config.auth_token',
+      'prices.0.country',
+      'prices.0.micros',
+      'ip_lists.0.class',
+      'ip_lists.0.cidr',
+      'users',
+    ])
+  })
+
+  it('says it all in its message, one line each', () => {
+    expect(() => read(withApp({ settings: { code: { length: 9 } }, keys: 5 }))).to.throw(
+      BootstrapProblems,
+      'companies.0.apps.0.settings.code.length: Too big: expected number to be <=8\ncompanies.0.apps.0.keys: ',
+    )
+  })
+
+  it('refuses what is no object at all', () => {
+    for (const file of [null, [], 'x', 5]) expect(faults(file)).to.deep.equal([''])
+  })
+
+  it('refuses a hidden member', () => {
+    expect(problemsOf('{"companies":[{"id":"cmp_a","__proto__":{"name":"x"}}]}').map(({ path }) => path)).to.deep.equal(
+      ['companies.0.__proto__'],
+    )
+  })
+
+  describe('ids', () => {
+    it('are a prefix, letters and digits', () => {
+      const ids = (company: string, app: string, key: string) => ({
+        companies: [{ id: company, apps: [{ id: app, keys: [{ id: key, key: 'sk_test_12345678' }] }] }],
+      })
+      expect(faults(ids('cmp_Demo1', 'app_01jh', 'key_a'))).to.deep.equal([])
+      for (const bad of ['demo', '', '_', 'xyz_a', 'cmp_', 'app_', 'key_', 'cmp_a-b', 'app_a b', 'key_é', 'app_a:b']) {
+        expect(faults(ids(bad, bad, bad)), bad).to.have.length.at.least(2)
+      }
+    })
+
+    it('are there once in the whole file, and the second one is named', () => {
+      const file = {
+        companies: [
+          { id: 'cmp_a', apps: [{ id: 'app_a', keys: [{ id: 'key_a', key: 'sk_test_11111111' }] }] },
+          {
+            id: 'cmp_a',
+            apps: [{ id: 'app_b', keys: [{ id: 'key_a', key: 'sk_test_22222222' }] }, { id: 'app_a' }],
+          },
+        ],
+      }
+      expect(problemsOf(JSON.stringify(file))).to.deep.equal([
+        { path: 'companies.1.id', message: 'is the same as companies.0.id' },
+        { path: 'companies.1.apps.1.id', message: 'is the same as companies.0.apps.0.id' },
+        { path: 'companies.1.apps.0.keys.0.id', message: 'is the same as companies.0.apps.0.keys.0.id' },
+      ])
+    })
+  })
+
+  describe('keys', () => {
+    it('have one value each, which the complaint does not repeat', () => {
+      const key = 'sk_test_swordfish'
+      const file = {
+        companies: [
+          { id: 'cmp_a', apps: ['app_a', 'app_b'].map((id, at) => ({ id, keys: [{ id: `key_${at}`, key }] })) },
+        ],
+      }
+      expect(problemsOf(JSON.stringify(file))).to.deep.equal([
+        { path: 'companies.0.apps.1.keys.0.key', message: 'is the same as companies.0.apps.0.keys.0.key' },
+      ])
+    })
+
+    it('are of the kind and mode their prefix says, if it says any', () => {
+      const kinds = ['sk_live_12345678', 'sk_test_12345678', 'pk_live_12345678', 'pk_test_12345678'].map(key => {
+        const [made] = read(withKey({ key })).companies[0]?.apps[0]?.keys ?? []
+        return `${made?.kind} ${made?.mode}`
+      })
+      expect(kinds).to.deep.equal(['server live', 'server test', 'publishable live', 'publishable test'])
+      expect(faults(withKey({ key: 'our-own-key', kind: 'server', mode: 'live' }))).to.deep.equal([])
+    })
+
+    const KEY = 'companies.0.apps.0.keys.0'
+
+    it('need kind and mode where no prefix says', () => {
+      expect(faults(withKey({}))).to.deep.equal([`${KEY}.kind`, `${KEY}.mode`])
+      expect(faults(withKey({ key: 'our-own-key', kind: 'server' }))).to.deep.equal([`${KEY}.mode`])
+    })
+
+    it('do not contradict their prefix', () => {
+      expect(faults(withKey({ key: 'sk_test_12345678', kind: 'publishable' }))).to.deep.equal([`${KEY}.kind`])
+      expect(faults(withKey({ key: 'sk_test_12345678', kind: 'server', mode: 'live' }))).to.deep.equal([`${KEY}.mode`])
+    })
+
+    it('are 8 to 200 visible ASCII characters', () => {
+      const nature = { kind: 'server', mode: 'test' }
+      for (const key of ['12345678', 'x'.repeat(200), '!"#$%&~?']) {
+        expect(faults(withKey({ key, ...nature })), key).to.deep.equal([])
+      }
+      for (const key of ['1234567', 'x'.repeat(201), 'with space', 'sk_test_…12345', 'tab\t12345', 12345678, null]) {
+        expect(faults(withKey({ key, ...nature })), String(key)).to.deep.equal([`${KEY}.key`])
+      }
+    })
+  })
+
+  describe('providers', () => {
+    const PROVIDER = 'companies.0.apps.0.providers'
+
+    it('have one name each within an app', () => {
+      expect(faults(withProvider(TWILIO, { ...TWILIO, name: 'other' }, TWILIO))).to.deep.equal([`${PROVIDER}.2.name`])
+      const apps = ['app_a', 'app_b'].map(id => ({ id, providers: [TWILIO] }))
+      expect(faults({ companies: [{ id: 'cmp_a', apps }] })).to.deep.equal([])
+    })
+
+    it('serve a channel of their type', () => {
+      expect(faults(withProvider({ ...TWILIO, channel: 'sms' }))).to.deep.equal([])
+      expect(faults(withProvider({ ...TWILIO, channel: 'email' }))).to.deep.equal([`${PROVIDER}.0.channel`])
+      expect(faults(withProvider({ ...TWILIO, channel: 'fax' }))).to.include(`${PROVIDER}.0.channel`)
+      for (const channel of ['sms', 'whatsapp', 'telegram', 'email']) {
+        expect(faults(withProvider({ name: 'box', type: 'sandbox', channel }))).to.deep.equal([])
+      }
+    })
+
+    it('name the channel where the type serves several', () => {
+      expect(faults(withProvider({ name: 'box', type: 'sandbox' }))).to.deep.equal([`${PROVIDER}.0.channel`])
+    })
+
+    it('have a known type, a good name and a whole config', () => {
+      expect(faults(withProvider({ name: 'Main', type: 'pigeon', channel: 'sms', config: {} }))).to.deep.equal([
+        `${PROVIDER}.0.name`,
+        `${PROVIDER}.0.type`,
+      ])
+      expect(faults(withProvider({ name: 'main', type: 'twilio' }))).to.have.members([
+        `${PROVIDER}.0.config.account_sid`,
+        `${PROVIDER}.0.config.auth_token`,
+        `${PROVIDER}.0.config.from`,
+      ])
+      expect(faults(withProvider({ ...TWILIO, config: null }))).to.deep.equal([`${PROVIDER}.0.config`])
+    })
+  })
+
+  it('wants a webhook secret worth the name', () => {
+    const url = 'https://shop.example/'
+    expect(faults(withApp({ webhook: { url, secret: 'of our own making' } }))).to.deep.equal([])
+    expect(faults(withApp({ webhook: { url, secret: 'short' } }))).to.deep.equal(['companies.0.apps.0.webhook.secret'])
+    expect(faults(withApp({ webhook: { secret: 'whsec_12345678' } }))).to.deep.equal(['companies.0.apps.0.webhook.url'])
+  })
+
+  it('takes one price for a channel and country', () => {
+    const price = (channel: string, country: string) => ({ channel, country, micros: 1 })
+    expect(
+      faults({ prices: [price('sms', 'GB'), price('email', 'GB'), price('sms', '*'), price('sms', 'GB')] }),
+    ).to.deep.equal(['prices.3.country'])
+  })
+})

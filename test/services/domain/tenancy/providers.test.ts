@@ -1,0 +1,200 @@
+import { expect } from 'chai'
+import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
+import {
+  channelsOf,
+  PROVIDER_NAME,
+  PROVIDER_TYPES,
+  type ProviderType,
+  parseProviderConfig,
+  resolveProvider,
+  SECRETS,
+  shownConfig,
+} from '../../../../services/domain/tenancy/providers.ts'
+
+const LEAST: Record<ProviderType, Record<string, unknown>> = {
+  twilio: { account_sid: 'AC1', auth_token: 'tw-secret', from: '+15550001111' },
+  vonage: { application_id: 'a1', private_key: '-----BEGIN PRIVATE KEY-----\nMII\n', from: 'Acme' },
+  http: { url: 'https://gateway.example/send' },
+  whatsapp_cloud: { phone_number_id: '1', access_token: 'wa-secret' },
+  telegram_gateway: { token: 'tg-secret' },
+  smtp: { host: 'mail.example.com', from: 'no-reply@example.com' },
+  sandbox: {},
+}
+
+const faults = (type: ProviderType, config: unknown): string[] => {
+  const parsed = parseProviderConfig(type, config)
+  return parsed.ok ? [] : parsed.problems.map(problem => problem.path)
+}
+
+describe('provider configs', () => {
+  for (const type of PROVIDER_TYPES) {
+    describe(type, () => {
+      it('parses with the least it needs, to what parses to itself', () => {
+        const parsed = parseProviderConfig(type, LEAST[type])
+        expect(parsed).to.deep.include({ ok: true })
+        if (parsed.ok) expect(parseProviderConfig(type, parsed.value)).to.deep.equal(parsed)
+      })
+
+      it('needs each of those', () => {
+        for (const name of Object.keys(LEAST[type])) {
+          const { [name]: _left, ...rest } = LEAST[type]
+          expect(faults(type, rest)).to.deep.equal([name])
+        }
+      })
+
+      it('refuses unknown members, and what is no object', () => {
+        expect(faults(type, { ...LEAST[type], form: 'x' })).to.deep.equal(['form'])
+        for (const config of [null, [], 'x']) expect(faults(type, config)).to.deep.equal([''])
+      })
+    })
+  }
+
+  it("know the vendors' public addresses", () => {
+    expect(resolveProvider('twilio', LEAST.twilio).config).to.include({ base_url: 'https://api.twilio.com' })
+    expect(resolveProvider('vonage', LEAST.vonage).config).to.include({ base_url: 'https://api.nexmo.com' })
+    expect(resolveProvider('whatsapp_cloud', LEAST.whatsapp_cloud).config).to.include({
+      base_url: 'https://graph.facebook.com',
+      template: null,
+      template_language: null,
+    })
+    expect(resolveProvider('telegram_gateway', LEAST.telegram_gateway).config).to.deep.equal({
+      token: 'tg-secret',
+      base_url: 'https://gatewayapi.telegram.org',
+    })
+  })
+
+  it('take another address, whose trailing slash means nothing', () => {
+    const config = { ...LEAST.telegram_gateway, base_url: 'http://127.0.0.1:9000/gateway/' }
+    expect(resolveProvider('telegram_gateway', config).config).to.include({ base_url: 'http://127.0.0.1:9000/gateway' })
+    for (const base_url of [
+      'api.example.com',
+      'ftp://a.b',
+      'https://u:p@a.b',
+      'https://a.b/?x=1',
+      'https://a.b/#x',
+      'https:a.b',
+      ' https://a.b',
+      '',
+    ]) {
+      expect(faults('telegram_gateway', { token: 't', base_url }), base_url).to.deep.equal(['base_url'])
+    }
+  })
+
+  it('let Twilio send from a number or through a messaging service', () => {
+    expect(faults('twilio', { account_sid: 'AC1', auth_token: 't', messaging_service_sid: 'MG1' })).to.deep.equal([])
+    expect(faults('twilio', { auth_token: '' })).to.have.members(['account_sid', 'auth_token', 'from'])
+  })
+
+  it('give HTTP a method and a body that carries the message', () => {
+    expect(resolveProvider('http', LEAST.http).config).to.deep.equal({
+      url: 'https://gateway.example/send',
+      method: 'POST',
+      headers: {},
+      body: { recipient: '{{recipient}}', text: '{{text}}', delivery_id: '{{delivery_id}}' },
+      secret: null,
+    })
+    expect(
+      faults('http', { ...LEAST.http, headers: { 'x y': '1', authorization: 'a\r\nb: c', ok: '1' } }),
+    ).to.deep.equal(['headers.x y', 'headers.authorization'])
+    expect(faults('http', { ...LEAST.http, method: 'GET' })).to.deep.equal(['method'])
+    expect(faults('http', { ...LEAST.http, body: [{ to: ['{{recipient}}', 1, null, true] }] })).to.deep.equal([])
+  })
+
+  it('choose the SMTP port by `secure`', () => {
+    expect(resolveProvider('smtp', LEAST.smtp).config).to.include({ port: 587, secure: false, user: null, dkim: null })
+    expect(resolveProvider('smtp', { ...LEAST.smtp, secure: true }).config).to.include({ port: 465 })
+    expect(resolveProvider('smtp', { ...LEAST.smtp, secure: true, port: 2525 }).config).to.include({ port: 2525 })
+  })
+
+  it('check an SMTP login, sender and DKIM key', () => {
+    const dkim = { domain: 'example.com', selector: 's1', private_key: 'PEM' }
+    expect(
+      faults('smtp', { ...LEAST.smtp, from: 'Acme Login <no-reply@example.com>', user: 'u', pass: 'p', dkim }),
+    ).to.deep.equal([])
+    expect(faults('smtp', { ...LEAST.smtp, user: 'u' })).to.deep.equal(['pass'])
+    expect(faults('smtp', { ...LEAST.smtp, dkim: { ...dkim, selector: '' } })).to.deep.equal(['dkim.selector'])
+    for (const from of ['nobody', 'a@b <x>', 'a@b\nBcc: c@d', '']) {
+      expect(faults('smtp', { ...LEAST.smtp, from }), from).to.include('from')
+    }
+  })
+
+  it('are read past members a later release wrote', () => {
+    const { config } = resolveProvider('telegram_gateway', { token: 't', shard: 2 })
+    expect(config).to.deep.equal({ token: 't', base_url: 'https://gatewayapi.telegram.org' })
+  })
+
+  it('belong to their channels', () => {
+    expect(channelsOf('twilio')).to.deep.equal(['sms'])
+    expect(channelsOf('smtp')).to.deep.equal(['email'])
+    expect(channelsOf('http')).to.have.members(['sms', 'whatsapp', 'telegram', 'email'])
+    expect(channelsOf('sandbox')).to.have.members(['sms', 'whatsapp', 'telegram', 'email'])
+  })
+})
+
+describe('provider names', () => {
+  it('fit into a path', () => {
+    for (const name of ['twilio-main', '2nd_try', 'a', `a${'b'.repeat(62)}`]) expect(name).to.match(PROVIDER_NAME)
+    for (const name of ['', '-a', '_a', 'Twilio', 'a b', 'a/b', 'a:b', `a${'b'.repeat(63)}`, 'a\n']) {
+      expect(name).to.not.match(PROVIDER_NAME)
+    }
+  })
+})
+
+describe('a config shown to people', () => {
+  const SECRET = 'swordfish-'
+
+  /** Puts a recognisable secret at each secret path. */
+  const full: Record<ProviderType, unknown> = {
+    twilio: { ...LEAST.twilio, auth_token: `${SECRET}1` },
+    vonage: { ...LEAST.vonage, private_key: `${SECRET}1`, signature_secret: `${SECRET}2` },
+    http: {
+      url: `https://gateway.example/send?key=${SECRET}1`,
+      headers: { authorization: `Bearer ${SECRET}2` },
+      body: { to: '+{{recipient}}', auth: { keys: [`${SECRET}3`, `k=${SECRET}5&to={{recipient}}`] }, flash: false },
+      secret: `${SECRET}4`,
+    },
+    whatsapp_cloud: {
+      phone_number_id: '1',
+      access_token: `${SECRET}1`,
+      app_secret: `${SECRET}2`,
+      verify_token: `${SECRET}3`,
+    },
+    telegram_gateway: { token: `${SECRET}1` },
+    smtp: {
+      ...LEAST.smtp,
+      user: 'mailer',
+      pass: `${SECRET}1`,
+      dkim: { domain: 'a.b', selector: 's', private_key: `${SECRET}2` },
+    },
+    sandbox: {},
+  }
+
+  for (const type of PROVIDER_TYPES) {
+    it(`holds no secret of ${type}, but a fingerprint of each`, () => {
+      const text = JSON.stringify(shownConfig(type, full[type]))
+      expect(text).to.not.include(SECRET)
+      const hidden = JSON.stringify(full[type]).split(SECRET).length - 1
+      expect(text.split('sha256:').length - 1).to.equal(hidden)
+      expect(hidden).to.be.at.least(SECRETS[type].length)
+    })
+  }
+
+  it('shows the rest as it is', () => {
+    expect(shownConfig('http', full.http)).to.deep.equal({
+      url: `https://gateway.example/send?${fingerprint(`key=${SECRET}1`)}`,
+      headers: { authorization: fingerprint(`Bearer ${SECRET}2`) },
+      body: {
+        to: '+{{recipient}}',
+        auth: { keys: [fingerprint(`${SECRET}3`), fingerprint(`k=${SECRET}5&to={{recipient}}`)] },
+        flash: false,
+      },
+      secret: fingerprint(`${SECRET}4`),
+    })
+    expect(shownConfig('twilio', { ...LEAST.twilio, from: null })).to.deep.include({ account_sid: 'AC1', from: null })
+  })
+
+  it('tells equal secrets from different ones', () => {
+    expect(fingerprint('a')).to.equal('sha256:ca978112')
+    expect(fingerprint('b')).to.not.equal(fingerprint('a'))
+  })
+})

@@ -1,0 +1,254 @@
+import { expect } from 'chai'
+import { type GivenSettings, parseSettings, resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
+
+const DEFAULTS = {
+  locale: 'en',
+  code: { length: 6, ttl_seconds: 600 },
+  verify_attempts: 5,
+  send_attempts: 5,
+  resend_cooldown_seconds: [30, 60, 120],
+  token_ttl_seconds: 600,
+  idempotency_ttl_seconds: 86400,
+  limits: {
+    recipient: [
+      { max: 5, seconds: 600 },
+      { max: 20, seconds: 86400 },
+    ],
+    recipient_messages: [{ max: 50, seconds: 86400 }],
+    client_ip: [
+      { max: 20, seconds: 600 },
+      { max: 100, seconds: 86400 },
+    ],
+    app: [{ max: 6000, seconds: 60 }],
+    app_without_client_ip: [{ max: 60, seconds: 60 }],
+    client_ip_reputation_factor: 0.2,
+    recipient_verify: [{ max: 20, seconds: 3600 }],
+  },
+  routing: { default: ['sms', 'whatsapp', 'telegram', 'email'], countries: {} },
+  channels: {
+    sms: { enabled: true, domain: null, android_hash: null },
+    email: { enabled: true },
+    telegram: { enabled: true },
+    whatsapp: { enabled: true, mode: 'template', business_number: null },
+  },
+  blocked_countries: [],
+  allowed_countries: null,
+  spend_caps: {},
+  fraud_guard: { mode: 'record', action: 'refuse' },
+  auto_fallback: false,
+  publishable_send: false,
+  allowed_origins: [],
+  retention_days: 30,
+}
+
+/** The paths of the problems; empty when it parses. */
+const faults = (input: unknown): string[] => {
+  const parsed = parseSettings(input)
+  return parsed.ok ? [] : parsed.problems.map(problem => problem.path)
+}
+
+describe('app settings', () => {
+  it('are the documented defaults where nothing was written', () => {
+    expect(parseSettings({})).to.deep.equal({ ok: true, settings: DEFAULTS })
+    expect(resolveSettings({})).to.deep.equal(DEFAULTS)
+  })
+
+  it('keep the defaults beside what was written, at every depth', () => {
+    const settings = resolveSettings({
+      code: { length: 8 },
+      limits: { app: [] },
+      channels: { sms: { enabled: false } },
+    })
+    expect(settings.code).to.deep.equal({ length: 8, ttl_seconds: 600 })
+    expect(settings.limits).to.deep.equal({ ...DEFAULTS.limits, app: [] })
+    expect(settings.channels).to.deep.equal({
+      ...DEFAULTS.channels,
+      sms: { enabled: false, domain: null, android_hash: null },
+    })
+  })
+
+  it('take their complete documented form as it is', () => {
+    const complete = structuredClone(DEFAULTS) as GivenSettings
+    complete.routing = { ...complete.routing, countries: { BR: ['whatsapp', 'sms'], XK: ['sms'] } }
+    complete.channels = { ...complete.channels, whatsapp: { business_number: '+15550001111', mode: 'link_code' } }
+    expect(faults(complete)).to.deep.equal([])
+  })
+
+  const ranges: [string, (value: unknown) => unknown, number, number][] = [
+    ['code.length', length => ({ code: { length } }), 4, 8],
+    ['code.ttl_seconds', ttl_seconds => ({ code: { ttl_seconds } }), 60, 3600],
+    ['verify_attempts', verify_attempts => ({ verify_attempts }), 1, 10],
+    ['send_attempts', send_attempts => ({ send_attempts }), 1, 20],
+    ['resend_cooldown_seconds.1', value => ({ resend_cooldown_seconds: [0, value] }), 0, 3600],
+    ['token_ttl_seconds', token_ttl_seconds => ({ token_ttl_seconds }), 1, 3600],
+    ['idempotency_ttl_seconds', idempotency_ttl_seconds => ({ idempotency_ttl_seconds }), 60, 604800],
+    ['limits.client_ip.0.seconds', seconds => ({ limits: { client_ip: [{ max: 1, seconds }] } }), 1, 604800],
+    ['limits.recipient.0.max', max => ({ limits: { recipient: [{ max, seconds: 1 }] } }), 1, Number.MAX_SAFE_INTEGER],
+    ['retention_days', retention_days => ({ retention_days }), 1, 3650],
+  ]
+  for (const [path, settings, least, most] of ranges) {
+    it(`take ${path} from ${least} to ${most}, whole numbers only`, () => {
+      for (const good of [least, most]) expect(faults(settings(good)), String(good)).to.deep.equal([])
+      for (const bad of [least - 1, most + 1, least + 0.5, String(least), null, Number.NaN]) {
+        expect(faults(settings(bad)), String(bad)).to.deep.equal([path])
+      }
+    })
+  }
+
+  it('take any factor from 0 to 1', () => {
+    for (const client_ip_reputation_factor of [0, 0.33, 1]) {
+      expect(faults({ limits: { client_ip_reputation_factor } })).to.deep.equal([])
+    }
+    for (const client_ip_reputation_factor of [-0.01, 1.01, '1']) {
+      expect(faults({ limits: { client_ip_reputation_factor } })).to.deep.equal(['limits.client_ip_reputation_factor'])
+    }
+  })
+
+  it('refuse a code that could be guessed in one of 2000 verifications', () => {
+    expect(faults({ code: { length: 4 }, verify_attempts: 5 })).to.deep.equal([])
+    expect(parseSettings({ code: { length: 4 }, verify_attempts: 6, retention_days: 0 })).to.deep.equal({
+      ok: false,
+      problems: [
+        { path: 'retention_days', message: 'Too small: expected number to be >=1' },
+        {
+          path: 'verify_attempts',
+          message: 'too many for so short a code: attempts ÷ 10^length must not exceed 1/2000',
+        },
+      ],
+    })
+  })
+
+  it('refuse unknown members by path, however deep, and whatever they are called', () => {
+    const written = JSON.parse(
+      '{"colour":1,"code":{"size":6},"limits":{"app":[{"max":1,"seconds":1,"burst":2}]},' +
+        '"routing":{"countries":{"__proto__":["sms"]}},"__proto__":{"locale":"de"}}',
+    )
+    expect(faults(written)).to.have.members([
+      'colour',
+      'code.size',
+      'limits.app.0.burst',
+      'routing.countries.__proto__',
+      '__proto__',
+    ])
+  })
+
+  it('list every problem at once', () => {
+    expect(faults({ locale: 'x', code: null, send_attempts: 21, allowed_origins: ['*'] })).to.have.members([
+      'locale',
+      'code',
+      'send_attempts',
+      'allowed_origins.0',
+    ])
+    for (const nothing of [null, 'settings', 5, [], undefined]) expect(faults(nothing)).to.deep.equal([''])
+  })
+
+  it('want at least one cooldown', () => {
+    expect(faults({ resend_cooldown_seconds: [] })).to.deep.equal(['resend_cooldown_seconds'])
+  })
+
+  it('name each channel once in an order', () => {
+    expect(faults({ routing: { default: ['sms', 'email', 'sms'], countries: { BR: ['sms', 'sms'] } } })).to.deep.equal([
+      'routing.default',
+      'routing.countries.BR',
+    ])
+    expect(faults({ routing: { default: ['pigeon'] } })).to.deep.equal(['routing.default.0'])
+  })
+
+  it('know countries by their ISO code, and Kosovo', () => {
+    expect(faults({ blocked_countries: ['KP', 'GG'], allowed_countries: ['XK', 'GB', 'TA'] })).to.deep.equal([])
+    for (const code of ['UK', 'EU', 'gb', 'GBR', 'ZZ', 'XX', '', '44', '*']) {
+      expect(faults({ blocked_countries: [code] }), code).to.deep.equal(['blocked_countries.0'])
+      expect(faults({ allowed_countries: ['GB', code] }), code).to.deep.equal(['allowed_countries.1'])
+      expect(faults({ routing: { countries: { [code]: ['sms'] } } }), code).to.deep.equal([`routing.countries.${code}`])
+    }
+  })
+
+  it('cap what is spent by country, whole micro-units, and for each other country', () => {
+    expect(faults({ spend_caps: { GB: 5_000_000, XK: 0, '*': 1 } })).to.deep.equal([])
+    for (const code of ['UK', 'gb', '', 'all']) expect(faults({ spend_caps: { [code]: 1 } })).to.have.length(1)
+    for (const micros of [-1, 0.5, '1', null])
+      expect(faults({ spend_caps: { GB: micros } })).to.deep.equal(['spend_caps.GB'])
+  })
+
+  it('record what the fraud guard would do unless told, and take no other word', () => {
+    expect(resolveSettings({ fraud_guard: { mode: 'on' } }).fraud_guard).to.deep.equal({ mode: 'on', action: 'refuse' })
+    expect(faults({ fraud_guard: { mode: 'loud', action: 'slow' } })).to.deep.equal([
+      'fraud_guard.mode',
+      'fraud_guard.action',
+    ])
+  })
+
+  it('take language tags, and resolve them to their canonical form', () => {
+    expect(resolveSettings({ locale: 'pt-br' }).locale).to.equal('pt-BR')
+    expect(resolveSettings({ locale: 'zh-hant-tw' }).locale).to.equal('zh-Hant-TW')
+    for (const locale of ['', 'en_US', 'e', 'english language', null]) {
+      expect(faults({ locale }), String(locale)).to.deep.equal(['locale'])
+    }
+  })
+
+  it('take a domain, a Retriever hash and a business number by their shape', () => {
+    const channels = (domain: unknown, android_hash: unknown, business_number: unknown) => ({
+      channels: { sms: { domain, android_hash }, whatsapp: { business_number } },
+    })
+    expect(faults(channels('login.example.co.uk', 'FA+9qCX9VSu', '+447911123456'))).to.deep.equal([])
+    expect(faults(channels(null, null, null))).to.deep.equal([])
+    for (const domain of [
+      'example',
+      'https://example.com',
+      'Example.com',
+      '-a.com',
+      'a..com',
+      'example.com ',
+      `${'a'.repeat(64)}.com`,
+    ]) {
+      expect(faults(channels(domain, null, null)), domain).to.deep.equal(['channels.sms.domain'])
+    }
+    for (const hash of ['FA+9qCX9VS', 'FA+9qCX9VSuu', 'FA-9qCX9VSu', '']) {
+      expect(faults(channels(null, hash, null)), hash).to.deep.equal(['channels.sms.android_hash'])
+    }
+    for (const number of ['447911123456', '+04479111234', '+44 7911 123456', '+123456', '']) {
+      expect(faults(channels(null, null, number)), number).to.deep.equal(['channels.whatsapp.business_number'])
+    }
+  })
+
+  it('take origins exactly as a browser sends them', () => {
+    const good = [
+      'https://example.com',
+      'https://a.example.com:8443',
+      'http://localhost:5173',
+      'http://127.0.0.1:3000',
+      'https://[2001:db8::1]',
+    ]
+    expect(faults({ allowed_origins: good })).to.deep.equal([])
+    const bad = [
+      'http://example.com',
+      'https://example.com/',
+      'https://Example.com',
+      'https://example.com:443',
+      'example.com',
+      '*',
+      'null',
+      'https://*.example.com/x',
+      'ftp://example.com',
+      'http://localhost.example.com',
+    ]
+    for (const origin of bad) expect(faults({ allowed_origins: [origin] }), origin).to.deep.equal(['allowed_origins.0'])
+  })
+
+  it('know three WhatsApp modes', () => {
+    for (const mode of ['template', 'link_code', 'link_inbound']) {
+      expect(faults({ channels: { whatsapp: { mode } } })).to.deep.equal([])
+    }
+    expect(faults({ channels: { whatsapp: { mode: 'link' } } })).to.deep.equal(['channels.whatsapp.mode'])
+  })
+
+  it('are read past members a later release wrote, but never past a bad value', () => {
+    const later = { verify_attempts: 3, texture: 'soft', code: { length: 7, alphabet: 'digits' } } as GivenSettings
+    expect(resolveSettings(later)).to.deep.equal({
+      ...DEFAULTS,
+      verify_attempts: 3,
+      code: { length: 7, ttl_seconds: 600 },
+    })
+    expect(() => resolveSettings({ verify_attempts: 11 })).to.throw()
+  })
+})

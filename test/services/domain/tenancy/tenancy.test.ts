@@ -1,0 +1,92 @@
+import { expect } from 'chai'
+import type { Channel } from '../../../../machines/channels.ts'
+import { applyBootstrap, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
+import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { hashApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
+import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
+import { tenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { fullFile } from '../../../support/bootstrap.ts'
+import { testClock } from '../../../support/clock.ts'
+import { eachStore } from '../../../support/stores.ts'
+import { testKeyring } from '../../../support/tenancy.ts'
+
+const keyring = testKeyring()
+
+eachStore('tenancy', fresh => {
+  let store: CountersignStore
+
+  beforeEach(async () => {
+    store = await fresh()
+    await applyBootstrap(readBootstrap(JSON.stringify(fullFile())), { store, keyring, clock: testClock() })
+  })
+
+  it('finds a key by its hash', async () => {
+    const { keyByHash } = tenancy({ store, keyring })
+    expect(await keyByHash(hashApiKey('pk_live_0123456789'))).to.deep.include({
+      ...{ _id: 'key_b', app_id: 'app_shop', company_id: 'cmp_acme', kind: 'publishable', mode: 'live' },
+    })
+    expect(await keyByHash(hashApiKey('pk_live_9876543210'))).to.equal(null)
+  })
+
+  it('reads an app with every setting', async () => {
+    const { app } = tenancy({ store, keyring })
+    expect(await app('app_shop')).to.deep.equal({
+      ...{ id: 'app_shop', company_id: 'cmp_acme', name: 'Shop' },
+      settings: resolveSettings({ code: { length: 8 }, routing: { countries: { BR: ['whatsapp', 'sms'] } } }),
+    })
+    expect(await app('app_none')).to.equal(null)
+  })
+
+  it('opens the providers of an app or of one of its channels, in order', async () => {
+    const { setups } = tenancy({ store, keyring })
+    const providers = async (app: string, channel?: Channel) => (await setups(app, channel)).providers
+    expect((await providers('app_shop')).map(({ name }) => name)).to.deep.equal(['twilio-main', 'mail', 'backup'])
+    expect(await providers('app_shop', 'email')).to.deep.equal([
+      {
+        ...{ app_id: 'app_shop', name: 'mail', channel: 'email', type: 'smtp' },
+        config: {
+          ...{ host: 'mail.example.com', port: 587, secure: false, user: null, pass: null },
+          ...{ from: 'no-reply@example.com', dkim: null },
+        },
+      },
+    ])
+    expect((await providers('app_shop', 'sms')).map(({ name }) => name)).to.deep.equal(['twilio-main', 'backup'])
+    expect(await providers('app_shop', 'telegram')).to.deep.equal([])
+    expect(await providers('app_blog')).to.deep.equal([])
+  })
+
+  it('opens the webhook endpoint of an app', async () => {
+    const { webhook } = tenancy({ store, keyring })
+    const endpoint = await webhook('app_shop')
+    expect(endpoint).to.deep.include({ app_id: 'app_shop', url: 'https://shop.example/hooks', status: 'active' })
+    expect(endpoint?.secrets.map(({ secret, state }) => [secret, state])).to.deep.equal([
+      ['whsec_c2VjcmV0LW9mLXRoZS1zaG9w', 'current'],
+    ])
+    expect(await webhook('app_blog')).to.equal(null)
+  })
+
+  it('leaves out a config or secret that was moved into another document', async () => {
+    const providers = store.docs('providers')
+    const backup = (await providers.get(['app_shop:backup'])).get('app_shop:backup')
+    await providers.modify({ _id: 'app_shop:twilio-main' }, { $set: { config: backup?.config } })
+    const webhooks = store.docs('webhooks')
+    const shop = (await webhooks.get(['app_shop'])).get('app_shop')
+    await webhooks.modify({ _id: 'app_other' }, { $set: { secrets: shop?.secrets } })
+    const reader = tenancy({ store, keyring })
+    expect((await reader.setups('app_shop')).providers.map(({ name }) => name)).to.deep.equal(['mail', 'backup'])
+    expect((await reader.webhook('app_other'))?.secrets).to.deep.equal([])
+  })
+
+  it('goes on without what was sealed with a key that is gone', async () => {
+    const reader = tenancy({ store, keyring: testKeyring(9) })
+    const { providers, unreadable } = await reader.setups('app_shop')
+    expect(providers).to.deep.equal([])
+    expect(unreadable.map(({ name, channel }) => [name, channel])).to.deep.equal([
+      ['twilio-main', 'sms'],
+      ['mail', 'email'],
+      ['backup', 'sms'],
+    ])
+    expect((await reader.setups('app_shop', 'email')).unreadable).to.have.length(1)
+    expect((await reader.webhook('app_shop'))?.secrets).to.deep.equal([])
+  })
+})

@@ -1,0 +1,56 @@
+import { expect } from 'chai'
+import type { Docs } from '../../../../infra/store/docs.ts'
+import type { OtpDoc, Outgoing } from '../../../../services/domain/verifications/documents.ts'
+import { relaying } from '../../../../services/domain/verifications/outbox.ts'
+import { capturedLog } from '../../../support/captured-log.ts'
+import { testClock } from '../../../support/clock.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { eachStore } from '../../../support/stores.ts'
+
+eachStore('the outbox', fresh => {
+  const effect = (id: string): Outgoing => ({ id, queue: 'channel.sms', body: {}, at: 1 })
+
+  async function relayed(ids: string[], publish: (id: string) => Promise<void>) {
+    const clock = testClock()
+    const otps = (await fresh()).docs('otps')
+    const outbox = ids.map(effect)
+    await otps.insert([{ _id: 'otp_1', rev: 1, partition: 0, outbox, outbox_at: 1 } as unknown as OtpDoc])
+    let writes = 0
+    const change: Docs<OtpDoc>['change'] = changes => {
+      writes += changes.length
+      return otps.change(changes)
+    }
+    const relay = relaying({
+      ...{ clock, log: capturedLog().log, otps: { change } },
+      broker: { publish: (_, { id }) => publish(id) },
+    })
+    for (const one of outbox) relay('otp_1', [one])
+    const left = async () => {
+      const doc = (await otps.get(['otp_1'])).get('otp_1')
+      return { ids: doc?.outbox.map(({ id }) => id), outbox_at: doc?.outbox_at, rev: doc?.rev }
+    }
+    return { clock, relay, left, writes: () => writes }
+  }
+
+  it('forgets what the broker has taken, in one write for one verification, and leaves its revision alone', async () => {
+    const { clock, left, writes } = await relayed(['a', 'b'], async () => {})
+    await clock.advance(3_000)
+    await eventually(async () => expect(await left()).to.deep.equal({ ids: [], outbox_at: null, rev: 1 }))
+    expect(writes()).to.equal(1)
+  })
+
+  it('keeps what the broker refused, for the sweeper to find', async () => {
+    const refuse = async (id: string): Promise<void> => {
+      if (id === 'b') throw new Error('down')
+    }
+    const { relay, left } = await relayed(['a', 'b'], refuse)
+    await relay.settled()
+    expect(await left()).to.deep.equal({ ids: ['b'], outbox_at: 1, rev: 1 })
+  })
+
+  it('is settled once all that was taken is forgotten, without waiting for more', async () => {
+    const { relay, left } = await relayed(['a'], async () => {})
+    await relay.settled()
+    expect((await left()).ids).to.deep.equal([])
+  })
+})

@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import { LANGUAGES, linkText } from '../../../../services/domain/texts/texts.ts'
+import { referencesIn } from '../../../../services/domain/verifications/references.ts'
+
+const REFERENCE = '23456789ABCDEFGH'
+const OTHER = 'JKLMNPQRSTUVWXYZ'
+
+describe('references in a text', () => {
+  const alone: [string, string][] = [
+    ['the pre-filled text', `Please send me my code for Shop. Reference: ${REFERENCE}`],
+    ['the reference alone', REFERENCE],
+    ['lower case', `ref ${REFERENCE.toLowerCase()}`],
+    ['punctuation on both sides', `(${REFERENCE}).`],
+    ['line breaks and other scripts', `Привет\n${REFERENCE}，谢谢`],
+    ['characters no reference has on both sides', `0${REFERENCE}1`],
+  ]
+  for (const [title, text] of alone)
+    it(`are found in ${title}`, () => expect(referencesIn(text)).to.deep.equal([REFERENCE]))
+
+  it('are found with letters of their own alphabet around them', () => {
+    expect(referencesIn(`AB${REFERENCE}CD`)).to.include(REFERENCE)
+  })
+
+  for (const language of LANGUAGES)
+    it(`are found in what a link has the user say in ${language}`, () => {
+      for (const mode of ['link_inbound', 'link_code'] as const)
+        for (const app of ['Shop', 'المتجر', 'TH3VERYLNGNAMEFANAPPTHATKNWSNSPACESATALL'.repeat(2)])
+          expect(referencesIn(linkText(language, mode, app, REFERENCE))[0]).to.equal(REFERENCE)
+    })
+
+  it('are all found, each once', () => {
+    expect(referencesIn(`${OTHER} ${REFERENCE} ${OTHER.toLowerCase()}`)).to.deep.equal([OTHER, REFERENCE])
+  })
+
+  it('are not in ordinary words, nor in what is too short', () => {
+    expect(referencesIn(`Hello, what is my code? ${REFERENCE.slice(1)} 0123456789012345`)).to.deep.equal([])
+  })
+
+  it('are bounded in number, however long the text', () => {
+    const random = Array.from({ length: 5_000 }, (_, at) => REFERENCE[(at * at + at) % 16] ?? '').join('')
+    expect(referencesIn(`${random}${OTHER}`).length).to.be.within(1, 32)
+  })
+
+  it('come first when they stand alone, so that none is lost behind a long word', () => {
+    const long = Array.from({ length: 200 }, (_, at) => REFERENCE[(at * at + at) % 16] ?? '').join('')
+    expect(referencesIn(`${long} ${OTHER}`)[0]).to.equal(OTHER)
+  })
+})

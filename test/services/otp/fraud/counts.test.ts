@@ -1,0 +1,102 @@
+import { expect } from 'chai'
+import { Unavailable } from '../../../../infra/unavailable.ts'
+import type { Neighbour } from '../../../../machines/fraud.block.ts'
+import type { Tally, TallyNews } from '../../../../machines/fraud.tally.ts'
+import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { fraudCounts } from '../../../../services/otp/fraud/counts.ts'
+import { capturedLog } from '../../../support/captured-log.ts'
+import { testClock } from '../../../support/clock.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { eachStore } from '../../../support/stores.ts'
+import { watched } from '../../../support/tenancy.ts'
+
+eachStore('counts of text messages', fresh => {
+  let clock = testClock()
+  let store: CountersignStore
+  beforeEach(async () => {
+    clock = testClock()
+    store = await fresh()
+  })
+  const process = (on: CountersignStore = store) => fraudCounts({ store: on, clock, log: capturedLog().log })
+  const sent = (many = 1): TallyNews => ({ at: clock.now(), sent: many, verified: 0 })
+  const verified = (): TallyNews => ({ at: clock.now(), sent: 0, verified: 1 })
+  const number = (tag: string, isVerified = false): Neighbour => ({
+    ...{ tag, hundred: '00', at: clock.now(), verified: isVerified },
+  })
+  const today = ({ days }: Tally) => days.map(day => [day.sent, day.verified])
+
+  it('hold what a process has seen at once, and what others have within seconds', async () => {
+    const [one, other] = [process(), process()]
+    one.tallies.add('GB', 'app', sent())
+    one.tallies.add('GB', 'app', verified())
+    expect(today(await one.tallies.state('GB'))).to.deep.equal([[1, 1]])
+    expect(today(await other.tallies.state('GB'))).to.deep.equal([])
+    await one.settled()
+    expect(today(await one.tallies.state('GB'))).to.deep.equal([[1, 1]])
+    await clock.advance(5_000)
+    expect(today(await other.tallies.state('GB'))).to.deep.equal([[1, 1]])
+  })
+
+  it('lose nothing and count nothing twice, however many processes add to them at once', async () => {
+    const all = Array.from({ length: 4 }, () => process())
+    for (let round = 0; round < 5; round += 1) {
+      for (const { tallies, blocks } of all) {
+        tallies.add('GB', 'app', sent(2))
+        blocks.add('block', 'app', number(`${round}`))
+        blocks.add('block', 'app', number(`${all.findIndex(one => one.blocks === blocks)}:${round}`))
+      }
+      await Promise.all(all.map(one => one.settled()))
+    }
+    for (const one of all) await one.settled()
+    await clock.advance(5_000)
+    for (const { tallies, blocks } of [...all, process()]) {
+      expect(today(await tallies.state('GB'))).to.deep.equal([[40, 0]])
+      expect((await blocks.state('block')).numbers).to.have.length(25)
+    }
+  })
+
+  it('are written by themselves, together, a moment later', async () => {
+    const writes: string[] = []
+    const one = process(watched(store, { before: call => writes.push(call) }))
+    for (let nth = 0; nth < 100; nth += 1) one.tallies.add('GB', 'app', sent())
+    expect(writes).to.deep.equal([])
+    await clock.advance(5_000)
+    await eventually(() => expect(writes.filter(call => call === 'fraud_tallies.insert')).to.have.length(1))
+    await one.settled()
+    expect(writes.filter(call => call === 'fraud_tallies.insert')).to.have.length(1)
+    expect(today(await process().tallies.state('GB'))).to.deep.equal([[100, 0]])
+  })
+
+  it('wait while the store is away, and do not keep a process from stopping', async () => {
+    let away = true
+    const shaky = watched(store, {
+      before() {
+        if (away) throw new Unavailable('away')
+      },
+    })
+    const one = process(shaky)
+    one.tallies.add('GB', 'app', sent())
+    await one.settled()
+    expect(today(await one.tallies.state('GB'))).to.deep.equal([[1, 0]])
+    away = false
+    await one.settled()
+    expect(today(await process().tallies.state('GB'))).to.deep.equal([[1, 0]])
+  })
+
+  it('know a number as verified whichever process was told, and make no document of a lone one that was', async () => {
+    const [one, other] = [process(), process()]
+    one.blocks.add('block', 'app', number('a'))
+    one.blocks.add('block', 'app', number('b'))
+    await one.settled()
+    other.blocks.add('block', 'app', number('a', true))
+    other.blocks.add('elsewhere', 'app', number('a', true))
+    await other.settled()
+    await clock.advance(1_000)
+    const { numbers } = await one.blocks.state('block')
+    expect(numbers.map(({ tag, verified: is }) => [tag, is])).to.have.deep.members([
+      ['a', true],
+      ['b', false],
+    ])
+    expect((await store.docs('fraud_blocks').get(['elsewhere'])).size).to.equal(0)
+  })
+})

@@ -1,0 +1,101 @@
+// The guard in several processes on one store, against somebody who knows how it works.
+import { expect } from 'chai'
+import { newId } from '../../../../infra/ids.ts'
+import type { OtpAnswer } from '../../../../machines/calls.ts'
+import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { inFlight } from '../../../../services/domain/verifications/sealing.ts'
+import { codeOf } from '../../../../services/otp/verify.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { actorOn, type TestActor } from '../../../support/otp.actor.ts'
+import { eachStore } from '../../../support/stores.ts'
+import { testKeyring } from '../../../support/tenancy.ts'
+
+const PLENTY = [{ max: 100_000, seconds: 60 }]
+const MINUTE = 60_000
+
+eachStore('the fraud guard of several processes', fresh => {
+  const keyring = testKeyring()
+  const by = { company_id: 'cmp_a', app_id: 'app_a', mode: 'test', key_id: 'key_a', kind: 'server' } as const
+  let store: CountersignStore
+  let actors: TestActor[]
+  beforeEach(async () => {
+    store = await fresh()
+    const limits = { app_without_client_ip: PLENTY, recipient: PLENTY, recipient_messages: PLENTY }
+    const app = { _id: 'app_a', company_id: 'cmp_a', name: 'A', created_at: 0, rev: 1 }
+    await store.docs('apps').insert([{ ...app, settings: { limits, fraud_guard: { mode: 'on' } } }])
+    actors = [await actorOn(store, keyring), await actorOn(store, keyring)]
+  })
+  afterEach(() => Promise.all(actors.map(actor => actor.close())))
+
+  const pass = async (ms: number): Promise<void> => {
+    for (const { clock } of actors) await clock.advance(ms)
+  }
+  const at = (nth: number): TestActor => actors[nth % actors.length] as TestActor
+  const send = ({ ask, clock }: TestActor, number: string): Promise<OtpAnswer> =>
+    ask({
+      ...{ type: 'otp.send', by, otp_id: newId('otp', clock.now()), locale: null, sealed_client_ip: null, claim: null },
+      sealed_recipient: keyring.seal(number, inFlight.recipient),
+    })
+  const sent = (answer: OtpAnswer): string => (answer.kind === 'refused' ? (answer.scope ?? answer.error) : 'sent')
+  async function verified({ ask }: TestActor, answer: OtpAnswer): Promise<void> {
+    if (answer.kind !== 'verification') throw new Error(`not sent: ${JSON.stringify(answer)}`)
+    const { otp_id } = answer.verification
+    const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
+    if (!doc) throw new Error('it is gone')
+    const told = await ask({
+      type: 'otp.verify',
+      by,
+      otp_id,
+      sealed_code: keyring.seal(codeOf(keyring, doc), inFlight.code),
+    })
+    expect(told).to.include({ kind: 'verified', matched: true })
+  }
+  const block = (nth: number): string => `+44740012${String(nth * 101).padStart(4, '0')}`
+  let again = 0
+  /** Each process, once what all have seen is known to it. Sent to again, a number is no further neighbour. */
+  const fare = (wanted: string): Promise<void> =>
+    eventually(async () => {
+      await pass(1_000)
+      for (const actor of actors) {
+        again = (again + 1) % 24
+        expect(sent(await send(actor, block(again)))).to.equal(wanted)
+      }
+    })
+
+  it('refuses in one what was pumped through all of them', async () => {
+    for (let nth = 0; nth < 24; nth += 1) expect(sent(await send(at(nth), block(nth)))).to.equal('sent')
+    await pass(3 * MINUTE)
+    await fare('fraud_guard')
+  })
+
+  it('takes nobody for many who verifies his own numbers again and again', async () => {
+    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), block(nth))
+    for (let nth = 0; nth < 30; nth += 1) await verified(at(nth), await send(at(nth), block(90 + (nth % 2))))
+    await pass(3 * MINUTE)
+    await fare('fraud_guard')
+  })
+
+  it('lets all of them pass again when neighbours were verified anywhere', async () => {
+    const answers = []
+    for (let nth = 0; nth < 24; nth += 1) answers.push(await send(at(nth), block(nth)))
+    await pass(3 * MINUTE)
+    for (const [nth, answer] of answers.slice(0, 12).entries()) await verified(at(nth + 1), answer)
+    await fare('sent')
+  })
+
+  it('keeps no number in the clear', async () => {
+    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), block(nth))
+    await pass(3 * MINUTE)
+    await fare('fraud_guard')
+    const kept = await eventually(async () => {
+      const all = await Promise.all([
+        store.docs('fraud_tallies').find({}, { sort: { _id: 1 }, limit: 99 }),
+        store.docs('fraud_blocks').find({}, { sort: { _id: 1 }, limit: 99 }),
+        store.docs('fraud_decisions').find({}, { sort: { _id: 1 }, limit: 99 }),
+      ])
+      expect(all.map(docs => docs.length > 0)).to.deep.equal([true, true, true])
+      return all
+    })
+    expect(JSON.stringify(kept)).to.include('+447400').and.not.to.include('+4474001')
+  })
+})

@@ -1,0 +1,120 @@
+import { expect } from 'chai'
+import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { type Counted, limits } from '../../../../services/otp/limits/limits.ts'
+import { testClock } from '../../../support/clock.ts'
+import { eachStore } from '../../../support/stores.ts'
+
+eachStore('limits', fresh => {
+  let clock = testClock()
+  let store: CountersignStore
+  beforeEach(async () => {
+    clock = testClock()
+    store = await fresh()
+  })
+  const shared = () => limits({ counters: store.docs('counters'), clock })
+  let keys = 0
+  const counted = (max: number, seconds = 600): Counted => {
+    keys += 1
+    return { key: `k${keys}`, rules: [{ max, seconds }] }
+  }
+  const granted = async (many: Promise<{ granted: boolean }>[]) =>
+    (await Promise.all(many)).filter(one => one.granted).length
+
+  it('lets exactly as many of parallel calls pass as the rule allows, however many processes ask', async () => {
+    const [one, other] = [shared(), shared()]
+    const twelve = counted(2)
+    expect(await granted(Array.from({ length: 12 }, (_, at) => (at % 2 ? one : other).take(twelve)))).to.equal(2)
+  })
+
+  it('are exact for forty processes that ask again and again at once', async () => {
+    const many = Array.from({ length: 40 }, shared)
+    const fifty = counted(50)
+    const asked = many.flatMap(({ take }) => [take(fifty), take(fifty), take(fifty)])
+    expect(await granted(asked)).to.equal(50)
+  })
+
+  it('hold each who asks for the same thing to the rules it asks under', async () => {
+    const { take } = shared()
+    const { key } = counted(1)
+    const under = (max: number) => ({ key, rules: [{ max, seconds: 60 }] })
+    const asked = [under(2), under(1), under(4), under(2), under(4)].map(take)
+    expect((await Promise.all(asked)).map(one => one.granted)).to.deep.equal([true, false, true, false, true])
+  })
+
+  it('begin anew when what was counted is gone', async () => {
+    const { take } = shared()
+    const one = counted(1)
+    await take(one)
+    expect((await take(one)).granted).to.equal(false)
+    await store.docs('counters').remove({ _id: one.key }, 1)
+    expect(await granted([take(one), take(one)])).to.equal(1)
+  })
+
+  it('says how long to wait, and grants again exactly then', async () => {
+    const { take } = shared()
+    const two = counted(2, 60)
+    await take(two)
+    await take(two)
+    const refused = await take(two)
+    if (refused.granted) throw new Error('three passed')
+    await clock.advance(refused.retry_after_ms - 1)
+    expect((await take(two)).granted).to.equal(false)
+    await clock.advance(1)
+    expect((await take(two)).granted).to.equal(true)
+  })
+
+  it('holds every rule at once', async () => {
+    const { take } = shared()
+    const both = {
+      key: 'both',
+      rules: [
+        { max: 5, seconds: 600 },
+        { max: 3, seconds: 86_400 },
+      ],
+    }
+    expect(await granted(Array.from({ length: 6 }, () => take(both)))).to.equal(3)
+    await clock.advance(601_000 * 2)
+    expect((await take(both)).granted).to.equal(false)
+  })
+
+  it('gives back what came to nothing, also after the bucket has changed', async () => {
+    const { take, giveBack } = shared()
+    const one = counted(1, 60)
+    expect((await take(one)).granted).to.equal(true)
+    await giveBack(one)
+    expect((await take(one)).granted).to.equal(true)
+    await clock.advance(60_000)
+    expect((await take(one)).granted).to.equal(false)
+    await giveBack(one)
+    expect((await take(one)).granted).to.equal(true)
+  })
+
+  it('looks without counting', async () => {
+    const { take, look } = shared()
+    const one = counted(1)
+    for (let looks = 0; looks < 3; looks += 1) expect((await look(one)).granted).to.equal(true)
+    await take(one)
+    expect((await look(one)).granted).to.equal(false)
+  })
+
+  it('locks for as long as it is told, whatever slides out meanwhile', async () => {
+    const { take, look, lock } = shared()
+    const two = counted(2, 10)
+    await take(two)
+    await lock(two, 3_600_000)
+    await clock.advance(3_599_999)
+    expect(await look(two)).to.deep.equal({ granted: false, retry_after_ms: 1 })
+    await clock.advance(1)
+    expect((await look(two)).granted).to.equal(true)
+  })
+
+  it('counts keys apart, and knows no limit where there is no rule', async () => {
+    const { take } = shared()
+    expect(await granted([counted(1), counted(1)].map(take))).to.equal(2)
+    expect(await granted(Array.from({ length: 20 }, () => take({ key: 'free', rules: [] })))).to.equal(20)
+  })
+
+  it('refuses everything under a rule of none', async () => {
+    expect((await shared().take(counted(0))).granted).to.equal(false)
+  })
+})

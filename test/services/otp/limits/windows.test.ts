@@ -1,0 +1,41 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { limits } from '../../../../services/otp/limits/limits.ts'
+import { testClock } from '../../../support/clock.ts'
+import { eachStore } from '../../../support/stores.ts'
+
+// Whatever the timing, a full window's length of time never sees more grants than two buckets' worth, and the weighted count never
+// passes the maximum at the moment of a grant.
+eachStore('sliding windows', fresh => {
+  it('never grant more than the maximum by the weighted count, and always grant what the wait promised', async () => {
+    const store = await fresh()
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(fc.integer({ min: 0, max: 15_000 }), { minLength: 5, maxLength: 25 }),
+        async (max, gaps) => {
+          runs += 1
+          const clock = testClock()
+          const { take } = limits({ counters: store.docs('counters'), clock })
+          const counted = { key: `run ${runs}`, rules: [{ max, seconds: 10 }] }
+          const grants: number[] = []
+          const used = (now: number) => {
+            const bucket = Math.floor(now / 10_000)
+            const inBucket = (which: number) => grants.filter(at => Math.floor(at / 10_000) === which).length
+            return inBucket(bucket) + inBucket(bucket - 1) * (1 - (now % 10_000) / 10_000)
+          }
+          for (const gap of gaps) {
+            await clock.advance(gap)
+            const fits = used(clock.now()) + 1 <= max
+            const taken = await take(counted)
+            expect(taken.granted).to.equal(fits)
+            if (taken.granted) grants.push(clock.now())
+            else expect(taken.retry_after_ms).to.be.greaterThan(0)
+          }
+        },
+      ),
+      { numRuns: 25 },
+    )
+  })
+})
