@@ -18,6 +18,7 @@ import { metricsRouter } from '../infra/http/metrics.ts'
 import { operators } from '../infra/http/operator.ts'
 import { httpShell } from '../infra/http/shell.ts'
 import { createLog, type Logger } from '../infra/log/log.ts'
+import { hideAlso } from '../infra/log/scrub.ts'
 import { createMetrics, type Metrics } from '../infra/metrics.ts'
 import { guardedOutbound } from '../infra/outbound/guarded.ts'
 import { inspecting } from '../infra/outbound/inspect.ts'
@@ -33,6 +34,7 @@ import { applyBootstrap, type Bootstrap, readBootstrap } from './domain/bootstra
 import { createDemo, type Demo, demoGuide } from './domain/bootstrap/demo.ts'
 import { COLLECTIONS, type CountersignStore } from './domain/collections.ts'
 import { checkKeys } from './domain/privacy/canary.ts'
+import { SPOKEN_CODE } from './domain/texts/spoken-codes.ts'
 import { brokerDelays } from './domain/webhooks/ladder.ts'
 import { edge } from './edge/service.ts'
 import { otp } from './otp/service.ts'
@@ -113,6 +115,7 @@ export interface Own {
 
 /** Starts the roles of `config`. */
 export async function start(config: Config, own: Own = {}): Promise<Running> {
+  hideAlso(SPOKEN_CODE)
   const bootstrap = await bootstrapOf(config)
   const secrets = await resolveSecrets(config)
   const clock = own.clock ?? systemClock

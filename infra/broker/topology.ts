@@ -1,12 +1,8 @@
 // Every queue there is, in one table, and the delays a retry on it can have. Both adapters are built from this.
-import type { Channel } from '../../machines/channels.ts'
-
-export type ChannelQueue = `channel.${Channel}`
+export type ChannelQueue = 'channel.sms' | 'channel.whatsapp' | 'channel.telegram' | 'channel.email'
 export type WorkQueue = 'otp.reports' | 'webhook.deliver' | ChannelQueue
 export type CallQueue = 'otp.calls'
 export type Queue = WorkQueue | CallQueue
-
-export const channelQueue = (channel: Channel): ChannelQueue => `channel.${channel}`
 
 export interface Topology {
   readonly calls: readonly CallQueue[]

@@ -1,10 +1,7 @@
 // The parts of the system a process can play, named on the command line. None named: all of them.
-import type { Channel } from '../../machines/channels.ts'
 import type { Problem } from './problems.ts'
 
-export type Role = 'edge' | 'otp' | `channel:${Channel}` | 'webhook' | 'sweeper' | 'dashboard'
-
-export const ROLES: readonly Role[] = [
+export const ROLES = [
   'edge',
   'otp',
   'channel:sms',
@@ -14,7 +11,9 @@ export const ROLES: readonly Role[] = [
   'webhook',
   'sweeper',
   'dashboard',
-]
+] as const
+
+export type Role = (typeof ROLES)[number]
 
 export function readRoles(names: readonly string[]): { roles: readonly Role[]; problems: Problem[] } {
   const roles = ROLES.filter(role => names.includes(role))

@@ -1,28 +1,7 @@
-// In: a declared error, or anything thrown. Out: RFC 9457 problem+json. The one list of errors with their status and title.
+// In: a problem, or anything else thrown. Out: RFC 9457 problem+json. The product's own list of errors is in services/domain/errors.ts.
 import { STATUS_CODES } from 'node:http'
-import type { ErrorType } from '../../machines/errors.ts'
 import { CallTimeout, Unroutable } from '../broker/broker.ts'
 import { Unavailable } from '../unavailable.ts'
-
-const ERRORS: Record<ErrorType, { status: number; title: string }> = {
-  InvalidRecipientError: { status: 422, title: 'The recipient is not a valid phone number or email address' },
-  NoEnabledChannelError: { status: 409, title: 'No enabled channel can reach the recipient' },
-  GeoBlockedError: { status: 403, title: "The recipient's country is blocked" },
-  InsufficientFundsError: { status: 402, title: 'The balance is not enough to send' },
-  IpReputationBlockedError: { status: 403, title: 'The client address is a known source of abuse' },
-  RateLimitExceededError: { status: 429, title: 'Too many requests' },
-  InvalidIdempotencyKeyError: { status: 422, title: 'The idempotency key is not valid' },
-  ResendNotAllowedError: { status: 409, title: 'This verification cannot be resent' },
-  ResendCooldownError: { status: 429, title: 'Too soon to resend' },
-  ValidationError: { status: 422, title: 'The request is not valid' },
-  OtpNotFoundError: { status: 404, title: 'No such verification' },
-  OtpNotPendingError: { status: 409, title: 'The verification is no longer pending' },
-  OtpExpiredError: { status: 410, title: 'The verification has expired' },
-  VerifyNotAllowedError: { status: 409, title: 'This verification cannot be verified this way' },
-  PublishableSendDisabledError: { status: 403, title: 'Sending with a publishable key is switched off' },
-  OriginNotAllowedError: { status: 403, title: 'The origin is not allowed' },
-  ServiceUnavailableError: { status: 503, title: 'The service cannot answer now' },
-}
 
 /** Members beside the standard ones (`errors`, `scope`, `otp_status`, …) and response headers. */
 export interface Extras {
@@ -48,9 +27,6 @@ export class Problem extends Error {
   }
 }
 
-export const problem = (type: ErrorType, extras: Extras = {}): Problem =>
-  new Problem(type, ERRORS[type].status, ERRORS[type].title, extras)
-
 /** What HTTP itself refuses: unknown route, bad key, broken JSON, too large. */
 export const httpException = (status: number, detail?: string, headers?: Record<string, string>): Problem =>
   new Problem('HTTPException', status, STATUS_CODES[status] ?? 'Error', {
@@ -58,13 +34,17 @@ export const httpException = (status: number, detail?: string, headers?: Record<
     ...(headers === undefined ? {} : { headers }),
   })
 
+/** An engine is away, or a call was not answered in time. */
+export const unavailable = (extras: Extras = {}): Problem =>
+  new Problem('ServiceUnavailableError', 503, 'The service cannot answer now', extras)
+
 const RETRY_AFTER_SECONDS = '1'
 
 /** Anything thrown becomes a problem; what is not one of ours shows nothing of its inside. */
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown
   if (thrown instanceof Unavailable || thrown instanceof CallTimeout || thrown instanceof Unroutable)
-    return problem('ServiceUnavailableError', {
+    return unavailable({
       detail: 'It may or may not have been executed. Retry with the same idempotency key.',
       headers: { 'Retry-After': RETRY_AFTER_SECONDS },
     })

@@ -1,6 +1,5 @@
 // In: any text on its way into a log line. Out: the same without what looks like a secret or a recipient. Names of members guard
 // what we log on purpose; this guards what slips in by accident: a vendor's error message, a URL, a stack.
-import { SENTENCES } from '../../services/domain/texts/languages.ts'
 
 // Every repetition in a pattern is bounded or begins where a word does: texts from outside must not make matching slow.
 type Rule = [pattern: RegExp, instead: string]
@@ -16,15 +15,7 @@ const NAMES =
 /** Those after which a plain colon, as in a header or an inspected object, is hardly ever followed by anything else. */
 const SPOKEN = 'tokens?|secrets?|passw(?:or)?d|pwd|api[_-]?key|salt|signature|authorization|cookie'
 
-const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`)
-
-/** A code as our own messages say it, in every language: a vendor that refuses a message likes to quote it. */
-const AROUND = Object.values(SENTENCES).map(({ short }) => {
-  const [, before = '', after = ''] = /([^}]*)\{code\}([^{]*)/.exec(short) ?? []
-  return after === '' ? String.raw`(?<=${literally(before)}\d{4,8})` : `(?=${literally(after)})`
-})
-const SAID = new RegExp(String.raw`(?<!\d)\d{4,8}(?!\d)(?:${[...new Set(AROUND)].join('|')})`, 'g')
-
+/** Applied in this order. */
 const RULES: Rule[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[private key]'],
   // A password in these may hold an unescaped slash, so everything up to the last @ goes.
@@ -47,7 +38,6 @@ const RULES: Rule[] = [
     '$1[hidden]',
   ],
   [/\b(codes?\W{1,3}(?:is\W)?)\d{4,8}\b/gi, '$1[hidden]'],
-  [SAID, '[hidden]'],
   // The last line of a message that a browser reads by itself.
   [/(@[\w.-]{1,253} #)\d{4,8}\b/g, '$1[hidden]'],
   [/(?:\+|%2B)\d(?:[ ().-]{0,2}\d){6,}/gi, '[phone]'],
@@ -62,11 +52,18 @@ const LONGEST = 16_384
 const SUSPICIOUS =
   /[@+=]|%[24]|:\/\/|[sp]k_|otp_vt_|whsec_|eyJ|wa\.me|whatsapp|bearer|basic|-----|(?<!\d)\d{4,8}(?!\d)|(?<![\w.-])\d{10}|["']\s*:|(?:token|secret|passw(?:or)?d|pwd|key|salt|signature|authorization|cookie)s?\s*:/i
 
+/** The words in which the product's own messages say a code. They are the product's, so the composition root adds them at start. */
+let spokenCodes: RegExp | null = null
+export function hideAlso(pattern: RegExp): void {
+  spokenCodes = pattern
+}
+
 export function scrub(text: string): string {
   if (text.length > LONGEST) return `${scrub(text.slice(0, LONGEST).replace(/\S{0,200}$/, ''))}[cut]`
   if (!SUSPICIOUS.test(text)) return text
   const clean = RULES.reduce((left, [pattern, instead]) => left.replace(pattern, instead), text)
-  return clean.replace(ADDRESS, (found, local: string) => (isMask(local) ? found : '[email]'))
+  const silent = spokenCodes === null ? clean : clean.replace(spokenCodes, '[hidden]')
+  return silent.replace(ADDRESS, (found, local: string) => (isMask(local) ? found : '[email]'))
 }
 
 /** `j****@example.com`, our own mask, is safe to log. */

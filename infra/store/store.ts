@@ -29,3 +29,6 @@ export type Store<C extends Collections> = {
   ping(): Promise<void>
   close(): Promise<void>
 }
+
+/** A store of which only some collections are used: a room asks for its own. */
+export type StoreOf<C extends Collections> = Pick<Store<C>, 'docs'>

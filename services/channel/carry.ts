@@ -3,7 +3,7 @@
 import { done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
-import type { DeliverBody } from '../domain/verifications/documents.ts'
+import type { DeliverBody } from '../domain/verifications/effect-messages.ts'
 import type { Admission, Gates } from './admission/gates.ts'
 import type { Candidate, MakeAttempt } from './attempt.ts'
 import type { Candidates } from './candidates.ts'

@@ -12,7 +12,7 @@ import type { Audited } from './audited.ts'
 import type { Pages } from './paging.ts'
 import type { Bodies } from './requests.ts'
 import type { Turns } from './turns.ts'
-import type { WebhookControl } from './webhook/control.ts'
+import type { WebhookControl } from './webhook-control.ts'
 
 export interface Admin {
   store: CountersignStore

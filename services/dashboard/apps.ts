@@ -1,8 +1,8 @@
 // GET|POST /companies/{id}/apps, GET|PATCH /apps/{id}
 import { z } from 'zod'
 import { newId } from '../../infra/ids.ts'
+import { sameJson } from '../../infra/store/ensure.ts'
 import type { App } from '../domain/tenancy/documents.ts'
-import { sameJson } from '../domain/tenancy/ensure.ts'
 import { below } from '../domain/tenancy/problems.ts'
 import { type GivenSettings, resolveSettings } from '../domain/tenancy/settings.ts'
 import { text } from '../domain/tenancy/shapes.ts'

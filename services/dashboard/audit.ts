@@ -1,6 +1,6 @@
 // GET /audit: every change, newest first; of one company when asked.
 import { z } from 'zod'
-import type { AuditDoc } from '../domain/verifications/documents.ts'
+import type { AuditDoc } from '../domain/audit.ts'
 import { type Resource, time } from './admin.ts'
 import { PAGE } from './paging.ts'
 import { queryOf } from './requests.ts'

@@ -3,11 +3,11 @@
 //
 // A change is a plan made from what is stored now. When somebody else was faster, another plan is made, and the record follows it.
 import type { Clock } from '../../infra/clock.ts'
-import { problem } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
-import type { AuditDoc } from '../domain/verifications/documents.ts'
+import type { AuditDoc } from '../domain/audit.ts'
+import { problem } from '../domain/errors.ts'
 
 /** `before` and `after` hold what people may read: fingerprints of secrets, never keys. */
 export interface Change<T> extends Pick<AuditDoc, 'action' | 'target' | 'company_id' | 'before' | 'after'> {

@@ -2,8 +2,9 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { readJson } from '../../infra/http/body.ts'
-import { httpException, problem, type Problem as Refusal } from '../../infra/http/problem.ts'
+import { httpException, type Problem as Refusal } from '../../infra/http/problem.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
+import { problem } from '../domain/errors.ts'
 import { check, type Problem } from '../domain/tenancy/problems.ts'
 
 export type Bodies = <S extends z.ZodType>(ctx: { req: IncomingMessage }, schema: S) => Promise<z.output<S>>

@@ -35,10 +35,10 @@ import { sandbox } from './sandbox/sandbox.ts'
 import { turns } from './turns.ts'
 import { route } from './verifications/route.ts'
 import { verifications } from './verifications/verifications.ts'
-import { webhookControl } from './webhook/control.ts'
 import { events } from './webhook/events.ts'
 import { webhookRotation } from './webhook/rotation.ts'
 import { webhook } from './webhook/webhook.ts'
+import { webhookControl } from './webhook-control.ts'
 
 export interface DashboardParts {
   config: { http: { maxBodyBytes: number }; privateTargets: PrivateTargets }

@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
 import { httpException } from '../../infra/http/problem.ts'
+import type { LeaseDoc } from '../../infra/leases.ts'
 import { serially } from '../../infra/serially.ts'
 import type { Docs } from '../../infra/store/docs.ts'
-import type { LeaseDoc } from '../domain/verifications/documents.ts'
 
 /** `keep` goes before every write of a change: it is refused once the turn is another's. */
 export type Turns = <Result>(name: string, change: (keep: () => Promise<void>) => Promise<Result>) => Promise<Result>

@@ -1,8 +1,9 @@
 // In: what the OTP actor answered. Out: the response's body, opened for the caller, or the refusal as a problem.
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { isKeyProblem, KEY_AWAITED_MS, type TellUnopened } from '../../infra/crypto/unopened.ts'
-import { httpException, type Problem, problem } from '../../infra/http/problem.ts'
+import { httpException, type Problem } from '../../infra/http/problem.ts'
 import type { OtpAnswer, Refusal, VerificationView } from '../../machines/calls.ts'
+import { problem } from '../domain/errors.ts'
 import { atRest, inFlight } from '../domain/verifications/sealing.ts'
 import type { Exchanged, Verification, Verified } from './schemas.answers.ts'
 

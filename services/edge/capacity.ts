@@ -1,5 +1,5 @@
 // How much may wait at this edge at once. What is beyond it is refused at once: a queue that only grows helps nobody.
-import { problem } from '../../infra/http/problem.ts'
+import { problem } from '../domain/errors.ts'
 
 export type Capacity = <T>(work: () => Promise<T>) => Promise<T>
 

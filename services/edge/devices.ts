@@ -1,9 +1,10 @@
 // What a publishable key may do. It runs on a device that may lie, so the app's settings decide where and for what it serves.
 import { cached } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
-import { httpException, problem } from '../../infra/http/problem.ts'
+import { httpException } from '../../infra/http/problem.ts'
 import type { Identity } from '../../machines/calls.ts'
 import type { AppSettings } from '../../machines/settings.ts'
+import { problem } from '../domain/errors.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 
 export interface DeviceRules {

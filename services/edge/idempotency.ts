@@ -1,8 +1,8 @@
 // In: the caller and its idempotency-key header. Out: the claim it makes, or null without a key.
 import { createHash } from 'node:crypto'
 import { encodeParts } from '../../infra/crypto/parts.ts'
-import { problem } from '../../infra/http/problem.ts'
 import type { Identity } from '../../machines/calls.ts'
+import { problem } from '../domain/errors.ts'
 import { LONGEST_IDEMPOTENCY_KEY } from './schemas.ts'
 
 /** A key counts within its company, mode and kind of API key: a public key must not be able to plant a backend's. */

@@ -1,6 +1,7 @@
 // In: a schema and a body that was JSON, or none. Out: what it says, or a refusal that names every problem by its path.
 import type { z } from 'zod'
-import { type Problem, problem } from '../../infra/http/problem.ts'
+import type { Problem } from '../../infra/http/problem.ts'
+import { problem } from '../domain/errors.ts'
 import { dotted } from '../domain/tenancy/problems.ts'
 
 /** A request without a body lacks every member, and is told so. */

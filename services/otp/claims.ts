@@ -2,10 +2,10 @@
 // again when the send was refused. Whoever holds a claim and dies is succeeded by the next caller, under the same id: so however
 // many try, at most one verification comes of one key.
 import type { Clock } from '../../infra/clock.ts'
+import { partitionOf } from '../../infra/partitions.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { ClaimDoc, OtpDoc } from '../domain/verifications/documents.ts'
-import { partitionOf } from '../domain/verifications/partition.ts'
 
 export type Claim =
   /** Go on and make this verification. */

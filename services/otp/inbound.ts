@@ -1,7 +1,6 @@
 // What a user wrote on WhatsApp. In: a report of it, its sender sealed. Out: the verification it names is approved, or its code is on its
 // way, if the recipient wrote it in time; otherwise nothing changes, and that is on record.
 import type { Broker } from '../../infra/broker/broker.ts'
-import { channelQueue } from '../../infra/broker/topology.ts'
 import type { Cache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
@@ -10,7 +9,8 @@ import type { Metrics } from '../../infra/metrics.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 import type { OtpReport } from '../../machines/reports.ts'
-import type { OtpDoc, ThankBody } from '../domain/verifications/documents.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { channelQueue, type ThankBody } from '../domain/verifications/effect-messages.ts'
 import { atRest, inFlight } from '../domain/verifications/sealing.ts'
 import type { KnownApp } from './apps.ts'
 import type { Commit } from './commit.ts'

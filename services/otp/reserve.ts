@@ -1,7 +1,8 @@
 // Takes from several limits at once, all or none. In: quotas in the order in which they answer. Out: a refusal, or a way to undo.
 import type { Refusal } from '../../machines/calls.ts'
-import type { Limits, Taken } from './limits/limits.ts'
+import type { Limits } from './limits/limits.ts'
 import type { Quota } from './limits/quotas.ts'
+import type { Taken } from './limits/windows.ts'
 import { limited } from './refusals.ts'
 
 export interface Reservation {

@@ -4,7 +4,8 @@ import type { Operators } from '../../infra/store/docs.ts'
 import type { Step } from '../../machines/otp.step.ts'
 import type { Otp } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
-import type { OtpDoc, Outgoing } from '../domain/verifications/documents.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
+import type { Outgoing } from '../domain/verifications/effect-messages.ts'
 
 /** As the store has it after the write, but for the outbox, which others empty meanwhile. */
 export function savedDoc({ due_at: _, reference: __, ...doc }: OtpDoc, { saved, dueAt }: Step): OtpDoc {

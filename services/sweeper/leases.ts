@@ -1,7 +1,7 @@
 // A share of the work is one sweeper's for a while: renewed as long as it lives, another's soon after it dies.
 import type { Clock } from '../../infra/clock.ts'
+import type { LeaseDoc } from '../../infra/leases.ts'
 import { type Docs, Duplicate } from '../../infra/store/docs.ts'
-import type { LeaseDoc } from '../domain/verifications/documents.ts'
 
 export interface Leases {
   /** Whether `name` is ours for the next while. */

@@ -1,17 +1,12 @@
 // What a document must change to be sealed and indexed with the current key. In: the document. Out: the fields to set; none when it is
 // up to date. A text whose key is gone is left as it is, and that is said; the others are renewed all the same.
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
-import {
-  type Provider,
-  providerContext,
-  type WebhookEndpoint,
-  type WebhookSecret,
-  webhookSecretContext,
-} from '../domain/tenancy/documents.ts'
+import { type Provider, providerContext } from '../domain/tenancy/documents.ts'
 import { recipientIndexes } from '../domain/verifications/counting.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { referencesIn } from '../domain/verifications/references.ts'
 import { atRest, referenceIndex, referenceIndexes } from '../domain/verifications/sealing.ts'
+import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../domain/webhooks/documents.ts'
 
 export type Renewing = Pick<Keyring, 'seal' | 'unseal' | 'isCurrent' | 'index' | 'indexes'>
 

@@ -9,7 +9,7 @@ import { eraseVerifications } from '../domain/privacy/erasing.ts'
 import { eraseAnswersOf, lastTouched } from '../domain/privacy/events.ts'
 import type { App } from '../domain/tenancy/documents.ts'
 import { resolveSettings } from '../domain/tenancy/settings.ts'
-import type { EventDoc } from '../domain/verifications/documents.ts'
+import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { BATCH, type Sweep } from './sweeps.ts'
 
 export interface RetentionParts {

@@ -2,7 +2,7 @@
 // Events of a paused endpoint are due to nobody: enabling it is what sends them.
 import type { Clock } from '../../infra/clock.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import type { EventDoc } from '../domain/verifications/documents.ts'
+import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { eventState } from '../domain/webhooks/events.ts'
 import { type AttemptBody, attemptMessage, drainMessage, type Remind } from '../domain/webhooks/work.ts'
 import { BATCH, postponed, type Sweep } from './sweeps.ts'

@@ -4,7 +4,7 @@
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
-import type { EventDoc } from '../domain/verifications/documents.ts'
+import type { EventDoc } from '../domain/webhooks/documents.ts'
 import type { Ladder } from '../domain/webhooks/ladder.ts'
 import { type Call, isSuccess } from './call.ts'
 import * as change from './changes.ts'

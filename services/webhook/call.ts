@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import type { Clock } from '../../infra/clock.ts'
 import { ForbiddenTarget, NotSent, type Outbound } from '../../infra/outbound/outbound.ts'
-import type { EventAttempt, EventDoc } from '../domain/verifications/documents.ts'
+import type { EventAttempt, EventDoc } from '../domain/webhooks/documents.ts'
 import { signing } from '../domain/webhooks/secrets.ts'
 import type { Endpoint } from './endpoints.ts'
 import { signatureHeaders } from './signature.ts'

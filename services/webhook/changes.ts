@@ -2,7 +2,7 @@
 // Pure; each is applied only if the event is still as it was read.
 
 import type { Operators } from '../../infra/store/docs.ts'
-import type { Backlog, EventAttempt, EventDoc } from '../domain/verifications/documents.ts'
+import type { Backlog, EventAttempt, EventDoc } from '../domain/webhooks/documents.ts'
 import { eventState, KEPT_MS, keptUntil, LATE_MS } from '../domain/webhooks/events.ts'
 import type { Ladder } from '../domain/webhooks/ladder.ts'
 import { CALL_MS, type Ending, isSuccess } from './call.ts'

@@ -9,8 +9,8 @@ import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { endpointLife, stepEndpoint } from '../../machines/endpoint.step.ts'
 import type { EndpointEffect, EndpointEvent, SavedEndpoint } from '../../machines/endpoint.ts'
-import type { WebhookEndpoint } from '../domain/tenancy/documents.ts'
 import type { Tenancy, TenantWebhook } from '../domain/tenancy/tenancy.ts'
+import type { WebhookEndpoint } from '../domain/webhooks/documents.ts'
 
 export interface Endpoint extends TenantWebhook {
   life: SavedEndpoint

@@ -1,6 +1,6 @@
 // How many calls may be under way: so many per endpoint, so many per company, so many in this process. A slow endpoint fills its own
 // slots and nobody else's, however many of them a company has; whoever finds none leaves its event in the store.
-import type { EventDoc } from '../domain/verifications/documents.ts'
+import type { EventDoc } from '../domain/webhooks/documents.ts'
 
 /** Whose call it is. */
 export type Owner = Pick<EventDoc, 'app_id' | 'company_id'>

@@ -2,7 +2,7 @@
 // moments, and to put an event into the store's backlog for moments costs more than to send it. Whoever has waited too long is shown
 // out: its endpoint does not answer, and the store is the better place.
 import type { Clock } from '../../infra/clock.ts'
-import type { EventDoc } from '../domain/verifications/documents.ts'
+import type { EventDoc } from '../domain/webhooks/documents.ts'
 import type { Endpoint } from './endpoints.ts'
 
 export interface Waiting {

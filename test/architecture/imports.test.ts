@@ -10,7 +10,6 @@ interface Import {
   from: string
   /** A path inside the repo, or a package's name. */
   to: string
-  typeOnly: boolean
 }
 
 const sources = (folder: string): string[] =>
@@ -26,10 +25,10 @@ function importsOf(file: string): Import[] {
   const statements = withoutComments(file).matchAll(
     /\b(import|export)\s+(type\s)?([^'"();=]*?from\s*)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]/g,
   )
-  return [...statements].map(([, , type, , named, dynamic]) => {
+  return [...statements].map(([, , , , named, dynamic]) => {
     const target = named ?? dynamic ?? ''
     const to = target.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(file), target)) : target
-    return { from: file, to, typeOnly: type !== undefined }
+    return { from: file, to }
   })
 }
 
@@ -37,23 +36,50 @@ const isPackage = (to: string): boolean => !/^(machines|infra|services|test|\.\.
 const adapter = (path: string): string | undefined => ADAPTERS.exec(path)?.[0]
 const service = (path: string): string | undefined => /^services\/([^/]+)\//.exec(path)?.[1]
 
-/** Why an import may not be, or undefined when it may. */
-function objection({ from, to, typeOnly }: Import): string | undefined {
+/** Why an import is forbidden, or undefined when it is allowed. */
+function objection({ from, to }: Import): string | undefined {
   if (from.startsWith('machines/'))
     return /^(machines\/|xstate($|\/))/.test(to) ? undefined : 'machines import xstate and themselves, nothing else'
   if (to.startsWith('test/')) return 'product code never imports tests'
   if (from === 'services/main.ts') return undefined
-  // Also not for a part of infra: whoever imports that part would have opened the adapter with it.
+  // Also forbidden inside infra: a service that imports that part of infra would open the adapter with it.
   if (adapter(to) && adapter(to) !== adapter(from)) return 'only services/main.ts opens adapters'
-  if (from.startsWith('infra/')) {
-    if (to.startsWith('machines/')) return typeOnly ? undefined : 'infra imports only types from machines'
-    return isPackage(to) || to.startsWith('infra/')
-      ? undefined
-      : 'infra imports packages, infra and types from machines'
-  }
+  if (from.startsWith('infra/'))
+    return isPackage(to) || to.startsWith('infra/') ? undefined : 'infra imports packages and infra'
   if (isPackage(to) || /^(machines|infra)\//.test(to) || service(to) === service(from)) return undefined
-  return 'a service imports packages, itself, machines and infra'
+  if (service(from) === 'domain') return 'the domain imports packages, itself, machines and infra, never an actor'
+  if (service(to) === 'domain') return undefined
+  return 'an actor imports packages, itself, services/domain, machines and infra'
 }
+
+/** Groups of two or more that reach each other: an empty list when every arrow runs downward. */
+function circles(arrows: readonly (readonly [string, string])[]): string[][] {
+  const targets = new Map<string, Set<string>>()
+  for (const [from, to] of arrows) {
+    if (from === to) continue
+    targets.set(from, (targets.get(from) ?? new Set()).add(to))
+  }
+  const reachable = (start: string): Set<string> => {
+    const seen = new Set<string>()
+    const waiting = [...(targets.get(start) ?? [])]
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      if (seen.has(next)) continue
+      seen.add(next)
+      waiting.push(...(targets.get(next) ?? []))
+    }
+    return seen
+  }
+  const reached = new Map([...targets.keys()].map(from => [from, reachable(from)]))
+  const inCircle = [...targets.keys()].filter(from => reached.get(from)?.has(from))
+  const groups = inCircle.map(from =>
+    inCircle.filter(other => reached.get(from)?.has(other) && reached.get(other)?.has(from)).sort(),
+  )
+  return [...new Map(groups.map(group => [group.join(), group])).values()]
+}
+
+/** The room of `folder` that a file lies in: a folder, or a file directly in it. */
+const room = (folder: string, file: string): string | undefined =>
+  file.startsWith(`${folder}/`) ? file.slice(folder.length + 1).split('/')[0] : undefined
 
 describe('the import table', () => {
   const files = ['machines', 'infra', 'services'].flatMap(sources)
@@ -62,6 +88,30 @@ describe('the import table', () => {
   it('is kept by every file', () => {
     const broken = all.flatMap(one => (objection(one) ? [`${one.from} → ${one.to}: ${objection(one)}`] : []))
     expect(broken).to.deep.equal([])
+  })
+
+  it('has no circle of files', () => {
+    expect(circles(all.map(({ from, to }) => [from, to]))).to.deep.equal([])
+  })
+
+  const folders = [...new Set(files.map(dirname))].filter(folder => folder !== 'services')
+  for (const folder of new Set([...folders, ...folders.map(dirname)]))
+    it(`has no circle among the rooms of ${folder}/`, () => {
+      const arrows = all.flatMap(({ from, to }) => {
+        const [source, target] = [room(folder, from), room(folder, to)]
+        return source && target ? [[source, target] as const] : []
+      })
+      expect(circles(arrows)).to.deep.equal([])
+    })
+
+  it('would find a circle', () => {
+    const arrows = [
+      ['a', 'b'],
+      ['b', 'c'],
+      ['c', 'b'],
+      ['c', 'd'],
+    ] as const
+    expect(circles(arrows)).to.deep.equal([['b', 'c']])
   })
 
   it('is read from real imports', () => {
@@ -73,31 +123,35 @@ describe('the import table', () => {
     expect(files.filter(file => hidden.test(withoutComments(file)))).to.deep.equal([])
   })
 
-  const forbidden: [string, string, boolean][] = [
-    ['machines/otp.ts', 'node:crypto', false],
-    ['machines/otp.ts', 'infra/clock.ts', true],
-    ['infra/broker/topology.ts', 'machines/channels.ts', false],
-    ['infra/log/log.ts', 'services/edge/router.ts', true],
-    ['services/edge/send.ts', 'services/otp/actor.ts', true],
-    ['services/otp/actor.ts', 'infra/store/mongo.ts', false],
-    ['services/otp/actor.ts', 'infra/broker/amqp.frame.ts', false],
-    ['infra/host.ts', 'infra/store/mongo.ts', false],
-    ['infra/broker/dispatch.ts', 'infra/broker/amqp/link.ts', false],
-    ['infra/broker/embedded/queue.ts', 'infra/broker/amqp/link.ts', false],
-    ['services/edge/send.ts', 'services/main.ts', false],
-    ['services/edge/send.ts', 'test/support/clock.ts', false],
+  const forbidden: [string, string][] = [
+    ['machines/otp.ts', 'node:crypto'],
+    ['machines/otp.ts', 'infra/clock.ts'],
+    ['infra/broker/topology.ts', 'machines/channels.ts'],
+    ['infra/log.ts', 'services/edge/router.ts'],
+    ['infra/log.ts', 'services/domain/collections.ts'],
+    ['services/domain/money/accounts.ts', 'services/otp/send.ts'],
+    ['services/domain/collections.ts', 'infra/store/mongo.ts'],
+    ['services/edge/send.ts', 'services/otp/actor.ts'],
+    ['services/otp/actor.ts', 'infra/store/mongo.ts'],
+    ['services/otp/actor.ts', 'infra/broker/amqp.frame.ts'],
+    ['infra/host.ts', 'infra/store/mongo.ts'],
+    ['infra/broker/dispatch.ts', 'infra/broker/amqp/link.ts'],
+    ['infra/broker/embedded/queue.ts', 'infra/broker/amqp/link.ts'],
+    ['services/edge/send.ts', 'services/main.ts'],
+    ['services/edge/send.ts', 'test/support/clock.ts'],
   ]
-  for (const [from, to, typeOnly] of forbidden)
-    it(`refuses ${from} → ${to}`, () => expect(objection({ from, to, typeOnly })).to.be.a('string'))
+  for (const [from, to] of forbidden)
+    it(`refuses ${from} → ${to}`, () => expect(objection({ from, to })).to.be.a('string'))
 
-  const fine: [string, string, boolean][] = [
-    ['machines/otp.ts', 'xstate', false],
-    ['infra/broker/topology.ts', 'machines/channels.ts', true],
-    ['services/otp/actor.ts', 'infra/store/docs.ts', false],
-    ['services/otp/actor.ts', 'services/otp/relay.ts', false],
-    ['services/main.ts', 'infra/store/mongo.ts', false],
-    ['infra/store/mongo.ts', 'infra/store/mongo/change.ts', false],
+  const allowed: [string, string][] = [
+    ['machines/otp.ts', 'xstate'],
+    ['services/domain/money/documents.ts', 'machines/channels.ts'],
+    ['services/otp/actor.ts', 'services/domain/collections.ts'],
+    ['services/otp/actor.ts', 'infra/store/docs.ts'],
+    ['services/otp/actor.ts', 'services/otp/relay.ts'],
+    ['services/main.ts', 'infra/store/mongo.ts'],
+    ['infra/store/mongo.ts', 'infra/store/mongo/change.ts'],
   ]
-  for (const [from, to, typeOnly] of fine)
-    it(`takes ${from} → ${to}`, () => expect(objection({ from, to, typeOnly })).to.equal(undefined))
+  for (const [from, to] of allowed)
+    it(`allows ${from} → ${to}`, () => expect(objection({ from, to })).to.equal(undefined))
 })

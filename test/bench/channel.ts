@@ -3,12 +3,12 @@
 // fast it arrives, without the first of it.
 import { randomBytes } from 'node:crypto'
 import process from 'node:process'
-import { channelQueue } from '../../infra/broker/topology.ts'
 import { type Clock, systemClock } from '../../infra/clock.ts'
 import { readConfig } from '../../infra/config/config.ts'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { createLog } from '../../infra/log/log.ts'
 import type { Channel } from '../../machines/channels.ts'
+import { channelQueue } from '../../services/domain/verifications/effect-messages.ts'
 import { type Engines, openEngines } from '../../services/main.ts'
 import { up } from '../support/amqp.ts'
 import type { Child } from '../support/child.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { newId } from '../../infra/ids.ts'
-import { partitionOf } from '../../services/domain/verifications/partition.ts'
+import { partitionOf } from '../../infra/partitions.ts'
 import { claimOf } from '../../services/edge/idempotency.ts'
 import { eachFlow, LIVE } from '../support/each-flow.ts'
 import { refusal } from '../support/flow.calls.ts'

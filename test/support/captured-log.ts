@@ -1,5 +1,7 @@
 // A log that keeps its lines, for tests that read them.
 import { createLog, type Logger, type LogOptions } from '../../infra/log/log.ts'
+import { hideAlso } from '../../infra/log/scrub.ts'
+import { SPOKEN_CODE } from '../../services/domain/texts/spoken-codes.ts'
 
 export interface CapturedLog {
   log: Logger
@@ -10,6 +12,8 @@ export interface CapturedLog {
 }
 
 export function capturedLog(options: Partial<LogOptions> = {}): CapturedLog {
+  // As services/main.ts does at start.
+  hideAlso(SPOKEN_CODE)
   const written: string[] = []
   const destination = { write: (line: string) => void written.push(line) }
   return {

@@ -1,5 +1,5 @@
-// The operators of computed updates that work on lists. See embedded.expression.ts.
-import type { Operator, Scope } from './expression.ts'
+// The operators of computed updates that work on lists. See expression.ts.
+import type { Operator, Scope } from './operator.ts'
 import { isNothing, isObject, order, truthy } from './values.ts'
 
 function list(value: unknown): unknown[] {

@@ -1,17 +1,9 @@
 // Computes an expression over one document, as MongoDB's aggregation does: `{ $add: ['$n', 1] }`. In: the document and the expression.
 // Out: a value, or undefined for what MongoDB calls missing. Only the operators below; each means what it means there, which mingo's do
-// not always (`{ $lt: ['$n', 5] }` is true where `n` is missing). Beside them: OPERATORS of lists in embedded.expression.lists.ts.
+// not always (`{ $lt: ['$n', 5] }` is true where `n` is missing). Those that work on lists are in expression.lists.ts.
 import { LISTS } from './expression.lists.ts'
+import type { Evaluate, Operator, Scope } from './operator.ts'
 import { isNothing, isObject, member, order, truthy } from './values.ts'
-
-export interface Scope {
-  root: unknown
-  /** What `$$name` stands for. */
-  variables: Readonly<Record<string, unknown>>
-}
-
-export type Evaluate = (expression: unknown, scope: Scope) => unknown
-export type Operator = (operand: unknown, scope: Scope, evaluate: Evaluate) => unknown
 
 export const evaluate: Evaluate = (expression, scope) => {
   if (typeof expression === 'string')

@@ -1,7 +1,7 @@
 // POST /companies/{id}/credit, GET /companies/{id}/ledger, GET /companies/{id}/reconciliation
 import { z } from 'zod'
-import { problem } from '../../../infra/http/problem.ts'
 import { newId } from '../../../infra/ids.ts'
+import { problem } from '../../domain/errors.ts'
 import type { LedgerDoc } from '../../domain/money/documents.ts'
 import { text } from '../../domain/tenancy/shapes.ts'
 import { type Resource, time } from '../admin.ts'

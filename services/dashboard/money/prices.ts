@@ -1,8 +1,8 @@
 // GET|PUT /prices: what messages cost, all of them at once. They hold within five seconds, for what is sent from then on.
 import { z } from 'zod'
+import { replaceAll } from '../../../infra/store/ensure.ts'
 import { price as given } from '../../domain/bootstrap/schema.ts'
-import { type Price, priceId } from '../../domain/tenancy/documents.ts'
-import { replaceAll } from '../../domain/tenancy/ensure.ts'
+import { type Price, priceId } from '../../domain/money/documents.ts'
 import type { Resource } from '../admin.ts'
 import { bodies, invalid } from '../requests.ts'
 

@@ -2,10 +2,10 @@
 // What a PUT leaves out of the secrets stays, as long as the provider's address does.
 import { z } from 'zod'
 import { type Inspector, notCalled } from '../../../infra/outbound/inspect.ts'
+import { sameJson } from '../../../infra/store/ensure.ts'
 import { soleChannel } from '../../domain/bootstrap/file.ts'
 import { channelProblems } from '../../domain/bootstrap/rules.ts'
 import { type Provider, providerContext, providerId } from '../../domain/tenancy/documents.ts'
-import { sameJson } from '../../domain/tenancy/ensure.ts'
 import { below, type Problem } from '../../domain/tenancy/problems.ts'
 import { addressIn } from '../../domain/tenancy/provider.destinations.ts'
 import { PROVIDER_NAME, PROVIDER_TYPES } from '../../domain/tenancy/providers.ts'

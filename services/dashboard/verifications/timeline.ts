@@ -2,7 +2,8 @@
 // webhook was told. In: the documents. Out: one list. Pure; nobody's number or address is in it.
 
 import type { Delivery, Otp, OtpStatus } from '../../../machines/otp.ts'
-import type { AttemptDoc, EventDoc } from '../../domain/verifications/documents.ts'
+import type { AttemptDoc } from '../../domain/verifications/documents.ts'
+import type { EventDoc } from '../../domain/webhooks/documents.ts'
 import { eventState } from '../../domain/webhooks/events.ts'
 import { time } from '../admin.ts'
 

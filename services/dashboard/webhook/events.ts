@@ -2,7 +2,7 @@
 // endpoint took it, and sending it again.
 import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
-import type { EventDoc } from '../../domain/verifications/documents.ts'
+import type { EventDoc } from '../../domain/webhooks/documents.ts'
 import { eventState } from '../../domain/webhooks/events.ts'
 import { type Resource, time, timeOrNull } from '../admin.ts'
 import { PAGE } from '../paging.ts'

@@ -2,7 +2,7 @@
 // time, then takes its place; or takes it at once.
 import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
-import type { WebhookEndpoint, WebhookSecret } from '../../domain/tenancy/documents.ts'
+import type { WebhookEndpoint, WebhookSecret } from '../../domain/webhooks/documents.ts'
 import { newWebhookSecret, sealedSecret } from '../../domain/webhooks/minting.ts'
 import { withCurrent, withNext } from '../../domain/webhooks/secrets.ts'
 import type { Resource } from '../admin.ts'

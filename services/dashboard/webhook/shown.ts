@@ -1,8 +1,8 @@
 // An endpoint as people and the audit log see it: where it is, how it fares, and fingerprints in place of its secrets.
 import { type Keyring, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { endpointLife } from '../../../machines/endpoint.step.ts'
-import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../../domain/tenancy/documents.ts'
 import { fingerprint } from '../../domain/tenancy/fingerprint.ts'
+import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../../domain/webhooks/documents.ts'
 import { signing } from '../../domain/webhooks/secrets.ts'
 import { time, timeOrNull } from '../admin.ts'
 

@@ -2,10 +2,10 @@
 // nowhere else in the clear.
 import { z } from 'zod'
 import { notCalled } from '../../../infra/outbound/inspect.ts'
+import { sameJson } from '../../../infra/store/ensure.ts'
 import { endpointLife } from '../../../machines/endpoint.step.ts'
-import type { WebhookEndpoint } from '../../domain/tenancy/documents.ts'
-import { sameJson } from '../../domain/tenancy/ensure.ts'
 import { text, webAddress } from '../../domain/tenancy/shapes.ts'
+import type { WebhookEndpoint } from '../../domain/webhooks/documents.ts'
 import { newWebhookSecret, sealedSecret } from '../../domain/webhooks/minting.ts'
 import { withCurrent } from '../../domain/webhooks/secrets.ts'
 import type { Admin, Resource } from '../admin.ts'

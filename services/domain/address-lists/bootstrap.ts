@@ -3,16 +3,15 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../infra/clock.ts'
-import type { CountersignStore } from '../collections.ts'
-import type { IpClass } from '../tenancy/documents.ts'
-import { ensure } from '../tenancy/ensure.ts'
+import { ensure } from '../../../infra/store/ensure.ts'
 import { removeList, removeVersion, saveVersion } from './chunks.ts'
+import type { AddressListStore, IpClass } from './documents.ts'
 import { BOOTSTRAP, IP_CLASSES, type IpListDoc, listId } from './documents.ts'
 import { newVersion } from './imports.ts'
 import { readList } from './read.ts'
 
 export interface BootstrapListsParts {
-  store: Pick<CountersignStore, 'docs'>
+  store: AddressListStore
   clock: Pick<Clock, 'now'>
 }
 

@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer'
 import { endianness } from 'node:os'
 import type { Docs } from '../../../infra/store/docs.ts'
-import type { CountersignStore } from '../collections.ts'
+import type { AddressListStore } from './documents.ts'
 import { chunkId, type IpChunkDoc, type IpListDoc } from './documents.ts'
 import type { Intervals, Words } from './intervals.ts'
 import type { AddressSet } from './read.ts'
@@ -67,7 +67,7 @@ export async function removeVersion(chunks: Pick<Docs<IpChunkDoc>, 'remove'>, li
 
 /** As it was read: one that was put again since then stays. Its chunks last, and only those of the versions it knew of: somebody may
  *  be about to put another of that name. */
-export async function removeList(store: Pick<CountersignStore, 'docs'>, list: IpListDoc): Promise<boolean> {
+export async function removeList(store: AddressListStore, list: IpListDoc): Promise<boolean> {
   if ((await store.docs('ip_lists').remove({ _id: list._id, rev: list.rev }, 1)) === 0) return false
   for (const version of [list.version, list.importing?.id ?? null])
     if (version !== null) await removeVersion(store.docs('ip_chunks'), list._id, version)

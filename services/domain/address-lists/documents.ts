@@ -2,7 +2,7 @@
 // and the ranges of its current version in packed chunks, which are read once per version. A version is never changed: the list's
 // document names the one that counts, so that naming another is the whole swap.
 import type { Doc, Docs, Revised } from '../../../infra/store/docs.ts'
-import type { IpClass } from '../tenancy/documents.ts'
+import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { ReadCounts } from './read.ts'
 
 export const IP_CLASSES: readonly IpClass[] = ['abusive', 'vpn', 'proxy', 'tor', 'datacenter']
@@ -72,3 +72,19 @@ export async function everyList(lists: Pick<Docs<IpListDoc>, 'find'>): Promise<I
   if (found.length === EVERY_LIST) throw new Error(`there are ${EVERY_LIST} lists or more`)
   return found
 }
+
+export type IpClass = 'abusive' | 'vpn' | 'proxy' | 'tor' | 'datacenter'
+export interface IpRange extends Doc {
+  class: IpClass
+  /** The canonical form of the network's address, and its bits. */
+  cidr: string
+}
+
+export const ipRangeId = (range: Pick<IpRange, 'class' | 'cidr'>): string => `${range.class}:${range.cidr}`
+
+export const ADDRESS_LIST_COLLECTIONS = {
+  ip_lists: collection<IpListDoc>({ indexes: [{ fields: { due_at: 1 }, partial: { due_at: { $gt: 0 } } }] }),
+  ip_chunks: collection<IpChunkDoc>({ indexes: [] }),
+}
+
+export type AddressListStore = StoreOf<typeof ADDRESS_LIST_COLLECTIONS>

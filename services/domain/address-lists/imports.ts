@@ -6,15 +6,14 @@ import type { Clock } from '../../../infra/clock.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Operators } from '../../../infra/store/docs.ts'
-import type { CountersignStore } from '../collections.ts'
 import { removeVersion, saveVersion } from './chunks.ts'
-import type { Import, IpListDoc, ListSource } from './documents.ts'
+import type { AddressListStore, Import, IpListDoc, ListSource } from './documents.ts'
 import { sizeOf } from './intervals.ts'
 import { type AddressSet, type ReadList, readList, TooManyRanges } from './read.ts'
 import { shareOf } from './reserved.ts'
 
 export interface ImportParts {
-  store: Pick<CountersignStore, 'docs'>
+  store: AddressListStore
   clock: Clock
   log: Pick<Logger, 'info' | 'warn'>
   /** Ends what is under way, as a crash would. */

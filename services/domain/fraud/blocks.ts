@@ -1,8 +1,8 @@
 // A number's block of ten thousand: its keyed name, and what tells the number apart in it. And how it is taken out, when its owner is to
 // be forgotten.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import type { CountersignStore } from '../collections.ts'
 import { counterKey, recipientIndexes, type World } from '../verifications/counting.ts'
+import type { FraudStore } from './documents.ts'
 
 /** Digits a block leaves open. */
 export const BLOCK_DIGITS = 4
@@ -19,7 +19,7 @@ const MOST_TRIES = 10
 
 /** In how many blocks it was: under each key there is one. */
 export async function forgetNumber(
-  store: Pick<CountersignStore, 'docs'>,
+  store: FraudStore,
   keyring: Pick<Keyring, 'indexes'>,
   world: World,
   number: string,

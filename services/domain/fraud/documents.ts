@@ -2,6 +2,7 @@
 // under a keyed index, their numbers as a part of the recipient's, and for an hour. Decisions show a recipient as everyone sees it.
 
 import type { Doc, Revised } from '../../../infra/store/docs.ts'
+import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { Block } from '../../../machines/fraud.block.ts'
 import type { Tally } from '../../../machines/fraud.tally.ts'
@@ -45,3 +46,14 @@ export interface DecisionDoc extends Doc {
 
 /** Of an app in one of its two worlds: a country (`GB`) or a range (`+447700`). */
 export const tallyId = (app_id: string, mode: Mode, name: string): string => `${app_id}:${mode}:${name}`
+
+export const FRAUD_COLLECTIONS = {
+  fraud_tallies: collection<TallyDoc>({ indexes: [{ fields: { app_id: 1, _id: 1 } }], purged: true }),
+  fraud_blocks: collection<BlockDoc>({ indexes: [], purged: true }),
+  fraud_decisions: collection<DecisionDoc>({
+    indexes: [{ fields: { app_id: 1, _id: -1 } }, { fields: { app_id: 1, mode: 1, recipient: 1, _id: -1 } }],
+    purged: true,
+  }),
+}
+
+export type FraudStore = StoreOf<typeof FRAUD_COLLECTIONS>

@@ -5,8 +5,6 @@ import type { Clock } from '../../../infra/clock.ts'
 import { gatherByKey } from '../../../infra/gather.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
-import type { CountersignStore } from '../collections.ts'
-import type { Company } from '../tenancy/documents.ts'
 import { waitingItems } from './batches.ts'
 import {
   type Booked,
@@ -19,7 +17,7 @@ import {
   type Writing,
   writing,
 } from './booking.ts'
-import type { Account, Entry } from './documents.ts'
+import type { Account, AccountDoc, Entry, MoneyStore } from './documents.ts'
 import { movingOn } from './moving.ts'
 import type { Room } from './room.ts'
 
@@ -35,7 +33,7 @@ export interface Accounts {
 }
 
 export interface AccountParts {
-  store: CountersignStore
+  store: MoneyStore
   clock: Pick<Clock, 'now'>
   log: Logger
 }
@@ -52,7 +50,7 @@ export function accounting({ store, clock, log }: AccountParts): Accounts {
   const [companies, ledger] = [store.docs('companies'), store.docs('ledger')]
   const moving = movingOn({ companies, ledger, clock, log })
 
-  async function accountOf(company_id: string): Promise<Company> {
+  async function accountOf(company_id: string): Promise<AccountDoc> {
     const company = (await companies.get([company_id])).get(company_id)
     if (!company) throw new Error(`there is no company ${company_id}`)
     return company

@@ -1,9 +1,8 @@
 // Which entries there is money and room for, and the write that enters them. Pure. The write adds to whatever the account is by then, and
 // its filter sees to it that all of it still fits: entries of other processes in between cost nobody a second try, as long as they do.
 import type { Filter, Pipeline } from '../../../infra/store/docs.ts'
-import type { Company } from '../tenancy/documents.ts'
 import { packed, without } from './batches.ts'
-import type { Account, Batch, Entry, LedgerItem } from './documents.ts'
+import type { Account, AccountDoc, Batch, Entry, LedgerItem } from './documents.ts'
 import { isPast, type Room } from './room.ts'
 
 /** `short`: the balance is too small for it, or so large that nobody could count on. `capped`: there is no room for it. */
@@ -72,11 +71,11 @@ export function writing(
   company_id: string,
   booked: readonly Booked[],
   { lookedUp, account, gone, now }: Writing,
-): { filter: Filter<Company>; update: Pipeline } {
+): { filter: Filter<AccountDoc>; update: Pipeline } {
   const { total, lowest, highest, entries } = counted(booked)
   const rooms = roomsOf(booked)
   const past = Object.keys(account?.spent ?? {}).filter(key => isPast(key, now))
-  const filter: Filter<Company> = {
+  const filter: Filter<AccountDoc> = {
     _id: company_id,
     balance: { $gte: -lowest, $lte: Number.MAX_SAFE_INTEGER - highest },
     // The first finds none there.

@@ -1,5 +1,7 @@
 // Money as it is stored: a company's balance, and the entries that made it what it is.
-import type { Revised } from '../../../infra/store/docs.ts'
+import type { Doc, Revised } from '../../../infra/store/docs.ts'
+import { type CollectionSpec, collection, type StoreOf } from '../../../infra/store/store.ts'
+import type { Channel } from '../../../machines/channels.ts'
 
 /** `hold`: a delivery was accepted. `refund`: it failed in the end. `void`: it was held for and never came to be. */
 export type EntryKind = 'credit' | 'hold' | 'refund' | 'void'
@@ -54,6 +56,8 @@ export interface Account {
   spent?: Record<string, number>
 }
 
+export type AccountDoc = Account & Revised
+
 export interface LedgerDoc extends LedgerItem, Revised {
   company_id: string
   /** Of a hold, until its delivery was seen: when to look for it, and whose share that is. */
@@ -83,3 +87,25 @@ export const voidOf = (otp_id: string, delivery_id: string, micros: number): Ent
   ...refundOf(otp_id, delivery_id, micros),
   kind: 'void',
 })
+export interface Price extends Doc {
+  channel: Channel
+  /** ISO 3166-1 alpha-2, or `*`: every country without a price of its own. */
+  country: string
+  micros: number
+}
+
+export const priceId = (channel: Channel, country: string): string => `${channel}:${country}`
+
+export const MONEY_COLLECTIONS = {
+  prices: collection<Price>({ indexes: [] }),
+  ledger: collection<LedgerDoc>({
+    indexes: [
+      { fields: { company_id: 1, _id: -1 } },
+      { fields: { entry: 1 }, unique: true },
+      { fields: { partition: 1, check_at: 1 }, partial: { check_at: { $gt: 0 } } },
+    ],
+  }),
+}
+
+/** Money lies in the documents of the companies. */
+export type MoneyStore = StoreOf<typeof MONEY_COLLECTIONS & { companies: CollectionSpec<AccountDoc> }>

@@ -3,14 +3,13 @@
 // with whatever is entered next: every write of its own would be in the way of others'.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
+import { partitionOf } from '../../../infra/partitions.ts'
 import type { Docs, Pipeline } from '../../../infra/store/docs.ts'
-import type { Company } from '../tenancy/documents.ts'
-import { partitionOf } from '../verifications/partition.ts'
 import { itemsOf, waitingItems, without } from './batches.ts'
-import { type Batch, type LedgerDoc, type LedgerItem, ledgerId } from './documents.ts'
+import { type AccountDoc, type Batch, type LedgerDoc, type LedgerItem, ledgerId } from './documents.ts'
 
 export interface MovingParts {
-  companies: Pick<Docs<Company>, 'change'>
+  companies: Pick<Docs<AccountDoc>, 'change'>
   ledger: Pick<Docs<LedgerDoc>, 'insert'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'warn'>
@@ -59,12 +58,12 @@ export function movingOn({ companies, ledger, clock, log }: MovingParts) {
     /** Around a write to the company that takes `gone` from it; null when it was not written. */
     async along(
       company_id: string,
-      write: (gone: readonly number[]) => Promise<Company | null>,
-    ): Promise<Company | null> {
+      write: (gone: readonly number[]) => Promise<AccountDoc | null>,
+    ): Promise<AccountDoc | null> {
       const desk = deskOf(company_id)
       const gone = desk.gone.splice(0)
       desk.writers += 1
-      let after: Company | null = null
+      let after: AccountDoc | null = null
       try {
         after = await write(gone)
         return after
@@ -85,7 +84,7 @@ export function movingOn({ companies, ledger, clock, log }: MovingParts) {
       })
     },
     /** All that waits. What others are moving at this moment is seen to twice, and counts once. */
-    async rest(company: Company): Promise<void> {
+    async rest(company: AccountDoc): Promise<void> {
       const { _id, behind_at } = company
       const items = waitingItems(company)
       await toLedger(_id, items)

@@ -4,16 +4,11 @@
 import { type Keyring, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { keyIdOf } from '../../../infra/crypto/seal.ts'
 import { StartProblem } from '../../../infra/start-problem.ts'
-import type { Doc } from '../../../infra/store/docs.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
-import type { CountersignStore } from '../collections.ts'
-
-export interface CanaryDoc extends Doc {
-  sealed: string
-}
+import type { PrivacyStore } from './documents.ts'
 
 export interface CanaryParts {
-  store: Pick<CountersignStore, 'docs'>
+  store: PrivacyStore
   keyring: Pick<Keyring, 'keyIds' | 'seal' | 'unseal' | 'isCurrent'>
   /** Ids of keys that are given up for lost. */
   lost?: readonly string[]

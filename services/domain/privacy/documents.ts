@@ -1,5 +1,11 @@
-// How far the rotation of DATA_KEYS is. One document: whoever goes on with it takes it up where it was left.
-import type { Revised } from '../../../infra/store/docs.ts'
+// What is stored of the data keys: a text that only the right keys open, and how far their rotation is. One document each: a process
+// that goes on with a rotation takes it up where another left it.
+import type { Doc, Revised } from '../../../infra/store/docs.ts'
+import { collection, type StoreOf } from '../../../infra/store/store.ts'
+
+export interface CanaryDoc extends Doc {
+  sealed: string
+}
 
 /** What holds sealed texts, in the order it is gone through. Providers and webhooks are few and matter most: they come first. */
 export const SEALED = ['providers', 'webhooks', 'otps'] as const
@@ -27,3 +33,10 @@ export interface RotationDoc extends Revised {
   renewed_in_all: number
   done_at: number | null
 }
+
+export const PRIVACY_COLLECTIONS = {
+  canaries: collection<CanaryDoc>({ indexes: [] }),
+  rotations: collection<RotationDoc>({ indexes: [] }),
+}
+
+export type PrivacyStore = StoreOf<typeof PRIVACY_COLLECTIONS>

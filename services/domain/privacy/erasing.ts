@@ -1,8 +1,7 @@
 // Takes verifications that are over out of the store, with all that belongs to them. They go last: whoever is cut off in between finds
 // them again.
 
-import type { CountersignStore } from '../collections.ts'
-import type { OtpDoc } from '../verifications/documents.ts'
+import type { OtpDoc, VerificationStore } from '../verifications/documents.ts'
 
 export interface ErasedCounts {
   verifications: number
@@ -17,10 +16,7 @@ export interface ErasedCounts {
 const TOGETHER = 50
 const MOST_ATTEMPTS = 100_000
 
-export async function eraseVerifications(
-  store: Pick<CountersignStore, 'docs'>,
-  over: readonly OtpDoc[],
-): Promise<ErasedCounts> {
+export async function eraseVerifications(store: VerificationStore, over: readonly OtpDoc[]): Promise<ErasedCounts> {
   const deliveries = over.flatMap(({ context }) => context.deliveries.map(({ delivery_id }) => delivery_id))
   const ids = over.map(({ _id }) => _id)
   const claims = over.flatMap(({ claim }) => claim ?? [])
@@ -40,7 +36,7 @@ export async function eraseVerifications(
 }
 
 /** Their ids begin with that of what they were for. */
-async function eraseAttempts(store: Pick<CountersignStore, 'docs'>, owners: readonly string[]): Promise<number> {
+async function eraseAttempts(store: VerificationStore, owners: readonly string[]): Promise<number> {
   let erased = 0
   for (let at = 0; at < owners.length; at += TOGETHER) {
     const some = owners.slice(at, at + TOGETHER)

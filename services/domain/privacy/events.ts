@@ -2,23 +2,20 @@
 // to them may say anything about anyone. In: events. Out: answers forgotten, and none kept of calls to come; old events removed.
 
 import type { Pipeline } from '../../../infra/store/docs.ts'
-import type { CountersignStore } from '../collections.ts'
-import type { EventAttempt, EventDoc } from '../verifications/documents.ts'
-
-type Store = Pick<CountersignStore, 'docs'>
+import type { EventAttempt, EventDoc, WebhookStore } from '../webhooks/documents.ts'
 
 /** Far more than the verifications of one batch have. */
 const MOST_EVENTS = 10_000
 
 /** Of the events of these verifications. Answers of how many. */
-export async function eraseAnswers(store: Store, app_id: string, otp_ids: readonly string[]): Promise<number> {
+export async function eraseAnswers(store: WebhookStore, app_id: string, otp_ids: readonly string[]): Promise<number> {
   const caused = { app_id, 'payload.otp_id': { $in: [...otp_ids] } }
   const page = { sort: { 'payload.otp_id': 1, _id: -1 }, limit: MOST_EVENTS } as const
   return eraseAnswersOf(store, await store.docs('events').find(caused, page))
 }
 
 /** Of events as they were read. */
-export async function eraseAnswersOf(store: Store, events: readonly EventDoc[]): Promise<number> {
+export async function eraseAnswersOf(store: WebhookStore, events: readonly EventDoc[]): Promise<number> {
   const telling = events.filter(event => event.hushed !== true || hasAnswer(event))
   const answers = await store.docs('events').change(telling.map(({ _id }) => ({ _id, update: HUSHED })))
   return telling.filter((event, at) => hasAnswer(event) && answers[at] === 'won').length

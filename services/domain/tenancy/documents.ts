@@ -1,11 +1,11 @@
 // What is stored about tenants: companies, their apps, and what belongs to an app. Times are epoch milliseconds, money micro-units.
 // Provider configs and webhook secrets are sealed, each for its own document: moved into another one, they do not open.
-
 import type { Doc, Revised } from '../../../infra/store/docs.ts'
+import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
-import type { SavedEndpoint } from '../../../machines/endpoint.ts'
 import type { KeyKind, Mode } from '../../../machines/otp.ts'
 import type { Account } from '../money/documents.ts'
+import type { WEBHOOK_COLLECTIONS } from '../webhooks/documents.ts'
 import type { ProviderType } from './providers.ts'
 import type { GivenSettings } from './settings.ts'
 
@@ -32,30 +32,6 @@ export interface ApiKey extends Doc {
   revoked_at: number | null
 }
 
-/** `current` signs both headers. `next` was created and awaits promotion, `old` was replaced: they sign the list header only. */
-export type WebhookSecretState = 'current' | 'next' | 'old'
-
-export interface WebhookSecret {
-  id: string
-  state: WebhookSecretState
-  sealed: string
-  created_at: number
-  /** When an old one stops signing; null for the others. */
-  expires_at: number | null
-}
-
-/** Its `_id` is the app's. Exactly one of its secrets is current, at most one is next. */
-export interface WebhookEndpoint extends Revised {
-  url: string
-  /** As the admin API shows it: a failing one is active. */
-  status: 'active' | 'paused'
-  secrets: WebhookSecret[]
-  /** Its machine; absent until it is first called: `endpointLife` of machines/endpoint.step.ts. */
-  life?: SavedEndpoint
-  /** When the sweeper should have its backlog looked at; absent while there is none. */
-  drain_at?: number
-}
-
 export interface Provider extends Revised {
   app_id: string
   name: string
@@ -67,25 +43,16 @@ export interface Provider extends Revised {
   config: string
 }
 
-export interface Price extends Doc {
-  channel: Channel
-  /** ISO 3166-1 alpha-2, or `*`: every country without a price of its own. */
-  country: string
-  micros: number
-}
-
-export type IpClass = 'abusive' | 'vpn' | 'proxy' | 'tor' | 'datacenter'
-
-export interface IpRange extends Doc {
-  class: IpClass
-  /** The canonical form of the network's address, and its bits. */
-  cidr: string
-}
-
 export const providerId = (appId: string, name: string): string => `${appId}:${name}`
-export const priceId = (channel: Channel, country: string): string => `${channel}:${country}`
-export const ipRangeId = (range: Pick<IpRange, 'class' | 'cidr'>): string => `${range.class}:${range.cidr}`
-
 /** What a sealed value is bound to. */
 export const providerContext = (id: string): string => `provider:${id}`
-export const webhookSecretContext = (appId: string, secretId: string): string => `webhook:${appId}:${secretId}`
+
+export const TENANCY_COLLECTIONS = {
+  companies: collection<Company>({ indexes: [{ fields: { behind_at: 1 }, partial: { behind_at: { $gt: 0 } } }] }),
+  apps: collection<App>({ indexes: [{ fields: { company_id: 1, _id: 1 } }] }),
+  keys: collection<ApiKey>({ indexes: [{ fields: { hash: 1 }, unique: true }, { fields: { app_id: 1, _id: 1 } }] }),
+  providers: collection<Provider>({ indexes: [{ fields: { app_id: 1, position: 1, _id: 1 } }] }),
+}
+
+/** An app's webhook is read with the app. */
+export type TenancyStore = StoreOf<typeof TENANCY_COLLECTIONS & typeof WEBHOOK_COLLECTIONS>

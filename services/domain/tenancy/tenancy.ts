@@ -7,14 +7,8 @@ import { openedOrNull } from '../../../infra/crypto/opened.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { SavedEndpoint } from '../../../machines/endpoint.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
-import type { CountersignStore } from '../collections.ts'
-import {
-  type ApiKey,
-  providerContext,
-  type WebhookEndpoint,
-  type WebhookSecretState,
-  webhookSecretContext,
-} from './documents.ts'
+import { type WebhookEndpoint, type WebhookSecretState, webhookSecretContext } from '../webhooks/documents.ts'
+import { type ApiKey, providerContext, type TenancyStore } from './documents.ts'
 import { type ProviderSetup, resolveProvider } from './providers.ts'
 import { resolveSettings } from './settings.ts'
 
@@ -57,13 +51,7 @@ export interface Tenancy {
 
 const MOST_PROVIDERS = 1_000
 
-export const tenancy = ({
-  store,
-  keyring,
-}: {
-  store: CountersignStore
-  keyring: Pick<Keyring, 'unseal'>
-}): Tenancy => ({
+export const tenancy = ({ store, keyring }: { store: TenancyStore; keyring: Pick<Keyring, 'unseal'> }): Tenancy => ({
   async keyByHash(hash) {
     const [key] = await store.docs('keys').find({ hash }, { sort: { hash: 1 }, limit: 1 })
     return key && key.revoked_at === null ? key : null

@@ -1,45 +1,10 @@
 // What a verification leaves in the store. Personal data in it is sealed or indexed with a key; codes and tokens are nowhere.
-
-import type { WorkQueue } from '../../../infra/broker/topology.ts'
 import type { Doc, Revised } from '../../../infra/store/docs.ts'
+import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { VerificationView } from '../../../machines/calls.ts'
-import type { Mode, WebhookEvent } from '../../../machines/otp.ts'
+import type { Mode } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
-
-/** An effect on its way out: saved with the change that caused it, removed once the broker has it. */
-export interface Outgoing {
-  id: string
-  queue: WorkQueue
-  body: unknown
-  /** When it was saved: the sweeper publishes again what has stayed too long. */
-  at: number
-}
-
-/** To a channel queue. The consumer reads the verification itself: nothing secret travels. */
-export interface DeliverBody {
-  otp_id: string
-  delivery_id: string
-  generation: number
-  /** Whose it is, of a live message: one whose providers are all busy goes back to the queue without being looked up. */
-  live?: { company_id: string; app_id: string }
-}
-
-/** To the WhatsApp queue: the user's own message has approved, and a word of thanks is due. Nothing depends on it. */
-export interface ThankBody {
-  otp_id: string
-  approved: true
-}
-
-/** To the webhook queue. */
-export interface NotifyBody {
-  event_id: string
-  app_id: string
-  company_id: string
-  mode: Mode
-  type: WebhookEvent
-  payload: Record<string, string>
-  at: number
-}
+import type { Outgoing } from './effect-messages.ts'
 
 export interface OtpDoc extends SavedOtp, Revised {
   company_id: string
@@ -132,76 +97,30 @@ export interface SandboxMessageDoc extends Doc {
   purge_at: Date
 }
 
-/** `unsent`: its app had no endpoint. `pending`: waits for its next attempt, or is under way. `held`: kept while its endpoint is
- *  paused. `failed`: used up its attempts; enabling the endpoint starts them afresh. */
-export type EventStatus = 'unsent' | 'pending' | 'held' | 'delivered' | 'failed'
-
-/** One call of the endpoint for one event. */
-export interface EventAttempt {
-  round: number
-  /** 1 is the first of its round. */
-  attempt: number
-  at: number
-  /** Null when nobody saw it end. */
-  ms: number | null
-  /** The HTTP status; null without an answer. */
-  status: number | null
-  /** What went wrong where there was no answer: `timeout`, `unreachable`, `forbidden`, `lost`, `unknown`. */
-  error: string | null
-  /** The beginning of the answer's body, 2 KB at most. */
-  response: string | null
+export const VERIFICATION_COLLECTIONS = {
+  otps: collection<OtpDoc>({
+    indexes: [
+      { fields: { app_id: 1, mode: 1, recipient: 1, _id: -1 } },
+      { fields: { app_id: 1, _id: -1 } },
+      { fields: { reference: 1 }, unique: true, partial: { reference: { $exists: true } } },
+      { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } } },
+      { fields: { partition: 1, outbox_at: 1 }, partial: { outbox_at: { $gt: 0 } } },
+    ],
+    purged: true,
+  }),
+  claims: collection<ClaimDoc>({
+    indexes: [{ fields: { partition: 1, held_until: 1 }, partial: { held_until: { $gt: 0 } } }],
+    purged: true,
+  }),
+  counters: collection<CounterDoc>({ indexes: [], purged: true }),
+  attempts: collection<AttemptDoc>({
+    indexes: [{ fields: { app_id: 1, provider: 1, reference: 1 }, partial: { reference: { $gt: '' } } }],
+    purged: true,
+  }),
+  sandbox_messages: collection<SandboxMessageDoc>({
+    indexes: [{ fields: { recipient: 1, _id: -1 } }, { fields: { company_id: 1, _id: -1 } }],
+    purged: true,
+  }),
 }
 
-/** `overflow`: its endpoint had as many calls under way as it may. `kept`: its endpoint was paused, or it is to be sent again. */
-export type Backlog = 'overflow' | 'kept'
-
-/** A webhook event as it happened, and what became of it. Events recorded before they were delivered lack what is optional here:
- *  read them through `eventState` of services/domain/webhooks/events.ts. */
-export interface EventDoc extends Revised {
-  app_id: string
-  company_id: string
-  mode: Mode
-  type: WebhookEvent | 'webhook.test'
-  payload: Record<string, string>
-  created_at: number
-  purge_at: Date
-  status?: EventStatus
-  /** Sweepers share the work by it. */
-  partition?: number
-  /** Replaying and enabling start attempts afresh: a round each. */
-  round?: number
-  /** Attempts begun in this round. */
-  tries?: number
-  /** The latest, oldest first. */
-  attempts?: EventAttempt[]
-  /** Whom it was about is erased: what its endpoint answers is not kept. */
-  hushed?: true
-  /** Since when a call is under way. Found past its time, nobody knows how it ended. */
-  claimed_at?: number
-  /** When it is to be tried again; absent when nothing is to come. */
-  next_attempt_at?: number
-  /** When the sweeper should look after it: its message may have been lost. */
-  due_at?: number
-  /** Present while it waits for its endpoint, oldest first: its `created_at`. */
-  backlog_at?: number
-  backlog?: Backlog
-}
-
-/** Who changed what. Secrets are fingerprints here. */
-export interface AuditDoc extends Doc {
-  at: number
-  who: string
-  company_id: string | null
-  action: string
-  target: string
-  before: unknown
-  after: unknown
-  /** Written as `begun` before the change, so that nothing changes unrecorded. One that stays so was cut off: it may have happened. */
-  outcome: 'begun' | 'done' | 'undone'
-}
-
-/** A share of the sweepers' work, held by one of them for a while. */
-export interface LeaseDoc extends Doc {
-  holder: string
-  until: number
-}
+export type VerificationStore = StoreOf<typeof VERIFICATION_COLLECTIONS>

@@ -2,13 +2,14 @@
 // crash or a broker that is down leaves behind, the sweeper publishes again: consumers know an effect by its id.
 
 import type { Broker } from '../../../infra/broker/broker.ts'
-import { channelQueue } from '../../../infra/broker/topology.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs, Pipeline } from '../../../infra/store/docs.ts'
 import type { Effect } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
-import type { DeliverBody, NotifyBody, OtpDoc, Outgoing } from './documents.ts'
+import type { NotifyBody } from '../webhooks/work.ts'
+import type { OtpDoc } from './documents.ts'
+import { channelQueue, type DeliverBody, type Outgoing } from './effect-messages.ts'
 
 type Owner = Pick<OtpDoc, '_id' | 'app_id' | 'company_id' | 'mode'>
 

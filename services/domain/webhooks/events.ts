@@ -1,6 +1,7 @@
 // Events in the store, as everyone who sends or shows them reads and makes them.
-import type { EventAttempt, EventDoc, EventStatus } from '../verifications/documents.ts'
-import { partitionOf } from '../verifications/partition.ts'
+
+import { partitionOf } from '../../../infra/partitions.ts'
+import type { EventAttempt, EventDoc, EventStatus } from './documents.ts'
 
 const DAY_MS = 86_400_000
 /** An event that waits for its endpoint is kept at least as long, whatever the app's retention. */

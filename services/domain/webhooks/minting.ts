@@ -1,7 +1,7 @@
 // Makes signing secrets, sealed for the endpoint they belong to.
 import { randomBytes } from 'node:crypto'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { type WebhookSecret, type WebhookSecretState, webhookSecretContext } from '../tenancy/documents.ts'
+import { type WebhookSecret, type WebhookSecretState, webhookSecretContext } from './documents.ts'
 
 export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 

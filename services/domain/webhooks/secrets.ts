@@ -1,6 +1,6 @@
 // The signing secrets of an endpoint, and which of them sign now. Pure: sealing is the caller's.
 //   create → next, next to the current one → promoted to current; the one before stays old for a day, so that receivers can follow.
-import type { WebhookSecret } from '../tenancy/documents.ts'
+import type { WebhookSecret } from './documents.ts'
 
 export const OLD_SECRET_LIFE = 24 * 60 * 60 * 1000
 

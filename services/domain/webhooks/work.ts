@@ -1,8 +1,19 @@
-// What travels on `webhook.deliver`, beside events as they happen: reminders of work whose truth is in the store. One that is lost
+// What travels on `webhook.deliver`: events as they happen, and reminders of work whose truth is in the store. A reminder that is lost
 // is sent again by the sweeper, one that comes twice finds the work done.
 import type { Broker, Message } from '../../../infra/broker/broker.ts'
 import type { Logger } from '../../../infra/log/log.ts'
-import type { NotifyBody } from '../verifications/documents.ts'
+import type { Mode, WebhookEvent } from '../../../machines/otp.ts'
+
+/** An event as it happened. */
+export interface NotifyBody {
+  event_id: string
+  app_id: string
+  company_id: string
+  mode: Mode
+  type: WebhookEvent
+  payload: Record<string, string>
+  at: number
+}
 
 /** The next attempt of one event. Anything but this very attempt of this very round is out of date. */
 export interface AttemptBody {

@@ -1,7 +1,8 @@
 // Every refusal an operation can answer with, each with an example made by the code that makes the real ones.
-import { httpException, type Problem, problem, problemBody } from '../../../infra/http/problem.ts'
+import { httpException, type Problem, problemBody } from '../../../infra/http/problem.ts'
 import type { LimitScope } from '../../../machines/calls.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
+import { problem } from '../../domain/errors.ts'
 
 export interface DocumentedRefusal {
   status: number

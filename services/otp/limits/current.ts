@@ -7,9 +7,9 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { loadVersion } from '../../domain/address-lists/chunks.ts'
+import type { IpClass } from '../../domain/address-lists/documents.ts'
 import { everyList, type IpChunkDoc, type IpListDoc } from '../../domain/address-lists/documents.ts'
 import type { AddressSet } from '../../domain/address-lists/read.ts'
-import type { IpClass } from '../../domain/tenancy/documents.ts'
 import { type View, viewOf } from './view.ts'
 
 export interface CurrentParts {

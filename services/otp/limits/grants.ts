@@ -10,7 +10,7 @@ import { gatherByKey } from '../../../infra/gather.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { CounterDoc, Grant } from '../../domain/verifications/documents.ts'
-import type { Counted, Taken } from './limits.ts'
+import type { Counted, Taken } from './windows.ts'
 import { grant, uncounted, waitFor } from './windows.ts'
 
 export interface GrantParts {

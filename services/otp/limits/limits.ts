@@ -1,21 +1,10 @@
 // Limits shared by every process. In: a thing that is counted and its rules. Out: granted, or how long to wait.
 // Checking and counting are one atomic update, so parallel calls never pass together where only one of them may.
 import { gatherByKey } from '../../../infra/gather.ts'
-import type { LimitRule } from '../../../machines/settings.ts'
 import { carryOver } from '../../domain/verifications/counting.ts'
 import { bounded } from '../bounded.ts'
 import { type GrantParts, granting } from './grants.ts'
-import { firstGrant, uncount, waitFor } from './windows.ts'
-
-export interface Counted {
-  /** What is counted: an app, a recipient of an app, an address of an app. */
-  key: string
-  /** Its names under other data keys: while keys rotate, what was counted there counts on. */
-  formerly?: readonly string[]
-  rules: readonly LimitRule[]
-}
-
-export type Taken = { granted: true } | { granted: false; retry_after_ms: number }
+import { type Counted, firstGrant, type Taken, uncount, waitFor } from './windows.ts'
 
 export interface Limits {
   /** Counts one, if every rule allows it. */

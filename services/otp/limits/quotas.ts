@@ -4,8 +4,8 @@ import type { LimitScope } from '../../../machines/calls.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import type { AppSettings, LimitRule } from '../../../machines/settings.ts'
 import { addressCounter, counterKey, recipientCounter, type World } from '../../domain/verifications/counting.ts'
-import type { Counted } from './limits.ts'
 import type { Reputation } from './reputation.ts'
+import type { Counted } from './windows.ts'
 
 export interface Quota extends Counted {
   scope: LimitScope

@@ -1,11 +1,11 @@
 // All lists as one: a set of addresses per class. In: the sets of the lists. Out: the worst class of an address, by five binary searches
 // at most. Pure.
 
+import type { IpClass } from '../../domain/address-lists/documents.ts'
 import { IP_CLASSES } from '../../domain/address-lists/documents.ts'
 import { holds, unionOf } from '../../domain/address-lists/intervals.ts'
 import { readAddress, scratch } from '../../domain/address-lists/notation.ts'
 import type { AddressSet } from '../../domain/address-lists/read.ts'
-import type { IpClass } from '../../domain/tenancy/documents.ts'
 
 /** Null for an address in no list, and for what is none. */
 export type View = (address: string) => IpClass | null

@@ -109,3 +109,12 @@ function waitForRule(window: Window | undefined, rule: LimitRule, now: number): 
 
 /** The share of a bucket that must have slid out for what is left of its `count` to be `room` at most. */
 const slid = (count: number, room: number): number => (count <= room ? 0 : 1 - room / count)
+export interface Counted {
+  /** What is counted: an app, a recipient of an app, an address of an app. */
+  key: string
+  /** Its names under other data keys: while keys rotate, what was counted there counts on. */
+  formerly?: readonly string[]
+  rules: readonly LimitRule[]
+}
+
+export type Taken = { granted: true } | { granted: false; retry_after_ms: number }

@@ -5,7 +5,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { everyOne } from '../../../infra/store/every.ts'
 import type { Channel } from '../../../machines/channels.ts'
-import { type Price, priceId } from '../../domain/tenancy/documents.ts'
+import { type Price, priceId } from '../../domain/money/documents.ts'
 
 export type PriceList = (channel: Channel, country: string | null) => number
 

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import Koa from 'koa'
 import { CallFailed, CallTimeout, Unroutable } from '../../../infra/broker/broker.ts'
-import { httpException, problem } from '../../../infra/http/problem.ts'
+import { httpException } from '../../../infra/http/problem.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
+import { problem } from '../../../services/domain/errors.ts'
 import { doors, routerWith } from '../../support/door.ts'
 
 /** As koa, its parsers and `ctx.throw` make theirs. */

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { newId } from '../../../infra/ids.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
-import type { EventAttempt, EventDoc } from '../../../services/domain/verifications/documents.ts'
+import type { EventAttempt, EventDoc } from '../../../services/domain/webhooks/documents.ts'
 import { retentionSweeps } from '../../../services/sweeper/retention.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'

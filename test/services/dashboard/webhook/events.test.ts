@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
-import type { EventDoc } from '../../../../services/domain/verifications/documents.ts'
+import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
 import { adminOn, closeAdmins, pathsOf, type TestAdmin, tenant } from '../../../support/admin.ts'
 import { eachStore } from '../../../support/stores.ts'
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Docs } from '../../../../infra/store/docs.ts'
-import type { OtpDoc, Outgoing } from '../../../../services/domain/verifications/documents.ts'
+import type { OtpDoc } from '../../../../services/domain/verifications/documents.ts'
+import type { Outgoing } from '../../../../services/domain/verifications/effect-messages.ts'
 import { relaying } from '../../../../services/domain/verifications/outbox.ts'
 import { capturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { WebhookSecret } from '../../../../services/domain/tenancy/documents.ts'
+import type { WebhookSecret } from '../../../../services/domain/webhooks/documents.ts'
 import { OLD_SECRET_LIFE, signing, withCurrent, withNext } from '../../../../services/domain/webhooks/secrets.ts'
 
 const NOW = 1_000_000

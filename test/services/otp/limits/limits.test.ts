@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { type Counted, limits } from '../../../../services/otp/limits/limits.ts'
+import { limits } from '../../../../services/otp/limits/limits.ts'
+import type { Counted } from '../../../../services/otp/limits/windows.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
 

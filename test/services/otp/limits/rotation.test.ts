@@ -1,7 +1,8 @@
 // Counters are named by an index under the current data key. When keys rotate, nobody gets a fresh limit by it.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { type Counted, limits } from '../../../../services/otp/limits/limits.ts'
+import { limits } from '../../../../services/otp/limits/limits.ts'
+import type { Counted } from '../../../../services/otp/limits/windows.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
 

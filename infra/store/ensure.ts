@@ -1,8 +1,8 @@
 // Brings documents to a wanted state, whatever is stored and whoever else does the same at this moment: every step looks first and
 // writes only what differs, so doing it again writes nothing, and doing half of it harms nothing.
 import { isDeepStrictEqual } from 'node:util'
-import type { Change, Doc, Docs, Filter, Operators, Revised } from '../../../infra/store/docs.ts'
-import { everyOne } from '../../../infra/store/every.ts'
+import type { Change, Doc, Docs, Filter, Operators, Revised } from './docs.ts'
+import { everyOne } from './every.ts'
 
 interface RevisedDocs<T extends Revised> extends Pick<Docs<T>, 'get' | 'insert'> {
   change(changes: readonly Change<T>[]): Promise<('won' | 'lost')[]>

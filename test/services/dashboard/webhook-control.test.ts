@@ -1,8 +1,8 @@
 // What people do to a webhook: replay, enable, try out. The actor does the sending; here it is one.
 import { expect } from 'chai'
-import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { eachStore } from '../../../support/stores.ts'
-import { expectStatus, hanging, SECONDS, type WebhookWorld, webhookWorld } from '../../../support/webhooks.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import { eachStore } from '../../support/stores.ts'
+import { expectStatus, hanging, SECONDS, type WebhookWorld, webhookWorld } from '../../support/webhooks.ts'
 
 eachStore('a webhook in the hands of people', fresh => {
   let store: CountersignStore

@@ -1,19 +1,18 @@
 // What people do to an app's webhook: enable it again, send events again, try it out. In: the wish. Out: changes in the store, and a
 // reminder for the webhook actor, which does the sending. A crash in between leaves what the sweeper repairs.
 
-import type { Broker } from '../../../infra/broker/broker.ts'
-import type { Clock } from '../../../infra/clock.ts'
-import { newId } from '../../../infra/ids.ts'
-import type { Logger } from '../../../infra/log/log.ts'
-import { groupedDocs } from '../../../infra/store/grouped.ts'
-import type { StepEndpoint } from '../../../machines/endpoint.step.ts'
-import type { EndpointEvent } from '../../../machines/endpoint.ts'
-import type { CountersignStore } from '../../domain/collections.ts'
-import type { WebhookEndpoint } from '../../domain/tenancy/documents.ts'
-import type { EventDoc } from '../../domain/verifications/documents.ts'
-import { eventState, type Happened, KEPT_MS, LATE_MS, newEvent } from '../../domain/webhooks/events.ts'
-import { attemptMessage, drainMessage, reminding } from '../../domain/webhooks/work.ts'
-import { inBacklog, replayed } from './replay.ts'
+import type { Broker } from '../../infra/broker/broker.ts'
+import type { Clock } from '../../infra/clock.ts'
+import { newId } from '../../infra/ids.ts'
+import type { Logger } from '../../infra/log/log.ts'
+import { groupedDocs } from '../../infra/store/grouped.ts'
+import type { StepEndpoint } from '../../machines/endpoint.step.ts'
+import type { EndpointEvent } from '../../machines/endpoint.ts'
+import type { CountersignStore } from '../domain/collections.ts'
+import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
+import { eventState, type Happened, KEPT_MS, LATE_MS, newEvent } from '../domain/webhooks/events.ts'
+import { attemptMessage, drainMessage, reminding } from '../domain/webhooks/work.ts'
+import { inBacklog, replayed } from './event-replay.ts'
 
 export interface ControlParts {
   store: CountersignStore

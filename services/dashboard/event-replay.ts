@@ -1,7 +1,8 @@
 // Marks events as to be sent again, one or many. Somebody may be sending one at this moment: whoever comes second looks again.
-import { newId } from '../../../infra/ids.ts'
-import type { Docs, Operators } from '../../../infra/store/docs.ts'
-import type { EventDoc } from '../../domain/verifications/documents.ts'
+
+import { newId } from '../../infra/ids.ts'
+import type { Docs, Operators } from '../../infra/store/docs.ts'
+import type { EventDoc } from '../domain/webhooks/documents.ts'
 
 type Events = Pick<Docs<EventDoc>, 'get' | 'find' | 'change' | 'modify'>
 

@@ -1,0 +1,27 @@
+// The one list of errors a client can get, with their status and title. Their names are the contract's.
+import { type Extras, Problem } from '../../infra/http/problem.ts'
+import type { ErrorType } from '../../machines/errors.ts'
+
+const ERRORS: Record<ErrorType, { status: number; title: string }> = {
+  InvalidRecipientError: { status: 422, title: 'The recipient is not a valid phone number or email address' },
+  NoEnabledChannelError: { status: 409, title: 'No enabled channel can reach the recipient' },
+  GeoBlockedError: { status: 403, title: "The recipient's country is blocked" },
+  InsufficientFundsError: { status: 402, title: 'The balance is not enough to send' },
+  IpReputationBlockedError: { status: 403, title: 'The client address is a known source of abuse' },
+  RateLimitExceededError: { status: 429, title: 'Too many requests' },
+  InvalidIdempotencyKeyError: { status: 422, title: 'The idempotency key is not valid' },
+  ResendNotAllowedError: { status: 409, title: 'This verification cannot be resent' },
+  ResendCooldownError: { status: 429, title: 'Too soon to resend' },
+  ValidationError: { status: 422, title: 'The request is not valid' },
+  OtpNotFoundError: { status: 404, title: 'No such verification' },
+  OtpNotPendingError: { status: 409, title: 'The verification is no longer pending' },
+  OtpExpiredError: { status: 410, title: 'The verification has expired' },
+  VerifyNotAllowedError: { status: 409, title: 'This verification cannot be verified this way' },
+  PublishableSendDisabledError: { status: 403, title: 'Sending with a publishable key is switched off' },
+  OriginNotAllowedError: { status: 403, title: 'The origin is not allowed' },
+  ServiceUnavailableError: { status: 503, title: 'The service cannot answer now' },
+}
+
+/** Throw it anywhere below the HTTP shell. */
+export const problem = (type: ErrorType, extras: Extras = {}): Problem =>
+  new Problem(type, ERRORS[type].status, ERRORS[type].title, extras)
