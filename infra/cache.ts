@@ -3,31 +3,31 @@ import type { Clock } from './clock.ts'
 
 export interface Cache<Value> {
   get(key: string): Promise<Value>
-  forget(key: string): void
+  invalidate(key: string): void
 }
 
-export function cached<Value>(
+export function createCache<Value>(
   load: (key: string) => Promise<Value>,
-  { forMs, most, clock }: { forMs: number; most: number; clock: Pick<Clock, 'now'> },
+  { ttlMs, maxSize, clock }: { ttlMs: number; maxSize: number; clock: Pick<Clock, 'now'> },
 ): Cache<Value> {
-  const known = new Map<string, { value: Promise<Value>; until: number }>()
+  const entries = new Map<string, { value: Promise<Value>; until: number }>()
   return {
     get(key) {
-      const found = known.get(key)
+      const found = entries.get(key)
       if (found && clock.now() < found.until) return found.value
       const value = load(key)
-      known.delete(key)
-      known.set(key, { value, until: clock.now() + forMs })
+      entries.delete(key)
+      entries.set(key, { value, until: clock.now() + ttlMs })
       // A failure is nobody's answer but those who were waiting for it.
       value.catch(() => {
-        if (known.get(key)?.value === value) known.delete(key)
+        if (entries.get(key)?.value === value) entries.delete(key)
       })
       // The oldest loaded goes first: what is asked for often is soon back, at the end of the line.
-      if (known.size > most) known.delete(known.keys().next().value as string)
+      if (entries.size > maxSize) entries.delete(entries.keys().next().value as string)
       return value
     },
-    forget: key => {
-      known.delete(key)
+    invalidate: key => {
+      entries.delete(key)
     },
   }
 }

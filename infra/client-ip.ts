@@ -6,19 +6,19 @@ import ipaddr from 'ipaddr.js'
 export const isAddress = (text: string): boolean => isIP(text) !== 0
 
 /** The address in one canonical form, IPv4-mapped unwrapped; null when it is private or reserved and so says nothing. */
-export function usableAddress(text: string): string | null {
+export function publicAddress(text: string): string | null {
   if (!isAddress(text)) return null
   // A zone (`fe80::1%eth0`) is some machine's own affair.
   const address = ipaddr.process(text.replace(/%.*$/, ''))
   return address.range() === 'unicast' ? address.toString() : null
 }
 
-const IPV6_HOUSEHOLD_BITS = 64
+const IPV6_BLOCK_BITS = 64
 
 /** One household, not one address: an IPv6 user has a whole /64 to choose from. */
 export function addressBlock(address: string): string {
   const parsed = ipaddr.process(address)
   return parsed.kind() === 'ipv6'
-    ? ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${IPV6_HOUSEHOLD_BITS}`).toString()
+    ? ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${IPV6_BLOCK_BITS}`).toString()
     : parsed.toString()
 }

@@ -6,7 +6,7 @@ export interface Clock {
   after(ms: number, task: () => void): () => void
 }
 
-const LONGEST_TIMER = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -14,7 +14,7 @@ export const systemClock: Clock = {
     // setTimeout fires at once for delays past 2^31 ms, so a longer wait is made of several.
     let timer: ReturnType<typeof setTimeout>
     const arm = (left: number): void => {
-      const step = Math.min(Math.max(left, 0), LONGEST_TIMER)
+      const step = Math.min(Math.max(left, 0), MAX_TIMER_MS)
       timer = setTimeout(() => (left > step ? arm(left - step) : task()), step)
     }
     arm(ms)

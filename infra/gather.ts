@@ -1,24 +1,24 @@
 // Many callers, one call. What is asked for in one tick, or while enough calls are under way, goes together in the next:
 // an idle system answers at once, a busy one does fewer and larger calls.
 
-export interface Gathering {
+export interface BatchLimits {
   /** The most items in one call. */
-  most: number
+  maxSize: number
   /** The most calls under way at once; past it, items wait and gather. */
   parallel: number
 }
 
 /** `run` answers one result per item, in their order. When it rejects, everyone in that call is told. */
-export function gather<Item, Result>(
+export function createBatcher<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
-  { most, parallel }: Gathering,
+  { maxSize, parallel }: BatchLimits,
 ): (items: readonly Item[]) => Promise<Result[]> {
-  interface Ask {
+  interface BatchRequest {
     items: readonly Item[]
     resolve(results: Result[]): void
     reject(error: unknown): void
   }
-  let waiting: Ask[] = []
+  let waiting: BatchRequest[] = []
   let running = 0
   let scheduled = false
 
@@ -32,11 +32,11 @@ export function gather<Item, Result>(
   }
 
   /** At least one ask, then as many as fit: an ask is never split, so its caller's own grouping holds. */
-  function next(): Ask[] {
+  function takeBatch(): BatchRequest[] {
     let items = 0
     const end = waiting.findIndex((ask, at) => {
       items += ask.items.length
-      return at > 0 && items > most
+      return at > 0 && items > maxSize
     })
     const asks = end < 0 ? waiting : waiting.slice(0, end)
     waiting = end < 0 ? [] : waiting.slice(end)
@@ -44,7 +44,7 @@ export function gather<Item, Result>(
   }
 
   async function flush(): Promise<void> {
-    const asks = next()
+    const asks = takeBatch()
     running += 1
     schedule()
     try {
@@ -72,15 +72,15 @@ export function gather<Item, Result>(
 }
 
 /** The same, apart for every key: what is asked for under one key never waits for another. Keys at rest cost nothing. */
-export function gatherByKey<Item, Result>(
+export function createKeyedBatcher<Item, Result>(
   keyOf: (item: Item) => string,
   run: (items: Item[]) => Promise<Result[]>,
-  gathering: Gathering,
+  limits: BatchLimits,
 ): (item: Item) => Promise<Result> {
   const groups = new Map<string, { ask(items: readonly Item[]): Promise<Result[]>; asking: number }>()
   return async item => {
     const key = keyOf(item)
-    const group = groups.get(key) ?? { ask: gather(run, gathering), asking: 0 }
+    const group = groups.get(key) ?? { ask: createBatcher(run, limits), asking: 0 }
     groups.set(key, group)
     group.asking += 1
     try {

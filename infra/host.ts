@@ -5,7 +5,7 @@ import type Koa from 'koa'
 import type { Broker, Consumer } from './broker/broker.ts'
 import type { Clock } from './clock.ts'
 import type { Readiness } from './http/health.ts'
-import { type Listening, listen } from './http/listen.ts'
+import { type Listener, listen } from './http/listen.ts'
 import type { Logger } from './log/log.ts'
 import { Unavailable } from './unavailable.ts'
 
@@ -18,19 +18,19 @@ export interface Service {
   stop?(): Promise<void>
 }
 
-export interface HostParts {
+export interface HostDeps {
   broker: Pick<Broker, 'state' | 'close'>
   store: { ping(): Promise<void>; close(): Promise<void> }
   clock: Clock
   log: Logger
   services: readonly Service[]
   /** Every address it answers at; the first is the public one. `readiness` is for whoever shows it. */
-  doors(readiness: () => Promise<Readiness>): readonly { app: Koa; host: string; port: number }[]
+  listeners(readiness: () => Promise<Readiness>): readonly { app: Koa; host: string; port: number }[]
   /** What must be in the store before any work is taken. Repeated until the store answers. */
   prepare(): Promise<void>
 }
 
-export interface Hosted {
+export interface RunningHost {
   /** Of each door, in their order. */
   ports: readonly number[]
   /** Resolves once work is taken; rejects when it never will be. */
@@ -39,8 +39,8 @@ export interface Hosted {
   stop(): Promise<void>
 }
 
-const PING_MS = 2_000
-const RETRY_MS = 500
+const PING_TIMEOUT_MS = 2_000
+const PREPARE_RETRY_MS = 500
 /** Together they stay below the ten seconds an orchestrator grants. */
 const REQUESTS_GRACE_MS = 4_000
 const CONSUMERS_GRACE_MS = 4_000
@@ -48,43 +48,43 @@ const SERVICES_GRACE_MS = 500
 /** An engine that is away is not waited for. */
 const ENGINE_GRACE_MS = 500
 
-export async function host(parts: HostParts): Promise<Hosted> {
-  const { broker, store, clock, log, services } = parts
+export async function startHost(deps: HostDeps): Promise<RunningHost> {
+  const { broker, store, clock, log, services } = deps
   const consumers: Consumer[] = []
   let phase: 'starting' | 'running' | 'stopping' = 'starting'
   let stopWaiting = (): void => {}
 
   const readiness = async (): Promise<Readiness> => ({
     process: phase === 'running' ? 'up' : 'down',
-    store: (await within(clock, PING_MS, answers(store))) ? 'up' : 'down',
+    store: (await withTimeout(clock, PING_TIMEOUT_MS, respondsToPing(store))) ? 'up' : 'down',
     broker: broker.state(),
     consumers: phase !== 'starting' && consumers.every(consumer => consumer.attached()) ? 'up' : 'down',
   })
 
-  const doors: Listening[] = []
+  const listeners: Listener[] = []
   try {
-    for (const door of parts.doors(readiness)) doors.push(await listen(door.app, door, clock))
+    for (const listener of deps.listeners(readiness)) listeners.push(await listen(listener.app, listener, clock))
   } catch (error) {
-    await Promise.allSettled([...doors.map(door => door.close(0)), broker.close(0), store.close()])
+    await Promise.allSettled([...listeners.map(listener => listener.close(0)), broker.close(0), store.close()])
     throw error
   }
 
   async function work(): Promise<void> {
-    await prepared()
+    await prepareStore()
     for (const service of services) if (phase === 'starting') consumers.push(...((await service.attach?.()) ?? []))
     if (phase !== 'starting') throw new Unavailable('stopped before it was ready')
     phase = 'running'
   }
 
-  async function prepared(): Promise<void> {
+  async function prepareStore(): Promise<void> {
     while (phase === 'starting') {
       try {
-        return await parts.prepare()
+        return await deps.prepare()
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error
         log.warn({ err: error }, 'store.awaited')
         await new Promise<void>(resolve => {
-          const cancel = clock.after(RETRY_MS, resolve)
+          const cancel = clock.after(PREPARE_RETRY_MS, resolve)
           stopWaiting = () => {
             cancel()
             resolve()
@@ -98,22 +98,23 @@ export async function host(parts: HostParts): Promise<Hosted> {
     phase = 'stopping'
     stopWaiting()
     // Requests first: those in hand may still need this process's own consumers.
-    await all(doors.map(door => door.close(REQUESTS_GRACE_MS)))
+    await allSettled(listeners.map(listener => listener.close(REQUESTS_GRACE_MS)))
     await stopConsumers()
     // What is not finished by then is left as a crash would leave it, and repaired as after one.
-    await all(services.map(service => within(clock, SERVICES_GRACE_MS, service.stop?.())))
-    await all([within(clock, ENGINE_GRACE_MS, broker.close(0))])
-    await all([within(clock, ENGINE_GRACE_MS, store.close())])
+    await allSettled(services.map(service => withTimeout(clock, SERVICES_GRACE_MS, service.stop?.())))
+    await allSettled([withTimeout(clock, ENGINE_GRACE_MS, broker.close(0))])
+    await allSettled([withTimeout(clock, ENGINE_GRACE_MS, store.close())])
   }
 
   /** The last attached first: what a channel has in hand ends in a report, and the consumer of reports was attached before it. */
   async function stopConsumers(): Promise<void> {
     const deadline = clock.now() + CONSUMERS_GRACE_MS
-    for (const consumer of consumers.toReversed()) await all([consumer.stop(Math.max(0, deadline - clock.now()))])
+    for (const consumer of consumers.toReversed())
+      await allSettled([consumer.stop(Math.max(0, deadline - clock.now()))])
   }
 
   /** Whatever becomes of one, the others are waited for. */
-  const all = (ends: Promise<unknown>[]): Promise<unknown> =>
+  const allSettled = (ends: Promise<unknown>[]): Promise<unknown> =>
     Promise.all(ends.map(end => end.catch(error => log.error({ err: error }, 'host.not_stopped'))))
 
   const ready = work()
@@ -121,7 +122,7 @@ export async function host(parts: HostParts): Promise<Hosted> {
   ready.catch(() => {})
   let stopped: Promise<void> | undefined
   return {
-    ports: doors.map(door => door.port),
+    ports: listeners.map(listener => listener.port),
     ready,
     stop: () => {
       stopped ??= stop()
@@ -130,17 +131,17 @@ export async function host(parts: HostParts): Promise<Hosted> {
   }
 }
 
-const answers = (store: HostParts['store']): Promise<boolean> =>
+const respondsToPing = (store: HostDeps['store']): Promise<boolean> =>
   store.ping().then(
     () => true,
     () => false,
   )
 
 /** What the work comes to, or undefined when time is up. */
-async function within<T>(clock: Clock, ms: number, work: Promise<T> | undefined): Promise<T | undefined> {
+async function withTimeout<T>(clock: Clock, ms: number, startWork: Promise<T> | undefined): Promise<T | undefined> {
   let cancel = (): void => {}
   const late = new Promise<undefined>(resolve => {
     cancel = clock.after(ms, () => resolve(undefined))
   })
-  return Promise.race([work, late]).finally(() => cancel())
+  return Promise.race([startWork, late]).finally(() => cancel())
 }

@@ -11,42 +11,42 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ULID = '[0-7][0-9a-hjkmnp-tv-z]{25}'
 const TIME_CHARS = 10
 const RANDOM_BYTES = 10
-const LATEST = 2 ** 48 - 1
+const MAX_TIME = 2 ** 48 - 1
 
 export function newId(prefix: IdPrefix, now: number, random: Random = pooledRandom): string {
-  if (!Number.isInteger(now) || now < 0 || now > LATEST)
+  if (!Number.isInteger(now) || now < 0 || now > MAX_TIME)
     throw new RangeError('an id needs a time in epoch milliseconds')
   let ulid = ''
   for (let left = now, at = 0; at < TIME_CHARS; at++, left = Math.floor(left / 32)) ulid = ALPHABET[left % 32] + ulid
   let bits = 0
-  let held = 0
+  let buffer = 0
   for (const byte of random(RANDOM_BYTES)) {
-    held = ((held << 8) | byte) & 0xfff
-    for (bits += 8; bits >= 5; bits -= 5) ulid += ALPHABET[(held >> (bits - 5)) & 31]
+    buffer = ((buffer << 8) | byte) & 0xfff
+    for (bits += 8; bits >= 5; bits -= 5) ulid += ALPHABET[(buffer >> (bits - 5)) & 31]
   }
   return `${prefix}_${ulid}`
 }
 
 /** Whether this is an id as `newId` makes them. */
-export const isId = (prefix: IdPrefix, text: string): boolean => SHAPES[prefix].test(text)
+export const isId = (prefix: IdPrefix, text: string): boolean => ID_PATTERNS[prefix].test(text)
 
 /** When an id was made, epoch milliseconds; null for one that was given by hand. */
 export function ulidTime(id: string): number | null {
-  const ulid = ANY.exec(id)?.[1]
+  const ulid = ANY_ID_PATTERN.exec(id)?.[1]
   if (ulid === undefined) return null
   return [...ulid.slice(0, TIME_CHARS)].reduce((time, char) => time * 32 + ALPHABET.indexOf(char), 0)
 }
 
-const ANY = new RegExp(`^(?:[a-z]{3}_)?(${ULID})$`)
-const shape = (prefix: IdPrefix): RegExp => new RegExp(`^${prefix}_${ULID}$`)
-const SHAPES: Readonly<Record<IdPrefix, RegExp>> = {
-  cmp: shape('cmp'),
-  app: shape('app'),
-  key: shape('key'),
-  otp: shape('otp'),
-  dlv: shape('dlv'),
-  evt: shape('evt'),
-  aud: shape('aud'),
-  ipv: shape('ipv'),
-  frd: shape('frd'),
+const ANY_ID_PATTERN = new RegExp(`^(?:[a-z]{3}_)?(${ULID})$`)
+const idPattern = (prefix: IdPrefix): RegExp => new RegExp(`^${prefix}_${ULID}$`)
+const ID_PATTERNS: Readonly<Record<IdPrefix, RegExp>> = {
+  cmp: idPattern('cmp'),
+  app: idPattern('app'),
+  key: idPattern('key'),
+  otp: idPattern('otp'),
+  dlv: idPattern('dlv'),
+  evt: idPattern('evt'),
+  aud: idPattern('aud'),
+  ipv: idPattern('ipv'),
+  frd: idPattern('frd'),
 }

@@ -1,18 +1,18 @@
 // In: text that should be JSON. Out: the value, or where it stops being JSON, by line and column.
 // A scanner of our own, because engines word their complaints differently and some give no position.
-export type Json = { ok: true; value: unknown } | { ok: false; message: string }
+export type ParsedJson = { ok: true; value: unknown } | { ok: false; message: string }
 
-export function parseJson(text: string): Json {
+export function parseJson(text: string): ParsedJson {
   // Some editors put a byte order mark in front, which no JSON parser takes.
   const bare = text.replace(/^\uFEFF/, '')
   try {
     return { ok: true, value: JSON.parse(bare) }
   } catch {
-    return { ok: false, message: `not JSON: ${complaint(bare, faultIn(bare))}` }
+    return { ok: false, message: `not JSON: ${describeSyntaxError(bare, findSyntaxError(bare))}` }
   }
 }
 
-function complaint(text: string, at: number): string {
+function describeSyntaxError(text: string, at: number): string {
   const before = text.slice(0, at).split('\n')
   const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
   const found = [...text.slice(at, at + 2)][0]
@@ -26,7 +26,7 @@ const SPACE = /[ \t\n\r]*/y
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or }' | ', or ]' | 'end'
 
 /** Where the first token is that cannot be there; the text's length when something is missing at its end. */
-function faultIn(text: string): number {
+function findSyntaxError(text: string): number {
   const open: ('{' | '[')[] = []
   const after = (): Expected => (open.at(-1) === '{' ? ', or }' : open.at(-1) === '[' ? ', or ]' : 'end')
   let expected: Expected = 'value'
@@ -36,14 +36,14 @@ function faultIn(text: string): number {
     const end = endOf(TOKEN, text, at)
     if (end === null) return at
     const token = text.slice(at, end)
-    const next = follow(token, expected, open, after)
+    const next = nextExpected(token, expected, open, after)
     if (next === null) return at
     expected = next
     at = end
   }
 }
 
-function follow(token: string, expected: Expected, open: ('{' | '[')[], after: () => Expected): Expected | null {
+function nextExpected(token: string, expected: Expected, open: ('{' | '[')[], after: () => Expected): Expected | null {
   if (token === '}' || token === ']') {
     if (!expected.endsWith(token)) return null
     open.pop()

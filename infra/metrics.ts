@@ -3,18 +3,18 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Seconds: from a read of the embedded store to a call that runs into its timeout. */
-const CALLS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const CALL_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 /** Seconds: a message may wait for a consumer that is being deployed. */
-const WAITS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200]
+const WAIT_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200]
 
-const instruments = (registry: Registry) => {
+const createInstruments = (registry: Registry) => {
   const registers = [registry]
   return {
     httpRequestDuration: new Histogram({
       name: 'countersign_http_request_duration_seconds',
       help: 'Time from a request to its answer.',
       labelNames: ['method', 'route', 'status'],
-      buckets: CALLS,
+      buckets: CALL_BUCKETS,
       registers,
     }),
     brokerMessages: new Counter({
@@ -27,14 +27,14 @@ const instruments = (registry: Registry) => {
       name: 'countersign_broker_wait_seconds',
       help: 'Time from publishing a message to its first delivery.',
       labelNames: ['queue'],
-      buckets: WAITS,
+      buckets: WAIT_BUCKETS,
       registers,
     }),
     brokerHandle: new Histogram({
       name: 'countersign_broker_handle_seconds',
       help: 'Time a handler took for the messages it was given together.',
       labelNames: ['queue'],
-      buckets: CALLS,
+      buckets: CALL_BUCKETS,
       registers,
     }),
     brokerState: new Gauge({
@@ -47,7 +47,7 @@ const instruments = (registry: Registry) => {
       name: 'countersign_call_duration_seconds',
       help: 'Time from a call to its answer, as the caller sees it: answered, timeout, failed or unavailable.',
       labelNames: ['queue', 'outcome'],
-      buckets: CALLS,
+      buckets: CALL_BUCKETS,
       registers,
     }),
     queueReady: new Gauge({
@@ -60,7 +60,7 @@ const instruments = (registry: Registry) => {
       name: 'countersign_delivery_attempt_seconds',
       help: "Time a provider took for a message, by what came of it: accepted, refused (the recipient's fault), failed or unknown.",
       labelNames: ['channel', 'provider', 'outcome'],
-      buckets: CALLS,
+      buckets: CALL_BUCKETS,
       registers,
     }),
     breakers: new Gauge({
@@ -96,7 +96,7 @@ const instruments = (registry: Registry) => {
     webhookDuration: new Histogram({
       name: 'countersign_webhook_duration_seconds',
       help: 'Time a call of a webhook endpoint took, whatever came of it.',
-      buckets: CALLS,
+      buckets: CALL_BUCKETS,
       registers,
     }),
     webhookPauses: new Counter({
@@ -115,15 +115,15 @@ const instruments = (registry: Registry) => {
       name: 'countersign_store_duration_seconds',
       help: 'Time an operation on a collection took.',
       labelNames: ['collection', 'operation'],
-      buckets: CALLS,
+      buckets: CALL_BUCKETS,
       registers,
     }),
   }
 }
 
-export type Metrics = ReturnType<typeof instruments> & {
+export type Metrics = ReturnType<typeof createInstruments> & {
   /** Runs `task` before each reading, for what is looked up and not counted. One that fails spoils no reading. */
-  beforeReading(task: () => void | Promise<void>): void
+  beforeScrape(task: () => void | Promise<void>): void
   render(): Promise<{ contentType: string; body: string }>
 }
 
@@ -133,8 +133,8 @@ export function createMetrics({ processMetrics = false }: { processMetrics?: boo
   const tasks: (() => void | Promise<void>)[] = []
   if (processMetrics) collectDefaultMetrics({ register: registry })
   return {
-    ...instruments(registry),
-    beforeReading: task => void tasks.push(task),
+    ...createInstruments(registry),
+    beforeScrape: task => void tasks.push(task),
     async render() {
       await Promise.allSettled(tasks.map(async task => task()))
       return { contentType: registry.contentType, body: await registry.metrics() }

@@ -4,18 +4,21 @@ import { setup } from 'xstate'
 import type { EndpointEffect, EndpointEvent, EndpointLife, PauseReason } from './endpoint.ts'
 
 /** As many failures in a row, over as long, end in a pause. */
-export const MOST_FAILURES = 100
-export const LONGEST_FAILING_MS = 60 * 60 * 1000
+export const MAX_FAILURES_IN_A_ROW = 100
+export const MAX_FAILING_MS = 60 * 60 * 1000
 /** How exactly the last success is known. */
-export const SUCCESS_GRAIN_MS = 60 * 1000
+export const SUCCESS_RESOLUTION_MS = 60 * 1000
 
 export const newEndpoint: EndpointLife = {
-  ...{ failures: 0, failing_since: null, last_success_at: null },
-  ...{ paused: null, enabled_at: null },
+  failures: 0,
+  failing_since: null,
+  last_success_at: null,
+  paused: null,
+  enabled_at: null,
 }
 
 type EventOf<T extends EndpointEvent['type']> = Extract<EndpointEvent, { type: T }>
-interface Scope {
+interface TransitionArgs {
   context: EndpointLife
   event: EndpointEvent
 }
@@ -23,7 +26,7 @@ interface Scope {
 /** A question about one kind of event: the table asks it only under that kind. */
 const when =
   <T extends EndpointEvent['type']>(rule: (life: EndpointLife, event: EventOf<T>) => boolean) =>
-  ({ context, event }: Scope): boolean =>
+  ({ context, event }: TransitionArgs): boolean =>
     rule(context, event as EventOf<T>)
 
 const endpointSetup = setup({
@@ -34,10 +37,10 @@ const endpointSetup = setup({
     // An hour in which it was called and never succeeded: one in which nothing was sent says nothing about it.
     tooMany: when<'attempt.failed'>(
       ({ failures, failing_since }, { at }) =>
-        failures + 1 >= MOST_FAILURES && failing_since !== null && at - failing_since >= LONGEST_FAILING_MS,
+        failures + 1 >= MAX_FAILURES_IN_A_ROW && failing_since !== null && at - failing_since >= MAX_FAILING_MS,
     ),
     worthNoting: when<'attempt.succeeded'>(
-      ({ last_success_at }, { at }) => last_success_at === null || at - last_success_at >= SUCCESS_GRAIN_MS,
+      ({ last_success_at }, { at }) => last_success_at === null || at - last_success_at >= SUCCESS_RESOLUTION_MS,
     ),
   },
   actions: {
@@ -45,33 +48,36 @@ const endpointSetup = setup({
   },
 })
 
-const becomes = (rule: (life: EndpointLife, at: number) => EndpointLife) =>
+const assignWith = (rule: (life: EndpointLife, at: number) => EndpointLife) =>
   endpointSetup.assign(({ context, event }) => rule(context, event.at))
 
-const succeed = becomes((life, at) => ({
-  ...{ ...life, failures: 0, failing_since: null },
+const succeed = assignWith((life, at) => ({
+  ...life,
+  failures: 0,
+  failing_since: null,
   last_success_at: Math.max(at, life.last_success_at ?? 0),
 }))
-const fail = becomes((life, at) => ({
+const fail = assignWith((life, at) => ({
   ...life,
   failures: life.failures + 1,
   failing_since: life.failing_since ?? at,
 }))
-const pause = (reason: PauseReason) => becomes((life, at) => ({ ...life, paused: { at, reason } }))
-const enable = becomes((life, at) => ({ ...newEndpoint, last_success_at: life.last_success_at, enabled_at: at }))
+const pause = (reason: PauseReason) => assignWith((life, at) => ({ ...life, paused: { at, reason } }))
+const enable = assignWith((life, at) => ({ ...newEndpoint, last_success_at: life.last_success_at, enabled_at: at }))
 
 const tell = (params: EndpointEffect) => ({ type: 'tell' as const, params })
 const paused = (reason: PauseReason) => tell({ type: 'paused', reason })
 
-const failed = {
+const pauseOnFailure = {
   gone: { guard: 'gone' as const, target: 'paused', actions: [fail, pause('gone'), paused('gone')] },
   exhausted: {
-    ...{ guard: 'exhausted' as const, target: 'paused' },
+    guard: 'exhausted' as const,
+    target: 'paused',
     actions: [fail, pause('exhausted'), paused('exhausted')],
   },
 }
-const enabled = { target: 'active', actions: [enable, tell({ type: 'enabled' })] }
-const byHand = { target: 'paused', actions: [pause('operator'), paused('operator')] }
+const enableTransition = { target: 'active', actions: [enable, tell({ type: 'enabled' })] }
+const pauseByOperator = { target: 'paused', actions: [pause('operator'), paused('operator')] }
 
 export const endpointMachine = endpointSetup.createMachine({
   id: 'endpoint',
@@ -81,24 +87,24 @@ export const endpointMachine = endpointSetup.createMachine({
     active: {
       on: {
         'attempt.succeeded': { guard: 'worthNoting', actions: succeed },
-        'attempt.failed': [failed.gone, failed.exhausted, { target: 'failing', actions: fail }],
-        'endpoint.pause': byHand,
+        'attempt.failed': [pauseOnFailure.gone, pauseOnFailure.exhausted, { target: 'failing', actions: fail }],
+        'endpoint.pause': pauseByOperator,
       },
     },
     failing: {
       on: {
         'attempt.succeeded': { target: 'active', actions: [succeed, tell({ type: 'recovered' })] },
         'attempt.failed': [
-          failed.gone,
-          failed.exhausted,
+          pauseOnFailure.gone,
+          pauseOnFailure.exhausted,
           { guard: 'tooMany', target: 'paused', actions: [fail, pause('failing'), paused('failing')] },
           { actions: fail },
         ],
-        'endpoint.enable': enabled,
-        'endpoint.pause': byHand,
+        'endpoint.enable': enableTransition,
+        'endpoint.pause': pauseByOperator,
       },
     },
     // Calls that were under way when it was paused end here, and change nothing: only somebody enables it.
-    paused: { on: { 'endpoint.enable': enabled } },
+    paused: { on: { 'endpoint.enable': enableTransition } },
   },
 })

@@ -3,7 +3,7 @@
 
 import { endpointMachine, newEndpoint } from './endpoint.machine.ts'
 import type { EndpointEffect, EndpointEvent, EndpointStatus, SavedEndpoint } from './endpoint.ts'
-import { inert } from './transition.ts'
+import { runTransition } from './transition.ts'
 
 export const ENDPOINT_VERSION = 1
 
@@ -31,7 +31,7 @@ export function endpointLife({ status, life }: EndpointState): SavedEndpoint {
   if (life && (life.value === 'paused') === (status === 'paused')) return life
   const context = life?.context ?? newEndpoint
   const paused = status === 'paused' ? { at: 0, reason: 'operator' as const } : null
-  return saved(status, { ...newEndpoint, last_success_at: context.last_success_at, paused })
+  return savedEndpoint(status, { ...newEndpoint, last_success_at: context.last_success_at, paused })
 }
 
 export function stepEndpoint(state: EndpointState, events: readonly EndpointEvent[]): EndpointStep {
@@ -39,7 +39,7 @@ export function stepEndpoint(state: EndpointState, events: readonly EndpointEven
   let snapshot = endpointMachine.resolveState({ value: before.value, context: before.context })
   const effects: EndpointEffect[] = []
   for (const event of events) {
-    const [next, actions] = inert(scope => endpointMachine.transition(snapshot, event, scope))
+    const [next, actions] = runTransition(scope => endpointMachine.transition(snapshot, event, scope))
     // xstate keeps what a rule threw in the snapshot; it is a mistake of ours and must not pass for a silent event.
     if (next.status === 'error') throw next.error
     effects.push(...actions.filter(({ type }) => type === 'tell').map(({ params }) => params as EndpointEffect))
@@ -47,11 +47,13 @@ export function stepEndpoint(state: EndpointState, events: readonly EndpointEven
   }
   const value = snapshot.value as EndpointStatus
   const changed = value !== before.value || snapshot.context !== before.context
-  const life = changed ? saved(value, snapshot.context) : before
+  const life = changed ? savedEndpoint(value, snapshot.context) : before
   return { status: value === 'paused' ? 'paused' : 'active', life, effects, changed }
 }
 
-const saved = (value: EndpointStatus, context: SavedEndpoint['context']): SavedEndpoint => ({
-  ...{ machine: 'endpoint', version: ENDPOINT_VERSION },
-  ...{ value, context },
+const savedEndpoint = (value: EndpointStatus, context: SavedEndpoint['context']): SavedEndpoint => ({
+  machine: 'endpoint',
+  version: ENDPOINT_VERSION,
+  value,
+  context,
 })

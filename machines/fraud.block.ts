@@ -1,7 +1,7 @@
 // Numbers that differ in their last four digits only, to which text messages went lately. In: a block and sightings of its numbers.
 // Out: the block after. Pure. A number counts once, however often it is sent to or verified.
 
-export interface Neighbour {
+export interface BlockNumber {
   /** Tells numbers of one block apart, and says nothing else of them. */
   tag: string
   /** Numbers of the same hundred, which differ in their last two digits only, have the same. */
@@ -12,38 +12,38 @@ export interface Neighbour {
 }
 
 export interface Block {
-  numbers: Neighbour[]
+  numbers: BlockNumber[]
 }
 
 export const EMPTY_BLOCK: Block = { numbers: [] }
 /** Numbers are neighbours if they were sent to within so long. */
-export const BLOCK_MS = 3_600_000
+export const BLOCK_WINDOW_MS = 3_600_000
 /** More would change no judgement. */
-const MOST = 64
+const MAX_NUMBERS_PER_BLOCK = 64
 
-export function sighted(block: Block, sightings: readonly Neighbour[], now: number): Block {
+export function addToBlock(block: Block, entries: readonly BlockNumber[], now: number): Block {
   let numbers = block.numbers
-  for (const sighting of sightings) {
-    const known = numbers.find(({ tag }) => tag === sighting.tag)
-    const verified = sighting.verified || (known?.verified ?? false)
-    const at = Math.max(sighting.at, known?.at ?? 0)
+  for (const entry of entries) {
+    const known = numbers.find(({ tag }) => tag === entry.tag)
+    const verified = entry.verified || (known?.verified ?? false)
+    const at = Math.max(entry.at, known?.at ?? 0)
     const others = known ? numbers.filter(number => number !== known) : numbers
-    numbers = inOrder([...others, { ...sighting, at, verified }])
+    numbers = sortByTime([...others, { ...entry, at, verified }])
   }
-  return { numbers: numbers.filter(({ at }) => at > now - BLOCK_MS).slice(-MOST) }
+  return { numbers: numbers.filter(({ at }) => at > now - BLOCK_WINDOW_MS).slice(-MAX_NUMBERS_PER_BLOCK) }
 }
 
 /** By time. Nearly always they are already. */
-const inOrder = (numbers: Neighbour[]): Neighbour[] =>
-  numbers.length > 1 && (numbers.at(-1) as Neighbour).at < (numbers.at(-2) as Neighbour).at
+const sortByTime = (numbers: BlockNumber[]): BlockNumber[] =>
+  numbers.length > 1 && (numbers.at(-1) as BlockNumber).at < (numbers.at(-2) as BlockNumber).at
     ? numbers.sort((one, other) => one.at - other.at)
     : numbers
 
 /** Unverified ones weigh half while their people may still be reading. */
-const READING_MS = 120_000
-const WHILE_READING = 0.5
+const VERIFY_GRACE_MS = 120_000
+const GRACE_WEIGHT = 0.5
 
-export interface Neighbours {
+export interface NeighbourCounts {
   sent: number
   verified: number
   /** What the others weigh. */
@@ -51,24 +51,24 @@ export interface Neighbours {
 }
 
 /** The neighbours of a number: all of its block, or of its hundred. */
-export function neighboursIn(
+export function countNeighbours(
   { numbers }: Block,
-  number: Pick<Neighbour, 'tag' | 'hundred'>,
+  number: Pick<BlockNumber, 'tag' | 'hundred'>,
   now: number,
-): Record<'block' | 'hundred', Neighbours> {
-  const others = numbers.filter(({ tag, at }) => tag !== number.tag && at > now - BLOCK_MS)
+): Record<'block' | 'hundred', NeighbourCounts> {
+  const others = numbers.filter(({ tag, at }) => tag !== number.tag && at > now - BLOCK_WINDOW_MS)
   return {
-    block: weighed(others, now),
-    hundred: weighed(
+    block: countWeighted(others, now),
+    hundred: countWeighted(
       others.filter(({ hundred }) => hundred === number.hundred),
       now,
     ),
   }
 }
 
-function weighed(numbers: readonly Neighbour[], now: number): Neighbours {
+function countWeighted(numbers: readonly BlockNumber[], now: number): NeighbourCounts {
   const unverified = numbers.filter(({ verified }) => !verified)
-  const weights = unverified.map(({ at }) => (at > now - READING_MS ? WHILE_READING : 1))
+  const weights = unverified.map(({ at }) => (at > now - VERIFY_GRACE_MS ? GRACE_WEIGHT : 1))
   return {
     sent: numbers.length,
     verified: numbers.length - unverified.length,

@@ -2,7 +2,7 @@
 // of numbers. In: a tally and news of single sends. Out: the tally after. Pure; what is too old is forgotten on the way.
 
 /** `at` numbers a stretch of time since the epoch. */
-export interface Stretch {
+export interface Period {
   at: number
   sent: number
   verified: number
@@ -10,20 +10,20 @@ export interface Stretch {
 
 export interface Tally {
   /** Of five minutes each, for an hour and a bit, oldest first. */
-  slots: Stretch[]
+  slots: Period[]
   /** UTC days, for a week and today, oldest first. */
-  days: Stretch[]
+  days: Period[]
 }
 
 /** Of verifications that began at a time, so many more were sent, so many more proved. A delivery that failed stays sent: whoever
  *  pumps may well run the network that says so. */
-export interface TallyNews {
+export interface TallyEntry {
   at: number
   sent: number
   verified: number
 }
 
-export interface Share {
+export interface ConversionCounts {
   sent: number
   verified: number
 }
@@ -32,26 +32,26 @@ export const SLOT_MS = 300_000
 const DAY_MS = 86_400_000
 /** Slots that are looked at: an hour. The current one and the one before are too young, people are still reading. */
 const RECENT_SLOTS = 12
-const YOUNG_SLOTS = 2
+const UNJUDGED_SLOTS = 2
 const DAYS = 7
 /** A day with less says nothing of what is usual. */
-const LEAST_OF_A_DAY = 20
-const SLOTS_OF_TEN_MINUTES_A_DAY = 144
+const MIN_SENT_PER_DAY = 20
+const TEN_MINUTE_SLOTS_PER_DAY = 144
 
 export const EMPTY_TALLY: Tally = { slots: [], days: [] }
 
 /** Every news is credited to when its verification began, so that a share compares the very same verifications. */
-export function tallied(tally: Tally, news: readonly TallyNews[], now: number): Tally {
+export function addToTally(tally: Tally, entries: readonly TallyEntry[], now: number): Tally {
   const [slot, day] = [Math.floor(now / SLOT_MS), Math.floor(now / DAY_MS)]
   return {
-    slots: added(tally.slots, news, SLOT_MS).filter(({ at }) => at > slot - RECENT_SLOTS - YOUNG_SLOTS),
-    days: added(tally.days, news, DAY_MS).filter(({ at }) => at >= day - DAYS),
+    slots: addEntries(tally.slots, entries, SLOT_MS).filter(({ at }) => at > slot - RECENT_SLOTS - UNJUDGED_SLOTS),
+    days: addEntries(tally.days, entries, DAY_MS).filter(({ at }) => at >= day - DAYS),
   }
 }
 
-function added(stretches: readonly Stretch[], news: readonly TallyNews[], length: number): Stretch[] {
-  const all = new Map(stretches.map(stretch => [stretch.at, stretch]))
-  for (const { at: moment, sent, verified } of news) {
+function addEntries(periods: readonly Period[], entries: readonly TallyEntry[], length: number): Period[] {
+  const all = new Map(periods.map(period => [period.at, period]))
+  for (const { at: moment, sent, verified } of entries) {
     const at = Math.floor(moment / length)
     const before = all.get(at) ?? { at, sent: 0, verified: 0 }
     all.set(at, { at, sent: before.sent + sent, verified: before.verified + verified })
@@ -60,16 +60,16 @@ function added(stretches: readonly Stretch[], news: readonly TallyNews[], length
 }
 
 /** The last hour, but for what is too young to be judged. */
-export function recentShare({ slots }: Tally, now: number): Share {
+export function recentCounts({ slots }: Tally, now: number): ConversionCounts {
   const slot = Math.floor(now / SLOT_MS)
-  return sum(slots.filter(({ at }) => at <= slot - YOUNG_SLOTS && at > slot - YOUNG_SLOTS - RECENT_SLOTS))
+  return sum(slots.filter(({ at }) => at <= slot - UNJUDGED_SLOTS && at > slot - UNJUDGED_SLOTS - RECENT_SLOTS))
 }
 
 /** The share that is verified on the median day of the last week, today left out; null when no day had enough. A few days of
  *  fraud do not make it usual. */
-export function usualShare({ days }: Tally, now: number): number | null {
+export function usualConversion({ days }: Tally, now: number): number | null {
   const shares = pastDays(days, now)
-    .filter(({ sent }) => sent >= LEAST_OF_A_DAY)
+    .filter(({ sent }) => sent >= MIN_SENT_PER_DAY)
     .map(({ sent, verified }) => Math.min(1, verified / sent))
     .sort((one, other) => one - other)
   return shares[Math.floor(shares.length / 2)] ?? null
@@ -78,13 +78,13 @@ export function usualShare({ days }: Tally, now: number): number | null {
 /** How many are verified in ten minutes of a day of the last week. What nobody verified makes no pace usual. */
 export function usualPace({ days }: Tally, now: number): number {
   const past = pastDays(days, now)
-  return past.length === 0 ? 0 : sum(past).verified / (past.length * SLOTS_OF_TEN_MINUTES_A_DAY)
+  return past.length === 0 ? 0 : sum(past).verified / (past.length * TEN_MINUTE_SLOTS_PER_DAY)
 }
 
-const pastDays = (days: readonly Stretch[], now: number): Stretch[] =>
+const pastDays = (days: readonly Period[], now: number): Period[] =>
   days.filter(({ at }) => at < Math.floor(now / DAY_MS))
 
-const sum = (stretches: readonly Stretch[]): Share => ({
-  sent: stretches.reduce((total, { sent }) => total + sent, 0),
-  verified: stretches.reduce((total, { verified }) => total + verified, 0),
+const sum = (periods: readonly Period[]): ConversionCounts => ({
+  sent: periods.reduce((total, { sent }) => total + sent, 0),
+  verified: periods.reduce((total, { verified }) => total + verified, 0),
 })

@@ -7,14 +7,14 @@
 //   never_verified  hardly any verified at all, whatever was usual
 // The first names the culprits and refuses. The others may as well be a provider that loses messages: they slow a country or range
 // down to its usual pace, which hurts nobody while there are no more sends than usual.
-import { type Block, type Neighbour, type Neighbours, neighboursIn } from './fraud.block.ts'
-import { recentShare, type Tally, usualPace, usualShare } from './fraud.tally.ts'
+import { type Block, type BlockNumber, countNeighbours, type NeighbourCounts } from './fraud.block.ts'
+import { recentCounts, type Tally, usualConversion, usualPace } from './fraud.tally.ts'
 
-export type Scope = 'hundred' | 'block' | 'range' | 'country'
+export type FraudScope = 'hundred' | 'block' | 'range' | 'country'
 
 export interface Reason {
   signal: 'neighbours' | 'conversion' | 'never_verified'
-  scope: Scope
+  scope: FraudScope
   /** What it is about: a country, or a range of numbers by its first digits. */
   subject: string
   /** 50 slows, 100 refuses. */
@@ -34,7 +34,7 @@ export interface Evidence {
   country: { name: string; tally: Tally }
   range: { name: string; tally: Tally }
   block: Block
-  number: Pick<Neighbour, 'tag' | 'hundred'>
+  number: Pick<BlockNumber, 'tag' | 'hundred'>
 }
 
 export interface Judgement {
@@ -44,89 +44,102 @@ export interface Judgement {
   reasons: Reason[]
 }
 
-const SLOW = 50
-const REFUSE = 100
+const SLOW_POINTS = 50
+const REFUSE_POINTS = 100
 /** Below these nothing is judged: a small app is not a fraud for being small. */
-const LEAST_SENT = { range: 30, country: 100 }
-const LEAST_UNVERIFIED = { hundred: 5, block: 10 }
-const POINTS_EACH = { hundred: 10, block: 5 }
+const MIN_SENT = { range: 30, country: 100 }
+const MIN_UNVERIFIED = { hundred: 5, block: 10 }
+const POINTS_PER_NUMBER = { hundred: 10, block: 5 }
 /** Neighbours of which so many are verified are people. Half of what is usual there, if that is more. */
-const PEOPLE = 1 / 3
+const MIN_VERIFIED_SHARE = 1 / 3
 /** Fewer than this count as none. */
-const HARDLY_ANY = 0.05
+const NEVER_VERIFIED_SHARE = 0.05
 /** The slowest a thing gets, in ten minutes; else three times what is usually verified in them. */
-const SLOWEST: Record<Scope, number> = { hundred: 2, block: 5, range: 10, country: 50 }
-const TIMES_USUAL = 3
+const MIN_PACE: Record<FraudScope, number> = { hundred: 2, block: 5, range: 10, country: 50 }
+const PACE_FACTOR = 3
 
 export function judge({ country, range, block, number }: Evidence, now: number): Judgement {
-  const usual = usualShare(country.tally, now)
-  const neighbours = neighboursIn(block, number, now)
+  const usual = usualConversion(country.tally, now)
+  const neighbours = countNeighbours(block, number, now)
   const reasons = [
-    crowd('hundred', range.name, neighbours.hundred, usual),
-    crowd('block', range.name, neighbours.block, usual),
-    ...conversions('range', range, now),
-    ...conversions('country', country, now),
+    neighboursReason('hundred', range.name, neighbours.hundred, usual),
+    neighboursReason('block', range.name, neighbours.block, usual),
+    ...conversionReasons('range', range, now),
+    ...conversionReasons('country', country, now),
   ].filter(reason => reason !== null)
   const score = Math.max(0, ...reasons.map(({ points }) => points))
-  return { verdict: score >= REFUSE ? 'refuse' : score >= SLOW ? 'slow' : 'pass', score, reasons }
+  return { verdict: score >= REFUSE_POINTS ? 'refuse' : score >= SLOW_POINTS ? 'slow' : 'pass', score, reasons }
 }
 
-function crowd(
+function neighboursReason(
   scope: 'hundred' | 'block',
   subject: string,
-  { sent, verified, unverified }: Neighbours,
+  { sent, verified, unverified }: NeighbourCounts,
   usual: number | null,
 ): Reason | null {
-  const people = Math.max(PEOPLE, (usual ?? 0) / 2)
-  if (unverified < LEAST_UNVERIFIED[scope] || verified >= sent * people) return null
-  const points = Math.min(REFUSE, Math.floor(unverified * POINTS_EACH[scope]))
+  const minVerifiedShare = Math.max(MIN_VERIFIED_SHARE, (usual ?? 0) / 2)
+  if (unverified < MIN_UNVERIFIED[scope] || verified >= sent * minVerifiedShare) return null
+  const points = Math.min(REFUSE_POINTS, Math.floor(unverified * POINTS_PER_NUMBER[scope]))
   const size = scope === 'hundred' ? 'hundred' : 'ten thousand'
   return {
-    ...{ signal: 'neighbours', scope, subject, points, sent, verified, usual },
+    signal: 'neighbours',
+    scope,
+    subject,
+    points,
+    sent,
+    verified,
+    usual,
     detail: `Of the same ${size} numbers in ${subject}, ${sent} others were sent to within an hour and ${verified} verified.`,
-    pace: points >= REFUSE ? null : SLOWEST[scope],
+    pace: points >= REFUSE_POINTS ? null : MIN_PACE[scope],
   }
 }
 
-function conversions(
+function conversionReasons(
   scope: 'range' | 'country',
   { name: subject, tally }: { name: string; tally: Tally },
   now: number,
 ): (Reason | null)[] {
-  const { sent, verified } = recentShare(tally, now)
-  if (sent < LEAST_SENT[scope]) return []
-  const usual = usualShare(tally, now)
-  const pace = Math.max(SLOWEST[scope], Math.ceil(TIMES_USUAL * usualPace(tally, now)))
-  const seen = { scope, subject, sent, verified, usual, pace }
-  const found = `Of ${sent} sends to ${subject} within an hour ${verified} were verified`
+  const { sent, verified } = recentCounts(tally, now)
+  if (sent < MIN_SENT[scope]) return []
+  const usual = usualConversion(tally, now)
+  const pace = Math.max(MIN_PACE[scope], Math.ceil(PACE_FACTOR * usualPace(tally, now)))
+  const measured = { scope, subject, sent, verified, usual, pace }
+  const summary = `Of ${sent} sends to ${subject} within an hour ${verified} were verified`
   return [
     isFarBelow(sent, verified, usual)
       ? {
-          ...{ signal: 'conversion', ...seen, points: SLOW + severity(sent, verified) },
-          detail: `${found}; usual is ${percent(usual)}.`,
+          signal: 'conversion',
+          ...measured,
+          points: SLOW_POINTS + severity(sent, verified),
+          detail: `${summary}; usual is ${percent(usual)}.`,
         }
       : null,
-    verified < sent * HARDLY_ANY
-      ? { ...{ signal: 'never_verified', ...seen, points: SLOW + severity(sent, verified) }, detail: `${found}.` }
+    verified < sent * NEVER_VERIFIED_SHARE
+      ? {
+          signal: 'never_verified',
+          ...measured,
+          points: SLOW_POINTS + severity(sent, verified),
+          detail: `${summary}.`,
+        }
       : null,
   ]
 }
 
 /** Surely below half of the usual, not just by chance. */
 const isFarBelow = (sent: number, verified: number, usual: number | null): usual is number =>
-  usual !== null && mostLikely(sent, verified) < usual / 2
+  usual !== null && conversionUpperBound(sent, verified) < usual / 2
 
 /** The upper end of Wilson's interval: the share is hardly ever above it. */
-function mostLikely(sent: number, verified: number): number {
+function conversionUpperBound(sent: number, verified: number): number {
   const share = Math.min(1, verified / sent)
-  const squared = DEVIATIONS ** 2
+  const squared = Z_SCORE ** 2
   const middle = share + squared / (2 * sent)
-  const spread = DEVIATIONS * Math.sqrt((share * (1 - share)) / sent + squared / (4 * sent ** 2))
+  const spread = Z_SCORE * Math.sqrt((share * (1 - share)) / sent + squared / (4 * sent ** 2))
   return (middle + spread) / (1 + squared / sent)
 }
-const DEVIATIONS = 2
+const Z_SCORE = 2
 
 /** 0 to 40: it never refuses by itself. */
-const severity = (sent: number, verified: number): number => Math.floor(40 * (1 - mostLikely(sent, verified)))
+const severity = (sent: number, verified: number): number => Math.floor(40 * (1 - conversionUpperBound(sent, verified)))
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`

@@ -2,15 +2,15 @@
 
 /** Region, then language, then the app's default the same way, then English. A malformed tag counts as none. */
 export const chooseLocale = (wanted: string | null, fallback: string, available: readonly string[]): string =>
-  [...widening(wanted), ...widening(fallback)].find(tag => available.includes(tag)) ?? 'en'
+  [...localeFallbacks(wanted), ...localeFallbacks(fallback)].find(tag => available.includes(tag)) ?? 'en'
 
 /** `pt-BR` → pt-BR, pt. `zh-Hant-TW` → zh-Hant-TW, zh-Hant, zh. */
-function widening(tag: string | null): string[] {
-  const parts = canonical(tag)?.split('-') ?? []
-  return parts.map((_, dropped) => parts.slice(0, parts.length - dropped).join('-'))
+function localeFallbacks(tag: string | null): string[] {
+  const subtags = canonicalLocale(tag)?.split('-') ?? []
+  return subtags.map((_, dropped) => subtags.slice(0, subtags.length - dropped).join('-'))
 }
 
-function canonical(tag: string | null): string | undefined {
+function canonicalLocale(tag: string | null): string | undefined {
   try {
     return tag ? Intl.getCanonicalLocales(tag)[0] : undefined
   } catch {

@@ -3,11 +3,11 @@ import type { ErrorType } from './errors.ts'
 import type { Mode } from './otp.ts'
 
 /** What the sandbox plays for a message to a recipient. */
-export type Play = 'delivered' | 'failed' | 'late' | 'twice' | 'disorder' | 'silent' | 'fallback'
+export type SandboxScenario = 'delivered' | 'failed' | 'late' | 'twice' | 'disorder' | 'silent' | 'fallback'
 
-export type Magic = { refuses: ErrorType } | { plays: Play }
+export type Magic = { refuses: ErrorType } | { plays: SandboxScenario }
 
-const FATES: readonly [number: string, name: string, fate: Magic][] = [
+const MAGIC_RECIPIENTS: readonly [number: string, name: string, fate: Magic][] = [
   ['+15005550001', 'invalid', { refuses: 'InvalidRecipientError' }],
   ['+15005550002', 'no-channel', { refuses: 'NoEnabledChannelError' }],
   ['+15005550003', 'geo', { refuses: 'GeoBlockedError' }],
@@ -24,7 +24,10 @@ const FATES: readonly [number: string, name: string, fate: Magic][] = [
 ]
 
 const BY_RECIPIENT = new Map(
-  FATES.flatMap(([number, name, fate]) => [[number, fate] as const, [`${name}@magic.test`, fate] as const]),
+  MAGIC_RECIPIENTS.flatMap(([number, name, magic]) => [
+    [number, magic] as const,
+    [`${name}@magic.test`, magic] as const,
+  ]),
 )
 
 /** Null for one like any other. */

@@ -3,10 +3,10 @@
 import { setup } from 'xstate'
 import type { ErrorType } from './errors.ts'
 import * as change from './otp.changes.ts'
-import { guards, type Scope } from './otp.guards.ts'
+import { guards, type TransitionArgs } from './otp.guards.ts'
 import type { Delivery, Effect, EventOf, Otp, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
-import { fallbackMove, resendMove } from './resend.ts'
-import { attemptsLeft, cooledAt } from './rules.ts'
+import { fallbackChannel, resendTarget } from './resend.ts'
+import { attemptsLeft, cooldownEndsAt } from './rules.ts'
 
 export const otpSetup = setup({
   types: { context: {} as Otp, events: {} as OtpEvent, input: {} as OtpStart },
@@ -19,49 +19,49 @@ export const otpSetup = setup({
   },
 })
 
-const becomes = <T extends OtpEvent['type']>(rule: (otp: Otp, event: EventOf<T>) => Otp) =>
+const assignWith = <T extends OtpEvent['type']>(rule: (otp: Otp, event: EventOf<T>) => Otp) =>
   otpSetup.assign(({ context, event }) => rule(context, event as EventOf<T>))
 
-export const move = becomes<'otp.resend'>((otp, event) => {
-  const move = resendMove(otp, event.usable, event.named)
-  return move.kind === 'to' ? change.moved(otp, { ...event, ...move }) : otp
+export const moveChannel = assignWith<'otp.resend'>((otp, event) => {
+  const move = resendTarget(otp, event.usable, event.requestedChannel)
+  return move.kind === 'to' ? change.moveChannel(otp, { ...event, ...move }) : otp
 })
-export const fallBack = becomes<'delivery.reported'>((otp, event) => {
-  const channel = fallbackMove(otp, event.usable)
-  return channel ? change.moved(otp, { ...event, channel, fresh: false }) : otp
+export const fallBack = assignWith<'delivery.reported'>((otp, event) => {
+  const channel = fallbackChannel(otp, event.usable)
+  return channel ? change.moveChannel(otp, { ...event, channel, newGeneration: false }) : otp
 })
-export const spendSend = becomes<'otp.resend'>((otp, { at }) => change.resent(otp, at))
-export const spendGuess = becomes<'otp.verify'>(change.guessedWrong)
-export const approve = becomes<'otp.verify'>((otp, { by, at }) => change.approved(otp, by, at))
-export const approveByMessage = becomes<'message.received'>((otp, { at }) => change.approved(otp, null, at))
-export const answerWithCode = becomes<'message.received'>((otp, { delivery_id, at, prices }) =>
-  change.answered(otp, delivery_id, at, prices),
+export const countSend = assignWith<'otp.resend'>((otp, { at }) => change.countSend(otp, at))
+export const countWrongCode = assignWith<'otp.verify'>(change.countWrongCode)
+export const approve = assignWith<'otp.verify'>((otp, { by, at }) => change.approve(otp, by, at))
+export const approveByMessage = assignWith<'message.received'>((otp, { at }) => change.approve(otp, null, at))
+export const answerWithCode = assignWith<'message.received'>((otp, { delivery_id, at, prices }) =>
+  change.addAnswer(otp, delivery_id, at, prices),
 )
-export const exchange = becomes<'token.exchange'>((otp, { key_id, at }) => change.exchanged(otp, key_id, at))
-export const record = becomes<'delivery.reported'>((otp, { reported_id, status, at }) =>
-  change.reported(otp, reported_id, status, at),
+export const exchange = assignWith<'token.exchange'>((otp, { key_id, at }) => change.recordExchange(otp, key_id, at))
+export const recordReport = assignWith<'delivery.reported'>((otp, { reported_id, status, at }) =>
+  change.recordReport(otp, reported_id, status, at),
 )
 
-const reply = (params: Reply | ((scope: Scope) => Reply)) => ({ type: 'reply' as const, params })
+const reply = (params: Reply | ((scope: TransitionArgs) => Reply)) => ({ type: 'reply' as const, params })
 export const refuse = (error: ErrorType, otp_status?: OtpStatus) =>
   reply({ kind: 'refused', error, ...(otp_status === undefined ? {} : { otp_status }) })
 
-export const accepted = reply({ kind: 'accepted' })
-export const exchanged = reply({ kind: 'exchanged' })
-export const noSuchToken = reply({ kind: 'no_such_token' })
-export const noted = reply({ kind: 'noted', changed: true })
-export const nothingNew = reply({ kind: 'noted', changed: false })
-export const cooling = reply(({ context, event }) => ({
+export const replyAccepted = reply({ kind: 'accepted' })
+export const replyExchanged = reply({ kind: 'exchanged' })
+export const replyNoSuchToken = reply({ kind: 'no_such_token' })
+export const replyNoted = reply({ kind: 'noted', changed: true })
+export const replyNothingNew = reply({ kind: 'noted', changed: false })
+export const refuseCooldown = reply(({ context, event }) => ({
   kind: 'refused',
   error: 'ResendCooldownError',
-  retry_after_ms: cooledAt(context) - event.at,
+  retry_after_ms: cooldownEndsAt(context) - event.at,
 }))
-export const lockedOut = reply(({ event }) => ({
+export const refuseLocked = reply(({ event }) => ({
   kind: 'refused',
   error: 'RateLimitExceededError',
   retry_after_ms: (event.type === 'otp.verify' && event.locked_ms) || 0,
 }))
-export const verified = (status: OtpStatus) =>
+export const replyVerified = (status: OtpStatus) =>
   reply(({ context, event }) => ({
     kind: 'verified',
     status,
@@ -74,7 +74,10 @@ const deliveryEffect = (otp: Otp): Effect => {
   const latest = otp.deliveries.at(-1) as Delivery
   return { type: 'deliver', id: latest.delivery_id, channel: latest.channel, generation: latest.generation }
 }
-export const deliverAnswer = { type: 'deliver' as const, params: ({ context }: Scope) => deliveryEffect(context) }
+export const deliverAnswer = {
+  type: 'deliver' as const,
+  params: ({ context }: TransitionArgs) => deliveryEffect(context),
+}
 /** The delivery just made; a verification that waits on a link has none. */
 export const deliver = otpSetup.enqueueActions(({ context, enqueue }) => {
   if (context.link === null) enqueue({ type: 'deliver', params: deliveryEffect(context) })
@@ -82,7 +85,7 @@ export const deliver = otpSetup.enqueueActions(({ context, enqueue }) => {
 
 export const notifyOtp = (status: 'approved' | 'failed') => ({
   type: 'notify' as const,
-  params: ({ context, event }: Scope): Effect => ({
+  params: ({ context, event }: TransitionArgs): Effect => ({
     type: 'notify',
     id: 'event_id' in event ? event.event_id : '',
     event: `otp.${status}`,

@@ -8,12 +8,12 @@ const waitsOnLink = (otp: Pick<Otp, 'whatsapp'>, channel: Channel): boolean =>
   channel === 'whatsapp' && otp.whatsapp !== 'template'
 
 /** Written out, not spread: the start comes inside a command, and copying "the rest" of it was half the cost of a send. */
-function needed(link: Link | null): Link {
+function requireLink(link: Link | null): Link {
   if (link === null) throw new Error('a link mode needs a link')
   return link
 }
 
-export function begun(start: OtpStart): Otp {
+export function newOtp(start: OtpStart): Otp {
   const { at, channel } = start
   const onLink = waitsOnLink(start, channel)
   return {
@@ -32,68 +32,70 @@ export function begun(start: OtpStart): Otp {
     channel,
     tried: [channel],
     generation: 1,
-    link: onLink ? needed(start.link) : null,
+    link: onLink ? requireLink(start.link) : null,
     sends: 1,
     wrong_codes: 0,
     first_sent_at: at,
     last_sent_at: at,
     expires_at: expiryAfterSend(start.rules.ttl_ms, at, at),
-    deliveries: onLink ? [] : [queued(start.delivery_id, channel, 1, at, start.prices)],
+    deliveries: onLink ? [] : [newDelivery(start.delivery_id, channel, 1, at, start.prices)],
     approval: null,
     exchange: null,
   }
 }
 
 /** Another send is spent, and the code's life and the cooldown begin anew. */
-export const resent = (otp: Otp, at: number): Otp => ({
+export const countSend = (otp: Otp, at: number): Otp => ({
   ...otp,
   sends: otp.sends + 1,
   last_sent_at: at,
   expires_at: expiryAfterSend(otp.rules.ttl_ms, otp.first_sent_at, at),
 })
 
-export interface Onto {
+export interface ChannelMove {
   channel: Channel
-  fresh: boolean
+  newGeneration: boolean
   delivery_id: string
   link: Link | null
   prices: Prices
   at: number
 }
 
-export function moved(otp: Otp, { channel, fresh, delivery_id, link, prices, at }: Onto): Otp {
-  const generation = fresh ? otp.generation + 1 : otp.generation
+export function moveChannel(otp: Otp, { channel, newGeneration, delivery_id, link, prices, at }: ChannelMove): Otp {
+  const generation = newGeneration ? otp.generation + 1 : otp.generation
   const onLink = waitsOnLink(otp, channel)
   return {
-    ...resent(otp, at),
+    ...countSend(otp, at),
     channel,
     generation,
     tried: otp.tried.includes(channel) ? otp.tried : [...otp.tried, channel],
-    link: onLink ? needed(link) : null,
-    deliveries: onLink ? otp.deliveries : [...otp.deliveries, queued(delivery_id, channel, generation, at, prices)],
+    link: onLink ? requireLink(link) : null,
+    deliveries: onLink
+      ? otp.deliveries
+      : [...otp.deliveries, newDelivery(delivery_id, channel, generation, at, prices)],
   }
 }
 
 /** The user's message on a `link_code` link is answered with the code. The first answer is the link's own send; each repeat is one more. */
-export const answered = (otp: Otp, delivery_id: string, at: number, prices: Prices): Otp => ({
+export const addAnswer = (otp: Otp, delivery_id: string, at: number, prices: Prices): Otp => ({
   ...otp,
   sends: hasAnswer(otp) ? otp.sends + 1 : otp.sends,
-  deliveries: [...otp.deliveries, queued(delivery_id, otp.channel, otp.generation, at, prices)],
+  deliveries: [...otp.deliveries, newDelivery(delivery_id, otp.channel, otp.generation, at, prices)],
 })
 
 export const hasAnswer = (otp: Otp): boolean =>
   otp.deliveries.some(delivery => delivery.generation === otp.generation && delivery.channel === 'whatsapp')
 
-export const guessedWrong = (otp: Otp): Otp => ({ ...otp, wrong_codes: otp.wrong_codes + 1 })
+export const countWrongCode = (otp: Otp): Otp => ({ ...otp, wrong_codes: otp.wrong_codes + 1 })
 
-export const approved = (otp: Otp, by: Caller | null, at: number): Otp => ({
+export const approve = (otp: Otp, by: Caller | null, at: number): Otp => ({
   ...otp,
   approval: { at, by, generation: otp.generation, channel: otp.channel },
 })
 
-export const exchanged = (otp: Otp, key_id: string, at: number): Otp => ({ ...otp, exchange: { key_id, at } })
+export const recordExchange = (otp: Otp, key_id: string, at: number): Otp => ({ ...otp, exchange: { key_id, at } })
 
-export const reported = (otp: Otp, reported_id: string, status: DeliveryStatus, at: number): Otp => ({
+export const recordReport = (otp: Otp, reported_id: string, status: DeliveryStatus, at: number): Otp => ({
   ...otp,
   deliveries: otp.deliveries.map(delivery =>
     delivery.delivery_id === reported_id ? { ...delivery, status, updated_at: at } : delivery,
@@ -101,11 +103,19 @@ export const reported = (otp: Otp, reported_id: string, status: DeliveryStatus, 
 })
 
 /** Receipts come late, twice and out of order: `delivered` and `failed` are final, and nothing goes back. */
-export const advances = (delivery: Delivery | undefined, status: DeliveryStatus): boolean =>
+export const isProgress = (delivery: Delivery | undefined, status: DeliveryStatus): boolean =>
   delivery?.status === 'queued' || (delivery?.status === 'sent' && status !== 'sent')
 
-const queued = (delivery_id: string, channel: Channel, generation: number, at: number, prices: Prices): Delivery => ({
-  ...{ delivery_id, channel, generation },
+const newDelivery = (
+  delivery_id: string,
+  channel: Channel,
+  generation: number,
+  at: number,
+  prices: Prices,
+): Delivery => ({
+  delivery_id,
+  channel,
+  generation,
   status: 'queued',
   created_at: at,
   updated_at: at,

@@ -1,10 +1,10 @@
 // The questions the transition table asks. In: a verification and the event that meets it. Out: yes or no.
 import * as change from './otp.changes.ts'
 import type { Delivery, EventOf, Otp, OtpEvent } from './otp.ts'
-import { fallbackMove, resendMove } from './resend.ts'
-import { attemptsLeft, completionOf, cooledAt, isExchangeable, isLapsed, sendsLeft } from './rules.ts'
+import { fallbackChannel, resendTarget } from './resend.ts'
+import { attemptsLeft, completionOf, cooldownEndsAt, isExchangeable, isLapsed, sendsLeft } from './rules.ts'
 
-export interface Scope {
+export interface TransitionArgs {
   context: Otp
   event: OtpEvent
 }
@@ -12,12 +12,12 @@ export interface Scope {
 /** A question about one kind of event: the table asks it only under that kind. */
 const when =
   <T extends OtpEvent['type']>(rule: (otp: Otp, event: EventOf<T>) => boolean) =>
-  ({ context, event }: Scope): boolean =>
+  ({ context, event }: TransitionArgs): boolean =>
     rule(context, event as EventOf<T>)
 
 const always =
   (rule: (otp: Otp, event: OtpEvent) => boolean) =>
-  ({ context, event }: Scope): boolean =>
+  ({ context, event }: TransitionArgs): boolean =>
     rule(context, event)
 
 export const guards = {
@@ -36,39 +36,43 @@ export const guards = {
   ),
 
   sendsSpent: always(otp => sendsLeft(otp) === 0),
-  cooling: always((otp, { at }) => at < cooledAt(otp)),
-  nowhereToGo: when<'otp.resend'>((otp, { usable, named }) => resendMove(otp, usable, named).kind === 'impossible'),
-  sameLink: when<'otp.resend'>((otp, { usable, named }) => resendMove(otp, usable, named).kind === 'same_link'),
+  cooling: always((otp, { at }) => at < cooldownEndsAt(otp)),
+  nowhereToGo: when<'otp.resend'>(
+    (otp, { usable, requestedChannel }) => resendTarget(otp, usable, requestedChannel).kind === 'impossible',
+  ),
+  sameLink: when<'otp.resend'>(
+    (otp, { usable, requestedChannel }) => resendTarget(otp, usable, requestedChannel).kind === 'same_link',
+  ),
 
   notExchangeable: when<'token.exchange'>(
     (otp, { key_id, genuine, at }) => !genuine || !isExchangeable(otp, key_id, at),
   ),
   exchangedBefore: always(otp => otp.exchange !== null),
 
-  news: when<'delivery.reported'>((otp, { reported_id, status }) => isNews(otp, reported_id, status)),
+  news: when<'delivery.reported'>((otp, { reported_id, status }) => isNewStatus(otp, reported_id, status)),
   fallsBack: when<'delivery.reported'>((otp, event) => fallsBack(otp, event)),
 
-  approves: when<'message.received'>((otp, event) => speaksToLink(otp, event) && otp.whatsapp === 'link_inbound'),
+  approves: when<'message.received'>((otp, event) => matchesLink(otp, event) && otp.whatsapp === 'link_inbound'),
   asksForCode: when<'message.received'>(
     (otp, event) =>
-      speaksToLink(otp, event) && otp.whatsapp === 'link_code' && (!change.hasAnswer(otp) || sendsLeft(otp) > 0),
+      matchesLink(otp, event) && otp.whatsapp === 'link_code' && (!change.hasAnswer(otp) || sendsLeft(otp) > 0),
   ),
 }
 
 const deliveryOf = (otp: Otp, id: string): Delivery | undefined => otp.deliveries.find(one => one.delivery_id === id)
 
-const isNews = (otp: Otp, id: string, status: Delivery['status']): boolean =>
-  change.advances(deliveryOf(otp, id), status)
+const isNewStatus = (otp: Otp, id: string, status: Delivery['status']): boolean =>
+  change.isProgress(deliveryOf(otp, id), status)
 
 const fallsBack = (otp: Otp, { reported_id, status, usable, at }: EventOf<'delivery.reported'>): boolean =>
   otp.rules.auto_fallback &&
   status === 'failed' &&
-  isNews(otp, reported_id, status) &&
+  isNewStatus(otp, reported_id, status) &&
   otp.deliveries.at(-1)?.delivery_id === reported_id &&
   deliveryOf(otp, reported_id)?.generation === otp.generation &&
   !isLapsed(otp, at) &&
   sendsLeft(otp) > 0 &&
-  fallbackMove(otp, usable) !== undefined
+  fallbackChannel(otp, usable) !== undefined
 
-const speaksToLink = (otp: Otp, { reference, at }: EventOf<'message.received'>): boolean =>
+const matchesLink = (otp: Otp, { reference, at }: EventOf<'message.received'>): boolean =>
   otp.link?.reference === reference && !isLapsed(otp, at)

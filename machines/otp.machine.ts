@@ -2,32 +2,32 @@
 // row here; the first row whose guard holds answers. Flat and pure: effects are named, not performed, and deadlines are compared
 // with the time that came with the event.
 import {
-  accepted,
   answerWithCode,
   approve,
   approveByMessage,
-  cooling,
+  countSend,
+  countWrongCode,
   deliver,
   deliverAnswer,
   exchange,
-  exchanged,
   fallBack,
-  lockedOut,
-  move,
-  noSuchToken,
-  noted,
-  nothingNew,
+  moveChannel,
   notifyDelivery,
   notifyOtp,
   otpSetup,
-  record,
+  recordReport,
   refund,
   refuse,
-  spendGuess,
-  spendSend,
-  verified,
+  refuseCooldown,
+  refuseLocked,
+  replyAccepted,
+  replyExchanged,
+  replyNoSuchToken,
+  replyNoted,
+  replyNothingNew,
+  replyVerified,
 } from './otp.actions.ts'
-import { begun } from './otp.changes.ts'
+import { newOtp } from './otp.changes.ts'
 import type { OtpStatus } from './otp.ts'
 
 const onlyByExchange = { guard: 'provedByExchangeOnly' as const, actions: refuse('VerifyNotAllowedError') }
@@ -38,51 +38,58 @@ const notPending = (status: OtpStatus) => ({
 
 export const otpMachine = otpSetup.createMachine({
   id: 'otp',
-  context: ({ input }) => begun(input),
+  context: ({ input }) => newOtp(input),
   initial: 'pending',
   // What holds in every state that does not say otherwise.
   on: {
-    'delivery.reported': [{ guard: 'news', actions: [record, notifyDelivery, refund, noted] }, { actions: nothingNew }],
-    'message.received': { actions: nothingNew },
-    'token.exchange': { actions: noSuchToken },
+    'delivery.reported': [
+      { guard: 'news', actions: [recordReport, notifyDelivery, refund, replyNoted] },
+      { actions: replyNothingNew },
+    ],
+    'message.received': { actions: replyNothingNew },
+    'token.exchange': { actions: replyNoSuchToken },
     'otp.resend': { actions: refuse('ResendNotAllowedError') },
-    'otp.lapse': { actions: nothingNew },
+    'otp.lapse': { actions: replyNothingNew },
   },
   states: {
     pending: {
-      entry: [deliver, accepted],
+      entry: [deliver, replyAccepted],
       on: {
         'otp.resend': [
           { guard: 'lapsed', actions: refuse('ResendNotAllowedError') },
           { guard: 'sendsSpent', actions: refuse('ResendNotAllowedError') },
-          { guard: 'cooling', actions: cooling },
+          { guard: 'cooling', actions: refuseCooldown },
           { guard: 'nowhereToGo', actions: refuse('ResendNotAllowedError') },
-          { guard: 'sameLink', actions: [spendSend, accepted] },
-          { actions: [move, deliver, accepted] },
+          { guard: 'sameLink', actions: [countSend, replyAccepted] },
+          { actions: [moveChannel, deliver, replyAccepted] },
         ],
         'otp.verify': [
           onlyByExchange,
           { guard: 'lapsed', actions: refuse('OtpExpiredError') },
           { guard: 'approvedByMessageOnly', actions: refuse('VerifyNotAllowedError') },
-          { guard: 'locked', actions: lockedOut },
-          { guard: 'right', target: 'approved', actions: [approve, notifyOtp('approved'), verified('approved')] },
-          { guard: 'lastGuess', target: 'failed', actions: [spendGuess, notifyOtp('failed'), verified('failed')] },
-          { actions: [spendGuess, verified('pending')] },
+          { guard: 'locked', actions: refuseLocked },
+          { guard: 'right', target: 'approved', actions: [approve, notifyOtp('approved'), replyVerified('approved')] },
+          {
+            guard: 'lastGuess',
+            target: 'failed',
+            actions: [countWrongCode, notifyOtp('failed'), replyVerified('failed')],
+          },
+          { actions: [countWrongCode, replyVerified('pending')] },
         ],
         'otp.cancel': [
           { guard: 'lapsed', actions: refuse('OtpExpiredError') },
-          { target: 'canceled', actions: accepted },
+          { target: 'canceled', actions: replyAccepted },
         ],
-        'otp.lapse': [{ guard: 'lapsed', target: 'expired', actions: noted }, { actions: nothingNew }],
+        'otp.lapse': [{ guard: 'lapsed', target: 'expired', actions: replyNoted }, { actions: replyNothingNew }],
         'delivery.reported': [
-          { guard: 'fallsBack', actions: [record, notifyDelivery, refund, fallBack, deliver, noted] },
-          { guard: 'news', actions: [record, notifyDelivery, refund, noted] },
-          { actions: nothingNew },
+          { guard: 'fallsBack', actions: [recordReport, notifyDelivery, refund, fallBack, deliver, replyNoted] },
+          { guard: 'news', actions: [recordReport, notifyDelivery, refund, replyNoted] },
+          { actions: replyNothingNew },
         ],
         'message.received': [
-          { guard: 'approves', target: 'approved', actions: [approveByMessage, notifyOtp('approved'), noted] },
-          { guard: 'asksForCode', actions: [answerWithCode, deliverAnswer, noted] },
-          { actions: nothingNew },
+          { guard: 'approves', target: 'approved', actions: [approveByMessage, notifyOtp('approved'), replyNoted] },
+          { guard: 'asksForCode', actions: [answerWithCode, deliverAnswer, replyNoted] },
+          { actions: replyNothingNew },
         ],
       },
     },
@@ -93,19 +100,19 @@ export const otpMachine = otpSetup.createMachine({
         'otp.verify': [
           onlyByExchange,
           { guard: 'mayNotAskAgain', actions: refuse('OtpNotPendingError', 'approved') },
-          { guard: 'locked', actions: lockedOut },
-          { guard: 'right', actions: verified('approved') },
-          { actions: [spendGuess, refuse('OtpNotPendingError', 'approved')] },
+          { guard: 'locked', actions: refuseLocked },
+          { guard: 'right', actions: replyVerified('approved') },
+          { actions: [countWrongCode, refuse('OtpNotPendingError', 'approved')] },
         ],
         'token.exchange': [
-          { guard: 'notExchangeable', actions: noSuchToken },
-          { guard: 'exchangedBefore', actions: exchanged },
-          { actions: [exchange, exchanged] },
+          { guard: 'notExchangeable', actions: replyNoSuchToken },
+          { guard: 'exchangedBefore', actions: replyExchanged },
+          { actions: [exchange, replyExchanged] },
         ],
       },
     },
     failed: { on: notPending('failed') },
-    canceled: { on: { ...notPending('canceled'), 'otp.cancel': { actions: accepted } } },
+    canceled: { on: { ...notPending('canceled'), 'otp.cancel': { actions: replyAccepted } } },
     expired: {
       on: {
         'otp.verify': [onlyByExchange, { actions: refuse('OtpExpiredError') }],

@@ -3,8 +3,8 @@
 import type { ExecutableActionObject } from 'xstate'
 import { otpMachine } from './otp.machine.ts'
 import type { Effect, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
-import { current, type SavedOtp, VERSION } from './otp.versions.ts'
-import { inert } from './transition.ts'
+import { OTP_VERSION, type SavedOtp, toCurrentVersion } from './otp.versions.ts'
+import { runTransition } from './transition.ts'
 
 export type OtpCommand = { id: string } & (({ type: 'otp.start' } & OtpStart) | OtpEvent)
 
@@ -19,43 +19,43 @@ export interface Step {
 }
 
 /** Enough for every command that can still be on its way; replies hold no secrets. */
-const REMEMBERED = 8
+const MAX_REMEMBERED_COMMANDS = 8
 
 type Snapshot = ReturnType<typeof otpMachine.transition>
 type Transition = [Snapshot, ExecutableActionObject[]]
 
 export function step(saved: SavedOtp | null, command: OtpCommand): Step {
-  if (saved === null) return outcome(null, command, begin(command))
-  const now = current(saved)
-  const told = now.last_commands.find(({ id }) => id === command.id)
-  if (told) return { saved: now, effects: [], reply: told.reply, changed: false, dueAt: dueAt(now) }
+  if (saved === null) return toStep(null, command, startTransition(command))
+  const now = toCurrentVersion(saved)
+  const repeated = now.last_commands.find(({ id }) => id === command.id)
+  if (repeated) return { saved: now, effects: [], reply: repeated.reply, changed: false, dueAt: dueAt(now) }
   if (command.type === 'otp.start') throw new Error('a verification starts once')
   const snapshot = otpMachine.resolveState({ value: now.value, context: now.context })
-  return outcome(
+  return toStep(
     now,
     command,
-    inert(scope => otpMachine.transition(snapshot, command, scope)),
+    runTransition(scope => otpMachine.transition(snapshot, command, scope)),
   )
 }
 
-function begin(command: OtpCommand): Transition {
+function startTransition(command: OtpCommand): Transition {
   if (command.type !== 'otp.start') throw new Error(`${command.type} needs a verification that was started`)
-  return inert(scope => otpMachine.getInitialSnapshot(scope, command))
+  return runTransition(scope => otpMachine.getInitialSnapshot(scope, command))
 }
 
-function outcome(before: SavedOtp | null, command: OtpCommand, [snapshot, actions]: Transition): Step {
+function toStep(before: SavedOtp | null, command: OtpCommand, [snapshot, actions]: Transition): Step {
   // xstate keeps what a rule threw in the snapshot; it is a mistake of ours and must not pass for a silent command.
   if (snapshot.status === 'error') throw snapshot.error
-  const reply = only(params<Reply>(actions, 'reply'))
+  const reply = singleReply(params<Reply>(actions, 'reply'))
   const effects = ['deliver', 'notify', 'refund'].flatMap(kind => params<Effect>(actions, kind))
   const changed = before === null || snapshot.value !== before.value || snapshot.context !== before.context
-  const remembered = [...(before?.last_commands ?? []), { id: command.id, reply }].slice(-REMEMBERED)
+  const remembered = [...(before?.last_commands ?? []), { id: command.id, reply }].slice(-MAX_REMEMBERED_COMMANDS)
   const saved: SavedOtp =
     before !== null && !changed
       ? before
       : {
           machine: 'otp',
-          version: VERSION,
+          version: OTP_VERSION,
           value: snapshot.value as OtpStatus,
           context: snapshot.context,
           last_commands: remembered,
@@ -67,7 +67,7 @@ const params = <T>(actions: Transition[1], type: string): T[] =>
   actions.filter(action => action.type === type).map(action => action.params as T)
 
 /** Every row of the machine answers exactly once; one that does not is a mistake in the table. */
-function only(replies: Reply[]): Reply {
+function singleReply(replies: Reply[]): Reply {
   const [reply] = replies
   if (replies.length !== 1 || reply === undefined) throw new Error(`a command got ${replies.length} replies`)
   return reply

@@ -89,7 +89,7 @@ export interface Otp {
 }
 
 /** What a move to another channel needs from outside: which channels are usable now, and fresh ids. */
-export interface Fresh {
+export interface ResendInputs {
   usable: Channel[]
   delivery_id: string
   /** Used when the move ends on a wa.me link; null where WhatsApp has no link mode. */
@@ -117,17 +117,23 @@ export type OtpStart = Pick<
 
 /** `at` is when it happened; `event_id` names the webhook event it may cause. */
 export type OtpEvent =
-  | ({ type: 'otp.resend'; at: number; named: Channel | null } & Fresh)
+  | ({ type: 'otp.resend'; at: number; requestedChannel: Channel | null } & ResendInputs)
   | { type: 'otp.verify'; at: number; by: Caller; right: boolean; locked_ms: number | null; event_id: string }
   | { type: 'otp.cancel'; at: number }
   | { type: 'otp.lapse'; at: number }
   | { type: 'token.exchange'; at: number; key_id: string; genuine: boolean }
-  | ({ type: 'delivery.reported'; at: number; reported_id: string; status: Report; event_id: string } & Fresh)
+  | ({
+      type: 'delivery.reported'
+      at: number
+      reported_id: string
+      status: ReportedStatus
+      event_id: string
+    } & ResendInputs)
   | { type: 'message.received'; at: number; reference: string; delivery_id: string; prices: Prices; event_id: string }
 
 export type EventOf<T extends OtpEvent['type']> = Extract<OtpEvent, { type: T }>
 
-export type Report = Exclude<DeliveryStatus, 'queued'>
+export type ReportedStatus = Exclude<DeliveryStatus, 'queued'>
 
 export type Effect =
   | { type: 'deliver'; id: string; channel: Channel; generation: number }

@@ -17,9 +17,9 @@ export type OlderOtp = Omit<SavedOtp, 'context' | 'value'> & { value: string; co
 /** `migrators[n]` makes version n + 1 of version n. A golden snapshot of every released version is restored in tests. */
 export type Migrators = Record<number, (older: OlderOtp) => OlderOtp>
 
-export const VERSION = 2
+export const OTP_VERSION = 2
 
-export const upTo =
+export const createMigrate =
   (version: number, migrators: Migrators) =>
   (saved: SavedOtp): SavedOtp => {
     if (saved.version === version) return saved
@@ -41,4 +41,4 @@ const MIGRATORS: Migrators = {
   },
 }
 
-export const current = upTo(VERSION, MIGRATORS)
+export const toCurrentVersion = createMigrate(OTP_VERSION, MIGRATORS)

@@ -2,41 +2,47 @@
 import type { Channel } from './channels.ts'
 import type { Otp } from './otp.ts'
 
-export type Move =
+export type ResendTarget =
   | { kind: 'impossible' }
   /** The verification waits on a wa.me link: the same one again. */
   | { kind: 'same_link' }
-  | { kind: 'to'; channel: Channel; fresh: boolean }
+  | { kind: 'to'; channel: Channel; newGeneration: boolean }
 
-type Standing = Pick<Otp, 'order' | 'whatsapp' | 'channel' | 'tried' | 'link'>
+type ResendState = Pick<Otp, 'order' | 'whatsapp' | 'channel' | 'tried' | 'link'>
 
-export function resendMove(otp: Standing, usable: readonly Channel[], named: Channel | null): Move {
-  if (named !== null)
-    return usable.includes(named) ? { kind: 'to', channel: named, fresh: true } : { kind: 'impossible' }
+export function resendTarget(
+  otp: ResendState,
+  usable: readonly Channel[],
+  requestedChannel: Channel | null,
+): ResendTarget {
+  if (requestedChannel !== null)
+    return usable.includes(requestedChannel)
+      ? { kind: 'to', channel: requestedChannel, newGeneration: true }
+      : { kind: 'impossible' }
   if (otp.link !== null) return { kind: 'same_link' }
-  const candidates = plainCandidates(otp, usable)
+  const candidates = candidateChannels(otp, usable)
   // With nothing of the order usable, a named channel outside it may still be: then it is the last usable one.
-  const channel = nextAfter(otp, candidates) ?? candidates.at(-1) ?? usable.find(one => one === otp.channel)
-  return channel === undefined ? { kind: 'impossible' } : { kind: 'to', channel, fresh: false }
+  const channel = nextChannel(otp, candidates) ?? candidates.at(-1) ?? usable.find(one => one === otp.channel)
+  return channel === undefined ? { kind: 'impossible' } : { kind: 'to', channel, newGeneration: false }
 }
 
 /** Where a failed delivery goes on by itself: forward only, and never onto a link nobody would open. */
-export function fallbackMove(otp: Standing, usable: readonly Channel[]): Channel | undefined {
+export function fallbackChannel(otp: ResendState, usable: readonly Channel[]): Channel | undefined {
   if (otp.link !== null) return undefined
   const sendable = usable.filter(channel => channel !== 'whatsapp' || otp.whatsapp === 'template')
-  return nextAfter(otp, plainCandidates(otp, sendable))
+  return nextChannel(otp, candidateChannels(otp, sendable))
 }
 
 /** In a link mode a plain resend skips WhatsApp, unless WhatsApp is where the order begins. */
-function plainCandidates(otp: Standing, usable: readonly Channel[]): Channel[] {
+function candidateChannels(otp: ResendState, usable: readonly Channel[]): Channel[] {
   const candidates = otp.order.filter(channel => usable.includes(channel))
   const skipsWhatsApp = otp.whatsapp !== 'template' && candidates[0] !== 'whatsapp'
   return skipsWhatsApp ? candidates.filter(channel => channel !== 'whatsapp') : candidates
 }
 
 /** The next candidate after the current channel; from a channel outside the order, the first one not tried yet. */
-function nextAfter(otp: Standing, candidates: readonly Channel[]): Channel | undefined {
-  const here = otp.order.indexOf(otp.channel)
-  if (here < 0) return candidates.find(channel => !otp.tried.includes(channel))
-  return candidates.find(channel => otp.order.indexOf(channel) > here)
+function nextChannel(otp: ResendState, candidates: readonly Channel[]): Channel | undefined {
+  const position = otp.order.indexOf(otp.channel)
+  if (position < 0) return candidates.find(channel => !otp.tried.includes(channel))
+  return candidates.find(channel => otp.order.indexOf(channel) > position)
 }

@@ -4,11 +4,11 @@ import { CHANNELS, type Channel } from './channels.ts'
 import type { KeyKind, Recipient } from './otp.ts'
 import type { AppSettings, RoutingSettings, WhatsAppMode } from './settings.ts'
 
-export interface Situation {
+export interface RoutingInput {
   settings: Pick<AppSettings, 'channels'>
   recipient: 'phone' | 'email'
   /** Channels that have a provider; in test mode the sandbox provides them all. */
-  provided: readonly Channel[]
+  providedChannels: readonly Channel[]
   /** The mode in force: the app's on send, the verification's own on resend. */
   whatsapp: WhatsAppMode
   caller: KeyKind
@@ -24,18 +24,18 @@ export type Obstacle =
 /** Why a channel is not usable; null when it is. */
 export function obstacle(
   channel: Channel,
-  { settings, recipient, provided, whatsapp, caller }: Situation,
+  { settings, recipient, providedChannels, whatsapp, caller }: RoutingInput,
 ): Obstacle | null {
   if (!settings.channels[channel].enabled) return 'disabled'
   if ((channel === 'email') !== (recipient === 'email')) return 'cannot_reach_recipient'
-  if (!provided.includes(channel)) return 'no_provider'
+  if (!providedChannels.includes(channel)) return 'no_provider'
   if (channel !== 'whatsapp' || whatsapp === 'template') return null
   if (settings.channels.whatsapp.business_number === null) return 'no_business_number'
   // Approved by a message, it would have no code to verify and so no token: a device could never prove it.
   return whatsapp === 'link_inbound' && caller === 'publishable' ? 'not_provable_by_device' : null
 }
 
-export const usableChannels = (situation: Situation): Channel[] =>
+export const usableChannels = (situation: RoutingInput): Channel[] =>
   CHANNELS.filter(channel => obstacle(channel, situation) === null)
 
 export const orderFor = (routing: RoutingSettings, country: string | null): Channel[] =>

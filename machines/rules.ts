@@ -2,7 +2,7 @@
 import type { Completion, Otp, OtpStatus } from './otp.ts'
 
 /** However often it is resent, a code never outlives this many lifetimes. */
-const MOST_LIFETIMES = 3
+const MAX_LIFETIMES = 3
 
 export const isLapsed = (otp: Otp, at: number): boolean => at >= otp.expires_at
 
@@ -18,7 +18,7 @@ export const attemptsLeft = (otp: Otp): number => Math.max(0, otp.rules.verify_a
 export const sendsLeft = (otp: Otp): number => Math.max(0, otp.rules.send_attempts - otp.sends)
 
 /** When the cooldown after the latest send ends. */
-export function cooledAt(otp: Otp): number {
+export function cooldownEndsAt(otp: Otp): number {
   const { cooldowns_ms } = otp.rules
   const cooldown = cooldowns_ms[Math.min(otp.sends, cooldowns_ms.length) - 1] ?? 0
   return otp.last_sent_at + cooldown
@@ -26,10 +26,10 @@ export function cooledAt(otp: Otp): number {
 
 /** Null when no resend is left. */
 export const resendAt = (value: OtpStatus, otp: Otp, at: number): number | null =>
-  statusAt(value, otp, at) === 'pending' && sendsLeft(otp) > 0 ? cooledAt(otp) : null
+  statusAt(value, otp, at) === 'pending' && sendsLeft(otp) > 0 ? cooldownEndsAt(otp) : null
 
 export const expiryAfterSend = (ttl_ms: number, first_sent_at: number, at: number): number =>
-  Math.min(at + ttl_ms, first_sent_at + MOST_LIFETIMES * ttl_ms)
+  Math.min(at + ttl_ms, first_sent_at + MAX_LIFETIMES * ttl_ms)
 
 /** A token can be exchanged only while it is young, and by one key. */
 export const isExchangeable = (otp: Otp, key_id: string, at: number): boolean =>

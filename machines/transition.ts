@@ -3,20 +3,20 @@
 // as xstate/graph makes it. In: a machine's method to run in it. Out: the snapshot and the actions, as data.
 import { type AnyActorScope, createEmptyActor, type ExecutableActionObject } from 'xstate'
 
-const nobody = createEmptyActor()
-const nothing = () => {}
+const emptyActor = createEmptyActor()
+const noop = () => {}
 
-export function inert<S>(run: (scope: AnyActorScope) => S): [S, ExecutableActionObject[]] {
+export function runTransition<S>(run: (scope: AnyActorScope) => S): [S, ExecutableActionObject[]] {
   const actions: ExecutableActionObject[] = []
   const snapshot = run({
-    self: nobody,
-    system: nobody.system,
+    self: emptyActor,
+    system: emptyActor.system,
     id: '',
     sessionId: '',
-    logger: nothing,
-    defer: nothing,
-    emit: nothing,
-    stopChild: nothing,
+    logger: noop,
+    defer: noop,
+    emit: noop,
+    stopChild: noop,
     actionExecutor: action => actions.push(action),
   })
   return [snapshot, actions]

@@ -6,18 +6,18 @@ import { connect as amqpConnect, type Channel } from 'amqplib'
 import { type Clock, systemClock } from '../clock.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { Backoff } from './amqp/backoff.ts'
-import { caller } from './amqp/caller.ts'
-import { aside, type Surroundings } from './amqp/channel.ts'
-import { deadLetters } from './amqp/dead.ts'
-import { deadlines } from './amqp/deadlines.ts'
-import { contentOf, properties } from './amqp/envelope.ts'
-import { amqpLink, type Link } from './amqp/link.ts'
-import { type Log, silent } from './amqp/log.ts'
-import { publisher } from './amqp/publisher.ts'
-import { declare, queueNames, queues } from './amqp/queues.ts'
-import { callServer } from './amqp/server.ts'
+import { createCaller } from './amqp/caller.ts'
+import { type AmqpChannelDeps, withChannel } from './amqp/channel.ts'
+import { createDeadLetters } from './amqp/dead.ts'
+import { createDeadlines } from './amqp/deadlines.ts'
+import { contentOf, messageProperties } from './amqp/envelope.ts'
+import { type Connection, createConnection } from './amqp/link.ts'
+import { type Log, silentLog } from './amqp/log.ts'
+import { createPublisher } from './amqp/publisher.ts'
+import { assertQueues, createQueues, queueNames } from './amqp/queues.ts'
+import { createCallServer } from './amqp/server.ts'
 import type { Subscription } from './amqp/subscription.ts'
-import { workConsumer } from './amqp/work.ts'
+import { createWorkConsumer } from './amqp/work.ts'
 import { type Broker, type Consumer, type DeadLetters, type Depth, Unroutable } from './broker.ts'
 import type { Queue, Topology, WorkQueue } from './topology.ts'
 
@@ -29,7 +29,7 @@ export interface AmqpOptions {
   /** Begins every queue's name. Its version must change when a queue's arguments do. */
   prefix?: string
   /** The most calls in one message; 1 sends each alone. */
-  framing?: number
+  maxCallsPerFrame?: number
   /** A message whose consumers died on it, or stopped with it in hand, this often is dead. An argument of the queues: see `prefix`. */
   deliveryLimit?: number
   /** How long a confirm may take. */
@@ -39,61 +39,73 @@ export interface AmqpOptions {
   clock?: Clock
 }
 
-const BACKOFF: Backoff = { firstMs: 100, longestMs: 5_000 }
+const BACKOFF: Backoff = { firstMs: 100, maxMs: 5_000 }
 const HEARTBEAT_SECONDS = '10'
 const CONNECT_MS = 10_000
 
-export function amqpBroker(options: AmqpOptions): Broker {
-  const { topology, prefix = 'countersign.v1', framing = 256, deliveryLimit = 20, confirmMs = 15_000 } = options
-  const { log = silent, clock = systemClock, backoff = BACKOFF } = options
+export function createAmqpBroker(options: AmqpOptions): Broker {
+  const {
+    topology,
+    prefix = 'countersign.v1',
+    maxCallsPerFrame = 256,
+    deliveryLimit = 20,
+    confirmMs = 15_000,
+  } = options
+  const { log = silentLog, clock = systemClock, backoff = BACKOFF } = options
   const names = queueNames(prefix)
-  const table = queues(names, topology, deliveryLimit)
-  const timers = deadlines(clock)
-  const known: string[] = [...topology.calls, ...Object.keys(topology.work)]
+  const table = createQueues(names, topology, deliveryLimit)
+  const timers = createDeadlines(clock)
+  const queueList: string[] = [...topology.calls, ...Object.keys(topology.work)]
   const consumers = new Set<Subscription>()
   const dead = new Map<WorkQueue, DeadLetters>()
   let declaring: Promise<void> | undefined
   let closing: Promise<void> | undefined
 
-  const publishing = link('publish', () => {
-    durable.fail('RabbitMQ is blocked')
-    calls.fail('RabbitMQ is blocked')
+  const publishing = connection('publish', () => {
+    workPublisher.rejectPending('RabbitMQ is blocked')
+    calls.rejectPending('RabbitMQ is blocked')
   })
-  const consuming = link('consume')
-  const toPublish: Surroundings = { link: publishing, backoff, clock, log }
-  const toConsume = { link: consuming, backoff, clock, log, names, queues: table }
-  const durable = publisher({ ...toPublish, deadlines: timers, confirmMs, declareQueues, onMissing: restore })
-  const calls = caller({ ...toPublish, deadlines: timers, framing, onMissing: restore })
+  const consuming = connection('consume')
+  const publishDeps: AmqpChannelDeps = { connection: publishing, backoff, clock, log }
+  const consumeDeps = { connection: consuming, backoff, clock, log, names, queues: table }
+  const workPublisher = createPublisher({
+    ...publishDeps,
+    deadlines: timers,
+    confirmMs,
+    declareQueues,
+    onMissing: redeclare,
+  })
+  const calls = createCaller({ ...publishDeps, deadlines: timers, maxCallsPerFrame, onMissing: redeclare })
 
-  function link(purpose: string, onBlocked = () => {}): Link {
+  function connection(purpose: string, onBlocked = () => {}): Connection {
     const name = `${prefix} ${purpose} ${hostname()}:${process.pid}`
     const connect = options.connect ?? amqpConnect
     const socket = { noDelay: true, keepAlive: true, timeout: CONNECT_MS, clientProperties: { connection_name: name } }
     const open = () => connect(withHeartbeat(options.url), socket)
-    return amqpLink({ name, open, backoff, clock, log, onBlocked })
+    return createConnection({ name, open, backoff, clock, log, onBlocked })
   }
 
   function declareQueues(): Promise<void> {
-    declaring ??= aside(publishing, clock, channel => declare(channel, table.all(channel))).finally(() => {
+    declaring ??= withChannel(publishing, clock, channel => assertQueues(channel, table.all(channel))).finally(() => {
       declaring = undefined
     })
     return declaring
   }
 
   /** Somebody deleted a queue: the message is refused, the next one finds it again. */
-  function restore(queue: string): void {
+  function redeclare(queue: string): void {
     if (declaring) return
     log.warn({ queue }, 'broker.queue_missing')
     declareQueues().catch(error => log.warn({ queue, err: String(error) }, 'broker.queue_not_restored'))
   }
 
-  function mustBeKnown(queue: Queue): void {
-    if (!known.includes(queue)) throw new Unroutable(`there is no queue ${queue}`)
+  function requireQueue(queue: Queue): void {
+    if (!queueList.includes(queue)) throw new Unroutable(`there is no queue ${queue}`)
   }
 
   async function attach(queue: Queue, subscribe: () => Subscription): Promise<Consumer> {
     if (closing) throw new Unavailable('the broker was closed')
-    mustBeKnown(queue)
+    requireQueue(queue)
     const subscription = subscribe()
     consumers.add(subscription)
     await subscription.opened
@@ -109,7 +121,7 @@ export function amqpBroker(options: AmqpOptions): Broker {
       return { ready: messageCount, consumers: consumerCount }
     } catch (error) {
       if (!isNotFound(error)) throw error
-      restore(queue)
+      redeclare(queue)
       return { ready: 0, consumers: 0 }
     }
   }
@@ -117,33 +129,43 @@ export function amqpBroker(options: AmqpOptions): Broker {
   async function close(graceMs?: number): Promise<void> {
     await Promise.all([...consumers].map(consumer => consumer.stop(graceMs)))
     // Channels before connections: what they were given last is then sent for certain.
-    await Promise.all([durable.close(), calls.close()])
+    await Promise.all([workPublisher.close(), calls.close()])
     await Promise.all([publishing.close(), consuming.close()])
   }
 
   return {
     publish: async (queue, { id, body }) =>
-      durable.send(names.queue(queue), contentOf(body), properties({ id, attempt: 1, publishedAt: clock.now() })),
+      workPublisher.send(
+        names.queue(queue),
+        contentOf(body),
+        messageProperties({ id, attempt: 1, publishedAt: clock.now() }),
+      ),
     request: (queue, message, budgetMs) => calls.request(names.queue(queue), message, budgetMs),
     consume: (queue, handle, flow) =>
       attach(queue, () =>
-        workConsumer({ ...toConsume, publisher: durable, delays: topology.work[queue] }, queue, handle, flow),
+        createWorkConsumer(
+          { ...consumeDeps, publisher: workPublisher, delays: topology.work[queue] },
+          queue,
+          handle,
+          flow,
+        ),
       ),
     serve: (queue, answer, flow) =>
-      attach(queue, () => callServer({ ...toConsume, caller: calls }, queue, answer, flow)),
+      attach(queue, () => createCallServer({ ...consumeDeps, caller: calls }, queue, answer, flow)),
     async depth(queue) {
-      mustBeKnown(queue)
-      return aside(consuming, clock, channel => depth(channel, names.queue(queue)))
+      requireQueue(queue)
+      return withChannel(consuming, clock, channel => depth(channel, names.queue(queue)))
     },
     dead(queue) {
-      mustBeKnown(queue)
-      const letters = dead.get(queue) ?? deadLetters({ link: consuming, clock, names, publisher: durable }, queue)
+      requireQueue(queue)
+      const letters =
+        dead.get(queue) ?? createDeadLetters({ connection: consuming, clock, names, publisher: workPublisher }, queue)
       dead.set(queue, letters)
       return letters
     },
     state() {
       if (publishing.blocked()) return 'blocked'
-      return durable.ready() && calls.ready() ? 'up' : 'down'
+      return workPublisher.ready() && calls.ready() ? 'up' : 'down'
     },
     close(graceMs) {
       closing ??= close(graceMs)

@@ -11,7 +11,7 @@ export interface Message {
 }
 
 /** A message as its consumer sees it. */
-export interface Delivered extends Message {
+export interface DeliveredMessage extends Message {
   /** 1 for the first delivery, one more for every `retry` before this one. A redelivery after a crash does not count. */
   attempt: number
   /** When it was first published, epoch milliseconds of the publisher's clock. */
@@ -77,7 +77,7 @@ export interface Broker {
    *  `Unavailable` as above. Calls of one tick may travel together. */
   request(queue: CallQueue, message: Message, budgetMs: number): Promise<unknown>
   /** Resolves once attached. One outcome per message, in their order; a throw dead-letters the whole batch. */
-  consume(queue: WorkQueue, handle: (waiting: Delivered[]) => Promise<Outcome[]>, flow: Flow): Promise<Consumer>
+  consume(queue: WorkQueue, handle: (waiting: DeliveredMessage[]) => Promise<Outcome[]>, flow: Flow): Promise<Consumer>
   /** Resolves once attached. One answer per call, in their order. A call that waited past its budget is never handed over. (RabbitMQ
    *  does not say how long a call was in the queue, so there and at the server it may wait a budget each: idempotent on its id.) */
   serve(queue: CallQueue, answer: (waiting: Message[]) => Promise<unknown[]>, flow: Flow): Promise<Consumer>

@@ -5,27 +5,27 @@ import { inspect } from 'node:util'
 import type { Clock } from '../clock.ts'
 import { scrub } from '../log/scrub.ts'
 import { dead, type Flow, type Outcome } from './broker.ts'
-import { fifo } from './fifo.ts'
+import { createFifo } from './fifo.ts'
 import { delayFor } from './topology.ts'
 
-const LONGEST_REASON = 1_000
-const KINDS: readonly Outcome['kind'][] = ['done', 'retry', 'dead']
+const MAX_REASON_LENGTH = 1_000
+const OUTCOME_KINDS: readonly Outcome['kind'][] = ['done', 'retry', 'dead']
 
-export type Ended<Result> =
+export type HandlerResult<Result> =
   | { kind: 'returned'; result: Result }
   /** The handler threw, or did not return one result per item. `error` is for the log, `reason` for whoever repairs it. */
   | { kind: 'failed'; reason: string; error: unknown }
   /** Never handed over: `expired` said so when its turn came. */
   | { kind: 'expired' }
 
-export interface Dispatch<Item, Result> {
+export interface DispatcherOptions<Item, Result> {
   flow: Flow
   clock: Clock
   handle(items: Item[]): Promise<Result[]>
   /** Called once per item, unless it was handed back or forgotten. `stop` waits for a returned promise, the next call does not. */
-  settle(item: Item, ended: Ended<Result>): void | Promise<void>
+  settle(item: Item, handlerResult: HandlerResult<Result>): void | Promise<void>
   /** Items nobody will settle, in the order they came: the queue's again. May be none. */
-  handBack(items: Item[]): void
+  requeue(items: Item[]): void
   expired?(item: Item): boolean
 }
 
@@ -35,20 +35,20 @@ export interface Dispatcher<Item> {
   /** Hands back what was not handed over yet; resolves when the rest is settled, or handed back because `graceMs` were over. */
   stop(graceMs?: number): Promise<void>
   /** Drops every item without settling it: the connection it came on is gone, and the broker will deliver it again. */
-  forget(): void
+  discard(): void
 }
 
 /** One call of the handler. It loses its items when they are handed back or forgotten; then its result means nothing. */
-interface Call<Item> {
+interface HandlerCall<Item> {
   items: Item[]
 }
 
-export function dispatcher<Item, Result>(options: Dispatch<Item, Result>): Dispatcher<Item> {
+export function createDispatcher<Item, Result>(options: DispatcherOptions<Item, Result>): Dispatcher<Item> {
   const { flow, clock, settle } = options
   const batch = flow.batch ?? 1
   const parallel = flow.parallel ?? flow.prefetch
-  const waiting = fifo<Item>()
-  const calls = new Set<Call<Item>>()
+  const waiting = createFifo<Item>()
+  const calls = new Set<HandlerCall<Item>>()
   let settling = 0
   let scheduled = false
   let stopping = false
@@ -77,22 +77,22 @@ export function dispatcher<Item, Result>(options: Dispatch<Item, Result>): Dispa
     while (items.length < batch) {
       const item = waiting.shift()
       if (item === undefined) break
-      if (options.expired?.(item)) end(item, { kind: 'expired' })
+      if (options.expired?.(item)) settleItem(item, { kind: 'expired' })
       else items.push(item)
     }
     return items
   }
 
-  async function run(call: Call<Item>): Promise<void> {
+  async function run(call: HandlerCall<Item>): Promise<void> {
     calls.add(call)
-    const ended = await endings(options.handle, call.items)
+    const handlerResult = await runHandler(options.handle, call.items)
     calls.delete(call)
-    for (const [index, item] of call.items.entries()) end(item, ended(index))
+    for (const [index, item] of call.items.entries()) settleItem(item, handlerResult(index))
     schedule()
   }
 
-  function end(item: Item, ended: Ended<Result>): void {
-    const settled = settle(item, ended)
+  function settleItem(item: Item, handlerResult: HandlerResult<Result>): void {
+    const settled = settle(item, handlerResult)
     if (!settled) return
     settling += 1
     const over = (): void => {
@@ -102,7 +102,7 @@ export function dispatcher<Item, Result>(options: Dispatch<Item, Result>): Dispa
     settled.then(over, over)
   }
 
-  function abandon(): Item[] {
+  function takeUnfinished(): Item[] {
     const items = [...calls].flatMap(call => call.items)
     for (const call of calls) call.items = []
     return items
@@ -123,31 +123,31 @@ export function dispatcher<Item, Result>(options: Dispatch<Item, Result>): Dispa
 
   return {
     accept(item) {
-      if (stopping) return options.handBack([item])
+      if (stopping) return options.requeue([item])
       waiting.push(item)
       schedule()
     },
     async stop(graceMs) {
       stopping = true
-      options.handBack(waiting.clear())
+      options.requeue(waiting.clear())
       finishIfIdle()
       if (graceMs === undefined) return finished
       if (graceMs > 0) await finishedWithin(graceMs)
-      options.handBack(abandon())
+      options.requeue(takeUnfinished())
       finish() // whoever asked to stop without a limit need not wait any longer
     },
-    forget() {
+    discard() {
       waiting.clear()
-      abandon()
+      takeUnfinished()
     },
   }
 }
 
 /** Runs the handler; answers how the item at an index ended. Never throws. */
-async function endings<Item, Result>(
+async function runHandler<Item, Result>(
   handle: (items: Item[]) => Promise<Result[]>,
   items: Item[],
-): Promise<(index: number) => Ended<Result>> {
+): Promise<(index: number) => HandlerResult<Result>> {
   const count = items.length
   try {
     const results: unknown = await handle(items.slice())
@@ -155,25 +155,26 @@ async function endings<Item, Result>(
     if (returned === count) return index => ({ kind: 'returned', result: (results as Result[])[index] as Result })
     throw new Error(`the handler returned ${returned} results for ${count} ${count === 1 ? 'message' : 'messages'}`)
   } catch (error) {
-    const failed: Ended<Result> = { kind: 'failed', reason: reasonOf(error), error }
+    const failed: HandlerResult<Result> = { kind: 'failed', reason: reasonOf(error), error }
     return () => failed
   }
 }
 
 /** What was thrown. */
 const reasonOf = (thrown: unknown): string =>
-  presentable(thrown instanceof Error || typeof thrown === 'string' ? String(thrown) : inspect(thrown))
+  scrubReason(thrown instanceof Error || typeof thrown === 'string' ? String(thrown) : inspect(thrown))
 
 /** Short enough for a message header, and made safe as a log line is: it stays in the dead letters, where anyone may read it. */
-const presentable = (reason: string): string => scrub(reason).slice(0, LONGEST_REASON)
+const scrubReason = (reason: string): string => scrub(reason).slice(0, MAX_REASON_LENGTH)
 
 /** What becomes of a work message: the outcome its handler returned, a retry by a delay the queue declares, a failure dead. */
-export function outcomeOf(ended: Ended<Outcome>, delays: readonly number[]): Outcome {
-  if (ended.kind === 'failed') return dead(ended.reason)
-  if (ended.kind === 'expired') return dead('expired before it was handed over')
-  const outcome = ended.result
-  if (!KINDS.includes(outcome?.kind)) return dead(presentable(`the handler returned no outcome: ${inspect(outcome)}`))
-  if (outcome.kind === 'dead') return dead(presentable(String(outcome.reason)))
+export function outcomeOf(handlerResult: HandlerResult<Outcome>, delays: readonly number[]): Outcome {
+  if (handlerResult.kind === 'failed') return dead(handlerResult.reason)
+  if (handlerResult.kind === 'expired') return dead('expired before it was handed over')
+  const outcome = handlerResult.result
+  if (!OUTCOME_KINDS.includes(outcome?.kind))
+    return dead(scrubReason(`the handler returned no outcome: ${inspect(outcome)}`))
+  if (outcome.kind === 'dead') return dead(scrubReason(String(outcome.reason)))
   if (outcome.kind === 'done') return outcome
   const delay = delayFor(delays, outcome.afterMs)
   return delay === undefined ? dead('a retry was asked of a queue without delays') : { kind: 'retry', afterMs: delay }

@@ -3,8 +3,8 @@
 import type { Clock } from '../clock.ts'
 import { Unavailable } from '../unavailable.ts'
 import { type Broker, Unroutable } from './broker.ts'
-import { callQueue, type MemoryCalls } from './embedded/calls.ts'
-import { type Log, type MemoryWork, workQueue } from './embedded/work.ts'
+import { createCallQueue, type MemoryCallQueue } from './embedded/calls.ts'
+import { createWorkQueue, type Log, type MemoryWorkQueue } from './embedded/work.ts'
 import type { Topology } from './topology.ts'
 
 export interface EmbeddedBrokerOptions {
@@ -13,32 +13,32 @@ export interface EmbeddedBrokerOptions {
   log?: Log
 }
 
-export function embeddedBroker({ topology, clock, log }: EmbeddedBrokerOptions): Broker {
-  const work = new Map<string, MemoryWork>()
-  const calls = new Map<string, MemoryCalls>()
+export function createEmbeddedBroker({ topology, clock, log }: EmbeddedBrokerOptions): Broker {
+  const work = new Map<string, MemoryWorkQueue>()
+  const calls = new Map<string, MemoryCallQueue>()
   for (const [queue, delays] of Object.entries(topology.work)) {
-    work.set(queue, workQueue({ queue, delays, clock, log }))
+    work.set(queue, createWorkQueue({ queue, delays, clock, log }))
   }
-  for (const queue of topology.calls) calls.set(queue, callQueue({ queue, clock, log }))
+  for (const queue of topology.calls) calls.set(queue, createCallQueue({ queue, clock, log }))
   let closed = false
 
-  function open(): void {
+  function requireOpen(): void {
     if (closed) throw new Unavailable('the broker is closed')
   }
 
   return {
-    publish: async (queue, message) => named(work, queue).publish(message),
-    request: async (queue, message, budgetMs) => named(calls, queue).request(message, budgetMs),
+    publish: async (queue, message) => findQueue(work, queue).publish(message),
+    request: async (queue, message, budgetMs) => findQueue(calls, queue).request(message, budgetMs),
     async consume(queue, handle, flow) {
-      open()
-      return named(work, queue).consume(handle, flow)
+      requireOpen()
+      return findQueue(work, queue).consume(handle, flow)
     },
     async serve(queue, answer, flow) {
-      open()
-      return named(calls, queue).serve(answer, flow)
+      requireOpen()
+      return findQueue(calls, queue).serve(answer, flow)
     },
-    depth: async queue => (work.get(queue) ?? named(calls, queue)).depth(),
-    dead: queue => named(work, queue).dead,
+    depth: async queue => (work.get(queue) ?? findQueue(calls, queue)).depth(),
+    dead: queue => findQueue(work, queue).dead,
     state: () => (closed ? 'down' : 'up'),
     async close(graceMs) {
       closed = true
@@ -47,7 +47,7 @@ export function embeddedBroker({ topology, clock, log }: EmbeddedBrokerOptions):
   }
 }
 
-function named<Q>(queues: Map<string, Q>, name: string): Q {
+function findQueue<Q>(queues: Map<string, Q>, name: string): Q {
   const queue = queues.get(name)
   if (!queue) throw new Unroutable(`there is no queue ${name}`)
   return queue

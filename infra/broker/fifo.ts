@@ -11,9 +11,9 @@ export interface Fifo<T> {
 }
 
 /** Taken places are given back when there are this many, and they are at least half of the list. */
-const SLACK = 1_024
+const COMPACT_FROM = 1_024
 
-export function fifo<T>(): Fifo<T> {
+export function createFifo<T>(): Fifo<T> {
   let items: (T | undefined)[] = []
   let head = 0
   return {
@@ -28,7 +28,7 @@ export function fifo<T>(): Fifo<T> {
       const item = items[head]
       items[head] = undefined
       head += 1
-      if (head >= SLACK && head * 2 >= items.length) {
+      if (head >= COMPACT_FROM && head * 2 >= items.length) {
         items = items.slice(head)
         head = 0
       }

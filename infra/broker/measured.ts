@@ -2,27 +2,27 @@
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
 import { Unavailable } from '../unavailable.ts'
-import { type Broker, type BrokerState, CallTimeout, type Delivered, Unroutable } from './broker.ts'
-import { type Queue, topology } from './topology.ts'
+import { type Broker, type BrokerState, CallTimeout, type DeliveredMessage, Unroutable } from './broker.ts'
+import { createTopology, type Queue } from './topology.ts'
 
-const STATES: readonly BrokerState[] = ['up', 'blocked', 'down']
-const { calls, work } = topology({ channel: [], webhook: [] })
+const BROKER_STATES: readonly BrokerState[] = ['up', 'blocked', 'down']
+const { calls, work } = createTopology({ channel: [], webhook: [] })
 const QUEUES = [...calls, ...Object.keys(work)] as Queue[]
 
 /** A reading must not hang on a broker that does: its own trouble is just what it is read for. */
-const DEPTH_WITHIN_MS = 2000
+const DEPTH_TIMEOUT_MS = 2000
 
-export function measuredBroker(broker: Broker, metrics: Metrics, clock: Clock): Broker {
+export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock): Broker {
   const { brokerMessages, brokerHandle, brokerWait, callDuration } = metrics
-  watch(broker, metrics, clock)
+  collectGauges(broker, metrics, clock)
 
-  const waited = (queue: Queue, messages: readonly Delivered[]) => {
+  const observeWait = (queue: Queue, messages: readonly DeliveredMessage[]) => {
     const now = clock.now()
     // A repeated message waited by order; clocks of two hosts may differ by a little.
     for (const { attempt, publishedAt } of messages)
       if (attempt === 1) brokerWait.observe({ queue }, Math.max(now - publishedAt, 0) / 1000)
   }
-  const handled = async <M, R>(queue: Queue, waiting: M[], handle: (waiting: M[]) => Promise<R>): Promise<R> => {
+  const timeHandler = async <M, R>(queue: Queue, waiting: M[], handle: (waiting: M[]) => Promise<R>): Promise<R> => {
     const stop = brokerHandle.startTimer({ queue })
     try {
       return await handle(waiting)
@@ -40,7 +40,7 @@ export function measuredBroker(broker: Broker, metrics: Metrics, clock: Clock): 
         await broker.publish(queue, message)
         brokerMessages.inc({ queue, outcome: 'published' })
       } catch (error) {
-        brokerMessages.inc({ queue, outcome: failure(error) })
+        brokerMessages.inc({ queue, outcome: failureOutcome(error) })
         throw error
       }
     },
@@ -51,7 +51,7 @@ export function measuredBroker(broker: Broker, metrics: Metrics, clock: Clock): 
         stop({ outcome: 'answered' })
         return answer
       } catch (error) {
-        stop({ outcome: failure(error) })
+        stop({ outcome: failureOutcome(error) })
         throw error
       }
     },
@@ -59,8 +59,8 @@ export function measuredBroker(broker: Broker, metrics: Metrics, clock: Clock): 
       broker.consume(
         queue,
         async waiting => {
-          waited(queue, waiting)
-          const outcomes = await handled(queue, waiting, handle)
+          observeWait(queue, waiting)
+          const outcomes = await timeHandler(queue, waiting, handle)
           for (const { kind } of outcomes) brokerMessages.inc({ queue, outcome: kind })
           return outcomes
         },
@@ -70,7 +70,7 @@ export function measuredBroker(broker: Broker, metrics: Metrics, clock: Clock): 
       broker.serve(
         queue,
         async waiting => {
-          const answers = await handled(queue, waiting, answer)
+          const answers = await timeHandler(queue, waiting, answer)
           brokerMessages.inc({ queue, outcome: 'answered' }, answers.length)
           return answers
         },
@@ -83,26 +83,26 @@ export function measuredBroker(broker: Broker, metrics: Metrics, clock: Clock): 
   }
 }
 
-const failure = (error: unknown): string => {
+const failureOutcome = (error: unknown): string => {
   if (error instanceof Unavailable) return 'unavailable'
   if (error instanceof CallTimeout) return 'timeout'
   return error instanceof Unroutable ? 'unroutable' : 'failed'
 }
 
-function watch(broker: Broker, { beforeReading, brokerState, queueReady }: Metrics, clock: Clock): void {
-  beforeReading(() => {
+function collectGauges(broker: Broker, { beforeScrape, brokerState, queueReady }: Metrics, clock: Clock): void {
+  beforeScrape(() => {
     const now = broker.state()
-    for (const state of STATES) brokerState.set({ state }, state === now ? 1 : 0)
+    for (const state of BROKER_STATES) brokerState.set({ state }, state === now ? 1 : 0)
   })
   for (const queue of QUEUES)
-    beforeReading(async () => {
-      const ready = await within(clock, DEPTH_WITHIN_MS, broker.depth(queue)).catch(() => null)
+    beforeScrape(async () => {
+      const ready = await withTimeout(clock, DEPTH_TIMEOUT_MS, broker.depth(queue)).catch(() => null)
       if (ready) queueReady.set({ queue }, ready.ready)
       else queueReady.remove({ queue })
     })
 }
 
-async function within<T>(clock: Clock, ms: number, answer: Promise<T>): Promise<T | null> {
+async function withTimeout<T>(clock: Clock, ms: number, answer: Promise<T>): Promise<T | null> {
   let cancel = (): void => undefined
   const late = new Promise<null>(resolve => {
     cancel = clock.after(ms, () => resolve(null))

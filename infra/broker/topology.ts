@@ -13,7 +13,7 @@ export interface Topology {
 /** Engine trouble met while handling a report: soon, then calmly. Not an operator's setting. */
 const REPORT_DELAYS = [1_000, 5_000, 30_000]
 
-export function topology(backoff: { channel: readonly number[]; webhook: readonly number[] }): Topology {
+export function createTopology(backoff: { channel: readonly number[]; webhook: readonly number[] }): Topology {
   const channel = ascending(backoff.channel)
   return {
     calls: ['otp.calls'],

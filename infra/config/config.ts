@@ -2,10 +2,21 @@
 // wrong. Read once at start; nothing else reads the environment. An empty variable is an absent one.
 import { z } from 'zod'
 import { type Engine, readEngine } from './engine.ts'
-import { ConfigProblems, type Problem } from './problems.ts'
+import { ConfigProblems, type SettingProblem } from './problems.ts'
 import { ROLES, type Role, readRoles } from './roles.ts'
 import { adminTokens, codeSecrets, dataKeyIds, dataKeys, type Secrets } from './secrets.ts'
-import { cidrs, delays, engineUrl, host, oneOf, port, portOrOff, privateTargets, publicUrl, whole } from './values.ts'
+import {
+  cidrs,
+  delays,
+  engineUrl,
+  host,
+  oneOf,
+  port,
+  portOrOff,
+  privateTargets,
+  publicUrl,
+  wholeNumber,
+} from './values.ts'
 
 export { ConfigProblems, type Engine, ROLES, type Role, type Secrets }
 
@@ -46,7 +57,7 @@ export interface Config {
 }
 
 const PORT = 3000
-const HOUR = 3_600_000
+const HOUR_MS = 3_600_000
 const MIB = 2 ** 20
 
 const settings = z.object({
@@ -60,10 +71,10 @@ const settings = z.object({
   METRICS_PORT: portOrOff().default(null),
   TRUSTED_PROXIES: cidrs().default([]),
   ALLOW_PRIVATE_TARGETS: privateTargets().default([]),
-  MAX_BODY_BYTES: whole(1, 64 * MIB).default(16_384),
-  MAX_IN_FLIGHT: whole(1, 1_000_000).default(2000),
-  PROVIDER_TIMEOUT: whole(1, HOUR).default(8000),
-  UNKNOWN_WAIT: whole(0, HOUR).default(60_000),
+  MAX_BODY_BYTES: wholeNumber(1, 64 * MIB).default(16_384),
+  MAX_IN_FLIGHT: wholeNumber(1, 1_000_000).default(2000),
+  PROVIDER_TIMEOUT: wholeNumber(1, HOUR_MS).default(8000),
+  UNKNOWN_WAIT: wholeNumber(0, HOUR_MS).default(60_000),
   CHANNEL_BACKOFF: delays().default([1000, 5000, 15_000]),
   WEBHOOK_BACKOFF: delays().default([5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000]),
   DATA_DIR: z.string().default('./.data'),
@@ -78,53 +89,57 @@ const settings = z.object({
 const SECRETS = ['CODE_SECRETS', 'DATA_KEYS', 'ADMIN_TOKEN'] as const
 
 export function readConfig(env: Readonly<Record<string, string | undefined>>, roleNames: readonly string[]): Config {
-  const given = present(env)
-  const production = given.NODE_ENV === 'production'
-  const parsed = settings.safeParse(given)
+  const variables = nonEmptyVariables(env)
+  const production = variables.NODE_ENV === 'production'
+  const parsed = settings.safeParse(variables)
   const { roles, problems: roleProblems } = readRoles(roleNames)
-  const { engine, problems: engineProblems } = readEngine(given, {
+  const { engine, problems: engineProblems } = readEngine(variables, {
     production,
     everyRole: roles.length === ROLES.length || roleProblems.length > 0,
   })
-  const problems: Problem[] = [
+  const problems: SettingProblem[] = [
     ...(parsed.error?.issues ?? []).map(issue => ({ name: issue.path.join('.'), message: issue.message })),
-    ...portProblems(given),
-    ...(parsed.success ? lostProblems(parsed.data) : []),
+    ...portProblems(variables),
+    ...(parsed.success ? lostKeyProblems(parsed.data) : []),
     ...engineProblems,
-    ...SECRETS.filter(name => production && !given[name]).map(name => ({
+    ...SECRETS.filter(name => production && !variables[name]).map(name => ({
       name,
       message: 'is missing: production needs it',
     })),
     ...roleProblems,
   ]
   if (!parsed.success || problems.length > 0) throw new ConfigProblems(problems)
-  const all = parsed.data
-  return frozen({
+  const values = parsed.data
+  return deepFreeze({
     roles,
     production,
     engine,
-    dataDir: all.DATA_DIR,
-    bootstrapFile: all.BOOTSTRAP_FILE ?? null,
-    logLevel: all.LOG_LEVEL,
-    metricsPort: all.METRICS_PORT,
+    dataDir: values.DATA_DIR,
+    bootstrapFile: values.BOOTSTRAP_FILE ?? null,
+    logLevel: values.LOG_LEVEL,
+    metricsPort: values.METRICS_PORT,
     http: {
-      host: all.HOST,
-      port: all.PORT,
-      publicUrl: all.PUBLIC_URL ?? null,
-      maxBodyBytes: all.MAX_BODY_BYTES,
-      maxInFlight: all.MAX_IN_FLIGHT,
-      trustedProxies: all.TRUSTED_PROXIES,
+      host: values.HOST,
+      port: values.PORT,
+      publicUrl: values.PUBLIC_URL ?? null,
+      maxBodyBytes: values.MAX_BODY_BYTES,
+      maxInFlight: values.MAX_IN_FLIGHT,
+      trustedProxies: values.TRUSTED_PROXIES,
     },
-    provider: { timeoutMs: all.PROVIDER_TIMEOUT, unknownWaitMs: all.UNKNOWN_WAIT },
-    backoff: { channel: all.CHANNEL_BACKOFF, webhook: all.WEBHOOK_BACKOFF },
-    privateTargets: all.ALLOW_PRIVATE_TARGETS,
-    secrets: { code: all.CODE_SECRETS ?? null, data: all.DATA_KEYS ?? null, adminTokens: all.ADMIN_TOKEN ?? null },
-    lostDataKeys: all.LOST_DATA_KEYS,
+    provider: { timeoutMs: values.PROVIDER_TIMEOUT, unknownWaitMs: values.UNKNOWN_WAIT },
+    backoff: { channel: values.CHANNEL_BACKOFF, webhook: values.WEBHOOK_BACKOFF },
+    privateTargets: values.ALLOW_PRIVATE_TARGETS,
+    secrets: {
+      code: values.CODE_SECRETS ?? null,
+      data: values.DATA_KEYS ?? null,
+      adminTokens: values.ADMIN_TOKEN ?? null,
+    },
+    lostDataKeys: values.LOST_DATA_KEYS,
   })
 }
 
 /** The variables that say something. */
-function present(
+function nonEmptyVariables(
   env: Readonly<Record<string, string | undefined>>,
 ): Partial<Record<keyof typeof settings.shape, string>> {
   const names = Object.keys(settings.shape)
@@ -137,7 +152,7 @@ function portProblems({
 }: {
   PORT?: string
   METRICS_PORT?: string
-}): Problem[] {
+}): SettingProblem[] {
   const same = Number(metrics) === Number(http) && Number(http) !== 0
   return same
     ? [{ name: 'METRICS_PORT', message: 'must not be the same as PORT: /metrics is open to anyone there' }]
@@ -145,15 +160,15 @@ function portProblems({
 }
 
 /** A new key takes another id than the one it replaces: what the lost one sealed still names it. */
-function lostProblems({ DATA_KEYS: keys = [], LOST_DATA_KEYS: lost }: z.output<typeof settings>): Problem[] {
+function lostKeyProblems({ DATA_KEYS: keys = [], LOST_DATA_KEYS: lost }: z.output<typeof settings>): SettingProblem[] {
   const has = keys.some(({ id }) => lost.includes(id))
   return has ? [{ name: 'LOST_DATA_KEYS', message: 'names a key that DATA_KEYS has: give the new one another id' }] : []
 }
 
 /** Settings do not change while the process runs. Buffers cannot be frozen and stay as they are. */
-function frozen<T extends object>(value: T): T {
+function deepFreeze<T extends object>(value: T): T {
   for (const member of Object.values(value)) {
-    if (typeof member === 'object' && member !== null && !ArrayBuffer.isView(member)) frozen(member)
+    if (typeof member === 'object' && member !== null && !ArrayBuffer.isView(member)) deepFreeze(member)
   }
   return Object.freeze(value)
 }

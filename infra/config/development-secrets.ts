@@ -9,48 +9,48 @@ import { z } from 'zod'
 import { ConfigProblems } from './problems.ts'
 import { adminTokens, codeSecrets, dataKeys, type Secrets } from './secrets.ts'
 
-const FILE = 'secrets.json'
+const SECRETS_FILE = 'secrets.json'
 
 /** Written as the environment would say it, so that a line can be copied from here to there. */
 const content = z.object({ CODE_SECRETS: codeSecrets(), DATA_KEYS: dataKeys(), ADMIN_TOKEN: adminTokens() })
 
-export async function developmentSecrets(dataDir: string): Promise<Secrets> {
-  const file = join(dataDir, FILE)
-  if (!(await exists(file))) await make(dataDir, file)
-  await refuseReadable(file)
+export async function readDevelopmentSecrets(dataDir: string): Promise<Secrets> {
+  const file = join(dataDir, SECRETS_FILE)
+  if (!(await exists(file))) await createSecretsFile(dataDir, file)
+  await refuseReadableByOthers(file)
   const parsed = content.safeParse(membersOf(await readFile(file, 'utf8'), file))
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`)
-    throw broken(file, problems.join('; '))
+    throw brokenFile(file, problems.join('; '))
   }
   const { CODE_SECRETS: code, DATA_KEYS: data, ADMIN_TOKEN: tokens } = parsed.data
   return { code, data, adminTokens: tokens }
 }
 
 /** Whole or not at all, and only once: of two processes starting together the second to link finds the first one's file. */
-async function make(dataDir: string, file: string): Promise<void> {
+async function createSecretsFile(dataDir: string, file: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`
   try {
-    await writeFile(draft, `${JSON.stringify(fresh(), null, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true })
+    await writeFile(draft, `${JSON.stringify(newSecrets(), null, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true })
     await link(draft, file).catch(unlessCode('EEXIST'))
   } finally {
     await unlink(draft).catch(unlessCode('ENOENT'))
   }
 }
 
-const fresh = () => ({
+const newSecrets = () => ({
   CODE_SECRETS: `dev:${randomBytes(32).toString('base64')}`,
   DATA_KEYS: `dev:${randomBytes(32).toString('base64')}`,
   ADMIN_TOKEN: randomBytes(24).toString('base64url'),
 })
 
-async function refuseReadable(file: string): Promise<void> {
+async function refuseReadableByOthers(file: string): Promise<void> {
   // Windows has no such bits; its files report them all.
   if (process.platform === 'win32') return
   const { mode } = await stat(file)
   if ((mode & 0o077) !== 0)
-    throw refused(
+    throw fileProblem(
       file,
       `other users can read it (mode ${(mode & 0o777).toString(8)}). If none of them has, run: chmod 600 ${file}`,
     )
@@ -60,14 +60,17 @@ function membersOf(text: string, file: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw broken(file, 'it is not JSON')
+    throw brokenFile(file, 'it is not JSON')
   }
 }
 
-const refused = (file: string, message: string): ConfigProblems => new ConfigProblems([{ name: file, message }])
+const fileProblem = (file: string, message: string): ConfigProblems => new ConfigProblems([{ name: file, message }])
 
-const broken = (file: string, why: string): ConfigProblems =>
-  refused(file, `${why}. Restore it: without it the data beside it cannot be read. Only with no such data, delete it`)
+const brokenFile = (file: string, why: string): ConfigProblems =>
+  fileProblem(
+    file,
+    `${why}. Restore it: without it the data beside it cannot be read. Only with no such data, delete it`,
+  )
 
 const exists = (file: string): Promise<boolean> =>
   stat(file).then(

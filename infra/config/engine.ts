@@ -1,30 +1,30 @@
 // Which engines a process runs on. Real ones when both URLs are given, else the embedded ones; never by a guess in production.
-import type { Problem } from './problems.ts'
+import type { SettingProblem } from './problems.ts'
 
 export type Engine =
   | { readonly kind: 'embedded' }
   | { readonly kind: 'real'; readonly mongodbUrl: string; readonly amqpUrl: string }
 
-interface Given {
+interface EngineVariables {
   MONGODB_URL?: string | undefined
   AMQP_URL?: string | undefined
   ENGINE?: string | undefined
 }
 
 export function readEngine(
-  given: Given,
+  variables: EngineVariables,
   { production, everyRole }: { production: boolean; everyRole: boolean },
-): { engine: Engine; problems: Problem[] } {
-  const { MONGODB_URL: mongodbUrl, AMQP_URL: amqpUrl } = given
-  const embedded = (...problems: Problem[]) => ({ engine: { kind: 'embedded' } as const, problems })
+): { engine: Engine; problems: SettingProblem[] } {
+  const { MONGODB_URL: mongodbUrl, AMQP_URL: amqpUrl } = variables
+  const embedded = (...problems: SettingProblem[]) => ({ engine: { kind: 'embedded' } as const, problems })
 
-  if (given.ENGINE && (mongodbUrl || amqpUrl))
+  if (variables.ENGINE && (mongodbUrl || amqpUrl))
     return embedded({ name: 'ENGINE', message: 'must not be set together with MONGODB_URL or AMQP_URL: choose one' })
   if (mongodbUrl && amqpUrl) return { engine: { kind: 'real', mongodbUrl, amqpUrl }, problems: [] }
   if (mongodbUrl)
     return embedded({ name: 'AMQP_URL', message: 'is missing: MONGODB_URL is set, and the two go together' })
   if (amqpUrl) return embedded({ name: 'MONGODB_URL', message: 'is missing: AMQP_URL is set, and the two go together' })
-  if (production && !given.ENGINE) {
+  if (production && !variables.ENGINE) {
     const message = 'is missing: production needs it, or ENGINE=embedded to run on the embedded engines knowingly'
     return embedded({ name: 'MONGODB_URL', message }, { name: 'AMQP_URL', message })
   }

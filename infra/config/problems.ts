@@ -2,7 +2,7 @@
 // A message never repeats the value of a secret.
 import { StartProblem } from '../start-problem.ts'
 
-export interface Problem {
+export interface SettingProblem {
   /** The variable's name, or `roles` for the command line. */
   readonly name: string
   readonly message: string
@@ -10,9 +10,9 @@ export interface Problem {
 
 export class ConfigProblems extends StartProblem {
   override name = 'ConfigProblems'
-  readonly problems: readonly Problem[]
+  readonly problems: readonly SettingProblem[]
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly SettingProblem[]) {
     super(problems.map(({ name, message }) => `${name}: ${message}`).join('\n'))
     this.problems = problems
   }

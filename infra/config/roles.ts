@@ -1,5 +1,5 @@
 // The parts of the system a process can play, named on the command line. None named: all of them.
-import type { Problem } from './problems.ts'
+import type { SettingProblem } from './problems.ts'
 
 export const ROLES = [
   'edge',
@@ -15,15 +15,15 @@ export const ROLES = [
 
 export type Role = (typeof ROLES)[number]
 
-export function readRoles(names: readonly string[]): { roles: readonly Role[]; problems: Problem[] } {
+export function readRoles(names: readonly string[]): { roles: readonly Role[]; problems: SettingProblem[] } {
   const roles = ROLES.filter(role => names.includes(role))
   const unknown = names.filter(name => !ROLES.some(role => role === name))
-  const twice = roles.filter(role => names.indexOf(role) !== names.lastIndexOf(role))
+  const repeated = roles.filter(role => names.indexOf(role) !== names.lastIndexOf(role))
   return {
     roles: names.length === 0 ? ROLES : roles,
     problems: [
       ...unknown.map(name => ({ name: 'roles', message: `"${name}" is none of ${ROLES.join(', ')}` })),
-      ...twice.map(role => ({ name: 'roles', message: `"${role}" is there twice` })),
+      ...repeated.map(role => ({ name: 'roles', message: `"${role}" is there twice` })),
     ],
   }
 }

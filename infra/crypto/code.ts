@@ -2,9 +2,9 @@
 // compute it. Each generation of a verification has a code of its own.
 import type { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
-import { encodeParts } from './parts.ts'
+import { encodeLengthPrefixed } from './parts.ts'
 
-export interface CodeOf {
+export interface CodeInputs {
   otpId: string
   generation: number
   /** Random per verification, sealed at rest. */
@@ -13,16 +13,16 @@ export interface CodeOf {
   length: number
 }
 
-export function deriveCode({ otpId, generation, salt, length }: CodeOf, secret: Buffer): string {
-  const parts = ['code', otpId, String(generation), salt]
+export function deriveCode({ otpId, generation, salt, length }: CodeInputs, secret: Buffer): string {
+  const hmacInputs = ['code', otpId, String(generation), salt]
   const block = (counter: number): Buffer =>
     createHmac('sha256', secret)
-      .update(encodeParts(counter === 0 ? parts : [...parts, String(counter)]))
+      .update(encodeLengthPrefixed(counter === 0 ? hmacInputs : [...hmacInputs, String(counter)]))
       .digest()
   return digitsFrom(block, length)
 }
 
-const WORDS = 2 ** 32
+const WORD_RANGE = 2 ** 32
 const WORD_BYTES = 4
 
 /** Every code is equally likely: a word past the last whole multiple of 10^length would favour low codes, so the next is taken.
@@ -30,12 +30,12 @@ const WORD_BYTES = 4
 export function digitsFrom(block: (counter: number) => Buffer, length: number): string {
   if (!Number.isInteger(length) || length < 4 || length > 8) throw new RangeError('a code has 4 to 8 digits')
   const codes = 10 ** length
-  const fair = WORDS - (WORDS % codes)
+  const unbiasedRange = WORD_RANGE - (WORD_RANGE % codes)
   for (let counter = 0; ; counter++) {
     const bytes = block(counter)
     for (let at = 0; at < bytes.length; at += WORD_BYTES) {
       const word = bytes.readUInt32BE(at)
-      if (word < fair) return String(word % codes).padStart(length, '0')
+      if (word < unbiasedRange) return String(word % codes).padStart(length, '0')
     }
   }
 }

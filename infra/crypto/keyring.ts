@@ -3,10 +3,10 @@
 import { Buffer } from 'node:buffer'
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { NamedKey } from '../config/secrets.ts'
-import { type CodeOf, deriveCode } from './code.ts'
-import { encodeParts } from './parts.ts'
+import { type CodeInputs, deriveCode } from './code.ts'
+import { encodeLengthPrefixed } from './parts.ts'
 import { keyIdOf, seal, Unsealable, unseal } from './seal.ts'
-import { deriveToken, type TokenOf } from './token.ts'
+import { deriveToken, type TokenInputs } from './token.ts'
 
 export { Unsealable }
 
@@ -48,16 +48,16 @@ export interface Keyring {
   /** The id to store with a new verification. */
   currentCodeSecret(): string
   /** Throws `UnknownSecret`. */
-  code(secretId: string, of: CodeOf): string
+  code(secretId: string, inputs: CodeInputs): string
   /** Throws `UnknownSecret`. */
-  token(secretId: string, of: TokenOf): string
+  token(secretId: string, of: TokenInputs): string
 }
 
 export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets: readonly NamedKey[] }): Keyring {
   const data = keys.dataKeys.map(({ id, key }) => ({
     id,
-    sealing: derive(key, 'seal'),
-    indexing: derive(key, 'index'),
+    sealKey: derive(key, 'seal'),
+    indexKey: derive(key, 'index'),
   }))
   const [current] = data
   const [currentCode] = keys.codeSecrets
@@ -65,7 +65,7 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
 
   const indexWith = (key: Buffer, scope: string, value: string): string =>
     createHmac('sha256', key)
-      .update(encodeParts([scope, value]))
+      .update(encodeLengthPrefixed([scope, value]))
       .digest('base64url')
   const codeSecret = (id: string): Buffer => {
     const secret = keys.codeSecrets.find(candidate => candidate.id === id)
@@ -74,16 +74,16 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
   }
   return {
     keyIds: data.map(({ id }) => id),
-    seal: (plain, context) => seal(plain, context, current.id, current.sealing),
+    seal: (plain, context) => seal(plain, context, current.id, current.sealKey),
     unseal(sealed, context) {
       const id = keyIdOf(sealed)
       const key = data.find(candidate => candidate.id === id)
       if (!key) throw new MissingKey(id)
-      return unseal(sealed, context, key.sealing)
+      return unseal(sealed, context, key.sealKey)
     },
     isCurrent: sealed => keyIdOf(sealed) === current.id,
-    index: (scope, value) => indexWith(current.indexing, scope, value),
-    indexes: (scope, value) => data.map(key => indexWith(key.indexing, scope, value)),
+    index: (scope, value) => indexWith(current.indexKey, scope, value),
+    indexes: (scope, value) => data.map(key => indexWith(key.indexKey, scope, value)),
     currentCodeSecret: () => currentCode.id,
     code: (secretId, of) => deriveCode(of, codeSecret(secretId)),
     token: (secretId, of) => deriveToken(of, codeSecret(secretId)),

@@ -2,7 +2,7 @@
 import { type Keyring, Unsealable } from './keyring.ts'
 
 /** Null when it does not open. */
-export function openedOrNull(keyring: Pick<Keyring, 'unseal'>, sealed: string, context: string): string | null {
+export function unsealOrNull(keyring: Pick<Keyring, 'unseal'>, sealed: string, context: string): string | null {
   try {
     return keyring.unseal(sealed, context)
   } catch (error) {

@@ -1,9 +1,9 @@
 // Several texts as the bytes of one, each with its length before it, so that no two lists read the same ("ab","c" and "a","bc").
 import { Buffer } from 'node:buffer'
 
-export function encodeParts(parts: readonly string[]): Buffer {
+export function encodeLengthPrefixed(texts: readonly string[]): Buffer {
   return Buffer.concat(
-    parts.flatMap(part => {
+    texts.flatMap(part => {
       const bytes = Buffer.from(part)
       const length = Buffer.alloc(4)
       length.writeUInt32BE(bytes.length)

@@ -10,7 +10,7 @@ export class Unsealable extends Error {
 
 const IV_BYTES = 12
 const TAG_BYTES = 16
-const SHAPE = /^v1\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/
+const SEALED_PATTERN = /^v1\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/
 
 export function seal(plain: string, context: string, keyId: string, key: Buffer): string {
   const head = `v1.${keyId}.`
@@ -22,7 +22,7 @@ export function seal(plain: string, context: string, keyId: string, key: Buffer)
 }
 
 export function unseal(sealed: string, context: string, key: Buffer): string {
-  const [, keyId, text = ''] = SHAPE.exec(sealed) ?? []
+  const [, keyId, text = ''] = SEALED_PATTERN.exec(sealed) ?? []
   const bytes = Buffer.from(text, 'base64url')
   // Of the spellings that decode to the same bytes only the one we write is genuine.
   if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== text)
@@ -42,7 +42,7 @@ export function unseal(sealed: string, context: string, key: Buffer): string {
 
 /** The id of the key a text was sealed with. */
 export function keyIdOf(sealed: string): string {
-  const keyId = SHAPE.exec(sealed)?.[1]
+  const keyId = SEALED_PATTERN.exec(sealed)?.[1]
   if (keyId === undefined) throw new Unsealable('not a sealed text')
   return keyId
 }

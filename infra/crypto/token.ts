@@ -3,9 +3,9 @@
 import type { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import { isId } from '../ids.ts'
-import { encodeParts } from './parts.ts'
+import { encodeLengthPrefixed } from './parts.ts'
 
-export interface TokenOf {
+export interface TokenInputs {
   otpId: string
   generation: number
   /** Of the API key that verified. */
@@ -15,8 +15,8 @@ export interface TokenOf {
 const PREFIX = 'otp_vt_'
 const ULID_CHARS = 26
 
-export function deriveToken({ otpId, generation, keyId }: TokenOf, secret: Buffer): string {
-  const proof = createHmac('sha256', secret).update(encodeParts(['token', otpId, String(generation), keyId]))
+export function deriveToken({ otpId, generation, keyId }: TokenInputs, secret: Buffer): string {
+  const proof = createHmac('sha256', secret).update(encodeLengthPrefixed(['token', otpId, String(generation), keyId]))
   return `${PREFIX}${otpId.slice('otp_'.length)}${proof.digest('base64url')}`
 }
 

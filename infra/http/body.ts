@@ -8,47 +8,47 @@ import { httpException } from './problem.ts'
 
 export async function readJson({ req }: { req: IncomingMessage }, maxBytes: number): Promise<unknown> {
   if (!announcesBody(req)) return undefined
-  const bytes = await bytesOf(req, maxBytes)
+  const bytes = await readAll(req, maxBytes)
   if (bytes.length === 0) return undefined
   refuseUnlessJson(req)
   const json = parseJson(textOf(bytes))
   if (!json.ok) throw httpException(400, `The body is ${json.message}.`)
-  if (isDeeperThan(MOST_LEVELS, json.value)) throw httpException(400, 'The body is nested too deeply.')
+  if (isDeeperThan(MAX_NESTING, json.value)) throw httpException(400, 'The body is nested too deeply.')
   return json.value
 }
 
 /** The body as it came, whatever it is: what others sign are bytes. */
 export const readBytes = async ({ req }: { req: IncomingMessage }, maxBytes: number): Promise<Buffer> =>
-  announcesBody(req) ? bytesOf(req, maxBytes) : Buffer.alloc(0)
+  announcesBody(req) ? readAll(req, maxBytes) : Buffer.alloc(0)
 
 /** HTTP/1.1 announces a body by one of the two; what announces none has none. */
 const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /** Listens instead of iterating: leaving an iteration early would cut the connection before the refusal is out. */
-const bytesOf = (req: IncomingMessage, maxBytes: number): Promise<Buffer> =>
+const readAll = (req: IncomingMessage, maxBytes: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     let chunks: Buffer[] = []
     let size = 0
-    const tooLarge = (): void => {
+    const refuseTooLarge = (): void => {
       // What still comes is read and dropped, so that a client which writes first and reads later hears the answer.
       chunks = []
       reject(httpException(413, `A body may have ${maxBytes} bytes.`))
     }
-    const cutShort = (): void => reject(httpException(400, 'The body ended before it was complete.'))
-    if (Number(req.headers['content-length']) > maxBytes) tooLarge()
+    const refuseIncomplete = (): void => reject(httpException(400, 'The body ended before it was complete.'))
+    if (Number(req.headers['content-length']) > maxBytes) refuseTooLarge()
     req.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size > maxBytes) tooLarge()
+      if (size > maxBytes) refuseTooLarge()
       else chunks.push(chunk)
     })
     req.on('end', () => {
       // Every request ends in a close; an error nobody hears costs as much as one that is told.
-      req.off('close', cutShort)
+      req.off('close', refuseIncomplete)
       resolve(Buffer.concat(chunks))
     })
-    req.on('error', cutShort)
-    req.on('close', cutShort)
+    req.on('error', refuseIncomplete)
+    req.on('close', refuseIncomplete)
   })
 
 const JSON_TYPE = /^application\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i
@@ -71,7 +71,7 @@ function textOf(bytes: Buffer): string {
 }
 
 /** No request of ours is nearly as deep. Code that walks a value may then recurse without asking. */
-const MOST_LEVELS = 32
+const MAX_NESTING = 32
 
 function isDeeperThan(levels: number, value: unknown): boolean {
   let level = [value]

@@ -4,7 +4,7 @@ import { Router } from '@koa/router'
 /** Each part of the process and whether it can work now. */
 export type Readiness = Record<string, 'up' | 'blocked' | 'down'>
 
-export function healthRouter(readiness: () => Promise<Readiness>): Router {
+export function createHealthRouter(readiness: () => Promise<Readiness>): Router {
   const router = new Router({ sensitive: true })
   router.get('/healthz', ctx => {
     ctx.body = { status: 'alive' }

@@ -4,25 +4,25 @@ import type { AddressInfo, Socket } from 'node:net'
 import type Koa from 'koa'
 import { type Clock, systemClock } from '../clock.ts'
 import { StartProblem } from '../start-problem.ts'
-import { PATIENCE, refuseUnparsed } from './unparsed.ts'
+import { REQUEST_TIMEOUTS, refuseMalformedRequests } from './unparsed.ts'
 
 export interface Address {
   host: string
   port: number
 }
 
-export interface Listening {
+export interface Listener {
   port: number
   /** Refuses new connections at once, closes idle ones, lets requests in hand finish, and cuts what is left after `graceMs`. */
   close(graceMs: number): Promise<void>
 }
 
 /** Rejects with `StartProblem` when the address cannot be had. */
-export async function listen(app: Koa, address: Address, clock: Clock = systemClock): Promise<Listening> {
-  const server = createServer(PATIENCE, app.callback())
-  refuseUnparsed(server)
-  const connections = connectionsOf(server)
-  await listening(server, address)
+export async function listen(app: Koa, address: Address, clock: Clock = systemClock): Promise<Listener> {
+  const server = createServer(REQUEST_TIMEOUTS, app.callback())
+  refuseMalformedRequests(server)
+  const connections = trackConnections(server)
+  await startListening(server, address)
   // Too many open files, and its like: one connection is lost, the next may be taken.
   server.on('error', error => app.emit('error', error))
   return {
@@ -39,41 +39,41 @@ export async function listen(app: Koa, address: Address, clock: Clock = systemCl
   }
 }
 
-const listening = (server: Server, { host, port }: Address): Promise<void> =>
+const startListening = (server: Server, { host, port }: Address): Promise<void> =>
   new Promise((resolve, reject) => {
-    const refused = (error: NodeJS.ErrnoException) => reject(refusal(error, { host, port }))
-    server.once('error', refused)
+    const onError = (error: NodeJS.ErrnoException) => reject(listenProblem(error, { host, port }))
+    server.once('error', onError)
     server.listen(port, host, () => {
-      server.off('error', refused)
+      server.off('error', onError)
       resolve()
     })
   })
 
-const WHY: Record<string, string> = {
+const REASONS: Record<string, string> = {
   EADDRINUSE: 'another process is using it',
   EACCES: 'this user may not listen there',
   EADDRNOTAVAIL: 'this machine has no such address',
   ENOTFOUND: 'this machine has no such address',
 }
 
-function refusal(error: NodeJS.ErrnoException, { host, port }: Address): Error {
-  const why = WHY[error.code ?? ''] ?? error.message
+function listenProblem(error: NodeJS.ErrnoException, { host, port }: Address): Error {
+  const why = REASONS[error.code ?? ''] ?? error.message
   return new StartProblem(`cannot listen on port ${port} of ${host}: ${why}`, { cause: error })
 }
 
 /** Which connections have requests in hand. Node's own `closeIdleConnections` leaves alone a connection that never asked
  *  anything, and one whose request was in hand stays open for a next one until it has been idle for seconds. */
-function connectionsOf(server: Server): { finish(): void } {
-  const inHand = new Map<Socket, Set<ServerResponse>>()
+function trackConnections(server: Server): { finish(): void } {
+  const openResponses = new Map<Socket, Set<ServerResponse>>()
   let finishing = false
 
   server.on('connection', (socket: Socket) => {
-    inHand.set(socket, new Set())
-    socket.once('close', () => inHand.delete(socket))
+    openResponses.set(socket, new Set())
+    socket.once('close', () => openResponses.delete(socket))
   })
   // Before the app's own listener: it may close the door in its first breath.
   server.prependListener('request', ({ socket }, response) => {
-    const responses = inHand.get(socket)
+    const responses = openResponses.get(socket)
     responses?.add(response)
     response.once('close', () => {
       responses?.delete(response)
@@ -83,7 +83,7 @@ function connectionsOf(server: Server): { finish(): void } {
   return {
     finish() {
       finishing = true
-      for (const [socket, responses] of inHand) {
+      for (const [socket, responses] of openResponses) {
         if (responses.size === 0) socket.destroy()
         const last = [...responses].at(-1)
         if (last && !last.headersSent) last.setHeader('Connection', 'close')

@@ -1,12 +1,12 @@
 // Prometheus reads here: openly on METRICS_PORT, with an operator's token on the public port.
 import { Router } from '@koa/router'
 import type { Metrics } from '../metrics.ts'
-import type { Operators } from './operator.ts'
+import type { IdentifyOperator } from './operator.ts'
 
-export function metricsRouter(metrics: Pick<Metrics, 'render'>, operators?: Operators): Router {
+export function createMetricsRouter(metrics: Pick<Metrics, 'render'>, identifyOperator?: IdentifyOperator): Router {
   const router = new Router({ sensitive: true })
   router.get('/metrics', async ctx => {
-    operators?.(ctx.get('authorization'))
+    identifyOperator?.(ctx.get('authorization'))
     const { contentType, body } = await metrics.render()
     ctx.body = body
     ctx.set('Content-Type', contentType)

@@ -8,18 +8,18 @@ import type { Logger } from '../log/log.ts'
 import type { Metrics } from '../metrics.ts'
 import { asProblem, httpException, problemBody } from './problem.ts'
 
-export interface ShellParts {
+export interface ShellDeps {
   log: Logger
   metrics: Pick<Metrics, 'httpRequestDuration'>
   clock: Pick<Clock, 'now'>
 }
 
-export function httpShell({ log, metrics, clock }: ShellParts, routers: readonly Router[]): Koa {
+export function createHttpShell({ log, metrics, clock }: ShellDeps, routers: readonly Router[]): Koa {
   const app = new Koa()
-  app.use(requestId)
-  app.use(account(log, metrics, clock))
-  app.use(problems(log))
-  app.use(unrouted)
+  app.use(assignRequestId)
+  app.use(createLogAndMeasure(log, metrics, clock))
+  app.use(createAnswerProblems(log))
+  app.use(refuseUnrouted)
   for (const router of routers) app.use(router.routes())
   // What fails after the response has begun (a client that hangs up in mid-body) cannot become a problem any more.
   app.on('error', error => log.debug({ err: error }, 'http.aborted'))
@@ -28,15 +28,15 @@ export function httpShell({ log, metrics, clock }: ShellParts, routers: readonly
 
 const WELL_FORMED_ID = /^[A-Za-z0-9._-]{1,128}$/
 
-const requestId: Middleware = (ctx, next) => {
+const assignRequestId: Middleware = (ctx, next) => {
   const given = ctx.get('x-request-id')
   ctx.state.requestId = WELL_FORMED_ID.test(given) ? given : randomUUID()
   ctx.set('X-Request-Id', ctx.state.requestId)
   return next()
 }
 
-const account =
-  (log: Logger, metrics: ShellParts['metrics'], clock: ShellParts['clock']): Middleware =>
+const createLogAndMeasure =
+  (log: Logger, metrics: ShellDeps['metrics'], clock: ShellDeps['clock']): Middleware =>
   async (ctx, next) => {
     const started = clock.now()
     await next()
@@ -46,20 +46,20 @@ const account =
       { method: knownMethod(ctx.method), route, status: String(ctx.status) },
       ms / 1000,
     )
-    log[POLLED.has(route) ? 'debug' : 'info'](
+    log[POLLED_ROUTES.has(route) ? 'debug' : 'info'](
       { request_id: ctx.state.requestId, method: ctx.method, route, status: ctx.status, ms },
       'http.answered',
     )
   }
 
-const problems =
+const createAnswerProblems =
   (log: Logger): Middleware =>
   async (ctx, next) => {
     try {
       await next()
     } catch (thrown) {
       const failure = asProblem(thrown)
-      if (failure.status >= 500) complain(log, thrown, failure.status, ctx.state.requestId)
+      if (failure.status >= 500) logFailure(log, thrown, failure.status, ctx.state.requestId)
       ctx.status = failure.status
       ctx.set(failure.extras.headers ?? {})
       ctx.body = problemBody(failure, ctx.state.requestId)
@@ -68,12 +68,12 @@ const problems =
   }
 
 /** An overload is many 503s: each says why, none where. */
-function complain(log: Logger, thrown: unknown, status: number, request_id: string): void {
+function logFailure(log: Logger, thrown: unknown, status: number, request_id: string): void {
   if (status === 503) log.warn({ why: String(thrown), request_id }, 'http.unavailable')
   else log.error({ err: thrown, request_id }, 'http.failed')
 }
 
-const unrouted: Middleware = async (ctx, next) => {
+const refuseUnrouted: Middleware = async (ctx, next) => {
   // A proxy's way to ask; the routers' URL parser warns of a broken one, and will throw.
   if (/^\w+:/.test(ctx.url) && !URL.canParse(ctx.url)) throw httpException(400, 'The address is not a URL.')
   await next()
@@ -102,7 +102,7 @@ const routeOf = (ctx: Context): string => {
 }
 
 /** Asked every few seconds by machines. */
-const POLLED = new Set(['/healthz', '/readyz', '/metrics'])
+const POLLED_ROUTES = new Set(['/healthz', '/readyz', '/metrics'])
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const knownMethod = (method: string): string => (METHODS.has(method) ? method : 'other')

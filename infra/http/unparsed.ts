@@ -7,34 +7,34 @@ import type { Socket } from 'node:net'
 import { httpException, problemBody } from './problem.ts'
 
 /** A slow client holds a connection, and nothing else, for no longer than this. */
-export const PATIENCE = { headersTimeout: 15_000, requestTimeout: 30_000 }
+export const REQUEST_TIMEOUTS = { headersTimeout: 15_000, requestTimeout: 30_000 }
 
-const STATUS: Record<string, number> = {
+const STATUS_BY_CODE: Record<string, number> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
-const DETAIL: Record<number, string> = {
+const DETAIL_BY_STATUS: Record<number, string> = {
   400: 'This is not HTTP.',
   408: 'The request took too long to arrive.',
   413: 'The request is too large.',
   431: 'The headers are too large.',
 }
 
-export function refuseUnparsed(server: Server): void {
+export function refuseMalformedRequests(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // Hung up, or in the middle of an answer: there is nobody to tell.
-    if (error.code === 'ECONNRESET' || !socket.writable || answering(socket)) return void socket.destroy(error)
-    socket.end(response(STATUS[error.code ?? ''] ?? 400))
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) return void socket.destroy(error)
+    socket.end(response(STATUS_BY_CODE[error.code ?? ''] ?? 400))
   })
 }
 
-const answering = (socket: Socket): boolean =>
+const isAnswering = (socket: Socket): boolean =>
   '_httpMessage' in socket && (socket._httpMessage as { headersSent?: boolean } | null)?.headersSent === true
 
 function response(status: number): string {
-  const failure = httpException(status, DETAIL[status])
+  const failure = httpException(status, DETAIL_BY_STATUS[status])
   const requestId = randomUUID()
   const body = JSON.stringify(problemBody(failure, requestId))
   return [

@@ -8,18 +8,18 @@ import type { LogLevel } from '../config/config.ts'
 import { redact } from './redact.ts'
 import { scrub } from './scrub.ts'
 
-export interface Write {
+export interface WriteLine {
   (fields: object, event: string): void
   (event: string): void
 }
 
 export interface Logger {
-  trace: Write
-  debug: Write
-  info: Write
-  warn: Write
-  error: Write
-  fatal: Write
+  trace: WriteLine
+  debug: WriteLine
+  info: WriteLine
+  warn: WriteLine
+  error: WriteLine
+  fatal: WriteLine
   /** A log whose every line carries these fields as well. */
   child(fields: object): Logger
   /** Whether lines of this level are written: worth asking before building costly fields. */
@@ -46,12 +46,12 @@ export function createLog({ level, pretty = process.stdout.isTTY === true, desti
     // pino would take an error that redact() has already turned into fields for one of its own.
     serializers: { err: (fields: unknown) => fields },
   }
-  return logger(pino(options, pretty ? readable(out) : out))
+  return createLogger(pino(options, pretty ? createPrettyDestination(out) : out))
 }
 
-function logger(inner: pino.Logger): Logger {
+function createLogger(inner: pino.Logger): Logger {
   const write =
-    (level: Level): Write =>
+    (level: Level): WriteLine =>
     (first: object | string, event?: string) => {
       if (!inner.isLevelEnabled(level)) return
       if (typeof first === 'string') return inner[level](scrub(first))
@@ -65,13 +65,13 @@ function logger(inner: pino.Logger): Logger {
     warn: write('warn'),
     error: write('error'),
     fatal: write('fatal'),
-    child: fields => logger(inner.child(redact(fields))),
+    child: fields => createLogger(inner.child(redact(fields))),
     writes: level => inner.isLevelEnabled(level),
   }
 }
 
 /** pino-pretty as a function in this process: its usual worker thread loses lines on exit and does not run everywhere. */
-function readable(out: { write(line: string): void }): { write(line: string): void } {
+function createPrettyDestination(out: { write(line: string): void }): { write(line: string): void } {
   const format = prettyFactory({
     colorize: process.stdout.isTTY === true,
     translateTime: 'SYS:HH:MM:ss.l',

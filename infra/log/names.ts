@@ -2,7 +2,7 @@
 // (`verification_token`, `verificationToken`, `Verification-Token`), and how the name itself is shown.
 import { scrub } from './scrub.ts'
 
-const SECRET = new Set(
+const SECRET_NAMES = new Set(
   [
     // what a verification is made of
     'code codes otp otp_code one_time_code passcode verification_code pin salt salts reference action_url link wa_link',
@@ -18,21 +18,21 @@ const SECRET = new Set(
 const SECRET_ENDING = /_(key|keys|token|tokens|secret|secrets|password|passphrase|signature|cookie|ip|credentials)$/
 
 /** Names repeat from line to line; anything beyond this many comes from outside and is not worth remembering. */
-const REMEMBERED = 2000
-const known = new Map<string, MemberName>()
+const MAX_CACHED_NAMES = 2000
+const cache = new Map<string, MemberName>()
 
 export interface MemberName {
   /** The name without secrets of its own: a table keyed by recipient has them there. */
-  shown: string
+  safeName: string
   /** Whether the value must not be seen. */
   secret: boolean
 }
 
-export function memberName(name: string): MemberName {
-  const before = known.get(name)
+export function classifyMember(name: string): MemberName {
+  const before = cache.get(name)
   if (before) return before
-  const member = { shown: scrub(name), secret: isSecret(name) }
-  if (known.size < REMEMBERED && name.length <= 64) known.set(name, member)
+  const member = { safeName: scrub(name), secret: isSecret(name) }
+  if (cache.size < MAX_CACHED_NAMES && name.length <= 64) cache.set(name, member)
   return member
 }
 
@@ -41,5 +41,5 @@ function isSecret(name: string): boolean {
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/[-. ]/g, '_')
     .toLowerCase()
-  return SECRET.has(plain) || SECRET_ENDING.test(plain)
+  return SECRET_NAMES.has(plain) || SECRET_ENDING.test(plain)
 }

@@ -1,77 +1,77 @@
 // In: whatever was handed to the log. Out: a plain copy that is safe to write: secret members replaced by their name, every text
 // scrubbed, errors as type, message, stack and cause. The one place where log lines are made safe.
-import { memberName } from './names.ts'
+import { classifyMember } from './names.ts'
 import { scrub } from './scrub.ts'
 
 const HIDDEN = '[hidden]'
-const DEEPEST = 8
-const WIDEST = 100
+const MAX_DEPTH = 8
+const MAX_LIST_ITEMS = 100
 
 type Fields = Record<string, unknown>
 
 /** Never throws: a line that cannot be read is not worth a request. */
 export function redact(fields: object): Fields {
   try {
-    const safe = safeObject(fields, [])
+    const safe = redactObject(fields, [])
     return typeof safe === 'object' && safe !== null && !Array.isArray(safe) ? { ...safe } : { value: safe }
   } catch {
     return { unreadable: true }
   }
 }
 
-function safe(value: unknown, within: readonly object[]): unknown {
+function redactValue(value: unknown, ancestors: readonly object[]): unknown {
   if (typeof value === 'string') return scrub(value)
   if (typeof value === 'bigint') return String(value)
-  if (typeof value === 'object' && value !== null) return safeObject(value, within)
+  if (typeof value === 'object' && value !== null) return redactObject(value, ancestors)
   return typeof value === 'function' || typeof value === 'symbol' ? undefined : value
 }
 
-function safeObject(value: object, above: readonly object[]): unknown {
+function redactObject(value: object, above: readonly object[]): unknown {
   if (above.includes(value)) return '[circular]'
-  if (above.length >= DEEPEST) return '[too deep]'
-  const within = [...above, value]
-  if (isError(value)) return safeError(value, within)
-  if (Array.isArray(value)) return safeList(value, within)
-  if (value instanceof Set) return safeList([...value], within)
+  if (above.length >= MAX_DEPTH) return '[too deep]'
+  const ancestors = [...above, value]
+  if (isError(value)) return redactError(value, ancestors)
+  if (Array.isArray(value)) return redactList(value, ancestors)
+  if (value instanceof Set) return redactList([...value], ancestors)
   if (value instanceof Map)
-    return safeMembers(
+    return redactMembers(
       [...value].map(([name, member]) => [String(name), member]),
-      within,
+      ancestors,
     )
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
   if (value instanceof String) return scrub(String(value))
-  if ('toJSON' in value && typeof value.toJSON === 'function') return safe(value.toJSON(), within)
-  return safeMembers(Object.entries(value), within)
+  if ('toJSON' in value && typeof value.toJSON === 'function') return redactValue(value.toJSON(), ancestors)
+  return redactMembers(Object.entries(value), ancestors)
 }
 
-function safeMembers(members: [string, unknown][], within: readonly object[]): Fields {
+function redactMembers(members: [string, unknown][], ancestors: readonly object[]): Fields {
   const copy: Fields = {}
   for (const [name, value] of members) {
     // Assigning to it would change the copy's prototype.
     if (name === '__proto__') continue
-    const { shown, secret } = memberName(name)
-    copy[shown] = secret ? hidden(value) : safe(value, within)
+    const { safeName, secret } = classifyMember(name)
+    copy[safeName] = secret ? hideValue(value) : redactValue(value, ancestors)
   }
   return copy
 }
 
-const safeList = (values: unknown[], within: readonly object[]): unknown[] => {
-  const shown = values.slice(0, WIDEST).map(value => safe(value, within))
-  return values.length > WIDEST ? [...shown, `[${values.length - WIDEST} more]`] : shown
+const redactList = (values: unknown[], ancestors: readonly object[]): unknown[] => {
+  const shown = values.slice(0, MAX_LIST_ITEMS).map(value => redactValue(value, ancestors))
+  return values.length > MAX_LIST_ITEMS ? [...shown, `[${values.length - MAX_LIST_ITEMS} more]`] : shown
 }
 
 /** Whether there was one at all is worth knowing, and tells nothing. */
-const hidden = (value: unknown): unknown =>
+const hideValue = (value: unknown): unknown =>
   value === null || value === undefined || typeof value === 'boolean' ? value : HIDDEN
 
 /** Only what every error has. Drivers hang whole requests, answers and connections on theirs. */
-function safeError(error: Error & { code?: unknown; errors?: unknown }, within: readonly object[]): Fields {
+function redactError(error: Error & { code?: unknown; errors?: unknown }, ancestors: readonly object[]): Fields {
   const fields: Fields = { type: scrub(String(error.name)), message: scrub(String(error.message)) }
   // `ECONNREFUSED` and its like; a one-time code begins with a digit.
   if (typeof error.code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(error.code)) fields.code = error.code
   if (typeof error.stack === 'string') fields.stack = scrub(error.stack)
-  if (error.cause !== undefined) fields.cause = safe(error.cause, within)
-  if (Array.isArray(error.errors)) fields.errors = safeList(error.errors, within)
+  if (error.cause !== undefined) fields.cause = redactValue(error.cause, ancestors)
+  if (Array.isArray(error.errors)) fields.errors = redactList(error.errors, ancestors)
   return fields
 }
 

@@ -5,15 +5,18 @@
 type Rule = [pattern: RegExp, instead: string]
 
 // What a domain or a local part can be made of, Unicode included: addresses with international domains are kept in Unicode.
-const LOCAL = String.raw`(?:"[^"]{1,64}"|[^\s@"<>(),;:\\[\]]{1,64})`
+const LOCAL_PART = String.raw`(?:"[^"]{1,64}"|[^\s@"<>(),;:\\[\]]{1,64})`
 const LABEL = String.raw`[\p{L}\p{M}\p{N}_-]+`
-const ADDRESS = new RegExp(String.raw`(${LOCAL})(?:@|%40)${LABEL}(?:\.${LABEL})*\.\p{L}[\p{L}\p{M}\p{N}-]+`, 'gu')
+const EMAIL_ADDRESS = new RegExp(
+  String.raw`(${LOCAL_PART})(?:@|%40)${LABEL}(?:\.${LABEL})*\.\p{L}[\p{L}\p{M}\p{N}-]+`,
+  'gu',
+)
 
-const NAMES =
+const SECRET_NAMES =
   'tokens?|secrets?|passw(?:or)?d|pass|pwd|key|salt|signature|recipient|client_ip|code|session|authorization|cookie'
 
 /** Those after which a plain colon, as in a header or an inspected object, is hardly ever followed by anything else. */
-const SPOKEN = 'tokens?|secrets?|passw(?:or)?d|pwd|api[_-]?key|salt|signature|authorization|cookie'
+const SECRET_NAMES_BEFORE_COLON = 'tokens?|secrets?|passw(?:or)?d|pwd|api[_-]?key|salt|signature|authorization|cookie'
 
 /** Applied in this order. */
 const RULES: Rule[] = [
@@ -29,10 +32,10 @@ const RULES: Rule[] = [
   [/whsec_[\w+/=-]+/g, '[secret]'],
   [/(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[jwt]'],
   // `…token=x` in a query or a form, `"token":"x"` in JSON, also when quoted inside another text.
-  [new RegExp(String.raw`((?:${NAMES})(?:=|\\?["']\s*:\s*)\\?["']?)[^\s"'&,;}\\]+`, 'gi'), '$1[hidden]'],
+  [new RegExp(String.raw`((?:${SECRET_NAMES})(?:=|\\?["']\s*:\s*)\\?["']?)[^\s"'&,;}\\]+`, 'gi'), '$1[hidden]'],
   [
     new RegExp(
-      String.raw`((?:${SPOKEN})\s{0,3}:\s{0,3})(?:(["'])[^"']+\2|(?:\w{1,20} )?[^\s"',;}]{0,200}?\d[^\s"',;}]*)`,
+      String.raw`((?:${SECRET_NAMES_BEFORE_COLON})\s{0,3}:\s{0,3})(?:(["'])[^"']+\2|(?:\w{1,20} )?[^\s"',;}]{0,200}?\d[^\s"',;}]*)`,
       'gi',
     ),
     '$1[hidden]',
@@ -46,10 +49,10 @@ const RULES: Rule[] = [
 ]
 
 /** More than any message of ours needs. What is cut off takes the word it cuts with it, lest half a secret stays unrecognised. */
-const LONGEST = 16_384
+const MAX_TEXT_LENGTH = 16_384
 
 /** Anything one of the rules begins with; most texts have nothing of it and pass at the price of one look. */
-const SUSPICIOUS =
+const MAY_HOLD_SECRET =
   /[@+=]|%[24]|:\/\/|[sp]k_|otp_vt_|whsec_|eyJ|wa\.me|whatsapp|bearer|basic|-----|(?<!\d)\d{4,8}(?!\d)|(?<![\w.-])\d{10}|["']\s*:|(?:token|secret|passw(?:or)?d|pwd|key|salt|signature|authorization|cookie)s?\s*:/i
 
 /** The words in which the product's own messages say a code. They are the product's, so the composition root adds them at start. */
@@ -59,11 +62,11 @@ export function hideAlso(pattern: RegExp): void {
 }
 
 export function scrub(text: string): string {
-  if (text.length > LONGEST) return `${scrub(text.slice(0, LONGEST).replace(/\S{0,200}$/, ''))}[cut]`
-  if (!SUSPICIOUS.test(text)) return text
-  const clean = RULES.reduce((left, [pattern, instead]) => left.replace(pattern, instead), text)
+  if (text.length > MAX_TEXT_LENGTH) return `${scrub(text.slice(0, MAX_TEXT_LENGTH).replace(/\S{0,200}$/, ''))}[cut]`
+  if (!MAY_HOLD_SECRET.test(text)) return text
+  const clean = RULES.reduce((left, [pattern, replacement]) => left.replace(pattern, replacement), text)
   const silent = spokenCodes === null ? clean : clean.replace(spokenCodes, '[hidden]')
-  return silent.replace(ADDRESS, (found, local: string) => (isMask(local) ? found : '[email]'))
+  return silent.replace(EMAIL_ADDRESS, (found, local: string) => (isMask(local) ? found : '[email]'))
 }
 
 /** `j****@example.com`, our own mask, is safe to log. */

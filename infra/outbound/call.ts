@@ -5,38 +5,38 @@ import type { Dispatcher } from 'undici'
 import { ForbiddenTarget, Lost, NotSent, type OutboundRequest, type OutboundResponse } from './outbound.ts'
 import type { Target } from './target.ts'
 
-const MAX_BYTES = 64 * 1024
+const DEFAULT_MAX_BYTES = 64 * 1024
 
-export function call(agent: Dispatcher, target: Target, request: OutboundRequest): Promise<OutboundResponse> {
-  const { method, signal, maxBytes = MAX_BYTES } = request
+export function callHttp(agent: Dispatcher, target: Target, request: OutboundRequest): Promise<OutboundResponse> {
+  const { method, signal, maxBytes = DEFAULT_MAX_BYTES } = request
   const { origin, path, host } = target
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | null = null
-    let over = false
+    let ended = false
     let head: Pick<OutboundResponse, 'status' | 'headers'> | null = null
     const chunks: Buffer[] = []
     let size = 0
 
     /** Tells the caller, once. */
-    function end(tell: () => void): void {
-      if (over) return
-      over = true
-      signal.removeEventListener('abort', aborted)
-      tell()
+    function end(settle: () => void): void {
+      if (ended) return
+      ended = true
+      signal.removeEventListener('abort', onAbort)
+      settle()
     }
     const fail = (error: unknown): void => end(() => reject(failure(error, host, controller !== null)))
     const answer = (): void =>
       end(() => (head === null ? reject(new Lost(`${host}: no answer`)) : resolve({ ...head, body: body() })))
     const body = (): Buffer => Buffer.concat(chunks).subarray(0, maxBytes)
 
-    function aborted(): void {
+    function onAbort(): void {
       // undici tells of an abort only once it is connected; whoever waits is told now.
       fail(signal.reason)
       controller?.abort(new Error('aborted'))
     }
 
     if (signal.aborted) return fail(signal.reason)
-    signal.addEventListener('abort', aborted, { once: true })
+    signal.addEventListener('abort', onAbort, { once: true })
     agent.dispatch(
       { origin, path, method, headers: headersOf(request), body: bodyOf(request) },
       {
@@ -44,10 +44,10 @@ export function call(agent: Dispatcher, target: Target, request: OutboundRequest
           // A second start would send the request a second time.
           if (controller !== null) fail(new Error('the connection was lost'))
           controller = started
-          if (over) started.abort(new Error('aborted'))
+          if (ended) started.abort(new Error('aborted'))
         },
         onResponseStart(_, status, headers) {
-          if (status >= 200) head = { status, headers: joined(headers) }
+          if (status >= 200) head = { status, headers: joinHeaders(headers) }
         },
         onResponseData(_, chunk) {
           chunks.push(chunk)
@@ -71,18 +71,21 @@ function failure(cause: unknown, host: string, started: boolean): Error {
 }
 
 /** What belongs to the connection is not the caller's: `host` would even change whose certificate is asked for. */
-const OURS = /^(host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i
+const CONNECTION_HEADERS =
+  /^(host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i
 
 const headersOf = ({ headers }: OutboundRequest): Record<string, string> => ({
   'user-agent': 'Countersign',
   ...Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => (OURS.test(name) ? [] : [[name.toLowerCase(), value]])),
+    Object.entries(headers).flatMap(([name, value]) =>
+      CONNECTION_HEADERS.test(name) ? [] : [[name.toLowerCase(), value]],
+    ),
   ),
 })
 
 const bodyOf = ({ body }: OutboundRequest): Buffer | null => (body === undefined ? null : Buffer.from(body))
 
-const joined = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
+const joinHeaders = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, [value].flat().join(', ')]],

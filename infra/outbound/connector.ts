@@ -3,12 +3,12 @@
 // judged, and the very address that passed is connected to. Nothing between those steps asks DNS again.
 import type { Socket } from 'node:net'
 import { buildConnector } from 'undici'
-import type { Judge } from './addresses.ts'
+import type { CheckAddress } from './addresses.ts'
 import type { Lookup } from './lookup.ts'
 import { ForbiddenTarget } from './outbound.ts'
 
-export interface ConnectorParts {
-  judge: Judge
+export interface ConnectorDeps {
+  checkAddress: CheckAddress
   lookup: Lookup
   /** Of one address, TLS included. */
   timeoutMs: number
@@ -17,13 +17,13 @@ export interface ConnectorParts {
 }
 
 /** A name may have hundreds, all of them somebody else's: we are nobody's port scanner. */
-const MOST_ADDRESSES = 4
+const MAX_ADDRESSES_TRIED = 4
 
-export function guardedConnector(parts: ConnectorParts): buildConnector.connector {
-  const { judge, lookup, timeoutMs: timeout, ca } = parts
+export function createGuardedConnector(deps: ConnectorDeps): buildConnector.connector {
+  const { checkAddress, lookup, timeoutMs: timeout, ca } = deps
   // Said aloud, so that no environment variable can say otherwise.
   const open = buildConnector({ timeout, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) })
-  const connected = (options: buildConnector.Options) =>
+  const openSocket = (options: buildConnector.Options) =>
     new Promise<Socket>((resolve, reject) =>
       open(options, (error, socket) => (socket ? resolve(socket) : reject(error))),
     )
@@ -32,15 +32,15 @@ export function guardedConnector(parts: ConnectorParts): buildConnector.connecto
     const { hostname, protocol } = options
     // Certificates name no root, and neither does SNI.
     const servername = hostname.replace(/\.$/, '')
-    let refusal: unknown
-    const addresses = await permitted(hostname, { judge, lookup, tls: protocol === 'https:' })
-    for (const address of addresses.slice(0, MOST_ADDRESSES))
+    let lastError: unknown
+    const addresses = await permittedAddresses(hostname, { checkAddress, lookup, tls: protocol === 'https:' })
+    for (const address of addresses.slice(0, MAX_ADDRESSES_TRIED))
       try {
-        return await connected({ ...options, hostname: address, ...(address === hostname ? {} : { servername }) })
+        return await openSocket({ ...options, hostname: address, ...(address === hostname ? {} : { servername }) })
       } catch (error) {
-        refusal = error
+        lastError = error
       }
-    throw refusal
+    throw lastError
   }
 
   return (options, callback) =>
@@ -51,12 +51,12 @@ export function guardedConnector(parts: ConnectorParts): buildConnector.connecto
 }
 
 /** The addresses of a host that may be called, in their order; `ForbiddenTarget` when it has none. */
-export async function permitted(
+export async function permittedAddresses(
   host: string,
-  { judge, lookup, tls }: Pick<ConnectorParts, 'judge' | 'lookup'> & { tls: boolean },
+  { checkAddress, lookup, tls }: Pick<ConnectorDeps, 'checkAddress' | 'lookup'> & { tls: boolean },
 ): Promise<[string, ...string[]]> {
   const [first, ...others] = (await lookup(host)).filter(address => {
-    const verdict = judge(address)
+    const verdict = checkAddress(address)
     return verdict === 'allowed' || (verdict === 'public' && tls)
   })
   if (first === undefined) throw new ForbiddenTarget(tls ? 'not a public address' : 'plain http is not allowed there')

@@ -1,10 +1,10 @@
 // The one way out of this process. In: what the operator allows beside public addresses. Out: `Outbound`, which calls nobody else.
 // It knows nothing of proxies: a proxy would connect in our place, past the guard.
 import { Agent } from 'undici'
-import { judging, type PrivateTargets } from './addresses.ts'
-import { call } from './call.ts'
-import { guardedConnector, permitted } from './connector.ts'
-import { dnsLookup, type Lookup } from './lookup.ts'
+import { createCheckAddress, type PrivateTargets } from './addresses.ts'
+import { callHttp } from './call.ts'
+import { createGuardedConnector, permittedAddresses } from './connector.ts'
+import { createDnsLookup, type Lookup } from './lookup.ts'
 import { ForbiddenTarget, NotSent, type Outbound } from './outbound.ts'
 import { hostOf, targetOf } from './target.ts'
 
@@ -22,25 +22,29 @@ export interface OutboundOptions {
 /** Callers end their calls themselves, by their signal; these only catch one that forgot. */
 const BACKSTOP_MS = 120_000
 /** Kept for less time than servers keep theirs, so that they seldom hang up on a request that is on its way. */
-const IDLE = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 30_000 }
+const KEEP_ALIVE = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 30_000 }
 
-export function guardedOutbound(options: OutboundOptions): Outbound {
+export function createOutbound(options: OutboundOptions): Outbound {
   const { privateTargets, ca, connectTimeoutMs = 5_000, connections = 512 } = options
-  const judge = judging(privateTargets)
+  const checkAddress = createCheckAddress(privateTargets)
   const allowsPrivate = privateTargets.length > 0
-  const lookup = options.lookup ?? dnsLookup({ localNames: allowsPrivate })
+  const lookup = options.lookup ?? createDnsLookup({ localNames: allowsPrivate })
   const agent = new Agent({
-    connect: guardedConnector({ judge, lookup, timeoutMs: connectTimeoutMs, ca }),
-    ...{ connections, pipelining: 1, allowH2: false, ...IDLE },
-    ...{ headersTimeout: BACKSTOP_MS, bodyTimeout: BACKSTOP_MS },
+    connect: createGuardedConnector({ checkAddress, lookup, timeoutMs: connectTimeoutMs, ca }),
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    ...KEEP_ALIVE,
+    headersTimeout: BACKSTOP_MS,
+    bodyTimeout: BACKSTOP_MS,
   })
   let closed: Promise<void> | undefined
 
   return {
-    request: async request => call(agent, targetOf(request.url, { plainHttp: allowsPrivate }), request),
+    request: async request => callHttp(agent, targetOf(request.url, { plainHttp: allowsPrivate }), request),
     async resolve(host) {
       try {
-        const [address] = await permitted(hostOf(host), { judge, lookup, tls: true })
+        const [address] = await permittedAddresses(hostOf(host), { checkAddress, lookup, tls: true })
         return address
       } catch (cause) {
         if (cause instanceof ForbiddenTarget) throw new ForbiddenTarget(`${host}: ${cause.message}`)

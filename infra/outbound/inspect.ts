@@ -1,8 +1,8 @@
 // Tells whoever saves an address what the guard would say of it now. In: a URL or a host. Out: why it would be refused, or null. It
 // spares people a wait for the first failure, and proves nothing: a name may lead elsewhere tomorrow, and the guard looks again then.
-import { judging, type PrivateTargets } from './addresses.ts'
-import { permitted } from './connector.ts'
-import { dnsLookup, type Lookup } from './lookup.ts'
+import { createCheckAddress, type PrivateTargets } from './addresses.ts'
+import { permittedAddresses } from './connector.ts'
+import { createDnsLookup, type Lookup } from './lookup.ts'
 import { ForbiddenTarget } from './outbound.ts'
 import { hostOf, targetOf } from './target.ts'
 
@@ -13,22 +13,22 @@ export interface Inspector {
 }
 
 /** How whoever saves such an address is told. */
-export const notCalled = (refusal: string): string => `would not be called: ${refusal}`
+export const targetProblem = (findProblem: string): string => `would not be called: ${findProblem}`
 
-export interface InspectorParts {
+export interface InspectorDeps {
   privateTargets: PrivateTargets
   /** Instead of DNS. */
   lookup?: Lookup | undefined
 }
 
-export function inspecting({ privateTargets, lookup: given }: InspectorParts): Inspector {
-  const judge = judging(privateTargets)
+export function createInspector({ privateTargets, lookup: givenLookup }: InspectorDeps): Inspector {
+  const checkAddress = createCheckAddress(privateTargets)
   const allowsPrivate = privateTargets.length > 0
-  const lookup = given ?? dnsLookup({ localNames: allowsPrivate })
+  const lookup = givenLookup ?? createDnsLookup({ localNames: allowsPrivate })
 
-  async function refusal(look: () => Promise<unknown>): Promise<string | null> {
+  async function findProblem(check: () => Promise<unknown>): Promise<string | null> {
     try {
-      await look()
+      await check()
       return null
     } catch (error) {
       return error instanceof ForbiddenTarget ? error.message : null
@@ -36,10 +36,10 @@ export function inspecting({ privateTargets, lookup: given }: InspectorParts): I
   }
   return {
     url: address =>
-      refusal(async () => {
+      findProblem(async () => {
         const { host, origin } = targetOf(address, { plainHttp: allowsPrivate })
-        await permitted(host, { judge, lookup, tls: origin.startsWith('https:') })
+        await permittedAddresses(host, { checkAddress, lookup, tls: origin.startsWith('https:') })
       }),
-    host: host => refusal(async () => permitted(hostOf(host), { judge, lookup, tls: true })),
+    host: host => findProblem(async () => permittedAddresses(hostOf(host), { checkAddress, lookup, tls: true })),
   }
 }

@@ -10,33 +10,33 @@ import { isIP } from 'node:net'
 export type Lookup = (host: string) => Promise<readonly string[]>
 
 /** Three seconds in all: the second question is given twice the time. */
-const DNS = { timeout: 1_000, tries: 2 }
+const DNS_OPTIONS = { timeout: 1_000, tries: 2 }
 const LOOPBACK = ['127.0.0.1', '::1']
 
-export function dnsLookup({ localNames }: { localNames: boolean }): Lookup {
+export function createDnsLookup({ localNames }: { localNames: boolean }): Lookup {
   return async host => {
     if (isIP(host) !== 0) return [host]
     const name = host.toLowerCase().replace(/\.$/, '')
     if (name === 'localhost' || name.endsWith('.localhost')) return LOOPBACK
     try {
-      return await asked(host)
+      return await queryDns(host)
     } catch (error) {
       if (!localNames) throw error
       const found = await systemLookup(host, { all: true })
-      return inTurn(...[4, 6].map(of => found.flatMap(({ address, family }) => (family === of ? address : []))))
+      return interleave(...[4, 6].map(of => found.flatMap(({ address, family }) => (family === of ? address : []))))
     }
   }
 }
 
-async function asked(host: string): Promise<string[]> {
-  const resolver = new Resolver(DNS)
+async function queryDns(host: string): Promise<string[]> {
+  const resolver = new Resolver(DNS_OPTIONS)
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-  const found = inTurn(...[v4, v6].map(answer => (answer.status === 'fulfilled' ? answer.value : [])))
+  const found = interleave(...[v4, v6].map(answer => (answer.status === 'fulfilled' ? answer.value : [])))
   if (found.length === 0 && v4.status === 'rejected') throw v4.reason
   return found
 }
 
-const inTurn = (...lists: string[][]): string[] =>
+const interleave = (...lists: string[][]): string[] =>
   Array.from({ length: Math.max(...lists.map(list => list.length)) }, (_, at) =>
     lists.flatMap(list => list.slice(at, at + 1)),
   ).flat()

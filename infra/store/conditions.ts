@@ -25,7 +25,7 @@ export function refuseVagueFilter<T extends Doc>(filter: Filter<T>): void {
 }
 
 /** The values it allows, where these can be listed. */
-export function pointsOf(condition: Condition | undefined): readonly unknown[] | undefined {
+export function exactValuesOf(condition: Condition | undefined): readonly unknown[] | undefined {
   if (!condition) return undefined
   return '$eq' in condition ? [condition.$eq] : condition.$in
 }

@@ -9,7 +9,7 @@ export interface Doc {
 }
 
 /** A document whose changes race: every won change makes `rev` one higher. Inserted with a `rev` of its own choosing. */
-export interface Revised extends Doc {
+export interface RevisedDoc extends Doc {
   rev: number
 }
 

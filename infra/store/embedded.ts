@@ -6,14 +6,14 @@
 // writes of one turn.
 import type { Clock } from '../clock.ts'
 import type { Docs } from './docs.ts'
-import { groupCommit } from './embedded/commit.ts'
-import { openEngine } from './embedded/engine.ts'
-import { encoder } from './embedded/json.ts'
+import { createGroupCommit } from './embedded/commit.ts'
+import { openSqlite } from './embedded/engine.ts'
+import { createEncode } from './embedded/json.ts'
 import { startPurging } from './embedded/purge.ts'
-import { reading } from './embedded/read.ts'
-import { declare } from './embedded/schema.ts'
+import { createReader } from './embedded/read.ts'
+import { declareTables } from './embedded/schema.ts'
 import { tableOf } from './embedded/table.ts'
-import { writing } from './embedded/write.ts'
+import { createWriter } from './embedded/write.ts'
 import type { CollectionSpec, Collections, Store } from './store.ts'
 
 export interface EmbeddedStoreOptions<C extends Collections> {
@@ -26,22 +26,22 @@ export interface EmbeddedStoreOptions<C extends Collections> {
 }
 
 /** Throws when another process has the folder, or when the data contradicts a unique index. */
-export function embeddedStore<C extends Collections>(options: EmbeddedStoreOptions<C>): Store<C> {
+export function createEmbeddedStore<C extends Collections>(options: EmbeddedStoreOptions<C>): Store<C> {
   const { folder, collections, clock, strict = true } = options
   const tables = Object.entries(collections).map(([name, spec]) => tableOf(name, spec))
-  const engine = openEngine(folder)
+  const sqlite = openSqlite(folder)
   try {
-    declare(engine, tables)
+    declareTables(sqlite, tables)
   } catch (error) {
-    engine.close()
+    sqlite.close()
     throw error
   }
-  const commits = groupCommit(engine)
-  const stopPurging = startPurging(tables, engine, commits, clock)
+  const commits = createGroupCommit(sqlite)
+  const stopPurging = startPurging(tables, sqlite, commits, clock)
   const docs = new Map(
     tables.map(table => {
-      const read = reading(engine, table, strict)
-      const write = writing({ engine, commits, table, reading: read, encode: encoder(table.paths, strict) })
+      const read = createReader(sqlite, table, strict)
+      const write = createWriter({ sqlite, commits, table, reader: read, encode: createEncode(table.paths, strict) })
       return [table.collection, { get: read.get, find: read.find, count: read.count, ...write }]
     }),
   )
@@ -52,12 +52,12 @@ export function embeddedStore<C extends Collections>(options: EmbeddedStoreOptio
       return found as unknown as Docs<C[N] extends CollectionSpec<infer T> ? T : never>
     },
     async ping() {
-      engine.value('SELECT 1')
+      sqlite.value('SELECT 1')
     },
     async close() {
       stopPurging()
       commits.flush()
-      engine.close()
+      sqlite.close()
     },
   }
 }

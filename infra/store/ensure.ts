@@ -1,22 +1,22 @@
 // Brings documents to a wanted state, whatever is stored and whoever else does the same at this moment: every step looks first and
 // writes only what differs, so doing it again writes nothing, and doing half of it harms nothing.
 import { isDeepStrictEqual } from 'node:util'
-import type { Change, Doc, Docs, Filter, Operators, Revised } from './docs.ts'
-import { everyOne } from './every.ts'
+import type { Change, Doc, Docs, Filter, Operators, RevisedDoc } from './docs.ts'
+import { scanAll } from './every.ts'
 
-interface RevisedDocs<T extends Revised> extends Pick<Docs<T>, 'get' | 'insert'> {
+interface RevisedCollection<T extends RevisedDoc> extends Pick<Docs<T>, 'get' | 'insert'> {
   change(changes: readonly Change<T>[]): Promise<('won' | 'lost')[]>
 }
 
-const MOST_RACES = 20
+const MAX_TRIES_AFTER_LOST_RACE = 20
 
 /** `update` answers what to change of a stored document, or null when it is as wanted. */
-export async function ensure<T extends Revised>(
-  docs: RevisedDocs<T>,
+export async function ensure<T extends RevisedDoc>(
+  docs: RevisedCollection<T>,
   id: string,
   wanted: { create: () => T; update: (stored: T) => Operators<T> | null },
 ): Promise<'created' | 'changed' | 'kept'> {
-  for (let race = 0; race < MOST_RACES; race += 1) {
+  for (let race = 0; race < MAX_TRIES_AFTER_LOST_RACE; race += 1) {
     const stored = (await docs.get([id])).get(id)
     if (stored === undefined) {
       const [outcome] = await docs.insert([wanted.create()])
@@ -42,7 +42,7 @@ export async function replaceAll<T extends Doc>(
   const missing = new Map(wanted.map(doc => [doc._id, doc]))
   const extra: string[] = []
   const changes: [string, Operators<T>][] = []
-  for await (const stored of everyOne(docs)) {
+  for await (const stored of scanAll(docs)) {
     const doc = missing.get(stored._id)
     const change = doc && update(stored, doc)
     if (change) changes.push([stored._id, change])

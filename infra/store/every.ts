@@ -1,18 +1,18 @@
 // Every document that matches, in the order of their ids, a page at a time: what is read of a large collection is never all in memory.
 import type { Doc, Docs, Filter, Sort } from './docs.ts'
 
-const PAGE = 500
+const PAGE_SIZE = 500
 
-export async function* everyOne<T extends Doc>(
+export async function* scanAll<T extends Doc>(
   docs: Pick<Docs<T>, 'find'>,
   filter: Filter<T> = {} as Filter<T>,
 ): AsyncGenerator<T> {
   for (let after = ''; ; ) {
     const rest = { ...filter, _id: { $gt: after } } as Filter<T>
-    const page = await docs.find(rest, { sort: { _id: 1 } as Sort<T>, limit: PAGE })
+    const page = await docs.find(rest, { sort: { _id: 1 } as Sort<T>, limit: PAGE_SIZE })
     yield* page
     const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) return
+    if (last === undefined || page.length < PAGE_SIZE) return
     after = last._id
   }
 }

@@ -1,16 +1,16 @@
 // Whether a condition of a filter says at least as much as a condition of a partial index. When in doubt it does not.
-import { type Condition, pointsOf } from './conditions.ts'
+import { type Condition, exactValuesOf } from './conditions.ts'
 
-export function implies(had: Condition | undefined, wanted: Condition): boolean {
-  if (!had) return false
-  return Object.entries(wanted).every(([operator, value]) => RULES[operator]?.(had, value) ?? false)
+export function implies(known: Condition | undefined, wanted: Condition): boolean {
+  if (!known) return false
+  return Object.entries(wanted).every(([operator, value]) => RULES[operator]?.(known, value) ?? false)
 }
 
 type Rule = (had: Condition, value: unknown) => boolean
 
 const BOUNDS = ['$gt', '$gte', '$lt', '$lte'] as const
 
-const every = (had: Condition, holds: (point: unknown) => boolean): boolean => pointsOf(had)?.every(holds) ?? false
+const every = (had: Condition, holds: (point: unknown) => boolean): boolean => exactValuesOf(had)?.every(holds) ?? false
 
 /** Text with text and number with number; anything else does not compare. */
 const compare = (a: unknown, b: unknown): number => {

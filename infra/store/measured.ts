@@ -3,12 +3,12 @@ import type { Metrics } from '../metrics.ts'
 import type { Doc, Docs } from './docs.ts'
 import type { Collections, Store } from './store.ts'
 
-export function measuredStore<C extends Collections>(
+export function instrumentStore<C extends Collections>(
   store: Store<C>,
   metrics: Pick<Metrics, 'storeDuration'>,
 ): Store<C> {
-  const timed =
-    (collection: string): Timed =>
+  const runTimed =
+    (collection: string): RunTimed =>
     async (operation, run) => {
       const stop = metrics.storeDuration.startTimer({ collection, operation })
       try {
@@ -18,20 +18,20 @@ export function measuredStore<C extends Collections>(
       }
     }
   return {
-    docs: name => measuredDocs(store.docs(name), timed(name)),
+    docs: name => instrumentDocs(store.docs(name), runTimed(name)),
     ping: () => store.ping(),
     close: () => store.close(),
   }
 }
 
-type Timed = <R>(operation: keyof Docs<Doc>, run: () => Promise<R>) => Promise<R>
+type RunTimed = <R>(operation: keyof Docs<Doc>, run: () => Promise<R>) => Promise<R>
 
-const measuredDocs = <T extends Doc>(docs: Docs<T>, timed: Timed): Docs<T> => ({
-  get: ids => timed('get', () => docs.get(ids)),
-  find: (filter, page) => timed('find', () => docs.find(filter, page)),
-  count: filter => timed('count', () => docs.count(filter)),
-  insert: added => timed('insert', () => docs.insert(added)),
-  change: changes => timed('change', () => docs.change(changes)),
-  modify: (filter, update, options) => timed('modify', () => docs.modify(filter, update, options)),
-  remove: (filter, limit) => timed('remove', () => docs.remove(filter, limit)),
+const instrumentDocs = <T extends Doc>(docs: Docs<T>, runTimed: RunTimed): Docs<T> => ({
+  get: ids => runTimed('get', () => docs.get(ids)),
+  find: (filter, page) => runTimed('find', () => docs.find(filter, page)),
+  count: filter => runTimed('count', () => docs.count(filter)),
+  insert: added => runTimed('insert', () => docs.insert(added)),
+  change: changes => runTimed('change', () => docs.change(changes)),
+  modify: (filter, update, options) => runTimed('modify', () => docs.modify(filter, update, options)),
+  remove: (filter, limit) => runTimed('remove', () => docs.remove(filter, limit)),
 })

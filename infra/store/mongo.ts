@@ -6,8 +6,8 @@ import { type Clock, systemClock } from '../clock.ts'
 import { scrub } from '../log/scrub.ts'
 import { StartProblem } from '../start-problem.ts'
 import { Unavailable } from '../unavailable.ts'
-import { type Gate, mongoDocs } from './mongo/docs.ts'
-import { inPortTerms } from './mongo/errors.ts'
+import { createMongoDocs, type RunCall } from './mongo/docs.ts'
+import { toPortError } from './mongo/errors.ts'
 import { ensureIndexes } from './mongo/indexes.ts'
 import type { Collections, Store } from './store.ts'
 
@@ -23,25 +23,25 @@ export interface MongoStoreOptions<C extends Collections> {
   clock?: Clock
 }
 
-export function mongoStore<C extends Collections>(options: MongoStoreOptions<C>): Store<C> {
+export function createMongoStore<C extends Collections>(options: MongoStoreOptions<C>): Store<C> {
   const { url, collections, strict = false, timeoutMs = 10_000, clock = systemClock } = options
-  const client = clientOf(url, timeoutMs)
+  const client = createClient(url, timeoutMs)
   const db = client.db(options.database ?? databaseIn(url) ?? 'countersign')
-  const ready = remembered(async () => {
+  const ready = onceUnlessFailed(async () => {
     // By name, and again after a failure: the driver connects by itself only once, and stays closed when that failed.
     await client.connect()
     await ensureIndexes(db, collections)
   })
-  const calls = callsOf(ready, timeoutMs, clock)
+  const calls = createCallRunner(ready, timeoutMs, clock)
   const opening = ready().catch(() => undefined) // Whoever calls next is told.
 
   return {
     docs(name) {
       const spec = collections[name]
       if (!spec) throw new TypeError(`There is no collection ${name}`)
-      return mongoDocs(db.collection(name), spec, strict, calls.run)
+      return createMongoDocs(db.collection(name), spec, strict, calls.run)
     },
-    ping: () => calls.run(() => pong(db)),
+    ping: () => calls.run(() => ping(db)),
     async close() {
       await calls.finish()
       await client.close()
@@ -55,8 +55,8 @@ export function mongoStore<C extends Collections>(options: MongoStoreOptions<C>)
 /** Reads go to the primary, at read concern `local`: a conditional write is compared with the newest state, so a reader that was shown an
  *  older, majority-committed one would lose the same race again. Nothing decides on a read alone; what decides is a write, and that is
  *  acknowledged by a majority, in their journals. */
-function clientOf(url: string, timeoutMs: number): MongoClient {
-  const asked = new URLSearchParams(url.split('?')[1])
+function createClient(url: string, timeoutMs: number): MongoClient {
+  const urlOptions = new URLSearchParams(url.split('?')[1])
   const options: MongoClientOptions = {
     appName: 'countersign',
     readPreference: ReadPreference.primary,
@@ -67,7 +67,7 @@ function clientOf(url: string, timeoutMs: number): MongoClient {
     ignoreUndefined: true,
     serverSelectionTimeoutMS: timeoutMs,
     connectTimeoutMS: timeoutMs,
-    ...(asked.has('maxPoolSize') ? {} : { maxPoolSize: 50 }),
+    ...(urlOptions.has('maxPoolSize') ? {} : { maxPoolSize: 50 }),
   }
   try {
     return new MongoClient(url, options)
@@ -82,12 +82,12 @@ function databaseIn(url: string): string | undefined {
   return path && decodeURIComponent(path)
 }
 
-const pong = async (db: Db): Promise<void> => {
+const ping = async (db: Db): Promise<void> => {
   await db.command({ ping: 1 })
 }
 
 /** Done once; after a failure, once more for the next who asks. */
-function remembered(work: () => Promise<void>): () => Promise<void> {
+function onceUnlessFailed(work: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | undefined
   return () => {
     current ??= work().catch(error => {
@@ -99,21 +99,25 @@ function remembered(work: () => Promise<void>): () => Promise<void> {
 }
 
 /** Every call of the store goes through here: only while open, only when ready, never longer than `timeoutMs`. */
-function callsOf(ready: () => Promise<void>, timeoutMs: number, clock: Clock): { run: Gate; finish(): Promise<void> } {
+function createCallRunner(
+  ready: () => Promise<void>,
+  timeoutMs: number,
+  clock: Clock,
+): { run: RunCall; finish(): Promise<void> } {
   const running = new Set<Promise<unknown>>()
   let closed = false
 
-  const within = <R>(work: Promise<R>): Promise<R> =>
+  const withTimeout = <R>(work: Promise<R>): Promise<R> =>
     new Promise((resolve, reject) => {
       const late = () => reject(new Unavailable(`MongoDB did not answer within ${timeoutMs} ms`))
       const cancel = clock.after(timeoutMs, late)
-      work.then(resolve, error => reject(inPortTerms(error))).finally(cancel)
+      work.then(resolve, error => reject(toPortError(error))).finally(cancel)
     })
 
   return {
     run(work) {
       if (closed) return Promise.reject(new Unavailable('The store is closed'))
-      const call = within(ready().then(work))
+      const call = withTimeout(ready().then(work))
       running.add(call)
       const gone = () => running.delete(call)
       call.then(gone, gone)

@@ -6,14 +6,14 @@ import type { Metrics } from '../../infra/metrics.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { ProviderType } from '../domain/tenancy/providers.ts'
 import type { AttemptResult } from '../domain/verifications/documents.ts'
-import type { Called, Pass } from './admission/gates.ts'
-import type { Claim, Claims, Past } from './claims.ts'
+import type { CallFeedback, Permit } from './admission/gates.ts'
+import type { Attempts, PastAttempt, StartedAttempt } from './claims.ts'
 import {
   DestinationFault,
   type Provider,
   ProviderFault,
   RecipientFault,
-  type Rendered,
+  type RenderedMessage,
   UnknownOutcome,
 } from './provider.ts'
 
@@ -24,8 +24,8 @@ export interface Candidate {
   provider: Provider
 }
 
-export interface AttemptParts {
-  claims: Pick<Claims, 'claim' | 'settle' | 'record'>
+export interface AttemptDeps {
+  attempts: Pick<Attempts, 'start' | 'finish' | 'record'>
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'deliveryAttempts'>
@@ -33,103 +33,125 @@ export interface AttemptParts {
 }
 
 /** What is known of the call after it; `fresh` is false when there was one before, of which others may know more. */
-export type Attempt = Past & { fresh: boolean }
+export type MadeAttempt = PastAttempt & { isNew: boolean }
 
 /** `pass` is used up; the sandbox needs none. */
-export type MakeAttempt = (candidate: Candidate, message: Rendered, round: number, pass?: Pass) => Promise<Attempt>
+export type CallProvider = (
+  candidate: Candidate,
+  message: RenderedMessage,
+  round: number,
+  permit?: Permit,
+) => Promise<MadeAttempt>
 
-export function attempting({ claims, clock, log, metrics, timeoutMs }: AttemptParts): MakeAttempt {
-  async function make(candidate: Candidate, message: Rendered, round: number, pass: Pass): Promise<Ending> {
-    const { errand } = message
-    const begun = clock.now()
-    const ending = await pass.run(() => call(candidate.provider, message, { clock, timeoutMs }))
-    const { result, fault } = ending
-    const ms = clock.now() - begun
-    const { delivery_id, channel } = errand.delivery
+export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }: AttemptDeps): CallProvider {
+  async function callAndLog(
+    candidate: Candidate,
+    message: RenderedMessage,
+    round: number,
+    permit: Permit,
+  ): Promise<CallOutcome> {
+    const { job } = message
+    const startedAt = clock.now()
+    const outcome = await permit.run(() => callWithTimeout(candidate.provider, message, { clock, timeoutMs }))
+    const { result, fault } = outcome
+    const ms = clock.now() - startedAt
+    const { delivery_id, channel } = job.delivery
     metrics.deliveryAttempts.observe({ channel, provider: candidate.type, outcome: result }, ms / 1000)
-    const fields = { otp_id: errand.otp.otp_id, delivery_id, channel, provider: candidate.name, round }
+    const fields = { otp_id: job.otp.otp_id, delivery_id, channel, provider: candidate.name, round }
     log.info({ ...fields, outcome: result, ms, ...(fault ? { err: fault } : {}) }, 'delivery.attempted')
-    return ending
+    return outcome
   }
 
   /** What came of the call is known here and now, also when it cannot be written down. Whoever finds a claim without a result
    *  takes it for unknown, which is the careful thing to do. */
-  async function written(writing: Promise<void>, { errand }: Rendered): Promise<void> {
+  async function tryToSave(saving: Promise<void>, { job }: RenderedMessage): Promise<void> {
     try {
-      await writing
+      await saving
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
-      log.warn({ err: error, delivery_id: errand.delivery.delivery_id }, 'attempt.not_recorded')
+      log.warn({ err: error, delivery_id: job.delivery.delivery_id }, 'attempt.not_recorded')
     }
   }
 
   /** Whoever repeats it reaches nobody twice: nothing is claimed, and what came of it is written once. */
-  async function freely(candidate: Candidate, message: Rendered, round: number, pass: Pass): Promise<Attempt> {
+  async function callRepeatable(
+    candidate: Candidate,
+    message: RenderedMessage,
+    round: number,
+    permit: Permit,
+  ): Promise<MadeAttempt> {
     const { name: provider } = candidate
     const at = clock.now()
-    const { result, reference } = await make(candidate, message, round, pass)
-    await written(claims.record(message.errand, { provider, round, at, result, reference }), message)
-    return { provider, round, at, result, fresh: true }
+    const { result, reference } = await callAndLog(candidate, message, round, permit)
+    await tryToSave(attempts.record(message.job, { provider, round, at, result, reference }), message)
+    return { provider, round, at, result, isNew: true }
   }
 
-  async function claimed(candidate: Candidate, message: Rendered, round: number, pass: Pass): Promise<Attempt> {
-    let claim: Claim
+  async function callOnce(
+    candidate: Candidate,
+    message: RenderedMessage,
+    round: number,
+    permit: Permit,
+  ): Promise<MadeAttempt> {
+    let started: StartedAttempt
     try {
-      claim = await claims.claim(message.errand, candidate.name, round)
+      started = await attempts.start(message.job, candidate.name, round)
     } catch (error) {
-      pass.leave()
+      permit.release()
       throw error
     }
     // A call was made, by a process that died or still is at it, and nobody knows what came of it: it is not made again.
-    if (!claim.fresh) {
-      pass.leave()
-      return claim
+    if (!started.isNew) {
+      permit.release()
+      return started
     }
-    const ending = await make(candidate, message, round, pass)
-    await written(claims.settle(claim, ending), message)
-    return { ...claim, result: ending.result }
+    const outcome = await callAndLog(candidate, message, round, permit)
+    await tryToSave(attempts.finish(started, outcome), message)
+    return { ...started, result: outcome.result }
   }
 
-  return (candidate, message, round, pass = OPEN) =>
-    (candidate.provider.repeatable ? freely : claimed)(candidate, message, round, pass)
+  return (candidate, message, round, permit = UNLIMITED) =>
+    (candidate.provider.repeatable ? callRepeatable : callOnce)(candidate, message, round, permit)
 }
 
-const OPEN: Pass = { run: call => call(), leave: () => {} }
+const UNLIMITED: Permit = { run: call => call(), release: () => {} }
 
-interface Ending extends Called {
+interface CallOutcome extends CallFeedback {
   result: AttemptResult
   reference: string | null
   fault?: Error
 }
 
-async function call(
+async function callWithTimeout(
   provider: Provider,
-  message: Rendered,
-  { clock, timeoutMs }: Pick<AttemptParts, 'clock' | 'timeoutMs'>,
-): Promise<Ending> {
-  const aborting = new AbortController()
+  message: RenderedMessage,
+  { clock, timeoutMs }: Pick<AttemptDeps, 'clock' | 'timeoutMs'>,
+): Promise<CallOutcome> {
+  const controller = new AbortController()
   let cancel = (): void => {}
   // Raced as well as aborted: not everything gives up when told to.
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     cancel = clock.after(timeoutMs, () => {
-      aborting.abort()
-      reject(aborting.signal.reason)
+      controller.abort()
+      reject(controller.signal.reason)
     })
   })
-  const ended = { reference: null, retryAfterMs: null }
+  const defaults = { reference: null, retryAfterMs: null }
   try {
-    const { reference } = await Promise.race([said(provider, message, aborting.signal), late])
-    return { ...ended, result: 'accepted', reference }
+    const { reference } = await Promise.race([sendOrReply(provider, message, controller.signal), timeout])
+    return { ...defaults, result: 'accepted', reference }
   } catch (error) {
-    if (error instanceof RecipientFault) return { ...ended, result: 'refused', fault: error }
+    if (error instanceof RecipientFault) return { ...defaults, result: 'refused', fault: error }
     if (error instanceof ProviderFault)
       return {
-        ...ended,
-        ...{ result: 'failed', fault: error, retryAfterMs: error.retryAfterMs },
-        excused: error instanceof DestinationFault,
+        ...defaults,
+        result: 'failed',
+        fault: error,
+        retryAfterMs: error.retryAfterMs,
+        ignoredByBreaker: error instanceof DestinationFault,
       }
-    if (error instanceof UnknownOutcome) return { ...ended, result: 'unknown', fault: error }
-    if (aborting.signal.aborted) return { ...ended, result: 'unknown' }
+    if (error instanceof UnknownOutcome) return { ...defaults, result: 'unknown', fault: error }
+    if (controller.signal.aborted) return { ...defaults, result: 'unknown' }
     throw error
   } finally {
     cancel()
@@ -137,11 +159,11 @@ async function call(
 }
 
 /** A user who wrote to us is answered in the chat; everyone else is written to. */
-const said = (provider: Provider, message: Rendered, signal: AbortSignal) =>
-  provider.reply && isAnswer(message.errand)
-    ? provider.reply(message.recipient, message.text, signal, message.errand.delivery.delivery_id)
+const sendOrReply = (provider: Provider, message: RenderedMessage, signal: AbortSignal) =>
+  provider.reply && isChatReply(message.job)
+    ? provider.reply(message.recipient, message.text, signal, message.job.delivery.delivery_id)
     : provider.send(message, signal)
 
 /** In the link modes nothing is sent on WhatsApp but answers to the user's own message. */
-export const isAnswer = ({ otp, delivery }: Rendered['errand']): boolean =>
+export const isChatReply = ({ otp, delivery }: RenderedMessage['job']): boolean =>
   delivery.channel === 'whatsapp' && otp.whatsapp !== 'template'

@@ -3,31 +3,31 @@
 import type { Logger } from '../../infra/log/log.ts'
 import type { ProviderType } from '../domain/tenancy/providers.ts'
 import type { TenantProvider } from '../domain/tenancy/tenancy.ts'
-import type { Provider, Tools } from './provider.ts'
-import type { Maker } from './providers/makers.ts'
+import type { Provider, ProviderDeps } from './provider.ts'
+import type { ProviderFactory } from './providers/makers.ts'
 
-export type Makers = { readonly [T in ProviderType]?: Maker<T> }
+export type ProviderFactories = { readonly [T in ProviderType]?: ProviderFactory<T> }
 
-export interface BuildParts {
-  makers: Makers
-  tools: Omit<Tools, 'callbackUrl'>
+export interface BuildDeps {
+  factories: ProviderFactories
+  providerDeps: Omit<ProviderDeps, 'callbackUrl'>
   /** `PUBLIC_URL`, where there is one. */
   publicUrl: string | null
   log: Logger
 }
 
-export type Build = (setup: TenantProvider) => Provider | null
+export type BuildProvider = (setup: TenantProvider) => Provider | null
 
-export const building = ({ makers, tools, publicUrl, log }: BuildParts): Build => {
-  const make = <T extends ProviderType>(setup: Extract<TenantProvider, { type: T }>): Provider | null => {
+export const createBuildProvider = ({ factories, providerDeps, publicUrl, log }: BuildDeps): BuildProvider => {
+  const buildProvider = <T extends ProviderType>(setup: Extract<TenantProvider, { type: T }>): Provider | null => {
     const { app_id, name, channel, type } = setup
-    const maker: Makers[T] = makers[type as T]
-    if (!maker) {
+    const factory: ProviderFactories[T] = factories[type as T]
+    if (!factory) {
       log.warn({ app_id, channel, provider: name, type }, 'provider.not_built')
       return null
     }
     const callbackUrl = publicUrl === null ? null : `${publicUrl}/callbacks/${app_id}/${name}`
-    return maker(setup, { ...tools, callbackUrl })
+    return factory(setup, { ...providerDeps, callbackUrl })
   }
-  return make
+  return buildProvider
 }

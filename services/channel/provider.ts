@@ -2,11 +2,11 @@
 import type { Outcome } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
-import type { Delivery, Otp, Report } from '../../machines/otp.ts'
+import type { Delivery, Otp, ReportedStatus } from '../../machines/otp.ts'
 import type { Content } from '../domain/verifications/rendering.ts'
 
 /** One delivery of one verification, as it was read just now. Nothing in it is in the clear. */
-export interface Errand {
+export interface DeliveryJob {
   otp: Otp
   delivery: Delivery
   /** When all that is kept of it is erased. */
@@ -14,8 +14,8 @@ export interface Errand {
 }
 
 /** What a provider is handed. It holds the recipient and the code: it is never stored or logged. */
-export interface Rendered extends Content {
-  errand: Errand
+export interface RenderedMessage extends Content {
+  job: DeliveryJob
   locale: string
 }
 
@@ -35,36 +35,36 @@ export interface Callback {
 }
 
 /** What a vendor's callback says, in our words. */
-export type Heard =
+export type CallbackItem =
   /** What became of a message. Named by our `delivery_id` where the vendor carries it, else by the vendor's own `reference`. */
-  | { kind: 'receipt'; delivery_id: string | null; reference: string | null; status: Report }
+  | { kind: 'receipt'; delivery_id: string | null; reference: string | null; status: ReportedStatus }
   /** A user wrote to us. `id` is the vendor's name for the message: heard twice, it is one message. */
   | { kind: 'message'; id: string; from: string; text: string }
 
 export interface Provider {
   /** Throws `RecipientFault` or `ProviderFault` when the message certainly did not go. Throws `UnknownOutcome`, or anything at all
    *  once `signal` has aborted, when it may have gone. Anything else thrown is a bug. */
-  send(message: Rendered, signal: AbortSignal): Promise<Accepted>
+  send(message: RenderedMessage, signal: AbortSignal): Promise<Accepted>
   /** Sending one delivery twice reaches nobody twice. Only then may a call whose outcome is unknown be made again. */
   readonly repeatable?: true
   /** Checks the vendor's signature, then reads the callback; absent where the vendor never calls, or the config holds no secret to
    *  check it with: then nobody waits for a receipt. Throws `BadSignature`, or `BadCallback` when a signed one cannot be read. What is signed
    *  and of no interest is an empty list. */
-  hear?(callback: Callback, now: number): readonly Heard[]
+  parseCallback?(callback: Callback, now: number): readonly CallbackItem[]
   /** Meta's GET handshake: the text to answer, or null when it is refused. */
-  shake?(query: URLSearchParams): string | null
+  answerHandshake?(query: URLSearchParams): string | null
   /** Answers a user in the chat (WhatsApp's link modes), under the same rules as `send`. `delivery_id` comes back with receipts, where
    *  the vendor carries it; what is said out of courtesy has none. */
   reply?(to: string, text: string, signal: AbortSignal, delivery_id?: string): Promise<Accepted>
   /** For a provider without a vendor that would call us back: plays the receipts of what it took at `sentAt`. The broker keeps
    *  the message until the outcome is `done`; called again, it begins anew. */
-  receipts?(errand: Errand, sentAt: number): Promise<Outcome>
+  simulateReceipts?(job: DeliveryJob, sentAt: number): Promise<Outcome>
   /** Lets go of what it holds (pooled connections), once its setup has changed or the channel stops. Calls under way are finished. */
   close?(): void
 }
 
 /** What every provider is made with, beside its own config. */
-export interface Tools {
+export interface ProviderDeps {
   outbound: Outbound
   clock: Clock
   /** Where this provider's vendor may call us, without a query: `PUBLIC_URL/callbacks/{app_id}/{name}`. Null without a `PUBLIC_URL`. */

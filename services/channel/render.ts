@@ -4,20 +4,20 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { chooseLocale } from '../../machines/locale.ts'
 import type { TenantApp } from '../domain/tenancy/tenancy.ts'
 import { LANGUAGES } from '../domain/texts/texts.ts'
-import { contentOf } from '../domain/verifications/rendering.ts'
-import type { Errand, Rendered } from './provider.ts'
+import { renderContent } from '../domain/verifications/rendering.ts'
+import type { DeliveryJob, RenderedMessage } from './provider.ts'
 
-export interface RenderParts {
+export interface RenderDeps {
   apps: Pick<Cache<TenantApp | null>, 'get'>
   keyring: Pick<Keyring, 'unseal' | 'code'>
 }
 
-export const rendering =
-  ({ apps, keyring }: RenderParts) =>
-  async (errand: Errand): Promise<Rendered> => {
-    const { otp, delivery } = errand
+export const createRender =
+  ({ apps, keyring }: RenderDeps) =>
+  async (job: DeliveryJob): Promise<RenderedMessage> => {
+    const { otp, delivery } = job
     const app = await apps.get(otp.app_id)
     if (!app) throw new Error(`the app of a verification is gone: ${otp.app_id}`)
     const locale = chooseLocale(otp.locale, app.settings.locale, LANGUAGES)
-    return { errand, locale, ...contentOf(keyring, { otp, delivery, app, locale }) }
+    return { job, locale, ...renderContent(keyring, { otp, delivery, app, locale }) }
   }

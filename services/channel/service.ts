@@ -2,7 +2,7 @@
 // all channels call us.
 import type { Router } from '@koa/router'
 import type { Broker } from '../../infra/broker/broker.ts'
-import { cached } from '../../infra/cache.ts'
+import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -10,27 +10,27 @@ import type { Service } from '../../infra/host.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
-import { groupedDocs } from '../../infra/store/grouped.ts'
+import { batchDocs } from '../../infra/store/grouped.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import { tenancy } from '../domain/tenancy/tenancy.ts'
+import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import { channelQueue } from '../domain/verifications/effect-messages.ts'
-import { gates } from './admission/gates.ts'
-import { attempting } from './attempt.ts'
-import { building } from './build.ts'
-import { callbackRouter } from './callbacks/callbacks.ts'
-import { hearing } from './callbacks/heard.ts'
-import { choosing } from './candidates.ts'
-import { carrying } from './carry.ts'
-import { claiming } from './claims.ts'
-import { delivering } from './deliver.ts'
-import { MAKERS } from './providers/makers.ts'
-import { sandbox } from './providers/sandbox.ts'
-import { rendering } from './render.ts'
-import { telling } from './reports.ts'
-import { thanking } from './thanks.ts'
+import { createAdmission } from './admission/gates.ts'
+import { createCallProvider } from './attempt.ts'
+import { createBuildProvider } from './build.ts'
+import { createCallbackRouter } from './callbacks/callbacks.ts'
+import { createHandleCallback } from './callbacks/heard.ts'
+import { createCandidates } from './candidates.ts'
+import { createFailover } from './carry.ts'
+import { createAttempts } from './claims.ts'
+import { createDeliver } from './deliver.ts'
+import { PROVIDER_FACTORIES } from './providers/makers.ts'
+import { createSandboxProvider } from './providers/sandbox.ts'
+import { createRender } from './render.ts'
+import { createPublishReport } from './reports.ts'
+import { createSendApprovalReply } from './thanks.ts'
 
-export interface ChannelParts {
+export interface ChannelDeps {
   config: Pick<Config, 'provider' | 'backoff' | 'http'>
   broker: Broker
   store: CountersignStore
@@ -42,55 +42,86 @@ export interface ChannelParts {
 }
 
 /** Messages in hand mostly wait: for a provider, or in the sandbox for a receipt to fall due. */
-const FLOW = { prefetch: 500 }
-const APPS = { forMs: 5_000, most: 10_000 }
+const CONSUMER = { prefetch: 500 }
+const APP_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 
 /** After a call's timeout, until what came of it is written down. */
-const SETTLING_MS = 2_000
+const SAVE_RESULT_MS = 2_000
 
-export const channel =
+export const createChannelService =
   (name: Channel) =>
-  ({ config, broker, store, keyring, clock, log, metrics, outbound }: ChannelParts): Service => {
+  ({ config, broker, store, keyring, clock, log, metrics, outbound }: ChannelDeps): Service => {
     const { timeoutMs, unknownWaitMs } = config.provider
     const { publicUrl } = config.http
-    const tenants = tenancy({ store, keyring })
-    const apps = cached(id => tenants.app(id), { ...APPS, clock })
-    const claims = claiming({ attempts: groupedDocs(store.docs('attempts')), clock })
-    const tell = telling({ broker, clock })
-    const inbox = sandbox({ messages: store.docs('sandbox_messages'), keyring, clock, tell })
-    const makers = { ...MAKERS, sandbox: () => inbox }
-    const build = building({ makers, tools: { outbound, clock }, publicUrl, log })
-    const candidates = choosing({ channel: name, tenancy: tenants, sandbox: inbox, build, clock })
-    const guards = gates({ channel: name, clock, log, metrics })
-    const attempt = attempting({ claims, clock, log, metrics, timeoutMs })
-    const carry = carrying({
-      ...{ claims, candidates, gates: guards, attempt, tell, clock, log },
-      render: rendering({ apps, keyring }),
-      policy: { unknownWaitMs, underWayMs: timeoutMs + SETTLING_MS, backoff: config.backoff.channel },
+    const tenantStore = createTenancy({ store, keyring })
+    const apps = createCache(id => tenantStore.app(id), { ...APP_CACHE, clock })
+    const attempts = createAttempts({ attempts: batchDocs(store.docs('attempts')), clock })
+    const publishReport = createPublishReport({ broker, clock })
+    const inbox = createSandboxProvider({ messages: store.docs('sandbox_messages'), keyring, clock, publishReport })
+    const factories = { ...PROVIDER_FACTORIES, sandbox: () => inbox }
+    const buildProvider = createBuildProvider({ factories, providerDeps: { outbound, clock }, publicUrl, log })
+    const candidates = createCandidates({ channel: name, tenancy: tenantStore, sandbox: inbox, buildProvider, clock })
+    const admission = createAdmission({ channel: name, clock, log, metrics })
+    const callProvider = createCallProvider({ attempts, clock, log, metrics, timeoutMs })
+    const failover = createFailover({
+      attempts,
+      candidates,
+      admission: admission,
+      callProvider,
+      publishReport,
+      clock,
+      log,
+      render: createRender({ apps, keyring }),
+      policy: { unknownWaitMs, underWayMs: timeoutMs + SAVE_RESULT_MS, backoff: config.backoff.channel },
     })
-    const otps = groupedDocs(store.docs('otps'))
-    const thank = thanking({ otps, apps, candidates, gates: guards, attempt, keyring })
-    const deliver = delivering({ otps, carry, thank, clock, log })
+    const otps = batchDocs(store.docs('otps'))
+    const sendApprovalReply = createSendApprovalReply({
+      otps,
+      apps,
+      candidates,
+      admission: admission,
+      callProvider,
+      keyring,
+    })
+    const deliver = createDeliver({ otps, failover, sendApprovalReply, clock, log })
     return {
       attach: async () => [
-        await broker.consume(channelQueue(name), waiting => Promise.all(waiting.map(deliver)), FLOW),
+        await broker.consume(channelQueue(name), waiting => Promise.all(waiting.map(deliver)), CONSUMER),
       ],
       stop: async () => {
         candidates.close()
-        guards.close()
+        admission.close()
       },
     }
   }
 
-export function callbacks({ config, broker, store, keyring, clock, log, metrics, outbound }: ChannelParts): Router {
+export function createCallbackRoutes({
+  config,
+  broker,
+  store,
+  keyring,
+  clock,
+  log,
+  metrics,
+  outbound,
+}: ChannelDeps): Router {
   const { http, backoff } = config
-  const tools = { outbound, clock }
-  return callbackRouter({
-    ...{ http, clock, log, metrics, tenancy: tenancy({ store, keyring }) },
-    build: building({ makers: MAKERS, tools, publicUrl: http.publicUrl, log }),
-    pass: hearing({
-      ...{ broker, keyring, clock, log, metrics, rounds: backoff.channel.length + 1 },
-      attempts: groupedDocs(store.docs('attempts')),
+  const providerDeps = { outbound, clock }
+  return createCallbackRouter({
+    http,
+    clock,
+    log,
+    metrics,
+    tenancy: createTenancy({ store, keyring }),
+    buildProvider: createBuildProvider({ factories: PROVIDER_FACTORIES, providerDeps, publicUrl: http.publicUrl, log }),
+    handleCallback: createHandleCallback({
+      broker,
+      keyring,
+      clock,
+      log,
+      metrics,
+      rounds: backoff.channel.length + 1,
+      attempts: batchDocs(store.docs('attempts')),
     }),
   })
 }

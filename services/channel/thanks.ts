@@ -5,54 +5,54 @@ import type { Cache } from '../../infra/cache.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { chooseLocale } from '../../machines/locale.ts'
-import { current } from '../../machines/otp.versions.ts'
+import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { TenantApp } from '../domain/tenancy/tenancy.ts'
 import { approvedText, LANGUAGES } from '../domain/texts/texts.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import type { ThankBody } from '../domain/verifications/effect-messages.ts'
+import type { ApprovalNoticeBody } from '../domain/verifications/effect-messages.ts'
 import { atRest } from '../domain/verifications/sealing.ts'
-import type { Gates } from './admission/gates.ts'
-import type { MakeAttempt } from './attempt.ts'
+import type { Admission } from './admission/gates.ts'
+import type { CallProvider } from './attempt.ts'
 import type { Candidates } from './candidates.ts'
-import type { Errand } from './provider.ts'
+import type { DeliveryJob } from './provider.ts'
 
-export interface ThankParts {
+export interface ThankDeps {
   otps: Pick<Docs<OtpDoc>, 'get'>
   apps: Pick<Cache<TenantApp | null>, 'get'>
   candidates: Pick<Candidates, 'of'>
-  gates: Pick<Gates, 'enter'>
-  attempt: MakeAttempt
+  admission: Pick<Admission, 'admit'>
+  callProvider: CallProvider
   keyring: Pick<Keyring, 'unseal'>
 }
 
-export type Thank = (body: ThankBody) => Promise<Outcome>
+export type SendApprovalReply = (body: ApprovalNoticeBody) => Promise<Outcome>
 
-export const thanking =
-  ({ otps, apps, candidates, gates, attempt, keyring }: ThankParts): Thank =>
+export const createSendApprovalReply =
+  ({ otps, apps, candidates, admission, callProvider, keyring }: ThankDeps): SendApprovalReply =>
   async ({ otp_id }) => {
     const doc = (await otps.get([otp_id])).get(otp_id)
     const app = doc && (await apps.get(doc.app_id))
     if (!doc || !app) return done()
-    const { context: otp } = current(doc)
-    const errand = errandOf(doc)
-    const candidate = (await candidates.of(errand)).find(({ provider }) => provider.reply)
+    const { context: otp } = toCurrentVersion(doc)
+    const job = approvalJob(doc)
+    const candidate = (await candidates.of(job)).find(({ provider }) => provider.reply)
     if (otp.approval?.by !== null || !candidate) return done()
     const locale = chooseLocale(otp.locale, app.settings.locale, LANGUAGES)
     const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(otp_id))
-    const pass = await gates.enter({
+    const permit = await admission.admit({
       company_id: otp.company_id,
       app_id: otp.app_id,
       name: candidate.name,
       type: candidate.type,
     })
-    if (pass === 'shut' || 'fullForMs' in pass) return done()
-    const said = { text: approvedText(locale, app.name), subject: null, html: null, code: '' }
-    await attempt(candidate, { errand, recipient, locale, ...said }, 1, pass)
+    if (permit === 'shut' || 'fullForMs' in permit) return done()
+    const content = { text: approvedText(locale, app.name), subject: null, html: null, code: '' }
+    await callProvider(candidate, { job, recipient, locale, ...content }, 1, permit)
     return done()
   }
 
 /** No delivery of the verification, so whatever is reported of it changes nothing; claimed as one, so it is said once. */
-function errandOf(doc: OtpDoc): Errand {
+function approvalJob(doc: OtpDoc): DeliveryJob {
   const { context: otp, _id, purge_at } = doc
   const at = otp.approval?.at ?? 0
   const times = { created_at: at, updated_at: at }

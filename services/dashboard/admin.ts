@@ -8,36 +8,36 @@ import type { Inspector } from '../../infra/outbound/inspect.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
-import type { Audited } from './audited.ts'
-import type { Pages } from './paging.ts'
-import type { Bodies } from './requests.ts'
+import type { WithAudit } from './audited.ts'
+import type { ReadPage } from './paging.ts'
+import type { ReadBody } from './requests.ts'
 import type { Turns } from './turns.ts'
 import type { WebhookControl } from './webhook-control.ts'
 
-export interface Admin {
+export interface AdminDeps {
   store: CountersignStore
   broker: Pick<Broker, 'publish'>
   keyring: Keyring
   clock: Clock
   log: Logger
   tenancy: Tenancy
-  body: Bodies
-  page: Pages
+  readBody: ReadBody
+  readPage: ReadPage
   /** What the guard would say of an address that is to be saved. */
   inspect: Inspector
   webhooks: WebhookControl
   accounts: Accounts
   /** Every route that changes something changes it through this. */
-  audited: Audited
+  withAudit: WithAudit
   /** For what is put as a whole: it must not mix with what another puts. */
   inTurn: Turns
   /** Work that goes on after the answer, one after the other. What is not begun when the process stops never is. */
-  background(work: () => Promise<void>): void
+  runInBackground(work: () => Promise<void>): void
 }
 
 /** Adds its routes. */
-export type Resource = (router: Router, admin: Admin) => void
+export type AddRoutes = (router: Router, admin: AdminDeps) => void
 
 /** Times are epoch milliseconds inside, ISO 8601 in UTC outside. */
-export const time = (at: number): string => new Date(at).toISOString()
-export const timeOrNull = (at: number | null): string | null => (at === null ? null : time(at))
+export const isoTime = (at: number): string => new Date(at).toISOString()
+export const isoTimeOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at))

@@ -3,75 +3,83 @@ import { z } from 'zod'
 import { newId } from '../../infra/ids.ts'
 import { sameJson } from '../../infra/store/ensure.ts'
 import type { App } from '../domain/tenancy/documents.ts'
-import { below } from '../domain/tenancy/problems.ts'
-import { type GivenSettings, resolveSettings } from '../domain/tenancy/settings.ts'
+import { underPath } from '../domain/tenancy/problems.ts'
+import { resolveSettings, type SettingsInput } from '../domain/tenancy/settings.ts'
 import { text } from '../domain/tenancy/shapes.ts'
-import { type Resource, time } from './admin.ts'
-import { found, invalid } from './requests.ts'
-import { type Members, patchedSettings } from './settings.patch.ts'
+import { type AddRoutes, isoTime } from './admin.ts'
+import { getOr404, validationProblem } from './requests.ts'
+import { type JsonObject, patchSettings } from './settings.patch.ts'
 
 const settings = z.record(z.string(), z.unknown()).optional()
-const given = z.strictObject({ name: text(), settings })
-const patch = z.strictObject({ name: text().optional(), settings })
+const createBody = z.strictObject({ name: text(), settings })
+const patchBody = z.strictObject({ name: text().optional(), settings })
 
-const shown = ({ _id, company_id, name, settings, created_at }: App) => ({
-  ...{ id: _id, company_id, name },
+const appView = ({ _id, company_id, name, settings, created_at }: App) => ({
+  id: _id,
+  company_id,
+  name,
   settings: resolveSettings(settings),
-  created_at: time(created_at),
+  created_at: isoTime(created_at),
 })
 
 /** As it was written: what nobody chose is no part of a change. */
-const recorded = ({ name, settings }: App) => ({ name, settings })
+const auditFields = ({ name, settings }: App) => ({ name, settings })
 
-export const apps: Resource = (router, { store, clock, body, page, audited }) => {
+export const addAppRoutes: AddRoutes = (router, { store, clock, readBody, readPage, withAudit }) => {
   const docs = store.docs('apps')
 
   router.get('/companies/:id/apps', async ctx => {
-    const { _id: company_id } = await found(store.docs('companies'), ctx.params.id, 'company')
-    ctx.body = await page(ctx, { docs, filter: { company_id }, show: shown })
+    const { _id: company_id } = await getOr404(store.docs('companies'), ctx.params.id, 'company')
+    ctx.body = await readPage(ctx, { docs, filter: { company_id }, show: appView })
   })
 
   router.post('/companies/:id/apps', async ctx => {
-    const { _id: company_id } = await found(store.docs('companies'), ctx.params.id, 'company')
-    const { name, settings } = await body(ctx, given)
-    ctx.body = await audited(ctx, () => {
+    const { _id: company_id } = await getOr404(store.docs('companies'), ctx.params.id, 'company')
+    const { name, settings } = await readBody(ctx, createBody)
+    ctx.body = await withAudit(ctx, () => {
       const now = clock.now()
-      const chosen = { name, settings: changed({}, settings) }
+      const chosen = { name, settings: applySettingsPatch({}, settings) }
       const app: App = { _id: newId('app', now), company_id, ...chosen, created_at: now, rev: 0 }
       return {
-        ...{ action: 'app.create', target: app._id, company_id },
-        ...{ before: null, after: recorded(app) },
-        perform: async () => ((await docs.insert([app]))[0] === 'inserted' ? shown(app) : null),
+        action: 'app.create',
+        target: app._id,
+        company_id,
+        before: null,
+        after: auditFields(app),
+        perform: async () => ((await docs.insert([app]))[0] === 'inserted' ? appView(app) : null),
       }
     })
     ctx.status = 201
   })
 
   router.get('/apps/:id', async ctx => {
-    ctx.body = shown(await found(docs, ctx.params.id, 'app'))
+    ctx.body = appView(await getOr404(docs, ctx.params.id, 'app'))
   })
 
   router.patch('/apps/:id', async ctx => {
-    await found(docs, ctx.params.id, 'app')
-    const { name, settings } = await body(ctx, patch)
-    ctx.body = await audited(ctx, async () => {
-      const stored = await found(docs, ctx.params.id, 'app')
-      const app = { ...stored, name: name ?? stored.name, settings: changed(stored.settings, settings) }
-      if (sameJson(recorded(stored), recorded(app))) return { unchanged: shown(stored) }
+    await getOr404(docs, ctx.params.id, 'app')
+    const { name, settings } = await readBody(ctx, patchBody)
+    ctx.body = await withAudit(ctx, async () => {
+      const stored = await getOr404(docs, ctx.params.id, 'app')
+      const app = { ...stored, name: name ?? stored.name, settings: applySettingsPatch(stored.settings, settings) }
+      if (sameJson(auditFields(stored), auditFields(app))) return { unchanged: appView(stored) }
       const { _id, rev, company_id } = stored
       return {
-        ...{ action: 'app.change', target: _id, company_id },
-        ...{ before: recorded(stored), after: recorded(app) },
+        action: 'app.change',
+        target: _id,
+        company_id,
+        before: auditFields(stored),
+        after: auditFields(app),
         perform: async () =>
-          (await docs.change([{ _id, rev, update: { $set: recorded(app) } }]))[0] === 'won' ? shown(app) : null,
+          (await docs.change([{ _id, rev, update: { $set: auditFields(app) } }]))[0] === 'won' ? appView(app) : null,
       }
     })
   })
 }
 
-function changed(stored: GivenSettings, patch: Members | undefined): GivenSettings {
+function applySettingsPatch(stored: SettingsInput, patch: JsonObject | undefined): SettingsInput {
   if (patch === undefined) return stored
-  const checked = patchedSettings(stored, patch)
-  if (!checked.ok) throw invalid(below('settings', checked.problems))
+  const checked = patchSettings(stored, patch)
+  if (!checked.ok) throw validationProblem(underPath('settings', checked.problems))
   return checked.value
 }

@@ -20,28 +20,28 @@ export interface Unchanged<T> {
   unchanged: T
 }
 
-export type Audited = <T>(
+export type WithAudit = <T>(
   ctx: { state: { who?: unknown } },
   plan: () => Promise<Change<T> | Unchanged<T>> | Change<T> | Unchanged<T>,
 ) => Promise<T>
 
-export interface AuditingParts {
+export interface AuditingDeps {
   audit: Pick<Docs<AuditDoc>, 'modify'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'warn'>
 }
 
-const MOST_RACES = 20
+const MAX_TRIES_AFTER_LOST_RACE = 20
 
-export const auditing =
-  ({ audit, clock, log }: AuditingParts): Audited =>
+export const createWithAudit =
+  ({ audit, clock, log }: AuditingDeps): WithAudit =>
   async (ctx, plan) => {
     const _id = newId('aud', clock.now())
     const who = String(ctx.state.who)
     let recorded = false
 
-    const begin = async (what: Omit<AuditDoc, '_id' | 'at' | 'who' | 'outcome'>): Promise<void> => {
-      await audit.modify({ _id }, { $set: { at: clock.now(), who, ...what, outcome: 'begun' } }, { upsert: true })
+    const begin = async (fields: Omit<AuditDoc, '_id' | 'at' | 'who' | 'outcome'>): Promise<void> => {
+      await audit.modify({ _id }, { $set: { at: clock.now(), who, ...fields, outcome: 'begun' } }, { upsert: true })
       recorded = true
     }
     const complete = async (outcome: 'done' | 'undone'): Promise<void> => {
@@ -52,7 +52,7 @@ export const auditing =
       })
     }
     /** A plan that finds nothing to do, or must refuse, leaves nothing changed. */
-    const planned = async () => {
+    const makePlan = async () => {
       try {
         return await plan()
       } catch (refusal) {
@@ -61,8 +61,8 @@ export const auditing =
       }
     }
 
-    for (let race = 0; race < MOST_RACES; race += 1) {
-      const change = await planned()
+    for (let race = 0; race < MAX_TRIES_AFTER_LOST_RACE; race += 1) {
+      const change = await makePlan()
       if ('unchanged' in change) {
         await complete('undone')
         return change.unchanged

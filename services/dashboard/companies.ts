@@ -1,42 +1,47 @@
 // GET|POST /companies, GET /companies/{id}
 import { z } from 'zod'
 import { newId } from '../../infra/ids.ts'
-import { opened } from '../domain/money/batches.ts'
+import { openAccount } from '../domain/money/batches.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
 import { text } from '../domain/tenancy/shapes.ts'
-import { type Resource, time } from './admin.ts'
-import { found } from './requests.ts'
+import { type AddRoutes, isoTime } from './admin.ts'
+import { getOr404 } from './requests.ts'
 
-const given = z.strictObject({ name: text() })
+const createBody = z.strictObject({ name: text() })
 
-const shown = ({ _id, name, balance, created_at }: Company) => ({
-  ...{ id: _id, name, balance },
-  created_at: time(created_at),
+const companyView = ({ _id, name, balance, created_at }: Company) => ({
+  id: _id,
+  name,
+  balance,
+  created_at: isoTime(created_at),
 })
 
-export const companies: Resource = (router, { store, clock, body, page, audited }) => {
+export const addCompanyRoutes: AddRoutes = (router, { store, clock, readBody, readPage, withAudit }) => {
   const docs = store.docs('companies')
 
   router.get('/companies', async ctx => {
-    ctx.body = await page(ctx, { docs, filter: {}, show: shown })
+    ctx.body = await readPage(ctx, { docs, filter: {}, show: companyView })
   })
 
   router.post('/companies', async ctx => {
-    const { name } = await body(ctx, given)
-    ctx.body = await audited(ctx, () => {
+    const { name } = await readBody(ctx, createBody)
+    ctx.body = await withAudit(ctx, () => {
       const now = clock.now()
       const _id = newId('cmp', now)
-      const company: Company = { _id, name, ...opened(_id, 0, now), created_at: now, rev: 0 }
+      const company: Company = { _id, name, ...openAccount(_id, 0, now), created_at: now, rev: 0 }
       return {
-        ...{ action: 'company.create', target: company._id, company_id: company._id },
-        ...{ before: null, after: { name } },
-        perform: async () => ((await docs.insert([company]))[0] === 'inserted' ? shown(company) : null),
+        action: 'company.create',
+        target: company._id,
+        company_id: company._id,
+        before: null,
+        after: { name },
+        perform: async () => ((await docs.insert([company]))[0] === 'inserted' ? companyView(company) : null),
       }
     })
     ctx.status = 201
   })
 
   router.get('/companies/:id', async ctx => {
-    ctx.body = shown(await found(docs, ctx.params.id, 'company'))
+    ctx.body = companyView(await getOr404(docs, ctx.params.id, 'company'))
   })
 }

@@ -3,22 +3,22 @@
 import { z } from 'zod'
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
 import type { Doc, Docs, Filter, Sort } from '../../infra/store/docs.ts'
-import { invalid, queryOf } from './requests.ts'
+import { readQuery, validationProblem } from './requests.ts'
 
-const MOST = 100
-const USUAL = 50
+const MAX_PAGE_SIZE = 100
+const DEFAULT_PAGE_SIZE = 50
 
 const limit = z
   .string()
-  .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${MOST}`)
+  .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${MAX_PAGE_SIZE}`)
   .transform(Number)
-  .refine(number => number <= MOST, `must be a whole number from 1 to ${MOST}`)
-  .default(USUAL)
+  .refine(number => number <= MAX_PAGE_SIZE, `must be a whole number from 1 to ${MAX_PAGE_SIZE}`)
+  .default(DEFAULT_PAGE_SIZE)
 
 /** What a list can be asked beside its own filters. */
-export const PAGE = { limit, cursor: z.string().optional() }
+export const pageFields = { limit, cursor: z.string().optional() }
 
-export const pageQuery = z.strictObject(PAGE)
+export const pageQuery = z.strictObject(pageFields)
 
 export interface Listing<T extends Doc, Shown> {
   docs: Pick<Docs<T>, 'find'>
@@ -28,46 +28,46 @@ export interface Listing<T extends Doc, Shown> {
   show(doc: T): Shown
 }
 
-export interface Asked {
+export interface ListRequest {
   path: string
   query: Record<string, unknown>
 }
 
-export type Pages = <T extends Doc, Shown>(
-  ctx: Asked,
+export type ReadPage = <T extends Doc, Shown>(
+  ctx: ListRequest,
   listing: Listing<T, Shown>,
-  asked?: { limit: number; cursor?: string | undefined },
+  pageOptions?: { limit: number; cursor?: string | undefined },
 ) => Promise<{ items: Shown[]; next_cursor: string | null }>
 
-export const paging =
-  (keyring: Pick<Keyring, 'seal' | 'unseal'>): Pages =>
-  async (ctx, { docs, filter, newestFirst = false, show }, asked = queryOf(ctx, pageQuery)) => {
-    const list = listOf(ctx)
-    const after = asked.cursor === undefined ? undefined : opened(keyring, asked.cursor, list)
-    const rest = after === undefined ? {} : { _id: newestFirst ? { $lt: after } : { $gt: after } }
-    const docsFound = await docs.find(
-      { ...filter, ...rest },
+export const createReadPage =
+  (keyring: Pick<Keyring, 'seal' | 'unseal'>): ReadPage =>
+  async (ctx, { docs, filter, newestFirst = false, show }, pageOptions = readQuery(ctx, pageQuery)) => {
+    const context = cursorContext(ctx)
+    const after = pageOptions.cursor === undefined ? undefined : unsealCursor(keyring, pageOptions.cursor, context)
+    const afterCursor = after === undefined ? {} : { _id: newestFirst ? { $lt: after } : { $gt: after } }
+    const foundDocs = await docs.find(
+      { ...filter, ...afterCursor },
       {
         sort: { _id: newestFirst ? -1 : 1 } as Sort<Doc>,
         // One more than shown tells whether there are more.
-        limit: asked.limit + 1,
+        limit: pageOptions.limit + 1,
       },
     )
-    const shown = docsFound.slice(0, asked.limit)
-    const last = docsFound.length > shown.length ? shown.at(-1) : undefined
-    return { items: shown.map(show), next_cursor: last === undefined ? null : keyring.seal(last._id, list) }
+    const shown = foundDocs.slice(0, pageOptions.limit)
+    const last = foundDocs.length > shown.length ? shown.at(-1) : undefined
+    return { items: shown.map(show), next_cursor: last === undefined ? null : keyring.seal(last._id, context) }
   }
 
 /** The list's address and filters. */
-function listOf({ path, query: { limit: _, cursor: __, ...filters } }: Asked): string {
+function cursorContext({ path, query: { limit: _, cursor: __, ...filters } }: ListRequest): string {
   return `cursor:${path}?${JSON.stringify(Object.entries(filters).sort())}`
 }
 
-function opened(keyring: Pick<Keyring, 'unseal'>, cursor: string, list: string): string {
+function unsealCursor(keyring: Pick<Keyring, 'unseal'>, cursor: string, context: string): string {
   try {
-    return keyring.unseal(cursor, list)
+    return keyring.unseal(cursor, context)
   } catch (error) {
     if (!(error instanceof Unsealable)) throw error
-    throw invalid([{ path: 'cursor', message: 'must be a next_cursor of this very list' }])
+    throw validationProblem([{ path: 'cursor', message: 'must be a next_cursor of this very list' }])
   }
 }

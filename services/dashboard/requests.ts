@@ -7,25 +7,25 @@ import type { Doc, Docs } from '../../infra/store/docs.ts'
 import { problem } from '../domain/errors.ts'
 import { check, type Problem } from '../domain/tenancy/problems.ts'
 
-export type Bodies = <S extends z.ZodType>(ctx: { req: IncomingMessage }, schema: S) => Promise<z.output<S>>
+export type ReadBody = <S extends z.ZodType>(ctx: { req: IncomingMessage }, schema: S) => Promise<z.output<S>>
 
-export const bodies =
-  (maxBytes: number): Bodies =>
+export const createReadBody =
+  (maxBytes: number): ReadBody =>
   async (ctx, schema) =>
-    valid(schema, await readJson(ctx, maxBytes))
+    parseOrRefuse(schema, await readJson(ctx, maxBytes))
 
 /** For a call that has nothing to say. */
-export const nothing = z.strictObject({}).optional()
+export const emptyBody = z.strictObject({}).optional()
 
-export const queryOf = <S extends z.ZodType>({ query }: { query: unknown }, schema: S): z.output<S> =>
+export const readQuery = <S extends z.ZodType>({ query }: { query: unknown }, schema: S): z.output<S> =>
   // What Koa parsed has no prototype; zod wants a plain object.
-  valid(schema, { ...(query as object) })
+  parseOrRefuse(schema, { ...(query as object) })
 
-export const invalid = (problems: readonly Problem[]): Refusal =>
+export const validationProblem = (problems: readonly Problem[]): Refusal =>
   problem('ValidationError', { members: { errors: problems } })
 
 /** The document, or 404. */
-export async function found<T extends Doc>(
+export async function getOr404<T extends Doc>(
   docs: Pick<Docs<T>, 'get'>,
   id: string | undefined,
   what: string,
@@ -35,8 +35,8 @@ export async function found<T extends Doc>(
   return doc
 }
 
-function valid<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
+function parseOrRefuse<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
   const checked = check(schema, input)
-  if (!checked.ok) throw invalid(checked.problems)
+  if (!checked.ok) throw validationProblem(checked.problems)
   return checked.value
 }

@@ -7,40 +7,40 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Secrets } from '../../infra/config/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
-import { type Operators, operators } from '../../infra/http/operator.ts'
+import { createIdentifyOperator, type IdentifyOperator } from '../../infra/http/operator.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { PrivateTargets } from '../../infra/outbound/addresses.ts'
-import { inspecting } from '../../infra/outbound/inspect.ts'
+import { createInspector } from '../../infra/outbound/inspect.ts'
 import type { Lookup } from '../../infra/outbound/lookup.ts'
 import { stepEndpoint } from '../../machines/endpoint.step.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import { accounting } from '../domain/money/accounts.ts'
-import { tenancy } from '../domain/tenancy/tenancy.ts'
-import { ipLists } from './address-lists/ip-lists.ts'
-import type { Admin, Resource } from './admin.ts'
-import { apps } from './apps.ts'
-import { audit } from './audit.ts'
-import { auditing } from './audited.ts'
-import { companies } from './companies.ts'
-import { fraud } from './fraud.ts'
-import { keys } from './keys.ts'
-import { money } from './money/money.ts'
-import { prices } from './money/prices.ts'
-import { paging } from './paging.ts'
-import { erase } from './privacy/erase.ts'
-import { privacy } from './privacy/privacy.ts'
-import { providers } from './providers/providers.ts'
-import { bodies } from './requests.ts'
-import { sandbox } from './sandbox/sandbox.ts'
+import { createAccounts } from '../domain/money/accounts.ts'
+import { createTenancy } from '../domain/tenancy/tenancy.ts'
+import { addAddressListRoutes } from './address-lists/ip-lists.ts'
+import type { AddRoutes, AdminDeps } from './admin.ts'
+import { addAppRoutes } from './apps.ts'
+import { addAuditRoutes } from './audit.ts'
+import { createWithAudit } from './audited.ts'
+import { addCompanyRoutes } from './companies.ts'
+import { addFraudRoutes } from './fraud.ts'
+import { addKeyRoutes } from './keys.ts'
+import { addMoneyRoutes } from './money/money.ts'
+import { addPriceRoutes } from './money/prices.ts'
+import { createReadPage } from './paging.ts'
+import { addEraseRoutes } from './privacy/erase.ts'
+import { addPrivacyRoutes } from './privacy/privacy.ts'
+import { addProviderRoutes } from './providers/providers.ts'
+import { createReadBody } from './requests.ts'
+import { addSandboxRoutes } from './sandbox/sandbox.ts'
 import { turns } from './turns.ts'
-import { route } from './verifications/route.ts'
-import { verifications } from './verifications/verifications.ts'
-import { events } from './webhook/events.ts'
-import { webhookRotation } from './webhook/rotation.ts'
-import { webhook } from './webhook/webhook.ts'
-import { webhookControl } from './webhook-control.ts'
+import { addRoutingPreviewRoutes } from './verifications/route.ts'
+import { addVerificationRoutes } from './verifications/verifications.ts'
+import { addEventRoutes } from './webhook/events.ts'
+import { addWebhookRotationRoutes } from './webhook/rotation.ts'
+import { addWebhookRoutes } from './webhook/webhook.ts'
+import { createWebhookControl } from './webhook-control.ts'
 
-export interface DashboardParts {
+export interface DashboardDeps {
   config: { http: { maxBodyBytes: number }; privateTargets: PrivateTargets }
   secrets: Pick<Secrets, 'adminTokens'>
   store: CountersignStore
@@ -52,36 +52,56 @@ export interface DashboardParts {
   lookup?: Lookup
 }
 
-const RESOURCES: readonly Resource[] = [
-  ...[companies, money, prices, apps, keys, providers, webhook, webhookRotation, events],
-  ...[verifications, fraud, route, ipLists, sandbox, erase, privacy, audit],
+const RESOURCES: readonly AddRoutes[] = [
+  addCompanyRoutes,
+  addMoneyRoutes,
+  addPriceRoutes,
+  addAppRoutes,
+  addKeyRoutes,
+  addProviderRoutes,
+  addWebhookRoutes,
+  addWebhookRotationRoutes,
+  addEventRoutes,
+  addVerificationRoutes,
+  addFraudRoutes,
+  addRoutingPreviewRoutes,
+  addAddressListRoutes,
+  addSandboxRoutes,
+  addEraseRoutes,
+  addPrivacyRoutes,
+  addAuditRoutes,
 ]
 
-export function dashboard(parts: DashboardParts): Service {
-  const { config, secrets, store, broker, keyring, clock, log, lookup } = parts
-  const accounts = accounting({ store, clock, log })
-  const later = inTheBackground(log)
-  const admin: Admin = {
-    ...{ store, broker, keyring, clock, log, background: later.begin },
-    tenancy: tenancy({ store, keyring }),
-    body: bodies(config.http.maxBodyBytes),
-    page: paging(keyring),
-    inspect: inspecting({ privateTargets: config.privateTargets, lookup }),
-    webhooks: webhookControl({ store, broker, clock, log, step: stepEndpoint }),
+export function createDashboardService(deps: DashboardDeps): Service {
+  const { config, secrets, store, broker, keyring, clock, log, lookup } = deps
+  const accounts = createAccounts({ store, clock, log })
+  const backgroundQueue = createBackgroundQueue(log)
+  const adminDeps: AdminDeps = {
+    store,
+    broker,
+    keyring,
+    clock,
+    log,
+    runInBackground: backgroundQueue.begin,
+    tenancy: createTenancy({ store, keyring }),
+    readBody: createReadBody(config.http.maxBodyBytes),
+    readPage: createReadPage(keyring),
+    inspect: createInspector({ privateTargets: config.privateTargets, lookup }),
+    webhooks: createWebhookControl({ store, broker, clock, log, step: stepEndpoint }),
     accounts,
-    audited: auditing({ audit: store.docs('audit'), clock, log }),
+    withAudit: createWithAudit({ audit: store.docs('audit'), clock, log }),
     inTurn: turns({ leases: store.docs('leases'), clock }),
   }
   const router = new Router({ prefix: '/admin/v1', sensitive: true })
-  for (const resource of RESOURCES) resource(router, admin)
+  for (const addRoutes of RESOURCES) addRoutes(router, adminDeps)
   // Inside every route. `router.use` would match addresses by rules of its own: `/ADMIN/v1/companies` was a route, and unguarded.
-  const guard = [authenticated(operators(secrets.adminTokens)), uncached]
+  const guard = [createAuthenticate(createIdentifyOperator(secrets.adminTokens)), forbidCaching]
   for (const route of router.stack) route.stack.unshift(...guard)
-  const stop = async (): Promise<void> => void (await Promise.all([accounts.settled(), later.stop()]))
+  const stop = async (): Promise<void> => void (await Promise.all([accounts.settled(), backgroundQueue.stop()]))
   return { router, stop }
 }
 
-function inTheBackground(log: Logger) {
+function createBackgroundQueue(log: Logger) {
   let last = Promise.resolve()
   let stopping = false
   return {
@@ -97,15 +117,15 @@ function inTheBackground(log: Logger) {
   }
 }
 
-const authenticated =
-  (operatorOf: Operators): Middleware =>
+const createAuthenticate =
+  (identifyOperator: IdentifyOperator): Middleware =>
   (ctx, next) => {
-    ctx.state.who = operatorOf(ctx.get('authorization'))
+    ctx.state.who = identifyOperator(ctx.get('authorization'))
     return next()
   }
 
 /** Answers hold keys and personal data: no cache on the way keeps them. */
-const uncached: Middleware = (ctx, next) => {
+const forbidCaching: Middleware = (ctx, next) => {
   ctx.set('Cache-Control', 'no-store')
   return next()
 }

@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
 import { httpException } from '../../infra/http/problem.ts'
 import type { LeaseDoc } from '../../infra/leases.ts'
-import { serially } from '../../infra/serially.ts'
+import { createSerialRunner } from '../../infra/serially.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 
 /** `keep` goes before every write of a change: it is refused once the turn is another's. */
 export type Turns = <Result>(name: string, change: (keep: () => Promise<void>) => Promise<Result>) => Promise<Result>
 
-export interface TurnsParts {
+export interface TurnsDeps {
   leases: Pick<Docs<LeaseDoc>, 'modify' | 'insert' | 'remove'>
   clock: Clock
 }
@@ -21,10 +21,10 @@ const LEAST_MS = 15_000
 const PATIENCE_MS = 10_000
 const AGAIN_MS = 25
 
-export function turns({ leases, clock }: TurnsParts): Turns {
+export function turns({ leases, clock }: TurnsDeps): Turns {
   const holder = randomUUID()
   // Those of this process need not ask the store whose turn it is.
-  const inTurn = serially()
+  const inTurn = createSerialRunner()
 
   async function take(_id: string): Promise<boolean> {
     const now = clock.now()

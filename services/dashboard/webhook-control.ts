@@ -5,16 +5,22 @@ import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
-import { groupedDocs } from '../../infra/store/grouped.ts'
+import { batchDocs } from '../../infra/store/grouped.ts'
 import type { StepEndpoint } from '../../machines/endpoint.step.ts'
 import type { EndpointEvent } from '../../machines/endpoint.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
-import { eventState, type Happened, KEPT_MS, LATE_MS, newEvent } from '../domain/webhooks/events.ts'
-import { attemptMessage, drainMessage, reminding } from '../domain/webhooks/work.ts'
-import { inBacklog, replayed } from './event-replay.ts'
+import {
+  eventState,
+  MESSAGE_LOST_AFTER_MS,
+  MIN_EVENT_RETENTION_MS,
+  type NewEventFields,
+  newEvent,
+} from '../domain/webhooks/events.ts'
+import { attemptMessage, createRemind, drainMessage } from '../domain/webhooks/work.ts'
+import { replayEvent, replayRange } from './event-replay.ts'
 
-export interface ControlParts {
+export interface ControlDeps {
   store: CountersignStore
   broker: Pick<Broker, 'publish'>
   clock: Clock
@@ -36,22 +42,22 @@ export interface WebhookControl {
   test(app: { app_id: string; company_id: string }): Promise<string | null>
 }
 
-const MOST_RACES = 20
+const MAX_RACES = 20
 /** Past what any process remembers of an endpoint: what one that took it for paused has put aside by then is found. */
-const STRAGGLERS_MS = 10_000
+const LATE_EVENTS_MS = 10_000
 
-export function webhookControl({ store, broker, clock, log, step }: ControlParts): WebhookControl {
-  const [webhooks, events] = [store.docs('webhooks'), groupedDocs(store.docs('events'))]
-  const remind = reminding({ broker, log })
+export function createWebhookControl({ store, broker, clock, log, step }: ControlDeps): WebhookControl {
+  const [webhooks, events] = [store.docs('webhooks'), batchDocs(store.docs('events'))]
+  const remind = createRemind({ broker, log })
   const endpointOf = async (app_id: string) => (await webhooks.get([app_id])).get(app_id) ?? null
 
-  async function take(app_id: string, event: EndpointEvent): Promise<WebhookEndpoint | null> {
-    for (let race = 0; race < MOST_RACES; race += 1) {
+  async function applyEvent(app_id: string, event: EndpointEvent): Promise<WebhookEndpoint | null> {
+    for (let race = 0; race < MAX_RACES; race += 1) {
       const endpoint = await endpointOf(app_id)
       if (!endpoint) return null
       const { status, life, changed } = step(endpoint, [event])
       if (!changed) return endpoint
-      const drain = status === 'active' ? { drain_at: event.at + STRAGGLERS_MS } : {}
+      const drain = status === 'active' ? { drain_at: event.at + LATE_EVENTS_MS } : {}
       const [answer] = await webhooks.change([
         { _id: app_id, rev: endpoint.rev, update: { $set: { status, life, ...drain } } },
       ])
@@ -63,29 +69,32 @@ export function webhookControl({ store, broker, clock, log, step }: ControlParts
   /** A mark in the store first: should the reminder be lost, the sweeper sends another. */
   async function drain(app_id: string): Promise<void> {
     const now = clock.now()
-    await webhooks.modify({ _id: app_id }, { $max: { drain_at: now + STRAGGLERS_MS } })
+    await webhooks.modify({ _id: app_id }, { $max: { drain_at: now + LATE_EVENTS_MS } })
     remind(drainMessage(app_id, now))
   }
 
   return {
     async enable(app_id) {
       const now = clock.now()
-      const endpoint = await take(app_id, { type: 'endpoint.enable', at: now })
+      const endpoint = await applyEvent(app_id, { type: 'endpoint.enable', at: now })
       if (endpoint) remind(drainMessage(app_id, now))
       return endpoint
     },
 
-    pause: app_id => take(app_id, { type: 'endpoint.pause', at: clock.now() }),
+    pause: app_id => applyEvent(app_id, { type: 'endpoint.pause', at: clock.now() }),
 
     async replay(event_id) {
       const now = clock.now()
-      const asked = (await events.get([event_id])).get(event_id)
-      if (!asked || !(await endpointOf(asked.app_id))) return false
-      const event = await replayed(events, event_id, found => ({
+      const requested = (await events.get([event_id])).get(event_id)
+      if (!requested || !(await endpointOf(requested.app_id))) return false
+      const event = await replayEvent(events, event_id, found => ({
         $set: {
-          ...{ status: 'pending', round: eventState(found).round + 1, tries: 0 },
-          ...afresh(found, now),
-          ...{ next_attempt_at: now, due_at: now + LATE_MS },
+          status: 'pending',
+          round: eventState(found).round + 1,
+          tries: 0,
+          ...replayFields(found, now),
+          next_attempt_at: now,
+          due_at: now + MESSAGE_LOST_AFTER_MS,
         },
         $unset: { claimed_at: true, backlog_at: true, backlog: true },
       }))
@@ -97,7 +106,7 @@ export function webhookControl({ store, broker, clock, log, step }: ControlParts
 
     async replayRange(app_id, range) {
       if (!(await endpointOf(app_id))) return 0
-      const count = await inBacklog(events, app_id, range, found => afresh(found, clock.now()))
+      const count = await replayRange(events, app_id, range, found => replayFields(found, clock.now()))
       if (count > 0) await drain(app_id)
       return count
     },
@@ -106,11 +115,17 @@ export function webhookControl({ store, broker, clock, log, step }: ControlParts
       if (!(await endpointOf(app_id))) return null
       const now = clock.now()
       const event_id = newId('evt', now)
-      const happened: Happened = {
-        ...{ _id: event_id, app_id, company_id, mode: 'test', type: 'webhook.test', payload: { app_id } },
-        ...{ created_at: now, purge_at: new Date(now + KEPT_MS) },
+      const happened: NewEventFields = {
+        _id: event_id,
+        app_id,
+        company_id,
+        mode: 'test',
+        type: 'webhook.test',
+        payload: { app_id },
+        created_at: now,
+        purge_at: new Date(now + MIN_EVENT_RETENTION_MS),
       }
-      const due = { next_attempt_at: now, due_at: now + LATE_MS }
+      const due = { next_attempt_at: now, due_at: now + MESSAGE_LOST_AFTER_MS }
       await events.insert([{ ...newEvent(happened, 'pending'), ...due }])
       remind(attemptMessage({ event_id, app_id, round: 1, attempt: 1, at: now }))
       return event_id
@@ -119,8 +134,9 @@ export function webhookControl({ store, broker, clock, log, step }: ControlParts
 }
 
 /** What every event needs that is to be sent again: those from before events were delivered lack it. */
-const afresh = (event: EventDoc, now: number) => {
+const replayFields = (event: EventDoc, now: number) => {
   const { partition, attempts } = newEvent(event, 'pending')
-  const purge_at = event.purge_at.getTime() < now + KEPT_MS ? { purge_at: new Date(now + KEPT_MS) } : {}
+  const purge_at =
+    event.purge_at.getTime() < now + MIN_EVENT_RETENTION_MS ? { purge_at: new Date(now + MIN_EVENT_RETENTION_MS) } : {}
   return { partition, ...(event.attempts ? {} : { attempts }), ...purge_at }
 }

@@ -1,42 +1,44 @@
 // In: what the OTP actor answered. Out: the response's body, opened for the caller, or the refusal as a problem.
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import { isKeyProblem, KEY_AWAITED_MS, type TellUnopened } from '../../infra/crypto/unopened.ts'
+import { isMissingKeyError, MISSING_KEY_RETRY_MS, type ReportMissingKey } from '../../infra/crypto/unopened.ts'
 import { httpException, type Problem } from '../../infra/http/problem.ts'
 import type { OtpAnswer, Refusal, VerificationView } from '../../machines/calls.ts'
 import { problem } from '../domain/errors.ts'
 import { atRest, inFlight } from '../domain/verifications/sealing.ts'
 import type { Exchanged, Verification, Verified } from './schemas.answers.ts'
 
-export interface OpeningParts {
+export interface OpeningDeps {
   keyring: Pick<Keyring, 'unseal'>
-  unopened: TellUnopened
+  reportMissingKey: ReportMissingKey
 }
 
-export const answering =
-  ({ keyring, unopened }: OpeningParts) =>
+export const createRespond =
+  ({ keyring, reportMissingKey }: OpeningDeps) =>
   (answer: OtpAnswer): Verification | Verified | Exchanged => {
     try {
-      return opened(keyring, answer)
+      return responseBody(keyring, answer)
     } catch (error) {
-      if (!isKeyProblem(error)) throw error
+      if (!isMissingKeyError(error)) throw error
       const otp_id = answer.kind === 'verification' ? answer.verification.otp_id : undefined
-      unopened(error, otp_id === undefined ? {} : { otp_id })
+      reportMissingKey(error, otp_id === undefined ? {} : { otp_id })
       // What is over is answered as it is: its link leads nowhere any more.
       if (answer.kind === 'verification' && answer.verification.status !== 'pending')
-        return shown(answer.verification, null)
-      throw refusal(LATER)
+        return verificationBody(answer.verification, null)
+      throw refusal(KEY_MISSING)
     }
   }
 
-const LATER: Refusal = {
-  ...{ kind: 'refused', error: 'ServiceUnavailableError', retry_after_ms: KEY_AWAITED_MS },
+const KEY_MISSING: Refusal = {
+  kind: 'refused',
+  error: 'ServiceUnavailableError',
+  retry_after_ms: MISSING_KEY_RETRY_MS,
   detail: 'A key that the answer needs is not configured now. Ask again.',
 }
 
-function opened(keyring: Pick<Keyring, 'unseal'>, answer: OtpAnswer): Verification | Verified | Exchanged {
+function responseBody(keyring: Pick<Keyring, 'unseal'>, answer: OtpAnswer): Verification | Verified | Exchanged {
   switch (answer.kind) {
     case 'verification':
-      return shown(answer.verification, linkOf(keyring, answer.verification))
+      return verificationBody(answer.verification, unsealLink(keyring, answer.verification))
     case 'verified':
       return {
         otp_id: answer.otp_id,
@@ -51,7 +53,7 @@ function opened(keyring: Pick<Keyring, 'unseal'>, answer: OtpAnswer): Verificati
         recipient: keyring.unseal(answer.sealed_recipient, inFlight.recipient),
         recipient_type: answer.recipient_type,
         channel: answer.channel,
-        verified_at: iso(answer.verified_at),
+        verified_at: isoTime(answer.verified_at),
       }
     case 'refused':
       throw refusal(answer)
@@ -63,21 +65,23 @@ function opened(keyring: Pick<Keyring, 'unseal'>, answer: OtpAnswer): Verificati
   }
 }
 
-const linkOf = (keyring: Pick<Keyring, 'unseal'>, { otp_id, sealed_action_url }: VerificationView): string | null =>
-  sealed_action_url === null ? null : keyring.unseal(sealed_action_url, atRest.link(otp_id))
+const unsealLink = (
+  keyring: Pick<Keyring, 'unseal'>,
+  { otp_id, sealed_action_url }: VerificationView,
+): string | null => (sealed_action_url === null ? null : keyring.unseal(sealed_action_url, atRest.link(otp_id)))
 
 /** How a verification stands can be told without its link. */
-export function withLinkIfOpen({ keyring, unopened }: OpeningParts, view: VerificationView): Verification {
+export function withLinkIfReadable({ keyring, reportMissingKey }: OpeningDeps, view: VerificationView): Verification {
   try {
-    return shown(view, linkOf(keyring, view))
+    return verificationBody(view, unsealLink(keyring, view))
   } catch (error) {
-    if (!isKeyProblem(error)) throw error
-    unopened(error, { otp_id: view.otp_id })
-    return shown(view, null)
+    if (!isMissingKeyError(error)) throw error
+    reportMissingKey(error, { otp_id: view.otp_id })
+    return verificationBody(view, null)
   }
 }
 
-const shown = (view: VerificationView, action_url: string | null): Verification => ({
+const verificationBody = (view: VerificationView, action_url: string | null): Verification => ({
   otp_id: view.otp_id,
   status: view.status,
   channel: view.channel,
@@ -86,7 +90,7 @@ const shown = (view: VerificationView, action_url: string | null): Verification 
   completion: view.completion,
 })
 
-export const iso = (at: number): string => new Date(at).toISOString()
+export const isoTime = (at: number): string => new Date(at).toISOString()
 
 const RETRY_SOON_SECONDS = 1
 

@@ -2,17 +2,17 @@
 // Nothing is decided here that the actor decides: a text that is no recipient, or no code, is for it to say.
 import type { Context } from 'koa'
 import type { z } from 'zod'
-import { usableAddress } from '../../infra/client-ip.ts'
+import { publicAddress } from '../../infra/client-ip.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { isId, newId } from '../../infra/ids.ts'
 import type { Identity, OtpCall } from '../../machines/calls.ts'
 import { inFlight } from '../domain/verifications/sealing.ts'
-import type { ClientAddress } from './client-address.ts'
+import type { FindClientAddress } from './client-address.ts'
 import { claimOf } from './idempotency.ts'
 import { otpNotFound } from './not-found.ts'
 import type { cancelRequest, exchangeRequest, resendRequest, sendRequest, verifyRequest } from './schemas.ts'
-import { invalid } from './validation.ts'
+import { validationProblem } from './validation.ts'
 
 type Body<Schema extends z.ZodType> = z.output<Schema>
 
@@ -21,24 +21,25 @@ const LONGEST_RECIPIENT = 1_000
 const LONGEST_CODE = 100
 const LONGEST_LOCALE = 64
 
-export interface CallParts {
+export interface CallDeps {
   keyring: Pick<Keyring, 'seal'>
-  addressOf: ClientAddress
+  findClientAddress: FindClientAddress
   clock: Pick<Clock, 'now'>
 }
 
-export function calls({ keyring, addressOf, clock }: CallParts) {
+export function createCalls({ keyring, findClientAddress, clock }: CallDeps) {
   /** A backend declares its user's address; a device would lie about its own. */
-  const clientIp = (body: Body<typeof sendRequest>, by: Identity, ctx: Context): string | null => {
+  const readClientIp = (body: Body<typeof sendRequest>, by: Identity, ctx: Context): string | null => {
     const declared = body.client_ip ?? null
-    if (by.kind === 'server') return declared === null ? null : usableAddress(declared)
-    if (declared !== null) throw invalid([{ path: 'client_ip', message: 'must not be sent with a publishable key' }])
-    return addressOf(ctx.req.socket.remoteAddress, ctx.get('x-forwarded-for'))
+    if (by.kind === 'server') return declared === null ? null : publicAddress(declared)
+    if (declared !== null)
+      throw validationProblem([{ path: 'client_ip', message: 'must not be sent with a publishable key' }])
+    return findClientAddress(ctx.req.socket.remoteAddress, ctx.get('x-forwarded-for'))
   }
 
   return {
     send(body: Body<typeof sendRequest>, by: Identity, ctx: Context): OtpCall {
-      const address = clientIp(body, by, ctx)
+      const address = readClientIp(body, by, ctx)
       return {
         type: 'otp.send',
         by,
@@ -52,19 +53,19 @@ export function calls({ keyring, addressOf, clock }: CallParts) {
     resend: ({ otp_id, channel }: Body<typeof resendRequest>, by: Identity): OtpCall => ({
       type: 'otp.resend',
       by,
-      otp_id: wellFormed(otp_id),
+      otp_id: requireOtpId(otp_id),
       channel: channel ?? null,
     }),
     verify: ({ otp_id, code }: Body<typeof verifyRequest>, by: Identity): OtpCall => ({
       type: 'otp.verify',
       by,
-      otp_id: wellFormed(otp_id),
+      otp_id: requireOtpId(otp_id),
       sealed_code: keyring.seal(code.slice(0, LONGEST_CODE), inFlight.code),
     }),
     cancel: ({ otp_id }: Body<typeof cancelRequest>, by: Identity): OtpCall => ({
       type: 'otp.cancel',
       by,
-      otp_id: wellFormed(otp_id),
+      otp_id: requireOtpId(otp_id),
     }),
     exchange: ({ verification_token }: Body<typeof exchangeRequest>, by: Identity): OtpCall => ({
       type: 'token.exchange',
@@ -75,7 +76,7 @@ export function calls({ keyring, addressOf, clock }: CallParts) {
 }
 
 /** What cannot be an id is not worth a call. */
-function wellFormed(otp_id: string): string {
+function requireOtpId(otp_id: string): string {
   if (!isId('otp', otp_id)) throw otpNotFound()
   return otp_id
 }

@@ -3,10 +3,10 @@ import { problem } from '../domain/errors.ts'
 
 export type Capacity = <T>(work: () => Promise<T>) => Promise<T>
 
-export function capacity(most: number): Capacity {
+export function createCapacity(max: number): Capacity {
   let waiting = 0
   return async work => {
-    if (waiting >= most)
+    if (waiting >= max)
       throw problem('ServiceUnavailableError', {
         detail: 'Too many requests are waiting. Nothing was executed.',
         headers: { 'Retry-After': '1' },

@@ -1,28 +1,28 @@
 // In: the connection's peer and what proxies added. Out: the end user's address, or null when it says nothing. Anyone can write
 // X-Forwarded-For, so it is believed only as far as it was written by trusted proxies: from the right, hop by hop.
 import ipaddr from 'ipaddr.js'
-import { isAddress, usableAddress } from '../../infra/client-ip.ts'
+import { isAddress, publicAddress } from '../../infra/client-ip.ts'
 
-export type ClientAddress = (peer: string | undefined, forwardedFor: string) => string | null
+export type FindClientAddress = (peer: string | undefined, forwardedFor: string) => string | null
 
-export function clientAddress(trustedProxies: readonly string[]): ClientAddress {
+export function createFindClientAddress(trustedProxies: readonly string[]): FindClientAddress {
   const ranges = trustedProxies.map(cidr => ipaddr.parseCIDR(cidr))
   const isTrusted = (text: string): boolean => {
     const address = ipaddr.process(text)
     return ranges.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
   }
   return (peer, forwardedFor) => {
-    let address = addressIn(peer ?? '')
+    let address = parseHop(peer ?? '')
     for (const hop of forwardedFor.split(',').reverse()) {
       if (address === null || !isTrusted(address)) break
-      address = addressIn(hop)
+      address = parseHop(hop)
     }
-    return address === null ? null : usableAddress(address)
+    return address === null ? null : publicAddress(address)
   }
 }
 
 /** Some proxies add the port: `203.0.113.7:4711`, `[2001:db8::7]:4711`. A zone (`fe80::1%eth0`) is the host's own affair. */
-function addressIn(hop: string): string | null {
+function parseHop(hop: string): string | null {
   const bare = hop
     .trim()
     .replace(/^\[(.*)\](?::\d+)?$/, '$1')

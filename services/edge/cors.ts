@@ -6,9 +6,9 @@ import type { Context, Middleware } from 'koa'
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-request-id'
 const READABLE_HEADERS = 'Retry-After, X-Request-Id'
 /** Two hours, the most that browsers honour. The answer is always the same. */
-const REMEMBERED_SECONDS = '7200'
+const PREFLIGHT_CACHE_SECONDS = '7200'
 
-export const preflight =
+export const createPreflight =
   (method: 'GET' | 'POST'): Middleware =>
   ctx => {
     ctx.status = 204
@@ -16,17 +16,17 @@ export const preflight =
     if (!allowOrigin(ctx)) return
     ctx.set('Access-Control-Allow-Methods', method)
     ctx.set('Access-Control-Allow-Headers', REQUEST_HEADERS)
-    ctx.set('Access-Control-Max-Age', REMEMBERED_SECONDS)
+    ctx.set('Access-Control-Max-Age', PREFLIGHT_CACHE_SECONDS)
   }
 
 /** Before the key is known, so that a page can read why its key was refused. */
-export const crossOrigin: Middleware = (ctx, next) => {
+export const allowCrossOrigin: Middleware = (ctx, next) => {
   if (allowOrigin(ctx)) ctx.set('Access-Control-Expose-Headers', READABLE_HEADERS)
   return next()
 }
 
 /** A server key has no business in a page, and a foreign page none with this app. */
-export function withholdFromPages(ctx: Context): void {
+export function removeCorsHeaders(ctx: Context): void {
   ctx.remove('Access-Control-Allow-Origin')
   ctx.remove('Access-Control-Expose-Headers')
 }

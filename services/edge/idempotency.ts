@@ -1,6 +1,6 @@
 // In: the caller and its idempotency-key header. Out: the claim it makes, or null without a key.
 import { createHash } from 'node:crypto'
-import { encodeParts } from '../../infra/crypto/parts.ts'
+import { encodeLengthPrefixed } from '../../infra/crypto/parts.ts'
 import type { Identity } from '../../machines/calls.ts'
 import { problem } from '../domain/errors.ts'
 import { LONGEST_IDEMPOTENCY_KEY } from './schemas.ts'
@@ -13,6 +13,6 @@ export function claimOf({ company_id, mode, kind }: Identity, key: string): stri
       detail: `The idempotency key may have at most ${LONGEST_IDEMPOTENCY_KEY} characters.`,
     })
   return createHash('sha256')
-    .update(encodeParts([company_id, mode, kind, key]))
+    .update(encodeLengthPrefixed([company_id, mode, kind, key]))
     .digest('base64url')
 }

@@ -8,7 +8,7 @@ import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import { tellingUnopened } from '../../infra/crypto/unopened.ts'
+import { createMissingKeyReporter } from '../../infra/crypto/unopened.ts'
 import { readJson } from '../../infra/http/body.ts'
 import { httpException } from '../../infra/http/problem.ts'
 import type { Logger } from '../../infra/log/log.ts'
@@ -18,18 +18,18 @@ import type { KeyKind } from '../../machines/otp.ts'
 import { problem } from '../domain/errors.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { answering } from './answers.ts'
-import { calls } from './calls.ts'
-import { capacity } from './capacity.ts'
-import { clientAddress } from './client-address.ts'
-import { crossOrigin, preflight, withholdFromPages } from './cors.ts'
-import { deviceRules } from './devices.ts'
-import { identifying } from './keys.ts'
+import { createRespond } from './answers.ts'
+import { createCalls } from './calls.ts'
+import { createCapacity } from './capacity.ts'
+import { createFindClientAddress } from './client-address.ts'
+import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
+import { createDeviceRules } from './devices.ts'
+import { createIdentify } from './keys.ts'
 import { cancelRequest, exchangeRequest, resendRequest, sendRequest, verifyRequest } from './schemas.ts'
-import { statusOf } from './status.ts'
+import { createReadStatus } from './status.ts'
 import { parseBody } from './validation.ts'
 
-export interface RouterParts {
+export interface RouterDeps {
   broker: Pick<Broker, 'request'>
   tenancy: Pick<Tenancy, 'keyByHash' | 'app'>
   otps: Pick<Docs<OtpDoc>, 'get'>
@@ -42,36 +42,38 @@ export interface RouterParts {
 export const API = '/api/v1'
 
 /** How long a caller is kept waiting. Past it the actor drops the call unseen. */
-const BUDGET_MS = 5_000
+const CALL_TIMEOUT_MS = 5_000
 
 const ANY_KEY: readonly KeyKind[] = ['server', 'publishable']
 const SERVER_KEY: readonly KeyKind[] = ['server']
 
-export function apiRouter(parts: RouterParts): Router {
-  const { broker, clock, http, keyring, tenancy } = parts
-  const identify = identifying({ tenancy, clock, maxLookups: http.maxInFlight })
-  const devices = deviceRules({ tenancy, clock })
-  const call = calls({ keyring, clock, addressOf: clientAddress(http.trustedProxies) })
-  const unopened = tellingUnopened(parts)
-  const respond = answering({ keyring, unopened })
-  const status = statusOf({ ...parts, unopened })
-  const room = capacity(http.maxInFlight)
+export function createApiRouter(deps: RouterDeps): Router {
+  const { broker, clock, http, keyring, tenancy } = deps
+  const identify = createIdentify({ tenancy, clock, maxLookups: http.maxInFlight })
+  const devices = createDeviceRules({ tenancy, clock })
+  const call = createCalls({ keyring, clock, findClientAddress: createFindClientAddress(http.trustedProxies) })
+  const reportMissingKey = createMissingKeyReporter(deps)
+  const respond = createRespond({ keyring, reportMissingKey })
+  const readStatus = createReadStatus({ ...deps, reportMissingKey })
+  const withinCapacity = createCapacity(http.maxInFlight)
 
-  const admit = async (ctx: Context, kinds: readonly KeyKind[]): Promise<Identity> => {
+  const authenticate = async (ctx: Context, kinds: readonly KeyKind[]): Promise<Identity> => {
     ctx.set('Cache-Control', 'no-store')
     const by = await identify(ctx.get('authorization'), kinds)
-    if (by.kind === 'server') withholdFromPages(ctx)
-    else if (!(await devices.takesOrigin(by, ctx.get('origin')))) {
-      withholdFromPages(ctx)
+    if (by.kind === 'server') removeCorsHeaders(ctx)
+    else if (!(await devices.allowsOrigin(by, ctx.get('origin')))) {
+      removeCorsHeaders(ctx)
       throw problem('OriginNotAllowedError', { detail: 'The app does not list this origin.' })
     }
     return by
   }
 
-  const ask = (body: OtpCall): Promise<OtpAnswer> =>
-    room(async () => (await broker.request('otp.calls', { id: randomUUID(), body }, BUDGET_MS)) as OtpAnswer)
+  const callOtp = (body: OtpCall): Promise<OtpAnswer> =>
+    withinCapacity(
+      async () => (await broker.request('otp.calls', { id: randomUUID(), body }, CALL_TIMEOUT_MS)) as OtpAnswer,
+    )
 
-  const command =
+  const createCommand =
     <Schema extends z.ZodType>(
       kinds: readonly KeyKind[],
       schema: Schema,
@@ -79,10 +81,10 @@ export function apiRouter(parts: RouterParts): Router {
       check: (by: Identity) => Promise<void> = async () => {},
     ): Middleware =>
     async ctx => {
-      const by = await admit(ctx, kinds)
+      const by = await authenticate(ctx, kinds)
       await check(by)
       const body = parseBody(schema, await readJson(ctx, http.maxBodyBytes))
-      ctx.body = respond(await ask(toCall(body, by, ctx)))
+      ctx.body = respond(await callOtp(toCall(body, by, ctx)))
     }
 
   const checkSend = async (by: Identity): Promise<void> => {
@@ -91,25 +93,28 @@ export function apiRouter(parts: RouterParts): Router {
 
   const router = new Router({ prefix: API, sensitive: true })
   const post = (path: string, handle: Middleware): void => {
-    router.post(path, handle).all(path, only('POST'))
+    router.post(path, handle).all(path, refuseOtherMethods('POST'))
   }
   const postFromPages = (path: string, handle: Middleware): void => {
-    router.options(path, preflight('POST')).post(path, crossOrigin, handle).all(path, only('OPTIONS, POST'))
+    router
+      .options(path, createPreflight('POST'))
+      .post(path, allowCrossOrigin, handle)
+      .all(path, refuseOtherMethods('OPTIONS, POST'))
   }
-  postFromPages('/otp/send', command(ANY_KEY, sendRequest, call.send, checkSend))
-  postFromPages('/otp/resend', command(ANY_KEY, resendRequest, call.resend))
-  postFromPages('/otp/verify', command(ANY_KEY, verifyRequest, call.verify))
-  post('/otp/cancel', command(SERVER_KEY, cancelRequest, call.cancel))
-  post('/verifications/exchange', command(SERVER_KEY, exchangeRequest, call.exchange))
-  router.options('/otp/:otp_id', preflight('GET')).get('/otp/:otp_id', crossOrigin, async ctx => {
-    const by = await admit(ctx, ANY_KEY)
-    ctx.body = await room(() => status(ctx.params.otp_id ?? '', by))
+  postFromPages('/otp/send', createCommand(ANY_KEY, sendRequest, call.send, checkSend))
+  postFromPages('/otp/resend', createCommand(ANY_KEY, resendRequest, call.resend))
+  postFromPages('/otp/verify', createCommand(ANY_KEY, verifyRequest, call.verify))
+  post('/otp/cancel', createCommand(SERVER_KEY, cancelRequest, call.cancel))
+  post('/verifications/exchange', createCommand(SERVER_KEY, exchangeRequest, call.exchange))
+  router.options('/otp/:otp_id', createPreflight('GET')).get('/otp/:otp_id', allowCrossOrigin, async ctx => {
+    const by = await authenticate(ctx, ANY_KEY)
+    ctx.body = await withinCapacity(() => readStatus(ctx.params.otp_id ?? '', by))
   })
   return router
 }
 
 /** Said before `/otp/:otp_id` can take `send` for an id. */
-const only =
+const refuseOtherMethods =
   (allowed: string): Middleware =>
   () => {
     throw httpException(405, `This address takes ${allowed}.`, { Allow: allowed })

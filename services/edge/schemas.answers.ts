@@ -6,11 +6,11 @@ import type { DeliveryStatus, OtpStatus } from '../../machines/otp.ts'
 import { channel } from './schemas.ts'
 
 /** The list of `names`, complete: a name that is missing is a type error. */
-const every = <Name extends string>(names: Record<Name, true>) => z.enum(Object.keys(names) as [Name, ...Name[]])
+const enumOf = <Name extends string>(names: Record<Name, true>) => z.enum(Object.keys(names) as [Name, ...Name[]])
 
-const moment = (description: string) => z.iso.datetime().meta({ description })
+const timeSchema = (description: string) => z.iso.datetime().meta({ description })
 
-export const otpStatus = every<OtpStatus>({
+export const otpStatus = enumOf<OtpStatus>({
   pending: true,
   approved: true,
   failed: true,
@@ -36,25 +36,25 @@ export const verification = z
   })
   .meta({ description: 'A verification.' })
 
-const deliveryStatus = every<DeliveryStatus>({ queued: true, sent: true, delivered: true, failed: true })
+const deliveryStatus = enumOf<DeliveryStatus>({ queued: true, sent: true, delivered: true, failed: true })
 
 export const delivery = z
   .object({
     delivery_id: z.string(),
     channel,
     status: deliveryStatus,
-    created_at: moment('When it was accepted.'),
-    updated_at: moment('When its status last changed.'),
+    created_at: timeSchema('When it was accepted.'),
+    updated_at: timeSchema('When its status last changed.'),
   })
   .meta({ description: 'One message on its way to the recipient.' })
 
 export const verificationStatus = verification
   .extend({
-    created_at: moment('When it was sent first.'),
-    expires_at: moment('When its code stops being valid.'),
-    verified_at: moment('When it was approved.').nullable(),
+    created_at: timeSchema('When it was sent first.'),
+    expires_at: timeSchema('When its code stops being valid.'),
+    verified_at: timeSchema('When it was approved.').nullable(),
     attempts_left: attemptsLeft,
-    resend_at: moment('When the cooldown ends; null when no resend is left.').nullable(),
+    resend_at: timeSchema('When the cooldown ends; null when no resend is left.').nullable(),
     deliveries: z.array(delivery).optional().meta({ description: 'Shown to server keys only.' }),
   })
   .meta({ description: 'A verification and how far it got.' })
@@ -77,11 +77,11 @@ export const exchanged = z
     recipient: z.string().meta({ description: 'The verified recipient in full.' }),
     recipient_type: z.enum(['phone', 'email']),
     channel: channel.meta({ description: 'The channel the verified code was delivered on.' }),
-    verified_at: moment('When the user entered the right code.'),
+    verified_at: timeSchema('When the user entered the right code.'),
   })
   .meta({ description: 'The recipient a token proves.' })
 
-export const problemType = every<ErrorType | 'HTTPException'>({
+export const problemType = enumOf<ErrorType | 'HTTPException'>({
   HTTPException: true,
   ValidationError: true,
   InvalidRecipientError: true,
@@ -102,7 +102,7 @@ export const problemType = every<ErrorType | 'HTTPException'>({
   ServiceUnavailableError: true,
 })
 
-const limitScope = every<LimitScope>({
+const limitScope = enumOf<LimitScope>({
   recipient: true,
   client_ip: true,
   client_ip_reputation: true,

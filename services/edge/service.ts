@@ -7,11 +7,11 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import { tenancy } from '../domain/tenancy/tenancy.ts'
-import { referenceRouter } from './docs/router.ts'
-import { apiRouter } from './router.ts'
+import { createTenancy } from '../domain/tenancy/tenancy.ts'
+import { createReferenceRouter } from './docs/router.ts'
+import { createApiRouter } from './router.ts'
 
-export interface EdgeParts {
+export interface EdgeDeps {
   config: Pick<Config, 'http'>
   broker: Pick<Broker, 'request'>
   store: CountersignStore
@@ -20,14 +20,18 @@ export interface EdgeParts {
   log: Logger
 }
 
-export function edge({ config: { http }, broker, store, keyring, clock, log }: EdgeParts): Service {
+export function createEdgeService({ config: { http }, broker, store, keyring, clock, log }: EdgeDeps): Service {
   const router = new Router()
-  const api = apiRouter({
-    ...{ broker, keyring, clock, log, http },
-    tenancy: tenancy({ store, keyring }),
+  const api = createApiRouter({
+    broker,
+    keyring,
+    clock,
+    log,
+    http,
+    tenancy: createTenancy({ store, keyring }),
     otps: store.docs('otps'),
   })
   router.use(api.routes())
-  router.use(referenceRouter(http).routes())
+  router.use(createReferenceRouter(http).routes())
   return { router }
 }

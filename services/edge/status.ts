@@ -3,40 +3,42 @@ import type { Clock } from '../../infra/clock.ts'
 import { isId } from '../../infra/ids.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { Identity } from '../../machines/calls.ts'
-import { current } from '../../machines/otp.versions.ts'
+import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import { type StatusView, statusView } from '../../machines/view.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { iso, type OpeningParts, withLinkIfOpen } from './answers.ts'
+import { isoTime, type OpeningDeps, withLinkIfReadable } from './answers.ts'
 import { otpNotFound } from './not-found.ts'
 import type { VerificationStatus } from './schemas.answers.ts'
 
-export interface StatusParts extends OpeningParts {
+export interface StatusDeps extends OpeningDeps {
   otps: Pick<Docs<OtpDoc>, 'get'>
   clock: Pick<Clock, 'now'>
 }
 
-export const statusOf =
-  ({ otps, keyring, clock, unopened }: StatusParts) =>
+export const createReadStatus =
+  ({ otps, keyring, clock, reportMissingKey }: StatusDeps) =>
   async (otp_id: string, by: Identity): Promise<VerificationStatus> => {
     const doc = isId('otp', otp_id) ? (await otps.get([otp_id])).get(otp_id) : undefined
     if (!doc || doc.app_id !== by.app_id || doc.mode !== by.mode) throw otpNotFound()
-    const view = statusView(current(doc), clock.now())
+    const view = statusView(toCurrentVersion(doc), clock.now())
     return {
-      ...withLinkIfOpen({ keyring, unopened }, view),
-      created_at: iso(view.created_at),
-      expires_at: iso(view.expires_at),
-      verified_at: isoOrNull(view.verified_at),
+      ...withLinkIfReadable({ keyring, reportMissingKey }, view),
+      created_at: isoTime(view.created_at),
+      expires_at: isoTime(view.expires_at),
+      verified_at: isoTimeOrNull(view.verified_at),
       attempts_left: view.attempts_left,
-      resend_at: isoOrNull(view.resend_at),
+      resend_at: isoTimeOrNull(view.resend_at),
       ...(by.kind === 'server' ? { deliveries: deliveriesOf(view) } : {}),
     }
   }
 
 const deliveriesOf = ({ deliveries }: StatusView) =>
   deliveries.map(({ delivery_id, channel, status, created_at, updated_at }) => ({
-    ...{ delivery_id, channel, status },
-    created_at: iso(created_at),
-    updated_at: iso(updated_at),
+    delivery_id,
+    channel,
+    status,
+    created_at: isoTime(created_at),
+    updated_at: isoTime(updated_at),
   }))
 
-const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at))
+const isoTimeOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at))

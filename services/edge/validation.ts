@@ -2,16 +2,16 @@
 import type { z } from 'zod'
 import type { Problem } from '../../infra/http/problem.ts'
 import { problem } from '../domain/errors.ts'
-import { dotted } from '../domain/tenancy/problems.ts'
+import { dottedPath } from '../domain/tenancy/problems.ts'
 
 /** A request without a body lacks every member, and is told so. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, json: unknown): z.output<Schema> {
   const result = schema.safeParse(json === undefined ? {} : json)
   if (result.success) return result.data
-  throw invalid(result.error.issues.map(({ path, message }) => ({ path: dotted(path), message })))
+  throw validationProblem(result.error.issues.map(({ path, message }) => ({ path: dottedPath(path), message })))
 }
 
-export const invalid = (errors: { path: string; message: string }[]): Problem =>
+export const validationProblem = (errors: { path: string; message: string }[]): Problem =>
   problem('ValidationError', {
     detail: `${errors.map(({ path, message }) => `${path === '' ? 'The body' : path} ${message}`).join('; ')}.`,
     members: { errors },

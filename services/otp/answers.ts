@@ -1,12 +1,14 @@
 // What a client hears of a change that ends in the verification object.
 import type { OtpAnswer } from '../../machines/calls.ts'
 import { verificationView } from '../../machines/view.ts'
-import type { Committed } from './commit.ts'
-import { notFound, refusalOf } from './refusals.ts'
+import type { CommitResult } from './commit.ts'
+import { notFoundRefusal, refusalFromReply } from './refusals.ts'
 
-export function verificationAnswer(committed: Committed | null, at: number): OtpAnswer {
-  if (committed === null) return notFound()
+export function verificationAnswer(committed: CommitResult | null, at: number): OtpAnswer {
+  if (committed === null) return notFoundRefusal()
   if ('refusal' in committed) return committed.refusal
   const { doc, reply } = committed
-  return reply.kind === 'refused' ? refusalOf(reply) : { kind: 'verification', verification: verificationView(doc, at) }
+  return reply.kind === 'refused'
+    ? refusalFromReply(reply)
+    : { kind: 'verification', verification: verificationView(doc, at) }
 }

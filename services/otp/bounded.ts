@@ -1,22 +1,22 @@
 // A memory of the latest values, so many at most and half as many at least. In two halves, the older of which is dropped whole: to
 // delete the oldest key of a map again and again is slow.
-export interface Bounded<Value> {
+export interface BoundedMap<Value> {
   get(key: string): Value | undefined
   set(key: string, value: Value): void
-  drop(key: string): void
+  delete(key: string): void
 }
 
-export function bounded<Value>(most: number): Bounded<Value> {
-  let [young, old] = [new Map<string, Value>(), new Map<string, Value>()]
+export function createBoundedMap<Value>(maxSize: number): BoundedMap<Value> {
+  let [newer, older] = [new Map<string, Value>(), new Map<string, Value>()]
   return {
-    get: key => young.get(key) ?? old.get(key),
+    get: key => newer.get(key) ?? older.get(key),
     set(key, value) {
-      young.set(key, value)
-      if (young.size > most / 2) [young, old] = [new Map(), young]
+      newer.set(key, value)
+      if (newer.size > maxSize / 2) [newer, older] = [new Map(), newer]
     },
-    drop(key) {
-      young.delete(key)
-      old.delete(key)
+    delete(key) {
+      newer.delete(key)
+      older.delete(key)
     },
   }
 }

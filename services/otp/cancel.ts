@@ -6,7 +6,7 @@ import type { Commit } from './commit.ts'
 
 type CancelCall = Extract<OtpCall, { type: 'otp.cancel' }>
 
-export const canceling =
+export const createCancel =
   ({ clock, commit }: { clock: Clock; commit: Commit }) =>
   async (command_id: string, call: CancelCall): Promise<OtpAnswer> => {
     const committed = await commit(call.otp_id, call.by, {

@@ -8,11 +8,11 @@ import type { Refusal } from '../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { Reply } from '../../machines/otp.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import type { Outgoing } from '../domain/verifications/effect-messages.ts'
-import { outgoing } from '../domain/verifications/outbox.ts'
-import type { Bounded } from './bounded.ts'
-import { NOTHING, type Reservation } from './reserve.ts'
-import { savedDoc, saving } from './saving.ts'
+import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
+import { outboxEntries } from '../domain/verifications/outbox.ts'
+import type { BoundedMap } from './bounded.ts'
+import { NO_RESERVATION, type Reservation } from './reserve.ts'
+import { otpUpdate, updatedDoc } from './saving.ts'
 
 export interface Intent {
   command(doc: OtpDoc): OtpCommand | Promise<OtpCommand>
@@ -20,72 +20,72 @@ export interface Intent {
   reserve?(next: Step, doc: OtpDoc): Promise<Reservation>
 }
 
-export type Committed = { doc: OtpDoc; reply: Reply } | { doc: OtpDoc; refusal: Refusal }
+export type CommitResult = { doc: OtpDoc; reply: Reply } | { doc: OtpDoc; refusal: Refusal }
 
-const MOST_TRIES = 5
+const MAX_TRIES_AFTER_LOST_RACE = 5
 
 /** Whose verification it may be: an app in one of its two worlds. */
 export type Owner = Pick<OtpDoc, 'app_id' | 'mode'>
 
 /** Null when there is no such verification, or it is not this owner's: nobody can tell which. */
-export type Commit = (otp_id: string, owner: Owner | null, intent: Intent) => Promise<Committed | null>
+export type Commit = (otp_id: string, owner: Owner | null, intent: Intent) => Promise<CommitResult | null>
 
-export interface CommitParts {
+export interface CommitDeps {
   otps: Pick<Docs<OtpDoc>, 'get' | 'change'>
-  relay(otp_id: string, effects: readonly Outgoing[]): void
+  relay(otp_id: string, effects: readonly OutboxEntry[]): void
   /** Verifications as this process saved them last. In their first seconds several things happen to each. */
-  lately: Bounded<OtpDoc>
+  recentOtps: BoundedMap<OtpDoc>
   /** Told of every change that was saved. */
-  changed?(before: OtpDoc, after: OtpDoc): void
+  onChange?(before: OtpDoc, after: OtpDoc): void
 }
 
-export const committing =
-  ({ otps, relay, lately, changed }: CommitParts): Commit =>
+export const createCommit =
+  ({ otps, relay, recentOtps, onChange }: CommitDeps): Commit =>
   async (otp_id, owner, intent) => {
-    const held = holding(intent)
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const recent = lately.get(otp_id)
-      lately.drop(otp_id)
+    const reserved = createReservationKeeper(intent)
+    for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
+      const recent = recentOtps.get(otp_id)
+      recentOtps.delete(otp_id)
       const doc = recent ?? (await otps.get([otp_id])).get(otp_id)
-      if (!doc || !isOf(owner, doc)) {
+      if (!doc || !owns(owner, doc)) {
         // Erased since it was last seen here.
-        await held.undo()
+        await reserved.undo()
         return null
       }
       const command = await intent.command(doc)
       const next = step(doc, command)
-      const refusal = next.changed ? await held.ask(next, doc) : undefined
+      const refusal = next.changed ? await reserved.ask(next, doc) : undefined
       if (next.changed && !refusal) {
-        const saved = savedDoc(doc, next)
-        const effects = outgoing(saved, next.effects, command.at)
-        const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update: saving(doc, next, effects) }])
+        const saved = updatedDoc(doc, next)
+        const effects = outboxEntries(saved, next.effects, command.at)
+        const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update: otpUpdate(doc, next, effects) }])
         if (answer === 'lost') continue
-        lately.set(otp_id, saved)
-        changed?.(doc, saved)
+        recentOtps.set(otp_id, saved)
+        onChange?.(doc, saved)
         relay(otp_id, effects)
         return { doc: saved, reply: next.reply }
       }
       // What is told without a write is told on the strength of what the store has.
       if (recent) continue
-      await held.undo()
+      await reserved.undo()
       return refusal ? { doc, refusal } : { doc, reply: next.reply }
     }
-    await held.undo()
+    await reserved.undo()
     throw new Unavailable('too many changes of one verification at once')
   }
 
-const isOf = (owner: Owner | null, { app_id, mode }: OtpDoc): boolean =>
+const owns = (owner: Owner | null, { app_id, mode }: OtpDoc): boolean =>
   owner === null || (app_id === owner.app_id && mode === owner.mode)
 
 /** What the change has reserved, kept from one try to the next. */
-function holding({ reserve }: Intent): {
+function createReservationKeeper({ reserve }: Intent): {
   ask(next: Step, doc: OtpDoc): Promise<Refusal | undefined>
   undo(): Promise<void>
 } {
-  let held: { reservation: Reservation; delivery: string | undefined } | null = null
+  let reserved: { reservation: Reservation; delivery: string | undefined } | null = null
   const undo = async (): Promise<void> => {
-    const before = held
-    held = null
+    const before = reserved
+    reserved = null
     await before?.reservation.undo()
   }
   return {
@@ -93,10 +93,10 @@ function holding({ reserve }: Intent): {
     async ask(next, doc) {
       const delivery = newDeliveryOf(doc, next)
       // What was paid is paid for one delivery: after a lost race there is another in its place, maybe at another price.
-      if (held && held.delivery !== delivery) await undo()
-      if (held) return undefined
-      const reservation = (await reserve?.(next, doc)) ?? NOTHING
-      if (!reservation.refusal) held = { reservation, delivery }
+      if (reserved && reserved.delivery !== delivery) await undo()
+      if (reserved) return undefined
+      const reservation = (await reserve?.(next, doc)) ?? NO_RESERVATION
+      if (!reservation.refusal) reserved = { reservation, delivery }
       return reservation.refusal
     },
   }

@@ -1,10 +1,10 @@
 // A device's token for the recipient it proves: once per API key, while it is young. Whatever is wrong with a token, the answer
 // and the work done for it are the same.
 import type { Clock } from '../../infra/clock.ts'
-import { equal } from '../../infra/crypto/compare.ts'
+import { isSameSecret } from '../../infra/crypto/compare.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { parseToken } from '../../infra/crypto/token.ts'
-import { isKeyProblem } from '../../infra/crypto/unopened.ts'
+import { isMissingKeyError } from '../../infra/crypto/unopened.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import { step } from '../../machines/otp.step.ts'
 import { atRest, inFlight } from '../domain/verifications/sealing.ts'
@@ -13,7 +13,7 @@ import { tokenOf } from './verify.ts'
 
 type ExchangeCall = Extract<OtpCall, { type: 'token.exchange' }>
 
-export const exchanging =
+export const createExchange =
   ({ keyring, clock, commit }: { keyring: Keyring; clock: Clock; commit: Commit }) =>
   async (command_id: string, call: ExchangeCall): Promise<OtpAnswer> => {
     const token = keyring.unseal(call.sealed_token, inFlight.token)
@@ -25,12 +25,12 @@ export const exchanging =
         const asked = { id: command_id, type: 'token.exchange', at: clock.now(), key_id: call.by.key_id } as const
         let genuine = true
         try {
-          genuine = equal(tokenOf(keyring, doc, doc.context.approval?.by?.key_id ?? ''), token)
+          genuine = isSameSecret(tokenOf(keyring, doc, doc.context.approval?.by?.key_id ?? ''), token)
           // Before it counts as exchanged.
           value = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(otp_id))
         } catch (error) {
           // One that could not be exchanged anyway is told so, whatever became of its keys.
-          if (!isKeyProblem(error) || step(doc, { ...asked, genuine }).reply.kind === 'exchanged') throw error
+          if (!isMissingKeyError(error) || step(doc, { ...asked, genuine }).reply.kind === 'exchanged') throw error
         }
         return { ...asked, genuine }
       },

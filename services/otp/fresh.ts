@@ -4,32 +4,36 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Channel } from '../../machines/channels.ts'
-import type { Fresh, Otp } from '../../machines/otp.ts'
+import type { Otp, ResendInputs } from '../../machines/otp.ts'
 import { usableChannels } from '../../machines/routing.ts'
-import type { KnownApp } from './apps.ts'
+import type { CachedApp } from './apps.ts'
 import { linkFor } from './links.ts'
 import type { Funds } from './money/funds.ts'
 
-export interface FreshParts {
+export interface ResendInputsParts {
   keyring: Keyring
   clock: Clock
   funds: Pick<Funds, 'pricesFor'>
 }
 
-export async function freshFor(otp: Otp, app: KnownApp, { keyring, clock, funds }: FreshParts): Promise<Fresh> {
+export async function resendInputsFor(
+  otp: Otp,
+  app: CachedApp,
+  { keyring, clock, funds }: ResendInputsParts,
+): Promise<ResendInputs> {
   return {
-    usable: usableFor(otp, app, app.provided(otp.mode)),
+    usable: usableFor(otp, app, app.providedChannels(otp.mode)),
     delivery_id: newId('dlv', clock.now()),
     link: linkFor(keyring, otp, app),
     prices: await funds.pricesFor(otp.mode, otp.recipient),
   }
 }
 
-export const usableFor = (otp: Otp, { settings }: KnownApp, provided: readonly Channel[]): Channel[] =>
+export const usableFor = (otp: Otp, { settings }: CachedApp, providedChannels: readonly Channel[]): Channel[] =>
   usableChannels({
     settings,
     recipient: otp.recipient.kind,
-    provided,
+    providedChannels,
     whatsapp: otp.whatsapp,
     caller: otp.started_by.kind,
   })

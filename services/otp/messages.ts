@@ -7,32 +7,32 @@ import { isGeoBlocked } from '../../machines/routing.ts'
 import { recipientIndexes } from '../domain/verifications/counting.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/sealing.ts'
-import type { KnownApp } from './apps.ts'
-import type { Guard } from './fraud/guard.ts'
+import type { CachedApp } from './apps.ts'
+import type { FraudGuard } from './fraud/guard.ts'
 import type { Limits } from './limits/limits.ts'
 import { messageQuota } from './limits/quotas.ts'
 import type { Funds } from './money/funds.ts'
-import { geoBlocked } from './refusals.ts'
-import { joined, NOTHING, type Reservation, reserve } from './reserve.ts'
+import { geoBlockedRefusal } from './refusals.ts'
+import { chainReservations, NO_RESERVATION, type Reservation, reserve } from './reserve.ts'
 
-export interface MessageParts {
+export interface MessageDeps {
   keyring: Pick<Keyring, 'unseal' | 'indexes'>
   limits: Limits
-  guard: Pick<Guard, 'check'>
+  guard: Pick<FraudGuard, 'check'>
   funds: Funds
 }
 
 export async function reserveMessage(
-  { keyring, limits, guard, funds }: MessageParts,
-  app: Pick<KnownApp, 'settings'> | null,
+  { keyring, limits, guard, funds }: MessageDeps,
+  app: Pick<CachedApp, 'settings'> | null,
   next: Step,
   doc: OtpDoc,
 ): Promise<Reservation> {
   const { last_commands, context: otp } = next.saved
-  if (otp.deliveries.length <= doc.context.deliveries.length || !app) return NOTHING
+  if (otp.deliveries.length <= doc.context.deliveries.length || !app) return NO_RESERVATION
   const { country } = otp.recipient
   // Blocked since it was sent.
-  if (isGeoBlocked(app.settings, otp.recipient)) return { ...NOTHING, refusal: geoBlocked(country) }
+  if (isGeoBlocked(app.settings, otp.recipient)) return { ...NO_RESERVATION, refusal: geoBlockedRefusal(country) }
   const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(doc._id))
   const isMagic = magicOf(doc.mode, recipient) !== null
   const counted = await reserve(
@@ -40,6 +40,6 @@ export async function reserveMessage(
     isMagic ? [] : [messageQuota(doc, recipientIndexes(keyring, doc, recipient), app.settings.limits)],
   )
   const command_id = last_commands.at(-1)?.id ?? ''
-  const guarded = await joined(counted, () => guard.check({ command_id, otp, recipient, app, free: null }))
-  return joined(guarded, () => funds.take(otp, app.settings))
+  const guarded = await chainReservations(counted, () => guard.check({ command_id, otp, recipient, app, free: null }))
+  return chainReservations(guarded, () => funds.take(otp, app.settings))
 }

@@ -3,22 +3,22 @@ import type { LimitScope, Refusal } from '../../machines/calls.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 import type { Reply } from '../../machines/otp.ts'
 
-export const refused = (error: ErrorType, detail: string, more: Partial<Refusal> = {}): Refusal => ({
+export const refusal = (error: ErrorType, detail: string, extra: Partial<Refusal> = {}): Refusal => ({
   kind: 'refused',
   error,
   detail,
-  ...more,
+  ...extra,
 })
 
-export const notFound = (): Refusal => refused('OtpNotFoundError', 'There is no such verification for this key.')
+export const notFoundRefusal = (): Refusal => refusal('OtpNotFoundError', 'There is no such verification for this key.')
 
-export const geoBlocked = (country: string | null): Refusal =>
-  refused('GeoBlockedError', `Numbers of ${country ?? 'no country'} are not served by this app.`)
+export const geoBlockedRefusal = (country: string | null): Refusal =>
+  refusal('GeoBlockedError', `Numbers of ${country ?? 'no country'} are not served by this app.`)
 
-export const abusiveAddress = (): Refusal =>
-  refused('IpReputationBlockedError', 'The client address is on a list of abusive addresses.')
+export const abusiveAddressRefusal = (): Refusal =>
+  refusal('IpReputationBlockedError', 'The client address is on a list of abusive addresses.')
 
-const SCOPES: Record<LimitScope, string> = {
+const LIMIT_DETAILS: Record<LimitScope, string> = {
   recipient: 'Too many verifications for this recipient.',
   client_ip: 'Too many verifications from this client address.',
   client_ip_reputation:
@@ -31,10 +31,10 @@ const SCOPES: Record<LimitScope, string> = {
   spend_cap: "What this app may spend on the recipient's country today is spent.",
 }
 
-export const limited = (scope: LimitScope, retry_after_ms: number): Refusal =>
-  refused('RateLimitExceededError', SCOPES[scope], { scope, retry_after_ms })
+export const limitRefusal = (scope: LimitScope, retry_after_ms: number): Refusal =>
+  refusal('RateLimitExceededError', LIMIT_DETAILS[scope], { scope, retry_after_ms })
 
-const SAYINGS: Partial<Record<ErrorType, string>> = {
+const ERROR_DETAILS: Partial<Record<ErrorType, string>> = {
   ResendNotAllowedError:
     'It is no longer pending, its send attempts are spent, or no enabled channel is left for the recipient.',
   OtpExpiredError: 'The verification has expired. Start a new one.',
@@ -43,12 +43,12 @@ const SAYINGS: Partial<Record<ErrorType, string>> = {
 }
 
 /** What the machine refused. */
-export function refusalOf(reply: Extract<Reply, { kind: 'refused' }>): Refusal {
+export function refusalFromReply(reply: Extract<Reply, { kind: 'refused' }>): Refusal {
   const { error, retry_after_ms = 0, otp_status } = reply
   if (error === 'ResendCooldownError')
-    return refused(error, SCOPES.resend_cooldown, { scope: 'resend_cooldown', retry_after_ms })
-  if (error === 'RateLimitExceededError') return limited('recipient_verify', retry_after_ms)
+    return refusal(error, LIMIT_DETAILS.resend_cooldown, { scope: 'resend_cooldown', retry_after_ms })
+  if (error === 'RateLimitExceededError') return limitRefusal('recipient_verify', retry_after_ms)
   if (error === 'OtpNotPendingError')
-    return refused(error, `The verification is ${otp_status}.`, { ...(otp_status && { otp_status }) })
-  return refused(error, SAYINGS[error] ?? 'The verification does not allow this.')
+    return refusal(error, `The verification is ${otp_status}.`, { ...(otp_status && { otp_status }) })
+  return refusal(error, ERROR_DETAILS[error] ?? 'The verification does not allow this.')
 }

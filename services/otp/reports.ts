@@ -1,22 +1,22 @@
 // News from outside, through the durable queue: what became of a delivery, what a user wrote, what time it is. Each becomes a
 // command for the same load → step → save as a client's call. Said twice, it changes nothing the second time.
-import { type Delivered, dead, done, type Outcome, retry } from '../../infra/broker/broker.ts'
+import { type DeliveredMessage, dead, done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import { isKeyProblem, tellingUnopened } from '../../infra/crypto/unopened.ts'
+import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/unopened.ts'
 import { newId } from '../../infra/ids.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import type { Fresh } from '../../machines/otp.ts'
+import type { ResendInputs } from '../../machines/otp.ts'
 import type { OtpReport, OtpReports } from '../../machines/reports.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
-import { refundOf } from '../domain/money/documents.ts'
+import { refundEntry } from '../domain/money/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import type { KnownApp } from './apps.ts'
+import type { CachedApp } from './apps.ts'
 import type { Intent } from './commit.ts'
-import { freshFor } from './fresh.ts'
-import { type InboundParts, receiving } from './inbound.ts'
+import { resendInputsFor } from './fresh.ts'
+import { createReceiveMessage, type InboundDeps } from './inbound.ts'
 import { reserveMessage } from './messages.ts'
 
-export interface ReportParts extends InboundParts {
+export interface ReportDeps extends InboundDeps {
   keyring: Keyring
   accounts: Pick<Accounts, 'enter'>
 }
@@ -26,52 +26,56 @@ type DeliveryReport = Extract<OtpReport, { type: 'delivery.reported' }>
 
 const RETRY_MS = 1_000
 /** Most news leads to no further delivery, and then nobody asks what one would need. */
-const NOWHERE_TO_GO: Fresh = { usable: [], delivery_id: '', link: null, prices: {} }
+const NO_RESEND_INPUTS: ResendInputs = { usable: [], delivery_id: '', link: null, prices: {} }
 
-export const reporting = (parts: ReportParts) => {
-  const { clock, log, apps, accounts, commit } = parts
-  const receive = receiving(parts)
-  const unopened = tellingUnopened(parts)
+export const createReportHandler = (deps: ReportDeps) => {
+  const { clock, log, apps, accounts, commit } = deps
+  const receive = createReceiveMessage(deps)
+  const reportMissingKey = createMissingKeyReporter(deps)
 
-  async function delivery(id: string, report: DeliveryReport): Promise<void> {
+  async function handleDelivery(id: string, report: DeliveryReport): Promise<void> {
     const { otp_id, status } = report
-    const stays = await commit(otp_id, null, news(id, report, status === 'failed')).then(
+    const needsPlainReport = await commit(otp_id, null, deliveryIntent(id, report, status === 'failed')).then(
       committed => committed !== null && 'refusal' in committed,
-      error => keyIsGone(error, otp_id),
+      error => ignoreKeyProblem(error, otp_id),
     )
     // It failed all the same; it only does not go on by itself.
-    if (stays) await commit(otp_id, null, news(id, report, false))
+    if (needsPlainReport) await commit(otp_id, null, deliveryIntent(id, report, false))
   }
 
-  function keyIsGone(error: unknown, otp_id: string): true {
-    if (!isKeyProblem(error)) throw error
-    unopened(error, { otp_id })
+  function ignoreKeyProblem(error: unknown, otp_id: string): true {
+    if (!isMissingKeyError(error)) throw error
+    reportMissingKey(error, { otp_id })
     return true
   }
 
-  function news(id: string, { delivery_id: reported_id, status, at }: DeliveryReport, goesOn: boolean): Intent {
+  function deliveryIntent(
+    id: string,
+    { delivery_id: reported_id, status, at }: DeliveryReport,
+    mayFallBack: boolean,
+  ): Intent {
     const event_id = newId('evt', clock.now())
-    const appOf = async (doc: OtpDoc): Promise<KnownApp | null> =>
-      goesOn && doc.context.rules.auto_fallback ? apps.get(doc.app_id) : null
+    const appOf = async (doc: OtpDoc): Promise<CachedApp | null> =>
+      mayFallBack && doc.context.rules.auto_fallback ? apps.get(doc.app_id) : null
     return {
       async command(doc) {
         const app = await appOf(doc)
-        const fresh = app ? await freshFor(doc.context, app, parts) : NOWHERE_TO_GO
-        return { ...fresh, id, type: 'delivery.reported', at, reported_id, status, event_id }
+        const inputs = app ? await resendInputsFor(doc.context, app, deps) : NO_RESEND_INPUTS
+        return { ...inputs, id, type: 'delivery.reported', at, reported_id, status, event_id }
       },
-      ...(goesOn ? { reserve: async (next, doc) => reserveMessage(parts, await appOf(doc), next, doc) } : {}),
+      ...(mayFallBack ? { reserve: async (next, doc) => reserveMessage(deps, await appOf(doc), next, doc) } : {}),
     }
   }
 
   /** Once: the second time it is known. */
-  async function refund({ company_id, otp_id, delivery_id, micros }: Refund): Promise<void> {
-    await accounts.enter(company_id, refundOf(otp_id, delivery_id, micros))
+  async function bookRefund({ company_id, otp_id, delivery_id, micros }: Refund): Promise<void> {
+    await accounts.enter(company_id, refundEntry(otp_id, delivery_id, micros))
   }
 
   const handle = (id: string, report: OtpReport): Promise<unknown> => {
-    if (report.type === 'delivery.reported') return delivery(id, report)
+    if (report.type === 'delivery.reported') return handleDelivery(id, report)
     if (report.type === 'message.received') return receive(id, report)
-    if (report.type === 'delivery.refunded') return refund(report)
+    if (report.type === 'delivery.refunded') return bookRefund(report)
     return commit(report.otp_id, null, { command: () => ({ id, type: 'otp.lapse', at: clock.now() }) })
   }
 
@@ -89,12 +93,12 @@ export const reporting = (parts: ReportParts) => {
     } catch (error) {
       if (error instanceof Unavailable) return retry(RETRY_MS)
       // Kept as a dead letter, it can be handled once the key is back.
-      if (isKeyProblem(error)) unopened(error, { message_id: id })
+      if (isMissingKeyError(error)) reportMissingKey(error, { message_id: id })
       else log.error({ err: error, message_id: id }, 'report.failed')
       return dead(error instanceof Error ? error.message : String(error))
     }
   }
 
-  return (waiting: Delivered[]): Promise<Outcome[]> =>
+  return (waiting: DeliveredMessage[]): Promise<Outcome[]> =>
     Promise.all(waiting.map(({ id, body }) => handleAll(id, body as OtpReport | OtpReports)))
 }

@@ -7,34 +7,38 @@ import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/sealing.ts'
 import { verificationAnswer } from './answers.ts'
-import type { KnownApp } from './apps.ts'
+import type { CachedApp } from './apps.ts'
 import type { Commit } from './commit.ts'
-import { freshFor, usableFor } from './fresh.ts'
+import { resendInputsFor, usableFor } from './fresh.ts'
 import type { Reputation } from './limits/reputation.ts'
-import { type MessageParts, reserveMessage } from './messages.ts'
-import { abusiveAddress } from './refusals.ts'
-import { NOTHING, type Reservation } from './reserve.ts'
+import { type MessageDeps, reserveMessage } from './messages.ts'
+import { abusiveAddressRefusal } from './refusals.ts'
+import { NO_RESERVATION, type Reservation } from './reserve.ts'
 
 type ResendCommand = Extract<OtpCommand, { type: 'otp.resend' }>
 type ResendCall = Extract<OtpCall, { type: 'otp.resend' }>
 
-export interface ResendParts extends MessageParts {
+export interface ResendDeps extends MessageDeps {
   keyring: Keyring
   clock: Clock
   reputation(address: string): Promise<Reputation>
   commit: Commit
 }
 
-export const resending = (parts: ResendParts) => {
-  const { keyring, clock, commit } = parts
-  return async (command_id: string, call: ResendCall, app: KnownApp): Promise<OtpAnswer> => {
+export const createResend = (deps: ResendDeps) => {
+  const { keyring, clock, commit } = deps
+  return async (command_id: string, call: ResendCall, app: CachedApp): Promise<OtpAnswer> => {
     const committed = await commit(call.otp_id, call.by, {
       command: async doc => {
-        const fresh = await freshFor(doc.context, app, parts)
+        const inputs = await resendInputsFor(doc.context, app, deps)
         const command: ResendCommand = {
-          ...{ ...fresh, id: command_id, type: 'otp.resend', at: clock.now(), named: call.channel },
+          ...inputs,
+          id: command_id,
+          type: 'otp.resend',
+          at: clock.now(),
+          requestedChannel: call.channel,
         }
-        expectReadable(app, doc, command)
+        throwIfKeyMissing(app, doc, command)
         return command
       },
       reserve: (next, doc) => reserveResend(app, next, doc),
@@ -43,26 +47,26 @@ export const resending = (parts: ResendParts) => {
   }
 
   /** What has nowhere to go only because the key of a provider is missing is asked for again, not refused. */
-  function expectReadable(app: KnownApp, doc: OtpDoc, command: ResendCommand): void {
+  function throwIfKeyMissing(app: CachedApp, doc: OtpDoc, command: ResendCommand): void {
     if (doc.mode === 'test' || app.unreadable.length === 0 || step(doc, command).changed) return
     for (const { channel, problem } of app.unreadable) {
-      const usable = usableFor(doc.context, app, [...app.provided(doc.mode), channel])
+      const usable = usableFor(doc.context, app, [...app.providedChannels(doc.mode), channel])
       if (step(doc, { ...command, usable }).changed) throw problem
     }
   }
 
-  async function reserveResend(app: KnownApp, next: Step, doc: OtpDoc): Promise<Reservation> {
+  async function reserveResend(app: CachedApp, next: Step, doc: OtpDoc): Promise<Reservation> {
     const { link } = next.saved.context
     // The answer will show it: better found out before the resend is spent.
     if (link && !keyring.isCurrent(link.sealed_url)) keyring.unseal(link.sealed_url, atRest.link(doc._id))
     const refusal = await addressRefusal(doc)
-    return refusal ? { ...NOTHING, refusal } : reserveMessage(parts, app, next, doc)
+    return refusal ? { ...NO_RESERVATION, refusal } : reserveMessage(deps, app, next, doc)
   }
 
   /** The address of the original send, judged by today's lists. */
   async function addressRefusal({ _id, context }: OtpDoc): Promise<Refusal | null> {
     if (context.client_ip === null) return null
     const address = keyring.unseal(context.client_ip, atRest.clientIp(_id))
-    return (await parts.reputation(address)) === 'abusive' ? abusiveAddress() : null
+    return (await deps.reputation(address)) === 'abusive' ? abusiveAddressRefusal() : null
   }
 }

@@ -2,8 +2,8 @@
 import type { Refusal } from '../../machines/calls.ts'
 import type { Limits } from './limits/limits.ts'
 import type { Quota } from './limits/quotas.ts'
-import type { Taken } from './limits/windows.ts'
-import { limited } from './refusals.ts'
+import type { TakeResult } from './limits/windows.ts'
+import { limitRefusal } from './refusals.ts'
 
 export interface Reservation {
   refusal?: Refusal
@@ -12,34 +12,34 @@ export interface Reservation {
 }
 
 /** Nothing was taken, so there is nothing to give back. */
-export const NOTHING: Reservation = { undo: async () => {} }
+export const NO_RESERVATION: Reservation = { undo: async () => {} }
 
-type Asked = { quota: Quota; taken: Taken }
+type QuotaResult = { quota: Quota; taken: TakeResult }
 
 export async function reserve(
-  limits: Pick<Limits, 'look' | 'lookAgain' | 'take' | 'giveBack'>,
+  limits: Pick<Limits, 'peek' | 'peekIfRefusedBefore' | 'take' | 'giveBack'>,
   quotas: readonly Quota[],
 ): Promise<Reservation> {
-  const ask = (how: (quota: Quota) => Promise<Taken>): Promise<Asked[]> =>
+  const askAll = (how: (quota: Quota) => Promise<TakeResult>): Promise<QuotaResult[]> =>
     Promise.all(quotas.map(async quota => ({ quota, taken: await how(quota) })))
 
   // A flood against one limit that is full must not take from the others, not even for the moment until it is given back.
   // When several are full, the first of all of them answers.
-  const full = refusalIn(await ask(limits.lookAgain)) && refusalIn(await ask(limits.look))
-  if (full) return { ...NOTHING, refusal: full }
+  const full = refusalIn(await askAll(limits.peekIfRefusedBefore)) && refusalIn(await askAll(limits.peek))
+  if (full) return { ...NO_RESERVATION, refusal: full }
 
-  const answers = await ask(limits.take)
+  const answers = await askAll(limits.take)
   const undo = async (): Promise<void> => {
     await Promise.all(answers.filter(({ taken }) => taken.granted).map(({ quota }) => limits.giveBack(quota)))
   }
   const refusal = refusalIn(answers)
   if (!refusal) return { undo }
   await undo()
-  return { ...NOTHING, refusal }
+  return { ...NO_RESERVATION, refusal }
 }
 
 /** One after the other: what the second refuses gives back what the first took. */
-export async function joined(first: Reservation, second: () => Promise<Reservation>): Promise<Reservation> {
+export async function chainReservations(first: Reservation, second: () => Promise<Reservation>): Promise<Reservation> {
   if (first.refusal) return first
   const more = await second().catch(async error => {
     await first.undo().catch(() => {})
@@ -52,7 +52,7 @@ export async function joined(first: Reservation, second: () => Promise<Reservati
   return { undo: async () => void (await Promise.all([first.undo(), more.undo()])) }
 }
 
-function refusalIn(answers: readonly Asked[]): Refusal | undefined {
-  for (const { quota, taken } of answers) if (!taken.granted) return limited(quota.scope, taken.retry_after_ms)
+function refusalIn(answers: readonly QuotaResult[]): Refusal | undefined {
+  for (const { quota, taken } of answers) if (!taken.granted) return limitRefusal(quota.scope, taken.retry_after_ms)
   return undefined
 }

@@ -5,10 +5,10 @@ import type { Step } from '../../machines/otp.step.ts'
 import type { Otp } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import type { Outgoing } from '../domain/verifications/effect-messages.ts'
+import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
 
 /** As the store has it after the write, but for the outbox, which others empty meanwhile. */
-export function savedDoc({ due_at: _, reference: __, ...doc }: OtpDoc, { saved, dueAt }: Step): OtpDoc {
+export function updatedDoc({ due_at: _, reference: __, ...doc }: OtpDoc, { saved, dueAt }: Step): OtpDoc {
   const reference = saved.context.link?.reference
   return {
     ...doc,
@@ -20,12 +20,14 @@ export function savedDoc({ due_at: _, reference: __, ...doc }: OtpDoc, { saved, 
 }
 
 /** Only what changed: most of a verification stays as it was begun, and whatever is written is written to the engine's log too. */
-export function saving(doc: OtpDoc, { saved, dueAt }: Step, effects: readonly Outgoing[]): Operators<OtpDoc> {
+export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, effects: readonly OutboxEntry[]): Operators<OtpDoc> {
   const { value, last_commands } = saved
   const reference = saved.context.link?.reference
   return {
     $set: {
-      ...{ value, last_commands, ...changedContext(doc, saved) },
+      value,
+      last_commands,
+      ...changedContext(doc, saved),
       ...(dueAt === null ? {} : { due_at: dueAt }),
       ...(reference === undefined ? {} : { reference }),
       ...(effects[0] === undefined ? {} : { outbox_at: effects[0].at }),

@@ -15,23 +15,23 @@ import type { AppSettings } from '../../machines/settings.ts'
 import { verificationView } from '../../machines/view.ts'
 import { recipientIndexes } from '../domain/verifications/counting.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { outgoing, type Relay } from '../domain/verifications/outbox.ts'
+import { outboxEntries, type Relay } from '../domain/verifications/outbox.ts'
 import { atRest, inFlight } from '../domain/verifications/sealing.ts'
-import type { KnownApp } from './apps.ts'
-import type { Bounded } from './bounded.ts'
+import type { CachedApp } from './apps.ts'
+import type { BoundedMap } from './bounded.ts'
 import type { Claims } from './claims.ts'
-import type { Guard, Suspect } from './fraud/guard.ts'
+import type { FraudCheckInput, FraudGuard } from './fraud/guard.ts'
 import type { Limits } from './limits/limits.ts'
 import { sendQuotas } from './limits/quotas.ts'
 import type { Reputation } from './limits/reputation.ts'
 import { linkFor } from './links.ts'
-import { type Funds, SHORT } from './money/funds.ts'
-import { freeChannel, type Plan, planSend } from './plan.ts'
-import { joined, type Reservation, reserve } from './reserve.ts'
+import { type Funds, INSUFFICIENT_FUNDS } from './money/funds.ts'
+import { freeChannel, planSend, type SendPlan } from './plan.ts'
+import { chainReservations, type Reservation, reserve } from './reserve.ts'
 
 type SendCall = Extract<OtpCall, { type: 'otp.send' }>
 
-export interface SendParts {
+export interface SendDeps {
   keyring: Keyring
   clock: Clock
   claims: Claims
@@ -40,76 +40,91 @@ export interface SendParts {
   otps: Pick<Docs<OtpDoc>, 'insert' | 'get'>
   relay: Relay
   funds: Funds
-  guard: Guard
-  lately: Pick<Bounded<OtpDoc>, 'set'>
+  guard: FraudGuard
+  recentOtps: Pick<BoundedMap<OtpDoc>, 'set'>
 }
 
-export const sending = (parts: SendParts) => {
-  const { keyring, claims, limits, otps, relay, lately, funds, guard } = parts
+export const createSend = (deps: SendDeps) => {
+  const { keyring, claims, limits, otps, relay, recentOtps, funds, guard } = deps
 
   /** The checks that need no counting, then the counting. Nothing is left behind by a refusal. */
-  async function prepare(command_id: string, otp_id: string, call: SendCall, app: KnownApp): Promise<Prepared> {
+  async function prepare(command_id: string, otp_id: string, call: SendCall, app: CachedApp): Promise<PreparedSend> {
     const address = call.sealed_client_ip === null ? null : keyring.unseal(call.sealed_client_ip, inFlight.clientIp)
-    const known = address === null ? null : { value: address, reputation: await parts.reputation(address) }
+    const client = address === null ? null : { value: address, reputation: await deps.reputation(address) }
     const plan = planSend({
       recipient: keyring.unseal(call.sealed_recipient, inFlight.recipient),
       mode: call.by.mode,
       caller: call.by.kind,
       app,
-      reputation: known?.reputation ?? null,
+      reputation: client?.reputation ?? null,
     })
     if ('kind' in plan) return { refusal: plan }
     const indexes = recipientIndexes(keyring, call.by, plan.recipient.value)
     const [index = ''] = indexes
     const prices = await funds.pricesFor(call.by.mode, plan)
-    const beginning = { command_id, otp_id, call, app, plan, index, address, prices }
-    const planned = begun(parts, beginning)
+    const input = { command_id, otp_id, call, app, plan, index, address, prices }
+    const draft = newOtpDocument(deps, input)
     const quotas = sendQuotas(keyring, {
       ...call.by,
       limits: app.settings.limits,
       recipient: plan.magic ? null : indexes,
-      address: known,
-      message: planned.context.link === null,
+      address: client,
+      message: draft.context.link === null,
     })
     let moved: Channel | undefined
-    const guarded = await joined(await reserve(limits, quotas), async () => {
-      const answer = await guard.check(suspect(beginning, planned))
+    const guarded = await chainReservations(await reserve(limits, quotas), async () => {
+      const answer = await guard.check(fraudCheckInput(input, draft))
       moved = answer.moved
       return answer
     })
     if (guarded.refusal) return { refusal: guarded.refusal }
-    const doc = moved ? begun(parts, { ...beginning, plan: { ...plan, channel: moved } }) : planned
-    const { refusal, undo } = await joined(guarded, () => pay(doc.context, plan, prices, app.settings))
+    const doc = moved ? newOtpDocument(deps, { ...input, plan: { ...plan, channel: moved } }) : draft
+    const { refusal, undo } = await chainReservations(guarded, () => pay(doc.context, plan, prices, app.settings))
     return refusal ? { refusal } : { doc, undo }
   }
 
-  const suspect = ({ command_id, app, plan, prices }: Beginning, { context: otp }: OtpDoc): Suspect => ({
-    ...{ command_id, otp, app, recipient: plan.recipient.value },
+  const fraudCheckInput = (
+    { command_id, app, plan, prices }: NewOtpInput,
+    { context: otp }: OtpDoc,
+  ): FraudCheckInput => ({
+    command_id,
+    otp,
+    app,
+    recipient: plan.recipient.value,
     free: freeChannel(plan, prices, otp.whatsapp),
   })
 
-  const pay = async (otp: Otp, { penniless }: Plan, prices: Prices, settings: AppSettings): Promise<Reservation> =>
-    penniless ? SHORT : otp.link === null ? funds.take(otp, settings) : funds.afford(otp, prices)
+  const pay = async (
+    otp: Otp,
+    { insufficientFunds }: SendPlan,
+    prices: Prices,
+    settings: AppSettings,
+  ): Promise<Reservation> =>
+    insufficientFunds
+      ? INSUFFICIENT_FUNDS
+      : otp.link === null
+        ? funds.take(otp, settings)
+        : funds.checkBalance(otp, prices)
 
-  async function make({ doc, undo }: { doc: OtpDoc; undo(): Promise<void> }): Promise<OtpAnswer> {
+  async function insertOtp({ doc, undo }: { doc: OtpDoc; undo(): Promise<void> }): Promise<OtpAnswer> {
     const [answer] = await otps.insert([doc])
     if (answer === 'inserted') {
-      lately.set(doc._id, doc)
-      guard.changed(null, doc)
+      recentOtps.set(doc._id, doc)
+      guard.onChange(null, doc)
       relay(doc._id, doc.outbox)
       return { kind: 'verification', verification: doc.first }
     }
     // This call came twice, or whoever held the claim before was slow and not dead: theirs is the verification.
     await undo()
-    const theirs = (await otps.get([doc._id])).get(doc._id)
-    return { kind: 'verification', verification: theirs?.first ?? doc.first }
+    const existing = (await otps.get([doc._id])).get(doc._id)
+    return { kind: 'verification', verification: existing?.first ?? doc.first }
   }
 
-  return async (command_id: string, call: SendCall, app: KnownApp): Promise<OtpAnswer> => {
+  return async (command_id: string, call: SendCall, app: CachedApp): Promise<OtpAnswer> => {
     const { idempotency_ttl_seconds, retention_days } = app.settings
     // It leads to its verification, and not beyond.
-    const life = Math.min(idempotency_ttl_seconds * 1000, retention_days * DAY_MS)
-    const claim = call.claim === null ? null : await claims.claim(call.claim, call.otp_id, life)
+    const claimLifeMs = Math.min(idempotency_ttl_seconds * 1000, retention_days * DAY_MS)
+    const claim = call.claim === null ? null : await claims.claim(call.claim, call.otp_id, claimLifeMs)
     if (claim?.kind === 'bound') return { kind: 'verification', verification: claim.otp.first }
     const otp_id = claim?.otp_id ?? call.otp_id
     const release = async (): Promise<void> => {
@@ -119,20 +134,20 @@ export const sending = (parts: SendParts) => {
       await release().catch(() => {})
       throw error
     })
-    if ('doc' in prepared) return make(prepared)
+    if ('doc' in prepared) return insertOtp(prepared)
     await release()
     return prepared.refusal
   }
 }
 
-type Prepared = { refusal: Refusal } | { doc: OtpDoc; undo(): Promise<void> }
+type PreparedSend = { refusal: Refusal } | { doc: OtpDoc; undo(): Promise<void> }
 
-interface Beginning {
+interface NewOtpInput {
   command_id: string
   otp_id: string
   call: SendCall
-  app: KnownApp
-  plan: Plan
+  app: CachedApp
+  plan: SendPlan
   index: string
   address: string | null
   prices: Prices
@@ -141,8 +156,8 @@ interface Beginning {
 const SALT_BYTES = 16
 const DAY_MS = 86_400_000
 
-function begun({ keyring, clock }: Pick<SendParts, 'keyring' | 'clock'>, beginning: Beginning): OtpDoc {
-  const { command_id, otp_id, call, app, plan, index, address, prices } = beginning
+function newOtpDocument({ keyring, clock }: Pick<SendDeps, 'keyring' | 'clock'>, input: NewOtpInput): OtpDoc {
+  const { command_id, otp_id, call, app, plan, index, address, prices } = input
   const { settings } = app
   const { company_id, app_id, mode, key_id, kind } = call.by
   const at = clock.now()
@@ -151,12 +166,22 @@ function begun({ keyring, clock }: Pick<SendParts, 'keyring' | 'clock'>, beginni
   const { saved, effects, dueAt } = step(null, {
     id: command_id,
     type: 'otp.start',
-    ...{ at, otp_id, company_id, app_id, mode, order: plan.order, channel: plan.channel, whatsapp, locale },
+    at,
+    otp_id,
+    company_id,
+    app_id,
+    mode,
+    order: plan.order,
+    channel: plan.channel,
+    whatsapp,
+    locale,
     started_by: { key_id, kind },
     recipient: {
       kind: plan.recipient.kind,
       sealed: keyring.seal(plan.recipient.value, atRest.recipient(otp_id)),
-      ...{ index, masked: plan.masked, country: plan.country },
+      index,
+      masked: plan.masked,
+      country: plan.country,
     },
     client_ip: address === null ? null : keyring.seal(address, atRest.clientIp(otp_id)),
     code: {
@@ -172,7 +197,8 @@ function begun({ keyring, clock }: Pick<SendParts, 'keyring' | 'clock'>, beginni
       token_ttl_ms: settings.token_ttl_seconds * 1000,
       auto_fallback: settings.auto_fallback,
     },
-    ...{ delivery_id: newId('dlv', at), prices },
+    delivery_id: newId('dlv', at),
+    prices,
     link: linkFor(keyring, { otp_id, locale, whatsapp }, app),
   })
   const reference = saved.context.link?.reference
@@ -185,7 +211,7 @@ function begun({ keyring, clock }: Pick<SendParts, 'keyring' | 'clock'>, beginni
     ...(dueAt === null ? {} : { due_at: dueAt }),
     created_at: at,
     partition: partitionOf(otp_id),
-    outbox: outgoing(owner, effects, at),
+    outbox: outboxEntries(owner, effects, at),
     outbox_at: effects.length === 0 ? null : at,
     ...(call.claim === null ? {} : { claim: call.claim }),
     first: verificationView(saved, at),

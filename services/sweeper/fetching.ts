@@ -3,29 +3,31 @@
 import type { Clock } from '../../infra/clock.ts'
 import type { Outbound, OutboundResponse } from '../../infra/outbound/outbound.ts'
 import type { ListSource } from '../domain/address-lists/documents.ts'
-import { BadList, MAX_LIST_BYTES, type Obtained } from '../domain/address-lists/imports.ts'
+import { BadList, type ListContent, MAX_LIST_BYTES } from '../domain/address-lists/imports.ts'
 
 type UrlSource = Extract<ListSource, { kind: 'url' }>
 
-export interface FetchingParts {
+export interface FetchingDeps {
   outbound: Pick<Outbound, 'request'>
   clock: Pick<Clock, 'after'>
 }
 
-const TIMEOUT_MS = 60_000
+const FETCH_TIMEOUT_MS = 60_000
 
-export type Fetch = (source: UrlSource, signal: AbortSignal) => Promise<Obtained>
+export type FetchList = (source: UrlSource, signal: AbortSignal) => Promise<ListContent>
 
-export const fetching =
-  ({ outbound, clock }: FetchingParts): Fetch =>
+export const createFetchList =
+  ({ outbound, clock }: FetchingDeps): FetchList =>
   async (source, stopping) => {
     const late = new AbortController()
-    const cancel = clock.after(TIMEOUT_MS, () => late.abort(new Error(`no answer within ${TIMEOUT_MS / 1_000} s`)))
+    const cancel = clock.after(FETCH_TIMEOUT_MS, () =>
+      late.abort(new Error(`no answer within ${FETCH_TIMEOUT_MS / 1_000} s`)),
+    )
     const signal = AbortSignal.any([late.signal, stopping])
     try {
       const headers = { accept: 'text/plain, */*', ...(source.etag === null ? {} : { 'if-none-match': source.etag }) }
       const request = { method: 'GET', url: source.url, headers, signal, maxBytes: MAX_LIST_BYTES + 1 } as const
-      return obtained(source, await outbound.request(request))
+      return contentOf(source, await outbound.request(request))
     } catch (error) {
       // Stopped by ourselves: the next process goes on where we left.
       if (stopping.aborted || error instanceof BadList) throw error
@@ -35,7 +37,7 @@ export const fetching =
     }
   }
 
-function obtained(source: UrlSource, { status, headers, body }: OutboundResponse): Obtained {
+function contentOf(source: UrlSource, { status, headers, body }: OutboundResponse): ListContent {
   if (status === 304 && source.etag !== null) return 'unchanged'
   if (status !== 200) throw new BadList(`its source answered ${status}`)
   const encoding = headers['content-encoding'] ?? 'identity'

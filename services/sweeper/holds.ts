@@ -4,29 +4,29 @@
 import type { Clock } from '../../infra/clock.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
-import { type LedgerDoc, voidOf } from '../domain/money/documents.ts'
+import { type LedgerDoc, voidEntry } from '../domain/money/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { BATCH, type Sweep } from './sweeps.ts'
+import { SWEEP_BATCH, type Sweep } from './sweeps.ts'
 
-export interface HoldSweepParts {
+export interface HoldSweepDeps {
   store: CountersignStore
   accounts: Pick<Accounts, 'enter' | 'flush'>
   clock: Pick<Clock, 'now'>
 }
 
 /** Entries are in the ledger within moments. */
-const BEHIND_MS = 10_000
-const CHECKED = { $unset: { check_at: true, partition: true } } as const
+const LEDGER_BEHIND_MS = 10_000
+const MARK_CHECKED = { $unset: { check_at: true, partition: true } } as const
 
-export function holdSweeps({ store, accounts, clock }: HoldSweepParts): Record<string, Sweep> {
+export function createHoldSweeps({ store, accounts, clock }: HoldSweepDeps): Record<string, Sweep> {
   const [companies, ledger, otps] = [store.docs('companies'), store.docs('ledger'), store.docs('otps')]
   return {
     /** Companies belong to no share: they go with the first. */
     async entries(partitions) {
       if (!partitions.includes(0)) return 0
       const behind = await companies.find(
-        { behind_at: { $gt: 0, $lte: clock.now() - BEHIND_MS } },
-        { sort: { behind_at: 1 }, limit: BATCH },
+        { behind_at: { $gt: 0, $lte: clock.now() - LEDGER_BEHIND_MS } },
+        { sort: { behind_at: 1 }, limit: SWEEP_BATCH },
       )
       const flushed = await Promise.allSettled(behind.map(({ _id }) => accounts.flush(_id)))
       // One that cannot be moved keeps no other waiting.
@@ -37,19 +37,20 @@ export function holdSweeps({ store, accounts, clock }: HoldSweepParts): Record<s
     async holds(partitions) {
       const due = await ledger.find(
         { partition: { $in: [...partitions] }, check_at: { $gt: 0, $lte: clock.now() } },
-        { sort: { partition: 1, check_at: 1 }, limit: BATCH },
+        { sort: { partition: 1, check_at: 1 }, limit: SWEEP_BATCH },
       )
-      const made = await otps.get([...new Set(due.flatMap(({ otp_id }) => otp_id ?? []))])
-      await Promise.all(due.filter(hold => !isFor(hold, made)).map(giveBack))
-      await ledger.change(due.map(({ _id }) => ({ _id, update: CHECKED })))
+      const otpsById = await otps.get([...new Set(due.flatMap(({ otp_id }) => otp_id ?? []))])
+      await Promise.all(due.filter(hold => !hasDelivery(hold, otpsById)).map(voidHold))
+      await ledger.change(due.map(({ _id }) => ({ _id, update: MARK_CHECKED })))
       return due.length
     },
   }
 
-  async function giveBack({ company_id, otp_id, delivery_id, micros }: LedgerDoc): Promise<void> {
-    if (otp_id !== null && delivery_id !== null) await accounts.enter(company_id, voidOf(otp_id, delivery_id, -micros))
+  async function voidHold({ company_id, otp_id, delivery_id, micros }: LedgerDoc): Promise<void> {
+    if (otp_id !== null && delivery_id !== null)
+      await accounts.enter(company_id, voidEntry(otp_id, delivery_id, -micros))
   }
 }
 
-const isFor = ({ otp_id, delivery_id }: LedgerDoc, made: ReadonlyMap<string, OtpDoc>): boolean =>
-  made.get(otp_id ?? '')?.context.deliveries.some(one => one.delivery_id === delivery_id) ?? false
+const hasDelivery = ({ otp_id, delivery_id }: LedgerDoc, otpsById: ReadonlyMap<string, OtpDoc>): boolean =>
+  otpsById.get(otp_id ?? '')?.context.deliveries.some(one => one.delivery_id === delivery_id) ?? false

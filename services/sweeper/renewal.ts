@@ -8,7 +8,7 @@ import { referencesIn } from '../domain/verifications/references.ts'
 import { atRest, referenceIndex, referenceIndexes } from '../domain/verifications/sealing.ts'
 import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../domain/webhooks/documents.ts'
 
-export type Renewing = Pick<Keyring, 'seal' | 'unseal' | 'isCurrent' | 'index' | 'indexes'>
+export type RenewalKeyring = Pick<Keyring, 'seal' | 'unseal' | 'isCurrent' | 'index' | 'indexes'>
 
 export interface Renewal {
   set: Record<string, unknown>
@@ -18,12 +18,12 @@ export interface Renewal {
   address?: string
 }
 
-type Renewed = { sealed: string; plain: string }
+type RenewedText = { sealed: string; plain: string }
 
 /** Null for a text that is up to date, or that does not open. */
-const renewing =
-  (keyring: Renewing, renewal: Renewal) =>
-  (sealed: string | null, context: string): Renewed | null => {
+const createRenewText =
+  (keyring: RenewalKeyring, renewal: Renewal) =>
+  (sealed: string | null, context: string): RenewedText | null => {
     try {
       if (sealed === null || keyring.isCurrent(sealed)) return null
       const plain = keyring.unseal(sealed, context)
@@ -35,10 +35,10 @@ const renewing =
     }
   }
 
-export function renewedOtp(keyring: Renewing, { _id, app_id, mode, context, first, reference }: OtpDoc): Renewal {
+export function otpRenewal(keyring: RenewalKeyring, { _id, app_id, mode, context, first, reference }: OtpDoc): Renewal {
   const renewal: Renewal = { set: {}, unsealable: false }
   const { set } = renewal
-  const renewed = renewing(keyring, renewal)
+  const renewed = createRenewText(keyring, renewal)
 
   const recipient = renewed(context.recipient.sealed, atRest.recipient(_id))
   if (recipient) {
@@ -55,13 +55,13 @@ export function renewedOtp(keyring: Renewing, { _id, app_id, mode, context, firs
   }
   const salt = renewed(context.code.salt, atRest.salt(_id))
   if (salt) set['context.code.salt'] = salt.sealed
-  const answered = renewed(first.sealed_action_url, atRest.link(_id))
-  if (answered) set['first.sealed_action_url'] = answered.sealed
+  const actionUrl = renewed(first.sealed_action_url, atRest.link(_id))
+  if (actionUrl) set['first.sealed_action_url'] = actionUrl.sealed
 
   const link = renewed(context.link?.sealed_url ?? null, atRest.link(_id))
   if (link) {
     set['context.link.sealed_url'] = link.sealed
-    const index = renewedReference(keyring, link.plain, context.link?.reference)
+    const index = newReferenceIndex(keyring, link.plain, context.link?.reference)
     if (index !== null) {
       set['context.link.reference'] = index
       if (reference !== undefined) set.reference = index
@@ -71,25 +71,25 @@ export function renewedOtp(keyring: Renewing, { _id, app_id, mode, context, firs
 }
 
 /** The reference is in the link's text; which of the words there it is, its old index tells. */
-function renewedReference(keyring: Renewing, url: string, stored: string | undefined): string | null {
+function newReferenceIndex(keyring: RenewalKeyring, url: string, stored: string | undefined): string | null {
   const text = new URL(url).searchParams.get('text') ?? ''
-  const spoken = referencesIn(text).find(word => referenceIndexes(keyring, word).includes(stored ?? ''))
-  return spoken === undefined ? null : referenceIndex(keyring, spoken)
+  const match = referencesIn(text).find(word => referenceIndexes(keyring, word).includes(stored ?? ''))
+  return match === undefined ? null : referenceIndex(keyring, match)
 }
 
-export function renewedProvider(keyring: Renewing, { _id, config }: Provider): Renewal {
+export function providerRenewal(keyring: RenewalKeyring, { _id, config }: Provider): Renewal {
   const renewal: Renewal = { set: {}, unsealable: false }
-  const renewed = renewing(keyring, renewal)(config, providerContext(_id))
+  const renewed = createRenewText(keyring, renewal)(config, providerContext(_id))
   if (renewed) renewal.set.config = renewed.sealed
   return renewal
 }
 
-export function renewedWebhook(keyring: Renewing, { _id, secrets }: WebhookEndpoint): Renewal {
+export function webhookRenewal(keyring: RenewalKeyring, { _id, secrets }: WebhookEndpoint): Renewal {
   const renewal: Renewal = { set: {}, unsealable: false }
-  const renewed = renewing(keyring, renewal)
+  const renewed = createRenewText(keyring, renewal)
   const all = secrets.map((secret): WebhookSecret => {
-    const fresh = renewed(secret.sealed, webhookSecretContext(_id, secret.id))
-    return fresh ? { ...secret, sealed: fresh.sealed } : secret
+    const resealed = renewed(secret.sealed, webhookSecretContext(_id, secret.id))
+    return resealed ? { ...secret, sealed: resealed.sealed } : secret
   })
   if (all.some((secret, at) => secret !== secrets[at])) renewal.set.secrets = all
   return renewal

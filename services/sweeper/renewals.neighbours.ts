@@ -4,35 +4,35 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import {
+  type AppMode,
   addressCounter,
   type CounterName,
-  carryOver,
+  copyFormerCounters,
   RECIPIENT_COUNTS,
   recipientCounter,
   recipientIndexes,
-  type World,
 } from '../domain/verifications/counting.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { sandboxIndex } from '../domain/verifications/sealing.ts'
 import type { Renewal } from './renewal.ts'
 
 /** A document, and what it must change. */
-export interface Due<T> {
+export interface DueRenewal<T> {
   doc: T
   renewal: Renewal
 }
 
-export interface NeighbourParts {
+export interface LinkedRenewalDeps {
   store: CountersignStore
   keyring: Pick<Keyring, 'index' | 'indexes'>
   clock: Pick<Clock, 'now'>
 }
 
 /** Twice the longest window there can be: no counter reaches back further. */
-const COUNTED_MS = 2 * 604_800_000
+const MAX_COUNTER_AGE_MS = 2 * 604_800_000
 const PAGE = 500
 
-export function renewingNeighbours({ store, keyring, clock }: NeighbourParts) {
+export function createRenewLinked({ store, keyring, clock }: LinkedRenewalDeps) {
   function countersOf(doc: OtpDoc, { recipient, address }: Renewal): CounterName[] {
     const indexes = recipient === undefined ? null : recipientIndexes(keyring, doc, recipient)
     return [
@@ -41,16 +41,16 @@ export function renewingNeighbours({ store, keyring, clock }: NeighbourParts) {
     ]
   }
 
-  async function renewMessages(due: readonly Due<OtpDoc>[]): Promise<void> {
+  async function renewMessages(due: readonly DueRenewal<OtpDoc>[]): Promise<void> {
     const messages = store.docs('sandbox_messages')
     const recipients = new Map(
       due.flatMap(({ doc, renewal: { recipient } }) =>
         recipient === undefined ? [] : doc.context.deliveries.map(one => [one.delivery_id, recipient] as const),
       ),
     )
-    const kept = await messages.get([...recipients.keys()])
+    const storedMessages = await messages.get([...recipients.keys()])
     await Promise.all(
-      [...kept.values()].map(({ _id, recipient: before }) => {
+      [...storedMessages.values()].map(({ _id, recipient: before }) => {
         const recipient = sandboxIndex(keyring, recipients.get(_id) ?? '')
         return before === recipient ? null : messages.modify({ _id, recipient: before }, { $set: { recipient } })
       }),
@@ -58,41 +58,43 @@ export function renewingNeighbours({ store, keyring, clock }: NeighbourParts) {
   }
 
   /** By app and mode, since indexes are. `fresh` tells the new index of each former one. */
-  async function renewDecisions({ app_id, mode }: World, fresh: ReadonlyMap<string, string>): Promise<void> {
+  async function renewDecisions({ app_id, mode }: AppMode, newIndexes: ReadonlyMap<string, string>): Promise<void> {
     const decisions = store.docs('fraud_decisions')
-    const former = { app_id, mode, recipient: { $in: [...fresh.keys()] } }
+    const former = { app_id, mode, recipient: { $in: [...newIndexes.keys()] } }
     for (let found = PAGE; found === PAGE; ) {
       const page = await decisions.find(former, { sort: { recipient: 1, _id: -1 }, limit: PAGE })
       await Promise.all(
         page.map(({ _id, recipient }) =>
-          decisions.modify({ _id, recipient }, { $set: { recipient: fresh.get(recipient) } }),
+          decisions.modify({ _id, recipient }, { $set: { recipient: newIndexes.get(recipient) } }),
         ),
       )
       found = page.length
     }
   }
 
-  function formerIndexes(due: readonly Due<OtpDoc>[]): { world: World; fresh: Map<string, string> }[] {
-    const worlds = new Map<string, { world: World; fresh: Map<string, string> }>()
+  function indexReplacements(
+    due: readonly DueRenewal<OtpDoc>[],
+  ): { appMode: AppMode; newIndexes: Map<string, string> }[] {
+    const worlds = new Map<string, { appMode: AppMode; newIndexes: Map<string, string> }>()
     for (const { doc, renewal } of due) {
       if (renewal.recipient === undefined) continue
       const { app_id, mode } = doc
-      const [index = '', ...formerly] = recipientIndexes(keyring, doc, renewal.recipient)
+      const [index = '', ...formerIndexList] = recipientIndexes(keyring, doc, renewal.recipient)
       const name = `${app_id}:${mode}`
-      const { fresh } = worlds.get(name) ?? { fresh: new Map<string, string>() }
-      for (const former of formerly) fresh.set(former, index)
-      worlds.set(name, { world: { app_id, mode }, fresh })
+      const { newIndexes } = worlds.get(name) ?? { newIndexes: new Map<string, string>() }
+      for (const former of formerIndexList) newIndexes.set(former, index)
+      worlds.set(name, { appMode: { app_id, mode }, newIndexes })
     }
-    return [...worlds.values()].filter(({ fresh }) => fresh.size > 0)
+    return [...worlds.values()].filter(({ newIndexes }) => newIndexes.size > 0)
   }
 
-  return async (due: readonly Due<OtpDoc>[]): Promise<void> => {
-    const since = clock.now() - COUNTED_MS
+  return async (due: readonly DueRenewal<OtpDoc>[]): Promise<void> => {
+    const since = clock.now() - MAX_COUNTER_AGE_MS
     const counters = due.flatMap(({ doc, renewal }) => (doc.created_at < since ? [] : countersOf(doc, renewal)))
     await Promise.all([
-      carryOver(store.docs('counters'), counters),
+      copyFormerCounters(store.docs('counters'), counters),
       renewMessages(due),
-      ...formerIndexes(due).map(({ world, fresh }) => renewDecisions(world, fresh)),
+      ...indexReplacements(due).map(({ appMode, newIndexes }) => renewDecisions(appMode, newIndexes)),
     ])
   }
 }

@@ -2,13 +2,13 @@
 // go on. What goes by a verification's recipient is renewed before the verification is: cut off in between, the next one finds it again.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import type { Change, Docs, Revised } from '../../infra/store/docs.ts'
+import type { Change, Docs, RevisedDoc } from '../../infra/store/docs.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { SealedCollection } from '../domain/privacy/documents.ts'
-import { type Renewal, renewedOtp, renewedProvider, renewedWebhook } from './renewal.ts'
-import { type Due, renewingNeighbours } from './renewals.neighbours.ts'
+import { otpRenewal, providerRenewal, type Renewal, webhookRenewal } from './renewal.ts'
+import { createRenewLinked, type DueRenewal } from './renewals.neighbours.ts'
 
-export interface Batch {
+export interface RenewedBatch {
   looked: number
   renewed: number
   unsealable: number
@@ -16,63 +16,64 @@ export interface Batch {
   last: string | null
 }
 
-export interface RenewalParts {
+export interface RenewalDeps {
   store: CountersignStore
   keyring: Keyring
   clock: Pick<Clock, 'now'>
 }
 
 /** Somebody else's change comes first; then it is looked at again. */
-const MOST_TRIES = 5
+const MAX_TRIES_AFTER_LOST_RACE = 5
 
-export function renewals({ store, keyring, clock }: RenewalParts) {
-  const neighbours = renewingNeighbours({ store, keyring, clock })
+export function createRenewBatch({ store, keyring, clock }: RenewalDeps) {
+  const renewLinked = createRenewLinked({ store, keyring, clock })
 
-  async function renewAll<T extends Revised>(
+  async function renewAll<T extends RevisedDoc>(
     docs: Docs<T>,
     batch: readonly T[],
     renewal: (doc: T) => Renewal,
-    first: (found: readonly Due<T>[]) => Promise<unknown> = async () => {},
-  ): Promise<Pick<Batch, 'renewed' | 'unsealable'>> {
+    beforeChange: (found: readonly DueRenewal<T>[]) => Promise<unknown> = async () => {},
+  ): Promise<Pick<RenewedBatch, 'renewed' | 'unsealable'>> {
     const unsealable = new Set<string>()
     let renewed = 0
-    let left = batch
-    for (let tries = 0; left.length > 0; tries += 1) {
+    let remaining = batch
+    for (let tries = 0; remaining.length > 0; tries += 1) {
       // They are for the next pass; counted as renewed, they make sure that there is one.
-      if (tries === MOST_TRIES) return { renewed: renewed + left.length, unsealable: unsealable.size }
-      const found = left.map(doc => ({ doc, renewal: renewal(doc) }))
+      if (tries === MAX_TRIES_AFTER_LOST_RACE)
+        return { renewed: renewed + remaining.length, unsealable: unsealable.size }
+      const found = remaining.map(doc => ({ doc, renewal: renewal(doc) }))
       for (const { doc, renewal } of found) if (renewal.unsealable) unsealable.add(doc._id)
       const due = found.filter(({ renewal }) => Object.keys(renewal.set).length > 0)
       if (due.length === 0) break
-      await first(due)
+      await beforeChange(due)
       const changes = due.map(({ doc: { _id, rev }, renewal: { set } }) => ({ _id, rev, update: { $set: set } }))
       // The documents are revised ones; the port says so in a way that a type parameter does not see.
-      const answers = await (docs.change as (changes: readonly Change<Revised>[]) => Promise<('won' | 'lost')[]>)(
+      const answers = await (docs.change as (changes: readonly Change<RevisedDoc>[]) => Promise<('won' | 'lost')[]>)(
         changes,
       )
       renewed += answers.filter(answer => answer === 'won').length
       const lost = due.flatMap(({ doc }, at) => (answers[at] === 'lost' ? [doc._id] : []))
-      left = lost.length > 0 ? [...(await docs.get(lost)).values()] : []
+      remaining = lost.length > 0 ? [...(await docs.get(lost)).values()] : []
     }
     return { renewed, unsealable: unsealable.size }
   }
 
-  return async (collection: SealedCollection, after: string, limit: number): Promise<Batch> => {
+  return async (collection: SealedCollection, after: string, limit: number): Promise<RenewedBatch> => {
     const page = { sort: { _id: 1 }, limit } as const
     const from = { _id: { $gt: after } }
-    const ended = (batch: readonly Revised[]) => ({
+    const progress = (batch: readonly RevisedDoc[]) => ({
       looked: batch.length,
       last: batch.length < limit ? null : (batch.at(-1)?._id ?? null),
     })
     if (collection === 'providers') {
       const [docs, batch] = [store.docs('providers'), await store.docs('providers').find(from, page)]
-      return { ...(await renewAll(docs, batch, doc => renewedProvider(keyring, doc))), ...ended(batch) }
+      return { ...(await renewAll(docs, batch, doc => providerRenewal(keyring, doc))), ...progress(batch) }
     }
     if (collection === 'webhooks') {
       const [docs, batch] = [store.docs('webhooks'), await store.docs('webhooks').find(from, page)]
-      return { ...(await renewAll(docs, batch, doc => renewedWebhook(keyring, doc))), ...ended(batch) }
+      return { ...(await renewAll(docs, batch, doc => webhookRenewal(keyring, doc))), ...progress(batch) }
     }
     const [docs, batch] = [store.docs('otps'), await store.docs('otps').find(from, page)]
-    return { ...(await renewAll(docs, batch, doc => renewedOtp(keyring, doc), neighbours)), ...ended(batch) }
+    return { ...(await renewAll(docs, batch, doc => otpRenewal(keyring, doc), renewLinked)), ...progress(batch) }
   }
 }

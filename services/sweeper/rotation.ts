@@ -8,12 +8,12 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import { ROTATION, type RotationDoc, SEALED } from '../domain/privacy/documents.ts'
-import { renewedOtp } from './renewal.ts'
-import { renewals } from './renewals.ts'
-import { BATCH, type Sweep } from './sweeps.ts'
+import { ROTATION_ID, type RotationDoc, SEALED_COLLECTIONS } from '../domain/privacy/documents.ts'
+import { otpRenewal } from './renewal.ts'
+import { createRenewBatch } from './renewals.ts'
+import { SWEEP_BATCH, type Sweep } from './sweeps.ts'
 
-export interface RotationParts {
+export interface RotationDeps {
   store: CountersignStore
   keyring: Keyring
   clock: Pick<Clock, 'now'>
@@ -22,85 +22,90 @@ export interface RotationParts {
 }
 
 /** In one go: nobody waits for it, and other sweeps are due every second. A million verifications take an hour or two. */
-const MOST_BATCHES = 5
-const LONGEST_MS = 500
+const MAX_BATCHES_PER_RUN = 5
+const MAX_RUN_MS = 500
 /** Once done, the newest verifications are looked at this often: a process that was not restarted still seals with an older key. */
-const WATCH_MS = 60_000
-const NEWEST = 100
+const CHECK_NEWEST_EVERY_MS = 60_000
+const NEWEST_CHECKED = 100
 
-export function rotationSweeps({ store, keyring, clock, log, metrics }: RotationParts): Record<string, Sweep> {
+export function createRotationSweeps({ store, keyring, clock, log, metrics }: RotationDeps): Record<string, Sweep> {
   const rotations = store.docs('rotations')
-  const renew = renewals({ store, keyring, clock })
-  let watchAt = 0
+  const renewBatch = createRenewBatch({ store, keyring, clock })
+  let nextCheckAt = 0
 
-  const begun = (): RotationDoc => ({
-    _id: ROTATION,
-    ...{ keys: [...keyring.keyIds], state: 'running', started_at: clock.now(), done_at: null, rev: 1 },
-    ...{ renewed_in_all: 0, ...passFrom(1, clock.now()) },
+  const newRotation = (): RotationDoc => ({
+    _id: ROTATION_ID,
+    keys: [...keyring.keyIds],
+    state: 'running',
+    started_at: clock.now(),
+    done_at: null,
+    rev: 1,
+    renewed_in_all: 0,
+    ...newPass(1, clock.now()),
   })
 
   /** Null when there is nothing to rotate, or another sweeper is at it. */
   async function load(): Promise<RotationDoc | null> {
-    const found = (await rotations.get([ROTATION])).get(ROTATION)
+    const found = (await rotations.get([ROTATION_ID])).get(ROTATION_ID)
     if (!found) {
       if (keyring.keyIds.length < 2) return null
-      const fresh = begun()
+      const fresh = newRotation()
       if ((await rotations.insert([fresh]))[0] !== 'inserted') return null
       log.info({ key_ids: fresh.keys }, 'rotation.begun')
       return fresh
     }
-    const same = found.keys[0] === keyring.keyIds[0] && keyring.keyIds.every(id => found.keys.includes(id))
+    const sameKeys = found.keys[0] === keyring.keyIds[0] && keyring.keyIds.every(id => found.keys.includes(id))
     // A key that was taken away and is back may open what could not be opened meanwhile.
-    if (same) return found.keys.length === keyring.keyIds.length ? found : without(found)
+    if (sameKeys) return found.keys.length === keyring.keyIds.length ? found : dropRemovedKeys(found)
     // A process that knows one key, and not the current one, has nothing to renew with: it is the one that was not restarted.
     if (keyring.keyIds.length < 2) return null
-    const { _id, rev, ...fresh } = begun()
+    const { _id, rev, ...fresh } = newRotation()
     log.info({ key_ids: fresh.keys }, 'rotation.begun')
     return save(found, fresh)
   }
 
   /** What a key that is gone has sealed counts as unsealable from now on. */
-  function without(found: RotationDoc): Promise<RotationDoc | null> {
+  function dropRemovedKeys(found: RotationDoc): Promise<RotationDoc | null> {
     const removed = found.keys.filter(id => !keyring.keyIds.includes(id))
     if (found.state === 'running') log.warn({ key_ids: removed }, 'rotation.key_removed_too_early')
     return save(found, { keys: [...keyring.keyIds] })
   }
 
   async function save(from: RotationDoc, set: Partial<RotationDoc>): Promise<RotationDoc | null> {
-    const [answer] = await rotations.change([{ _id: ROTATION, rev: from.rev, update: { $set: set } }])
+    const [answer] = await rotations.change([{ _id: ROTATION_ID, rev: from.rev, update: { $set: set } }])
     return answer === 'won' ? { ...from, ...set, rev: from.rev + 1 } : null
   }
 
-  async function goOn(state: RotationDoc): Promise<RotationDoc | null> {
-    const { looked, renewed, unsealable, last } = await renew(state.collection, state.after, BATCH)
-    const sums = {
+  async function renewNextBatch(state: RotationDoc): Promise<RotationDoc | null> {
+    const { looked, renewed, unsealable, last } = await renewBatch(state.collection, state.after, SWEEP_BATCH)
+    const totals = {
       looked: state.looked + looked,
       renewed: state.renewed + renewed,
       unsealable: state.unsealable + unsealable,
       renewed_in_all: state.renewed_in_all + renewed,
     }
-    if (last !== null) return save(state, { ...sums, after: last })
-    const next = SEALED[SEALED.indexOf(state.collection) + 1]
-    if (next !== undefined) return save(state, { ...sums, collection: next, after: '' })
-    return endPass({ ...state, ...sums })
+    if (last !== null) return save(state, { ...totals, after: last })
+    const next = SEALED_COLLECTIONS[SEALED_COLLECTIONS.indexOf(state.collection) + 1]
+    if (next !== undefined) return save(state, { ...totals, collection: next, after: '' })
+    return endPass({ ...state, ...totals })
   }
 
   async function endPass(state: RotationDoc): Promise<RotationDoc | null> {
     const { pass, looked, renewed, unsealable, renewed_in_all } = state
     log.info({ pass, looked, renewed, unsealable }, 'rotation.passed')
-    if (renewed > 0) return save(state, { renewed_in_all, ...passFrom(pass + 1, clock.now()) })
+    if (renewed > 0) return save(state, { renewed_in_all, ...newPass(pass + 1, clock.now()) })
     if (unsealable > 0) log.warn({ unsealable }, 'rotation.left_unsealable')
     log.info({ renewed: renewed_in_all, unsealable }, 'rotation.done')
     return save(state, { looked, renewed, unsealable, renewed_in_all, state: 'done', done_at: clock.now() })
   }
 
-  async function watch(state: RotationDoc): Promise<void> {
-    if (clock.now() < watchAt || keyring.keyIds.length < 2) return
-    watchAt = clock.now() + WATCH_MS
-    const newest = await store.docs('otps').find({}, { sort: { _id: -1 }, limit: NEWEST })
-    if (newest.every(doc => Object.keys(renewedOtp(keyring, doc).set).length === 0)) return
+  async function checkNewest(state: RotationDoc): Promise<void> {
+    if (clock.now() < nextCheckAt || keyring.keyIds.length < 2) return
+    nextCheckAt = clock.now() + CHECK_NEWEST_EVERY_MS
+    const newest = await store.docs('otps').find({}, { sort: { _id: -1 }, limit: NEWEST_CHECKED })
+    if (newest.every(doc => Object.keys(otpRenewal(keyring, doc).set).length === 0)) return
     log.warn({}, 'rotation.resumed')
-    await save(state, { state: 'running', done_at: null, ...passFrom(state.pass + 1, clock.now()) })
+    await save(state, { state: 'running', done_at: null, ...newPass(state.pass + 1, clock.now()) })
   }
 
   function measure(state: RotationDoc): void {
@@ -114,10 +119,10 @@ export function rotationSweeps({ store, keyring, clock, log, metrics }: Rotation
     if (!state) return false
     measure(state)
     if (state.state === 'done') {
-      await watch(state)
+      await checkNewest(state)
       return false
     }
-    const after = await goOn(state)
+    const after = await renewNextBatch(state)
     if (after) measure(after)
     return after?.state === 'running'
   }
@@ -126,14 +131,20 @@ export function rotationSweeps({ store, keyring, clock, log, metrics }: Rotation
     /** It is one piece of work, and goes with the first share. */
     async rotation(partitions) {
       if (!partitions.includes(0)) return 0
-      const until = clock.now() + LONGEST_MS
-      for (let batches = 1; await rotate(); batches += 1) if (batches === MOST_BATCHES || clock.now() >= until) break
+      const until = clock.now() + MAX_RUN_MS
+      for (let batches = 1; await rotate(); batches += 1)
+        if (batches === MAX_BATCHES_PER_RUN || clock.now() >= until) break
       return 0
     },
   }
 }
 
-const passFrom = (pass: number, now: number) => ({
-  ...{ pass, pass_started_at: now, collection: SEALED[0], after: '' },
-  ...{ looked: 0, renewed: 0, unsealable: 0 },
+const newPass = (pass: number, now: number) => ({
+  pass,
+  pass_started_at: now,
+  collection: SEALED_COLLECTIONS[0],
+  after: '',
+  looked: 0,
+  renewed: 0,
+  unsealable: 0,
 })

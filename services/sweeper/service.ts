@@ -10,22 +10,22 @@ import type { Metrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { PARTITIONS } from '../../infra/partitions.ts'
 import type { CountersignStore } from '../domain/collections.ts'
-import { accounting } from '../domain/money/accounts.ts'
-import { relaying } from '../domain/verifications/outbox.ts'
-import { reminding } from '../domain/webhooks/work.ts'
-import { holdSweeps } from './holds.ts'
-import { ipListSweeps } from './ip-lists.ts'
+import { createAccounts } from '../domain/money/accounts.ts'
+import { createRelay } from '../domain/verifications/outbox.ts'
+import { createRemind } from '../domain/webhooks/work.ts'
+import { createHoldSweeps } from './holds.ts'
+import { createAddressListSweeps } from './ip-lists.ts'
 import { leasing } from './leases.ts'
-import { retentionSweeps } from './retention.ts'
-import { rotationSweeps } from './rotation.ts'
-import { BATCH, type Sweep, sweeps } from './sweeps.ts'
-import { webhookSweeps } from './webhooks.ts'
+import { createRetentionSweeps } from './retention.ts'
+import { createRotationSweeps } from './rotation.ts'
+import { createOtpSweeps, SWEEP_BATCH, type Sweep } from './sweeps.ts'
+import { createWebhookSweeps } from './webhooks.ts'
 
-const EVERY_MS = 1_000
+const SWEEP_EVERY_MS = 1_000
 /** Of one sweep in one go: a lease must not run out over a backlog. */
-const MOST_ROWS = 25 * BATCH
+const MAX_ROWS_PER_SWEEP = 25 * SWEEP_BATCH
 
-export interface SweeperParts {
+export interface SweeperDeps {
   broker: Broker
   store: CountersignStore
   keyring: Keyring
@@ -36,19 +36,19 @@ export interface SweeperParts {
   outbound: Pick<Outbound, 'request'>
 }
 
-export function sweeper({ broker, store, keyring, clock, log, metrics, outbound }: SweeperParts): Service {
+export function createSweeperService({ broker, store, keyring, clock, log, metrics, outbound }: SweeperDeps): Service {
   const leases = leasing({ leases: store.docs('leases'), clock, holder: randomUUID() })
-  const relay = relaying({ broker, otps: store.docs('otps'), clock, log })
-  const remind = reminding({ broker, log })
-  const accounts = accounting({ store, clock, log })
-  const addresses = ipListSweeps({ store, outbound, clock, log })
-  const all = Object.entries({
-    ...sweeps({ store, broker, relay, clock }),
-    ...webhookSweeps({ store, remind, clock }),
-    ...holdSweeps({ store, accounts, clock }),
-    ...addresses.sweeps,
-    ...rotationSweeps({ store, keyring, clock, log, metrics }),
-    ...retentionSweeps({ store, clock, log }),
+  const relay = createRelay({ broker, otps: store.docs('otps'), clock, log })
+  const remind = createRemind({ broker, log })
+  const accounts = createAccounts({ store, clock, log })
+  const addressLists = createAddressListSweeps({ store, outbound, clock, log })
+  const allSweeps = Object.entries({
+    ...createOtpSweeps({ store, broker, relay, clock }),
+    ...createWebhookSweeps({ store, remind, clock }),
+    ...createHoldSweeps({ store, accounts, clock }),
+    ...addressLists.sweeps,
+    ...createRotationSweeps({ store, keyring, clock, log, metrics }),
+    ...createRetentionSweeps({ store, clock, log }),
   })
   let stopping = false
   let cancel = (): void => {}
@@ -60,44 +60,44 @@ export function sweeper({ broker, store, keyring, clock, log, metrics, outbound 
       if (await leases.hold(`sweep:${partition}`)) held.push(partition)
     if (held.length === 0) return
     // One that cannot do its work keeps none of the others from theirs.
-    for (const [name, sweep] of all)
+    for (const [name, sweep] of allSweeps)
       await sweepOne(name, sweep, held).catch(error => log.warn({ err: error, sweep: name }, 'sweep.failed'))
   }
 
   async function sweepOne(name: string, sweep: Sweep, partitions: readonly number[]): Promise<void> {
     let rows = 0
-    let last = BATCH
-    while (last === BATCH && rows < MOST_ROWS && !stopping) {
+    let last = SWEEP_BATCH
+    while (last === SWEEP_BATCH && rows < MAX_ROWS_PER_SWEEP && !stopping) {
       last = await sweep(partitions)
       rows += last
     }
     if (rows > 0) log.debug({ sweep: name, rows }, 'sweep.done')
   }
 
-  function again(): void {
-    cancel = clock.after(EVERY_MS, () => {
+  function scheduleSweep(): void {
+    cancel = clock.after(SWEEP_EVERY_MS, () => {
       sweeping = sweepAll()
         .catch(error => log.warn({ err: error }, 'sweep.failed'))
         .finally(() => {
-          if (!stopping) again()
+          if (!stopping) scheduleSweep()
         })
     })
   }
 
   return {
     async attach() {
-      again()
+      scheduleSweep()
       return []
     },
     async stop() {
       stopping = true
       cancel()
-      const fetched = addresses.stop()
+      const importsStopped = addressLists.stop()
       await sweeping
       await relay.settled()
       await accounts.settled()
       await leases.release()
-      await fetched
+      await importsStopped
     },
   }
 }

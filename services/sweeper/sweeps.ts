@@ -9,7 +9,7 @@ import type { CountersignStore } from '../domain/collections.ts'
 import type { ClaimDoc } from '../domain/verifications/documents.ts'
 import type { Relay } from '../domain/verifications/outbox.ts'
 
-export interface SweepParts {
+export interface OtpSweepDeps {
   store: CountersignStore
   broker: Pick<Broker, 'publish'>
   relay: Relay
@@ -20,16 +20,16 @@ export interface SweepParts {
  *  to; a full batch means there may be more. */
 export type Sweep = (partitions: readonly number[]) => Promise<number>
 
-export const BATCH = 200
+export const SWEEP_BATCH = 200
 /** A reminder that came to nothing is sent again after this. */
 const REMIND_AGAIN_MS = 60_000
 /** Effects are published within moments of their save; what is still there was left behind. */
-const STUCK_MS = 10_000
+const OUTBOX_STUCK_MS = 10_000
 /** Nobody takes over a claim whose verification is there before it expires; near that, only what is still as it was found is touched. */
-const LATE_MS = 60_000
-const BOUND = { $unset: { held_until: true } } as const
+const CLAIM_EXPIRY_MARGIN_MS = 60_000
+const RELEASE_CLAIM = { $unset: { held_until: true } } as const
 
-export function sweeps({ store, broker, relay, clock }: SweepParts): Record<string, Sweep> {
+export function createOtpSweeps({ store, broker, relay, clock }: OtpSweepDeps): Record<string, Sweep> {
   const [otps, claims] = [store.docs('otps'), store.docs('claims')]
   return {
     /** Verifications whose time is up. */
@@ -37,9 +37,9 @@ export function sweeps({ store, broker, relay, clock }: SweepParts): Record<stri
       const [now, partition] = [clock.now(), { $in: [...partitions] }]
       const due = await otps.find(
         { partition, due_at: { $gt: 0, $lte: now } },
-        { sort: { partition: 1, due_at: 1 }, limit: BATCH },
+        { sort: { partition: 1, due_at: 1 }, limit: SWEEP_BATCH },
       )
-      const update = postponed(now + REMIND_AGAIN_MS)
+      const update = postponeDue(now + REMIND_AGAIN_MS)
       await otps.change(due.map(({ _id }) => ({ _id, update })))
       await Promise.all(
         due.map(({ _id: otp_id, due_at }) => {
@@ -54,10 +54,10 @@ export function sweeps({ store, broker, relay, clock }: SweepParts): Record<stri
     async outbox(partitions) {
       const [now, partition] = [clock.now(), { $in: [...partitions] }]
       const stuck = await otps.find(
-        { partition, outbox_at: { $gt: 0, $lte: now - STUCK_MS } },
-        { sort: { partition: 1, outbox_at: 1 }, limit: BATCH },
+        { partition, outbox_at: { $gt: 0, $lte: now - OUTBOX_STUCK_MS } },
+        { sort: { partition: 1, outbox_at: 1 }, limit: SWEEP_BATCH },
       )
-      const update = seenTo(now)
+      const update = postponeOutbox(now)
       await otps.change(stuck.map(({ _id }) => ({ _id, update })))
       for (const { _id, outbox } of stuck) relay(_id, outbox)
       return stuck.length
@@ -66,32 +66,33 @@ export function sweeps({ store, broker, relay, clock }: SweepParts): Record<stri
     /** Idempotency keys whose holder died before its verification was there: free again. The others are done with. */
     async claims(partitions) {
       const [now, partition] = [clock.now(), { $in: [...partitions] }]
-      const old = await claims.find(
+      const overdue = await claims.find(
         { partition, held_until: { $gt: 0, $lte: now } },
-        { sort: { partition: 1, held_until: 1 }, limit: BATCH },
+        { sort: { partition: 1, held_until: 1 }, limit: SWEEP_BATCH },
       )
-      const made = await otps.get(old.map(({ otp_id }) => otp_id))
-      const isBound = ({ otp_id, expires_at }: ClaimDoc) => made.has(otp_id) && expires_at > now + LATE_MS
-      await claims.change(old.filter(isBound).map(({ _id }) => ({ _id, update: BOUND })))
+      const existingOtps = await otps.get(overdue.map(({ otp_id }) => otp_id))
+      const isBound = ({ otp_id, expires_at }: ClaimDoc) =>
+        existingOtps.has(otp_id) && expires_at > now + CLAIM_EXPIRY_MARGIN_MS
+      await claims.change(overdue.filter(isBound).map(({ _id }) => ({ _id, update: RELEASE_CLAIM })))
       await Promise.all(
-        old
+        overdue
           .filter(claim => !isBound(claim))
           .map(({ _id, otp_id, held_until }) => {
             const seen = { _id, otp_id, held_until: held_until ?? 0 }
-            return made.has(otp_id) ? claims.modify(seen, BOUND) : claims.remove(seen, 1)
+            return existingOtps.has(otp_id) ? claims.modify(seen, RELEASE_CLAIM) : claims.remove(seen, 1)
           }),
       )
-      return old.length
+      return overdue.length
     },
   }
 }
 
 /** Only while it is due: one that ended since it was found must not become due for ever. */
-export const postponed = (until: number): Pipeline => [
+export const postponeDue = (until: number): Pipeline => [
   { $set: { due_at: { $cond: [{ $gt: ['$due_at', 0] }, { $max: ['$due_at', until] }, '$$REMOVE'] } } },
 ]
 
 /** Only while there is something in it, for the same reason. */
-const seenTo = (now: number): Pipeline => [
+const postponeOutbox = (now: number): Pipeline => [
   { $set: { outbox_at: { $cond: [{ $eq: [{ $size: '$outbox' }, 0] }, null, { $max: ['$outbox_at', now] }] } } },
 ]

@@ -4,10 +4,10 @@ import type { Clock } from '../../infra/clock.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { eventState } from '../domain/webhooks/events.ts'
-import { type AttemptBody, attemptMessage, drainMessage, type Remind } from '../domain/webhooks/work.ts'
-import { BATCH, postponed, type Sweep } from './sweeps.ts'
+import { type AttemptReminder, attemptMessage, drainMessage, type Remind } from '../domain/webhooks/work.ts'
+import { postponeDue, SWEEP_BATCH, type Sweep } from './sweeps.ts'
 
-export interface WebhookSweepParts {
+export interface WebhookSweepDeps {
   store: CountersignStore
   remind: Remind
   clock: Clock
@@ -16,18 +16,18 @@ export interface WebhookSweepParts {
 /** Reminders wait in the queue while no webhook actor runs: not too many of the same. */
 const REMIND_AGAIN_MS = 5 * 60_000
 /** Shorter than the time ahead whoever fills a backlog marks it: his mark is then never taken for ours. */
-const DRAIN_AGAIN_MS = 10_000
+const REMIND_DRAIN_AGAIN_MS = 10_000
 
-export function webhookSweeps({ store, remind, clock }: WebhookSweepParts): Record<string, Sweep> {
+export function createWebhookSweeps({ store, remind, clock }: WebhookSweepDeps): Record<string, Sweep> {
   const [events, webhooks] = [store.docs('events'), store.docs('webhooks')]
   return {
     async events(partitions) {
       const [now, partition] = [clock.now(), { $in: [...partitions] }]
       const due = await events.find(
         { partition, due_at: { $gt: 0, $lte: now } },
-        { sort: { partition: 1, due_at: 1 }, limit: BATCH },
+        { sort: { partition: 1, due_at: 1 }, limit: SWEEP_BATCH },
       )
-      await events.change(due.map(({ _id }) => ({ _id, update: postponed(now + REMIND_AGAIN_MS) })))
+      await events.change(due.map(({ _id }) => ({ _id, update: postponeDue(now + REMIND_AGAIN_MS) })))
       for (const event of due) remind(attemptMessage(dueAttempt(event, now)))
       return due.length
     },
@@ -36,8 +36,11 @@ export function webhookSweeps({ store, remind, clock }: WebhookSweepParts): Reco
     async backlogs(partitions) {
       if (!partitions.includes(0)) return 0
       const now = clock.now()
-      const due = await webhooks.find({ drain_at: { $gt: 0, $lte: now } }, { sort: { drain_at: 1 }, limit: BATCH })
-      const mark = now + DRAIN_AGAIN_MS
+      const due = await webhooks.find(
+        { drain_at: { $gt: 0, $lte: now } },
+        { sort: { drain_at: 1 }, limit: SWEEP_BATCH },
+      )
+      const mark = now + REMIND_DRAIN_AGAIN_MS
       await Promise.all(
         due.map(async ({ _id, drain_at = 0 }) => {
           const ours = await webhooks.modify({ _id, drain_at }, { $set: { drain_at: mark } })
@@ -50,7 +53,7 @@ export function webhookSweeps({ store, remind, clock }: WebhookSweepParts): Reco
 }
 
 /** The attempt that is to be made; or the one under way, whose caller has not been heard of. */
-function dueAttempt(event: EventDoc, now: number): AttemptBody {
+function dueAttempt(event: EventDoc, now: number): AttemptReminder {
   const { round, tries, next_attempt_at } = eventState(event)
   const attempt = event.claimed_at === undefined ? tries + 1 : tries
   return { event_id: event._id, app_id: event.app_id, round, attempt, at: next_attempt_at ?? now }

@@ -5,7 +5,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
-import { unclaimed } from './changes.ts'
+import { cancelAttempt } from './changes.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 import type { Owner } from './slots.ts'
 
@@ -17,17 +17,17 @@ export interface Backlogs {
   /** Whether anything may be waiting that this process knows of. */
   isDraining(app_id: string): boolean
   /** Puts events of one app into its backlog that were claimed and are not called for after all. */
-  park(claimed: readonly EventDoc[]): Promise<void>
+  park(started: readonly EventDoc[]): Promise<void>
   stop(): void
 }
 
-export interface BacklogParts {
+export interface BacklogDeps {
   events: Pick<Docs<EventDoc>, 'find' | 'change'>
   webhooks: Pick<Docs<WebhookEndpoint>, 'modify'>
-  endpoints: Pick<Endpoints, 'get' | 'fresh'>
-  room(endpoint: Endpoint, owner: Owner): number
+  endpoints: Pick<Endpoints, 'get' | 'reload'>
+  freeSlots(endpoint: Endpoint, owner: Owner): number
   /** Resolves when a slot of this endpoint's is free again. */
-  released(endpoint: Endpoint): Promise<void>
+  whenSlotFree(endpoint: Endpoint): Promise<void>
   /** Claims events and calls their endpoint for them, in their order, as far as there are slots. */
   attempt(waiting: readonly EventDoc[], endpoint: Endpoint): Promise<number>
   clock: Clock
@@ -36,93 +36,93 @@ export interface BacklogParts {
 
 /** What was kept is sent no faster than this, to an endpoint that may just have come back. */
 const KEPT_PER_SECOND = 50
-const MOST_AT_ONCE = 200
+const DRAIN_PAGE = 200
 /** A mark is that old before the sweeper heeds it, and renewed well before: what is put into the backlog in between is found. */
-const MARK_MS = 30_000
-const RENEW_MS = 10_000
-const MOST_MARKS = 10_000
+const MARK_AHEAD_MS = 30_000
+const RENEW_MARK_MS = 10_000
+const MAX_MARKS = 10_000
 /** Until an endpoint that could not be read is looked at again. */
-const UNREADABLE_MS = 60_000
+const UNREADABLE_RETRY_MS = 60_000
 
-interface Draining {
+interface DrainState {
   /** Whether there may be more than was seen. */
-  again: boolean
+  rerun: boolean
   mark?: number
 }
 
-export function backlogs(parts: BacklogParts): Backlogs {
-  const { events, webhooks, endpoints, room, released, attempt, clock, log } = parts
-  const draining = new Map<string, Draining>()
+export function createBacklogs(deps: BacklogDeps): Backlogs {
+  const { events, webhooks, endpoints, freeSlots, whenSlotFree, attempt, clock, log } = deps
+  const draining = new Map<string, DrainState>()
   const marked = new Map<string, { until: number; writing: Promise<unknown> }>()
   let stopping = false
 
-  async function some(app_id: string): Promise<'more' | 'over' | 'interrupted'> {
-    const page = { sort: { backlog_at: 1 }, limit: MOST_AT_ONCE } as const
+  async function drainPage(app_id: string): Promise<'more' | 'over' | 'interrupted'> {
+    const page = { sort: { backlog_at: 1 }, limit: DRAIN_PAGE } as const
     const oldest = await events.find({ app_id, backlog_at: { $gt: 0 } }, page)
     let tried = 0
     for (let first = oldest[0]; first; first = oldest[tried]) {
-      const endpoint = await roomFor(first)
+      const endpoint = await waitForSlot(first)
       if (!endpoint) return stopping ? 'interrupted' : 'over'
-      if (isAway(endpoint)) return 'interrupted'
-      const next = oldest.slice(tried, tried + room(endpoint, first))
+      if (isUnreadable(endpoint)) return 'interrupted'
+      const next = oldest.slice(tried, tried + freeSlots(endpoint, first))
       tried += next.length
       await attempt(next, endpoint)
       const kept = next.filter(({ backlog }) => backlog === 'kept').length
-      if (kept > 0) await pause((kept * 1000) / KEPT_PER_SECOND)
+      if (kept > 0) await sleep((kept * 1000) / KEPT_PER_SECOND)
     }
     return tried > 0 ? 'more' : 'over'
   }
 
   /** The endpoint once it has a slot to spare, or cannot be read; null when nothing is to be sent. */
-  async function roomFor(owner: Owner): Promise<Endpoint | null> {
+  async function waitForSlot(owner: Owner): Promise<Endpoint | null> {
     for (;;) {
       const endpoint = await endpoints.get(owner.app_id)
       if (stopping || !endpoint || isPaused(endpoint)) return null
-      if (isAway(endpoint) || room(endpoint, owner) > 0) return endpoint
-      await released(endpoint)
+      if (isUnreadable(endpoint) || freeSlots(endpoint, owner) > 0) return endpoint
+      await whenSlotFree(endpoint)
     }
   }
 
-  const pause = (ms: number): Promise<void> => new Promise(resolve => void clock.after(ms, resolve))
+  const sleep = (ms: number): Promise<void> => new Promise(resolve => void clock.after(ms, resolve))
 
-  async function all(app_id: string, state: Draining): Promise<void> {
+  async function drainAll(app_id: string, state: DrainState): Promise<void> {
     // Whoever says "drain" knows more than we remember: it may have been enabled just now.
-    const endpoint = await endpoints.fresh(app_id)
-    while (state.again && !stopping) {
+    const endpoint = await endpoints.reload(app_id)
+    while (state.rerun && !stopping) {
       const { mark } = state
-      state.again = false
-      let came: Awaited<ReturnType<typeof some>> = isAway(endpoint) ? 'interrupted' : 'more'
-      while (came === 'more') came = stopping ? 'interrupted' : await some(app_id)
+      state.rerun = false
+      let outcome: Awaited<ReturnType<typeof drainPage>> = isUnreadable(endpoint) ? 'interrupted' : 'more'
+      while (outcome === 'more') outcome = stopping ? 'interrupted' : await drainPage(app_id)
       if (mark === undefined) continue
-      if (came === 'over') await unmark(app_id, mark)
-      else if (!stopping) await putOff(app_id, mark)
+      if (outcome === 'over') await clearMark(app_id, mark)
+      else if (!stopping) await postponeMark(app_id, mark)
     }
   }
 
   /** Only the mark we were sent for: a newer one announces events that may not be there yet. */
-  const unmark = (app_id: string, mark: number): Promise<unknown> =>
+  const clearMark = (app_id: string, mark: number): Promise<unknown> =>
     webhooks.modify({ _id: app_id, drain_at: mark }, { $unset: { drain_at: true } })
 
   /** The sweeper asks again, and not too often: it may be long until it can be read. */
-  const putOff = (app_id: string, mark: number): Promise<unknown> =>
-    webhooks.modify({ _id: app_id, drain_at: mark }, { $set: { drain_at: clock.now() + UNREADABLE_MS } })
+  const postponeMark = (app_id: string, mark: number): Promise<unknown> =>
+    webhooks.modify({ _id: app_id, drain_at: mark }, { $set: { drain_at: clock.now() + UNREADABLE_RETRY_MS } })
 
   function drain(app_id: string, mark?: number): void {
-    const under = draining.get(app_id)
-    const state: Draining = under ?? { again: true }
-    state.again = true
+    const running = draining.get(app_id)
+    const state: DrainState = running ?? { rerun: true }
+    state.rerun = true
     if (mark !== undefined) state.mark = mark
-    if (under || stopping) return
+    if (running || stopping) return
     draining.set(app_id, state)
-    all(app_id, state)
+    drainAll(app_id, state)
       .catch(error => {
-        state.again = false
+        state.rerun = false
         log.warn({ err: error, app_id }, 'webhook.not_drained')
       })
       .finally(() => {
         draining.delete(app_id)
         // Asked for in the very moment it ended.
-        if (state.again) drain(app_id, state.mark)
+        if (state.rerun) drain(app_id, state.mark)
       })
   }
 
@@ -130,19 +130,21 @@ export function backlogs(parts: BacklogParts): Backlogs {
     const now = clock.now()
     const known = marked.get(app_id)
     if (known && now < known.until) return void (await known.writing)
-    if (marked.size >= MOST_MARKS) marked.clear()
-    const writing = webhooks.modify({ _id: app_id }, { $max: { drain_at: now + MARK_MS } })
-    marked.set(app_id, { until: now + RENEW_MS, writing })
+    if (marked.size >= MAX_MARKS) marked.clear()
+    const writing = webhooks.modify({ _id: app_id }, { $max: { drain_at: now + MARK_AHEAD_MS } })
+    marked.set(app_id, { until: now + RENEW_MARK_MS, writing })
     writing.catch(() => marked.delete(app_id))
     await writing
   }
 
-  async function park(claimed: readonly EventDoc[]): Promise<void> {
-    const app_id = claimed[0]?.app_id ?? ''
+  async function park(started: readonly EventDoc[]): Promise<void> {
+    const app_id = started[0]?.app_id ?? ''
     const endpoint = await endpoints.get(app_id)
     const backlog = endpoint && isPaused(endpoint) ? 'kept' : 'overflow'
     if (backlog === 'overflow') await mark(app_id)
-    await events.change(claimed.map(event => ({ _id: event._id, rev: event.rev, update: unclaimed(event, backlog) })))
+    await events.change(
+      started.map(event => ({ _id: event._id, rev: event.rev, update: cancelAttempt(event, backlog) })),
+    )
     if (backlog === 'overflow') drain(app_id)
   }
 
@@ -158,4 +160,5 @@ export function backlogs(parts: BacklogParts): Backlogs {
 }
 
 /** It is to be called, and cannot be read: nothing can be sent now, and nobody will say when. */
-const isAway = (endpoint: Endpoint | null): boolean => endpoint !== null && !isPaused(endpoint) && !endpoint.readable
+const isUnreadable = (endpoint: Endpoint | null): boolean =>
+  endpoint !== null && !isPaused(endpoint) && !endpoint.readable

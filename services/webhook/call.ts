@@ -4,29 +4,29 @@ import { Buffer } from 'node:buffer'
 import type { Clock } from '../../infra/clock.ts'
 import { ForbiddenTarget, NotSent, type Outbound } from '../../infra/outbound/outbound.ts'
 import type { EventAttempt, EventDoc } from '../domain/webhooks/documents.ts'
-import { signing } from '../domain/webhooks/secrets.ts'
+import { signingSecrets } from '../domain/webhooks/secrets.ts'
 import type { Endpoint } from './endpoints.ts'
 import { signatureHeaders } from './signature.ts'
 
 /** For an answer, from the first byte we send to the last that counts. */
-export const CALL_MS = 15_000
+export const CALL_TIMEOUT_MS = 15_000
 /** What is kept of an answer. */
-const RESPONSE_BYTES = 2_048
+const MAX_RESPONSE_BYTES = 2_048
 
-export type Ending = Pick<EventAttempt, 'at' | 'ms' | 'status' | 'error' | 'response'>
+export type CallResult = Pick<EventAttempt, 'at' | 'ms' | 'status' | 'error' | 'response'>
 
-export const isSuccess = ({ status }: Pick<Ending, 'status'>): boolean =>
+export const isSuccess = ({ status }: Pick<CallResult, 'status'>): boolean =>
   status !== null && status >= 200 && status < 300
 
 /** How a call ended that says nothing about its endpoint: we ended it, could not sign it, or nobody saw it end. */
-export type OurEnding = 'stopped' | 'unsigned' | 'unknown'
+export type InconclusiveError = 'stopped' | 'unsigned' | 'unknown'
 
-export const ourEnding = ({ error }: Pick<Ending, 'error'>): OurEnding | null =>
+export const inconclusiveError = ({ error }: Pick<CallResult, 'error'>): InconclusiveError | null =>
   error === 'stopped' || error === 'unsigned' || error === 'unknown' ? error : null
 
-export type Call = (event: EventDoc, endpoint: Endpoint) => Promise<Ending>
+export type Call = (event: EventDoc, endpoint: Endpoint) => Promise<CallResult>
 
-export interface CallParts {
+export interface CallDeps {
   outbound: Pick<Outbound, 'request'>
   clock: Clock
 }
@@ -41,7 +41,7 @@ export interface Calls {
 export const bodyOf = ({ _id: id, type, payload }: Pick<EventDoc, '_id' | 'type' | 'payload'>): Buffer =>
   Buffer.from(JSON.stringify({ id, type, payload }))
 
-export function calling({ outbound, clock }: CallParts): Calls {
+export function createCalls({ outbound, clock }: CallDeps): Calls {
   const underWay = new Set<AbortController>()
   let stopped = false
 
@@ -53,14 +53,21 @@ export function calling({ outbound, clock }: CallParts): Calls {
     const aborting = new AbortController()
     const { signal } = aborting
     underWay.add(aborting)
-    const cancel = clock.after(CALL_MS, () => aborting.abort(new Error('timeout')))
+    const cancel = clock.after(CALL_TIMEOUT_MS, () => aborting.abort(new Error('timeout')))
     if (stopped) aborting.abort(STOPPED)
     try {
-      const request = { method: 'POST', url: endpoint.url, headers, body, signal, maxBytes: RESPONSE_BYTES } as const
-      const answer = await Promise.race([outbound.request(request), aborted(signal)])
-      return { at, ms: clock.now() - at, status: answer.status, error: null, response: textOf(answer.body) }
+      const request = {
+        method: 'POST',
+        url: endpoint.url,
+        headers,
+        body,
+        signal,
+        maxBytes: MAX_RESPONSE_BYTES,
+      } as const
+      const answer = await Promise.race([outbound.request(request), rejectOnAbort(signal)])
+      return { at, ms: clock.now() - at, status: answer.status, error: null, response: responseText(answer.body) }
     } catch (error) {
-      return { at, ms: clock.now() - at, status: null, error: nameOf(error, signal), response: null }
+      return { at, ms: clock.now() - at, status: null, error: errorName(error, signal), response: null }
     } finally {
       cancel()
       underWay.delete(aborting)
@@ -80,7 +87,7 @@ const STOPPED = new Error('stopped')
 
 /** Null when nothing signs: nobody could believe such a call. */
 function headersOf(event: EventDoc, body: Uint8Array, endpoint: Endpoint, at: number): Record<string, string> | null {
-  const [current, ...others] = signing(endpoint.secrets, at).map(({ secret }) => secret)
+  const [current, ...others] = signingSecrets(endpoint.secrets, at).map(({ secret }) => secret)
   if (current === undefined) return null
   return {
     'content-type': 'application/json',
@@ -91,20 +98,20 @@ function headersOf(event: EventDoc, body: Uint8Array, endpoint: Endpoint, at: nu
 }
 
 /** Raced as well as aborted: not everything gives up when told to. */
-const aborted = (signal: AbortSignal): Promise<never> =>
+const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
-    const give = (): void => reject(signal.reason)
-    if (signal.aborted) give()
-    else signal.addEventListener('abort', give, { once: true })
+    const rejectWithReason = (): void => reject(signal.reason)
+    if (signal.aborted) rejectWithReason()
+    else signal.addEventListener('abort', rejectWithReason, { once: true })
   })
 
 /** Never the error's own words: they may quote an address with a secret in it. */
-function nameOf(error: unknown, signal: AbortSignal): string {
+function errorName(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return signal.reason instanceof Error ? signal.reason.message : 'timeout'
   if (error instanceof ForbiddenTarget) return 'forbidden'
   return error instanceof NotSent ? 'unreachable' : 'lost'
 }
 
 /** What is not text is kept as what it looks like; a character cut in half at the end is left out. */
-const textOf = (body: Uint8Array): string =>
-  new TextDecoder().decode(body.subarray(0, RESPONSE_BYTES), { stream: true }).replaceAll('\0', '\ufffd')
+const responseText = (body: Uint8Array): string =>
+  new TextDecoder().decode(body.subarray(0, MAX_RESPONSE_BYTES), { stream: true }).replaceAll('\0', '\ufffd')

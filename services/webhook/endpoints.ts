@@ -1,8 +1,8 @@
 // The endpoints, and what their calls say about them. Read often and remembered briefly; changed by their machine only, what happened
 // together in one write.
-import { cached } from '../../infra/cache.ts'
+import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
-import { gatherByKey } from '../../infra/gather.ts'
+import { createKeyedBatcher } from '../../infra/gather.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Docs } from '../../infra/store/docs.ts'
@@ -22,12 +22,12 @@ export interface Endpoints {
   /** As it was moments ago; null when the app has none. */
   get(app_id: string): Promise<Endpoint | null>
   /** As it is now. */
-  fresh(app_id: string): Promise<Endpoint | null>
+  reload(app_id: string): Promise<Endpoint | null>
   /** Answers whether the endpoint is paused now. */
-  report(app_id: string, event: EndpointEvent): Promise<boolean>
+  recordOutcome(app_id: string, event: EndpointEvent): Promise<boolean>
 }
 
-export interface EndpointParts {
+export interface EndpointDeps {
   webhooks: Pick<Docs<WebhookEndpoint>, 'get' | 'change'>
   tenancy: Pick<Tenancy, 'webhook'>
   clock: Clock
@@ -35,29 +35,29 @@ export interface EndpointParts {
   metrics: Pick<Metrics, 'webhookPauses'>
 }
 
-const REMEMBERED = { forMs: 5_000, most: 10_000 }
-const GROUP = { most: 500, parallel: 1 }
-const MOST_RACES = 20
+const CACHE = { ttlMs: 5_000, maxSize: 10_000 }
+const BATCHING = { maxSize: 500, parallel: 1 }
+const MAX_TRIES_AFTER_LOST_RACE = 20
 /** Between two lines in the log about one endpoint that cannot be read. */
-const COMPLAIN_MS = 60_000
-const MOST_COMPLAINTS = 10_000
+const LOG_UNREADABLE_EVERY_MS = 60_000
+const MAX_LOGGED_ENDPOINTS = 10_000
 
 export const isPaused = ({ life }: Pick<Endpoint, 'life'>): boolean => life.value === 'paused'
 
 export const isCallable = (endpoint: Pick<Endpoint, 'life' | 'readable'>): boolean =>
   endpoint.readable && !isPaused(endpoint)
 
-export function endpoints({ webhooks, tenancy, clock, log, metrics }: EndpointParts): Endpoints {
+export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: EndpointDeps): Endpoints {
   async function load(app_id: string): Promise<Endpoint | null> {
     try {
       const webhook = await tenancy.webhook(app_id)
       if (webhook === null) return null
       const readable = webhook.secrets.some(({ state }) => state === 'current')
-      if (!readable) complain(app_id, new Error('its current secret does not open'))
+      if (!readable) logUnreadable(app_id, new Error('its current secret does not open'))
       return { ...webhook, life: endpointLife(webhook), readable }
     } catch (error) {
       if (error instanceof Unavailable) throw error
-      complain(app_id, error)
+      logUnreadable(app_id, error)
       return {
         app_id,
         url: '',
@@ -69,47 +69,47 @@ export function endpoints({ webhooks, tenancy, clock, log, metrics }: EndpointPa
     }
   }
 
-  const complained = new Map<string, number>()
+  const loggedAt = new Map<string, number>()
 
   /** Nobody would believe a call that its current secret did not sign. Somebody has to see to it, and is told once in a while. */
-  function complain(app_id: string, error: unknown): void {
-    if (clock.now() < (complained.get(app_id) ?? 0) + COMPLAIN_MS) return
-    if (complained.size >= MOST_COMPLAINTS) complained.clear()
-    complained.set(app_id, clock.now())
+  function logUnreadable(app_id: string, error: unknown): void {
+    if (clock.now() < (loggedAt.get(app_id) ?? 0) + LOG_UNREADABLE_EVERY_MS) return
+    if (loggedAt.size >= MAX_LOGGED_ENDPOINTS) loggedAt.clear()
+    loggedAt.set(app_id, clock.now())
     log.error({ err: error, app_id }, 'endpoint.unreadable')
   }
-  const remembered = cached(load, { ...REMEMBERED, clock })
+  const cache = createCache(load, { ...CACHE, clock })
 
-  interface Report {
+  interface AttemptOutcome {
     app_id: string
     event: EndpointEvent
   }
 
-  async function record(reports: Report[]): Promise<boolean[]> {
-    const [{ app_id } = { app_id: '' }] = reports
-    const paused = await take(
+  async function recordAll(outcomes: AttemptOutcome[]): Promise<boolean[]> {
+    const [{ app_id } = { app_id: '' }] = outcomes
+    const paused = await applyEvents(
       app_id,
-      reports.map(({ event }) => event),
+      outcomes.map(({ event }) => event),
     )
-    return reports.map(() => paused)
+    return outcomes.map(() => paused)
   }
 
-  async function take(app_id: string, events: EndpointEvent[]): Promise<boolean> {
-    for (let race = 0; race < MOST_RACES; race += 1) {
+  async function applyEvents(app_id: string, events: EndpointEvent[]): Promise<boolean> {
+    for (let race = 0; race < MAX_TRIES_AFTER_LOST_RACE; race += 1) {
       const endpoint = (await webhooks.get([app_id])).get(app_id)
       if (!endpoint) return false
       const { status, life, effects, changed } = stepEndpoint(endpoint, events)
       if (!changed) return status === 'paused'
       const [answer] = await webhooks.change([{ _id: app_id, rev: endpoint.rev, update: { $set: { status, life } } }])
       if (answer === 'lost') continue
-      remembered.forget(app_id)
-      for (const effect of effects) tell(app_id, effect, life)
+      cache.invalidate(app_id)
+      for (const effect of effects) logEffect(app_id, effect, life)
       return status === 'paused'
     }
     throw new Error(`the endpoint of ${app_id} keeps changing under our hands`)
   }
 
-  function tell(app_id: string, effect: EndpointEffect, { context }: SavedEndpoint): void {
+  function logEffect(app_id: string, effect: EndpointEffect, { context }: SavedEndpoint): void {
     if (effect.type === 'recovered') log.info({ app_id }, 'endpoint.recovered')
     if (effect.type !== 'paused') return
     const { reason } = effect
@@ -118,21 +118,21 @@ export function endpoints({ webhooks, tenancy, clock, log, metrics }: EndpointPa
   }
 
   /** Endpoints, as they are remembered, to whom one more success is no news. */
-  const fine = new WeakSet<Endpoint>()
-  const together = gatherByKey<Report, boolean>(({ app_id }) => app_id, record, GROUP)
+  const healthy = new WeakSet<Endpoint>()
+  const recordBatched = createKeyedBatcher<AttemptOutcome, boolean>(({ app_id }) => app_id, recordAll, BATCHING)
 
   return {
-    get: remembered.get,
-    fresh(app_id) {
-      remembered.forget(app_id)
-      return remembered.get(app_id)
+    get: cache.get,
+    reload(app_id) {
+      cache.invalidate(app_id)
+      return cache.get(app_id)
     },
-    async report(app_id, event) {
+    async recordOutcome(app_id, event) {
       // What changes nothing, which is the rule, is not worth asking the store, nor the machine each time.
-      const known = event.type === 'attempt.succeeded' ? await remembered.get(app_id) : null
-      if (known && !fine.has(known) && !stepEndpoint(known, [event]).changed) fine.add(known)
-      if (known && fine.has(known)) return isPaused(known)
-      return together({ app_id, event })
+      const known = event.type === 'attempt.succeeded' ? await cache.get(app_id) : null
+      if (known && !healthy.has(known) && !stepEndpoint(known, [event]).changed) healthy.add(known)
+      if (known && healthy.has(known)) return isPaused(known)
+      return recordBatched({ app_id, event })
     },
   }
 }

@@ -1,111 +1,115 @@
 // Events as they happen. In: what the outbox says. Out: every event is in the store, in one grouped insert; those whose endpoint has a
 // slot are inserted as claimed and called for at once, without waiting for the call. Said twice, an event is kept once. What goes wrong
 // with one is no matter of those it came with.
-import { cached } from '../../infra/cache.ts'
+import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
-import { KEPT_MS, keptUntil, newEvent } from '../domain/webhooks/events.ts'
-import type { Ladder } from '../domain/webhooks/ladder.ts'
+import { MIN_EVENT_RETENTION_MS, newEvent, purgeNotBefore } from '../domain/webhooks/events.ts'
+import type { RetrySchedule } from '../domain/webhooks/ladder.ts'
 import type { NotifyBody } from '../domain/webhooks/work.ts'
-import type { Attempts, Place } from './attempts.ts'
+import type { Attempts, Reservation } from './attempts.ts'
 import type { Backlogs } from './backlog.ts'
-import { givenUpAt } from './changes.ts'
+import { assumedLostAt } from './changes.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 
 /** Answers for each of them: it is in the store, or why not. */
-export type TakeIn = (happened: readonly NotifyBody[]) => Promise<void>[]
+export type AcceptEvents = (happened: readonly NotifyBody[]) => Promise<void>[]
 
-export interface IntakeParts {
+export interface NewEventDeps {
   events: Pick<Docs<EventDoc>, 'insert'>
   tenancy: Pick<Tenancy, 'app'>
   endpoints: Pick<Endpoints, 'get'>
-  attempts: Pick<Attempts, 'reserve' | 'unreserve' | 'begin'>
+  attempts: Pick<Attempts, 'reserve' | 'unreserve' | 'startCall'>
   backlogs: Pick<Backlogs, 'mark' | 'drain'>
-  ladder: Ladder
+  retrySchedule: RetrySchedule
   clock: Clock
   log: Logger
 }
 
 const DAY_MS = 86_400_000
 /** Where the app is gone, or its settings are not ours to understand: a newer release may have written them. */
-const RETENTION_DAYS = 30
-const APPS = { forMs: 5_000, most: 10_000 }
+const DEFAULT_RETENTION_DAYS = 30
+const APP_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 
 /** An event about to be inserted; claimed when a place at its endpoint is reserved for it. */
-interface Prepared {
+interface PreparedEvent {
   event: EventDoc
-  call: { endpoint: Endpoint; place: Place } | null
+  call: { endpoint: Endpoint; reservation: Reservation } | null
 }
 
-export function takingIn(parts: IntakeParts): TakeIn {
-  const { events, tenancy, endpoints, attempts, backlogs, ladder, clock, log } = parts
-  const retention = cached(retentionOf, { ...APPS, clock })
+export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
+  const { events, tenancy, endpoints, attempts, backlogs, retrySchedule, clock, log } = deps
+  const retention = createCache(retentionOf, { ...APP_CACHE, clock })
 
   async function retentionOf(app_id: string): Promise<number> {
     try {
-      return (await tenancy.app(app_id))?.settings.retention_days ?? RETENTION_DAYS
+      return (await tenancy.app(app_id))?.settings.retention_days ?? DEFAULT_RETENTION_DAYS
     } catch (error) {
       if (error instanceof Unavailable) throw error
       log.error({ err: error, app_id }, 'app.unreadable')
-      return RETENTION_DAYS
+      return DEFAULT_RETENTION_DAYS
     }
   }
 
-  async function prepare(body: NotifyBody): Promise<Prepared> {
+  async function prepare(body: NotifyBody): Promise<PreparedEvent> {
     const { event_id, app_id, company_id, mode, type, payload, at } = body
     const purge_at = new Date(at + (await retention.get(app_id)) * DAY_MS)
     const happened = { _id: event_id, app_id, company_id, mode, type, payload, created_at: at, purge_at }
     const endpoint = await endpoints.get(app_id)
     if (!endpoint) return { event: newEvent(happened, 'unsent'), call: null }
     const now = clock.now()
-    const kept = { ...happened, purge_at: keptUntil(happened, now + KEPT_MS + ladder.longestMs) }
-    if (isPaused(endpoint)) return { event: waiting(newEvent(kept, 'held'), 'kept'), call: null }
-    const place = attempts.reserve(endpoint, happened)
-    if (place === null) {
-      await backlogs.mark(app_id)
-      return { event: waiting(newEvent(kept, 'pending'), 'overflow'), call: null }
+    const kept = {
+      ...happened,
+      purge_at: purgeNotBefore(happened, now + MIN_EVENT_RETENTION_MS + retrySchedule.longestMs),
     }
-    const claim = { tries: 1, claimed_at: now, due_at: givenUpAt(now) }
-    return { event: { ...newEvent(kept, 'pending'), ...claim }, call: { endpoint, place } }
+    if (isPaused(endpoint)) return { event: withBacklog(newEvent(kept, 'held'), 'kept'), call: null }
+    const reservation = attempts.reserve(endpoint, happened)
+    if (reservation === null) {
+      await backlogs.mark(app_id)
+      return { event: withBacklog(newEvent(kept, 'pending'), 'overflow'), call: null }
+    }
+    const claim = { tries: 1, claimed_at: now, due_at: assumedLostAt(now) }
+    return { event: { ...newEvent(kept, 'pending'), ...claim }, call: { endpoint, reservation } }
   }
 
-  async function insert(prepared: readonly Prepared[]): Promise<('inserted' | 'duplicate')[]> {
+  async function insert(prepared: readonly PreparedEvent[]): Promise<('inserted' | 'duplicate')[]> {
     try {
       return await events.insert(prepared.map(({ event }) => event))
     } catch (error) {
-      for (const { event, call } of prepared) if (call) attempts.unreserve(event, call.place)
+      for (const { event, call } of prepared) if (call) attempts.unreserve(event, call.reservation)
       throw error
     }
   }
 
   /** One that was there before is seen to already, by whoever inserted it or by the sweeper. */
-  function goOn({ event, call }: Prepared, isNew: boolean): void {
-    if (call && isNew) attempts.begin(event, call.endpoint, call.place)
-    else if (call) attempts.unreserve(event, call.place)
+  function startOrQueue({ event, call }: PreparedEvent, isNew: boolean): void {
+    if (call && isNew) attempts.startCall(event, call.endpoint, call.reservation)
+    else if (call) attempts.unreserve(event, call.reservation)
     else if (isNew && event.backlog === 'overflow') backlogs.drain(event.app_id)
   }
 
   /** Those that could be prepared. */
-  async function keep(preparing: readonly Promise<Prepared>[]): Promise<void> {
+  async function insertPrepared(preparing: readonly Promise<PreparedEvent>[]): Promise<void> {
     const all = await Promise.allSettled(preparing)
     const prepared = all.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
     if (prepared.length === 0) return
     const answers = await insert(prepared)
-    for (const [at, one] of prepared.entries()) goOn(one, answers[at] === 'inserted')
+    for (const [at, one] of prepared.entries()) startOrQueue(one, answers[at] === 'inserted')
   }
 
   return happened => {
     const preparing = happened.map(prepare)
-    const kept = keep(preparing)
+    const kept = insertPrepared(preparing)
     return preparing.map(one => one.then(() => kept))
   }
 }
 
-const waiting = (event: EventDoc, backlog: 'kept' | 'overflow'): EventDoc => ({
+const withBacklog = (event: EventDoc, backlog: 'kept' | 'overflow'): EventDoc => ({
   ...event,
-  ...{ backlog, backlog_at: event.created_at },
+  backlog,
+  backlog_at: event.created_at,
 })

@@ -7,101 +7,101 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { eventState } from '../domain/webhooks/events.ts'
-import type { Ladder } from '../domain/webhooks/ladder.ts'
-import type { AttemptBody } from '../domain/webhooks/work.ts'
+import type { RetrySchedule } from '../domain/webhooks/ladder.ts'
+import type { AttemptReminder } from '../domain/webhooks/work.ts'
 import type { Attempts } from './attempts.ts'
 import type { Backlogs } from './backlog.ts'
 import * as change from './changes.ts'
 import { type Endpoint, type Endpoints, isCallable, isPaused } from './endpoints.ts'
-import type { Settle } from './settle.ts'
+import type { RecordResult } from './settle.ts'
 
 export interface Reminders {
-  handle(body: AttemptBody): Promise<Outcome>
+  handle(body: AttemptReminder): Promise<Outcome>
   stop(): void
 }
 
-export interface ReminderParts {
+export interface ReminderDeps {
   events: Pick<Docs<EventDoc>, 'get' | 'change'>
-  endpoints: Pick<Endpoints, 'get' | 'fresh'>
-  attempts: Pick<Attempts, 'attempt' | 'room'>
+  endpoints: Pick<Endpoints, 'get' | 'reload'>
+  attempts: Pick<Attempts, 'attempt' | 'freeSlots'>
   backlogs: Pick<Backlogs, 'mark' | 'drain'>
-  settle: Settle
-  ladder: Ladder
+  recordResult: RecordResult
+  retrySchedule: RetrySchedule
   clock: Clock
   log: Logger
 }
 
 /** Waiting in hand. Past it, the sweeper has to remember. */
-const MOST_IN_HAND = 50_000
+const MAX_TIMERS = 50_000
 
-export function reminders(parts: ReminderParts): Reminders {
-  const { events, endpoints, attempts, backlogs, settle, ladder, clock, log } = parts
-  const inHand = new Map<string, () => void>()
+export function createReminders(deps: ReminderDeps): Reminders {
+  const { events, endpoints, attempts, backlogs, recordResult, retrySchedule, clock, log } = deps
+  const timers = new Map<string, () => void>()
   let stopped = false
 
-  function later(body: AttemptBody, ms: number): void {
+  function handleLater(body: AttemptReminder, ms: number): void {
     const { event_id, app_id } = body
-    if (stopped || (inHand.size >= MOST_IN_HAND && !inHand.has(event_id))) return
-    inHand.get(event_id)?.()
+    if (stopped || (timers.size >= MAX_TIMERS && !timers.has(event_id))) return
+    timers.get(event_id)?.()
     const wake = (): void => {
-      inHand.delete(event_id)
-      now(body).catch(error => log.warn({ err: error, event_id, app_id }, 'webhook.postponed'))
+      timers.delete(event_id)
+      handleNow(body).catch(error => log.warn({ err: error, event_id, app_id }, 'webhook.postponed'))
     }
-    inHand.set(event_id, clock.after(ms, wake))
+    timers.set(event_id, clock.after(ms, wake))
   }
 
-  async function now(body: AttemptBody): Promise<void> {
+  async function handleNow(body: AttemptReminder): Promise<void> {
     const event = (await events.get([body.event_id])).get(body.event_id)
-    if (!event || !isMeant(event, body)) return
-    if (event.claimed_at !== undefined) return giveUp(event, event.claimed_at)
+    if (!event || !isCurrentAttempt(event, body)) return
+    if (event.claimed_at !== undefined) return endLostCall(event, event.claimed_at)
     const at = event.next_attempt_at ?? 0
-    if (at > clock.now()) return later({ ...body, at }, at - clock.now())
-    await take(event)
+    if (at > clock.now()) return handleLater({ ...body, at }, at - clock.now())
+    await startAttempt(event)
   }
 
-  async function take(event: EventDoc): Promise<void> {
+  async function startAttempt(event: EventDoc): Promise<void> {
     const { _id, rev, app_id } = event
     const endpoint = await endpointOf(app_id)
-    if (!endpoint) return void (await events.change([{ _id, rev, update: change.unsent() }]))
-    if (isPaused(endpoint)) return void (await events.change([{ _id, rev, update: change.held(event) }]))
-    if (attempts.room(endpoint, event) > 0 && (await attempts.attempt([event], endpoint)) > 0) return
+    if (!endpoint) return void (await events.change([{ _id, rev, update: change.markUnsent() }]))
+    if (isPaused(endpoint)) return void (await events.change([{ _id, rev, update: change.keepWhilePaused(event) }]))
+    if (attempts.freeSlots(endpoint, event) > 0 && (await attempts.attempt([event], endpoint)) > 0) return
     // No slot, or it cannot be read; or somebody else's by now, and then this changes nothing.
     await backlogs.mark(app_id)
-    await events.change([{ _id, rev, update: change.parked(event) }])
+    await events.change([{ _id, rev, update: change.moveToBacklog(event) }])
     backlogs.drain(app_id)
   }
 
   /** Set or enabled just now, it is asked for again: what is put aside for want of an endpoint may stay there. */
   async function endpointOf(app_id: string): Promise<Endpoint | null> {
     const known = await endpoints.get(app_id)
-    return known && isCallable(known) ? known : endpoints.fresh(app_id)
+    return known && isCallable(known) ? known : endpoints.reload(app_id)
   }
 
   /** Whoever made this call has not been heard of for too long. It may have arrived. */
-  async function giveUp(event: EventDoc, claimed_at: number): Promise<void> {
-    if (clock.now() < change.givenUpAt(claimed_at)) return
-    await settle(event, { at: claimed_at, ms: null, status: null, error: 'unknown', response: null })
+  async function endLostCall(event: EventDoc, claimed_at: number): Promise<void> {
+    if (clock.now() < change.assumedLostAt(claimed_at)) return
+    await recordResult(event, { at: claimed_at, ms: null, status: null, error: 'unknown', response: null })
   }
 
   return {
     async handle(body) {
       const left = body.at - clock.now()
-      if (left <= 0) return now(body).then(done)
-      const napMs = ladder.nap(left)
-      if (napMs !== null) return retry(napMs)
-      later(body, left)
+      if (left <= 0) return handleNow(body).then(done)
+      const delayMs = retrySchedule.brokerDelay(left)
+      if (delayMs !== null) return retry(delayMs)
+      handleLater(body, left)
       return done()
     },
     stop() {
       stopped = true
-      for (const cancel of inHand.values()) cancel()
-      inHand.clear()
+      for (const cancel of timers.values()) cancel()
+      timers.clear()
     },
   }
 }
 
 /** Whether it is still this attempt that is to be made, or that is under way. */
-function isMeant(event: EventDoc, { round, attempt }: AttemptBody): boolean {
+function isCurrentAttempt(event: EventDoc, { round, attempt }: AttemptReminder): boolean {
   const state = eventState(event)
   if (state.status !== 'pending' || event.backlog !== undefined || state.round !== round) return false
   return attempt === (event.claimed_at === undefined ? state.tries + 1 : state.tries)

@@ -8,17 +8,17 @@ import type { Metrics } from '../../infra/metrics.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
-import { eventState, LATE_MS } from '../domain/webhooks/events.ts'
-import type { Ladder } from '../domain/webhooks/ladder.ts'
+import { eventState, MESSAGE_LOST_AFTER_MS } from '../domain/webhooks/events.ts'
+import type { RetrySchedule } from '../domain/webhooks/ladder.ts'
 import { attemptMessage, drainMessage, type Remind } from '../domain/webhooks/work.ts'
-import { type Ending, isSuccess, type OurEnding, ourEnding } from './call.ts'
+import { type CallResult, type InconclusiveError, inconclusiveError, isSuccess } from './call.ts'
 import * as change from './changes.ts'
 import { type Endpoints, isPaused } from './endpoints.ts'
 
-export interface SettleParts {
+export interface CallResultDeps {
   events: Pick<Docs<EventDoc>, 'change'>
-  endpoints: Pick<Endpoints, 'report' | 'fresh'>
-  ladder: Ladder
+  endpoints: Pick<Endpoints, 'recordOutcome' | 'reload'>
+  retrySchedule: RetrySchedule
   remind: Remind
   random(): number
   clock: Clock
@@ -26,53 +26,57 @@ export interface SettleParts {
   metrics: Pick<Metrics, 'webhookAttempts' | 'webhookDuration'>
 }
 
-export type Settle = (event: EventDoc, ending: Ending) => Promise<void>
+export type RecordResult = (event: EventDoc, result: CallResult) => Promise<void>
 
 const GONE = 410
 /** A store that is away for moments must not make a success look like a call nobody saw end. */
-const WRITE_AGAIN_MS = [200, 1_000, 3_000]
+const WRITE_RETRY_MS = [200, 1_000, 3_000]
 
-export function settling(parts: SettleParts): Settle {
-  const { events, endpoints, ladder, remind, random, clock, log, metrics } = parts
+export function createRecordResult(deps: CallResultDeps): RecordResult {
+  const { events, endpoints, retrySchedule, remind, random, clock, log, metrics } = deps
 
-  async function write(event: EventDoc, update: ReturnType<typeof change.delivered>, ending: Ending): Promise<boolean> {
+  async function writeEvent(
+    event: EventDoc,
+    update: ReturnType<typeof change.markDelivered>,
+    result: CallResult,
+  ): Promise<boolean> {
     const { _id, rev } = event
-    const [answer] = await patiently(() => events.change([{ _id, rev, update }]))
+    const [answer] = await withRetries(() => events.change([{ _id, rev, update }]))
     if (answer === 'won') return true
-    await events.change([{ _id, update: change.onlyNoted(event, ending) }])
+    await events.change([{ _id, update: change.recordLateAttempt(event, result) }])
     return false
   }
 
-  async function patiently<T>(work: () => Promise<T>): Promise<T> {
-    for (const ms of WRITE_AGAIN_MS)
+  async function withRetries<T>(operation: () => Promise<T>): Promise<T> {
+    for (const ms of WRITE_RETRY_MS)
       try {
-        return await work()
+        return await operation()
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error
         await new Promise<void>(resolve => void clock.after(ms, resolve))
       }
-    return work()
+    return operation()
   }
 
-  async function succeeded(event: EventDoc, ending: Ending): Promise<void> {
-    const reported = endpoints.report(event.app_id, { type: 'attempt.succeeded', at: clock.now() })
+  async function handleSuccess(event: EventDoc, result: CallResult): Promise<void> {
+    const reported = endpoints.recordOutcome(event.app_id, { type: 'attempt.succeeded', at: clock.now() })
     reported.catch(() => {})
-    await write(event, change.delivered(event, ending), ending)
+    await writeEvent(event, change.markDelivered(event, result), result)
     await reported
   }
 
-  async function failed(event: EventDoc, ending: Ending): Promise<void> {
+  async function handleFailure(event: EventDoc, result: CallResult): Promise<void> {
     const { tries } = eventState(event)
     const now = clock.now()
-    const waitMs = ladder.waitAfter(tries, random())
-    const fact = { type: 'attempt.failed', at: now, gone: ending.status === GONE, exhausted: waitMs === null } as const
-    const paused = await endpoints.report(event.app_id, fact)
-    if (waitMs === null || paused) await keep(event, ending, waitMs === null ? 'failed' : 'held')
-    else await again(event, ending, now + waitMs)
+    const waitMs = retrySchedule.waitAfter(tries, random())
+    const fact = { type: 'attempt.failed', at: now, gone: result.status === GONE, exhausted: waitMs === null } as const
+    const paused = await endpoints.recordOutcome(event.app_id, fact)
+    if (waitMs === null || paused) await keepInBacklog(event, result, waitMs === null ? 'failed' : 'held')
+    else await scheduleRetry(event, result, now + waitMs)
   }
 
-  async function again(event: EventDoc, ending: Ending, at: number): Promise<void> {
-    if (!(await write(event, change.failedFor(event, ending, at), ending))) return
+  async function scheduleRetry(event: EventDoc, result: CallResult, at: number): Promise<void> {
+    if (!(await writeEvent(event, change.scheduleRetry(event, result, at), result))) return
     const { _id: event_id, app_id } = event
     const { round, tries } = eventState(event)
     remind(attemptMessage({ event_id, app_id, round, attempt: tries + 1, at }))
@@ -80,35 +84,35 @@ export function settling(parts: SettleParts): Settle {
 
   /** One that nobody saw end may have arrived, and counts; but it is never the last. The sweeper sees to what is not spent: whoever
    *  stops has no time to remind anybody. */
-  async function cameToNothing(event: EventDoc, ending: Ending, why: OurEnding): Promise<void> {
+  async function handleInconclusive(event: EventDoc, result: CallResult, why: InconclusiveError): Promise<void> {
     const { tries } = eventState(event)
     const now = clock.now()
-    const waitMs = why === 'unknown' ? ladder.waitAfter(tries, random()) : null
-    if (waitMs !== null) return again(event, ending, now + waitMs)
-    const lastMs = why === 'unknown' ? ladder.waitAfter(tries - 1, random()) : null
-    const pauseMs = why === 'stopped' ? 0 : (lastMs ?? LATE_MS)
-    await write(event, change.notSpent(event, ending, now + pauseMs), ending)
+    const waitMs = why === 'unknown' ? retrySchedule.waitAfter(tries, random()) : null
+    if (waitMs !== null) return scheduleRetry(event, result, now + waitMs)
+    const lastMs = why === 'unknown' ? retrySchedule.waitAfter(tries - 1, random()) : null
+    const pauseMs = why === 'stopped' ? 0 : (lastMs ?? MESSAGE_LOST_AFTER_MS)
+    await writeEvent(event, change.returnAttempt(event, result, now + pauseMs), result)
   }
 
-  async function keep(event: EventDoc, ending: Ending, status: 'failed' | 'held'): Promise<void> {
-    await write(event, change.failedAndKept(event, ending, status), ending)
+  async function keepInBacklog(event: EventDoc, result: CallResult, status: 'failed' | 'held'): Promise<void> {
+    await writeEvent(event, change.keepAfterFailure(event, result, status), result)
     // Enabled meanwhile, what was kept may have been sent before this was among it.
-    const endpoint = await endpoints.fresh(event.app_id)
+    const endpoint = await endpoints.reload(event.app_id)
     if (endpoint && !isPaused(endpoint)) remind(drainMessage(event.app_id, clock.now()))
   }
 
-  return async (event, ending) => {
+  return async (event, result) => {
     const { _id: event_id, app_id, type } = event
     const { round, tries } = eventState(event)
-    const outcome = change.outcomeOf(ending)
+    const outcome = change.outcomeOf(result)
     metrics.webhookAttempts.inc({ outcome })
-    if (ending.ms !== null) metrics.webhookDuration.observe(ending.ms / 1000)
-    const fields = { event_id, app_id, type, round, attempt: tries, outcome, status: ending.status, ms: ending.ms }
+    if (result.ms !== null) metrics.webhookDuration.observe(result.ms / 1000)
+    const fields = { event_id, app_id, type, round, attempt: tries, outcome, status: result.status, ms: result.ms }
     log.info(fields, 'webhook.attempted')
     try {
-      const ours = ourEnding(ending)
-      if (ours) await cameToNothing(event, ending, ours)
-      else await (isSuccess(ending) ? succeeded(event, ending) : failed(event, ending))
+      const inconclusive = inconclusiveError(result)
+      if (inconclusive) await handleInconclusive(event, result, inconclusive)
+      else await (isSuccess(result) ? handleSuccess(event, result) : handleFailure(event, result))
     } catch (error) {
       // The claim stands. Once it is past its time the sweeper has the event looked at again.
       log.warn({ err: error, event_id, app_id }, 'webhook.not_settled')

@@ -5,7 +5,7 @@
 import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 
-export interface Attempt {
+export interface SignatureInput {
   /** The event's, the same at every attempt. */
   id: string
   body: string | Uint8Array
@@ -15,7 +15,7 @@ export interface Attempt {
   secrets: readonly [string, ...string[]]
 }
 
-export function signatureHeaders({ id, body, at, secrets }: Attempt): Record<string, string> {
+export function signatureHeaders({ id, body, at, secrets }: SignatureInput): Record<string, string> {
   const timestamp = String(Math.floor(at / 1000))
   return {
     'x-webhook-timestamp': timestamp,

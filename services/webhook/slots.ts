@@ -7,66 +7,66 @@ export type Owner = Pick<EventDoc, 'app_id' | 'company_id'>
 
 export interface Slots {
   /** How many more calls this app's endpoint may have, of at most `cap`. */
-  room(owner: Owner, cap: number): number
+  freeSlots(owner: Owner, cap: number): number
   /** Takes a slot, if there is one. */
   take(owner: Owner, cap: number): boolean
   release(owner: Owner): void
   /** Resolves when a call of this app ends, or one of anybody's when it has none itself. */
-  released(app_id: string): Promise<void>
+  whenSlotFree(app_id: string): Promise<void>
 }
 
-export interface Most {
-  inAll: number
-  ofOneCompany: number
+export interface SlotLimits {
+  maxTotal: number
+  maxPerCompany: number
 }
 
-export function slots({ inAll, ofOneCompany }: Most): Slots {
-  const [ofApp, ofCompany] = [tally(), tally()]
-  const waiting = new Map<string, (() => void)[]>()
-  let all = 0
+export function createSlots({ maxTotal, maxPerCompany }: SlotLimits): Slots {
+  const [byApp, byCompany] = [createTally(), createTally()]
+  const waiters = new Map<string, (() => void)[]>()
+  let total = 0
 
-  const room = ({ app_id, company_id }: Owner, cap: number): number =>
-    Math.max(0, Math.min(cap - ofApp.of(app_id), ofOneCompany - ofCompany.of(company_id), inAll - all))
+  const freeSlots = ({ app_id, company_id }: Owner, cap: number): number =>
+    Math.max(0, Math.min(cap - byApp.of(app_id), maxPerCompany - byCompany.of(company_id), maxTotal - total))
 
-  function count({ app_id, company_id }: Owner, more: 1 | -1): void {
-    ofApp.add(app_id, more)
-    ofCompany.add(company_id, more)
-    all += more
+  function count({ app_id, company_id }: Owner, delta: 1 | -1): void {
+    byApp.add(app_id, delta)
+    byCompany.add(company_id, delta)
+    total += delta
   }
 
   function wake(app_id: string): void {
-    const woken = waiting.get(app_id) ?? []
-    waiting.delete(app_id)
-    for (const resolve of woken) resolve()
+    const resolvers = waiters.get(app_id) ?? []
+    waiters.delete(app_id)
+    for (const resolve of resolvers) resolve()
   }
 
   return {
-    room,
+    freeSlots,
     take(owner, cap) {
-      if (room(owner, cap) === 0) return false
+      if (freeSlots(owner, cap) === 0) return false
       count(owner, 1)
       return true
     },
     release(owner) {
       count(owner, -1)
       wake(owner.app_id)
-      for (const one of [...waiting.keys()]) if (ofApp.of(one) === 0) wake(one)
+      for (const one of [...waiters.keys()]) if (byApp.of(one) === 0) wake(one)
     },
-    released: app_id =>
+    whenSlotFree: app_id =>
       new Promise(resolve => {
-        waiting.set(app_id, [...(waiting.get(app_id) ?? []), resolve])
+        waiters.set(app_id, [...(waiters.get(app_id) ?? []), resolve])
       }),
   }
 }
 
 /** Counts by id; what is at nought is forgotten. */
-function tally() {
+function createTally() {
   const counts = new Map<string, number>()
   const of = (id: string): number => counts.get(id) ?? 0
   return {
     of,
-    add(id: string, more: 1 | -1): void {
-      const now = of(id) + more
+    add(id: string, delta: 1 | -1): void {
+      const now = of(id) + delta
       if (now === 0) counts.delete(id)
       else counts.set(id, now)
     },

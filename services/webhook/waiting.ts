@@ -5,99 +5,99 @@ import type { Clock } from '../../infra/clock.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import type { Endpoint } from './endpoints.ts'
 
-export interface Waiting {
+export interface QueuedEvent {
   event: EventDoc
   endpoint: Endpoint
 }
 
-export interface WaitingRoom {
+export interface CallQueue {
   /** Keeps a seat for one more, if there is one. */
-  keepSeat(app_id: string): boolean
-  giveBackSeat(app_id: string): void
+  reserve(app_id: string): boolean
+  unreserve(app_id: string): void
   /** Takes the seat that was kept. */
-  sit(one: Waiting): void
+  enqueue(one: QueuedEvent): void
   /** Who has waited longest; the seat is free again. */
-  next(app_id: string): Waiting | undefined
+  dequeue(app_id: string): QueuedEvent | undefined
   /** Shows everybody out, and whoever still comes. */
   close(): void
 }
 
-export interface WaitingParts {
+export interface CallQueueDeps {
   clock: Clock
   /** Those who have waited too long, of one app. */
-  showOut(tired: Waiting[]): void
+  onExpired(expired: QueuedEvent[]): void
 }
 
-const SEATS_PER_APP = 500
-const SEATS = 5_000
-const PATIENCE_MS = 2_000
+const MAX_QUEUED_PER_APP = 500
+const MAX_QUEUED = 5_000
+const MAX_QUEUE_MS = 2_000
 
-interface Line {
-  seats: number
-  waiting: { one: Waiting; since: number }[]
-  armed: boolean
+interface AppQueue {
+  reserved: number
+  waiting: { one: QueuedEvent; queuedAt: number }[]
+  timerSet: boolean
 }
 
-export function waitingRoom({ clock, showOut }: WaitingParts): WaitingRoom {
-  const lines = new Map<string, Line>()
-  let taken = 0
+export function createCallQueue({ clock, onExpired }: CallQueueDeps): CallQueue {
+  const queues = new Map<string, AppQueue>()
+  let totalReserved = 0
   let closed = false
 
-  function free(app_id: string, line: Line): void {
-    line.seats -= 1
-    taken -= 1
-    if (line.seats === 0 && !line.armed) lines.delete(app_id)
+  function releasePlace(app_id: string, queue: AppQueue): void {
+    queue.reserved -= 1
+    totalReserved -= 1
+    if (queue.reserved === 0 && !queue.timerSet) queues.delete(app_id)
   }
 
   /** Those who sat down until then. */
-  function empty(app_id: string, line: Line, until: number): void {
-    const after = line.waiting.findIndex(({ since }) => since > until)
-    const tired = line.waiting.splice(0, after < 0 ? line.waiting.length : after)
-    for (const _ of tired) free(app_id, line)
-    if (tired.length > 0) showOut(tired.map(({ one }) => one))
+  function expire(app_id: string, queue: AppQueue, until: number): void {
+    const after = queue.waiting.findIndex(({ queuedAt }) => queuedAt > until)
+    const expired = queue.waiting.splice(0, after < 0 ? queue.waiting.length : after)
+    for (const _ of expired) releasePlace(app_id, queue)
+    if (expired.length > 0) onExpired(expired.map(({ one }) => one))
   }
 
-  function arm(app_id: string, line: Line): void {
-    if (line.armed) return
-    line.armed = true
-    const since = line.waiting[0]?.since ?? clock.now()
-    clock.after(since + PATIENCE_MS - clock.now(), () => {
-      line.armed = false
-      empty(app_id, line, clock.now() - PATIENCE_MS)
-      if (line.waiting.length > 0) arm(app_id, line)
-      else if (line.seats === 0) lines.delete(app_id)
+  function setTimer(app_id: string, queue: AppQueue): void {
+    if (queue.timerSet) return
+    queue.timerSet = true
+    const queuedAt = queue.waiting[0]?.queuedAt ?? clock.now()
+    clock.after(queuedAt + MAX_QUEUE_MS - clock.now(), () => {
+      queue.timerSet = false
+      expire(app_id, queue, clock.now() - MAX_QUEUE_MS)
+      if (queue.waiting.length > 0) setTimer(app_id, queue)
+      else if (queue.reserved === 0) queues.delete(app_id)
     })
   }
 
   return {
-    keepSeat(app_id) {
-      const line = lines.get(app_id) ?? { seats: 0, waiting: [], armed: false }
-      if (line.seats >= SEATS_PER_APP || taken >= SEATS) return false
-      lines.set(app_id, line)
-      line.seats += 1
-      taken += 1
+    reserve(app_id) {
+      const queue = queues.get(app_id) ?? { reserved: 0, waiting: [], timerSet: false }
+      if (queue.reserved >= MAX_QUEUED_PER_APP || totalReserved >= MAX_QUEUED) return false
+      queues.set(app_id, queue)
+      queue.reserved += 1
+      totalReserved += 1
       return true
     },
-    giveBackSeat(app_id) {
-      const line = lines.get(app_id)
-      if (line) free(app_id, line)
+    unreserve(app_id) {
+      const queue = queues.get(app_id)
+      if (queue) releasePlace(app_id, queue)
     },
-    sit(one) {
-      const line = lines.get(one.event.app_id)
-      if (!line) throw new Error('no seat was kept')
-      line.waiting.push({ one, since: clock.now() })
-      if (closed) empty(one.event.app_id, line, clock.now())
-      else arm(one.event.app_id, line)
+    enqueue(one) {
+      const queue = queues.get(one.event.app_id)
+      if (!queue) throw new Error('no seat was kept')
+      queue.waiting.push({ one, queuedAt: clock.now() })
+      if (closed) expire(one.event.app_id, queue, clock.now())
+      else setTimer(one.event.app_id, queue)
     },
-    next(app_id) {
-      const line = lines.get(app_id)
-      const seated = line?.waiting.shift()
-      if (line && seated) free(app_id, line)
-      return seated?.one
+    dequeue(app_id) {
+      const queue = queues.get(app_id)
+      const first = queue?.waiting.shift()
+      if (queue && first) releasePlace(app_id, queue)
+      return first?.one
     },
     close() {
       closed = true
-      for (const [app_id, line] of lines) empty(app_id, line, clock.now())
+      for (const [app_id, queue] of queues) expire(app_id, queue, clock.now())
     },
   }
 }

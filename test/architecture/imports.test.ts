@@ -37,7 +37,7 @@ const adapter = (path: string): string | undefined => ADAPTERS.exec(path)?.[0]
 const service = (path: string): string | undefined => /^services\/([^/]+)\//.exec(path)?.[1]
 
 /** Why an import is forbidden, or undefined when it is allowed. */
-function objection({ from, to }: Import): string | undefined {
+function violationOf({ from, to }: Import): string | undefined {
   if (from.startsWith('machines/'))
     return /^(machines\/|xstate($|\/))/.test(to) ? undefined : 'machines import xstate and themselves, nothing else'
   if (to.startsWith('test/')) return 'product code never imports tests'
@@ -86,7 +86,7 @@ describe('the import table', () => {
   const all = files.flatMap(importsOf)
 
   it('is kept by every file', () => {
-    const broken = all.flatMap(one => (objection(one) ? [`${one.from} → ${one.to}: ${objection(one)}`] : []))
+    const broken = all.flatMap(one => (violationOf(one) ? [`${one.from} → ${one.to}: ${violationOf(one)}`] : []))
     expect(broken).to.deep.equal([])
   })
 
@@ -141,7 +141,7 @@ describe('the import table', () => {
     ['services/edge/send.ts', 'test/support/clock.ts'],
   ]
   for (const [from, to] of forbidden)
-    it(`refuses ${from} → ${to}`, () => expect(objection({ from, to })).to.be.a('string'))
+    it(`refuses ${from} → ${to}`, () => expect(violationOf({ from, to })).to.be.a('string'))
 
   const allowed: [string, string][] = [
     ['machines/otp.ts', 'xstate'],
@@ -153,5 +153,5 @@ describe('the import table', () => {
     ['infra/store/mongo.ts', 'infra/store/mongo/change.ts'],
   ]
   for (const [from, to] of allowed)
-    it(`allows ${from} → ${to}`, () => expect(objection({ from, to })).to.equal(undefined))
+    it(`allows ${from} → ${to}`, () => expect(violationOf({ from, to })).to.equal(undefined))
 })

@@ -1,9 +1,9 @@
 // The answering side on RabbitMQ, run as a process of its own by engine-sets.ts. Says "ready" once it is attached.
 import process from 'node:process'
 import { connect } from 'amqplib'
-import { amqpBroker } from '../../infra/broker/amqp.ts'
-import { up } from '../support/amqp.ts'
-import { answer, BENCH_TOPOLOGY, PLAIN, TOGETHER } from './answering.ts'
+import { createAmqpBroker } from '../../infra/broker/amqp.ts'
+import { waitUntilUp } from '../support/amqp.ts'
+import { BENCH_TOPOLOGY, PLAIN, serveEcho, TOGETHER } from './answering.ts'
 
 const { AMQP_URL: url = '', PLAIN_PREFIX = '', TOGETHER_PREFIX = '', BARE_QUEUE = '' } = process.env
 
@@ -11,9 +11,9 @@ for (const [prefix, flow] of [
   [PLAIN_PREFIX, PLAIN],
   [TOGETHER_PREFIX, TOGETHER],
 ] as const) {
-  const broker = amqpBroker({ url, topology: BENCH_TOPOLOGY, prefix })
-  await up(broker)
-  await answer(broker, flow)
+  const broker = createAmqpBroker({ url, topology: BENCH_TOPOLOGY, prefix })
+  await waitUntilUp(broker)
+  await serveEcho(broker, flow)
 }
 
 const channel = await (await connect(url, { noDelay: true })).createChannel()

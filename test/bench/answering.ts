@@ -1,13 +1,13 @@
 // The answering side of the broker's measurements: an echo for calls, a sink for work.
 import { type Broker, done, type Flow } from '../../infra/broker/broker.ts'
-import { topology } from '../../infra/broker/topology.ts'
+import { createTopology } from '../../infra/broker/topology.ts'
 
-export const BENCH_TOPOLOGY = topology({ channel: [1_000], webhook: [1_000] })
+export const BENCH_TOPOLOGY = createTopology({ channel: [1_000], webhook: [1_000] })
 
 export const PLAIN: Flow = { prefetch: 256, batch: 1 }
 export const TOGETHER: Flow = { prefetch: 256, batch: 256 }
 
-export async function answer(broker: Broker, flow: Flow): Promise<void> {
+export async function serveEcho(broker: Broker, flow: Flow): Promise<void> {
   await broker.serve('otp.calls', async calls => calls.map(call => call.body), flow)
   await broker.consume('channel.sms', async messages => messages.map(done), flow)
 }

@@ -1,17 +1,17 @@
 // The bare pipeline's actor: for each call one insert, grouped with those that wait, then one confirmed publish, then the answer.
 import process from 'node:process'
-import { amqpBroker } from '../../infra/broker/amqp.ts'
+import { createAmqpBroker } from '../../infra/broker/amqp.ts'
 import type { Message } from '../../infra/broker/broker.ts'
-import { groupedDocs } from '../../infra/store/grouped.ts'
-import { mongoStore } from '../../infra/store/mongo.ts'
-import { up } from '../support/amqp.ts'
+import { batchDocs } from '../../infra/store/grouped.ts'
+import { createMongoStore } from '../../infra/store/mongo.ts'
+import { waitUntilUp } from '../support/amqp.ts'
 import { BARE_COLLECTIONS, BARE_TOPOLOGY } from './bare.ts'
 import { sample } from './samples.ts'
 
 const { AMQP_URL: url = '', AMQP_PREFIX: prefix = '', MONGODB_URL = '' } = process.env
-const broker = amqpBroker({ url, prefix, topology: BARE_TOPOLOGY })
-const store = mongoStore({ url: MONGODB_URL, collections: BARE_COLLECTIONS })
-const sends = groupedDocs(store.docs('sends'))
+const broker = createAmqpBroker({ url, prefix, topology: BARE_TOPOLOGY })
+const store = createMongoStore({ url: MONGODB_URL, collections: BARE_COLLECTIONS })
+const sends = batchDocs(store.docs('sends'))
 let sent = Date.now() * 1_000
 
 async function answer({ id }: Message): Promise<unknown> {
@@ -22,6 +22,6 @@ async function answer({ id }: Message): Promise<unknown> {
   return { otp_id: doc._id, status: 'pending', channel: 'sms', masked_recipient: '+91******12', completion: 'code' }
 }
 
-await Promise.all([up(broker), store.ping()])
+await Promise.all([waitUntilUp(broker), store.ping()])
 await broker.serve('otp.calls', calls => Promise.all(calls.map(answer)), { prefetch: 64, batch: 256, parallel: 64 })
 console.log(JSON.stringify({ url: '' }))

@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto'
 import process from 'node:process'
 import { Router } from '@koa/router'
 import Koa from 'koa'
-import { amqpBroker } from '../../infra/broker/amqp.ts'
+import { createAmqpBroker } from '../../infra/broker/amqp.ts'
 import { readJson } from '../../infra/http/body.ts'
 import { listen } from '../../infra/http/listen.ts'
-import { up } from '../support/amqp.ts'
+import { waitUntilUp } from '../support/amqp.ts'
 import { BARE_BUDGET_MS, BARE_TOPOLOGY } from './bare.ts'
 
 const { AMQP_URL: url = '', AMQP_PREFIX: prefix = '' } = process.env
-const broker = amqpBroker({ url, prefix, topology: BARE_TOPOLOGY })
-await up(broker)
+const broker = createAmqpBroker({ url, prefix, topology: BARE_TOPOLOGY })
+await waitUntilUp(broker)
 
 const router = new Router()
 router.post('/api/v1/otp/send', async ctx => {

@@ -5,7 +5,7 @@ import { durations, medians, perSecond, quantile } from './measure.ts'
 import { print } from './report.ts'
 import { CALL } from './samples.ts'
 
-const AT_ONCE = 256
+const CALLS_IN_FLIGHT = 256
 const IDLE_CALLS = 300
 const BUDGET_MS = 10_000
 
@@ -39,10 +39,10 @@ async function idleCalls({ together, bare, bareName }: BrokerBench): Promise<voi
 
 /** In process there is no wire to save on: being handed over together is then all there is to gain, and no aim. */
 async function busyCalls({ plain, together, overWire }: BrokerBench): Promise<void> {
-  const calls = (broker: Broker) => perSecond(AT_ONCE, () => call(broker).then(() => 1))
+  const calls = (broker: Broker) => perSecond(CALLS_IN_FLIGHT, () => call(broker).then(() => 1))
   const figures = await medians({ plain: calls(plain), together: calls(together) })
   print({
-    what: `requests, ${AT_ONCE} waiting at any time`,
+    what: `requests, ${CALLS_IN_FLIGHT} waiting at any time`,
     unit: 'per second',
     baseline: { name: 'each call alone', value: figures.plain },
     variants: [{ name: 'those of one turn together', value: figures.together }],
@@ -52,11 +52,11 @@ async function busyCalls({ plain, together, overWire }: BrokerBench): Promise<vo
 
 async function durableMessages({ together }: BrokerBench): Promise<void> {
   const publish = () => together.publish('channel.sms', message()).then(() => 1)
-  const figures = await medians({ alone: perSecond(1, publish), many: perSecond(AT_ONCE, publish) })
+  const figures = await medians({ alone: perSecond(1, publish), many: perSecond(CALLS_IN_FLIGHT, publish) })
   print({
     what: 'durable messages confirmed, a consumer attached',
     unit: 'per second',
     baseline: { name: 'one after the other', value: figures.alone },
-    variants: [{ name: `${AT_ONCE} waiting at any time`, value: figures.many }],
+    variants: [{ name: `${CALLS_IN_FLIGHT} waiting at any time`, value: figures.many }],
   })
 }

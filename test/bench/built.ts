@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import process from 'node:process'
 import { promisify } from 'node:util'
-import { type Child, child } from '../support/child.ts'
+import { type Child, spawnChild } from '../support/child.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -16,5 +16,5 @@ export async function build(): Promise<void> {
 const FLAGS = ['--expose-gc', ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? [])]
 
 /** A file of this folder as a process of its own, named without its ending. */
-export const launched = (name: string, env: Record<string, string>, args: string[] = []): Child =>
-  child(join(ROOT, 'dist/bench/test/bench', `${name}.js`), env, args, FLAGS)
+export const launchProcess = (name: string, env: Record<string, string>, args: string[] = []): Child =>
+  spawnChild(join(ROOT, 'dist/bench/test/bench', `${name}.js`), env, args, FLAGS)

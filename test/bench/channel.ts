@@ -10,20 +10,20 @@ import { createLog } from '../../infra/log/log.ts'
 import type { Channel } from '../../machines/channels.ts'
 import { channelQueue } from '../../services/domain/verifications/effect-messages.ts'
 import { type Engines, openEngines } from '../../services/main.ts'
-import { up } from '../support/amqp.ts'
+import { waitUntilUp } from '../support/amqp.ts'
 import type { Child } from '../support/child.ts'
-import { deliverBody, issue } from '../support/deliveries.ts'
+import { deliverBody, newOtpDocument } from '../support/deliveries.ts'
 import { freshSite, type Site } from '../support/site.ts'
-import { build, launched } from './built.ts'
+import { build, launchProcess } from './built.ts'
 import { alternating, quantile } from './measure.ts'
 import { print } from './report.ts'
 import { needsRealEngines, ROUNDS } from './under-load.ts'
 
 const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 6_000)
 /** A process that has just started is still compiling its code. */
-const NOT_COUNTED = Math.floor(MESSAGES / 3)
+const WARM_UP_MESSAGES = Math.floor(MESSAGES / 3)
 const AT_ONCE = 200
-const CHUNK = 500
+const BATCH_SIZE = 500
 
 const secret = (): string => `k1:${randomBytes(32).toString('base64')}`
 
@@ -52,12 +52,17 @@ export default async function channel(): Promise<void> {
     const one = { name: 'one channel process', value: median('one') }
     const per = { unit: 'per second' } as const
     print({
-      ...{ what: 'messages', ...per, baseline: { name: 'bare HTTP calls, one process', value: median('bare') } },
-      ...{ variants: [one], aim: { says: '≥ 0.5', holds: (_: number, ratio: number) => ratio >= 0.5 } },
+      what: 'messages',
+      ...per,
+      baseline: { name: 'bare HTTP calls, one process', value: median('bare') },
+      variants: [one],
+      aim: { says: '≥ 0.5', holds: (_: number, ratio: number) => ratio >= 0.5 },
     })
     print({ what: 'messages', ...per, baseline: one, variants: [{ name: 'two processes', value: median('two') }] })
     print({
-      ...{ what: 'messages', ...per, baseline: one },
+      what: 'messages',
+      ...per,
+      baseline: one,
       variants: [{ name: 'beside a channel whose provider hangs', value: median('beside') }],
       aim: { says: 'within 10 %', holds: (_: number, ratio: number) => ratio >= 0.9 },
     })
@@ -67,11 +72,15 @@ export default async function channel(): Promise<void> {
 }
 
 async function open(): Promise<Bench> {
-  const provider = launched('provider.process', {})
-  const { url } = JSON.parse(await provider.line(line => line.startsWith('{"url"')))
+  const provider = launchProcess('provider.process', {})
+  const { url } = JSON.parse(await provider.waitForLine(line => line.startsWith('{"url"')))
   const site = await freshSite('real', {
-    ...{ NODE_ENV: 'production', LOG_LEVEL: 'warn', CODE_SECRETS: secret(), DATA_KEYS: secret() },
-    ...{ ADMIN_TOKEN: 'operator-of-the-bench', ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' },
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'warn',
+    CODE_SECRETS: secret(),
+    DATA_KEYS: secret(),
+    ADMIN_TOKEN: 'operator-of-the-bench',
+    ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
   })
   const engines = await enginesOf(site)
   let rounds = 0
@@ -84,23 +93,26 @@ async function open(): Promise<Bench> {
     const channels = hanging ? [counted, hanging] : [counted]
     const app = `app_round${rounds}`
     const providers = channels.map(name => ({
-      ...{ name, channel: name, type: 'http', config: { url: `${url}${path(name)}` } },
+      name,
+      channel: name,
+      type: 'http',
+      config: { url: `${url}${path(name)}` },
     }))
     const companies = [{ id: `cmp_round${rounds}`, name: 'Bench', apps: [{ id: app, name: 'Shop', providers }] }]
     const BOOTSTRAP_FILE = await site.write('bootstrap.json', { companies })
     for (const name of channels) await queue(engines, site, name, app)
     const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE }
     const start = (names: Channel[]): Child =>
-      launched(
+      launchProcess(
         'countersign.process',
         env,
         names.map(name => `channel:${name}`),
       )
     const beside = hanging ? [start([hanging])] : []
-    if (hanging) await arrived(url, path(hanging), 1)
+    if (hanging) await waitForArrivals(url, path(hanging), 1)
     const processes = [...layout.map(start), ...beside]
-    const rate = await arriving(url, path(counted))
-    await Promise.all(processes.map(ended))
+    const rate = await measureArrivalRate(url, path(counted))
+    await Promise.all(processes.map(stopProcess))
     return rate
   }
 
@@ -109,13 +121,13 @@ async function open(): Promise<Bench> {
     async bare() {
       rounds += 1
       const path = `/take/${rounds}/bare`
-      const calls = launched('bare.calls.process', {}, [url, path, String(MESSAGES), String(AT_ONCE)])
-      const rate = await arriving(url, path)
+      const calls = launchProcess('bare.calls.process', {}, [url, path, String(MESSAGES), String(AT_ONCE)])
+      const rate = await measureArrivalRate(url, path)
       await calls.exited
       return rate
     },
     async stop() {
-      await ended(provider)
+      await stopProcess(provider)
       await engines.broker.close(0)
       await engines.store.close()
       await site.wipe()
@@ -127,7 +139,7 @@ async function enginesOf(site: Site): Promise<Engines> {
   const engines = openEngines(readConfig(site.env, []), systemClock, createLog({ level: 'silent' }), {
     prefix: site.prefix,
   })
-  await up(engines.broker)
+  await waitUntilUp(engines.broker)
   return engines
 }
 
@@ -136,9 +148,9 @@ async function queue({ store, broker }: Engines, site: Site, name: Channel, app_
   const { secrets } = readConfig(site.env, [])
   const keyring = createKeyring({ dataKeys: secrets.data ?? [], codeSecrets: secrets.code ?? [] })
   const clock: Clock = systemClock
-  for (let first = 0; first < MESSAGES; first += CHUNK) {
-    const docs = Array.from({ length: Math.min(CHUNK, MESSAGES - first) }, () =>
-      issue({ store, keyring, clock }, { mode: 'live', app_id, order: [name] }),
+  for (let first = 0; first < MESSAGES; first += BATCH_SIZE) {
+    const docs = Array.from({ length: Math.min(BATCH_SIZE, MESSAGES - first) }, () =>
+      newOtpDocument({ store, keyring, clock }, { mode: 'live', app_id, order: [name] }),
     )
     await store.docs('otps').insert(docs)
     await Promise.all(
@@ -151,12 +163,12 @@ async function queue({ store, broker }: Engines, site: Site, name: Channel, app_
 }
 
 /** Messages per second, from the first that counts to the last. */
-const arriving = async (url: string, path: string): Promise<number> =>
-  ((MESSAGES - NOT_COUNTED) * 1_000) / (await arrived(url, path, MESSAGES))
+const measureArrivalRate = async (url: string, path: string): Promise<number> =>
+  ((MESSAGES - WARM_UP_MESSAGES) * 1_000) / (await waitForArrivals(url, path, MESSAGES))
 
 /** Waits for so many; answers how long it took from the first that counts. */
-async function arrived(url: string, path: string, many: number): Promise<number> {
-  const headers = { 'x-from': String(NOT_COUNTED), 'x-to': String(many) }
+async function waitForArrivals(url: string, path: string, many: number): Promise<number> {
+  const headers = { 'x-from': String(WARM_UP_MESSAGES), 'x-to': String(many) }
   for (;;) {
     const { count, ms } = (await (await fetch(`${url}/arrivals${path}`, { headers })).json()) as Record<string, number>
     if ((count ?? 0) >= many) return ms ?? 0
@@ -164,7 +176,7 @@ async function arrived(url: string, path: string, many: number): Promise<number>
   }
 }
 
-async function ended({ process, exited }: Child): Promise<void> {
+async function stopProcess({ process, exited }: Child): Promise<void> {
   process.kill('SIGTERM')
   await exited
 }

@@ -1,11 +1,11 @@
 // The codes of verifications, derived as the OTP actor derives them: from the deployment's secrets and what is stored.
 import { readConfig } from '../../infra/config/config.ts'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
-import { mongoStore } from '../../infra/store/mongo.ts'
+import { createMongoStore } from '../../infra/store/mongo.ts'
 import { COLLECTIONS } from '../../services/domain/collections.ts'
 import { codeOf } from '../../services/otp/verify.ts'
 
-const AT_ONCE = 1_000
+const BATCH_SIZE = 1_000
 
 export interface Code {
   otp_id: string
@@ -16,10 +16,10 @@ export interface Code {
 export async function codesOf(env: Record<string, string>, otp_ids: readonly string[]): Promise<Code[]> {
   const { secrets } = readConfig(env, [])
   const keyring = createKeyring({ dataKeys: secrets.data ?? [], codeSecrets: secrets.code ?? [] })
-  const store = mongoStore({ url: env.MONGODB_URL ?? '', collections: COLLECTIONS })
+  const store = createMongoStore({ url: env.MONGODB_URL ?? '', collections: COLLECTIONS })
   const codes: Code[] = []
-  for (let first = 0; first < otp_ids.length; first += AT_ONCE) {
-    const docs = await store.docs('otps').get(otp_ids.slice(first, first + AT_ONCE))
+  for (let first = 0; first < otp_ids.length; first += BATCH_SIZE) {
+    const docs = await store.docs('otps').get(otp_ids.slice(first, first + BATCH_SIZE))
     for (const doc of docs.values()) codes.push({ otp_id: doc._id, code: codeOf(keyring, doc) })
   }
   await store.close()

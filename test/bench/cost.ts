@@ -6,13 +6,13 @@ import { MongoClient } from 'mongodb'
 import { MONGODB_URL } from '../support/engines.ts'
 import { build } from './built.ts'
 import { load } from './load.ts'
-import { bare, countersign, ONE_PROCESS_PER_ROLE, type System } from './systems.ts'
-import { closing, needsRealEngines } from './under-load.ts'
+import { ONE_PROCESS_PER_ROLE, type System, startBare, startCountersign } from './systems.ts'
+import { needsRealEngines, useAndClose } from './under-load.ts'
 
 const SENDS = Number(process.env.BENCH_SENDS ?? 5_000)
 const WARM_UP = 3_000
 /** Until what is done a moment later is done as well: the outbox forgets, counts are flushed. */
-const SETTLED_MS = 4_500
+const SETTLE_MS = 4_500
 const TICK_MS = 10
 
 type Reading = Record<string, number>
@@ -24,8 +24,10 @@ export default async function cost(): Promise<void> {
   await build()
   const engines = enginesIn(ENGINES_DIR)
   const roles = ONE_PROCESS_PER_ROLE.map(role => role.join())
-  const least = await closed(bare(), system => costOf(system, ['edge', 'actor'], engines, false))
-  const ours = await closed(countersign('real', ONE_PROCESS_PER_ROLE), system => costOf(system, roles, engines, true))
+  const least = await measureAndClose(startBare(), system => costOf(system, ['edge', 'actor'], engines, false))
+  const ours = await measureAndClose(startCountersign('real', ONE_PROCESS_PER_ROLE), system =>
+    costOf(system, roles, engines, true),
+  )
   show('bare pipeline', least)
   show('one process per role', ours)
   console.log(
@@ -38,9 +40,12 @@ interface Cost {
   asked: Reading
 }
 
-async function closed<S extends System>(starting: Promise<S>, use: (system: S) => Promise<Cost>): Promise<Cost> {
+async function measureAndClose<S extends System>(
+  starting: Promise<S>,
+  use: (system: S) => Promise<Cost>,
+): Promise<Cost> {
   let cost: Cost = { cpu: {}, asked: {} }
-  await closing([starting], async ([system]) => {
+  await useAndClose([starting], async ([system]) => {
     cost = await use(system)
   })
   return cost
@@ -56,13 +61,13 @@ async function costOf(
   const of: Record<string, number[]> = { ...engines }
   for (const [at, { process }] of processes.entries()) of[names[at] ?? ''] = [process.pid ?? 0]
   const job = { url, key, connections: 64, warmUpMs: 0, measureMs: Number.MAX_SAFE_INTEGER, untilDelivered: delivers }
-  const settled = () => new Promise(resolve => setTimeout(resolve, SETTLED_MS))
+  const settled = () => new Promise(resolve => setTimeout(resolve, SETTLE_MS))
   await load({ ...job, most: WARM_UP })
   await settled()
-  const before = { cpu: cpuOf(of), asked: await asked() }
+  const before = { cpu: cpuOf(of), asked: await readMongoCounters() }
   await load({ ...job, most: SENDS })
   await settled()
-  return { cpu: perSend(before.cpu, cpuOf(of)), asked: perSend(before.asked, await asked()) }
+  return { cpu: perSend(before.cpu, cpuOf(of)), asked: perSend(before.asked, await readMongoCounters()) }
 }
 
 const perSend = (before: Reading, after: Reading): Reading =>
@@ -72,12 +77,12 @@ const perSend = (before: Reading, after: Reading): Reading =>
 function enginesIn(folder: string): Record<string, number[]> {
   const port = new URL((MONGODB_URL ?? '').replace('mongodb:', 'http:')).port
   const pidOf = (name: string): number => Number(readFileSync(`${folder}/${name}.pid`, 'utf8'))
-  return { MongoDB: [pidOf(`mongodb-${port}`)], RabbitMQ: family(pidOf('rabbitmq')) }
+  return { MongoDB: [pidOf(`mongodb-${port}`)], RabbitMQ: processTree(pidOf('rabbitmq')) }
 }
 
-function family(pid: number): number[] {
+function processTree(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
-  return [pid, ...children.flatMap(family)]
+  return [pid, ...children.flatMap(processTree)]
 }
 
 const cpuOf = (of: Record<string, number[]>): Reading =>
@@ -90,14 +95,15 @@ function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
 }
 
-async function asked(): Promise<Reading> {
+async function readMongoCounters(): Promise<Reading> {
   const client = await MongoClient.connect(MONGODB_URL ?? '')
   const { metrics, opcounters } = await client.db('admin').command({ serverStatus: 1 })
   await client.close()
   const commands = ['insert', 'update', 'find', 'findAndModify']
   return {
     ...Object.fromEntries(commands.map(name => [`${name} commands`, Number(metrics.commands[name].total)])),
-    ...{ 'documents inserted': Number(opcounters.insert), 'documents updated': Number(metrics.document.updated) },
+    'documents inserted': Number(opcounters.insert),
+    'documents updated': Number(metrics.document.updated),
   }
 }
 

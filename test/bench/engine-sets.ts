@@ -6,16 +6,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'amqplib'
 import { MongoClient } from 'mongodb'
-import { amqpBroker } from '../../infra/broker/amqp.ts'
+import { createAmqpBroker } from '../../infra/broker/amqp.ts'
 import type { Broker } from '../../infra/broker/broker.ts'
-import { embeddedBroker } from '../../infra/broker/embedded.ts'
+import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
 import { systemClock } from '../../infra/clock.ts'
-import { embeddedStore } from '../../infra/store/embedded.ts'
-import { mongoStore } from '../../infra/store/mongo.ts'
+import { createEmbeddedStore } from '../../infra/store/embedded.ts'
+import { createMongoStore } from '../../infra/store/mongo.ts'
 import type { Collections, Store } from '../../infra/store/store.ts'
-import { freshPrefix, removeQueues, up } from '../support/amqp.ts'
-import { child } from '../support/child.ts'
-import { answer, BENCH_TOPOLOGY, PLAIN, TOGETHER } from './answering.ts'
+import { freshPrefix, removeQueues, waitUntilUp } from '../support/amqp.ts'
+import { spawnChild } from '../support/child.ts'
+import { BENCH_TOPOLOGY, PLAIN, serveEcho, TOGETHER } from './answering.ts'
 import { CALL } from './samples.ts'
 
 export interface BrokerBench {
@@ -46,12 +46,13 @@ export interface EngineSet {
 export const embeddedEngines: EngineSet = {
   title: 'Embedded engines',
   async broker() {
-    const open = () => embeddedBroker({ topology: BENCH_TOPOLOGY, clock: systemClock })
+    const open = () => createEmbeddedBroker({ topology: BENCH_TOPOLOGY, clock: systemClock })
     const [plain, together] = [open(), open()]
-    await answer(plain, PLAIN)
-    await answer(together, TOGETHER)
+    await serveEcho(plain, PLAIN)
+    await serveEcho(together, TOGETHER)
     return {
-      ...{ plain, together },
+      plain,
+      together,
       bare: () => new Promise<void>(resolve => setImmediate(resolve)),
       bareName: 'one turn of the event loop',
       overWire: false,
@@ -60,7 +61,7 @@ export const embeddedEngines: EngineSet = {
   },
   async store(collections) {
     const folder = await mkdtemp(join(tmpdir(), 'countersign-bench-'))
-    const store = embeddedStore({ folder, collections, clock: systemClock })
+    const store = createEmbeddedStore({ folder, collections, clock: systemClock })
     return {
       store,
       groupsCalls: true,
@@ -77,7 +78,7 @@ export const realEngines = (mongodbUrl: string, amqpUrl: string): EngineSet => (
   broker: () => amqpBench(amqpUrl),
   async store(collections) {
     const database = `bench_${randomUUID()}`
-    const store = mongoStore({ url: mongodbUrl, collections, database, timeoutMs: 60_000 })
+    const store = createMongoStore({ url: mongodbUrl, collections, database, timeoutMs: 60_000 })
     await store.ping()
     return {
       store,
@@ -95,15 +96,16 @@ export const realEngines = (mongodbUrl: string, amqpUrl: string): EngineSet => (
 /** Who asks and who answers are processes of their own, as in a deployment. */
 async function amqpBench(url: string): Promise<BrokerBench> {
   const prefixes = { PLAIN_PREFIX: freshPrefix(), TOGETHER_PREFIX: freshPrefix(), BARE_QUEUE: freshPrefix() }
-  const server = child(join(import.meta.dirname, 'answering.process.ts'), { ...prefixes, AMQP_URL: url })
-  await server.line(line => line === 'ready')
+  const server = spawnChild(join(import.meta.dirname, 'answering.process.ts'), { ...prefixes, AMQP_URL: url })
+  await server.waitForLine(line => line === 'ready')
   const common = { url, topology: BENCH_TOPOLOGY }
-  const plain = amqpBroker({ ...common, prefix: prefixes.PLAIN_PREFIX, framing: 1 })
-  const together = amqpBroker({ ...common, prefix: prefixes.TOGETHER_PREFIX })
+  const plain = createAmqpBroker({ ...common, prefix: prefixes.PLAIN_PREFIX, maxCallsPerFrame: 1 })
+  const together = createAmqpBroker({ ...common, prefix: prefixes.TOGETHER_PREFIX })
   const bare = await bareCaller(url, prefixes.BARE_QUEUE)
-  await Promise.all([up(plain), up(together)])
+  await Promise.all([waitUntilUp(plain), waitUntilUp(together)])
   return {
-    ...{ plain, together },
+    plain,
+    together,
     bare: bare.call,
     bareName: 'the same with amqplib alone',
     overWire: true,

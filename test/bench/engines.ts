@@ -13,11 +13,11 @@ export default async function engines(): Promise<void> {
 
 async function measure(set: EngineSet): Promise<void> {
   console.log(`\n${set.title}`)
-  await closing(await set.broker(), measureBroker)
-  await closing(await set.store(BENCH_COLLECTIONS), measureStore)
+  await useAndClose(await set.broker(), measureBroker)
+  await useAndClose(await set.store(BENCH_COLLECTIONS), measureStore)
 }
 
-async function closing<T extends { close(): Promise<void> }>(
+async function useAndClose<T extends { close(): Promise<void> }>(
   opened: T,
   use: (opened: T) => Promise<void>,
 ): Promise<void> {

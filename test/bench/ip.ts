@@ -8,13 +8,13 @@ import process from 'node:process'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { systemClock } from '../../infra/clock.ts'
-import { embeddedStore } from '../../infra/store/embedded.ts'
+import { createEmbeddedStore } from '../../infra/store/embedded.ts'
 import type { IpListDoc } from '../../services/domain/address-lists/documents.ts'
-import { claimedBy, importing, newVersion } from '../../services/domain/address-lists/imports.ts'
+import { createRunImport, importLease, newVersion } from '../../services/domain/address-lists/imports.ts'
 import { COLLECTIONS, type CountersignStore } from '../../services/domain/collections.ts'
-import { currentLists } from '../../services/otp/limits/current.ts'
-import type { View } from '../../services/otp/limits/view.ts'
-import { capturedLog } from '../support/captured-log.ts'
+import { createCurrentClassifier } from '../../services/otp/limits/current.ts'
+import type { AddressClassifier } from '../../services/otp/limits/view.ts'
+import { createCapturedLog } from '../support/captured-log.ts'
 import { medians, perSecond } from './measure.ts'
 import { print } from './report.ts'
 
@@ -28,12 +28,13 @@ type Family = 'IPv4' | 'IPv6'
 export default async function ip(): Promise<void> {
   for (const family of ['IPv4', 'IPv6'] as const) {
     console.log(`\n${family}`)
-    const few = await imported(family, FEW)
-    const many = await imported(family, MANY)
+    const few = await importAndMeasure(family, FEW)
+    const many = await importAndMeasure(family, MANY)
     const asked = Array.from({ length: 4_096 }, () => addressIn(family, Math.random()))
     const figures = await medians({ few: lookups(few.view, asked), many: lookups(many.view, asked) })
     print({
-      ...{ what: 'lookups', unit: 'per second' },
+      what: 'lookups',
+      unit: 'per second',
       baseline: { name: `${FEW.toLocaleString('en')} ranges`, value: figures.few },
       variants: [{ name: `${MANY.toLocaleString('en')} ranges`, value: figures.many }],
       aim: { says: '≥ 0.25', holds: (_, ratio) => ratio >= 0.25 },
@@ -47,7 +48,7 @@ export default async function ip(): Promise<void> {
 }
 
 /** One round looks up thousands: a look at the clock costs more than a lookup. */
-const lookups = (view: View, asked: readonly string[]) => {
+const lookups = (view: AddressClassifier, asked: readonly string[]) => {
   let nth = 0
   return perSecond(1, async () => {
     for (let at = 0; at < LOOKUPS; at += 1) view(asked[(nth + at) & 4_095] as string)
@@ -56,25 +57,25 @@ const lookups = (view: View, asked: readonly string[]) => {
   })
 }
 
-async function imported(family: Family, count: number) {
+async function importAndMeasure(family: Family, count: number) {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-bench-'))
-  const store = embeddedStore({ folder, collections: COLLECTIONS, clock: systemClock, strict: true })
+  const store = createEmbeddedStore({ folder, collections: COLLECTIONS, clock: systemClock, strict: true })
   try {
     const bytes = Buffer.from(listOf(family, count))
     const began = performance.now()
-    const longestMs = await longestWait(() => put(store, bytes))
+    const longestMs = await longestWait(() => importList(store, bytes))
     const ms = performance.now() - began
-    await collected()
+    await collectGarbage()
     const before = process.memoryUsage().arrayBuffers
-    const { log } = capturedLog()
-    const lists = currentLists({
+    const { log } = createCapturedLog()
+    const lists = createCurrentClassifier({
       lists: store.docs('ip_lists'),
       chunks: store.docs('ip_chunks'),
       clock: systemClock,
       log,
     })
     const view = await lists()
-    await collected()
+    await collectGarbage()
     return { view, ms, longestMs, bytes: process.memoryUsage().arrayBuffers - before }
   } finally {
     await store.close()
@@ -82,15 +83,24 @@ async function imported(family: Family, count: number) {
   }
 }
 
-async function put(store: CountersignStore, bytes: Uint8Array): Promise<void> {
+async function importList(store: CountersignStore, bytes: Uint8Array): Promise<void> {
   const now = Date.now()
   const list: IpListDoc = {
-    ...{ _id: 'abusive:bench', class: 'abusive', name: 'bench', rev: 0, source: { kind: 'given', digest: '' } },
-    ...{ refresh_seconds: null, version: null, chunks: 0, counts: null, refreshed_at: null, problem: null },
-    ...claimedBy(newVersion(now), now),
+    _id: 'abusive:bench',
+    class: 'abusive',
+    name: 'bench',
+    rev: 0,
+    source: { kind: 'given', digest: '' },
+    refresh_seconds: null,
+    version: null,
+    chunks: 0,
+    counts: null,
+    refreshed_at: null,
+    problem: null,
+    ...importLease(newVersion(now), now),
   }
   await store.docs('ip_lists').insert([list])
-  const run = importing({ store, clock: systemClock, log: capturedLog().log })
+  const run = createRunImport({ store, clock: systemClock, log: createCapturedLog().log })
   await run(list, async () => ({ bytes, source: { kind: 'given', digest: 'x' } }))
 }
 
@@ -127,7 +137,7 @@ function addressIn(family: Family, share: number): string {
 const hex = (byte: number): string => byte.toString(16).padStart(2, '0')
 
 /** Twice: buffers are let go a moment after their owners. */
-async function collected(): Promise<void> {
+async function collectGarbage(): Promise<void> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc')
   for (let nth = 0; nth < 2; nth += 1) {

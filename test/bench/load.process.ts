@@ -38,7 +38,7 @@ async function ask(lane: Connection, request: string): Promise<string> {
 }
 
 /** Every connection always has one request under way. */
-async function play(next: Next, warmUpMs: number, measureMs: number): Promise<Round> {
+async function runLoad(next: Next, warmUpMs: number, measureMs: number): Promise<Round> {
   const begin = performance.now() + warmUpMs
   const end = begin + measureMs
   const [answers, times]: [string[], number[]] = [[], []]
@@ -59,16 +59,16 @@ async function play(next: Next, warmUpMs: number, measureMs: number): Promise<Ro
   return { answers, times, ms: Math.min(performance.now(), end) - begin }
 }
 
-const limited = (next: Next, most: number): Next => {
+const limitTo = (next: Next, most: number): Next => {
   let left = most
   return () => (left-- > 0 ? next() : undefined)
 }
 
 /** Right codes, once each. Nothing of the sending is left to do when it begins. */
-async function verifying({ verifications, env }: NonNullable<Job['verify']>): Promise<Next> {
-  const { answers } = await play(limited(send, verifications), 0, Number.POSITIVE_INFINITY)
+async function createVerifyRequests({ verifications, env }: NonNullable<Job['verify']>): Promise<Next> {
+  const { answers } = await runLoad(limitTo(send, verifications), 0, Number.POSITIVE_INFINITY)
   const otp_ids = answers.map((answer): string => JSON.parse(answer).otp_id)
-  await delivered(otp_ids.at(-1) ?? '')
+  await waitForDelivery(otp_ids.at(-1) ?? '')
   const codes = await codesOf(env, otp_ids)
   return () => {
     const next = codes.pop()
@@ -76,7 +76,7 @@ async function verifying({ verifications, env }: NonNullable<Job['verify']>): Pr
   }
 }
 
-async function delivered(otp_id: string): Promise<void> {
+async function waitForDelivery(otp_id: string): Promise<void> {
   const lane = connection(base)
   const request = requestText(base, { method: 'GET', path: `/api/v1/otp/${otp_id}`, key: job.key })
   while (JSON.parse(await ask(lane, request)).deliveries[0].status !== 'delivered')
@@ -84,10 +84,10 @@ async function delivered(otp_id: string): Promise<void> {
   lane.close()
 }
 
-const next = job.verify ? await verifying(job.verify) : send
-const { answers, times, ms } = await play(job.most ? limited(next, job.most) : next, job.warmUpMs, job.measureMs)
+const next = job.verify ? await createVerifyRequests(job.verify) : send
+const { answers, times, ms } = await runLoad(job.most ? limitTo(next, job.most) : next, job.warmUpMs, job.measureMs)
 const ended = performance.now()
-if (job.untilDelivered) await delivered(JSON.parse(answers.at(-1) ?? '').otp_id)
+if (job.untilDelivered) await waitForDelivery(JSON.parse(answers.at(-1) ?? '').otp_id)
 const deliveredAfterMs = job.untilDelivered ? performance.now() - ended : 0
 const figures: Figures = {
   perSecond: (times.length * 1_000) / ms,

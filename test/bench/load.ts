@@ -1,5 +1,5 @@
 // What a load process is told to do, what it tells, and how it is started: a process of its own, for one round.
-import { launched } from './built.ts'
+import { launchProcess } from './built.ts'
 
 export interface Job {
   url: string
@@ -27,8 +27,8 @@ export interface Figures {
 }
 
 export async function load(job: Job): Promise<Figures> {
-  const process = launched('load.process', {}, [JSON.stringify(job)])
-  const told = await process.line(line => line.startsWith('{'))
+  const process = launchProcess('load.process', {}, [JSON.stringify(job)])
+  const told = await process.waitForLine(line => line.startsWith('{'))
   await process.exited
   return JSON.parse(told)
 }

@@ -4,14 +4,14 @@ import type { Child } from '../support/child.ts'
 import { build } from './built.ts'
 import { load } from './load.ts'
 import { quantile } from './measure.ts'
-import { ALL_IN_ONE, countersign } from './systems.ts'
-import { closing } from './under-load.ts'
+import { ALL_IN_ONE, startCountersign } from './systems.ts'
+import { useAndClose } from './under-load.ts'
 
 const SENDS = Number(process.env.BENCH_SENDS ?? 200_000)
 const READINGS = 10
 const MIB = 2 ** 20
 /** What a table's caches may still grow by once everything has been used. */
-const FLAT = 1.2
+const MAX_GROWTH = 1.2
 
 interface Reading {
   asked: number
@@ -22,34 +22,39 @@ interface Reading {
 
 export default async function memory(): Promise<void> {
   await build()
-  await closing([countersign('embedded', ALL_IN_ONE)], async ([{ url, key, processes }]) => {
+  await useAndClose([startCountersign('embedded', ALL_IN_ONE)], async ([{ url, key, processes }]) => {
     const readings: Reading[] = []
     for (let nth = 1; nth <= READINGS; nth += 1) {
       const { perSecond } = await load({
-        ...{ url, key, connections: 64, warmUpMs: 0, measureMs: Number.MAX_SAFE_INTEGER, untilDelivered: true },
+        url,
+        key,
+        connections: 64,
+        warmUpMs: 0,
+        measureMs: Number.MAX_SAFE_INTEGER,
+        untilDelivered: true,
         most: SENDS / READINGS,
       })
       const reading = await read(processes[0] as Child, nth)
       readings.push(reading)
       const sent = ((SENDS / READINGS) * nth).toLocaleString('en')
-      console.log(`  after ${sent.padStart(9)} sends (${Math.round(perSecond)}/s): ${shown(reading)}`)
+      console.log(`  after ${sent.padStart(9)} sends (${Math.round(perSecond)}/s): ${formatReading(reading)}`)
     }
-    for (const member of ['heapUsed', 'rss'] as const) judge(member, readings)
+    for (const member of ['heapUsed', 'rss'] as const) printVerdict(member, readings)
   })
 }
 
-async function read({ process, line }: Child, nth: number): Promise<Reading> {
+async function read({ process, waitForLine }: Child, nth: number): Promise<Reading> {
   process.kill('SIGUSR2')
-  return JSON.parse(await line(text => text.startsWith(`{"asked":${nth},`)))
+  return JSON.parse(await waitForLine(text => text.startsWith(`{"asked":${nth},`)))
 }
 
-const shown = ({ rss, heapUsed, external }: Reading): string =>
+const formatReading = ({ rss, heapUsed, external }: Reading): string =>
   `RSS ${mib(rss)} MiB, heap ${mib(heapUsed)} MiB, external ${mib(external)} MiB`
 
 const mib = (bytes: number): string => (bytes / MIB).toFixed(0).padStart(4)
 
 /** The first readings are still warming up. */
-function judge(member: 'heapUsed' | 'rss', readings: readonly Reading[]): void {
+function printVerdict(member: 'heapUsed' | 'rss', readings: readonly Reading[]): void {
   const of = (some: readonly Reading[]): number =>
     quantile(
       some.map(reading => reading[member]),
@@ -57,6 +62,6 @@ function judge(member: 'heapUsed' | 'rss', readings: readonly Reading[]): void {
     )
   const ratio = of(readings.slice(-3)) / of(readings.slice(2, 5))
   console.log(
-    `  ${member}, last readings to early ones: ${ratio.toFixed(2)} ×   aim ≤ ${FLAT}: ${ratio <= FLAT ? 'met' : 'MISSED'}`,
+    `  ${member}, last readings to early ones: ${ratio.toFixed(2)} ×   aim ≤ ${MAX_GROWTH}: ${ratio <= MAX_GROWTH ? 'met' : 'MISSED'}`,
   )
 }

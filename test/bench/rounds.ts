@@ -18,13 +18,14 @@ export interface Contest {
   yardstick: { name: string; round(): Promise<Figures> }
 }
 
-export async function contest({ what, rounds, aims, product, yardstick }: Contest): Promise<void> {
+export async function runContest({ what, rounds, aims, product, yardstick }: Contest): Promise<void> {
   // A process that has just started is still compiling its code.
   for (const { round } of [yardstick, product]) await round()
   const figures = await alternating({ yardstick: yardstick.round, product: product.round }, rounds)
   const [ours, theirs] = [median(figures.product), median(figures.yardstick)]
   print({
-    ...{ what, unit: 'per second' },
+    what,
+    unit: 'per second',
     baseline: { name: yardstick.name, value: theirs.perSecond, note: spread(figures.yardstick) },
     variants: [{ name: product.name, value: ours.perSecond, note: spread(figures.product) }],
     ...(aims && {
@@ -32,7 +33,8 @@ export async function contest({ what, rounds, aims, product, yardstick }: Contes
     }),
   })
   print({
-    ...{ what: `${what}, p99 (and p50)`, unit: 'ms' },
+    what: `${what}, p99 (and p50)`,
+    unit: 'ms',
     baseline: { name: yardstick.name, value: theirs.p99, note: `p50 ${theirs.p50.toFixed(1)} ms` },
     variants: [{ name: product.name, value: ours.p99, note: `p50 ${ours.p50.toFixed(1)} ms` }],
     ...(aims && {

@@ -1,8 +1,8 @@
 // Messages and documents of the size the product has.
-import type { Revised } from '../../infra/store/docs.ts'
+import type { RevisedDoc } from '../../infra/store/docs.ts'
 import { collection } from '../../infra/store/store.ts'
 
-export interface Sample extends Revised {
+export interface Sample extends RevisedDoc {
   app_id: string
   recipient: string
   created_at: number

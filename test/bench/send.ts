@@ -2,39 +2,46 @@
 // consumers, which the bare pipeline has none of. Then all in one on the embedded engines, against the same on the real ones.
 import { build } from './built.ts'
 import { type Figures, load } from './load.ts'
-import { type Contest, contest } from './rounds.ts'
+import { type Contest, runContest } from './rounds.ts'
 import {
   ALL_IN_ONE,
   type Bare,
-  bare,
   type Countersign,
-  countersign,
   ONE_PROCESS_PER_ROLE,
+  startBare,
+  startCountersign,
   WITHOUT_CONSUMERS,
 } from './systems.ts'
-import { closing, needsRealEngines, ROUND, ROUNDS, TO_BARE } from './under-load.ts'
+import { AIMS_AGAINST_BARE, needsRealEngines, ROUND, ROUNDS, useAndClose } from './under-load.ts'
 
 export default async function send(): Promise<void> {
   if (!needsRealEngines('send')) return
   await build()
-  await closing([countersign('real', ONE_PROCESS_PER_ROLE), bare()], async ([product, yardstick]) => {
+  await useAndClose([startCountersign('real', ONE_PROCESS_PER_ROLE), startBare()], async ([product, yardstick]) => {
     const name = 'one process per role'
     const against = (shape: Shape, more: Partial<Contest> = {}): Promise<void> =>
       toBare(shape, { name, round: () => sends(product, shape) }, yardstick, more)
-    await against({ connections: 64 }, { aims: TO_BARE })
-    await against({ connections: 128 }, { aims: TO_BARE })
+    await against({ connections: 64 }, { aims: AIMS_AGAINST_BARE })
+    await against({ connections: 128 }, { aims: AIMS_AGAINST_BARE })
     await against({ connections: 64, full: true })
   })
-  await closing([countersign('real', WITHOUT_CONSUMERS), bare()], async ([product, yardstick]) => {
+  await useAndClose([startCountersign('real', WITHOUT_CONSUMERS), startBare()], async ([product, yardstick]) => {
     const shape = { connections: 64 }
     await toBare(shape, { name: 'edge and otp alone', round: () => accepted(product, shape) }, yardstick)
   })
-  await closing([countersign('embedded', ALL_IN_ONE), countersign('real', ONE_PROCESS_PER_ROLE)], ([one, apart]) =>
-    contest({
-      ...{ what: 'sends, 64 connections', rounds: ROUNDS, aims: { leastShare: 1, mostTimesP99: 1 } },
-      yardstick: { name: 'one process per role, RabbitMQ and MongoDB', round: () => sends(apart, { connections: 64 }) },
-      product: { name: 'all in one, embedded engines', round: () => sends(one, { connections: 64 }) },
-    }),
+  await useAndClose(
+    [startCountersign('embedded', ALL_IN_ONE), startCountersign('real', ONE_PROCESS_PER_ROLE)],
+    ([one, apart]) =>
+      runContest({
+        what: 'sends, 64 connections',
+        rounds: ROUNDS,
+        aims: { leastShare: 1, mostTimesP99: 1 },
+        yardstick: {
+          name: 'one process per role, RabbitMQ and MongoDB',
+          round: () => sends(apart, { connections: 64 }),
+        },
+        product: { name: 'all in one, embedded engines', round: () => sends(one, { connections: 64 }) },
+      }),
   )
 }
 
@@ -49,10 +56,12 @@ const toBare = (
   yardstick: Bare,
   more: Partial<Contest> = {},
 ): Promise<void> =>
-  contest({
+  runContest({
     what: `sends, ${connections} connections${full ? ', with client_ip and idempotency-key' : ''}`,
     yardstick: { name: 'bare pipeline', round: () => bareSends(yardstick, connections) },
-    ...{ rounds: ROUNDS, product, ...more },
+    rounds: ROUNDS,
+    product,
+    ...more,
   })
 
 export const sends = ({ url, key }: Countersign, shape: Shape): Promise<Figures> =>

@@ -6,15 +6,15 @@ import { medians, perSecond } from './measure.ts'
 import { print } from './report.ts'
 import { APP, type BENCH_COLLECTIONS, idOf, recipientOf, type Sample, sample } from './samples.ts'
 
-const AT_ONCE = 256
+const WRITES_IN_FLIGHT = 256
 const GROUP = 64
 const READERS = 16
 const FEW = 1_000
 const MANY = Number(process.env.BENCH_DOCUMENTS ?? 1_000_000)
 
 export async function measureStore({ store, groupsCalls }: StoreBench<typeof BENCH_COLLECTIONS>): Promise<void> {
-  await compared('inserts, documents', groupsCalls, inserts(store.docs('inserted')))
-  await compared('conditional changes, documents', groupsCalls, await changes(store.docs('changed')))
+  await compareWrites('inserts, documents', groupsCalls, inserts(store.docs('inserted')))
+  await compareWrites('conditional changes, documents', groupsCalls, await changes(store.docs('changed')))
   await lookups(store.docs('few'), store.docs('many'))
 }
 
@@ -23,17 +23,18 @@ type Write = (size: number) => (lane: number) => Promise<number>
 
 /** As many documents are under way either way: many calls of one, or a few calls of many. Where the store groups what many callers
  *  ask for, only one call after the other shows what a commit of its own costs. */
-async function compared(what: string, groupsCalls: boolean, write: Write): Promise<void> {
+async function compareWrites(what: string, groupsCalls: boolean, write: Write): Promise<void> {
   const figures = await medians({
     alone: perSecond(1, write(1)),
-    single: perSecond(AT_ONCE, write(1)),
-    grouped: perSecond(AT_ONCE / GROUP, write(GROUP)),
+    single: perSecond(WRITES_IN_FLIGHT, write(1)),
+    grouped: perSecond(WRITES_IN_FLIGHT / GROUP, write(GROUP)),
   })
   const alone = { name: 'one after the other', value: figures.alone }
-  const single = { name: `${AT_ONCE} under way, one per call`, value: figures.single }
-  const grouped = { name: `${AT_ONCE} under way, ${GROUP} per call`, value: figures.grouped }
+  const single = { name: `${WRITES_IN_FLIGHT} under way, one per call`, value: figures.single }
+  const grouped = { name: `${WRITES_IN_FLIGHT} under way, ${GROUP} per call`, value: figures.grouped }
   print({
-    ...{ what, unit: 'per second' },
+    what,
+    unit: 'per second',
     ...(groupsCalls
       ? { baseline: alone, variants: [single, grouped] }
       : { baseline: single, variants: [alone, grouped] }),
@@ -51,8 +52,8 @@ function inserts(docs: Docs<Sample>): Write {
 
 /** Every lane changes documents of its own, so none loses. */
 async function changes(docs: Docs<Sample>): Promise<Write> {
-  const revs = new Array<number>(AT_ONCE).fill(0)
-  await fill(docs, AT_ONCE)
+  const revs = new Array<number>(WRITES_IN_FLIGHT).fill(0)
+  await fill(docs, WRITES_IN_FLIGHT)
   return size => async lane => {
     const mine = revs.slice(lane * size, (lane + 1) * size)
     const answers = await docs.change(
@@ -95,7 +96,8 @@ async function lookup(
   const figures = await medians({ few: among(few, FEW), same: among(many, FEW), any: among(many, MANY) })
   const [of, all] = [FEW.toLocaleString('en'), MANY.toLocaleString('en')]
   print({
-    ...{ what, unit: 'per second' },
+    what,
+    unit: 'per second',
     baseline: { name: `of ${of}`, value: figures.few },
     variants: [
       { name: `of ${all}, always the same ${of}`, value: figures.same },

@@ -3,8 +3,8 @@ import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
 import { partitionOf } from '../../infra/partitions.ts'
-import { embeddedStore } from '../../infra/store/embedded.ts'
-import { mongoStore } from '../../infra/store/mongo.ts'
+import { createEmbeddedStore } from '../../infra/store/embedded.ts'
+import { createMongoStore } from '../../infra/store/mongo.ts'
 import { COLLECTIONS, type CountersignStore } from '../../services/domain/collections.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
 import { documentOf } from '../support/deliveries.ts'
@@ -12,10 +12,10 @@ import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
 import { issued } from '../support/otp.ts'
 import type { EngineSet, Site } from '../support/site.ts'
 import { build } from './built.ts'
-import { contest } from './rounds.ts'
+import { runContest } from './rounds.ts'
 import { sends } from './send.ts'
-import { ALL_IN_ONE, countersign } from './systems.ts'
-import { closing, ROUNDS } from './under-load.ts'
+import { ALL_IN_ONE, startCountersign } from './systems.ts'
+import { ROUNDS, useAndClose } from './under-load.ts'
 
 const OTPS = Number(process.env.BENCH_OTPS ?? 1_000_000)
 const BATCH = 5_000
@@ -29,10 +29,11 @@ export default async function stored(): Promise<void> {
 }
 
 const compare = (engines: EngineSet): Promise<void> =>
-  closing([countersign(engines, ALL_IN_ONE, fill), countersign(engines, ALL_IN_ONE)], ([full, empty]) =>
-    contest({
+  useAndClose([startCountersign(engines, ALL_IN_ONE, fill), startCountersign(engines, ALL_IN_ONE)], ([full, empty]) =>
+    runContest({
       what: `sends, all in one on ${engines} engines, 64 connections`,
-      ...{ rounds: ROUNDS, aims: { leastShare: 0.9, mostTimesP99: 1.5 } },
+      rounds: ROUNDS,
+      aims: { leastShare: 0.9, mostTimesP99: 1.5 },
       yardstick: { name: 'nothing stored', round: () => sends(empty, { connections: 64 }) },
       product: {
         name: `${OTPS.toLocaleString('en')} verifications stored`,
@@ -45,17 +46,17 @@ async function fill({ engines, env }: Site): Promise<void> {
   const began = performance.now()
   const store: CountersignStore =
     engines === 'embedded'
-      ? embeddedStore({ folder: env.DATA_DIR ?? '', collections: COLLECTIONS, clock: systemClock })
-      : mongoStore({ url: env.MONGODB_URL ?? '', collections: COLLECTIONS, timeoutMs: 120_000 })
+      ? createEmbeddedStore({ folder: env.DATA_DIR ?? '', collections: COLLECTIONS, clock: systemClock })
+      : createMongoStore({ url: env.MONGODB_URL ?? '', collections: COLLECTIONS, timeoutMs: 120_000 })
   for (let first = 0; first < OTPS; first += BATCH)
-    await store.docs('otps').insert(Array.from({ length: Math.min(BATCH, OTPS - first) }, old))
+    await store.docs('otps').insert(Array.from({ length: Math.min(BATCH, OTPS - first) }, oldOtp))
   await store.close()
   const seconds = Math.round((performance.now() - began) / 1_000)
   console.log(`  (${OTPS.toLocaleString('en')} verifications laid down on ${engines} engines in ${seconds} s)`)
 }
 
 /** One of the last month, ended long ago. */
-function old(): OtpDoc {
+function oldOtp(): OtpDoc {
   const at = Date.now() - Math.floor(Math.random() * MONTH_MS)
   const _id = newId('otp', at)
   const saved = issued({ at, otp_id: _id, company_id: 'cmp_bench', app_id: 'app_bench', mode: 'test', link: null })

@@ -3,10 +3,10 @@
 import { randomBytes } from 'node:crypto'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
 import { ROLES, type Role } from '../../infra/config/config.ts'
-import { onRabbit } from '../support/amqp.ts'
+import { withRabbitChannel } from '../support/amqp.ts'
 import type { Child } from '../support/child.ts'
 import { type EngineSet, type Env, freshSite, type Site } from '../support/site.ts'
-import { launched } from './built.ts'
+import { launchProcess } from './built.ts'
 
 export interface System {
   url: string
@@ -21,7 +21,7 @@ export interface Countersign extends System {
 
 export const KEY = 'a-test-key-of-the-bench'
 const TOKEN = 'operator-of-the-bench'
-export const WITHOUT_END = [{ max: 1_000_000_000, seconds: 60 }]
+export const NO_LIMIT = [{ max: 1_000_000_000, seconds: 60 }]
 
 /** Every limit counts; none is ever met. */
 const BOOTSTRAP = {
@@ -32,7 +32,7 @@ const BOOTSTRAP = {
         {
           id: 'app_bench',
           keys: [{ id: 'key_bench', kind: 'server', mode: 'test', key: KEY }],
-          settings: { limits: { app: WITHOUT_END, app_without_client_ip: WITHOUT_END } },
+          settings: { limits: { app: NO_LIMIT, app_without_client_ip: NO_LIMIT } },
         },
       ],
     },
@@ -50,24 +50,31 @@ export const ALL_IN_ONE: Layout = [[]]
 export const WITHOUT_CONSUMERS: Layout = [['edge'], ['otp']]
 
 /** `prepare` is done on its site before anything is started there. */
-export async function countersign(
+export async function startCountersign(
   engines: EngineSet,
   layout: Layout,
   prepare: (site: Site) => Promise<void> = async () => {},
   bootstrap: object = BOOTSTRAP,
 ): Promise<Countersign> {
   const site = await freshSite(engines, {
-    ...{ NODE_ENV: 'production', LOG_LEVEL: 'warn', ENGINE: engines === 'embedded' ? 'embedded' : '' },
-    ...{ CODE_SECRETS: secret(), DATA_KEYS: secret(), ADMIN_TOKEN: TOKEN },
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'warn',
+    ENGINE: engines === 'embedded' ? 'embedded' : '',
+    CODE_SECRETS: secret(),
+    DATA_KEYS: secret(),
+    ADMIN_TOKEN: TOKEN,
   })
   await prepare(site)
   const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE: await site.write('bootstrap.json', bootstrap) }
-  const processes = layout.map(roles => launched('countersign.process', env, [...roles]))
+  const processes = layout.map(roles => launchProcess('countersign.process', env, [...roles]))
   const urls = await Promise.all(processes.map(ready))
   return {
-    ...{ env, processes, key: KEY, url: urls[0] ?? '' },
+    env,
+    processes,
+    key: KEY,
+    url: urls[0] ?? '',
     async stop() {
-      await Promise.all(processes.map(ended))
+      await Promise.all(processes.map(stopProcess))
       await site.wipe()
     },
   }
@@ -78,24 +85,26 @@ export interface Bare extends System {
   tidy(): Promise<void>
 }
 
-export async function bare(): Promise<Bare> {
+export async function startBare(): Promise<Bare> {
   const site = await freshSite('real')
   const env: Env = { ...site.env, AMQP_PREFIX: site.prefix }
-  const processes = [launched('bare.edge.process', env), launched('bare.actor.process', env)]
+  const processes = [launchProcess('bare.edge.process', env), launchProcess('bare.actor.process', env)]
   const [url = ''] = await Promise.all(processes.map(addressOf))
   return {
-    ...{ url, processes, key: KEY },
+    url,
+    processes,
+    key: KEY,
     tidy: () =>
-      onRabbit(async channel => void (await channel.purgeQueue(queueNames(site.prefix).queue('channel.sms')))),
+      withRabbitChannel(async channel => void (await channel.purgeQueue(queueNames(site.prefix).queue('channel.sms')))),
     async stop() {
-      await Promise.all(processes.map(ended))
+      await Promise.all(processes.map(stopProcess))
       await site.wipe()
     },
   }
 }
 
 const addressOf = async (child: Child): Promise<string> =>
-  JSON.parse(await child.line(line => line.startsWith('{"url"'))).url
+  JSON.parse(await child.waitForLine(line => line.startsWith('{"url"'))).url
 
 async function ready(child: Child): Promise<string> {
   const url = await addressOf(child)
@@ -103,7 +112,7 @@ async function ready(child: Child): Promise<string> {
   return url
 }
 
-async function ended({ process, exited }: Child): Promise<void> {
+async function stopProcess({ process, exited }: Child): Promise<void> {
   process.kill('SIGTERM')
   await exited
 }

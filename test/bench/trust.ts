@@ -1,25 +1,31 @@
 // What trust costs: live sends that are paid for, counted against every limit and held against lists of addresses, and the same sends
 // with nothing to pay, no limit and no list.
 import { build } from './built.ts'
-import { type Contest, contest } from './rounds.ts'
+import { type Contest, runContest } from './rounds.ts'
 import { sends } from './send.ts'
-import { countersign, KEY, ONE_PROCESS_PER_ROLE, WITHOUT_END } from './systems.ts'
-import { closing, needsRealEngines, ROUNDS } from './under-load.ts'
+import { KEY, NO_LIMIT, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
+import { needsRealEngines, ROUNDS, useAndClose } from './under-load.ts'
 
-const OFF = {
-  ...{ recipient: [], recipient_messages: [], client_ip: [] },
-  ...{ app: [], app_without_client_ip: [], recipient_verify: [] },
+const LIMITS_OFF = {
+  recipient: [],
+  recipient_messages: [],
+  client_ip: [],
+  app: [],
+  app_without_client_ip: [],
+  recipient_verify: [],
 }
-const ON = { app: WITHOUT_END, app_without_client_ip: WITHOUT_END }
+const LIMITS_ON = { app: NO_LIMIT, app_without_client_ip: NO_LIMIT }
 
-const world = (settings: object, more: object) => ({
+const bootstrapWith = (settings: object, more: object) => ({
   ...more,
   companies: [
     {
-      ...{ id: 'cmp_bench', balance: 1_000_000_000_000 },
+      id: 'cmp_bench',
+      balance: 1_000_000_000_000,
       apps: [
         {
-          ...{ id: 'app_bench', settings },
+          id: 'app_bench',
+          settings,
           keys: [{ id: 'key_bench', kind: 'server', mode: 'live', key: KEY }],
           providers: [{ name: 'box', channel: 'sms', type: 'sandbox', config: {} }],
         },
@@ -29,14 +35,19 @@ const world = (settings: object, more: object) => ({
 })
 
 const nothing = async (): Promise<void> => {}
-const trusting = () =>
-  countersign('real', ONE_PROCESS_PER_ROLE, nothing, world({ limits: OFF, fraud_guard: { mode: 'off' } }, {}))
-const careful = () =>
-  countersign(
+const startWithoutChecks = () =>
+  startCountersign(
+    'real',
+    ONE_PROCESS_PER_ROLE,
+    nothing,
+    bootstrapWith({ limits: LIMITS_OFF, fraud_guard: { mode: 'off' } }, {}),
+  )
+const startWithChecks = () =>
+  startCountersign(
     ...(['real', ONE_PROCESS_PER_ROLE, nothing] as const),
     // Nobody verifies these numbers, one after the other: switched on, the fraud guard would refuse them. It records as many as it keeps.
-    world(
-      { limits: ON, fraud_guard: { mode: 'record' } },
+    bootstrapWith(
+      { limits: LIMITS_ON, fraud_guard: { mode: 'record' } },
       {
         prices: [{ channel: 'sms', country: '*', micros: 40_000 }],
         ip_lists: [
@@ -51,7 +62,7 @@ export default async function trust(): Promise<void> {
   if (!needsRealEngines('trust')) return
   await build()
   const shape = { connections: 64, full: true }
-  await closing([careful(), trusting()], async ([product, yardstick]) => {
+  await useAndClose([startWithChecks(), startWithoutChecks()], async ([product, yardstick]) => {
     const both: Contest = {
       what: 'live sends with client_ip and idempotency-key, 64 connections',
       rounds: ROUNDS,
@@ -59,6 +70,6 @@ export default async function trust(): Promise<void> {
       yardstick: { name: 'money, limits and reputation off', round: () => sends(yardstick, shape) },
       product: { name: 'all of them on', round: () => sends(product, shape) },
     }
-    await contest(both)
+    await runContest(both)
   })
 }

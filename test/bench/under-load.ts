@@ -6,7 +6,7 @@ export const ROUND = { warmUpMs: 1_500, measureMs: 3_500 }
 export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3)
 
 /** Of the product to the bare pipeline. */
-export const TO_BARE = { leastShare: 0.6, mostTimesP99: 3 }
+export const AIMS_AGAINST_BARE = { leastShare: 0.6, mostTimesP99: 3 }
 
 export function needsRealEngines(bench: string): boolean {
   const there = Boolean(MONGODB_URL && AMQP_URL)
@@ -19,7 +19,7 @@ interface Stoppable {
 }
 
 /** Uses what was started together, and stops it whatever happens. */
-export async function closing<All extends Stoppable[]>(
+export async function useAndClose<All extends Stoppable[]>(
   starting: { [At in keyof All]: Promise<All[At]> },
   use: (started: All) => Promise<void>,
 ): Promise<void> {

@@ -2,10 +2,10 @@
 // going to verify before the time that counts.
 import { build } from './built.ts'
 import { type Figures, load } from './load.ts'
-import { contest } from './rounds.ts'
+import { runContest } from './rounds.ts'
 import { bareSends } from './send.ts'
-import { bare, type Countersign, countersign, ONE_PROCESS_PER_ROLE } from './systems.ts'
-import { closing, needsRealEngines, ROUND, ROUNDS, TO_BARE } from './under-load.ts'
+import { type Countersign, ONE_PROCESS_PER_ROLE, startBare, startCountersign } from './systems.ts'
+import { AIMS_AGAINST_BARE, needsRealEngines, ROUND, ROUNDS, useAndClose } from './under-load.ts'
 
 /** More than a round can use. */
 const VERIFICATIONS = 6_000
@@ -13,10 +13,12 @@ const VERIFICATIONS = 6_000
 export default async function verify(): Promise<void> {
   if (!needsRealEngines('verify')) return
   await build()
-  await closing([countersign('real', ONE_PROCESS_PER_ROLE), bare()], async ([product, yardstick]) => {
+  await useAndClose([startCountersign('real', ONE_PROCESS_PER_ROLE), startBare()], async ([product, yardstick]) => {
     for (const connections of [64, 128])
-      await contest({
-        ...{ what: `verifies, ${connections} connections`, rounds: ROUNDS, aims: TO_BARE },
+      await runContest({
+        what: `verifies, ${connections} connections`,
+        rounds: ROUNDS,
+        aims: AIMS_AGAINST_BARE,
         yardstick: { name: 'bare pipeline', round: () => bareSends(yardstick, connections) },
         product: { name: 'one process per role', round: () => verifies(product, connections) },
       })

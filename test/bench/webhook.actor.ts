@@ -8,19 +8,19 @@ import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
 import { createLog } from '../../infra/log/log.ts'
 import { createMetrics } from '../../infra/metrics.ts'
-import { guardedOutbound } from '../../infra/outbound/guarded.ts'
+import { createOutbound } from '../../infra/outbound/guarded.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { applyBootstrap, readBootstrap } from '../../services/domain/bootstrap/bootstrap.ts'
 import type { NotifyBody } from '../../services/domain/webhooks/work.ts'
 import { openEngines } from '../../services/main.ts'
-import { webhook } from '../../services/webhook/service.ts'
-import { up } from '../support/amqp.ts'
+import { createWebhookService } from '../../services/webhook/service.ts'
+import { waitUntilUp } from '../support/amqp.ts'
 import { eventually } from '../support/eventually.ts'
 import { type EngineSet, freshSite } from '../support/site.ts'
 
 export interface Actor {
   /** Puts an event of the nth app on the queue. */
-  happen(app: number): Promise<void>
+  publishEvent(app: number): Promise<void>
   /** Begins to take what is on the queue. */
   attach(): Promise<void>
   /** Resolves when so many were answered since it was opened. */
@@ -32,14 +32,14 @@ export interface Actor {
 
 export const SECRET = 'whsec_c2VjcmV0IG9mIGEgYmVuY2gsIGxvbmcgZW5vdWdo'
 
-export const benchOutbound = (): Outbound => guardedOutbound({ privateTargets: ['127.0.0.0/8'] })
+export const benchOutbound = (): Outbound => createOutbound({ privateTargets: ['127.0.0.0/8'] })
 
-export async function webhookActor(engines: EngineSet, urls: readonly string[]): Promise<Actor> {
+export async function startWebhookActor(engines: EngineSet, urls: readonly string[]): Promise<Actor> {
   const site = await freshSite(engines)
   const config: Config = readConfig(site.env, [])
   const log = createLog({ level: 'silent' })
   const { broker, store } = openEngines(config, clock, log, { prefix: site.prefix })
-  await up(broker)
+  await waitUntilUp(broker)
   await eventually(() => store.ping())
   const keyring = createKeyring({
     dataKeys: [{ id: 'd', key: Buffer.alloc(32, 1) }],
@@ -49,7 +49,7 @@ export async function webhookActor(engines: EngineSet, urls: readonly string[]):
   const companies = [{ id: 'cmp_bench', name: 'Bench', apps }]
   await applyBootstrap(readBootstrap(JSON.stringify({ companies })), { store, keyring, clock })
 
-  const begun = new Map<string, { app: number; at: number }>()
+  const startedCalls = new Map<string, { app: number; at: number }>()
   const took = urls.map((): number[] => [])
   let count = 0
   const plain = benchOutbound()
@@ -57,24 +57,38 @@ export async function webhookActor(engines: EngineSet, urls: readonly string[]):
     ...plain,
     async request(request) {
       const answer = await plain.request(request)
-      const event = begun.get(request.headers['webhook-id'] ?? '')
+      const event = startedCalls.get(request.headers['webhook-id'] ?? '')
       if (event) took[event.app]?.push(performance.now() - event.at)
       count += 1
       return answer
     },
   }
-  const service = webhook({ config, broker, store, keyring, outbound, clock, log, metrics: createMetrics() })
+  const service = createWebhookService({
+    config,
+    broker,
+    store,
+    keyring,
+    outbound,
+    clock,
+    log,
+    metrics: createMetrics(),
+  })
   let attached: Awaited<ReturnType<NonNullable<typeof service.attach>>> = []
 
   return {
-    async happen(app) {
+    async publishEvent(app) {
       const at = clock.now()
       const event_id = newId('evt', at)
       const body: NotifyBody = {
-        ...{ event_id, app_id: `app_${app}`, company_id: 'cmp_bench', mode: 'live', type: 'otp.approved', at },
+        event_id,
+        app_id: `app_${app}`,
+        company_id: 'cmp_bench',
+        mode: 'live',
+        type: 'otp.approved',
+        at,
         payload: { otp_id: `otp_${randomUUID()}`, status: 'approved' },
       }
-      begun.set(event_id, { app, at: performance.now() })
+      startedCalls.set(event_id, { app, at: performance.now() })
       await broker.publish('webhook.deliver', { id: event_id, body })
     },
     async attach() {

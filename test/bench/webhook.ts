@@ -5,10 +5,10 @@ import { newId } from '../../infra/ids.ts'
 import { signatureHeaders } from '../../services/webhook/signature.ts'
 import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
 import type { EngineSet } from '../support/site.ts'
-import { build, launched } from './built.ts'
+import { build, launchProcess } from './built.ts'
 import { alternating, medians, perSecond, quantile } from './measure.ts'
 import { print } from './report.ts'
-import { benchOutbound, SECRET, webhookActor } from './webhook.actor.ts'
+import { benchOutbound, SECRET, startWebhookActor } from './webhook.actor.ts'
 
 const EVENTS = 6_000
 const ENDPOINTS = 8
@@ -19,12 +19,12 @@ const STEADY = { perSecond: 150, seconds: 6, healthy: 4 }
 
 export default async function webhookBench(): Promise<void> {
   await build()
-  const receiver = launched('receiver.process', {})
-  const { port } = JSON.parse(await receiver.line(line => line.includes('port'))) as { port: number }
+  const receiver = launchProcess('receiver.process', {})
+  const { port } = JSON.parse(await receiver.waitForLine(line => line.includes('port'))) as { port: number }
   const url = (path: string): string => `http://127.0.0.1:${port}${path}`
   try {
-    await onEngines('embedded', 'Embedded engines', url)
-    if (MONGODB_URL && AMQP_URL) await onEngines('real', 'RabbitMQ and MongoDB', url)
+    await measureOnEngines('embedded', 'Embedded engines', url)
+    if (MONGODB_URL && AMQP_URL) await measureOnEngines('real', 'RabbitMQ and MongoDB', url)
     else console.log('\nRabbitMQ and MongoDB are not here: infra/engines.sh run npm run bench -- webhook')
   } finally {
     receiver.process.kill()
@@ -32,20 +32,22 @@ export default async function webhookBench(): Promise<void> {
   }
 }
 
-async function onEngines(engines: EngineSet, title: string, url: (path: string) => string): Promise<void> {
+async function measureOnEngines(engines: EngineSet, title: string, url: (path: string) => string): Promise<void> {
   console.log(`\n${title}`)
   const spread = Array.from({ length: ENDPOINTS }, (_, n) => url(`/ok/${n}`))
   const bare = barePosts(url('/bare'))
   const contenders = {
-    ...{ bare: bare.rate, many: () => drained(engines, spread) },
-    one: () => drained(engines, [url('/ok')]),
+    bare: bare.rate,
+    many: () => measureDrain(engines, spread),
+    one: () => measureDrain(engines, [url('/ok')]),
   }
   // The first round compiles.
   await medians(contenders, 1)
   const figures = await medians(contenders, ROUNDS)
   await bare.close()
   print({
-    ...{ what: 'events delivered', unit: 'per second' },
+    what: 'events delivered',
+    unit: 'per second',
     baseline: { name: `bare signed POSTs, ${IN_FLIGHT} under way`, value: figures.bare },
     variants: [
       { name: 'webhook actor, one endpoint', value: figures.one },
@@ -54,12 +56,13 @@ async function onEngines(engines: EngineSet, title: string, url: (path: string) 
     aim: { says: '≥ 0.5', holds: (_, ratio) => ratio >= 0.5 },
   })
   const { calm, beside } = await alternating(
-    { calm: () => steady(engines, url, '/ok'), beside: () => steady(engines, url, '/hang') },
+    { calm: () => measureSteadyLoad(engines, url, '/ok'), beside: () => measureSteadyLoad(engines, url, '/hang') },
     ROUNDS,
   )
   const [without, withOne] = [calm, beside].map(rounds => quantile(rounds, 0.5)) as [number, number]
   print({
-    ...{ what: 'from happening to its answer, p99 of healthy endpoints', unit: 'ms' },
+    what: 'from happening to its answer, p99 of healthy endpoints',
+    unit: 'ms',
     baseline: { name: 'none hanging', value: without },
     variants: [{ name: 'one hanging', value: withOne }],
     aim: { says: '≤ 1.1', holds: (_, ratio) => ratio <= 1.1 },
@@ -82,9 +85,9 @@ function barePosts(url: string): { rate(): Promise<number>; close(): Promise<voi
 }
 
 /** Events that wait on the queue, taken as fast as the actor can. */
-async function drained(engines: EngineSet, urls: readonly string[]): Promise<number> {
-  const actor = await webhookActor(engines, urls)
-  const published = Array.from({ length: EVENTS }, (_, n) => actor.happen(n % urls.length))
+async function measureDrain(engines: EngineSet, urls: readonly string[]): Promise<number> {
+  const actor = await startWebhookActor(engines, urls)
+  const published = Array.from({ length: EVENTS }, (_, n) => actor.publishEvent(n % urls.length))
   // In process an event counts as published when it is handled.
   if (engines === 'real') await Promise.all(published)
   const begin = performance.now()
@@ -97,16 +100,16 @@ async function drained(engines: EngineSet, urls: readonly string[]): Promise<num
 }
 
 /** A steady rate over a few healthy endpoints and one more; answers the p99 of the healthy ones. */
-async function steady(engines: EngineSet, url: (path: string) => string, another: string): Promise<number> {
+async function measureSteadyLoad(engines: EngineSet, url: (path: string) => string, another: string): Promise<number> {
   const healthy = Array.from({ length: STEADY.healthy }, (_, n) => n)
-  const actor = await webhookActor(engines, [...healthy.map(n => url(`/ok/${n}`)), url(another)])
+  const actor = await startWebhookActor(engines, [...healthy.map(n => url(`/ok/${n}`)), url(another)])
   await actor.attach()
   const stepMs = 1000 / STEADY.perSecond
   const begin = performance.now()
   for (let n = 0; n < STEADY.perSecond * STEADY.seconds; n += 1) {
     const early = begin + n * stepMs - performance.now()
     if (early > 1) await new Promise(resolve => setTimeout(resolve, early))
-    actor.happen(n % (STEADY.healthy + 1)).catch(() => {})
+    actor.publishEvent(n % (STEADY.healthy + 1)).catch(() => {})
   }
   await actor.answered(Math.floor((STEADY.perSecond * STEADY.seconds * STEADY.healthy) / (STEADY.healthy + 1)))
   const all = healthy.flatMap(app => actor.latencies(app)).slice(STEADY.perSecond)

@@ -1,14 +1,14 @@
 // The broker contract on a real RabbitMQ. Every case has queues of its own.
-import { amqpBroker } from '../../infra/broker/amqp.ts'
-import { freshPrefix, removeQueues, up } from '../support/amqp.ts'
+import { createAmqpBroker } from '../../infra/broker/amqp.ts'
+import { freshPrefix, removeQueues, waitUntilUp } from '../support/amqp.ts'
 import { AMQP_URL, onRealEngines } from '../support/engines.ts'
 import { brokerContract, CONTRACT_TOPOLOGY } from './broker.contract.ts'
 
 onRealEngines('RabbitMQ', { AMQP_URL }, () => {
   brokerContract('amqpBroker', async () => {
     const options = { url: AMQP_URL ?? '', topology: CONTRACT_TOPOLOGY, prefix: freshPrefix() }
-    const brokers = [amqpBroker(options), amqpBroker(options)] as const
-    await Promise.all(brokers.map(up))
+    const brokers = [createAmqpBroker(options), createAmqpBroker(options)] as const
+    await Promise.all(brokers.map(waitUntilUp))
     return {
       broker: brokers[0],
       other: brokers[1],

@@ -1,9 +1,9 @@
-import { embeddedBroker } from '../../infra/broker/embedded.ts'
+import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
 import { testClock } from '../support/clock.ts'
 import { brokerContract, CONTRACT_TOPOLOGY } from './broker.contract.ts'
 
 brokerContract('embedded broker', async () => {
   const clock = testClock()
-  const broker = embeddedBroker({ topology: CONTRACT_TOPOLOGY, clock })
+  const broker = createEmbeddedBroker({ topology: CONTRACT_TOPOLOGY, clock })
   return { broker, other: broker, elapse: ms => clock.advance(ms), close: () => broker.close(0) }
 })

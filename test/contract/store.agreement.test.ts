@@ -5,12 +5,12 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { MongoClient } from 'mongodb'
 import type { Doc, Docs, Filter, Pipeline, Sort, Update } from '../../infra/store/docs.ts'
-import { embeddedStore } from '../../infra/store/embedded.ts'
-import { mongoStore } from '../../infra/store/mongo.ts'
+import { createEmbeddedStore } from '../../infra/store/embedded.ts'
+import { createMongoStore } from '../../infra/store/mongo.ts'
 import { collection } from '../../infra/store/store.ts'
 import { testClock } from '../support/clock.ts'
 import { MONGODB_URL, onRealEngines } from '../support/engines.ts'
-import { temporaryFolder } from '../support/folder.ts'
+import { createTemporaryFolder } from '../support/folder.ts'
 
 interface Sample extends Doc {
   s?: unknown
@@ -153,8 +153,13 @@ const answer = (call: Promise<unknown>): Promise<unknown> => call.catch(() => 'r
 onRealEngines('the store, embedded and on MongoDB', { MONGODB_URL }, () => {
   const url = MONGODB_URL ?? ''
   const database = `agreement_${randomUUID()}`
-  const embedded = embeddedStore({ folder: temporaryFolder(), collections, clock: testClock(), strict: false })
-  const mongo = mongoStore({ url, database, collections, strict: false })
+  const embedded = createEmbeddedStore({
+    folder: createTemporaryFolder(),
+    collections,
+    clock: testClock(),
+    strict: false,
+  })
+  const mongo = createMongoStore({ url, database, collections, strict: false })
   const [ours, theirs]: [Docs<Sample>, Docs<Sample>] = [embedded.docs('samples'), mongo.docs('samples')]
   after(async () => {
     await embedded.close()

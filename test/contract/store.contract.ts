@@ -1,15 +1,20 @@
 // One contract, every store adapter: what is true here is true of each of them. Sub-suites are in store/, by method.
-import { changing } from './store/change.ts'
-import { CONTRACT_COLLECTIONS, type ContractStore, type Ground, type StoreUnderTest } from './store/collections.ts'
-import { finding } from './store/find.ts'
-import { getting } from './store/get.ts'
-import { inserting } from './store/insert.ts'
-import { living } from './store/life.ts'
-import { modifying } from './store/modify.ts'
-import { operating } from './store/operators.ts'
-import { computing } from './store/pipeline.ts'
-import { removing } from './store/remove.ts'
-import { unindexed } from './store/unindexed.ts'
+import { changeCases } from './store/change.ts'
+import {
+  CONTRACT_COLLECTIONS,
+  type ContractStore,
+  type StoreFixture,
+  type StoreUnderTest,
+} from './store/collections.ts'
+import { findCases } from './store/find.ts'
+import { getCases } from './store/get.ts'
+import { insertCases } from './store/insert.ts'
+import { lifecycleCases } from './store/life.ts'
+import { modifyCases } from './store/modify.ts'
+import { operatorCases } from './store/operators.ts'
+import { pipelineCases } from './store/pipeline.ts'
+import { removeCases } from './store/remove.ts'
+import { unindexedCases } from './store/unindexed.ts'
 
 export { CONTRACT_COLLECTIONS, type ContractStore, type StoreUnderTest }
 
@@ -17,7 +22,7 @@ export function storeContract(title: string, open: () => Promise<StoreUnderTest>
   describe(title, () => {
     let shared: StoreUnderTest
     let names = 0
-    const ground: Ground = {
+    const ground: StoreFixture = {
       open,
       things: () => shared.store.docs('things'),
       coded: () => shared.store.docs('coded'),
@@ -29,15 +34,15 @@ export function storeContract(title: string, open: () => Promise<StoreUnderTest>
     })
     after(() => shared?.close())
 
-    describe('get', () => getting(ground))
-    describe('insert', () => inserting(ground))
-    describe('find and count', () => finding(ground))
-    describe('change', () => changing(ground))
-    describe('modify', () => modifying(ground))
-    describe('operators', () => operating(ground))
-    describe('computed updates', () => computing(ground))
-    describe('remove', () => removing(ground))
-    describe('a filter no index serves', () => unindexed(ground))
-    describe('life of a store', () => living(ground))
+    describe('get', () => getCases(ground))
+    describe('insert', () => insertCases(ground))
+    describe('find and count', () => findCases(ground))
+    describe('change', () => changeCases(ground))
+    describe('modify', () => modifyCases(ground))
+    describe('operators', () => operatorCases(ground))
+    describe('computed updates', () => pipelineCases(ground))
+    describe('remove', () => removeCases(ground))
+    describe('a filter no index serves', () => unindexedCases(ground))
+    describe('life of a store', () => lifecycleCases(ground))
   })
 }

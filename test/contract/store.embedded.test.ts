@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { embeddedStore } from '../../infra/store/embedded.ts'
+import { createEmbeddedStore } from '../../infra/store/embedded.ts'
 import { testClock } from '../support/clock.ts'
 import { CONTRACT_COLLECTIONS, type ContractStore, storeContract } from './store.contract.ts'
 
@@ -9,7 +9,7 @@ storeContract('the embedded store', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-store-'))
   const handles: ContractStore[] = []
   const open = (): ContractStore => {
-    const store = embeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: testClock() })
+    const store = createEmbeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: testClock() })
     handles.push(store)
     return store
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { MongoClient } from 'mongodb'
-import { mongoStore } from '../../infra/store/mongo.ts'
+import { createMongoStore } from '../../infra/store/mongo.ts'
 import { MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { CONTRACT_COLLECTIONS, type ContractStore, type StoreUnderTest, storeContract } from './store.contract.ts'
 
@@ -11,7 +11,7 @@ onRealEngines('the store on MongoDB', { MONGODB_URL }, () => {
     const database = `contract_${randomUUID()}`
     const opened: ContractStore[] = []
     const handle = (): ContractStore => {
-      const store = mongoStore({ url, database, collections: CONTRACT_COLLECTIONS, strict: true })
+      const store = createMongoStore({ url, database, collections: CONTRACT_COLLECTIONS, strict: true })
       opened.push(store)
       return store
     }

@@ -2,18 +2,18 @@ import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import { acme } from '../../docs/examples/acme-provider.ts'
-import { BadSignature, RecipientFault, type Tools } from '../../services/channel/provider.ts'
-import { itSortsTrouble } from '../support/vendors/faults.ts'
+import { BadSignature, type ProviderDeps, RecipientFault } from '../../services/channel/provider.ts'
+import { itNamesVendorFaults } from '../support/vendors/faults.ts'
 import {
-  type Bench,
-  bench,
   CALLBACK_URL,
   callbackOf,
   DELIVERY_ID,
   RECIPIENT,
   send,
+  type TestProviderDeps,
+  testProviderDeps,
 } from '../support/vendors/provider.ts'
-import { type Call, type Vendor, vendor } from '../support/vendors/vendor.ts'
+import { startVendor, type Vendor, type VendorCallback } from '../support/vendors/vendor.ts'
 
 const KEY = 'the key of a test account'
 
@@ -24,14 +24,14 @@ interface AcmeMessage {
 
 /** The vendor, simulated: what it checks, how it answers, how it signs. */
 const acmeVendor = (): Promise<Vendor<AcmeMessage>> =>
-  vendor<AcmeMessage>({
+  startVendor<AcmeMessage>({
     take({ path, headers, body }) {
       if (path !== '/messages' || headers.authorization !== `Bearer ${KEY}`) return { answer: { status: 401 } }
       const message = { id: 'acme-1', asked: JSON.parse(body.toString()) }
       return { message, answer: { status: 200, body: { id: message.id } } }
     },
     refused: () => ({ status: 400, body: { error: 'no_such_number' } }),
-    receipt: ({ id, asked }, event): Call => {
+    receipt: ({ id, asked }, event): VendorCallback => {
       const body = JSON.stringify({ id, tag: asked.tag, event })
       const signature = createHmac('sha256', KEY).update(body).digest('hex')
       return { method: 'POST', url: asked.notify, headers: { 'acme-signature': signature }, body }
@@ -40,18 +40,19 @@ const acmeVendor = (): Promise<Vendor<AcmeMessage>> =>
 
 describe('the provider in docs/adding-a-provider.md', () => {
   let api: Vendor<AcmeMessage>
-  let tools: Bench
+  let tools: TestProviderDeps
 
   before(async () => {
     api = await acmeVendor()
-    tools = bench()
+    tools = testProviderDeps()
   })
   after(async () => {
     await tools.outbound.close()
     await api.close()
   })
 
-  const made = (over: Partial<Tools> = {}) => acme({ config: { key: KEY, base_url: api.url } }, { ...tools, ...over })
+  const made = (over: Partial<ProviderDeps> = {}) =>
+    acme({ config: { key: KEY, base_url: api.url } }, { ...tools, ...over })
 
   it('sends, and names the delivery', async () => {
     expect(await send(made())).to.deep.equal({ reference: 'acme-1' })
@@ -65,8 +66,11 @@ describe('the provider in docs/adding-a-provider.md', () => {
     expect(provider).not.to.have.property('hear')
   })
 
-  itSortsTrouble({
-    ...{ vendor: () => api, bench: () => tools, refused: RecipientFault, reads: true },
+  itNamesVendorFaults({
+    vendor: () => api,
+    bench: () => tools,
+    refused: RecipientFault,
+    parsesSuccess: true,
     make: made,
     secrets: () => [KEY],
   })
@@ -75,13 +79,13 @@ describe('the provider in docs/adding-a-provider.md', () => {
     const body = JSON.stringify({ id: 'acme-1', tag: DELIVERY_ID, event: 'delivered' })
     const headers = { 'acme-signature': createHmac('sha256', KEY).update(body).digest('hex') }
     const callback = callbackOf({ method: 'POST', url: CALLBACK_URL, headers, body })
-    expect(made().hear?.(callback, 0)).to.deep.equal([
+    expect(made().parseCallback?.(callback, 0)).to.deep.equal([
       { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'acme-1', status: 'delivered' },
     ])
     for (const bad of [
       { ...callback, headers: {} },
       { ...callback, body: Buffer.from(`${body} `) },
     ])
-      expect(() => made().hear?.(bad, 0)).to.throw(BadSignature)
+      expect(() => made().parseCallback?.(bad, 0)).to.throw(BadSignature)
   })
 })

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { guardedOutbound } from '../../infra/outbound/guarded.ts'
+import { createOutbound } from '../../infra/outbound/guarded.ts'
 import { signatureHeaders } from '../../services/webhook/signature.ts'
-import { type Child, child } from '../support/child.ts'
+import { type Child, spawnChild } from '../support/child.ts'
 import { LOOPBACK, post } from '../support/outbound.ts'
 
 const EXAMPLE = join(import.meta.dirname, '../../docs/examples/webhook-receiver.mjs')
@@ -14,15 +14,15 @@ const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
 const MINUTES = 60_000
 
 describe('the documented receiver of webhooks', () => {
-  const outbound = guardedOutbound({ privateTargets: LOOPBACK })
+  const outbound = createOutbound({ privateTargets: LOOPBACK })
   let running: Child
   let url = ''
   let made = 0
 
   before(async function () {
     this.timeout(60_000)
-    running = child(EXAMPLE, { WEBHOOK_SECRETS: `${SECRET},${OTHER}`, PORT: '0' }, [], [])
-    url = `http://127.0.0.1:${(await running.line(line => line.startsWith('listening'))).split(' ').at(-1)}/hooks`
+    running = spawnChild(EXAMPLE, { WEBHOOK_SECRETS: `${SECRET},${OTHER}`, PORT: '0' }, [], [])
+    url = `http://127.0.0.1:${(await running.waitForLine(line => line.startsWith('listening'))).split(' ').at(-1)}/hooks`
   })
   after(async () => {
     running.process.kill()
@@ -48,7 +48,7 @@ describe('the documented receiver of webhooks', () => {
   async function caughtUp() {
     const last = event()
     expect(await sent(last.body, signed(last))).to.equal(204)
-    await running.line(line => line.includes(`"${JSON.parse(last.body).payload.otp_id}"`))
+    await running.waitForLine(line => line.includes(`"${JSON.parse(last.body).payload.otp_id}"`))
   }
 
   it('takes a genuine event', async () => {

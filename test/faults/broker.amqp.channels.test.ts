@@ -7,43 +7,43 @@ import {
   breakChannel,
   CALLS,
   type ChannelSpy,
-  channelSpy,
-  collect,
-  echo,
+  collectIds,
+  createChannelSpy,
+  createRabbitFixture,
   expectRejection,
+  LONG_WAIT_MS,
   latch,
-  NEVER,
-  onRabbit,
   QUEUE,
-  type RabbitBench,
-  rabbitBench,
-  up,
+  type RabbitFixture,
+  serveEcho,
+  waitUntilUp,
+  withRabbitChannel,
 } from '../support/amqp.ts'
-import { capturedLog } from '../support/captured-log.ts'
+import { createCapturedLog } from '../support/captured-log.ts'
 import { AMQP_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
-import { follow } from '../support/follow.ts'
+import { promiseState } from '../support/follow.ts'
 
 onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQP_URL }, () => {
-  let bench: RabbitBench
+  let bench: RabbitFixture
   let spy: ChannelSpy
   let broker: Broker
-  const { log, lines, output } = capturedLog()
+  const { log, lines, output } = createCapturedLog()
 
   beforeEach(async () => {
-    bench = rabbitBench()
-    spy = channelSpy()
-    broker = bench.open({ connect: spy.connect, confirmMs: NEVER, log })
-    await up(broker)
+    bench = createRabbitFixture()
+    spy = createChannelSpy()
+    broker = bench.open({ connect: spy.connect, confirmMs: LONG_WAIT_MS, log })
+    await waitUntilUp(broker)
   })
   afterEach(() => bench.close())
 
-  const deleteQueue = (name: string) => onRabbit(rabbit => rabbit.deleteQueue(name))
+  const deleteQueue = (name: string) => withRabbitChannel(rabbit => rabbit.deleteQueue(name))
 
-  const publishUntilSafe = (id: string): Promise<void> => eventually(() => broker.publish(QUEUE, { id, body: 1 }))
+  const publishUntilConfirmed = (id: string): Promise<void> => eventually(() => broker.publish(QUEUE, { id, body: 1 }))
 
   /** A handler that waits to be released, and how often it was called for each id. */
-  async function consumeHeld(): Promise<{ taken: string[]; release: () => void; consumer: Consumer }> {
+  async function consumeAndHold(): Promise<{ taken: string[]; release: () => void; consumer: Consumer }> {
     const taken: string[] = []
     const { opened, open } = latch()
     const consumer = await broker.consume(
@@ -60,24 +60,24 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
 
   it('publishes again, and rejects at once what waited for a confirm', async () => {
     const broken = breakChannel(spy.publishing())
-    const publish = follow(broker.publish(QUEUE, { id: 'a', body: 1 }))
+    const publish = promiseState(broker.publish(QUEUE, { id: 'a', body: 1 }))
     await broken
     await eventually(() => expect(publish.value).to.be.instanceOf(Unavailable))
-    await publishUntilSafe('b')
+    await publishUntilConfirmed('b')
     expect(broker.state()).to.equal('up')
   })
 
   it('asks again, and rejects at once what waited for an answer', async () => {
-    const request = follow(broker.request(CALLS, { id: 'c', body: 1 }, NEVER))
+    const request = promiseState(broker.request(CALLS, { id: 'c', body: 1 }, LONG_WAIT_MS))
     await breakChannel(spy.consuming('amq.rabbitmq.reply-to'))
     await eventually(() => expect(request.value).to.be.instanceOf(Unavailable))
-    await up(broker)
-    await echo(broker)
-    expect(await broker.request(CALLS, { id: 'c', body: 'again' }, NEVER)).to.equal('again')
+    await waitUntilUp(broker)
+    await serveEcho(broker)
+    expect(await broker.request(CALLS, { id: 'c', body: 'again' }, LONG_WAIT_MS)).to.equal('again')
   })
 
   it('consumes again; what was in hand is delivered again, and settled once', async () => {
-    const { taken, release, consumer } = await consumeHeld()
+    const { taken, release, consumer } = await consumeAndHold()
     await broker.publish(QUEUE, { id: 'a', body: 1 })
     await eventually(() => expect(taken).to.deep.equal(['a']))
     await breakChannel(spy.consuming(bench.names.queue(QUEUE)))
@@ -93,14 +93,14 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
   })
 
   it('serves again', async () => {
-    const server = await echo(broker)
+    const server = await serveEcho(broker)
     await breakChannel(spy.consuming(bench.names.queue(CALLS)))
     await eventually(() => expect(server.attached()).to.equal(true))
-    expect(await broker.request(CALLS, { id: 'c', body: 'again' }, NEVER)).to.equal('again')
+    expect(await broker.request(CALLS, { id: 'c', body: 'again' }, LONG_WAIT_MS)).to.equal('again')
   })
 
   it('declares a queue that was deleted under its consumer, and consumes again', async () => {
-    const { seen, consumer } = await collect(broker)
+    const { seen, consumer } = await collectIds(broker)
     const before = spy.consuming(bench.names.queue(QUEUE))
     await deleteQueue(bench.names.queue(QUEUE))
     await eventually(() => {
@@ -114,8 +114,8 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
   it('refuses a message for a deleted queue with Unroutable, and has it back for the next', async () => {
     await deleteQueue(bench.names.queue(QUEUE))
     await expectRejection(broker.publish(QUEUE, { id: 'a', body: 1 }), Unroutable)
-    await publishUntilSafe('b')
-    const { seen } = await collect(broker)
+    await publishUntilConfirmed('b')
+    const { seen } = await collectIds(broker)
     await eventually(() => expect(seen).to.deep.equal(['b']))
   })
 
@@ -133,9 +133,11 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
 
   it('refuses a call for a deleted queue at once, and has it back for the next', async () => {
     await deleteQueue(bench.names.queue(CALLS))
-    await expectRejection(broker.request(CALLS, { id: 'c', body: 1 }, NEVER), Unavailable)
-    await echo(broker)
-    await eventually(async () => expect(await broker.request(CALLS, { id: 'c', body: 'x' }, NEVER)).to.equal('x'))
+    await expectRejection(broker.request(CALLS, { id: 'c', body: 1 }, LONG_WAIT_MS), Unavailable)
+    await serveEcho(broker)
+    await eventually(async () =>
+      expect(await broker.request(CALLS, { id: 'c', body: 'x' }, LONG_WAIT_MS)).to.equal('x'),
+    )
   })
 
   it('has a deleted wait queue back before it gives up a retry', async () => {
@@ -151,7 +153,7 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
   })
 
   it('tells the depth of a deleted queue, harms nothing by asking, and has it back', async () => {
-    const { seen } = await collect(broker)
+    const { seen } = await collectIds(broker)
     await deleteQueue(bench.names.queue('channel.sms'))
     expect(await broker.depth('channel.sms')).to.deep.equal({ ready: 0, consumers: 0 })
     await eventually(() => broker.publish('channel.sms', { id: 'b', body: 1 }))
@@ -160,14 +162,14 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
   })
 
   it('stays down and says why while a queue stands there with other arguments, and comes up when it is gone', async () => {
-    const other = rabbitBench()
+    const other = createRabbitFixture()
     const name = other.names.queue(QUEUE)
-    await onRabbit(rabbit => rabbit.assertQueue(name, { durable: true }))
+    await withRabbitChannel(rabbit => rabbit.assertQueue(name, { durable: true }))
     const refused = other.open({ log })
     await eventually(() => expect(output()).to.match(new RegExp(`inequivalent arg.*${name}`)))
     expect(refused.state()).to.equal('down')
     await deleteQueue(name)
-    await up(refused)
+    await waitUntilUp(refused)
     await other.close()
   })
 })

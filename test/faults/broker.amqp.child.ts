@@ -2,12 +2,12 @@
 //   hold    keeps the message and never answers         die     kills itself (-9), message in hand
 //   close   consumes, closes as soon as it is attached, and then has nothing left to do
 import process from 'node:process'
-import { amqpBroker } from '../../infra/broker/amqp.ts'
+import { createAmqpBroker } from '../../infra/broker/amqp.ts'
 import { done } from '../../infra/broker/broker.ts'
-import { FAULT_TOPOLOGY, QUEUE } from '../support/amqp.ts'
+import { QUEUE, TEST_TOPOLOGY } from '../support/amqp.ts'
 
 const { url = '', prefix = '', deliveryLimit } = process.env
-const broker = amqpBroker({ url, topology: FAULT_TOPOLOGY, prefix, deliveryLimit: Number(deliveryLimit ?? 20) })
+const broker = createAmqpBroker({ url, topology: TEST_TOPOLOGY, prefix, deliveryLimit: Number(deliveryLimit ?? 20) })
 const say = (word: string): void => {
   process.stdout.write(`${word}\n`)
 }

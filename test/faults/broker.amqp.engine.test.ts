@@ -4,51 +4,51 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { type Broker, type Delivered, done, retry } from '../../infra/broker/broker.ts'
+import { type Broker, type DeliveredMessage, done, retry } from '../../infra/broker/broker.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import {
   CALLS,
-  collect,
-  echo,
+  collectIds,
+  createRabbitFixture,
   expectRejection,
+  LONG_WAIT_MS,
   latch,
-  NEVER,
-  onRabbit,
   QUEUE,
-  type RabbitBench,
-  rabbitBench,
-  up,
+  type RabbitFixture,
+  serveEcho,
+  waitUntilUp,
+  withRabbitChannel,
 } from '../support/amqp.ts'
 import { AMQP_URL, ENGINES_DIR, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
-import { follow } from '../support/follow.ts'
+import { promiseState } from '../support/follow.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../infra/engines.sh')
 const engines = async (...args: string[]): Promise<string> => (await promisify(execFile)(SCRIPT, args)).stdout
 
 onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
-  let bench: RabbitBench
+  let bench: RabbitFixture
   let broker: Broker
 
   beforeEach(async () => {
-    bench = rabbitBench()
-    broker = bench.open({ confirmMs: NEVER })
-    await up(broker)
+    bench = createRabbitFixture()
+    broker = bench.open({ confirmMs: LONG_WAIT_MS })
+    await waitUntilUp(broker)
   })
   afterEach(() => bench.close())
 
   it('come together again after a restart, with every message that was safe before', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `m${index}`)
     await Promise.all(ids.map(id => broker.publish(QUEUE, { id, body: 1 })))
-    const server = await echo(broker)
-    const restarted = follow(engines('restart', 'rabbitmq'))
+    const server = await serveEcho(broker)
+    const restarted = promiseState(engines('restart', 'rabbitmq'))
     await eventually(() => expect([broker.state(), server.attached()]).to.deep.equal(['down', false]), 30_000)
     await expectRejection(broker.publish(QUEUE, { id: 'lost', body: 1 }), Unavailable)
     await eventually(() => expect(restarted).to.include({ state: 'resolved' }), 50_000)
-    await up(broker)
+    await waitUntilUp(broker)
     await eventually(() => expect(server.attached()).to.equal(true))
-    expect(await broker.request(CALLS, { id: 'c', body: 'again' }, NEVER)).to.equal('again')
-    const { seen } = await collect(broker)
+    expect(await broker.request(CALLS, { id: 'c', body: 'again' }, LONG_WAIT_MS)).to.equal('again')
+    const { seen } = await collectIds(broker)
     await eventually(() => expect(seen).to.have.members(ids))
   }).timeout(120_000)
 
@@ -82,9 +82,9 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
       await watermark('0.00001')
       await publishUntilBlocked()
       await expectRejection(broker.publish(QUEUE, { id: 'b', body: 1 }), Unavailable)
-      await expectRejection(broker.request(CALLS, { id: 'c', body: 1 }, NEVER), Unavailable)
+      await expectRejection(broker.request(CALLS, { id: 'c', body: 1 }, LONG_WAIT_MS), Unavailable)
       const seen: string[] = []
-      const note = async (waiting: Delivered[]) => {
+      const note = async (waiting: DeliveredMessage[]) => {
         seen.push(...waiting.map(({ id }) => id))
         return waiting.map(done)
       }
@@ -93,14 +93,14 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
       open()
 
       await watermark('0.4')
-      await up(broker)
+      await waitUntilUp(broker)
       await eventually(() => expect(attempts).to.deep.equal([1, 2]))
       await broker.publish(QUEUE, { id: 'after', body: 1 })
       await eventually(() => expect(attempts).to.deep.equal([1, 2, 1]))
     })
 
     it('reject what waits for a confirm or an answer', async () => {
-      const request = follow(broker.request(CALLS, { id: 'c', body: 1 }, NEVER))
+      const request = promiseState(broker.request(CALLS, { id: 'c', body: 1 }, LONG_WAIT_MS))
       await watermark('0.00001')
       await publishUntilBlocked()
       await eventually(() => expect(request.value).to.be.instanceOf(Unavailable))
@@ -154,12 +154,12 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
         )
       await impatience(200)
       await bench.close()
-      bench = rabbitBench()
+      bench = createRabbitFixture()
       broker = bench.open()
-      await up(broker)
+      await waitUntilUp(broker)
       await impatience(180_000)
       const { names } = bench
-      await onRabbit(async rabbit => {
+      await withRabbitChannel(async rabbit => {
         await rabbit.deleteQueue(names.queue(QUEUE))
         rabbit.sendToQueue(names.wait(QUEUE, 50), Buffer.from('1'), { messageId: 'kept', persistent: true })
         await rabbit.waitForConfirms()
@@ -167,7 +167,7 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
           expect(await rabbit.checkQueue(names.wait(QUEUE, 50))).to.include({ messageCount: 0 }),
         )
       })
-      const { seen } = await collect(broker)
+      const { seen } = await collectIds(broker)
       await eventually(() => expect(seen).to.deep.equal(['kept']))
     })
   })

@@ -1,31 +1,31 @@
 // What only a process can show: it is killed with messages in hand, it dies on a message again and again, it ends when it should.
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { collect, QUEUE, type RabbitBench, rabbitBench, up } from '../support/amqp.ts'
-import { child } from '../support/child.ts'
+import { collectIds, createRabbitFixture, QUEUE, type RabbitFixture, waitUntilUp } from '../support/amqp.ts'
+import { spawnChild } from '../support/child.ts'
 import { AMQP_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 
 const SCRIPT = join(import.meta.dirname, 'broker.amqp.child.ts')
 
 onRealEngines('amqpBroker in a process that ends', { AMQP_URL }, () => {
-  let bench: RabbitBench
+  let bench: RabbitFixture
   beforeEach(() => {
-    bench = rabbitBench()
+    bench = createRabbitFixture()
   })
   afterEach(() => bench.close())
 
   const run = (args: string[], env: Record<string, string> = {}) =>
-    child(SCRIPT, { url: AMQP_URL ?? '', prefix: bench.prefix, ...env }, args)
+    spawnChild(SCRIPT, { url: AMQP_URL ?? '', prefix: bench.prefix, ...env }, args)
 
   it('loses nothing when it is killed with messages in hand: another process gets them', async () => {
     const broker = bench.open()
-    await up(broker)
+    await waitUntilUp(broker)
     const ids = Array.from({ length: 10 }, (_, index) => `m${index}`)
     await Promise.all(ids.map(id => broker.publish(QUEUE, { id, body: 1 })))
     const killed = run(['hold'])
-    await killed.line(line => line === 'm9')
-    const { seen } = await collect(broker)
+    await killed.waitForLine(line => line === 'm9')
+    const { seen } = await collectIds(broker)
     expect(seen).to.deep.equal([])
     killed.process.kill('SIGKILL')
     await eventually(() => expect(seen).to.have.members(ids))
@@ -34,7 +34,7 @@ onRealEngines('amqpBroker in a process that ends', { AMQP_URL }, () => {
   it('does not take the others with it: a message its consumers keep dying on is a dead letter', async () => {
     const deliveryLimit = 2
     const broker = bench.open({ deliveryLimit })
-    await up(broker)
+    await waitUntilUp(broker)
     await broker.publish(QUEUE, { id: 'poison', body: { kills: true } })
     const victims = Array.from({ length: deliveryLimit + 1 }, () => run(['die'], { deliveryLimit: `${deliveryLimit}` }))
     for (const { exited } of victims) expect(await exited).to.deep.equal({ code: null, signal: 'SIGKILL' })
@@ -44,7 +44,7 @@ onRealEngines('amqpBroker in a process that ends', { AMQP_URL }, () => {
     expect(letter?.reason).to.include('delivery_limit')
     expect(letter?.diedAt).to.be.greaterThan(Date.UTC(2020))
     expect(await broker.dead(QUEUE).requeue(['poison'])).to.equal(1)
-    const { seen } = await collect(broker)
+    const { seen } = await collectIds(broker)
     await eventually(() => expect(seen).to.deep.equal(['poison']))
   })
 
@@ -53,7 +53,7 @@ onRealEngines('amqpBroker in a process that ends', { AMQP_URL }, () => {
     ['never connected', 'amqp://127.0.0.1:1'],
   ] as const)
     it(`ends by itself after close, ${state}`, async () => {
-      await up(bench.open())
+      await waitUntilUp(bench.open())
       const closing = run(['close', state], { url: url ?? '' })
       expect(await closing.exited).to.deep.equal({ code: 0, signal: null })
       expect(closing.lines).to.include('closed')

@@ -5,31 +5,31 @@ import { done, retry } from '../../infra/broker/broker.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import {
   CALLS,
-  collect,
-  echo,
+  collectIds,
+  createRabbitFixture,
   expectRejection,
+  LONG_WAIT_MS,
   latch,
-  NEVER,
-  onRabbit,
-  publishingBy,
+  publishVia,
   QUEUE,
-  type RabbitBench,
+  type RabbitFixture,
   rabbitBehindProxy,
-  rabbitBench,
-  up,
+  serveEcho,
+  waitUntilUp,
+  withRabbitChannel,
 } from '../support/amqp.ts'
 import { AMQP_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
-import { follow } from '../support/follow.ts'
+import { promiseState } from '../support/follow.ts'
 import type { TcpProxy } from '../support/proxy.ts'
 
 onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
-  let bench: RabbitBench
+  let bench: RabbitFixture
   let proxy: TcpProxy
   let url: string
 
   beforeEach(async () => {
-    bench = rabbitBench()
+    bench = createRabbitFixture()
     ;({ proxy, url } = await rabbitBehindProxy())
   })
   afterEach(async () => {
@@ -42,12 +42,12 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     const broker = bench.open({ url })
     expect(broker.state()).to.equal('down')
     await expectRejection(broker.publish(QUEUE, { id: 'early', body: 1 }), Unavailable)
-    await expectRejection(broker.request(CALLS, { id: 'early', body: 1 }, NEVER), Unavailable)
+    await expectRejection(broker.request(CALLS, { id: 'early', body: 1 }, LONG_WAIT_MS), Unavailable)
     await expectRejection(broker.depth(QUEUE), Unavailable)
     await expectRejection(broker.dead(QUEUE).list(10), Unavailable)
-    const collecting = collect(broker)
+    const collecting = collectIds(broker)
     proxy.heal()
-    await up(broker)
+    await waitUntilUp(broker)
     const { seen, consumer } = await collecting
     expect(consumer.attached()).to.equal(true)
     await broker.publish(QUEUE, { id: 'a', body: 1 })
@@ -56,35 +56,37 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
 
   it('is lost: consumers are detached and publishes refused; found again: consumers are fed again', async () => {
     const broker = bench.open({ url })
-    const { seen, consumer } = await collect(broker)
-    const server = await echo(broker)
-    await up(broker)
+    const { seen, consumer } = await collectIds(broker)
+    const server = await serveEcho(broker)
+    await waitUntilUp(broker)
     proxy.refuse()
     await eventually(() =>
       expect([broker.state(), consumer.attached(), server.attached()]).to.deep.equal(['down', false, false]),
     )
     await expectRejection(broker.publish(QUEUE, { id: 'lost', body: 1 }), Unavailable)
     proxy.heal()
-    await up(broker)
+    await waitUntilUp(broker)
     await eventually(() => expect([consumer.attached(), server.attached()]).to.deep.equal([true, true]))
     await broker.publish(QUEUE, { id: 'a', body: 1 })
     await eventually(() => expect(seen).to.deep.equal(['a']))
-    expect(await broker.request(CALLS, { id: 'c', body: 'again' }, NEVER)).to.equal('again')
+    expect(await broker.request(CALLS, { id: 'c', body: 'again' }, LONG_WAIT_MS)).to.equal('again')
   })
 
   it('is cut: what waits for a confirm or an answer is rejected at once', async () => {
-    const broker = bench.open({ url, confirmMs: NEVER })
-    await up(broker)
+    const broker = bench.open({ url, confirmMs: LONG_WAIT_MS })
+    await waitUntilUp(broker)
     proxy.mute()
     const waiting = [
-      follow(broker.publish(QUEUE, { id: 'a', body: 1 })),
-      follow(broker.request(CALLS, { id: 'c', body: 1 }, NEVER)),
-      follow(broker.dead(QUEUE).list(10)),
-      follow(broker.depth(QUEUE)),
+      promiseState(broker.publish(QUEUE, { id: 'a', body: 1 })),
+      promiseState(broker.request(CALLS, { id: 'c', body: 1 }, LONG_WAIT_MS)),
+      promiseState(broker.dead(QUEUE).list(10)),
+      promiseState(broker.depth(QUEUE)),
     ]
     // RabbitMQ has the message, and its confirm is on the line that will be cut.
     await eventually(async () =>
-      expect(await onRabbit(rabbit => rabbit.checkQueue(bench.names.queue(QUEUE)))).to.include({ messageCount: 1 }),
+      expect(await withRabbitChannel(rabbit => rabbit.checkQueue(bench.names.queue(QUEUE)))).to.include({
+        messageCount: 1,
+      }),
     )
     expect(waiting.map(({ state }) => state)).to.deep.equal(Array(4).fill('pending'))
     proxy.cut()
@@ -94,32 +96,32 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
   })
 
   it('goes silent: the heartbeat finds out', async () => {
-    const broker = bench.open({ url: `${url}?heartbeat=1`, confirmMs: NEVER })
-    const { seen, consumer } = await collect(broker)
-    await up(broker)
+    const broker = bench.open({ url: `${url}?heartbeat=1`, confirmMs: LONG_WAIT_MS })
+    const { seen, consumer } = await collectIds(broker)
+    await waitUntilUp(broker)
     proxy.mute()
-    const publish = follow(broker.publish(QUEUE, { id: 'a', body: 1 }))
+    const publish = promiseState(broker.publish(QUEUE, { id: 'a', body: 1 }))
     await eventually(() => {
       expect(publish.value).to.be.instanceOf(Unavailable)
       expect(broker.state()).to.equal('down')
       expect(consumer.attached()).to.equal(false)
     })
     proxy.heal()
-    await up(broker)
+    await waitUntilUp(broker)
     await eventually(() => expect(seen).to.deep.equal(['a']))
   })
 
   it('lives but brings no confirm: the publish gives up', async () => {
     const broker = bench.open({ url, confirmMs: 50 })
-    await up(broker)
+    await waitUntilUp(broker)
     proxy.mute()
     await expectRejection(broker.publish(QUEUE, { id: 'a', body: 1 }), Unavailable)
     expect(broker.state()).to.equal('up')
   })
 
   it('is lost for publishing alone: consumers stay attached, and a retry waits for the line, not for luck', async () => {
-    const broker = bench.open({ connect: publishingBy(url) })
-    await up(broker)
+    const broker = bench.open({ connect: publishVia(url) })
+    await waitUntilUp(broker)
     const { opened, open } = latch()
     const attempts: number[] = []
     const consumer = await broker.consume(
@@ -155,7 +157,7 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
       },
       { prefetch: 20, batch: 5 },
     )
-    await up(broker)
+    await waitUntilUp(broker)
     const safe: string[] = []
     let next = 0
     let cutting = true
@@ -164,7 +166,7 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
         const id = `m${next++}`
         await broker.publish(QUEUE, { id, body: next }).then(
           () => safe.push(id),
-          () => up(broker),
+          () => waitUntilUp(broker),
         )
       }
     }

@@ -3,14 +3,14 @@
 import process from 'node:process'
 import { createLog } from '../../infra/log/log.ts'
 import { openEngines, run } from '../../services/main.ts'
-import { crashing, crashPointIn } from '../support/crash.ts'
-import { hastyClock } from '../support/hasty-clock.ts'
+import { readCrashPoint, withCrash } from '../support/crash.ts'
+import { acceleratedClock } from '../support/hasty-clock.ts'
 
 const { AMQP_PREFIX, SINCE } = process.env
-const clock = hastyClock(Number(SINCE), 5)
+const clock = acceleratedClock(Number(SINCE), 5)
 
 await run(config => {
   const log = createLog({ level: config.logLevel })
   const engines = openEngines(config, clock, log, AMQP_PREFIX ? { prefix: AMQP_PREFIX } : {})
-  return { clock, log, engines: crashing(engines, crashPointIn(process.env)) }
+  return { clock, log, engines: withCrash(engines, readCrashPoint(process.env)) }
 })

@@ -1,33 +1,33 @@
 // kill -9 in the midst of sends. What was answered with 200 is there after the restart and is delivered; what was not answered can be
 // asked again with its idempotency key; nobody gets two codes, and nobody pays for what he did not get.
 import { expect } from 'chai'
-import { type Burst, burst, OPENING, PRICE } from '../support/burst.ts'
+import { type BurstSite, createBurstSite, OPENING_BALANCE, PRICE } from '../support/burst.ts'
 import { eventually } from '../support/eventually.ts'
-import { processes } from '../support/processes.ts'
+import { useProcesses } from '../support/processes.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
 const ROUNDS = 3
 const CALLERS = 32
 const ACCEPTED_PER_ROUND = 60
-const ENOUGH_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 onEachEngineSet('a burst of sends and kill -9', engines => {
-  const { site, script } = processes()
+  const { site, script } = useProcesses()
 
   it('loses nothing that was accepted and sends nothing twice', async function () {
     this.timeout(180_000)
-    const world = await burst({ site, script }, engines)
+    const burstSite = await createBurstSite({ site, script }, engines)
     const asked = numbers()
     const accepted = new Map<string, string>()
     const unanswered = new Set<string>()
     for (let round = 0; round < ROUNDS; round += 1) {
-      const { url, kill } = await world.start()
+      const { url, kill } = await burstSite.start()
       const enough = accepted.size + ACCEPTED_PER_ROUND
       const one = async (): Promise<void> => {
         for (let going = true; going; ) {
           const recipient = asked.next().value
           unanswered.add(recipient)
-          going = settled(await world.send(url, recipient), recipient, accepted, unanswered)
+          going = settled(await burstSite.send(url, recipient), recipient, accepted, unanswered)
           if (accepted.size >= enough) await kill()
         }
       }
@@ -36,43 +36,43 @@ onEachEngineSet('a burst of sends and kill -9', engines => {
     }
     expect(unanswered.size, 'some were cut off').to.be.greaterThan(0)
 
-    const { url } = await world.start()
-    await repeated(world, url, unanswered, accepted)
+    const { url } = await burstSite.start()
+    await repeated(burstSite, url, unanswered, accepted)
     const all = [...accepted.values()].sort()
-    expect((await world.otpIds(url)).sort()).to.deep.equal(all)
-    await eventually(async () => expect((await world.deliveredEvents(url)).sort()).to.deep.equal(all), ENOUGH_MS)
-    for (const [recipient, otp_id] of accepted) await world.delivered(url, recipient, otp_id)
-    await world.balance(url, OPENING - accepted.size * PRICE)
+    expect((await burstSite.otpIds(url)).sort()).to.deep.equal(all)
+    await eventually(async () => expect((await burstSite.deliveredEvents(url)).sort()).to.deep.equal(all), TIMEOUT_MS)
+    for (const [recipient, otp_id] of accepted) await burstSite.expectDelivered(url, recipient, otp_id)
+    await burstSite.expectBalance(url, OPENING_BALANCE - accepted.size * PRICE)
   })
 })
 
 describe('a send that is cut off by kill -9', () => {
-  const { site, script } = processes()
+  const { site, script } = useProcesses()
 
   it('between its steps makes one verification and one message once it is asked again', async function () {
     this.timeout(120_000)
-    const world = await burst({ site, script }, 'embedded')
+    const burstSite = await createBurstSite({ site, script }, 'embedded')
     const asked = numbers()
     const cutOff = new Set<string>()
     for (const method of ['claims.insert', 'companies.modify', 'ledger.insert', 'otps.insert']) {
-      const dying = await world.start({ port: 'store', method, nth: 1, when: 'after' })
+      const dying = await burstSite.start({ port: 'store', method, nth: 1, when: 'after' })
       const recipient = asked.next().value
-      expect(await world.send(dying.url, recipient), 'no answer').to.equal(null)
+      expect(await burstSite.send(dying.url, recipient), 'no answer').to.equal(null)
       expect((await dying.exited).signal).to.equal('SIGKILL')
       cutOff.add(recipient)
     }
-    const { url } = await world.start()
+    const { url } = await burstSite.start()
     const accepted = new Map<string, string>()
-    await repeated(world, url, cutOff, accepted)
-    for (const [recipient, otp_id] of accepted) await world.delivered(url, recipient, otp_id)
-    expect((await world.otpIds(url)).sort()).to.deep.equal([...accepted.values()].sort())
-    await world.balance(url, OPENING - accepted.size * PRICE)
+    await repeated(burstSite, url, cutOff, accepted)
+    for (const [recipient, otp_id] of accepted) await burstSite.expectDelivered(url, recipient, otp_id)
+    expect((await burstSite.otpIds(url)).sort()).to.deep.equal([...accepted.values()].sort())
+    await burstSite.expectBalance(url, OPENING_BALANCE - accepted.size * PRICE)
   })
 })
 
 /** Whether the caller goes on: it does until it is not answered. */
 function settled(
-  answer: Awaited<ReturnType<Burst['send']>>,
+  answer: Awaited<ReturnType<BurstSite['send']>>,
   recipient: string,
   accepted: Map<string, string>,
   unanswered: Set<string>,
@@ -86,7 +86,7 @@ function settled(
 
 /** Whoever got no answer asks again until there is one: a claim of the dead is waited for. */
 async function repeated(
-  world: Burst,
+  burstSite: BurstSite,
   url: string,
   unanswered: Set<string>,
   accepted: Map<string, string>,
@@ -94,9 +94,9 @@ async function repeated(
   await Promise.all(
     [...unanswered].map(recipient =>
       eventually(async () => {
-        const answer = await world.send(url, recipient)
+        const answer = await burstSite.send(url, recipient)
         expect(settled(answer, recipient, accepted, unanswered), recipient).to.equal(true)
-      }, ENOUGH_MS),
+      }, TIMEOUT_MS),
     ),
   )
 }

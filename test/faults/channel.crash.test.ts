@@ -2,26 +2,26 @@
 import { expect } from 'chai'
 import type { CrashPoint } from '../support/crash.ts'
 import { eventually } from '../support/eventually.ts'
-import { caller } from '../support/flow.calls.ts'
+import { createCaller } from '../support/flow.calls.ts'
 import { PUBLIC_URL } from '../support/live.ts'
-import { processes } from '../support/processes.ts'
+import { useProcesses } from '../support/processes.ts'
 import { onEachEngineSet } from '../support/site.ts'
-import { type HttpGateway, httpGateway } from '../support/vendors/http-gateway.ts'
-import { type Twilio, twilioVendor } from '../support/vendors/twilio.ts'
+import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
+import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
 
 const KILLED = { code: null, signal: 'SIGKILL' }
 const KEY = 'sk_live_0123456789abcdef'
 /** A message that was in the dead process's hands comes again once the sweeper misses it. */
-const ENOUGH_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 onEachEngineSet('a channel actor that is killed', engines => {
-  const { site, crashing } = processes()
+  const { site, crashing } = useProcesses()
   let url = ''
   let [twilio, gateway] = [] as unknown as [Twilio, HttpGateway]
 
   beforeEach(async () => {
-    twilio = await twilioVendor({ route: to => to.replace(PUBLIC_URL, url) })
-    gateway = await httpGateway()
+    twilio = await startTwilio({ route: to => to.replace(PUBLIC_URL, url) })
+    gateway = await startHttpGateway()
   })
   afterEach(() => Promise.all([twilio.close(), gateway.close()]))
 
@@ -37,44 +37,48 @@ onEachEngineSet('a channel actor that is killed', engines => {
   }
 
   /** Sends, dies there, starts again; answers how often each provider was called once the delivery is as expected. */
-  async function killed(point: CrashPoint, expected: string): Promise<[number, number]> {
+  async function callsAfterCrash(point: CrashPoint, expected: string): Promise<[number, number]> {
     const here = await site(engines, {
-      ...{ PUBLIC_URL, ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200' },
-      ...{ PROVIDER_TIMEOUT: '500', UNKNOWN_WAIT: '500' },
+      PUBLIC_URL,
+      ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+      CHANNEL_BACKOFF: '200',
+      WEBHOOK_BACKOFF: '200',
+      PROVIDER_TIMEOUT: '500',
+      UNKNOWN_WAIT: '500',
     })
     const env = { BOOTSTRAP_FILE: await here.write('bootstrap.json', bootstrap()) }
     const dying = crashing(here, { point, env })
     url = await dying.ready()
-    const sent = await caller(url, KEY).send('+14155560001')
+    const sent = await createCaller(url, KEY).send('+14155560001')
     expect(sent.status, sent.text).to.equal(200)
     expect(await dying.exited).to.deep.equal(KILLED)
     url = await crashing(here, { env }).ready()
     await eventually(async () => {
-      const { deliveries } = (await caller(url, KEY).status(sent.body.otp_id)).body
+      const { deliveries } = (await createCaller(url, KEY).status(sent.body.otp_id)).body
       expect(deliveries[0].status).to.equal(expected)
-    }, ENOUGH_MS)
+    }, TIMEOUT_MS)
     return [twilio.messages.length, gateway.messages.length]
   }
 
   it('after it claimed a call and before it made it: the next provider has it', async () => {
     const point = { port: 'store', method: 'attempts.insert', nth: 1, when: 'after' } as const
-    expect(await killed(point, 'sent')).to.deep.equal([0, 1])
+    expect(await callsAfterCrash(point, 'sent')).to.deep.equal([0, 1])
   })
 
   it('after the call and before it wrote down the answer: the next provider has it, as no receipt came', async () => {
     const point = { port: 'store', method: 'attempts.change', nth: 1, when: 'before' } as const
-    expect(await killed(point, 'sent')).to.deep.equal([1, 1])
+    expect(await callsAfterCrash(point, 'sent')).to.deep.equal([1, 1])
   })
 
   it('before it told of it: it is told, and nobody is called again', async () => {
     const point = { port: 'broker', method: 'publish', queue: 'otp.reports', nth: 1, when: 'before' } as const
-    expect(await killed(point, 'sent')).to.deep.equal([1, 0])
+    expect(await callsAfterCrash(point, 'sent')).to.deep.equal([1, 0])
   })
 
   it('in the midst of a callback: the vendor has no answer, and is heard when it tells again', async () => {
     twilio.always({ early: true, receipts: ['delivered'] })
     const point = { port: 'broker', method: 'publish', queue: 'otp.reports', nth: 1, when: 'before' } as const
-    expect(await killed(point, 'sent')).to.deep.equal([1, 1])
+    expect(await callsAfterCrash(point, 'sent')).to.deep.equal([1, 1])
     expect(twilio.calls.map(({ status }) => status)).to.deep.equal([null])
     const [message] = twilio.messages
     expect(message && (await twilio.report(message, 'delivered'))).to.equal(200)

@@ -5,11 +5,11 @@
 import process from 'node:process'
 import { done } from '../../infra/broker/broker.ts'
 import { systemClock } from '../../infra/clock.ts'
-import { bareEngines } from '../support/bare-engines.ts'
-import { company, FIVE, ONE_BY_ONE, QUEUE } from '../support/crash.pieces.ts'
-import { crashing, crashPointIn } from '../support/crash.ts'
+import { openBareEngines } from '../support/bare-engines.ts'
+import { COMPANY_IDS, company, ONE_BY_ONE, QUEUE } from '../support/crash.pieces.ts'
+import { readCrashPoint, withCrash } from '../support/crash.ts'
 
-const { broker, store } = crashing(await bareEngines(process.env), crashPointIn(process.env))
+const { broker, store } = withCrash(await openBareEngines(process.env), readCrashPoint(process.env))
 const does = new Set(process.argv.slice(2))
 const say = (id: string): void => {
   process.stdout.write(`${id}\n`)
@@ -19,7 +19,7 @@ const insert = (id: string) => store.docs('companies').insert([company(id)])
 // A publish is refused while the broker is away, and it is at first.
 while (broker.state() !== 'up') await new Promise(resolve => systemClock.after(10, () => resolve(null)))
 if (does.has('write'))
-  for (const id of FIVE) {
+  for (const id of COMPANY_IDS) {
     await insert(id)
     say(id)
   }
@@ -33,7 +33,7 @@ if (does.has('consume'))
     ONE_BY_ONE,
   )
 if (does.has('publish'))
-  for (const id of FIVE) {
+  for (const id of COMPANY_IDS) {
     await broker.publish(QUEUE, { id, body: {} })
     say(id)
   }

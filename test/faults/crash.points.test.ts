@@ -1,11 +1,11 @@
 // Where the harness strikes, shown without dying: `die` is a note of the moment.
 import { expect } from 'chai'
 import { done } from '../../infra/broker/broker.ts'
-import { embeddedBroker } from '../../infra/broker/embedded.ts'
-import { topology } from '../../infra/broker/topology.ts'
+import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
+import { createTopology } from '../../infra/broker/topology.ts'
 import { testClock } from '../support/clock.ts'
-import { company, FIVE, ONE_BY_ONE } from '../support/crash.pieces.ts'
-import { type CrashPoint, crashEnv, crashing, crashPointIn } from '../support/crash.ts'
+import { COMPANY_IDS, company, ONE_BY_ONE } from '../support/crash.pieces.ts'
+import { type CrashPoint, crashEnv, readCrashPoint, withCrash } from '../support/crash.ts'
 import { eachStore } from '../support/stores.ts'
 
 class Died extends Error {}
@@ -25,12 +25,12 @@ eachStore('a store that crashes', fresh => {
   const inserted = async (point: Partial<CrashPoint> & Pick<CrashPoint, 'nth' | 'when'>) => {
     const store = await fresh()
     const at = { port: 'store', method: 'companies.insert', ...point } as CrashPoint
-    const broker = embeddedBroker({ topology: topology({ channel: [], webhook: [] }), clock: testClock() })
-    const decorated = crashing({ broker, store }, at, die)
+    const broker = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock: testClock() })
+    const decorated = withCrash({ broker, store }, at, die)
     const outcomes = []
-    for (const id of FIVE.slice(0, 3))
+    for (const id of COMPANY_IDS.slice(0, 3))
       outcomes.push(await outcome(decorated.store.docs('companies').insert([company(id)])))
-    return { outcomes, there: [...(await store.docs('companies').get(FIVE)).keys()], decorated, store }
+    return { outcomes, there: [...(await store.docs('companies').get(COMPANY_IDS)).keys()], decorated, store }
   }
 
   it('does so before the nth call: that one leaves nothing', async () => {
@@ -63,9 +63,9 @@ eachStore('a store that crashes', fresh => {
 
 describe('a broker that crashes', () => {
   const open = (point: CrashPoint) => {
-    const plain = embeddedBroker({ topology: topology({ channel: [], webhook: [] }), clock: testClock() })
+    const plain = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock: testClock() })
     const store = { docs: () => die(), ping: async () => {}, close: async () => {} }
-    return crashing({ broker: plain, store }, point, die).broker
+    return withCrash({ broker: plain, store }, point, die).broker
   }
 
   it('does so around a publish, on the queue that is named', async () => {
@@ -112,9 +112,9 @@ describe('a crash point', () => {
   const point: CrashPoint = { port: 'broker', method: 'handle', queue: 'otp.calls', nth: 3, when: 'after' }
 
   it('travels to a process in its environment', () => {
-    expect(crashPointIn(crashEnv(point))).to.deep.equal(point)
-    expect(crashPointIn(crashEnv(null))).to.equal(null)
-    expect(crashPointIn({})).to.equal(null)
+    expect(readCrashPoint(crashEnv(point))).to.deep.equal(point)
+    expect(readCrashPoint(crashEnv(null))).to.equal(null)
+    expect(readCrashPoint({})).to.equal(null)
   })
 
   for (const wrong of [
@@ -126,6 +126,6 @@ describe('a crash point', () => {
     { port: 'store', method: 'insert', nth: 1, when: 'before' },
   ])
     it(`is refused when it can never be reached: ${JSON.stringify(wrong)}`, () => {
-      expect(() => crashPointIn({ CRASH: JSON.stringify(wrong) })).to.throw()
+      expect(() => readCrashPoint({ CRASH: JSON.stringify(wrong) })).to.throw()
     })
 })

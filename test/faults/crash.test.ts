@@ -1,15 +1,15 @@
 // The harness that later issues rely on, on real processes: dead by kill -9 at the very call, and exactly what was done is there.
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { type Delivered, done } from '../../infra/broker/broker.ts'
+import { type DeliveredMessage, done } from '../../infra/broker/broker.ts'
 import type { Engines } from '../../services/main.ts'
-import { up } from '../support/amqp.ts'
-import { bareEngines } from '../support/bare-engines.ts'
-import { FIVE, ONE_BY_ONE, QUEUE } from '../support/crash.pieces.ts'
+import { waitUntilUp } from '../support/amqp.ts'
+import { openBareEngines } from '../support/bare-engines.ts'
+import { COMPANY_IDS, ONE_BY_ONE, QUEUE } from '../support/crash.pieces.ts'
 import type { CrashPoint } from '../support/crash.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
-import { ECHO_SERVICES, processes } from '../support/processes.ts'
+import { ECHO_SERVICES, useProcesses } from '../support/processes.ts'
 import { onEachEngineSet, type Site } from '../support/site.ts'
 
 const SCRIPT = join(import.meta.dirname, 'crash.child.ts')
@@ -20,10 +20,10 @@ const MOMENTS = [
 ] as const
 
 /** The site's engines, opened here for a look. */
-async function onEngines<T>(site: Site, look: (engines: Engines) => Promise<T>): Promise<T> {
-  const engines = await bareEngines({ ...site.env, AMQP_PREFIX: site.prefix })
+async function withEngines<T>(site: Site, look: (engines: Engines) => Promise<T>): Promise<T> {
+  const engines = await openBareEngines({ ...site.env, AMQP_PREFIX: site.prefix })
   try {
-    await up(engines.broker)
+    await waitUntilUp(engines.broker)
     return await look(engines)
   } finally {
     await engines.broker.close()
@@ -31,11 +31,11 @@ async function onEngines<T>(site: Site, look: (engines: Engines) => Promise<T>):
   }
 }
 
-const written = (site: Site): Promise<string[]> =>
-  onEngines(site, async ({ store }) => [...(await store.docs('companies').get(FIVE)).keys()].sort())
+const writtenIds = (site: Site): Promise<string[]> =>
+  withEngines(site, async ({ store }) => [...(await store.docs('companies').get(COMPANY_IDS)).keys()].sort())
 
 onEachEngineSet('a process that is killed at a call', engines => {
-  const { site, script } = processes()
+  const { site, script } = useProcesses()
 
   for (const { nth, when, pieces } of MOMENTS) {
     it(`${when} write ${nth}: ${pieces} are there`, async () => {
@@ -43,14 +43,14 @@ onEachEngineSet('a process that is killed at a call', engines => {
       const point: CrashPoint = { port: 'store', method: 'companies.insert', nth, when }
       const dying = script(SCRIPT, here, point, ['write'])
       expect(await dying.exited).to.deep.equal(KILLED)
-      expect(dying.lines, 'it went no further').to.deep.equal(FIVE.slice(0, nth - 1))
-      expect(await written(here)).to.deep.equal(FIVE.slice(0, pieces))
+      expect(dying.lines, 'it went no further').to.deep.equal(COMPANY_IDS.slice(0, nth - 1))
+      expect(await writtenIds(here)).to.deep.equal(COMPANY_IDS.slice(0, pieces))
     })
   }
 })
 
 describe('a process that is killed at its embedded broker', () => {
-  const { site, script } = processes()
+  const { site, script } = useProcesses()
 
   for (const method of ['publish', 'handle'] as const)
     for (const { nth, when, pieces } of MOMENTS)
@@ -58,38 +58,38 @@ describe('a process that is killed at its embedded broker', () => {
         const here = await site('embedded')
         const dying = script(SCRIPT, here, { port: 'broker', method, nth, when }, ['consume', 'publish'])
         expect(await dying.exited).to.deep.equal(KILLED)
-        expect(await written(here)).to.deep.equal(FIVE.slice(0, pieces))
+        expect(await writtenIds(here)).to.deep.equal(COMPANY_IDS.slice(0, pieces))
       })
 })
 
 onRealEngines('a process that is killed at RabbitMQ', { AMQP_URL, MONGODB_URL }, () => {
-  const { site, script } = processes()
+  const { site, script } = useProcesses()
 
   for (const { nth, when, pieces } of MOMENTS)
     it(`${when} publish ${nth}: ${pieces} are in the queue`, async () => {
       const here = await site('real')
       const dying = script(SCRIPT, here, { port: 'broker', method: 'publish', nth, when }, ['publish'])
       expect(await dying.exited).to.deep.equal(KILLED)
-      expect(await consumed(here, pieces)).to.deep.equal(FIVE.slice(0, pieces))
+      expect(await consumeIds(here, pieces)).to.deep.equal(COMPANY_IDS.slice(0, pieces))
     })
 
   for (const { nth, when, pieces } of MOMENTS)
     it(`${when} handling ${nth}: ${pieces} were handled, and that message comes again`, async () => {
       const here = await site('real')
-      await onEngines(here, async ({ broker }) => {
-        for (const id of FIVE) await broker.publish(QUEUE, { id, body: {} })
+      await withEngines(here, async ({ broker }) => {
+        for (const id of COMPANY_IDS) await broker.publish(QUEUE, { id, body: {} })
       })
       const dying = script(SCRIPT, here, { port: 'broker', method: 'handle', nth, when }, ['consume'])
       expect(await dying.exited).to.deep.equal(KILLED)
-      expect(await written(here)).to.deep.equal(FIVE.slice(0, pieces))
-      expect((await consumed(here, 6 - nth)).sort()).to.deep.equal(FIVE.slice(nth - 1))
+      expect(await writtenIds(here)).to.deep.equal(COMPANY_IDS.slice(0, pieces))
+      expect((await consumeIds(here, 6 - nth)).sort()).to.deep.equal(COMPANY_IDS.slice(nth - 1))
     })
 
   /** All that is in the queue, once it is as many. */
-  const consumed = (here: Site, expected: number): Promise<string[]> =>
-    onEngines(here, async ({ broker }) => {
+  const consumeIds = (here: Site, expected: number): Promise<string[]> =>
+    withEngines(here, async ({ broker }) => {
       const seen: string[] = []
-      const handle = async (waiting: Delivered[]) => {
+      const handle = async (waiting: DeliveredMessage[]) => {
         seen.push(...waiting.map(({ id }) => id))
         return waiting.map(done)
       }
@@ -102,7 +102,7 @@ onRealEngines('a process that is killed at RabbitMQ', { AMQP_URL, MONGODB_URL },
 })
 
 onEachEngineSet('the whole composition', engines => {
-  const { site, crashing } = processes()
+  const { site, crashing } = useProcesses()
   const echo = async (url: string): Promise<number | 'cut'> =>
     fetch(`${url}/echo/hello`).then(
       response => response.status,
@@ -122,7 +122,7 @@ onEachEngineSet('the whole composition', engines => {
 
   it('is killed while it applies its bootstrap file, and finishes it at the next start', async () => {
     const here = await site(engines)
-    const companies = FIVE.map(id => ({ id, apps: [{ id: id.replace('cmp', 'app') }] }))
+    const companies = COMPANY_IDS.map(id => ({ id, apps: [{ id: id.replace('cmp', 'app') }] }))
     const env = { BOOTSTRAP_FILE: await here.write('bootstrap.json', { companies }) }
     const point: CrashPoint = { port: 'store', method: 'apps.insert', nth: 1, when: 'before' }
     const dying = crashing(here, { point, env, services: ECHO_SERVICES })
@@ -132,7 +132,7 @@ onEachEngineSet('the whole composition', engines => {
     next.process.kill('SIGTERM')
     expect(await next.exited).to.deep.equal({ code: 0, signal: null })
     const ids = companies.flatMap(({ apps }) => apps.map(({ id }) => id))
-    const apps = await onEngines(here, ({ store }) => store.docs('apps').get(ids))
+    const apps = await withEngines(here, ({ store }) => store.docs('apps').get(ids))
     expect([...apps.keys()]).to.have.members(ids)
   })
 })

@@ -1,19 +1,19 @@
 // kill -9 in the midst of an import: the list that counted counts, and the next import goes through.
 import { expect } from 'chai'
 import { eventually } from '../support/eventually.ts'
-import { ask, caller } from '../support/flow.calls.ts'
+import { ask, createCaller } from '../support/flow.calls.ts'
 import { freshNumber } from '../support/flow.ts'
 import { manyRanges } from '../support/ip-lists.ts'
-import { processes } from '../support/processes.ts'
+import { useProcesses } from '../support/processes.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
 const KEY = 'sk_test_lists0123456789'
 const TOKEN = 'a-token-of-an-operator'
 const BOOTSTRAP = { companies: [{ id: 'cmp_l', apps: [{ id: 'app_l', keys: [{ id: 'key_l', key: KEY }] }] }] }
-const ENOUGH_MS = 30_000
+const TIMEOUT_MS = 30_000
 
 onEachEngineSet('an import of addresses and kill -9', engines => {
-  const { site, crashing } = processes()
+  const { site, crashing } = useProcesses()
 
   // The first list is one insert and no removal.
   for (const [method, nth, when] of [
@@ -29,12 +29,12 @@ onEachEngineSet('an import of addresses and kill -9', engines => {
         return ask(`${url}/admin/v1/ip-lists`, { method: 'PUT', token: TOKEN, body })
       }
       const send = async (url: string, client_ip: string) =>
-        (await caller(url, KEY).send(freshNumber(), { client_ip })).status
+        (await createCaller(url, KEY).send(freshNumber(), { client_ip })).status
       const ready = (url: string) =>
         eventually(async () => {
           const { body } = await ask(`${url}/admin/v1/ip-lists`, { token: TOKEN })
           expect(body.items[0].status).to.equal('ready')
-        }, ENOUGH_MS)
+        }, TIMEOUT_MS)
 
       const dying = crashing(here, { env, point: { port: 'store', method, nth, when } })
       const url = await dying.ready()
@@ -50,7 +50,7 @@ onEachEngineSet('an import of addresses and kill -9', engines => {
       expect(statuses).to.deep.equal(method === 'ip_chunks.remove' ? [200, 403, 403] : [403, 200, 200])
       await put(there, '9.9.9.9')
       await ready(there)
-      await eventually(async () => expect(await send(there, '9.9.9.9')).to.equal(403), ENOUGH_MS)
+      await eventually(async () => expect(await send(there, '9.9.9.9')).to.equal(403), TIMEOUT_MS)
       expect(await send(there, '91.240.118.5')).to.equal(200)
     })
 })

@@ -8,13 +8,13 @@ import { rabbitBehindProxy } from '../support/amqp.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { type MongoBehindProxy, mongoBehindProxy } from '../support/mongo.ts'
-import { type CountersignProcess, ECHO_SERVICES, processes } from '../support/processes.ts'
+import { type CountersignProcess, ECHO_SERVICES, useProcesses } from '../support/processes.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
 const STOPPED = { code: 0, signal: null }
 
 describe('a process', () => {
-  const { site, main, crashing } = processes()
+  const { site, main, crashing } = useProcesses()
 
   it('makes secrets only its user can read, and finds them again', async () => {
     const here = await site('embedded')
@@ -59,14 +59,14 @@ describe('a process', () => {
 })
 
 onEachEngineSet('a process that is told to stop with a request in hand', engines => {
-  const { site, crashing } = processes()
+  const { site, crashing } = useProcesses()
 
   it('finishes it, takes no other, and exits 0', async () => {
     const stopping = crashing(await site(engines), { services: ECHO_SERVICES })
     const url = await stopping.ready()
-    const request = await halfSent(url, '{"word":"hello"}')
+    const request = await sendHalf(url, '{"word":"hello"}')
     stopping.process.kill('SIGTERM')
-    await eventually(async () => expect(await refused(url)).to.equal(true))
+    await eventually(async () => expect(await isRefused(url)).to.equal(true))
     expect(await request.finish())
       .to.match(/^HTTP\/1\.1 200 /)
       .and.to.match(/\{"echoed":\{"word":"hello"\}\}$/)
@@ -75,12 +75,12 @@ onEachEngineSet('a process that is told to stop with a request in hand', engines
 })
 
 /** A POST of which half the body was sent, and which the server is known to have in hand. */
-async function halfSent(url: string, body: string): Promise<{ finish(): Promise<string> }> {
+async function sendHalf(url: string, body: string): Promise<{ finish(): Promise<string> }> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
-  let heard = ''
+  let received = ''
   socket.setEncoding('utf8').on('data', text => {
-    heard += text
+    received += text
   })
   const ended = new Promise(resolve => socket.once('close', resolve))
   const headers = [
@@ -91,24 +91,24 @@ async function halfSent(url: string, body: string): Promise<{ finish(): Promise<
   ]
   socket.write(`POST /echo HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
   const goOn = 'HTTP/1.1 100 Continue\r\n\r\n'
-  await eventually(() => expect(heard).to.equal(goOn))
+  await eventually(() => expect(received).to.equal(goOn))
   return {
     async finish() {
       socket.write(body.slice(5))
       await ended
-      return heard.slice(goOn.length)
+      return received.slice(goOn.length)
     },
   }
 }
 
-const refused = (url: string): Promise<boolean> =>
+const isRefused = (url: string): Promise<boolean> =>
   fetch(`${url}/healthz`).then(
     () => false,
     () => true,
   )
 
 onRealEngines('a process whose engines are away when it starts', { AMQP_URL, MONGODB_URL }, () => {
-  const { site, crashing } = processes()
+  const { site, crashing } = useProcesses()
   let mongo: MongoBehindProxy
   let rabbit: Awaited<ReturnType<typeof rabbitBehindProxy>>
   beforeEach(async () => {
@@ -118,11 +118,11 @@ onRealEngines('a process whose engines are away when it starts', { AMQP_URL, MON
   })
   afterEach(() => Promise.all([mongo.close(), rabbit.proxy.close()]))
 
-  const started = async (): Promise<CountersignProcess> =>
+  const startProcess = async (): Promise<CountersignProcess> =>
     crashing(await site('real', { MONGODB_URL: mongo.url, AMQP_URL: rabbit.url }), { services: ECHO_SERVICES })
 
   it('is alive, not ready, and ready when they come', async () => {
-    const waiting = await started()
+    const waiting = await startProcess()
     const url = await waiting.url()
     const status = async (path: string) => (await fetch(`${url}${path}`)).status
     expect(await status('/healthz')).to.equal(200)
@@ -133,7 +133,7 @@ onRealEngines('a process whose engines are away when it starts', { AMQP_URL, MON
   })
 
   it('stops at a signal', async () => {
-    const waiting = await started()
+    const waiting = await startProcess()
     await waiting.url()
     waiting.process.kill('SIGTERM')
     expect(await waiting.exited).to.deep.equal(STOPPED)

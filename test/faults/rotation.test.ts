@@ -5,28 +5,27 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { CrashPoint } from '../support/crash.ts'
 import { eventually } from '../support/eventually.ts'
-import { ask, caller } from '../support/flow.calls.ts'
-import { processes } from '../support/processes.ts'
+import { ask, createCaller } from '../support/flow.calls.ts'
+import { useProcesses } from '../support/processes.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
 const CHILD = join(import.meta.dirname, 'burst.child.ts')
 const TOKEN = 'a-token-of-the-operator'
 const KEY = 'sk_test_rotation0123456789'
-const ENOUGH_MS = 60_000
+const TIMEOUT_MS = 60_000
 const [OLD, NEW] = ['old', 'new'].map((id, at) => `${id}:${Buffer.alloc(32, at + 1).toString('base64')}`)
 
 const plenty = [{ max: 100_000, seconds: 60 }]
 const BOOTSTRAP = {
   companies: [
     {
-      ...{ id: 'cmp_1', name: 'Acme' },
+      id: 'cmp_1',
+      name: 'Acme',
       apps: [
         {
-          ...{
-            id: 'app_1',
-            name: 'Shop',
-            settings: { code: { ttl_seconds: 3600 }, limits: { app_without_client_ip: plenty } },
-          },
+          id: 'app_1',
+          name: 'Shop',
+          settings: { code: { ttl_seconds: 3600 }, limits: { app_without_client_ip: plenty } },
           keys: [{ id: 'key_1', key: KEY }],
         },
       ],
@@ -43,7 +42,7 @@ const POINTS: readonly CrashPoint[] = [
 ]
 
 onEachEngineSet('a rotation of keys and kill -9', engines => {
-  const { site, script } = processes()
+  const { site, script } = useProcesses()
 
   it('ends all the same, and loses nothing', async function () {
     this.timeout(240_000)
@@ -54,7 +53,7 @@ onEachEngineSet('a rotation of keys and kill -9', engines => {
     const start = async (dataKeys: string, point: CrashPoint | null = null) => {
       const here = { ...fresh, env: { ...fresh.env, BOOTSTRAP_FILE, SINCE: since, DATA_KEYS: dataKeys } }
       const running = script(CHILD, here, point, [])
-      const line = await running.line(text => text.includes('"msg":"countersign.listening"'))
+      const line = await running.waitForLine(text => text.includes('"msg":"countersign.listening"'))
       const { url } = JSON.parse(line) as { url: string }
       const kill = async (): Promise<void> => {
         running.process.kill('SIGKILL')
@@ -63,13 +62,13 @@ onEachEngineSet('a rotation of keys and kill -9', engines => {
       return { url, kill, exited: running.exited }
     }
     const ready = (url: string) =>
-      eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), ENOUGH_MS)
+      eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), TIMEOUT_MS)
     const accepted = new Map<string, string>()
     let asked = 0
     const send = async (url: string): Promise<boolean> => {
       asked += 1
       const recipient = `+1415558${String(asked).padStart(4, '0')}`
-      const answer = await caller(url, KEY)
+      const answer = await createCaller(url, KEY)
         .send(recipient)
         .catch(() => null)
       if (answer?.status === 200) accepted.set(recipient, answer.body.otp_id)
@@ -83,7 +82,7 @@ onEachEngineSet('a rotation of keys and kill -9', engines => {
     await eventually(async () => {
       const { body } = await ask(`${first.url}/admin/v1/sandbox/messages`, { token: TOKEN })
       expect(body).to.have.length(40)
-    }, ENOUGH_MS)
+    }, TIMEOUT_MS)
     await first.kill()
 
     for (const point of POINTS) {
@@ -101,7 +100,7 @@ onEachEngineSet('a rotation of keys and kill -9', engines => {
       const { body } = await ask(`${last.url}/admin/v1/privacy`, { token: TOKEN })
       expect(body.rotation).to.include({ state: 'done', unsealable: 0 })
       expect(body.rotation.renewed_in_all).to.be.at.least(1)
-    }, ENOUGH_MS)
+    }, TIMEOUT_MS)
     await last.kill()
 
     const { url } = await start(NEW ?? '')
@@ -112,8 +111,8 @@ onEachEngineSet('a rotation of keys and kill -9', engines => {
         const inbox = await ask(`${url}/admin/v1/sandbox/messages?${query}`, { token: TOKEN })
         expect(inbox.body, recipient).to.have.length(1)
         expect(inbox.body[0].otp_id).to.equal(otp_id)
-        const { body } = await caller(url, KEY).verify(otp_id, inbox.body[0].code)
+        const { body } = await createCaller(url, KEY).verify(otp_id, inbox.body[0].code)
         expect(body).to.include({ matched: true })
-      }, ENOUGH_MS)
+      }, TIMEOUT_MS)
   })
 })

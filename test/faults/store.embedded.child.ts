@@ -2,7 +2,7 @@
 //   inserted <id>…      changed <id> <rev>      counted <n>
 import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
-import { embeddedStore } from '../../infra/store/embedded.ts'
+import { createEmbeddedStore } from '../../infra/store/embedded.ts'
 import { CONTRACT_COLLECTIONS } from '../contract/store.contract.ts'
 
 const { folder = '', round = '0' } = process.env
@@ -10,7 +10,7 @@ const say = (...words: unknown[]): void => {
   process.stdout.write(`${words.join(' ')}\n`)
 }
 
-const store = embeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: systemClock })
+const store = createEmbeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: systemClock })
 const things = store.docs('things')
 const counters = store.docs('counters')
 say('open')

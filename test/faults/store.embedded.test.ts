@@ -3,21 +3,21 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import Database from 'libsql'
 import type { Doc } from '../../infra/store/docs.ts'
-import { embeddedStore } from '../../infra/store/embedded.ts'
+import { createEmbeddedStore } from '../../infra/store/embedded.ts'
 import { collection, type Index } from '../../infra/store/store.ts'
 import { CONTRACT_COLLECTIONS } from '../contract/store.contract.ts'
-import { type Child, child } from '../support/child.ts'
+import { type Child, spawnChild } from '../support/child.ts'
 import { testClock } from '../support/clock.ts'
-import { temporaryFolder } from '../support/folder.ts'
+import { createTemporaryFolder } from '../support/folder.ts'
 
 const FILE = fileURLToPath(new URL('store.embedded.child.ts', import.meta.url))
 
-const open = (folder: string) => embeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: testClock() })
+const open = (folder: string) => createEmbeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: testClock() })
 
 describe('the embedded store and other processes', () => {
   const started: Child[] = []
   const writer = (folder: string, round = 0): Child => {
-    const process = child(FILE, { folder, round: String(round) })
+    const process = spawnChild(FILE, { folder, round: String(round) })
     started.push(process)
     return process
   }
@@ -27,7 +27,7 @@ describe('the embedded store and other processes', () => {
   }
   afterEach(() => Promise.all(started.splice(0).map(kill)))
 
-  const soundness = (folder: string): unknown => {
+  const integrityCheck = (folder: string): unknown => {
     const database = new Database(join(folder, 'countersign.db'))
     const answer = database.prepare('PRAGMA integrity_check').raw().all()
     database.close()
@@ -35,13 +35,13 @@ describe('the embedded store and other processes', () => {
   }
 
   it('keeps every acknowledged write when the process is killed (-9) at any moment', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const inserted: string[] = []
     let counted = 0
     for (let round = 0; round < 5; round++) {
       const writing = writer(folder, round)
       const moment = 5 + Math.floor(Math.random() * 500)
-      await writing.line(() => writing.lines.length >= moment)
+      await writing.waitForLine(() => writing.lines.length >= moment)
       await kill(writing)
       const said = writing.lines.map(line => line.split(' '))
       const of = (word: string) => said.filter(([first]) => first === word).map(([, ...rest]) => rest)
@@ -54,22 +54,22 @@ describe('the embedded store and other processes', () => {
       for (const [id = '', rev] of of('changed')) expect(found.get(id)?.rev, id).to.be.at.least(Number(rev))
       expect((await store.docs('counters').get(['all'])).get('all')?.n ?? 0).to.be.at.least(counted)
       await store.close()
-      expect(soundness(folder)).to.deep.equal([['ok']])
+      expect(integrityCheck(folder)).to.deep.equal([['ok']])
     }
     expect(inserted.length).to.be.greaterThan(0)
   })
 
   it('refuses a folder that another process is using, which works on; and takes it once that is gone', async () => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const first = writer(folder)
-    await first.line(line => line.startsWith('inserted'))
+    await first.waitForLine(line => line.startsWith('inserted'))
     for (let i = 0; i < 3; i++) expect(() => open(folder)).to.throw(`another process is using ${folder}`)
     const second = writer(folder, 1)
     expect(await second.exited).to.include({ code: 1 })
     expect(second.stderr()).to.include(`another process is using ${folder}`)
 
     const before = first.lines.length
-    await first.line(() => first.lines.length > before + 100)
+    await first.waitForLine(() => first.lines.length > before + 100)
     await kill(first)
     const store = open(folder)
     expect(await store.docs('things').count({ group: 'g' })).to.be.greaterThan(100)
@@ -84,13 +84,13 @@ describe('the embedded store, when the declared indexes change', () => {
   }
   const part = (indexes: Index<Part>[]) => ({ parts: collection<Part>({ indexes }) })
   const reopened = (folder: string, indexes: Index<Part>[]) =>
-    embeddedStore({ folder, collections: part(indexes), clock: testClock() })
+    createEmbeddedStore({ folder, collections: part(indexes), clock: testClock() })
   const PARTS: Part[] = [
     { _id: 'x', a: 1, b: 'same' },
     { _id: 'y', a: 2, b: 'same' },
   ]
   const withParts = async (indexes: Index<Part>[]): Promise<string> => {
-    const folder = temporaryFolder()
+    const folder = createTemporaryFolder()
     const store = reopened(folder, indexes)
     await store.docs('parts').insert(PARTS)
     await store.close()

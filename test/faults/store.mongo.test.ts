@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { type MongoStoreOptions, mongoStore } from '../../infra/store/mongo.ts'
+import { createMongoStore, type MongoStoreOptions } from '../../infra/store/mongo.ts'
 import type { Collections, Store } from '../../infra/store/store.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { failure, things } from '../contract/store/collections.ts'
@@ -25,7 +25,7 @@ onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
   })
 
   const open = <C extends Collections>(collections: C, more: Partial<MongoStoreOptions<C>> = {}): Store<C> => {
-    const store = mongoStore({ url: mongo.url, database: mongo.database, collections, strict: true, ...more })
+    const store = createMongoStore({ url: mongo.url, database: mongo.database, collections, strict: true, ...more })
     opened.push(store)
     return store
   }

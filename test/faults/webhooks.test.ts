@@ -1,23 +1,23 @@
 // kill -9 of whoever sends events, between any two steps; and a broker that forgets everything. No event is lost; one that arrives
 // twice is the same, byte for byte.
 import { expect } from 'chai'
-import { topology } from '../../infra/broker/topology.ts'
+import { createTopology } from '../../infra/broker/topology.ts'
 import { readConfig } from '../../infra/config/config.ts'
 import { brokerDelays } from '../../services/domain/webhooks/ladder.ts'
 import { removeQueues } from '../support/amqp.ts'
-import { starter } from '../support/countersign.ts'
+import { createStart } from '../support/countersign.ts'
 import type { CrashPoint } from '../support/crash.ts'
 import { eventually } from '../support/eventually.ts'
-import { ask, caller } from '../support/flow.calls.ts'
-import { flowingClock } from '../support/flowing-clock.ts'
-import { processes } from '../support/processes.ts'
-import { type Answering, type Receiver, receiver } from '../support/receiver.ts'
+import { ask, createCaller } from '../support/flow.calls.ts'
+import { createRunningClock } from '../support/flowing-clock.ts'
+import { useProcesses } from '../support/processes.ts'
+import { type AnswerRequest, type Receiver, startReceiver } from '../support/receiver.ts'
 import { type EngineSet, onEachEngineSet } from '../support/site.ts'
-import { type HookedSite, hookedSite } from '../support/webhook.faults.ts'
+import { createWebhookSite, type WebhookSite } from '../support/webhook.faults.ts'
 
-const ENOUGH_MS = 90_000
+const TIMEOUT_MS = 90_000
 
-const refusing: Answering = (_, response) => void response.writeHead(500).end()
+const respond500: AnswerRequest = (_, response) => void response.writeHead(500).end()
 
 /** Where a delivered event's steps are, and where a refused one's are. */
 const STEPS: { what: string; point: CrashPoint; refused?: boolean }[] = [
@@ -63,34 +63,34 @@ const STEPS: { what: string; point: CrashPoint; refused?: boolean }[] = [
 ]
 
 onEachEngineSet('an event whose sender is killed', engines => {
-  const { site, script } = processes()
-  let here: HookedSite
+  const { site, script } = useProcesses()
+  let here: WebhookSite
   afterEach(() => here.close())
 
   for (const { what, point, refused = false } of STEPS)
     it(`${what} arrives all the same`, async function () {
       this.timeout(150_000)
-      here = await hookedSite({ site, script }, engines)
-      if (refused) here.answers(refusing)
+      here = await createWebhookSite({ site, script }, engines)
+      if (refused) here.respondWith(respond500)
       const dying = await here.start(point)
-      const otp_id = await here.begin(dying.url)
+      const otp_id = await here.startVerification(dying.url)
       expect((await dying.exited).signal).to.equal('SIGKILL')
-      here.answers((_, response) => void response.end())
+      here.respondWith((_, response) => void response.end())
       const { url } = await here.start()
-      const mine = otp_id ?? (await here.begin(url)) ?? ''
+      const mine = otp_id ?? (await here.startVerification(url)) ?? ''
       await eventually(async () => {
         const { items } = (await here.admin(url, '/events')).body
         const states = items.map((event: { payload: { otp_id: string }; status: string }) => event.status)
         expect(states, 'whatever happened is delivered').to.have.length.above(0)
         expect(new Set(states)).to.deep.equal(new Set(['delivered']))
-        expect(here.told()).to.include(mine)
-      }, ENOUGH_MS)
-      for (const bodies of here.arrived().values()) expect(new Set(bodies).size, 'the same bytes').to.equal(1)
+        expect(here.notifiedOtpIds()).to.include(mine)
+      }, TIMEOUT_MS)
+      for (const bodies of here.bodiesByEvent().values()) expect(new Set(bodies).size, 'the same bytes').to.equal(1)
     })
 })
 
 onEachEngineSet('events in a broker that forgets everything', (engines: EngineSet) => {
-  const start = starter(engines)
+  const start = createStart(engines)
   const KEY = 'sk_test_hooks0123456789'
   let backend: Receiver
   afterEach(() => backend.close())
@@ -98,16 +98,16 @@ onEachEngineSet('events in a broker that forgets everything', (engines: EngineSe
   it('arrive all the same', async function () {
     this.timeout(120_000)
     let taking = false
-    backend = await receiver((_, response) => void response.writeHead(taking ? 200 : 503).end())
+    backend = await startReceiver((_, response) => void response.writeHead(taking ? 200 : 503).end())
     const webhook = { url: `http://127.0.0.1:${backend.port}/hooks` }
     const apps = [{ id: 'app_hooks', keys: [{ id: 'key_hooks', key: KEY }], webhook }]
-    const clock = flowingClock()
+    const clock = createRunningClock()
     const env = { WEBHOOK_BACKOFF: '30000,60000', ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', CHANNEL_BACKOFF: '200' }
     const bootstrap = { companies: [{ id: 'cmp_hooks', apps }] }
     const first = await start({ clock, env, bootstrap })
     const otps = await Promise.all(
       ['+14155590001', '+14155590002', '+14155590003'].map(
-        async to => (await caller(first.url, KEY).send(to)).body.otp_id as string,
+        async to => (await createCaller(first.url, KEY).send(to)).body.otp_id as string,
       ),
     )
     await eventually(() => expect(backend.received).to.have.length(3), 30_000)
@@ -123,7 +123,7 @@ onEachEngineSet('events in a broker that forgets everything', (engines: EngineSe
     await first.stop()
     if (engines === 'real') {
       const { backoff } = readConfig({ ...first.site.env, ...env }, [])
-      await removeQueues({ topology: topology(brokerDelays(backoff)), prefix: first.site.prefix })
+      await removeQueues({ topology: createTopology(brokerDelays(backoff)), prefix: first.site.prefix })
     }
     taking = true
     const second = await start({ clock, env, bootstrap, site: first.site })

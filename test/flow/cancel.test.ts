@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { eachFlow } from '../support/each-flow.ts'
 import { refusal } from '../support/flow.calls.ts'
-import { wrongFor } from '../support/flow.ts'
+import { wrongCode } from '../support/flow.ts'
 
 eachFlow('canceling', flow => {
   it('ends a verification; twice is the same', async () => {
     const { server } = await flow.tenant()
-    const { otp_id, code } = await flow.begin(server)
+    const { otp_id, code } = await flow.startVerification(server)
     const first = await server.cancel(otp_id)
     expect(first.status).to.equal(200)
     expect(first.body).to.include({ otp_id, status: 'canceled', channel: 'sms' })
@@ -21,28 +21,32 @@ eachFlow('canceling', flow => {
 
   it('is too late for what has ended otherwise', async () => {
     const { server } = await flow.tenant({ verify_attempts: 1 })
-    const [approved, failed, expired] = [await flow.begin(server), await flow.begin(server), await flow.begin(server)]
+    const [approved, failed, expired] = [
+      await flow.startVerification(server),
+      await flow.startVerification(server),
+      await flow.startVerification(server),
+    ]
     await server.verify(approved.otp_id, approved.code)
-    await server.verify(failed.otp_id, wrongFor(failed.code))
+    await server.verify(failed.otp_id, wrongCode(failed.code))
     const notPending = (otp_status: string) => ({ type: 'OtpNotPendingError', status: 409, otp_status })
     expect(refusal(await server.cancel(approved.otp_id))).to.deep.equal(notPending('approved'))
     expect(refusal(await server.cancel(failed.otp_id))).to.deep.equal(notPending('failed'))
-    await flow.pass(600_000)
+    await flow.advance(600_000)
     expect(refusal(await server.cancel(expired.otp_id))).to.deep.equal({ type: 'OtpExpiredError', status: 410 })
   })
 
   it('is not for devices', async () => {
     const { device } = await flow.tenant()
-    const { otp_id } = await flow.begin(device)
+    const { otp_id } = await flow.startVerification(device)
     expect(refusal(await device.cancel(otp_id))).to.deep.equal({ type: 'HTTPException', status: 401 })
     expect((await device.status(otp_id)).body.status).to.equal('pending')
   })
 
   it('keeps what was still on its way from being sent', async () => {
     const { server, app } = await flow.tenant({ send_attempts: 3, resend_cooldown_seconds: [0] })
-    const { otp_id, to } = await flow.begin(server)
+    const { otp_id, to } = await flow.startVerification(server)
     await Promise.all([server.resend(otp_id), server.cancel(otp_id)])
-    const { deliveries } = await flow.soon(async () => {
+    const { deliveries } = await flow.eventually(async () => {
       const { body } = await server.status(otp_id)
       for (const { status } of body.deliveries) expect(status).to.be.oneOf(['delivered', 'failed'])
       return body
@@ -51,7 +55,7 @@ eachFlow('canceling', flow => {
     const sent = (await flow.inbox(to)).map(({ delivery_id }) => delivery_id)
     for (const { delivery_id, status } of deliveries)
       expect(status).to.equal(sent.includes(delivery_id) ? 'delivered' : 'failed')
-    await flow.soon(async () => {
+    await flow.eventually(async () => {
       const told = (await flow.events(app)).filter(({ type }) => type.startsWith('delivery.'))
       expect(told).to.have.length(deliveries.length)
     })

@@ -2,8 +2,8 @@
 import { expect } from 'chai'
 import { type Answer, refusal } from '../support/flow.calls.ts'
 import { CACHES_MS, freshNumber } from '../support/flow.ts'
-import { eachLive, type LiveApp } from '../support/live.ts'
-import { type Twilio, twilioVendor } from '../support/vendors/twilio.ts'
+import { eachLiveFlow, type LiveApp } from '../support/live.ts'
+import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
 
 const SMS = 40_000
 const DAY = 86_400_000
@@ -15,21 +15,23 @@ interface Shop extends LiveApp {
   twilio: Twilio
 }
 
-eachLive('an app that caps what it spends', live => {
+eachLiveFlow('an app that caps what it spends', live => {
   const opened: Twilio[] = []
   before(async () => {
     await live.admin('PUT', '/prices', { prices: [{ channel: 'sms', country: '*', micros: SMS }] })
-    await live.pass(CACHES_MS)
+    await live.advance(CACHES_MS)
   })
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
   async function open(settings: object, balance = 1_000_000): Promise<Shop> {
-    const twilio = await twilioVendor(live.vendor)
+    const twilio = await startTwilio(live.vendor)
     opened.push(twilio)
     const { account_sid, auth_token, url: base_url } = twilio
     const config = { account_sid, auth_token, base_url, from: '+15550001111' }
     const app = await live.app([{ name: 'main', channel: 'sms', type: 'twilio', config }], {
-      ...{ limits: { app_without_client_ip: PLENTY }, fraud_guard: { mode: 'off' }, resend_cooldown_seconds: [0] },
+      limits: { app_without_client_ip: PLENTY },
+      fraud_guard: { mode: 'off' },
+      resend_cooldown_seconds: [0],
       ...settings,
     })
     const company = app.app.replace('app_', 'cmp_')
@@ -37,12 +39,12 @@ eachLive('an app that caps what it spends', live => {
     return { ...app, company, twilio }
   }
   const balance = async ({ company }: Shop) => (await live.admin('GET', `/companies/${company}`)).body.balance
-  const said = ({ status, body }: Answer): string => body.scope ?? body.type ?? String(status)
+  const refusalName = ({ status, body }: Answer): string => body.scope ?? body.type ?? String(status)
 
   it('spends exactly as much on a country as it may, however many send at once', async () => {
     const shop = await open({ spend_caps: { US: 7 * SMS } })
     const answers = await Promise.all(Array.from({ length: 25 }, () => shop.server.send(freshNumber())))
-    expect(answers.map(said).sort()).to.deep.equal([...Array(7).fill('200'), ...Array(18).fill('spend_cap')])
+    expect(answers.map(refusalName).sort()).to.deep.equal([...Array(7).fill('200'), ...Array(18).fill('spend_cap')])
     expect(await balance(shop)).to.equal(1_000_000 - 7 * SMS)
     const refused = await shop.server.send(freshNumber(), { idempotency: 'once' })
     expect(refusal(refused)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'spend_cap' })
@@ -54,19 +56,19 @@ eachLive('an app that caps what it spends', live => {
 
   it('may spend again tomorrow, in UTC', async () => {
     const shop = await open({ spend_caps: { US: SMS } })
-    expect(said(await shop.server.send(freshNumber()))).to.equal('200')
+    expect(refusalName(await shop.server.send(freshNumber()))).to.equal('200')
     const refused = await shop.server.send(freshNumber())
     const seconds = Number(refused.headers.get('retry-after'))
     expect(seconds).to.be.within(1, Math.ceil((DAY - (live.clock.now() % DAY)) / 1000) + 1)
-    await live.pass(seconds * 1000)
-    expect(said(await shop.server.send(freshNumber()))).to.equal('200')
+    await live.advance(seconds * 1000)
+    expect(refusalName(await shop.server.send(freshNumber()))).to.equal('200')
   })
 
   it('caps each other country by itself, and one that has a cap of its own by that', async () => {
     const shop = await open({ spend_caps: { '*': SMS, US: 2 * SMS } })
     const sends = ['+4915112345678', '+4915112345679', '+33612345678', freshNumber(), freshNumber(), freshNumber()]
     const answers = []
-    for (const to of sends) answers.push(said(await shop.server.send(to)))
+    for (const to of sends) answers.push(refusalName(await shop.server.send(to)))
     expect(answers).to.deep.equal(['200', 'spend_cap', '200', '200', '200', 'spend_cap'])
   })
 
@@ -74,29 +76,29 @@ eachLive('an app that caps what it spends', live => {
     const shop = await open({ spend_caps: { US: SMS } })
     shop.twilio.next({ receipts: ['sent', 'failed'] })
     const { body } = await shop.server.send(freshNumber())
-    await live.become(shop.server, body.otp_id, 'sms failed')
-    await live.soon(async () => expect(said(await shop.server.send(freshNumber()))).to.equal('200'))
-    expect(said(await shop.server.send(freshNumber()))).to.equal('spend_cap')
+    await live.waitForDeliveries(shop.server, body.otp_id, 'sms failed')
+    await live.eventually(async () => expect(refusalName(await shop.server.send(freshNumber()))).to.equal('200'))
+    expect(refusalName(await shop.server.send(freshNumber()))).to.equal('spend_cap')
   })
 
   it('counts resends, and nothing that there was no money for', async () => {
     const shop = await open({ spend_caps: { US: 2 * SMS } }, SMS)
     const { body } = await shop.server.send(freshNumber())
     for (let nth = 0; nth < 3; nth += 1)
-      expect(said(await shop.server.resend(body.otp_id))).to.equal('InsufficientFundsError')
+      expect(refusalName(await shop.server.resend(body.otp_id))).to.equal('InsufficientFundsError')
     await live.admin('POST', `/companies/${shop.company}/credit`, { micros: 5 * SMS })
-    expect(said(await shop.server.resend(body.otp_id))).to.equal('200')
-    expect(said(await shop.server.resend(body.otp_id))).to.equal('spend_cap')
+    expect(refusalName(await shop.server.resend(body.otp_id))).to.equal('200')
+    expect(refusalName(await shop.server.resend(body.otp_id))).to.equal('spend_cap')
   })
 
   it('blocks a country for resends too, from when it is blocked', async () => {
     const shop = await open({})
     const { body } = await shop.server.send(GERMAN)
-    await live.change(shop.app, { blocked_countries: ['DE'] })
+    await live.changeSettings(shop.app, { blocked_countries: ['DE'] })
     expect(refusal(await shop.server.resend(body.otp_id))).to.deep.equal({ type: 'GeoBlockedError', status: 403 })
-    await live.change(shop.app, { blocked_countries: [], allowed_countries: ['FR'] })
-    expect(said(await shop.server.resend(body.otp_id))).to.equal('GeoBlockedError')
-    await live.change(shop.app, { allowed_countries: ['DE'] })
-    expect(said(await shop.server.resend(body.otp_id))).to.equal('200')
+    await live.changeSettings(shop.app, { blocked_countries: [], allowed_countries: ['FR'] })
+    expect(refusalName(await shop.server.resend(body.otp_id))).to.equal('GeoBlockedError')
+    await live.changeSettings(shop.app, { allowed_countries: ['DE'] })
+    expect(refusalName(await shop.server.resend(body.otp_id))).to.equal('200')
   })
 })

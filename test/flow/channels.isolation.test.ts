@@ -1,8 +1,8 @@
 // On embedded engines only: where time stands still it can be told who waits for whom.
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { type Live, type LiveApp, openLive } from '../support/live.ts'
-import { type HttpGateway, httpGateway } from '../support/vendors/http-gateway.ts'
+import { type LiveApp, type LiveFlow, openLiveFlow } from '../support/live.ts'
+import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 
 /** Longer than anything here takes. */
 const TIMEOUT_MS = 600_000
@@ -10,10 +10,10 @@ const TIMEOUT_MS = 600_000
 const BACKLOG = 600
 
 describe('a provider that hangs', () => {
-  let live: Live
+  let live: LiveFlow
   const opened: HttpGateway[] = []
   before(async () => {
-    live = await openLive('embedded', [], { PROVIDER_TIMEOUT: String(TIMEOUT_MS) })
+    live = await openLiveFlow('embedded', [], { PROVIDER_TIMEOUT: String(TIMEOUT_MS) })
   })
   after(async () => {
     for (const gateway of opened) {
@@ -24,7 +24,7 @@ describe('a provider that hangs', () => {
   })
 
   async function open(...channels: string[]): Promise<LiveApp & { gateway: HttpGateway }> {
-    const gateway = await httpGateway(live.vendor)
+    const gateway = await startHttpGateway(live.vendor)
     opened.push(gateway)
     const providers = channels.map(channel => ({ name: channel, channel, type: 'http', config: { url: gateway.url } }))
     const limits = { app_without_client_ip: [{ max: 10_000, seconds: 60 }] }
@@ -36,12 +36,12 @@ describe('a provider that hangs', () => {
     const shop = await open('sms')
     shop.gateway.always({ fault: { kind: 'hang' } })
     await Promise.all(Array.from({ length: BACKLOG }, () => send(shop)))
-    await live.soon(() => expect(shop.gateway.messages).to.have.length(64))
+    await live.eventually(() => expect(shop.gateway.messages).to.have.length(64))
 
     const begun = live.clock.now()
     const [neighbour, elsewhere] = [await open('sms'), await open('telegram')]
-    await live.become(elsewhere.server, await send(elsewhere), 'telegram sent')
-    await live.become(neighbour.server, await send(neighbour), 'sms sent')
+    await live.waitForDeliveries(elsewhere.server, await send(elsewhere), 'telegram sent')
+    await live.waitForDeliveries(neighbour.server, await send(neighbour), 'sms sent')
     expect(shop.gateway.messages, 'no call of the other app is over').to.have.length(64)
     expect(live.clock.now() - begun).to.be.lessThan(TIMEOUT_MS / 2)
   })

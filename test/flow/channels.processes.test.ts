@@ -3,22 +3,22 @@ import { ROLES } from '../../infra/config/config.ts'
 import { type Countersign, startCountersign } from '../support/countersign.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { freshNumber } from '../support/flow.ts'
-import { LIVE_ENV, type Live, type LiveApp, openLive } from '../support/live.ts'
-import { type HttpGateway, httpGateway } from '../support/vendors/http-gateway.ts'
+import { LIVE_ENV, type LiveApp, type LiveFlow, openLiveFlow } from '../support/live.ts'
+import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 
 onRealEngines('a channel in processes of its own', { AMQP_URL, MONGODB_URL }, () => {
-  let live: Live
+  let live: LiveFlow
   let gateway: HttpGateway
   let shop: LiveApp
   const running: Countersign[] = []
 
   before(async function () {
     this.timeout(120_000)
-    live = await openLive(
+    live = await openLiveFlow(
       'real',
       ROLES.filter(role => role !== 'channel:sms'),
     )
-    gateway = await httpGateway(live.vendor)
+    gateway = await startHttpGateway(live.vendor)
     const by = (channel: string) => ({
       name: channel,
       channel,
@@ -26,7 +26,8 @@ onRealEngines('a channel in processes of its own', { AMQP_URL, MONGODB_URL }, ()
       config: { url: `${gateway.url}/${channel}` },
     })
     shop = await live.app([by('sms'), by('telegram')], {
-      ...{ routing: { default: ['sms', 'telegram'] }, resend_cooldown_seconds: [0] },
+      routing: { default: ['sms', 'telegram'] },
+      resend_cooldown_seconds: [0],
       limits: { app_without_client_ip: [{ max: 10_000, seconds: 60 }] },
     })
   })
@@ -54,11 +55,11 @@ onRealEngines('a channel in processes of its own', { AMQP_URL, MONGODB_URL }, ()
     const waiting = await send()
     const moved = await send()
     await shop.server.resend(moved, 'telegram')
-    await live.soon(async () => expect(await live.deliveries(shop.server, moved)).to.include('telegram sent'))
+    await live.eventually(async () => expect(await live.deliveries(shop.server, moved)).to.include('telegram sent'))
     expect(await live.deliveries(shop.server, waiting)).to.deep.equal(['sms queued'])
     expect(deliveredBy('/sms')).to.equal(0)
     await start()
-    await live.become(shop.server, waiting, 'sms sent')
+    await live.waitForDeliveries(shop.server, waiting, 'sms sent')
   })
 
   it('shares its queue among as many as there are, and each message is sent once', async () => {
@@ -66,7 +67,7 @@ onRealEngines('a channel in processes of its own', { AMQP_URL, MONGODB_URL }, ()
     const second = await start()
     const before = deliveredBy('/sms')
     const otp_ids = await sendMany(60)
-    for (const otp_id of otp_ids) await live.become(shop.server, otp_id, 'sms sent')
+    for (const otp_id of otp_ids) await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
     expect(deliveredBy('/sms') - before).to.equal(60)
     expect(new Set(gateway.messages.map(({ delivery_id }) => delivery_id)).size).to.equal(gateway.messages.length)
     for (const one of [first, second]) expect(one && attempts(one)).to.be.greaterThan(1)
@@ -77,7 +78,7 @@ onRealEngines('a channel in processes of its own', { AMQP_URL, MONGODB_URL }, ()
     gateway.always({ fault: { kind: 'slow', ms: 50 } })
     const sending = sendMany(60)
     await running.pop()?.stop()
-    for (const otp_id of await sending) await live.become(shop.server, otp_id, 'sms sent')
+    for (const otp_id of await sending) await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
     expect(deliveredBy('/sms') - before).to.equal(60)
   })
 })

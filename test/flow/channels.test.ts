@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { codeIn, eachLive, type LiveApp, PUBLIC_URL } from '../support/live.ts'
-import { gatewayCall, type HttpGateway, httpGateway } from '../support/vendors/http-gateway.ts'
-import { type Twilio, twilioVendor } from '../support/vendors/twilio.ts'
+import { codeIn, eachLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live.ts'
+import { gatewayCall, type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
+import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
 import type { Script } from '../support/vendors/vendor.ts'
 
 const RECEIPTS: Script = { receipts: ['sent', 'delivered'] }
@@ -13,14 +13,14 @@ interface Shop extends LiveApp {
   gateway: HttpGateway
 }
 
-eachLive('an app with two providers', live => {
+eachLiveFlow('an app with two providers', live => {
   const opened: { close(): Promise<void> }[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
   async function open(settings: object = {}, more: object[] = []): Promise<Shop> {
-    const twilio = await twilioVendor(live.vendor)
+    const twilio = await startTwilio(live.vendor)
     let callbackUrl: string | null = null
-    const gateway = await httpGateway({ ...live.vendor, callbackUrl: () => callbackUrl })
+    const gateway = await startHttpGateway({ ...live.vendor, callbackUrl: () => callbackUrl })
     opened.push(twilio, gateway)
     const { account_sid, auth_token, url: base_url } = twilio
     const shop = await live.app(
@@ -39,26 +39,26 @@ eachLive('an app with two providers', live => {
     callbackUrl = `${PUBLIC_URL}/callbacks/${shop.app}/spare`
     return { ...shop, twilio, gateway }
   }
-  const sent = async ({ server }: LiveApp, to = freshNumber()): Promise<string> => {
+  const sendOtp = async ({ server }: LiveApp, to = freshNumber()): Promise<string> => {
     const { body, text } = await server.send(to)
     expect(body.status, text).to.equal('pending')
     return body.otp_id
   }
   /** The events of its deliveries, and no others. */
-  const told = ({ app }: LiveApp, expected: string[]): Promise<unknown> =>
-    live.soon(async () => expect(await live.deliveryEvents(app)).to.deep.equal(expected))
+  const waitForEvents = ({ app }: LiveApp, expected: string[]): Promise<unknown> =>
+    live.eventually(async () => expect(await live.deliveryEvents(app)).to.deep.equal(expected))
   const taken = ({ twilio, gateway }: Shop): [number, number] => [twilio.messages.length, gateway.messages.length]
 
   it('has its codes from the first, and its receipts', async () => {
     const shop = await open()
     shop.twilio.always(RECEIPTS)
-    const otp_id = await sent(shop)
-    await live.become(shop.server, otp_id, 'sms delivered')
+    const otp_id = await sendOtp(shop)
+    await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
     const verified = await shop.server.verify(otp_id, codeIn(shop.twilio.messages[0]?.form.Body))
     expect(verified.body).to.include({ matched: true, status: 'approved' })
     expect(taken(shop)).to.deep.equal([1, 0])
     expect(shop.twilio.calls.map(({ status }) => status)).to.deep.equal([200, 200])
-    await told(shop, ['delivery.delivered'])
+    await waitForEvents(shop, ['delivery.delivered'])
   })
 
   describe('when the first', () => {
@@ -72,10 +72,10 @@ eachLive('an app with two providers', live => {
         const shop = await open()
         shop.twilio.next(script)
         shop.gateway.always(RECEIPTS)
-        const otp_id = await sent(shop)
-        await live.become(shop.server, otp_id, 'sms delivered')
+        const otp_id = await sendOtp(shop)
+        await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
         expect([shop.twilio.seen.length, ...taken(shop)]).to.deep.equal([1, 0, 1])
-        const code = codeIn(shop.gateway.messages[0]?.asked.text)
+        const code = codeIn(shop.gateway.messages[0]?.requestBody.text)
         expect((await shop.server.verify(otp_id, code)).body.matched).to.equal(true)
       })
 
@@ -90,8 +90,8 @@ eachLive('an app with two providers', live => {
         const shop = await open()
         shop.twilio.next(script)
         shop.gateway.always(RECEIPTS)
-        const otp_id = await sent(shop)
-        await live.become(shop.server, otp_id, 'sms delivered')
+        const otp_id = await sendOtp(shop)
+        await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
         expect(shop.gateway.messages).to.have.length(1)
         expect(shop.twilio.seen.length).to.be.lessThan(2)
       })
@@ -107,31 +107,31 @@ eachLive('an app with two providers', live => {
       it(`${what}: it arrived, which is told once, and nobody else is asked`, async () => {
         const shop = await open()
         shop.twilio.next(script)
-        const otp_id = await sent(shop)
-        await live.become(shop.server, otp_id, 'sms delivered')
+        const otp_id = await sendOtp(shop)
+        await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
         // Long enough for whoever would wait in vain.
-        await live.pass(10_000)
-        const after = await sent(shop)
-        await live.become(shop.server, after, 'sms sent')
+        await live.advance(10_000)
+        const after = await sendOtp(shop)
+        await live.waitForDeliveries(shop.server, after, 'sms sent')
         expect(taken(shop)).to.deep.equal([2, 0])
         expect(await live.deliveries(shop.server, otp_id)).to.deep.equal(['sms delivered'])
-        await told(shop, ['delivery.delivered'])
+        await waitForEvents(shop, ['delivery.delivered'])
       })
 
     it('says it is the recipient’s fault: it failed, at once', async () => {
       const shop = await open()
       shop.twilio.next({ fault: { kind: 'refused' } })
-      const otp_id = await sent(shop)
-      await live.become(shop.server, otp_id, 'sms failed')
+      const otp_id = await sendOtp(shop)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
       expect([shop.twilio.seen.length, shop.gateway.seen.length]).to.deep.equal([1, 0])
-      await told(shop, ['delivery.failed'])
+      await waitForEvents(shop, ['delivery.failed'])
     })
 
     it('reports that it failed after all, it did', async () => {
       const shop = await open()
       shop.twilio.next({ receipts: ['sent', 'failed'] })
-      const otp_id = await sent(shop)
-      await live.become(shop.server, otp_id, 'sms failed')
+      const otp_id = await sendOtp(shop)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
       expect(shop.gateway.seen).to.deep.equal([])
     })
 
@@ -139,8 +139,8 @@ eachLive('an app with two providers', live => {
       const shop = await open()
       shop.twilio.always({ fault: { kind: 'broken' } })
       for (let nth = 1; nth <= 15; nth += 1) {
-        const otp_id = await sent(shop)
-        await live.become(shop.server, otp_id, 'sms sent')
+        const otp_id = await sendOtp(shop)
+        await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
         expect(shop.gateway.messages).to.have.length(nth)
       }
       expect(shop.twilio.seen).to.have.length(10)
@@ -151,11 +151,11 @@ eachLive('an app with two providers', live => {
 
       const neighbour = await open()
       neighbour.twilio.always(RECEIPTS)
-      await live.become(neighbour.server, await sent(neighbour), 'sms delivered')
+      await live.waitForDeliveries(neighbour.server, await sendOtp(neighbour), 'sms delivered')
 
       shop.twilio.always(RECEIPTS)
-      await live.pass(30_000)
-      await live.become(shop.server, await sent(shop), 'sms delivered')
+      await live.advance(30_000)
+      await live.waitForDeliveries(shop.server, await sendOtp(shop), 'sms delivered')
       expect(shop.twilio.messages).to.have.length(1)
     })
   })
@@ -166,46 +166,46 @@ eachLive('an app with two providers', live => {
       const broken: Script = { fault: { kind: 'broken' } }
       shop.twilio.next(broken, broken, RECEIPTS)
       shop.gateway.next(broken, broken)
-      const otp_id = await sent(shop)
-      await live.become(shop.server, otp_id, 'sms delivered')
+      const otp_id = await sendOtp(shop)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
       expect([shop.twilio.seen.length, shop.gateway.seen.length]).to.deep.equal([3, 2])
     })
 
     it('is told that it failed when there were enough', async () => {
       const shop = await open()
       for (const vendor of [shop.twilio, shop.gateway]) vendor.always({ fault: { kind: 'broken' } })
-      const otp_id = await sent(shop)
-      await live.become(shop.server, otp_id, 'sms failed')
+      const otp_id = await sendOtp(shop)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
       expect([shop.twilio.seen.length, shop.gateway.seen.length]).to.deep.equal([3, 3])
-      await told(shop, ['delivery.failed'])
+      await waitForEvents(shop, ['delivery.failed'])
     })
 
     it('goes on by another channel with auto_fallback, the same code, and counts that message', async () => {
-      const gateway = await httpGateway(live.vendor)
+      const gateway = await startHttpGateway(live.vendor)
       opened.push(gateway)
       const telegram = { name: 'chat', channel: 'telegram', type: 'http', config: { url: gateway.url } }
       const limits = { recipient_messages: [{ max: 2, seconds: 3600 }] }
       const shop = await open({ auto_fallback: true, limits }, [telegram])
       shop.twilio.always({ fault: { kind: 'refused' } })
       const to = freshNumber()
-      const otp_id = await sent(shop, to)
-      await live.become(shop.server, otp_id, 'sms failed', 'telegram sent')
-      const code = codeIn(gateway.messages[0]?.asked.text)
+      const otp_id = await sendOtp(shop, to)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms failed', 'telegram sent')
+      const code = codeIn(gateway.messages[0]?.requestBody.text)
       expect((await shop.server.verify(otp_id, code)).body.matched).to.equal(true)
       const again = await shop.server.send(to)
       expect([again.status, again.body.scope]).to.deep.equal([429, 'recipient'])
     })
 
     it('stays where it is when there is no message left for the recipient', async () => {
-      const gateway = await httpGateway(live.vendor)
+      const gateway = await startHttpGateway(live.vendor)
       opened.push(gateway)
       const telegram = { name: 'chat', channel: 'telegram', type: 'http', config: { url: gateway.url } }
       const limits = { recipient_messages: [{ max: 1, seconds: 3600 }] }
       const shop = await open({ auto_fallback: true, limits }, [telegram])
       shop.twilio.always({ fault: { kind: 'refused' } })
-      const otp_id = await sent(shop)
-      await live.become(shop.server, otp_id, 'sms failed')
-      await live.pass(1_000)
+      const otp_id = await sendOtp(shop)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
+      await live.advance(1_000)
       expect(await live.deliveries(shop.server, otp_id)).to.deep.equal(['sms failed'])
       expect(gateway.seen).to.deep.equal([])
     })
@@ -214,8 +214,8 @@ eachLive('an app with two providers', live => {
   describe('is told by callbacks', () => {
     it('that nobody forged', async () => {
       const [shop, other] = [await open(), await open()]
-      const otp_id = await sent(shop)
-      await live.become(shop.server, otp_id, 'sms sent')
+      const otp_id = await sendOtp(shop)
+      await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
       const { delivery_id } = (await shop.server.status(otp_id)).body.deliveries[0]
       const receipt = JSON.stringify({ delivery_id, status: 'failed' })
       const from = (app: string, secret: string) =>
@@ -226,21 +226,21 @@ eachLive('an app with two providers', live => {
       expect(await gateway.call(from(other.app, gateway.secret)), 'its own').to.equal(200)
       // Of this very app, but not the provider that was given the message.
       expect(await gateway.call(from(shop.app, shop.gateway.secret)), 'another provider').to.equal(200)
-      await live.pass(1_000)
+      await live.advance(1_000)
       expect(await live.deliveries(shop.server, otp_id)).to.deep.equal(['sms sent'])
       const [message] = shop.twilio.messages
       expect(message && (await shop.twilio.report(message, 'delivered')), 'the one').to.equal(200)
-      await live.become(shop.server, otp_id, 'sms delivered')
+      await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
     })
   })
 
   it('sends nothing for what was canceled meanwhile', async () => {
     const shop = await open()
     shop.twilio.next({ fault: { kind: 'hang' } })
-    const otp_id = await sent(shop)
-    await live.soon(() => expect(shop.twilio.messages).to.have.length(1))
+    const otp_id = await sendOtp(shop)
+    await live.eventually(() => expect(shop.twilio.messages).to.have.length(1))
     await shop.server.cancel(otp_id)
-    await live.become(shop.server, otp_id, 'sms failed')
+    await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
     expect(shop.gateway.seen).to.deep.equal([])
   })
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { BootstrapProblems } from '../../services/domain/bootstrap/bootstrap.ts'
-import { fullFile } from '../support/bootstrap.ts'
+import { fullBootstrapFile } from '../support/bootstrap.ts'
 import { type Countersign, eachEngineSet } from '../support/countersign.ts'
 import { ECHO } from '../support/echo.ts'
-import { everything } from '../support/tenancy.ts'
+import { allTenancyDocs } from '../support/tenancy.ts'
 
 async function get(url: string, headers: Record<string, string> = {}) {
   const response = await fetch(url, { headers })
@@ -61,23 +61,23 @@ eachEngineSet('the composition', start => {
 })
 
 eachEngineSet('the bootstrap file of a composition', start => {
-  const stored = ({ engines }: Countersign) => everything(engines.store)
+  const stored = ({ engines }: Countersign) => allTenancyDocs(engines.store)
   const failure = (starting: Promise<unknown>) => starting.catch((error: unknown) => error)
 
   it('is applied before it is ready, and tells the keys and secrets it made, once', async () => {
-    const running = await start({ services: ECHO, bootstrap: fullFile() })
+    const running = await start({ services: ECHO, bootstrap: fullBootstrapFile() })
     expect((await stored(running)).companies.map(({ _id }) => _id)).to.deep.equal(['cmp_acme', 'cmp_other'])
-    expect(running.told())
+    expect(running.printed())
       .to.match(/^New key key_made: sk_live_\w+$/m)
       .and.to.match(/^New webhook signing secret of app_other: whsec_\S+$/m)
-    const key = /sk_live_\w+/.exec(running.told())?.[0] ?? ''
+    const key = /sk_live_\w+/.exec(running.printed())?.[0] ?? ''
     const [log, documents] = [running.log.output(), JSON.stringify(await stored(running))]
     expect(log + documents).not.to.contain(key)
-    expect((await running.restart()).told()).to.equal('')
+    expect((await running.restart()).printed()).to.equal('')
   })
 
   it('changes nothing at a restart', async () => {
-    const first = await start({ services: ECHO, bootstrap: fullFile() })
+    const first = await start({ services: ECHO, bootstrap: fullBootstrapFile() })
     const before = await stored(first)
     expect(await stored(await first.restart())).to.deep.equal(before)
   })

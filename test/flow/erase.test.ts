@@ -5,12 +5,19 @@ import { recipientIndexes } from '../../services/domain/verifications/counting.t
 import { sandboxIndexes } from '../../services/domain/verifications/sealing.ts'
 import { eachFlow } from '../support/each-flow.ts'
 import type { Answer } from '../support/flow.calls.ts'
-import { CACHES_MS, freshNumber, wrongFor } from '../support/flow.ts'
-import { rawDocuments, whereIs } from '../support/raw.ts'
+import { CACHES_MS, freshNumber, wrongCode } from '../support/flow.ts'
+import { collectionsContaining, rawDocuments } from '../support/raw.ts'
 
 const NOTHING = {
-  ...{ verifications: 0, ended: 0, attempts: 0, messages: 0, events: 0 },
-  ...{ counters: 0, decisions: 0, idempotency_keys: 0, blocks: 0 },
+  verifications: 0,
+  ended: 0,
+  attempts: 0,
+  messages: 0,
+  events: 0,
+  counters: 0,
+  decisions: 0,
+  idempotency_keys: 0,
+  blocks: 0,
 }
 const LINKS = { channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } } }
 
@@ -31,11 +38,11 @@ eachFlow('erasing a recipient', flow => {
     const box = { channel: 'sms', type: 'sandbox', config: {} }
     expect((await flow.admin('PUT', `/apps/${shop.app}/providers/box`, box)).status).to.be.oneOf([200, 201])
     const live = await flow.key(shop.app, 'server', 'live')
-    await flow.pass(CACHES_MS)
+    await flow.advance(CACHES_MS)
     const [to, other] = [freshNumber(), freshNumber()]
     const approved = (await shop.server.send(to, { client_ip: '81.2.69.142' })).body.otp_id
     const code = await flow.code(to)
-    await shop.server.verify(approved, wrongFor(code))
+    await shop.server.verify(approved, wrongCode(code))
     expect((await shop.server.verify(approved, code)).body.matched).to.equal(true)
     const pending = (await shop.server.send(to)).body.otp_id
     await flow.code(to, 2)
@@ -45,8 +52,9 @@ eachFlow('erasing a recipient', flow => {
     const kept = (await shop.server.send(other)).body.otp_id
     const theirs = await flow.code(other)
     const { store } = flow.countersign.engines
-    for (const index of indexesOf(shop.app, to)) expect(await whereIs(store, index), index).to.not.deep.equal([])
-    await flow.soon(async () => expect(await flow.events(shop.app)).to.have.length.at.least(4))
+    for (const index of indexesOf(shop.app, to))
+      expect(await collectionsContaining(store, index), index).to.not.deep.equal([])
+    await flow.eventually(async () => expect(await flow.events(shop.app)).to.have.length.at.least(4))
 
     const { status, body } = await erase(shop.app, to)
     expect(status).to.equal(200)
@@ -55,11 +63,11 @@ eachFlow('erasing a recipient', flow => {
     expect(body.counters).to.equal(5)
 
     for (const otp_id of [approved, pending, paid]) {
-      expect(await whereIs(store, otp_id), otp_id).to.deep.equal(['events'])
+      expect(await collectionsContaining(store, otp_id), otp_id).to.deep.equal(['events'])
       expect((await flow.admin('GET', `/verifications/${otp_id}`)).status).to.equal(404)
     }
     for (const text of [to, to.slice(2), ...indexesOf(shop.app, to)])
-      expect(await whereIs(store, text), text).to.deep.equal([])
+      expect(await collectionsContaining(store, text), text).to.deep.equal([])
     expect((await shop.server.status(approved)).status).to.equal(404)
     expect((await shop.server.resend(pending)).status).to.equal(404)
     expect(await flow.inbox(to)).to.deep.equal([])
@@ -67,7 +75,7 @@ eachFlow('erasing a recipient', flow => {
     expect((await shop.server.verify(kept, theirs)).body.matched).to.equal(true)
     expect(await flow.inbox(other)).to.have.length(1)
     // A resend of what was gone was counted for a moment, and what the guard saw of it is on its way to the store.
-    await flow.soon(async () => expect((await erase(shop.app, to)).body).to.deep.equal(NOTHING))
+    await flow.eventually(async () => expect((await erase(shop.app, to)).body).to.deep.equal(NOTHING))
     expect((await shop.server.send(to)).status).to.equal(200)
   })
 
@@ -77,14 +85,14 @@ eachFlow('erasing a recipient', flow => {
     const send = async (whom: string) => (await shop.server.send(whom, { idempotency: `for ${whom}` })).body.otp_id
     const [gone, kept] = [await send(to), await send(other)]
     expect((await erase(shop.app, to)).body).to.include({ verifications: 1, idempotency_keys: 1 })
-    expect(await whereIs(flow.countersign.engines.store, gone)).to.not.include('claims')
+    expect(await collectionsContaining(flow.countersign.engines.store, gone)).to.not.include('claims')
     expect(await send(other)).to.equal(kept)
     expect(await send(to), 'not the id of one that is gone').to.not.equal(gone)
   })
 
   it('is on record without saying whom', async () => {
     const shop = await flow.tenant()
-    const { to } = await flow.begin(shop.server)
+    const { to } = await flow.startVerification(shop.server)
     await erase(shop.app, to)
     const { items } = (await flow.admin('GET', `/audit?company_id=${shop.company}`)).body
     expect(items[0]).to.deep.include({ action: 'recipient.erase', target: shop.app, outcome: 'done' })
@@ -112,7 +120,7 @@ eachFlow('erasing a recipient', flow => {
         .output()
         .split('\n')
         .filter(line => line.includes(chat.app))
-    await flow.soon(() => expect(told().filter(line => line.includes('unknown_reference'))).to.have.length(1))
+    await flow.eventually(() => expect(told().filter(line => line.includes('unknown_reference'))).to.have.length(1))
     expect(await flow.inbox(to)).to.deep.equal([])
     expect((await chat.server.exchange(verified.body.verification_token)).status).to.equal(404)
   })
@@ -127,17 +135,17 @@ eachFlow('erasing a recipient', flow => {
     reports.push(await erase(shop.app, to))
     const erased = reports.reduce((sum, { body }) => sum + body.verifications, 0)
     expect(erased).to.equal(20)
-    await flow.soon(async () => {
+    await flow.eventually(async () => {
       await erase(shop.app, to)
       for (const index of indexesOf(shop.app, to))
-        expect(await whereIs(flow.countersign.engines.store, index)).to.deep.equal([])
+        expect(await collectionsContaining(flow.countersign.engines.store, index)).to.deep.equal([])
     })
   })
 
   it('finds an address however it is spelled, and refuses what is no request', async () => {
     const shop = await flow.tenant()
     await shop.server.send('Ada.Lovelace@Example.com')
-    const arrived = await flow.soon(async () => {
+    const arrived = await flow.eventually(async () => {
       const inbox = await flow.inbox('Ada.Lovelace@Example.com')
       expect(inbox).to.have.length(1)
       return inbox[0]?.delivery_id ?? ''
@@ -146,7 +154,7 @@ eachFlow('erasing a recipient', flow => {
     const left = (await flow.countersign.engines.store.docs('sandbox_messages').get([arrived])).get(arrived)
     if (left) await flow.countersign.engines.store.docs('sandbox_messages').insert([{ ...left, _id: 'dlv_late' }])
     expect((await erase(shop.app, 'ada.lovelace@EXAMPLE.com')).body).to.include({ verifications: 1 })
-    expect(await whereIs(flow.countersign.engines.store, 'dlv_late')).to.deep.equal([])
+    expect(await collectionsContaining(flow.countersign.engines.store, 'dlv_late')).to.deep.equal([])
     expect((await erase('app_of_nobody', '+14155550123')).status).to.equal(404)
     expect((await flow.admin('POST', `/apps/${shop.app}/erase`, {})).status).to.equal(422)
   })

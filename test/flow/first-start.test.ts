@@ -30,7 +30,7 @@ async function run<T>({ url, headers, body }: Command): Promise<T> {
 
 eachEngineSet('the first start', (start, engines) => {
   it('prints commands that send a code, read it and check it', async () => {
-    const [send, read, check] = commandsIn((await start()).told()) as [Command, Command, Command]
+    const [send, read, check] = commandsIn((await start()).printed()) as [Command, Command, Command]
     const { otp_id } = await run<{ otp_id: string }>(send)
     const code = await eventually(async () => {
       const [message] = await run<{ otp_id: string; code: string }[]>(read)
@@ -44,16 +44,16 @@ eachEngineSet('the first start', (start, engines) => {
 
   it('shows the keys once, and only to who started it', async () => {
     const first = await start()
-    const keys = first.told().match(/[sp]k_test_\w{40,}/g) ?? []
+    const keys = first.printed().match(/[sp]k_test_\w{40,}/g) ?? []
     expect(new Set(keys)).to.have.length(2)
     for (const key of keys) expect(first.log.output()).not.to.contain(key)
-    expect((await first.restart()).told()).to.equal('')
+    expect((await first.restart()).printed()).to.equal('')
   })
 
   if (engines === 'real')
     it('of an edge alone sends nobody to itself for the sandbox', async () => {
-      const { told, url } = await start({ roles: ['edge'] })
-      expect(told()).to.contain(`${url}/api/v1/otp/send`).and.to.contain('at the process that plays the dashboard')
-      expect(told()).not.to.contain(`${url}/admin`)
+      const { printed, url } = await start({ roles: ['edge'] })
+      expect(printed()).to.contain(`${url}/api/v1/otp/send`).and.to.contain('at the process that plays the dashboard')
+      expect(printed()).not.to.contain(`${url}/admin`)
     })
 })

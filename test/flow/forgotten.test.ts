@@ -11,23 +11,39 @@ import { testClock } from '../support/clock.ts'
 import { startCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { ask } from '../support/flow.calls.ts'
-import { CACHES_MS, type Flow, openFlow, wrongFor } from '../support/flow.ts'
-import { flowingClock } from '../support/flowing-clock.ts'
+import { CACHES_MS, type Flow, startFlow, wrongCode } from '../support/flow.ts'
+import { createRunningClock } from '../support/flowing-clock.ts'
 import { type CollectionName, collectionNames, rawDocuments } from '../support/raw.ts'
-import { type Receiver, receiver } from '../support/receiver.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { type EngineSet, onEachEngineSet } from '../support/site.ts'
 
 /** What tells of a person, and of it afterwards: nothing; ids that lead nowhere; nothing at any time. */
-const KEEPS: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
-  ...{ otps: 'erased', claims: 'erased', counters: 'erased', fraud_blocks: 'erased', fraud_decisions: 'erased' },
-  ...{ attempts: 'erased', sandbox_messages: 'erased' },
-  ...{ events: 'ids', ledger: 'ids', companies: 'ids' },
-  ...{ apps: 'never', keys: 'never', webhooks: 'never', providers: 'never', prices: 'never', audit: 'never' },
-  ...{ ip_lists: 'never', ip_chunks: 'never', fraud_tallies: 'never' },
-  ...{ leases: 'never', canaries: 'never', rotations: 'never' },
+const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
+  otps: 'erased',
+  claims: 'erased',
+  counters: 'erased',
+  fraud_blocks: 'erased',
+  fraud_decisions: 'erased',
+  attempts: 'erased',
+  sandbox_messages: 'erased',
+  events: 'ids',
+  ledger: 'ids',
+  companies: 'ids',
+  apps: 'never',
+  keys: 'never',
+  webhooks: 'never',
+  providers: 'never',
+  prices: 'never',
+  audit: 'never',
+  ip_lists: 'never',
+  ip_chunks: 'never',
+  fraud_tallies: 'never',
+  leases: 'never',
+  canaries: 'never',
+  rotations: 'never',
 }
 const NUMBER = '+447400998877'
-const neighbour = (nth: number): string => `+44740099${String(nth * 101).padStart(4, '0')}`
+const otherNumber = (nth: number): string => `+44740099${String(nth * 101).padStart(4, '0')}`
 const PLENTY = [{ max: 100_000, seconds: 60 }]
 const SETTINGS = {
   limits: { app_without_client_ip: PLENTY, recipient_messages: PLENTY },
@@ -47,7 +63,11 @@ interface Person {
 }
 
 /** All documents, but for those whose own day has come: when its engine takes them is the engine's business. */
-async function found(store: CountersignStore, texts: readonly string[], now: number): Promise<Set<CollectionName>> {
+async function collectionsHolding(
+  store: CountersignStore,
+  texts: readonly string[],
+  now: number,
+): Promise<Set<CollectionName>> {
   const where = new Set<CollectionName>()
   for (const name of collectionNames)
     for (const text of await rawDocuments(store, name)) {
@@ -64,17 +84,17 @@ async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
   await flow.admin('POST', `/companies/${company}/credit`, { micros: 10_000, note: 'a transfer' })
   await flow.admin('PUT', `/apps/${app}/providers/box`, { channel: 'sms', type: 'sandbox', config: {} })
   const live = await flow.key(app, 'server', 'live')
-  await flow.pass(CACHES_MS)
+  await flow.advance(CACHES_MS)
   // Neighbours whom nobody verifies: enough for the guard to have something to say.
-  for (let nth = 0; nth < 21; nth += 1) expect((await server.send(neighbour(nth))).status).to.equal(200)
-  await flow.soon(async () => expect(await flow.events(app)).to.have.length(21))
+  for (let nth = 0; nth < 21; nth += 1) expect((await server.send(otherNumber(nth))).status).to.equal(200)
+  await flow.eventually(async () => expect(await flow.events(app)).to.have.length(21))
   // From now on: it speaks of nobody else.
   await flow.admin('PUT', `/apps/${app}/webhook`, { url: `http://127.0.0.1:${endpoint.port}/hooks` })
-  await flow.pass(3 * MINUTE_MS)
+  await flow.advance(3 * MINUTE_MS)
 
   const first = await server.send(NUMBER, { client_ip: '81.2.69.142', idempotency: `sign up ${NUMBER}` })
   const code = await flow.code(NUMBER)
-  await server.verify(first.body.otp_id, wrongFor(code))
+  await server.verify(first.body.otp_id, wrongCode(code))
   expect((await server.verify(first.body.otp_id, code)).body.matched).to.equal(true)
   const chat = (await server.send(NUMBER)).body.otp_id
   const link = (await server.resend(chat, 'whatsapp')).body.action_url
@@ -89,15 +109,18 @@ async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
   const { data, code: codeSecrets } = flow.countersign.secrets
   const keyring = createKeyring({ dataKeys: data, codeSecrets })
   const traces = [
-    ...[NUMBER, NUMBER.slice(1), NUMBER.slice(3), first.body.masked_recipient],
+    NUMBER,
+    NUMBER.slice(1),
+    NUMBER.slice(3),
+    first.body.masked_recipient,
     ...indexesOf(keyring, app),
-    ...(await keptOf(store, otp_ids)),
+    ...(await sealedTextsOf(store, otp_ids)),
   ]
-  const wanted = collectionNames.filter(name => KEEPS[name] === 'erased')
-  await flow.soon(async () => {
-    const where = await found(store, [...traces, ...otp_ids], flow.clock.now())
+  const wanted = collectionNames.filter(name => PERSONAL_DATA[name] === 'erased')
+  await flow.eventually(async () => {
+    const where = await collectionsHolding(store, [...traces, ...otp_ids], flow.clock.now())
     expect([...where]).to.include.members([...wanted, 'events', 'ledger'])
-    expect([...where].filter(name => KEEPS[name] === 'never')).to.deep.equal([])
+    expect([...where].filter(name => PERSONAL_DATA[name] === 'never')).to.deep.equal([])
     const events = (await flow.events(app)).filter(({ payload }) => otp_ids.includes(payload.otp_id ?? ''))
     for (const { attempts } of events) expect(attempts[0]?.response, 'what the endpoint said').to.include(NUMBER)
     expect(events).to.have.length.at.least(4)
@@ -111,7 +134,7 @@ function indexesOf(keyring: Keyring, app_id: string): string[] {
 }
 
 /** Whatever was sealed for them, the references of their links, and the hashes of their idempotency keys. */
-async function keptOf(store: CountersignStore, otp_ids: readonly string[]): Promise<string[]> {
+async function sealedTextsOf(store: CountersignStore, otp_ids: readonly string[]): Promise<string[]> {
   const docs = [...(await store.docs('otps').get([...otp_ids])).values()]
   const sealed = JSON.stringify(docs).match(/v1\.[\w-]+\.[\w-]+/g) ?? []
   const claims = (await store.docs('claims').find({}, { sort: { _id: 1 }, limit: 1_000 })).filter(({ otp_id }) =>
@@ -122,9 +145,9 @@ async function keptOf(store: CountersignStore, otp_ids: readonly string[]): Prom
   return [...sealed, ...docs.flatMap(({ reference }) => reference ?? []), ...claims.map(({ _id }) => _id)]
 }
 
-async function expectForgotten(store: CountersignStore, { traces, otp_ids }: Person, now: number): Promise<void> {
-  for (const trace of traces) expect([...(await found(store, [trace], now))], trace).to.deep.equal([])
-  for (const name of await found(store, otp_ids, now)) expect(KEEPS[name], name).to.equal('ids')
+async function expectNoTraces(store: CountersignStore, { traces, otp_ids }: Person, now: number): Promise<void> {
+  for (const trace of traces) expect([...(await collectionsHolding(store, [trace], now))], trace).to.deep.equal([])
+  for (const name of await collectionsHolding(store, otp_ids, now)) expect(PERSONAL_DATA[name], name).to.equal('ids')
 }
 
 onEachEngineSet('a person who is to be forgotten', (engines: EngineSet) => {
@@ -134,8 +157,8 @@ onEachEngineSet('a person who is to be forgotten', (engines: EngineSet) => {
 
   beforeEach(async function () {
     this.timeout(180_000)
-    endpoint = await receiver((_, response) => void response.end(`thanks to ${NUMBER}`))
-    flow = await openFlow({ engines, env: ENV })
+    endpoint = await startReceiver((_, response) => void response.end(`thanks to ${NUMBER}`))
+    flow = await startFlow({ engines, env: ENV })
     person = await leaveTraces(flow, endpoint)
   })
   afterEach(async function () {
@@ -152,24 +175,24 @@ onEachEngineSet('a person who is to be forgotten', (engines: EngineSet) => {
     expect(body).to.include({ verifications: 3, idempotency_keys: 2, blocks: 1, decisions: 2 })
     expect(body.events).to.be.at.least(1)
     const { store } = flow.countersign.engines
-    await expectForgotten(store, person, flow.clock.now())
+    await expectNoTraces(store, person, flow.clock.now())
 
     const [event] = (await flow.admin('GET', `/apps/${app}/events?otp_id=${otp_ids[0]}`)).body.items
     expect((await flow.admin('POST', `/events/${event.id}/replay`, {})).status).to.be.oneOf([200, 202])
-    await flow.soon(async () => {
+    await flow.eventually(async () => {
       const [again] = (await flow.admin('GET', `/apps/${app}/events?otp_id=${otp_ids[0]}`)).body.items
       expect(again).to.include({ round: 2, status: 'delivered' })
       expect(again.attempts.at(-1)).to.include({ status: 200, response: null })
     })
-    await expectForgotten(store, person, flow.clock.now())
+    await expectNoTraces(store, person, flow.clock.now())
   })
 
   it('is, once the app keeps nothing for as long', async function () {
     this.timeout(180_000)
     const at = flow.clock.now()
-    await flow.during(flow.countersign.stop())
+    await flow.advanceUntil(flow.countersign.stop())
     // A fake clock would have to go through each second of two days.
-    const clock = engines === 'embedded' ? testClock(at + TWO_DAYS_MS) : flowingClock()
+    const clock = engines === 'embedded' ? testClock(at + TWO_DAYS_MS) : createRunningClock()
     if (engines === 'real') await clock.advance(Math.max(0, at - clock.now()) + TWO_DAYS_MS)
     const env = { CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200', ...ENV }
     const later = await startCountersign({ engines, site: flow.countersign.site, clock, env })
@@ -180,7 +203,7 @@ onEachEngineSet('a person who is to be forgotten', (engines: EngineSet) => {
       expect(patched.status).to.equal(200)
       await eventually(async () => {
         await clock.advance(2_000)
-        await expectForgotten(later.engines.store, person, clock.now())
+        await expectNoTraces(later.engines.store, person, clock.now())
       }, 60_000)
     } finally {
       await later.stop()

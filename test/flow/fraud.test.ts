@@ -39,7 +39,7 @@ eachFlow('the toll-fraud guard', flow => {
     const { app, server } = await open({ mode: 'on' })
     const block = freshBlock()
     expect(statuses(await pump(server, block, 0, 19))).to.deep.equal(Array(19).fill(200))
-    await flow.pass(3 * MINUTE)
+    await flow.advance(3 * MINUTE)
     await pump(server, block, 19, 1)
     const answers = await pump(server, block, 20, 25)
     const refused = answers.at(-1) as Answer
@@ -47,7 +47,7 @@ eachFlow('the toll-fraud guard', flow => {
     expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 600)
     expect((await server.send('+447911123456')).status, 'somebody else').to.equal(200)
 
-    const [decision, ...others] = await flow.soon(async () => {
+    const [decision, ...others] = await flow.eventually(async () => {
       const kept = await decisions(app)
       expect(kept).to.have.length(answers.filter(({ status }) => status === 429).length)
       return kept
@@ -64,9 +64,9 @@ eachFlow('the toll-fraud guard', flow => {
     const [record, on] = [await open({}), await open({ mode: 'on' })]
     const play = async ({ app, server }: { app: string; server: Caller }) => {
       await pump(server, block, 0, 20)
-      await flow.pass(3 * MINUTE)
+      await flow.advance(3 * MINUTE)
       const answers = await pump(server, block, 20, 5)
-      const kept = await flow.soon(async () => {
+      const kept = await flow.eventually(async () => {
         const all = await decisions(app)
         expect(all).to.have.length(5)
         return all
@@ -88,10 +88,10 @@ eachFlow('the toll-fraud guard', flow => {
     const { app, server } = await open({ mode: 'on' }, { limits: { ...LIMITS, recipient: [{ max: 1, seconds: 600 }] } })
     const block = freshBlock()
     await pump(server, block, 0, 20)
-    await flow.pass(3 * MINUTE)
+    await flow.advance(3 * MINUTE)
     const sending = () => server.send(block(50), { idempotency: 'once' })
     expect((await sending()).body.scope).to.equal('fraud_guard')
-    await flow.change(app, { fraud_guard: { mode: 'off' } })
+    await flow.changeSettings(app, { fraud_guard: { mode: 'off' } })
     expect((await sending()).status).to.equal(200)
     await flow.code(block(50), 1)
   })
@@ -100,7 +100,7 @@ eachFlow('the toll-fraud guard', flow => {
     const { server } = await open({ mode: 'on' })
     const block = freshBlock()
     const sent = await pump(server, block, 0, 20)
-    await flow.pass(3 * MINUTE)
+    await flow.advance(3 * MINUTE)
     expect((await server.send(block(60))).status).to.equal(429)
     await verify(flow, server, sent.slice(0, 8), block)
     expect((await server.send(block(61))).status).to.equal(200)
@@ -113,7 +113,7 @@ eachFlow('the toll-fraud guard', flow => {
       const sent = await pump(server, block, from, 8)
       expect(statuses(sent)).to.deep.equal(Array(8).fill(200))
       await verify(flow, server, sent.slice(0, 6), nth => block(from + nth))
-      await flow.pass(MINUTE)
+      await flow.advance(MINUTE)
     }
     expect(await decisions(app)).to.deep.equal([])
   })
@@ -124,11 +124,11 @@ eachFlow('the toll-fraud guard', flow => {
       `+4474005${String(nth * 7)}${String(nth * 13).padStart(3, '0')}`.padEnd(13, '0').slice(0, 13)
     const numbers = [...new Set(Array.from({ length: 90 }, (_, nth) => spread(nth + 15)))]
     for (const number of numbers.slice(0, 40)) expect((await server.send(number)).status).to.equal(200)
-    await flow.pass(11 * MINUTE)
+    await flow.advance(11 * MINUTE)
     const later = []
     for (const number of numbers.slice(40, 60)) later.push((await server.send(number)).body.scope ?? 'sent')
     expect(later).to.deep.equal([...Array(10).fill('sent'), ...Array(10).fill('fraud_guard')])
-    const [decision] = await flow.soon(async () => {
+    const [decision] = await flow.eventually(async () => {
       const kept = await decisions(app)
       expect(kept).to.have.length(10)
       return kept
@@ -142,7 +142,7 @@ eachFlow('the toll-fraud guard', flow => {
       'GB test',
     ])
     expect(items[0].last_hour).to.deep.equal({ sent: 40, verified: 0 })
-    await flow.pass(75 * MINUTE)
+    await flow.advance(75 * MINUTE)
     expect((await server.send(numbers.at(-1) ?? '')).status).to.equal(200)
   })
 
@@ -150,10 +150,10 @@ eachFlow('the toll-fraud guard', flow => {
     const { app, server } = await open({ mode: 'on', action: 'free_channel' })
     const block = freshBlock()
     await pump(server, block, 0, 20)
-    await flow.pass(3 * MINUTE)
+    await flow.advance(3 * MINUTE)
     const { status, body } = await server.send(block(70))
     expect({ status, channel: body.channel }).to.deep.equal({ status: 200, channel: 'whatsapp' })
-    const [decision] = await flow.soon(async () => {
+    const [decision] = await flow.eventually(async () => {
       const kept = await decisions(app)
       expect(kept).to.have.length(1)
       return kept
@@ -162,7 +162,7 @@ eachFlow('the toll-fraud guard', flow => {
     // And not back by a resend.
     expect((await server.resend(body.otp_id, 'sms')).body.scope).to.equal('fraud_guard')
     expect((await server.resend(body.otp_id, 'telegram')).body.channel).to.equal('telegram')
-    await flow.change(app, { channels: { whatsapp: { enabled: false }, telegram: { enabled: false } } })
+    await flow.changeSettings(app, { channels: { whatsapp: { enabled: false }, telegram: { enabled: false } } })
     expect((await server.send(block(71))).body.scope, 'nowhere to go').to.equal('fraud_guard')
   })
 
@@ -170,14 +170,14 @@ eachFlow('the toll-fraud guard', flow => {
     const { app, server } = await open({ mode: 'on' }, { routing: { default: ['whatsapp', 'sms'] } })
     const block = freshBlock()
     const sent = await pump(server, block, 0, 30)
-    await flow.pass(3 * MINUTE)
+    await flow.advance(3 * MINUTE)
     expect(statuses(await pump(server, block, 30, 5)), 'WhatsApp is not pumped').to.deep.equal(Array(5).fill(200))
     const resent = async (from: number, many: number) =>
       inTurn(many, nth => server.resend(sent[from + nth]?.body.otp_id))
     expect(statuses(await resent(0, 20))).to.deep.equal(Array(20).fill(200))
-    await flow.pass(3 * MINUTE)
+    await flow.advance(3 * MINUTE)
     expect((await resent(20, 1))[0]?.body.scope).to.equal('fraud_guard')
-    await flow.soon(async () => expect(await decisions(app)).to.have.length(1))
+    await flow.eventually(async () => expect(await decisions(app)).to.have.length(1))
     expect((await server.status(sent[20]?.body.otp_id)).body.channel, 'it stays where it was').to.equal('whatsapp')
   })
 
@@ -199,7 +199,7 @@ eachFlow('the toll-fraud guard', flow => {
     const [one, other] = [await open({ mode: 'on' }), await open({ mode: 'on' })]
     const block = freshBlock()
     await pump(one.server, block, 0, 20)
-    await flow.pass(3 * MINUTE)
+    await flow.advance(3 * MINUTE)
     expect((await one.server.send(block(80))).status).to.equal(429)
     expect((await other.server.send(block(80))).status).to.equal(200)
   })

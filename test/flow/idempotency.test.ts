@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { newId } from '../../infra/ids.ts'
 import { partitionOf } from '../../infra/partitions.ts'
 import { claimOf } from '../../services/edge/idempotency.ts'
-import { eachFlow, LIVE } from '../support/each-flow.ts'
+import { eachFlow, FLOW_APP_KEYS } from '../support/each-flow.ts'
 import { refusal } from '../support/flow.calls.ts'
 import { freshNumber, type Tenant } from '../support/flow.ts'
 
@@ -15,7 +15,7 @@ eachFlow('an idempotency key', (flow, engines) => {
     const { server, app } = await flow.tenant()
     const [to, idempotency] = [freshNumber(), randomUUID()]
     const sends = Array.from({ length: 50 }, () => server.send(to, { idempotency }))
-    const answers = await flow.during(Promise.all(sends))
+    const answers = await flow.advanceUntil(Promise.all(sends))
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(50).fill(200))
     expect(new Set(answers.map(({ text }) => text))).to.have.property('size', 1)
     await flow.code(to)
@@ -70,7 +70,7 @@ eachFlow('an idempotency key', (flow, engines) => {
     expect((await send({ server: mine.device })).otp_id).to.not.equal(otp_id)
     expect((await sibling.server.status(otp_id)).status, 'replayed, and still not visible').to.equal(404)
 
-    const [live, tester] = [flow.caller(LIVE.server), flow.caller(LIVE.tester)]
+    const [live, tester] = [flow.caller(FLOW_APP_KEYS.server), flow.caller(FLOW_APP_KEYS.tester)]
     const [one, other] = [await send({ server: live }), await send({ server: tester })]
     expect(one.otp_id).to.not.equal(other.otp_id)
   })
@@ -91,9 +91,9 @@ eachFlow('an idempotency key', (flow, engines) => {
     const { server } = await flow.tenant({ idempotency_ttl_seconds: 120 })
     const idempotency = randomUUID()
     const { otp_id } = (await server.send(freshNumber(), { idempotency })).body
-    await flow.pass(60_000)
+    await flow.advance(60_000)
     expect((await server.send(freshNumber(), { idempotency })).body.otp_id).to.equal(otp_id)
-    await flow.pass(60_000)
+    await flow.advance(60_000)
     expect((await server.send(freshNumber(), { idempotency })).body.otp_id).to.not.equal(otp_id)
   })
 
@@ -128,7 +128,7 @@ eachFlow('an idempotency key', (flow, engines) => {
       const shop = await flow.tenant()
       const { otp_id } = await abandoned(shop, flow.clock.now() - HELD_MS)
       const claims = flow.countersign.engines.store.docs('claims')
-      await flow.soon(async () =>
+      await flow.eventually(async () =>
         expect(
           await claims.count({ partition: partitionOf(otp_id), held_until: { $gt: 0, $lte: flow.clock.now() } }),
         ).to.equal(0),
@@ -139,11 +139,11 @@ eachFlow('an idempotency key', (flow, engines) => {
       it('keeps a caller waiting while it may be alive, then says so; later it is healed', async () => {
         const shop = await flow.tenant()
         const { idempotency } = await abandoned(shop, flow.clock.now())
-        const early = await flow.during(shop.server.send(freshNumber(), { idempotency }))
+        const early = await flow.advanceUntil(shop.server.send(freshNumber(), { idempotency }))
         expect(refusal(early)).to.deep.include({ type: 'ServiceUnavailableError', status: 503 })
         expect(early.headers.get('retry-after')).to.equal('1')
-        await flow.pass(HELD_MS)
-        const healed = await flow.during(shop.server.send(freshNumber(), { idempotency }))
+        await flow.advance(HELD_MS)
+        const healed = await flow.advanceUntil(shop.server.send(freshNumber(), { idempotency }))
         expect(healed.status, healed.text).to.equal(200)
         expect((await shop.server.send(freshNumber(), { idempotency })).text).to.equal(healed.text)
       })

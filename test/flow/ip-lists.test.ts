@@ -1,16 +1,17 @@
 import { expect } from 'chai'
-import { type Countersign, eachEngineSet, type StartHere } from '../support/countersign.ts'
+import { type Countersign, eachEngineSet, type StartCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Answer, ask, caller } from '../support/flow.calls.ts'
+import { type Answer, ask, createCaller } from '../support/flow.calls.ts'
 import { freshNumber } from '../support/flow.ts'
 import { manyRanges } from '../support/ip-lists.ts'
-import { outside } from '../support/outbound.ts'
-import type { Answering } from '../support/receiver.ts'
+import { useOutbound } from '../support/outbound.ts'
+import type { AnswerRequest } from '../support/receiver.ts'
 
 const KEY = 'sk_test_lists0123456789'
 /** One send from a suspect address, any number from others. */
 const limits = {
-  ...{ client_ip: [{ max: 100_000, seconds: 600 }], client_ip_reputation_factor: 0.00001 },
+  client_ip: [{ max: 100_000, seconds: 600 }],
+  client_ip_reputation_factor: 0.00001,
   app_without_client_ip: [{ max: 100_000, seconds: 60 }],
 }
 const BOOTSTRAP = {
@@ -25,18 +26,18 @@ const SOON_MS = 30_000
 type Json = any
 
 /** Where operators ask, and where clients do: two processes, where there can be two. */
-async function opened(start: StartHere, isReal: boolean) {
-  const office = await start({ bootstrap: BOOTSTRAP, env: ENV, ...(isReal ? { roles: OFFICE } : {}) })
-  const front = isReal ? await start({ site: office.site, env: ENV, roles: FRONT }) : office
-  return { ...asked(office, front), office, front }
+async function startOfficeAndFront(start: StartCountersign, isReal: boolean) {
+  const office = await start({ bootstrap: BOOTSTRAP, env: ENV, ...(isReal ? { roles: BACK_OFFICE_ROLES } : {}) })
+  const front = isReal ? await start({ site: office.site, env: ENV, roles: PUBLIC_ROLES }) : office
+  return { ...clientOf(office, front), office, front }
 }
 
-const OFFICE = ['dashboard', 'sweeper']
-const FRONT = ['edge', 'otp', 'channel:sms', 'channel:email', 'channel:whatsapp', 'channel:telegram']
+const BACK_OFFICE_ROLES = ['dashboard', 'sweeper']
+const PUBLIC_ROLES = ['edge', 'otp', 'channel:sms', 'channel:email', 'channel:whatsapp', 'channel:telegram']
 
-function asked(office: Countersign, front: Countersign) {
+function clientOf(office: Countersign, front: Countersign) {
   const token = office.secrets.adminTokens[0]?.token ?? ''
-  const server = caller(front.url, KEY)
+  const server = createCaller(front.url, KEY)
   const list = async (name: string): Promise<Json> => {
     const { body } = await ask(`${office.url}/admin/v1/ip-lists`, { token })
     return body.items.find((one: Json) => one.name === name)
@@ -68,8 +69,8 @@ function asked(office: Countersign, front: Countersign) {
 const REFUSED = 'IpReputationBlockedError'
 
 eachEngineSet('address lists', (start, engines) => {
-  const { receiver } = outside()
-  const open = () => opened(start, engines === 'real')
+  const { receiver } = useOutbound()
+  const open = () => startOfficeAndFront(start, engines === 'real')
 
   it('put by an operator are obeyed by every process within seconds, and a swap is', async function () {
     this.timeout(120_000)
@@ -133,13 +134,13 @@ eachEngineSet('address lists', (start, engines) => {
   it('of a source that misbehaves stay what they were, and say why', async function () {
     this.timeout(120_000)
     const { put, send, imported, list } = await open()
-    let answer: Answering = (_, response) => void response.end('91.240.118.0/24')
+    let answer: AnswerRequest = (_, response) => void response.end('91.240.118.0/24')
     const source = await receiver((request, response) => answer(request, response))
     const url = `http://127.0.0.1:${source.port}/list.txt`
     const theirs = { class: 'abusive', name: 'theirs', url }
     await put(theirs)
     const { version } = await imported('theirs')
-    for (const [why, bad] of MISBEHAVING) {
+    for (const [why, bad] of BAD_SOURCES) {
       answer = bad
       await put(theirs)
       await eventually(async () => {
@@ -167,7 +168,7 @@ eachEngineSet('address lists', (start, engines) => {
   })
 })
 
-const MISBEHAVING: [why: string, answer: Answering][] = [
+const BAD_SOURCES: [why: string, answer: AnswerRequest][] = [
   ['answered 302', (_, response) => void response.writeHead(302, { location: '/elsewhere' }).end('9.9.9.9')],
   ['answered 204', (_, response) => void response.writeHead(204).end()],
   ['answered 304', (_, response) => void response.writeHead(304).end()],

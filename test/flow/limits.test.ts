@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { LimitRule } from '../../machines/settings.ts'
-import { ABUSIVE, eachFlow, LIVE, VPN } from '../support/each-flow.ts'
+import { ABUSIVE, eachFlow, FLOW_APP_KEYS, VPN } from '../support/each-flow.ts'
 import { type Answer, refusal } from '../support/flow.calls.ts'
 import { freshNumber } from '../support/flow.ts'
 
@@ -12,13 +12,13 @@ const scopes = (answers: Answer[]): string[] => answers.map(({ status, body }) =
 
 eachFlow('limits on sending', flow => {
   /** How a dozen at once fare. */
-  const dozen = (send: () => Promise<Answer>): Promise<Answer[]> =>
-    flow.during(Promise.all(Array.from({ length: 12 }, send)))
+  const sendTwelve = (send: () => Promise<Answer>): Promise<Answer[]> =>
+    flow.advanceUntil(Promise.all(Array.from({ length: 12 }, send)))
 
   it('let exactly two of twelve pass at once where two may, for a recipient', async () => {
     const { server } = await flow.tenant({ limits: { recipient: atMost(2) } })
     const to = freshNumber()
-    const answers = await dozen(() => server.send(to))
+    const answers = await sendTwelve(() => server.send(to))
     expect(scopes(answers).sort()).to.deep.equal(['200', '200', ...Array(10).fill('recipient')])
     await flow.code(to, 2)
   })
@@ -26,11 +26,11 @@ eachFlow('limits on sending', flow => {
   it('and for an address, and for an app', async () => {
     const limits = { client_ip: atMost(2), app: atMost(3), app_without_client_ip: atMost(2) }
     const { server } = await flow.tenant({ limits })
-    const fromOne = await dozen(() => server.send(freshNumber(), { client_ip: ONE }))
+    const fromOne = await sendTwelve(() => server.send(freshNumber(), { client_ip: ONE }))
     expect(scopes(fromOne).sort()).to.deep.equal(['200', '200', ...Array(10).fill('client_ip')])
-    const others = await dozen(() => server.send(freshNumber(), { client_ip: freshAddress() }))
+    const others = await sendTwelve(() => server.send(freshNumber(), { client_ip: freshAddress() }))
     expect(scopes(others).sort(), 'one was left').to.deep.equal(['200', ...Array(11).fill('app')])
-    const fromNowhere = await dozen(() => server.send(freshNumber()))
+    const fromNowhere = await sendTwelve(() => server.send(freshNumber()))
     expect(scopes(fromNowhere).sort()).to.deep.equal(['200', '200', ...Array(10).fill('app_without_client_ip')])
   })
 
@@ -43,9 +43,9 @@ eachFlow('limits on sending', flow => {
     expect(refused.body.detail).to.include('recipient')
     const seconds = Number(refused.headers.get('retry-after'))
     expect(seconds).to.equal(refused.body.retry_after).and.to.be.within(1, 1200)
-    await flow.pass(seconds * 500)
+    await flow.advance(seconds * 500)
     expect((await server.send(to)).status, 'too early').to.equal(429)
-    await flow.pass(seconds * 500)
+    await flow.advance(seconds * 500)
     expect((await server.send(to)).status).to.equal(200)
   })
 
@@ -109,7 +109,7 @@ eachFlow('limits on sending', flow => {
   })
 
   it('are apart for each app and for its two worlds', async () => {
-    const [live, tester] = [flow.caller(LIVE.server), flow.caller(LIVE.tester)]
+    const [live, tester] = [flow.caller(FLOW_APP_KEYS.server), flow.caller(FLOW_APP_KEYS.tester)]
     const to = freshNumber()
     const statuses = []
     for (const by of [tester, tester, tester, live, live, live]) statuses.push((await by.send(to)).status)

@@ -30,7 +30,7 @@ eachFlow('magic recipients', (flow, engines) => {
       }
     const limited = await server.send('rate@magic.test')
     expect(limited.body.scope).to.equal('recipient')
-    flow.expectWait(limited, 60)
+    flow.expectRetryAfter(limited, 60)
   })
 
   it('see every outcome of a delivery, in the status and as events, each once', async () => {
@@ -41,13 +41,13 @@ eachFlow('magic recipients', (flow, engines) => {
         sent.set((await server.send(recipient)).body.otp_id, fate)
     const statuses = () =>
       Promise.all([...sent.keys()].map(async otp_id => (await server.status(otp_id)).body.deliveries[0].status))
-    await flow.soon(async () => {
+    await flow.eventually(async () => {
       expect(await statuses()).to.deep.equal([...sent.values()].map(([, , ends]) => ends))
       expect(await flow.events(app)).to.have.length([...sent.values()].flatMap(([, , , events]) => events).length)
     })
     // Whatever else the sandbox had to say has been said by then.
-    const last = await flow.begin(server)
-    await flow.soon(async () =>
+    const last = await flow.startVerification(server)
+    await flow.eventually(async () =>
       expect((await server.status(last.otp_id)).body.deliveries[0].status).to.equal('delivered'),
     )
     const events = await flow.events(app)
@@ -67,11 +67,11 @@ eachFlow('magic recipients', (flow, engines) => {
     const { server } = await flow.tenant()
     const { otp_id } = (await server.send('late@magic.test')).body
     const status = async () => (await server.status(otp_id)).body.deliveries[0].status
-    await flow.soon(async () => expect(await status()).to.equal('sent'))
-    await flow.pass(25_000)
+    await flow.eventually(async () => expect(await status()).to.equal('sent'))
+    await flow.advance(25_000)
     if (engines === 'embedded') expect(await status(), 'not before 30 s').to.equal('sent')
-    await flow.pass(6_000)
-    await flow.soon(async () => expect(await status()).to.equal('delivered'))
+    await flow.advance(6_000)
+    await flow.eventually(async () => expect(await status()).to.equal('delivered'))
   })
 
   it('fail on the first channel only; a resend then arrives', async () => {
@@ -79,18 +79,20 @@ eachFlow('magic recipients', (flow, engines) => {
     const { otp_id } = (await server.send('+15005550016')).body
     const statuses = async () =>
       (await server.status(otp_id)).body.deliveries.map(({ status }: { status: string }) => status)
-    await flow.soon(async () => expect(await statuses()).to.deep.equal(['failed']))
+    await flow.eventually(async () => expect(await statuses()).to.deep.equal(['failed']))
     await server.resend(otp_id)
-    await flow.soon(async () => expect(await statuses()).to.deep.equal(['failed', 'delivered']))
+    await flow.eventually(async () => expect(await statuses()).to.deep.equal(['failed', 'delivered']))
   })
 
   it('go on by themselves where the app falls back', async () => {
     const { server } = await flow.tenant({ auto_fallback: true })
     const { otp_id } = (await server.send('+15005550016')).body
-    await flow.soon(async () => {
+    await flow.eventually(async () => {
       const { channel, deliveries } = (await server.status(otp_id)).body
       expect([channel, ...deliveries.map(({ status }: { status: string }) => status)]).to.deep.equal([
-        ...['whatsapp', 'failed', 'delivered'],
+        'whatsapp',
+        'failed',
+        'delivered',
       ])
     })
   })

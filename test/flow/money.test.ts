@@ -1,14 +1,14 @@
 // Prepaid money over HTTP: what sends cost, what failures give back, and that nobody ever spends what is not there.
 import { expect } from 'chai'
 import { Unavailable } from '../../infra/unavailable.ts'
-import { CHECK_AFTER_MS } from '../../services/domain/money/moving.ts'
+import { CHECK_HOLD_AFTER_MS } from '../../services/domain/money/moving.ts'
 import type { Caller } from '../support/flow.calls.ts'
 import { refusal } from '../support/flow.calls.ts'
-import { CACHES_MS, freshNumber, openFlow } from '../support/flow.ts'
-import { codeIn, eachLive, type LiveApp } from '../support/live.ts'
+import { CACHES_MS, freshNumber, startFlow } from '../support/flow.ts'
+import { codeIn, eachLiveFlow, type LiveApp } from '../support/live.ts'
 import { onEachEngineSet } from '../support/site.ts'
-import { watched } from '../support/tenancy.ts'
-import { type Twilio, twilioVendor } from '../support/vendors/twilio.ts'
+import { interceptWrites } from '../support/tenancy.ts'
+import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
 
 const SMS = 40_000
 const NO_FUNDS = { type: 'InsufficientFundsError', status: 402 }
@@ -18,7 +18,7 @@ interface Shop extends LiveApp {
   twilio: Twilio
 }
 
-eachLive('an app that pays for its messages', live => {
+eachLiveFlow('an app that pays for its messages', live => {
   const opened: Twilio[] = []
   before(async () => {
     const prices = [
@@ -26,12 +26,12 @@ eachLive('an app that pays for its messages', live => {
       { channel: 'sms', country: '*', micros: 2 * SMS },
     ]
     expect((await live.admin('PUT', '/prices', { prices })).status).to.equal(200)
-    await live.pass(CACHES_MS)
+    await live.advance(CACHES_MS)
   })
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
   async function open(micros: number, settings: object = {}): Promise<Shop> {
-    const twilio = await twilioVendor(live.vendor)
+    const twilio = await startTwilio(live.vendor)
     opened.push(twilio)
     const { account_sid, auth_token, url: base_url } = twilio
     const config = { account_sid, auth_token, base_url, from: '+15550001111' }
@@ -49,7 +49,7 @@ eachLive('an app that pays for its messages', live => {
       item.balance_after,
     ])
   }
-  const expectSound = async ({ company }: Shop) => {
+  const expectReconciled = async ({ company }: Shop) => {
     const { body } = await live.admin('GET', `/companies/${company}/reconciliation`)
     expect(body.problems).to.deep.equal([])
     expect(body.sum).to.equal(body.balance)
@@ -64,7 +64,7 @@ eachLive('an app that pays for its messages', live => {
     expect(items[0]).to.include({ kind: 'hold', micros: -SMS, balance_after: 60_000, otp_id: body.otp_id, note: null })
     expect(items[0].delivery_id).to.match(/^dlv_/)
     expect(items[1]).to.include({ kind: 'credit', micros: 100_000, balance_after: 100_000, note: 'a transfer' })
-    await expectSound(shop)
+    await expectReconciled(shop)
   })
 
   it('pays the price of the country, or else the one for all others', async () => {
@@ -77,8 +77,8 @@ eachLive('an app that pays for its messages', live => {
     const shop = await open(100_000, { resend_cooldown_seconds: [0] })
     shop.twilio.next({ receipts: ['sent', 'failed', 'failed'] })
     const { body } = await shop.server.send(freshNumber())
-    await live.become(shop.server, body.otp_id, 'sms failed')
-    await live.soon(async () => expect(await balance(shop)).to.equal(100_000))
+    await live.waitForDeliveries(shop.server, body.otp_id, 'sms failed')
+    await live.eventually(async () => expect(await balance(shop)).to.equal(100_000))
     expect((await shop.server.resend(body.otp_id)).status).to.equal(200)
     expect(await ledger(shop)).to.deep.equal([
       ['hold', -SMS, 60_000],
@@ -86,21 +86,21 @@ eachLive('an app that pays for its messages', live => {
       ['hold', -SMS, 60_000],
       ['credit', 100_000, 100_000],
     ])
-    await expectSound(shop)
+    await expectReconciled(shop)
   })
 
   it('has back nothing more, and no room below a cap, by being told again and again, all at once', async () => {
     const shop = await open(100_000, { spend_caps: { US: SMS }, resend_cooldown_seconds: [0] })
     shop.twilio.next({ receipts: ['sent'] })
     const { body } = await shop.server.send(freshNumber())
-    await live.become(shop.server, body.otp_id, 'sms sent')
+    await live.waitForDeliveries(shop.server, body.otp_id, 'sms sent')
     const [message] = shop.twilio.messages
     await Promise.all(Array.from({ length: 8 }, () => message && shop.twilio.report(message, 'failed')))
-    await live.soon(async () => expect(await balance(shop)).to.equal(100_000))
+    await live.eventually(async () => expect(await balance(shop)).to.equal(100_000))
     expect((await shop.server.resend(body.otp_id)).status).to.equal(200)
     expect((await shop.server.resend(body.otp_id)).body.scope).to.equal('spend_cap')
     expect((await ledger(shop)).map(([kind]) => kind)).to.deep.equal(['hold', 'refund', 'hold', 'credit'])
-    await expectSound(shop)
+    await expectReconciled(shop)
   })
 
   for (const [how, forget] of [
@@ -112,9 +112,9 @@ eachLive('an app that pays for its messages', live => {
       shop.twilio.next({ receipts: ['sent'] })
       const recipient = freshNumber()
       const { body } = await shop.server.send(recipient)
-      await live.become(shop.server, body.otp_id, 'sms sent')
-      await live.pass(CHECK_AFTER_MS + 1_000)
-      await live.soon(async () => {
+      await live.waitForDeliveries(shop.server, body.otp_id, 'sms sent')
+      await live.advance(CHECK_HOLD_AFTER_MS + 1_000)
+      await live.eventually(async () => {
         const due = await live.countersign.engines.store
           .docs('ledger')
           .count({ company_id: shop.company, check_at: { $gt: 0 } })
@@ -125,7 +125,7 @@ eachLive('an app that pays for its messages', live => {
       const told = await Promise.all([1, 2, 3].map(() => message && shop.twilio.report(message, 'failed')))
       for (const status of told) expect(status).to.be.below(500)
       expect(await balance(shop)).to.equal(100_000 - SMS)
-      await expectSound(shop)
+      await expectReconciled(shop)
     })
 
   it('is told 402 when there is too little, and nothing else has changed', async () => {
@@ -138,14 +138,14 @@ eachLive('an app that pays for its messages', live => {
     // Neither the one send its limit allows nor its key was used up.
     expect((await shop.server.send(to, key)).status).to.equal(200)
     expect(shop.twilio.seen.length).to.be.at.most(2)
-    await expectSound(shop)
+    await expectReconciled(shop)
   })
 
   it('cannot resend without money, and can go on verifying', async () => {
     const shop = await open(SMS, { resend_cooldown_seconds: [0] })
     const { body } = await shop.server.send(freshNumber())
     expect(refusal(await shop.server.resend(body.otp_id))).to.deep.equal(NO_FUNDS)
-    await live.soon(() => expect(shop.twilio.messages).to.have.length(1))
+    await live.eventually(() => expect(shop.twilio.messages).to.have.length(1))
     const code = codeIn(shop.twilio.messages[0]?.form.Body)
     expect((await shop.server.verify(body.otp_id, code)).body.status).to.equal('approved')
   })
@@ -163,7 +163,7 @@ eachLive('an app that pays for its messages', live => {
     const statuses = answers.map(({ status }) => status).sort()
     expect(statuses).to.deep.equal([...Array(10).fill(200), ...Array(20).fill(402)])
     expect(await balance(shop)).to.equal(0)
-    await expectSound(shop)
+    await expectReconciled(shop)
   })
 
   it('is credited once under one idempotency key, and not below zero', async () => {
@@ -191,13 +191,14 @@ onEachEngineSet('money held for a send that came to nothing', engines => {
   it('comes back', async function () {
     this.timeout(120_000)
     let lost = 0
-    const flow = await openFlow({
+    const flow = await startFlow({
       engines,
       bootstrap: {
         prices: [{ channel: 'sms', country: '*', micros: SMS }],
         companies: [
           {
-            ...{ id: 'cmp_1', balance: 3 * SMS },
+            id: 'cmp_1',
+            balance: 3 * SMS,
             apps: [
               {
                 id: 'app_1',
@@ -210,7 +211,7 @@ onEachEngineSet('money held for a send that came to nothing', engines => {
       },
       decorate: ({ store, broker }) => ({
         broker,
-        store: watched(store, {
+        store: interceptWrites(store, {
           async before(call) {
             if (call !== 'otps.insert' || lost > 0) return
             lost += 1
@@ -225,8 +226,8 @@ onEachEngineSet('money held for a send that came to nothing', engines => {
       expect((await server.send(freshNumber())).status).to.equal(503)
       expect(await balance()).to.equal(2 * SMS)
       expect((await server.send(freshNumber())).status).to.equal(200)
-      await flow.pass(CHECK_AFTER_MS + 1_000)
-      await flow.soon(async () => expect(await balance()).to.equal(2 * SMS))
+      await flow.advance(CHECK_HOLD_AFTER_MS + 1_000)
+      await flow.eventually(async () => expect(await balance()).to.equal(2 * SMS))
       const { items } = (await flow.admin('GET', '/companies/cmp_1/ledger')).body
       expect(items.map(({ kind }: { kind: string }) => kind)).to.deep.equal(['void', 'hold', 'hold', 'credit'])
       expect((await flow.admin('GET', '/companies/cmp_1/reconciliation')).body.problems).to.deep.equal([])

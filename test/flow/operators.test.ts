@@ -3,16 +3,16 @@
 import { expect } from 'chai'
 import { signatureHeaders } from '../../services/webhook/signature.ts'
 import { CACHES_MS, freshNumber } from '../support/flow.ts'
-import { eachLive } from '../support/live.ts'
-import { type Answering, type Received, type Receiver, receiver } from '../support/receiver.ts'
+import { eachLiveFlow } from '../support/live.ts'
+import { type AnswerRequest, type ReceivedRequest, type Receiver, startReceiver } from '../support/receiver.ts'
 
-eachLive('an operator', live => {
+eachLiveFlow('an operator', live => {
   const servers: Receiver[] = []
   afterEach(async () => {
     await Promise.all(servers.splice(0).map(server => server.close()))
   })
-  const serving = async (answer?: Answering): Promise<Receiver & { url: string }> => {
-    const server = await receiver(answer)
+  const startServer = async (answer?: AnswerRequest): Promise<Receiver & { url: string }> => {
+    const server = await startReceiver(answer)
     servers.push(server)
     return { ...server, url: `http://127.0.0.1:${server.port}/hooks` }
   }
@@ -22,51 +22,53 @@ eachLive('an operator', live => {
     return answer.body
   }
   const post = (path: string, body?: object) => live.admin('POST', path, body)
-  const named = ({ body }: Received): { id: string; type: string } => JSON.parse(body.toString())
+  const eventIn = ({ body }: ReceivedRequest): { id: string; type: string } => JSON.parse(body.toString())
   /** Waits until events of these types, and no others, have arrived. */
-  const arrived = (server: Receiver, ...types: string[]) =>
-    live.soon(() => expect(server.received.map(one => named(one).type)).to.deep.equal(types))
+  const expectReceived = (server: Receiver, ...types: string[]) =>
+    live.eventually(() => expect(server.received.map(one => eventIn(one).type)).to.deep.equal(types))
   /** Whether a request is signed as if by these secrets, the current one first. */
-  function expectSigned(request: Received | undefined, secrets: [string, ...string[]]): void {
+  function expectSigned(request: ReceivedRequest | undefined, secrets: [string, ...string[]]): void {
     if (!request) throw new Error('nothing arrived')
     const at = Number(request.headers['x-webhook-timestamp']) * 1000
-    const expected = signatureHeaders({ id: named(request).id, body: request.body, at, secrets })
+    const expected = signatureHeaders({ id: eventIn(request).id, body: request.body, at, secrets })
     expect(request.headers).to.include(expected)
     expect(Math.abs(live.clock.now() - at)).to.be.below(60_000)
   }
 
   it('sets an endpoint, tries it out, replaces its secret, and every event is signed accordingly', async () => {
     const { app, server } = await live.tenant()
-    const shop = await serving()
+    const shop = await startServer()
     const { secret: first } = await put(`/apps/${app}/webhook`, { url: shop.url })
     const { event_id } = (await post(`/apps/${app}/webhook/test`)).body
-    await arrived(shop, 'webhook.test')
-    expect(named(shop.received[0] as Received).id).to.equal(event_id)
+    await expectReceived(shop, 'webhook.test')
+    expect(eventIn(shop.received[0] as ReceivedRequest).id).to.equal(event_id)
     expectSigned(shop.received[0], [first])
 
     const { secret: second } = (await post(`/apps/${app}/webhook/rotate`)).body
-    await live.pass(CACHES_MS)
+    await live.advance(CACHES_MS)
     await post(`/apps/${app}/webhook/test`)
-    await arrived(shop, 'webhook.test', 'webhook.test')
+    await expectReceived(shop, 'webhook.test', 'webhook.test')
     expectSigned(shop.received[1], [first, second])
 
     expect((await post(`/apps/${app}/webhook/promote`)).status).to.equal(200)
-    await live.pass(CACHES_MS)
-    const { otp_id, code } = await live.begin(server)
-    await live.soon(async () => expect((await server.status(otp_id)).body.deliveries[0].status).to.equal('delivered'))
-    await arrived(shop, 'webhook.test', 'webhook.test', 'delivery.delivered')
+    await live.advance(CACHES_MS)
+    const { otp_id, code } = await live.startVerification(server)
+    await live.eventually(async () =>
+      expect((await server.status(otp_id)).body.deliveries[0].status).to.equal('delivered'),
+    )
+    await expectReceived(shop, 'webhook.test', 'webhook.test', 'delivery.delivered')
     await server.verify(otp_id, code)
-    await arrived(shop, 'webhook.test', 'webhook.test', 'delivery.delivered', 'otp.approved')
+    await expectReceived(shop, 'webhook.test', 'webhook.test', 'delivery.delivered', 'otp.approved')
     expectSigned(shop.received[3], [second, first])
   })
 
   it('sees what an endpoint answered, enables it when it is paused, and sends events again', async () => {
     const { app } = await live.tenant()
     let status = 410
-    const shop = await serving((_, response) => void response.writeHead(status).end('no thanks'))
+    const shop = await startServer((_, response) => void response.writeHead(status).end('no thanks'))
     await put(`/apps/${app}/webhook`, { url: shop.url })
     const { event_id } = (await post(`/apps/${app}/webhook/test`)).body
-    await live.soon(async () => {
+    await live.eventually(async () => {
       const { body } = await live.admin('GET', `/apps/${app}/webhook`)
       expect([body.status, body.paused?.reason]).to.deep.equal(['paused', 'gone'])
     })
@@ -75,40 +77,40 @@ eachLive('an operator', live => {
 
     status = 204
     expect((await post(`/apps/${app}/webhook/enable`)).body.status).to.equal('active')
-    await live.soon(async () => expect((await shown()).status).to.equal('delivered'))
+    await live.eventually(async () => expect((await shown()).status).to.equal('delivered'))
     const again = await post(`/events/${event_id}/replay`)
     expect(again.status, again.text).to.equal(200)
-    await live.soon(() => expect(shop.received).to.have.length(3))
+    await live.eventually(() => expect(shop.received).to.have.length(3))
     const { created_at } = await shown()
-    await live.pass(1)
+    await live.advance(1)
     const all = await post(`/apps/${app}/events/replay`, { since: created_at })
     expect(all.body).to.deep.equal({ replayed: 1 })
-    await live.soon(() => expect(shop.received).to.have.length(4))
-    expect(new Set(shop.received.map(one => named(one).id))).to.deep.equal(new Set([event_id]))
+    await live.eventually(() => expect(shop.received).to.have.length(4))
+    expect(new Set(shop.received.map(one => eventIn(one).id))).to.deep.equal(new Set([event_id]))
     expect(new Set(shop.received.map(({ body }) => body.toString())).size).to.equal(1)
   })
 
   it('sets a provider, whose secrets stay with its address, and reads the whole story', async () => {
     const { app } = await live.tenant()
-    const [gateway, evil] = [await serving(), await serving()]
+    const [gateway, evil] = [await startServer(), await startServer()]
     const path = `/apps/${app}/providers/gate`
     const headers = { authorization: 'Bearer s3cret-of-the-gateway' }
     await put(path, { type: 'http', channel: 'sms', config: { url: gateway.url, headers } })
     const elsewhere = await live.admin('PUT', path, { type: 'http', channel: 'sms', config: { url: evil.url } })
     expect([elsewhere.status, elsewhere.body.errors[0].path]).to.deep.equal([422, 'config.headers'])
     await put(path, { type: 'http', channel: 'sms', config: { url: gateway.url, method: 'PUT' } })
-    await live.pass(CACHES_MS)
+    await live.advance(CACHES_MS)
 
     const server = await live.key(app, 'server', 'live')
     const to = freshNumber()
     const { otp_id } = (await server.send(to)).body
-    await live.soon(() => expect(gateway.received).to.have.length(1))
+    await live.eventually(() => expect(gateway.received).to.have.length(1))
     const [request] = gateway.received
     expect([request?.method, request?.headers.authorization]).to.deep.equal(['PUT', headers.authorization])
     expect(JSON.parse(String(request?.body)).recipient).to.equal(to)
     expect(evil.connections()).to.equal(0)
 
-    const story = await live.soon(async () => {
+    const story = await live.eventually(async () => {
       const { body, text } = await live.admin('GET', `/verifications/${otp_id}`)
       expect(text).not.to.contain(to)
       const happened = body.timeline.map((moment: { happened: string }) => moment.happened)
@@ -121,7 +123,7 @@ eachLive('an operator', live => {
     expect(times).to.deep.equal(times.toSorted())
 
     expect((await live.admin('DELETE', path)).status).to.equal(204)
-    await live.pass(CACHES_MS)
+    await live.advance(CACHES_MS)
     expect((await server.send(freshNumber())).body.type).to.equal('NoEnabledChannelError')
   })
 

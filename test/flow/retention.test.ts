@@ -4,9 +4,9 @@ import { testClock } from '../support/clock.ts'
 import { startCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { ask } from '../support/flow.calls.ts'
-import { openFlow } from '../support/flow.ts'
-import { flowingClock } from '../support/flowing-clock.ts'
-import { whereIs } from '../support/raw.ts'
+import { startFlow } from '../support/flow.ts'
+import { createRunningClock } from '../support/flowing-clock.ts'
+import { collectionsContaining } from '../support/raw.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
 const TWO_DAYS_MS = 2 * 86_400_000
@@ -14,13 +14,13 @@ const TWO_DAYS_MS = 2 * 86_400_000
 onEachEngineSet('retention that is shortened', engines => {
   it('erases what is older, and nothing else', async function () {
     this.timeout(120_000)
-    const flow = await openFlow({ engines })
+    const flow = await startFlow({ engines })
     const [shop, blog] = [await flow.tenant(), await flow.tenant()]
-    const [gone, kept] = [await flow.begin(shop.server), await flow.begin(blog.server)]
-    await flow.during(flow.countersign.stop())
+    const [gone, kept] = [await flow.startVerification(shop.server), await flow.startVerification(blog.server)]
+    await flow.advanceUntil(flow.countersign.stop())
 
     // Two days later. A fake clock would have to go through each of their seconds.
-    const clock = engines === 'embedded' ? testClock(flow.clock.now() + TWO_DAYS_MS) : flowingClock()
+    const clock = engines === 'embedded' ? testClock(flow.clock.now() + TWO_DAYS_MS) : createRunningClock()
     if (engines === 'real') await clock.advance(TWO_DAYS_MS)
     const env = { CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200' }
     const later = await startCountersign({ engines, site: flow.countersign.site, clock, env })
@@ -38,7 +38,7 @@ onEachEngineSet('retention that is shortened', engines => {
       }, 60_000)
       const inbox = await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(gone.to)}`)
       expect(inbox.body).to.deep.equal([])
-      expect(await whereIs(later.engines.store, gone.otp_id)).to.deep.equal(['events'])
+      expect(await collectionsContaining(later.engines.store, gone.otp_id)).to.deep.equal(['events'])
       expect(await status(kept.otp_id)).to.equal(200)
       expect(later.log.output()).to.include('retention.erased')
     } finally {

@@ -13,9 +13,9 @@ eachFlow('a revoked key', flow => {
   it('is refused everywhere within five seconds; what it began goes on with another', async () => {
     const { app, server } = await flow.tenant()
     const key = await flow.key(app, 'server')
-    const { otp_id, code } = await flow.begin(key)
+    const { otp_id, code } = await flow.startVerification(key)
     await revoke(key.id)
-    await flow.pass(CACHES_MS)
+    await flow.advance(CACHES_MS)
     const answers = await Promise.all([
       key.send(freshNumber()),
       key.resend(otp_id),

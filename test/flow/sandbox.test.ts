@@ -1,19 +1,22 @@
 // What a developer with a test key sees: a code that arrives in the inbox, receipts and events as from a real vendor.
 import { expect } from 'chai'
 import { testClock } from '../support/clock.ts'
-import { type Countersign, eachEngineSet, type StartHere } from '../support/countersign.ts'
+import { type Countersign, eachEngineSet, type StartCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
-import { follow } from '../support/follow.ts'
+import { promiseState } from '../support/follow.ts'
 
 const KEY = 'sk_test_0123456789'
 
 const tenants = (settings: object = {}) => ({
   companies: [
     {
-      ...{ id: 'cmp_acme', name: 'Acme' },
+      id: 'cmp_acme',
+      name: 'Acme',
       apps: [
         {
-          ...{ id: 'app_shop', name: 'Shop', settings },
+          id: 'app_shop',
+          name: 'Shop',
+          settings,
           keys: [{ id: 'key_a', kind: 'server', mode: 'test', key: KEY }],
         },
       ],
@@ -168,7 +171,7 @@ eachEngineSet('the sandbox, over HTTP', (start, engines) => {
 })
 
 /** Time is fake here, so on embedded engines only. */
-function lateReceipts(start: StartHere): void {
+function lateReceipts(start: StartCountersign): void {
   it('plays a late receipt after 30 s, across a restart', async () => {
     const clock = testClock()
     const at = await start({ bootstrap: tenants(), clock })
@@ -177,7 +180,7 @@ function lateReceipts(start: StartHere): void {
     await become(at, otp_id, [['sms', 'sent']])
     await clock.advance(20_000)
     const restarting = at.restart() // what it waits for while stopping is by the clock, too
-    const state = follow(restarting)
+    const state = promiseState(restarting)
     while (state.state === 'pending') await clock.advance(clock.now() < begun + 28_900 ? 10 : 0)
     const after = await restarting
     await clock.advance(begun + 29_000 - clock.now())

@@ -86,7 +86,7 @@ eachFlow('sending', flow => {
 
     const live = await flow.key(app, 'publishable', 'live')
     expect(refusal(await live.send(freshNumber()))).to.deep.equal({ type: 'PublishableSendDisabledError', status: 403 })
-    await flow.change(app, { publishable_send: true })
+    await flow.changeSettings(app, { publishable_send: true })
     const passed = await live.send(freshNumber())
     expect(passed.body.type, 'no provider carries live messages here').to.equal('NoEnabledChannelError')
   })

@@ -11,16 +11,22 @@ const everything = (by: Caller, otp_id: string): Promise<Answer[]> =>
 eachFlow('the status of a verification', flow => {
   it('tells a server everything', async () => {
     const { server } = await flow.tenant()
-    const { otp_id, to } = await flow.begin(server)
-    const body = await flow.soon(async () => {
+    const { otp_id, to } = await flow.startVerification(server)
+    const body = await flow.eventually(async () => {
       const { body } = await server.status(otp_id)
       expect(body.deliveries[0].status).to.equal('delivered')
       return body
     })
     const { created_at, expires_at, resend_at, deliveries, ...rest } = body
     expect(rest).to.deep.equal({
-      ...{ otp_id, status: 'pending', channel: 'sms', action_url: null, completion: 'code' },
-      ...{ masked_recipient: `+1****${to.slice(-2)}`, verified_at: null, attempts_left: 5 },
+      otp_id,
+      status: 'pending',
+      channel: 'sms',
+      action_url: null,
+      completion: 'code',
+      masked_recipient: `+1****${to.slice(-2)}`,
+      verified_at: null,
+      attempts_left: 5,
     })
     expect(Date.parse(expires_at) - Date.parse(created_at)).to.equal(600_000)
     expect(Date.parse(resend_at) - Date.parse(created_at)).to.equal(30_000)
@@ -31,7 +37,7 @@ eachFlow('the status of a verification', flow => {
 
   it('tells a device the same without the deliveries', async () => {
     const { server, device } = await flow.tenant()
-    const { otp_id } = await flow.begin(device)
+    const { otp_id } = await flow.startVerification(device)
     const [{ body: seen }, { body: all }] = [await device.status(otp_id), await server.status(otp_id)]
     const { deliveries, ...rest } = all
     expect(deliveries).to.have.length(1)
@@ -42,7 +48,7 @@ eachFlow('the status of a verification', flow => {
     const mine = await flow.tenant()
     const sibling = await flow.tenant({}, mine.company)
     const live = await flow.key(mine.app, 'server', 'live')
-    const { otp_id, code } = await flow.begin(mine.server)
+    const { otp_id, code } = await flow.startVerification(mine.server)
     for (const by of [sibling.server, live])
       for (const answer of await everything(by, otp_id)) expect(refusal(answer)).to.deep.equal(NOT_FOUND)
     expect((await mine.server.verify(otp_id, code)).body.attempts_left, 'nothing was counted').to.equal(5)

@@ -1,43 +1,43 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { eachLive, type LiveApp } from '../support/live.ts'
-import { type Telegram, telegramReport, telegramVendor } from '../support/vendors/telegram.ts'
+import { eachLiveFlow, type LiveApp } from '../support/live.ts'
+import { startTelegram, type Telegram, telegramReceipt } from '../support/vendors/telegram.ts'
 import type { Script } from '../support/vendors/vendor.ts'
 
 interface Shop extends LiveApp {
   telegram: Telegram
 }
 
-eachLive('Telegram', live => {
+eachLiveFlow('Telegram', live => {
   const opened: Telegram[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
   async function open(script: Script = {}): Promise<Shop> {
-    const telegram = await telegramVendor({ ...live.vendor, token: `AAG${randomUUID()}` })
+    const telegram = await startTelegram({ ...live.vendor, token: `AAG${randomUUID()}` })
     opened.push(telegram)
     telegram.always(script)
     const { token, url: base_url } = telegram
     const providers = [{ name: 'gate', channel: 'telegram', type: 'telegram_gateway', config: { token, base_url } }]
     return { telegram, ...(await live.app(providers)) }
   }
-  const sent = async ({ server }: LiveApp): Promise<string> => {
+  const sendOtp = async ({ server }: LiveApp): Promise<string> => {
     const { body, text } = await server.send(freshNumber())
     expect(body.status, text).to.equal('pending')
     return body.otp_id
   }
-  const told = ({ app }: LiveApp, expected: string[]): Promise<unknown> =>
-    live.soon(async () => expect(await live.deliveryEvents(app)).to.deep.equal(expected))
+  const waitForEvents = ({ app }: LiveApp, expected: string[]): Promise<unknown> =>
+    live.eventually(async () => expect(await live.deliveryEvents(app)).to.deep.equal(expected))
 
   it('brings the code and says that it was read', async () => {
     const shop = await open({ receipts: ['sent', 'delivered', 'read'] })
-    const otp_id = await sent(shop)
-    await live.become(shop.server, otp_id, 'telegram delivered')
+    const otp_id = await sendOtp(shop)
+    await live.waitForDeliveries(shop.server, otp_id, 'telegram delivered')
     await shop.telegram.idle()
     expect(shop.telegram.calls.map(({ status }) => status)).to.deep.equal([200, 200, 200])
     const code = shop.telegram.messages[0]?.code ?? ''
     expect((await shop.server.verify(otp_id, code)).body).to.include({ matched: true, status: 'approved' })
-    await told(shop, ['delivery.delivered'])
+    await waitForEvents(shop, ['delivery.delivered'])
   })
 
   const endings: [title: string, script: Script, fate: string, event: string][] = [
@@ -47,19 +47,19 @@ eachLive('Telegram', live => {
     ['hangs, and reports', { fault: { kind: 'hang' }, receipts: ['delivered'] }, 'delivered', 'delivery.delivered'],
     ['repeats and mixes up', { receipts: ['read', 'sent', 'read', 'failed'] }, 'delivered', 'delivery.delivered'],
   ]
-  for (const [title, script, fate, event] of endings)
-    it(`${title}: ${fate}, told once`, async () => {
+  for (const [title, script, deliveryStatus, event] of endings)
+    it(`${title}: ${deliveryStatus}, told once`, async () => {
       const shop = await open(script)
-      await live.become(shop.server, await sent(shop), `telegram ${fate}`)
+      await live.waitForDeliveries(shop.server, await sendOtp(shop), `telegram ${deliveryStatus}`)
       await shop.telegram.idle()
-      await told(shop, [event])
+      await waitForEvents(shop, [event])
       expect(shop.telegram.seen).to.have.lengthOf(1)
     })
 
   it('is believed under its own signature alone, and of its own messages', async () => {
     const [shop, other] = [await open(), await open()]
-    const otp_id = await sent(shop)
-    await live.become(shop.server, otp_id, 'telegram sent')
+    const otp_id = await sendOtp(shop)
+    await live.waitForDeliveries(shop.server, otp_id, 'telegram sent')
     const [message] = shop.telegram.messages
     if (!message) throw new Error('nothing was sent')
     // At our address, with another's token; at another's address, with that one's own.
@@ -68,9 +68,9 @@ eachLive('Telegram', live => {
     expect(await other.telegram.report({ ...message, callback_url: elsewhere }, 'delivered')).to.equal(200)
     expect(await live.deliveries(shop.server, otp_id)).to.deep.equal(['telegram sent'])
     // And not for ever.
-    const late = telegramReport(message, 'delivered', { ...shop.telegram, now: live.clock.now() - 301_000 })
+    const late = telegramReceipt(message, 'delivered', { ...shop.telegram, now: live.clock.now() - 301_000 })
     expect(late && (await shop.telegram.call(late))).to.equal(401)
     expect(await shop.telegram.report(message, 'delivered')).to.equal(200)
-    await live.become(shop.server, otp_id, 'telegram delivered')
+    await live.waitForDeliveries(shop.server, otp_id, 'telegram delivered')
   })
 })

@@ -7,15 +7,15 @@ import type { Tenant } from '../support/flow.ts'
 const TOKEN_LIFE_MS = 600_000
 
 /** All of an answer that could tell one refusal from another. */
-const fingerprint = ({ status, text, headers, body }: Answer) => ({
+const comparable = ({ status, text, headers, body }: Answer) => ({
   status,
   text: text.replace(body.request_id, '…'),
   headers: [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name)),
 })
 
 eachFlow('verification tokens', flow => {
-  const proved = async ({ device }: Tenant) => {
-    const { otp_id, to, code } = await flow.begin(device)
+  const verifyOnDevice = async ({ device }: Tenant) => {
+    const { otp_id, to, code } = await flow.startVerification(device)
     const { body } = await device.verify(otp_id, code)
     expect(body).to.include({ status: 'approved', matched: true })
     return { otp_id, to, code, token: body.verification_token as string }
@@ -23,7 +23,7 @@ eachFlow('verification tokens', flow => {
 
   it('prove the recipient to a server, again and again to the same key', async () => {
     const shop = await flow.tenant()
-    const { otp_id, to, token } = await proved(shop)
+    const { otp_id, to, token } = await verifyOnDevice(shop)
     expect(token)
       .to.match(/^otp_vt_/)
       .and.have.length.at.most(128)
@@ -38,7 +38,7 @@ eachFlow('verification tokens', flow => {
   it('tell the channel the code came by', async () => {
     const shop = await flow.tenant({ resend_cooldown_seconds: [0] })
     const { device, server } = shop
-    const { otp_id, to } = await flow.begin(device)
+    const { otp_id, to } = await flow.startVerification(device)
     await device.resend(otp_id, 'telegram')
     const { body } = await device.verify(otp_id, await flow.code(to, 2))
     expect((await server.exchange(body.verification_token)).body).to.include({ otp_id, channel: 'telegram' })
@@ -54,7 +54,7 @@ eachFlow('verification tokens', flow => {
 
   it('are given again to the device that lost the answer, and to no other key', async () => {
     const shop = await flow.tenant()
-    const { otp_id, code, token } = await proved(shop)
+    const { otp_id, code, token } = await verifyOnDevice(shop)
     expect((await shop.device.verify(otp_id, code)).body.verification_token).to.equal(token)
     const other = await flow.key(shop.app, 'publishable')
     expect(refusal(await other.verify(otp_id, code))).to.deep.include({ type: 'OtpNotPendingError', status: 409 })
@@ -65,7 +65,7 @@ eachFlow('verification tokens', flow => {
     const stranger = await flow.tenant()
     const second = await flow.key(shop.app, 'server')
     const live = await flow.key(shop.app, 'server', 'live')
-    const [used, unused] = [await proved(shop), await proved(shop)]
+    const [used, unused] = [await verifyOnDevice(shop), await verifyOnDevice(shop)]
     await shop.server.exchange(used.token)
     const last = unused.token.at(-1)
     const tampered = unused.token.replace(/.$/, last === 'A' ? 'B' : 'A')
@@ -76,28 +76,28 @@ eachFlow('verification tokens', flow => {
       'of no verification': await shop.server.exchange(otherToken(unused.token, newId('otp', flow.clock.now()))),
       'of another verification': await shop.server.exchange(otherToken(unused.token, used.otp_id)),
       'of one that is pending': await shop.server.exchange(
-        otherToken(unused.token, (await flow.begin(shop.device)).otp_id),
+        otherToken(unused.token, (await flow.startVerification(shop.device)).otp_id),
       ),
       forged: await shop.server.exchange(tampered),
       nonsense: await shop.server.exchange('otp_vt_nonsense'),
     }
-    const expected = fingerprint(await shop.server.exchange('otp_vt_'))
+    const expected = comparable(await shop.server.exchange('otp_vt_'))
     expect(expected).to.include({ status: 404 })
-    for (const [name, answer] of Object.entries(refused)) expect(fingerprint(answer), name).to.deep.equal(expected)
+    for (const [name, answer] of Object.entries(refused)) expect(comparable(answer), name).to.deep.equal(expected)
     expect((await shop.server.exchange(unused.token)).status, 'nothing was spent').to.equal(200)
 
-    await flow.pass(TOKEN_LIFE_MS)
-    const late = await proved(shop)
-    await flow.pass(TOKEN_LIFE_MS)
+    await flow.advance(TOKEN_LIFE_MS)
+    const late = await verifyOnDevice(shop)
+    await flow.advance(TOKEN_LIFE_MS)
     for (const { token } of [used, late])
-      expect(fingerprint(await shop.server.exchange(token)), 'too old').to.deep.equal(expected)
+      expect(comparable(await shop.server.exchange(token)), 'too old').to.deep.equal(expected)
   })
 
   it('go to one key where several try at once', async () => {
     const shop = await flow.tenant()
     const keys = [shop.server, await flow.key(shop.app, 'server'), await flow.key(shop.app, 'server')]
-    const { token } = await proved(shop)
-    const answers = await flow.during(Promise.all([...keys, ...keys].map(key => key.exchange(token))))
+    const { token } = await verifyOnDevice(shop)
+    const answers = await flow.advanceUntil(Promise.all([...keys, ...keys].map(key => key.exchange(token))))
     const winners = answers
       .map(({ status }, at) => (status === 200 ? at % keys.length : null))
       .filter(at => at !== null)
@@ -107,7 +107,7 @@ eachFlow('verification tokens', flow => {
 
   it('are not for devices, nor for whoever has no key', async () => {
     const shop = await flow.tenant()
-    const { token } = await proved(shop)
+    const { token } = await verifyOnDevice(shop)
     expect(refusal(await shop.device.exchange(token))).to.deep.equal({ type: 'HTTPException', status: 401 })
     const url = `${flow.countersign.url}/api/v1/verifications/exchange`
     const body = JSON.stringify({ verification_token: token })
@@ -123,7 +123,7 @@ eachFlow('verification tokens', flow => {
 
   it('are not made when a server verifies', async () => {
     const { server } = await flow.tenant()
-    const { otp_id, code } = await flow.begin(server)
+    const { otp_id, code } = await flow.startVerification(server)
     expect((await server.verify(otp_id, code)).body.verification_token).to.equal(null)
   })
 })

@@ -5,23 +5,23 @@ import { expect } from 'chai'
 import { type Countersign, startCountersign } from '../support/countersign.ts'
 import type { Answer } from '../support/flow.calls.ts'
 import { CACHES_MS, freshNumber } from '../support/flow.ts'
-import { eachLive } from '../support/live.ts'
-import { type Twilio, twilioVendor } from '../support/vendors/twilio.ts'
+import { eachLiveFlow } from '../support/live.ts'
+import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
 
 const SMS = 40_000
-const MOST = 2
+const MAX_SENDS_PER_RECIPIENT = 2
 const RECIPIENTS = 40
 const SENDS = 240
 /** At once: what a small machine answers in time. */
 const CALLERS = 40
 
-eachLive('sends, failures, credits, resends and a revocation at once', (live, engines) => {
+eachLiveFlow('sends, failures, credits, resends and a revocation at once', (live, engines) => {
   let twilio: Twilio
   let second: Countersign | null = null
   before(async () => {
-    twilio = await twilioVendor(live.vendor)
+    twilio = await startTwilio(live.vendor)
     await live.admin('PUT', '/prices', { prices: [{ channel: 'sms', country: '*', micros: SMS }] })
-    await live.pass(CACHES_MS)
+    await live.advance(CACHES_MS)
     if (engines === 'embedded') return
     const { site, config } = live.countersign
     const env = {
@@ -29,7 +29,9 @@ eachLive('sends, failures, credits, resends and a revocation at once', (live, en
       DATA_KEYS: keysOf(live.countersign.secrets.data),
     }
     second = await startCountersign({
-      ...{ engines, site, roles: ['otp'] },
+      engines,
+      site,
+      roles: ['otp'],
       env: { ...site.env, ...env, CHANNEL_BACKOFF: config.backoff.channel.join(), WEBHOOK_BACKOFF: '200' },
     })
   })
@@ -42,7 +44,7 @@ eachLive('sends, failures, credits, resends and a revocation at once', (live, en
     const { app, server } = await live.app([{ name: 'main', channel: 'sms', type: 'twilio', config }], {
       resend_cooldown_seconds: [0],
       limits: {
-        recipient: [{ max: MOST, seconds: 600 }],
+        recipient: [{ max: MAX_SENDS_PER_RECIPIENT, seconds: 600 }],
         app_without_client_ip: [{ max: 10_000, seconds: 60 }],
       },
     })
@@ -72,11 +74,11 @@ eachLive('sends, failures, credits, resends and a revocation at once', (live, en
     const calling = Array.from({ length: CALLERS }, async (_, caller) => {
       for (let nth = caller; nth < SENDS; nth += CALLERS) await one(nth)
     })
-    await live.during(Promise.all(calling))
+    await live.advanceUntil(Promise.all(calling))
 
     expect(statuses.filter(status => ![200, 401, 402, 429].includes(status))).to.deep.equal([])
-    expect(Math.max(...accepted.values())).to.be.at.most(MOST)
-    const sound = await live.soon(async () => {
+    expect(Math.max(...accepted.values())).to.be.at.most(MAX_SENDS_PER_RECIPIENT)
+    const sound = await live.eventually(async () => {
       const { body } = await live.admin('GET', `/companies/${company}/reconciliation`)
       expect(body.problems).to.deep.equal([])
       return body

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { codeIn, eachLive, type Live, PUBLIC_URL } from '../support/live.ts'
-import { httpGateway } from '../support/vendors/http-gateway.ts'
-import { metaVendor } from '../support/vendors/meta.ts'
-import { mailServer } from '../support/vendors/smtp.ts'
-import { telegramVendor } from '../support/vendors/telegram.ts'
-import { twilioVendor } from '../support/vendors/twilio.ts'
+import { codeIn, eachLiveFlow, type LiveFlow, PUBLIC_URL } from '../support/live.ts'
+import { startHttpGateway } from '../support/vendors/http-gateway.ts'
+import { startMeta } from '../support/vendors/meta.ts'
+import { startMailServer } from '../support/vendors/smtp.ts'
+import { startTelegram } from '../support/vendors/telegram.ts'
+import { startTwilio } from '../support/vendors/twilio.ts'
 import type { Fault, Vendor } from '../support/vendors/vendor.ts'
-import { vonageVendor } from '../support/vendors/vonage.ts'
+import { startVonage } from '../support/vendors/vonage.ts'
 
 /** A vendor, and an app's setup of it under the name `vendor`. */
 interface Opened {
@@ -17,11 +17,11 @@ interface Opened {
 }
 
 /** By channel; an app's callbacks are known before the app is. */
-const VENDORS: Record<string, { channel: string; open(live: Live, callbackUrl: string): Promise<Opened> }> = {
+const VENDORS: Record<string, { channel: string; open(live: LiveFlow, callbackUrl: string): Promise<Opened> }> = {
   Twilio: {
     channel: 'sms',
     async open(live) {
-      const vendor = await twilioVendor(live.vendor)
+      const vendor = await startTwilio(live.vendor)
       const { account_sid, auth_token, url: base_url } = vendor
       return { vendor, type: 'twilio', config: { account_sid, auth_token, base_url, from: '+15550001111' } }
     },
@@ -29,10 +29,11 @@ const VENDORS: Record<string, { channel: string; open(live: Live, callbackUrl: s
   Vonage: {
     channel: 'sms',
     async open(live) {
-      const vendor = await vonageVendor(live.vendor)
+      const vendor = await startVonage(live.vendor)
       const { application_id, private_key, signature_secret, url: base_url } = vendor
       return {
-        ...{ vendor, type: 'vonage' },
+        vendor,
+        type: 'vonage',
         config: { application_id, private_key, signature_secret, base_url, from: 'Shop' },
       }
     },
@@ -40,14 +41,14 @@ const VENDORS: Record<string, { channel: string; open(live: Live, callbackUrl: s
   'a gateway of its own': {
     channel: 'telegram',
     async open(live, callbackUrl) {
-      const vendor = await httpGateway({ ...live.vendor, callbackUrl: () => callbackUrl })
+      const vendor = await startHttpGateway({ ...live.vendor, callbackUrl: () => callbackUrl })
       return { vendor, type: 'http', config: { url: vendor.url, secret: vendor.secret } }
     },
   },
   'the WhatsApp Cloud API': {
     channel: 'whatsapp',
     async open(live, callbackUrl) {
-      const vendor = await metaVendor({ ...live.vendor, callbackUrl: () => callbackUrl })
+      const vendor = await startMeta({ ...live.vendor, callbackUrl: () => callbackUrl })
       const { phone_number_id, access_token, app_secret, verify_token, url: base_url } = vendor
       const secrets = { access_token, app_secret, verify_token }
       return {
@@ -60,13 +61,13 @@ const VENDORS: Record<string, { channel: string; open(live: Live, callbackUrl: s
   'the Telegram Gateway': {
     channel: 'telegram',
     async open(live) {
-      const vendor = await telegramVendor(live.vendor)
+      const vendor = await startTelegram(live.vendor)
       return { vendor, type: 'telegram_gateway', config: { token: vendor.token, base_url: vendor.url } }
     },
   },
 }
 
-eachLive('live messages', live => {
+eachLiveFlow('live messages', live => {
   const opened: { close(): Promise<void> }[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
@@ -84,7 +85,7 @@ eachLive('live messages', live => {
 
       it('arrive, with a code that verifies', async () => {
         const { vendor, server, otp_id } = await sent(['delivered'])
-        await live.become(server, otp_id, `${channel} delivered`)
+        await live.waitForDeliveries(server, otp_id, `${channel} delivered`)
         expect(vendor.messages).to.have.length(1)
         expect(vendor.calls.map(({ status }) => status)).to.deep.equal([200])
         const { body } = await server.verify(otp_id, codeIn(vendor.seen.at(-1)?.body.toString()))
@@ -94,11 +95,14 @@ eachLive('live messages', live => {
       it('arrive by another provider when the vendor is busy, broken, silent, cut off or incomprehensible', async () => {
         const spareUrl = `${PUBLIC_URL}/callbacks/${live.nextApp()}/spare`
         const { vendor, type, config } = await open(live, `${PUBLIC_URL}/callbacks/${live.nextApp()}/vendor`)
-        const spare = await httpGateway({ ...live.vendor, callbackUrl: () => spareUrl })
+        const spare = await startHttpGateway({ ...live.vendor, callbackUrl: () => spareUrl })
         opened.push(vendor, spare)
         spare.always({ receipts: ['delivered'] })
         const faults: Fault[] = [
-          ...([{ kind: 'busy' }, { kind: 'broken' }, { kind: 'hang' }, { kind: 'reset', when: 'taken' }] as const),
+          { kind: 'busy' },
+          { kind: 'broken' },
+          { kind: 'hang' },
+          { kind: 'reset', when: 'taken' },
           // Our own gateway's answer is nothing but its status.
           ...(type === 'http' ? [] : [{ kind: 'garbage' } as const]),
         ]
@@ -107,24 +111,24 @@ eachLive('live messages', live => {
         const providers = [{ name: 'vendor', channel, type, config }, second]
         const { server } = await live.app(providers, { routing: { default: [channel] } })
         const sends = await Promise.all(faults.map(() => server.send(freshNumber())))
-        for (const { body } of sends) await live.become(server, body.otp_id, `${channel} delivered`)
+        for (const { body } of sends) await live.waitForDeliveries(server, body.otp_id, `${channel} delivered`)
         expect([vendor.seen.length, spare.messages.length]).to.deep.equal([faults.length, faults.length])
       })
 
       it('fail when the vendor says so', async () => {
         const { server, otp_id } = await sent(['failed'])
-        await live.become(server, otp_id, `${channel} failed`)
+        await live.waitForDeliveries(server, otp_id, `${channel} failed`)
       })
 
       it('are delivered when they were read', async () => {
         const { server, otp_id } = await sent(['read'])
-        await live.become(server, otp_id, `${channel} delivered`)
+        await live.waitForDeliveries(server, otp_id, `${channel} delivered`)
       })
     })
 
   describe('by SMTP', () => {
     const withMail = async () => {
-      const server = await mailServer()
+      const server = await startMailServer()
       opened.push(server)
       const config = { host: '127.0.0.1', port: server.port, from: 'Shop <codes@shop.example>' }
       const providers = [{ name: 'mail', channel: 'email', type: 'smtp', config }]
@@ -139,14 +143,14 @@ eachLive('live messages', live => {
     it('arrive, and stay sent: mail has no receipts', async () => {
       const { mail, server } = await withMail()
       const { body } = await server.send(address())
-      await live.become(server, body.otp_id, 'email sent')
-      const verified = await server.verify(body.otp_id, codeIn(mail.mails[0]?.parts['text/plain']))
+      await live.waitForDeliveries(server, body.otp_id, 'email sent')
+      const verified = await server.verify(body.otp_id, codeIn(mail.mails[0]?.bodies['text/plain']))
       expect(verified.body).to.include({ matched: true })
     })
 
     it('arrive by another provider when the server falls silent with the mail in its hands', async () => {
-      const mail = await mailServer()
-      const spare = await httpGateway(live.vendor)
+      const mail = await startMailServer()
+      const spare = await startHttpGateway(live.vendor)
       opened.push(mail, spare)
       const config = { host: '127.0.0.1', port: mail.port, from: 'codes@shop.example' }
       const { server } = await live.app(
@@ -158,7 +162,7 @@ eachLive('live messages', live => {
       )
       mail.next({ at: 'body', does: 'hang' })
       const { body } = await server.send(address())
-      await live.become(server, body.otp_id, 'email sent')
+      await live.waitForDeliveries(server, body.otp_id, 'email sent')
       expect(spare.messages).to.have.length(1)
     })
 
@@ -166,10 +170,10 @@ eachLive('live messages', live => {
       const { mail, server } = await withMail()
       mail.next({ at: 'rcpt', says: '550 5.1.1 no such user' })
       const nobody = (await server.send(address())).body.otp_id
-      await live.become(server, nobody, 'email failed')
+      await live.waitForDeliveries(server, nobody, 'email failed')
       mail.next({ at: 'rcpt', says: '451 4.3.0 later' }, { at: 'rcpt', says: '451 4.3.0 later' })
       const later = (await server.send(address())).body.otp_id
-      await live.become(server, later, 'email sent')
+      await live.waitForDeliveries(server, later, 'email sent')
       expect(mail.mails).to.have.length(1)
     })
   })

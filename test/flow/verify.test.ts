@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { eachFlow } from '../support/each-flow.ts'
 import { refusal } from '../support/flow.calls.ts'
-import { wrongFor } from '../support/flow.ts'
+import { wrongCode } from '../support/flow.ts'
 
 const TEN_MINUTES = 600_000
 
 eachFlow('verifying', flow => {
   it('approves the right code, and says so again to the key that asks again', async () => {
     const { server, app } = await flow.tenant()
-    const { otp_id, code } = await flow.begin(server)
+    const { otp_id, code } = await flow.startVerification(server)
     const approved = { otp_id, status: 'approved', matched: true, attempts_left: 5, verification_token: null }
     const first = await server.verify(otp_id, code)
     expect([first.status, first.body]).to.deep.equal([200, approved])
@@ -18,7 +18,7 @@ eachFlow('verifying', flow => {
     const { body } = await server.status(otp_id)
     expect(body.status).to.equal('approved')
     expect(body.verified_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    await flow.soon(async () => {
+    await flow.eventually(async () => {
       const events = await flow.events(app)
       expect(events.filter(({ type }) => type === 'otp.approved')).to.have.length(1)
     })
@@ -26,8 +26,8 @@ eachFlow('verifying', flow => {
 
   it('counts wrong codes down to failed; then not even the right one helps', async () => {
     const { server, app } = await flow.tenant({ verify_attempts: 3 })
-    const { otp_id, code } = await flow.begin(server)
-    const wrong = wrongFor(code)
+    const { otp_id, code } = await flow.startVerification(server)
+    const wrong = wrongCode(code)
     const guess = async () => (await server.verify(otp_id, wrong)).body
     const verified = { otp_id, matched: false, verification_token: null }
     expect(await guess()).to.deep.equal({ ...verified, status: 'pending', attempts_left: 2 })
@@ -37,7 +37,7 @@ eachFlow('verifying', flow => {
     const failed = { type: 'OtpNotPendingError', status: 409, otp_status: 'failed' }
     expect(refusal(await server.verify(otp_id, code))).to.deep.equal(failed)
     expect((await server.status(otp_id)).body).to.include({ status: 'failed', verified_at: null, attempts_left: 0 })
-    const event = await flow.soon(async () => {
+    const event = await flow.eventually(async () => {
       const found = (await flow.events(app)).find(({ type }) => type === 'otp.failed')
       expect(found).to.not.equal(undefined)
       return found
@@ -47,7 +47,7 @@ eachFlow('verifying', flow => {
 
   it('takes any text for an attempt', async () => {
     const { server } = await flow.tenant()
-    const { otp_id } = await flow.begin(server)
+    const { otp_id } = await flow.startVerification(server)
     for (const [left, text] of ['', 'abc', '１２３４５６', '9'.repeat(5_000)].entries()) {
       const { status, body } = await server.verify(otp_id, text)
       expect([status, body.matched, body.attempts_left]).to.deep.equal([200, false, 4 - left])
@@ -56,9 +56,9 @@ eachFlow('verifying', flow => {
 
   it('grants no more guesses to many at once than to one after the other', async () => {
     const { server } = await flow.tenant()
-    const { otp_id, code } = await flow.begin(server)
-    const guesses = Array.from({ length: 12 }, () => server.verify(otp_id, wrongFor(code)))
-    const answers = await flow.during(Promise.all(guesses))
+    const { otp_id, code } = await flow.startVerification(server)
+    const guesses = Array.from({ length: 12 }, () => server.verify(otp_id, wrongCode(code)))
+    const answers = await flow.advanceUntil(Promise.all(guesses))
     const counted = answers.filter(({ status }) => status === 200).map(({ body }) => body.attempts_left)
     expect(counted.sort()).to.deep.equal([0, 1, 2, 3, 4])
     const refused = answers.filter(({ status }) => status !== 200).map(({ body }) => body.otp_status)
@@ -69,39 +69,39 @@ eachFlow('verifying', flow => {
   it('approves once where several keys come with the right code at once', async () => {
     const { server, app } = await flow.tenant()
     const other = await flow.key(app, 'server')
-    const { otp_id, code } = await flow.begin(server)
+    const { otp_id, code } = await flow.startVerification(server)
     const keys = [server, other, server, other, server, other]
-    const answers = await flow.during(Promise.all(keys.map(key => key.verify(otp_id, code))))
+    const answers = await flow.advanceUntil(Promise.all(keys.map(key => key.verify(otp_id, code))))
     const winners = keys.filter((_, at) => answers[at]?.body.matched === true)
     expect(new Set(winners)).to.have.property('size', 1)
     expect(winners).to.have.length(3)
-    await flow.soon(async () => expect((await flow.events(app)).length).to.equal(2))
+    await flow.eventually(async () => expect((await flow.events(app)).length).to.equal(2))
     expect((await flow.events(app)).filter(({ type }) => type === 'otp.approved')).to.have.length(1)
   })
 
   it('is not asked again by another key, and a wrong code after approval costs an attempt', async () => {
     const { server, app } = await flow.tenant({ verify_attempts: 2 })
     const other = await flow.key(app, 'server')
-    const { otp_id, code } = await flow.begin(server)
+    const { otp_id, code } = await flow.startVerification(server)
     await server.verify(otp_id, code)
     const approved = { type: 'OtpNotPendingError', status: 409, otp_status: 'approved' }
     expect(refusal(await other.verify(otp_id, code))).to.deep.equal(approved)
-    expect(refusal(await server.verify(otp_id, wrongFor(code)))).to.deep.equal(approved)
+    expect(refusal(await server.verify(otp_id, wrongCode(code)))).to.deep.equal(approved)
     expect((await server.verify(otp_id, code)).body).to.include({ matched: true, attempts_left: 1 })
-    await server.verify(otp_id, wrongFor(code))
+    await server.verify(otp_id, wrongCode(code))
     expect(refusal(await server.verify(otp_id, code)), 'no attempt left').to.deep.equal(approved)
     expect((await server.status(otp_id)).body.status).to.equal('approved')
   })
 
   it('comes too late by the clock', async () => {
     const { server } = await flow.tenant()
-    const { otp_id, code } = await flow.begin(server)
-    await flow.pass(TEN_MINUTES)
+    const { otp_id, code } = await flow.startVerification(server)
+    await flow.advance(TEN_MINUTES)
     expect(refusal(await server.verify(otp_id, code))).to.deep.equal({ type: 'OtpExpiredError', status: 410 })
     expect((await server.status(otp_id)).body).to.include({ status: 'expired', resend_at: null, verified_at: null })
     expect(refusal(await server.resend(otp_id))).to.deep.equal({ type: 'ResendNotAllowedError', status: 409 })
     // And the same once the sweeper has been by.
-    await flow.soon(async () => {
+    await flow.eventually(async () => {
       const stored = (await flow.countersign.engines.store.docs('otps').get([otp_id])).get(otp_id)
       expect(stored?.value).to.equal('expired')
     })
@@ -111,16 +111,16 @@ eachFlow('verifying', flow => {
 
   it('of what a device started is refused to servers, whatever became of it', async () => {
     const { server, device } = await flow.tenant({ verify_attempts: 1 })
-    const { otp_id, code } = await flow.begin(device)
+    const { otp_id, code } = await flow.startVerification(device)
     const refused = { type: 'VerifyNotAllowedError', status: 409 }
     expect(refusal(await server.verify(otp_id, code))).to.deep.equal(refused)
-    expect((await device.verify(otp_id, wrongFor(code))).body.status).to.equal('failed')
+    expect((await device.verify(otp_id, wrongCode(code))).body.status).to.equal('failed')
     expect(refusal(await server.verify(otp_id, code))).to.deep.equal(refused)
   })
 
   it('of what a server started is open to devices, which get a token', async () => {
     const { server, device } = await flow.tenant()
-    const { otp_id, code } = await flow.begin(server)
+    const { otp_id, code } = await flow.startVerification(server)
     const { body } = await device.verify(otp_id, code)
     expect(body.matched).to.equal(true)
     expect(body.verification_token).to.match(/^otp_vt_/)

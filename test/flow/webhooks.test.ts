@@ -1,21 +1,21 @@
 // Events from what happened to a backend that gets them, over HTTP on either side.
 import { expect } from 'chai'
 import { Webhook } from 'standardwebhooks'
-import { CACHES_MS, type Flow, openFlow, type Tenant, wrongFor } from '../support/flow.ts'
-import { type Answering, type Received, type Receiver, receiver } from '../support/receiver.ts'
+import { CACHES_MS, type Flow, startFlow, type Tenant, wrongCode } from '../support/flow.ts'
+import { type AnswerRequest, type ReceivedRequest, type Receiver, startReceiver } from '../support/receiver.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
 /** Time stands still on the embedded engines, so that a ladder there can be as long as it likes. */
-const LADDERS = { embedded: [5_000, 300_000], real: [400, 800] }
+const BACKOFFS = { embedded: [5_000, 300_000], real: [400, 800] }
 
 onEachEngineSet('events', engines => {
-  const ladder = LADDERS[engines]
+  const backoff = BACKOFFS[engines]
   let flow: Flow
   const servers: Receiver[] = []
   before(async function () {
     this.timeout(120_000)
-    const env = { WEBHOOK_BACKOFF: ladder.join(), ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
-    flow = await openFlow({ engines, env })
+    const env = { WEBHOOK_BACKOFF: backoff.join(), ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
+    flow = await startFlow({ engines, env })
   })
   after(async function () {
     this.timeout(60_000)
@@ -23,7 +23,7 @@ onEachEngineSet('events', engines => {
   })
   afterEach(() => Promise.all(servers.splice(0).map(server => server.close())))
 
-  interface Arrival extends Received {
+  interface Arrival extends ReceivedRequest {
     at: number
     event: { id: string; type: string; payload: Record<string, string> }
   }
@@ -32,14 +32,14 @@ onEachEngineSet('events', engines => {
     secret: string
     arrived: Arrival[]
     /** What it answers from now on. */
-    answers(how: Answering): void
+    answers(how: AnswerRequest): void
   }
 
   /** An app, and the backend its events go to. */
   async function backend(settings: object = {}): Promise<Backend> {
-    let answer: Answering = (_, response) => void response.end()
+    let answer: AnswerRequest = (_, response) => void response.end()
     const arrived: Arrival[] = []
-    const server = await receiver((request, response) => {
+    const server = await startReceiver((request, response) => {
       arrived.push({ ...request, at: flow.clock.now(), event: JSON.parse(request.body.toString()) })
       answer(request, response)
     })
@@ -48,25 +48,27 @@ onEachEngineSet('events', engines => {
     const url = `http://127.0.0.1:${server.port}/hooks`
     const { body } = await flow.admin('PUT', `/apps/${tenant.app}/webhook`, { url })
     return {
-      ...{ tenant, arrived, secret: body.secret },
+      tenant,
+      arrived,
+      secret: body.secret,
       answers: how => {
         answer = how
       },
     }
   }
   const status =
-    (code: number): Answering =>
+    (code: number): AnswerRequest =>
     (_, response) =>
       void response.writeHead(code).end()
   const testEvent = async ({ tenant }: Backend): Promise<string> =>
     (await flow.admin('POST', `/apps/${tenant.app}/webhook/test`)).body.event_id
-  const shown = async ({ tenant }: Backend, id: string) =>
+  const getEvent = async ({ tenant }: Backend, id: string) =>
     (await flow.admin('GET', `/apps/${tenant.app}/events?limit=100`)).body.items.find(
       (event: { id: string }) => event.id === id,
     )
-  const become = (to: Backend, id: string, state: string) =>
-    flow.soon(async () => {
-      const event = await shown(to, id)
+  const waitForStatus = (to: Backend, id: string, state: string) =>
+    flow.eventually(async () => {
+      const event = await getEvent(to, id)
       expect(event.status).to.equal(state)
       return event
     })
@@ -74,13 +76,13 @@ onEachEngineSet('events', engines => {
   it('are told for every end of a verification and a delivery, each once, exactly as the interface says', async () => {
     const shop = await backend({ verify_attempts: 1 })
     const { server } = shop.tenant
-    const approved = await flow.begin(server)
+    const approved = await flow.startVerification(server)
     await server.verify(approved.otp_id, approved.code)
-    const failed = await flow.begin(server)
-    await server.verify(failed.otp_id, wrongFor(failed.code))
+    const failed = await flow.startVerification(server)
+    await server.verify(failed.otp_id, wrongCode(failed.code))
     const { otp_id: undelivered } = (await server.send('+15005550011')).body
-    await flow.soon(() => expect(shop.arrived).to.have.length(5))
-    await flow.pass(2_000)
+    await flow.eventually(() => expect(shop.arrived).to.have.length(5))
+    await flow.advance(2_000)
     expect(shop.arrived, 'nothing is told twice').to.have.length(5)
     const told = shop.arrived.map(({ event: { type, payload } }) => {
       const { delivery_id, ...rest } = payload
@@ -110,7 +112,7 @@ onEachEngineSet('events', engines => {
   onRealTime('are verified by the public library, as they came', async () => {
     const shop = await backend()
     const id = await testEvent(shop)
-    await become(shop, id, 'delivered')
+    await waitForStatus(shop, id, 'delivered')
     const [one] = shop.arrived
     const verified = new Webhook(shop.secret).verify(one?.body ?? '', one?.headers as Record<string, string>)
     expect(verified).to.deep.equal(one?.event)
@@ -121,24 +123,24 @@ onEachEngineSet('events', engines => {
     const shop = await backend()
     shop.answers(status(500))
     const id = await testEvent(shop)
-    for (const [n, rung] of ladder.entries()) {
-      const event = await flow.soon(async () => {
-        const now = await shown(shop, id)
+    for (const [n, rung] of backoff.entries()) {
+      const event = await flow.eventually(async () => {
+        const now = await getEvent(shop, id)
         expect(now.attempts).to.have.length(n + 1)
         return now
       })
       const wait = Date.parse(event.next_attempt_at) - Date.parse(event.attempts[n].at)
       expect(wait, 'jittered by a fifth, plus what the call took').to.be.within(rung * 0.8, rung * 1.2 + 5_000)
-      if (n === ladder.length - 1) shop.answers(status(204))
+      if (n === backoff.length - 1) shop.answers(status(204))
       // To just before it is due: it must not come early, however it waits.
       if (engines === 'embedded') {
-        await flow.pass(Date.parse(event.next_attempt_at) - flow.clock.now() - 1)
+        await flow.advance(Date.parse(event.next_attempt_at) - flow.clock.now() - 1)
         expect(shop.arrived).to.have.length(n + 1)
       }
-      await flow.soon(() => expect(shop.arrived).to.have.length(n + 2))
+      await flow.eventually(() => expect(shop.arrived).to.have.length(n + 2))
       expect(shop.arrived[n + 1]?.at).to.be.at.least(Date.parse(event.next_attempt_at))
     }
-    const { attempts } = await become(shop, id, 'delivered')
+    const { attempts } = await waitForStatus(shop, id, 'delivered')
     expect(attempts.map((one: { status: number }) => one.status)).to.deep.equal([500, 500, 204])
     expect(new Set(shop.arrived.map(({ body }) => body.toString()))).to.have.property('size', 1)
     expect(new Set(shop.arrived.map(({ event }) => event.id))).to.deep.equal(new Set([id]))
@@ -150,52 +152,52 @@ onEachEngineSet('events', engines => {
     const shop = await backend()
     shop.answers(status(503))
     const first = await testEvent(shop)
-    for (const [n, rung] of ladder.entries()) {
-      await flow.soon(async () => expect((await shown(shop, first)).attempts).to.have.length(n + 1))
-      if (engines === 'embedded') await flow.pass(rung * 1.3)
+    for (const [n, rung] of backoff.entries()) {
+      await flow.eventually(async () => expect((await getEvent(shop, first)).attempts).to.have.length(n + 1))
+      if (engines === 'embedded') await flow.advance(rung * 1.3)
     }
-    const exhausted = await flow.soon(async () => {
-      const event = await shown(shop, first)
+    const exhausted = await flow.eventually(async () => {
+      const event = await getEvent(shop, first)
       expect(event.status).to.equal('failed')
       return event
     })
-    expect(exhausted.attempts).to.have.length(ladder.length + 1)
+    expect(exhausted.attempts).to.have.length(backoff.length + 1)
     const { body } = await flow.admin('GET', `/apps/${shop.tenant.app}/webhook`)
     expect([body.status, body.paused.reason]).to.deep.equal(['paused', 'exhausted'])
     shop.arrived.length = 0
 
-    const { otp_id } = await flow.begin(shop.tenant.server)
-    const kept = await flow.soon(async () => {
+    const { otp_id } = await flow.startVerification(shop.tenant.server)
+    const kept = await flow.eventually(async () => {
       const [event] = (await flow.admin('GET', `/apps/${shop.tenant.app}/events?otp_id=${otp_id}`)).body.items
       expect(event?.status).to.equal('held')
       return event
     })
-    await flow.pass(2_000)
+    await flow.advance(2_000)
     expect(shop.arrived, 'nothing is called').to.deep.equal([])
 
     shop.answers(status(200))
     await flow.admin('POST', `/apps/${shop.tenant.app}/webhook/enable`)
-    await flow.soon(() => expect(shop.arrived.map(({ event }) => event.id)).to.deep.equal([first, kept.id]))
-    expect((await become(shop, first, 'delivered')).round).to.equal(2)
+    await flow.eventually(() => expect(shop.arrived.map(({ event }) => event.id)).to.deep.equal([first, kept.id]))
+    expect((await waitForStatus(shop, first, 'delivered')).round).to.equal(2)
   })
 
   it('of one app wait for no other, however long its endpoint takes', async () => {
     const [slow, shop] = [await backend(), await backend()]
     slow.answers(() => {})
     const waiting = await Promise.all(Array.from({ length: 40 }, () => testEvent(slow)))
-    await flow.soon(() => expect(slow.arrived).to.have.length(16))
+    await flow.eventually(() => expect(slow.arrived).to.have.length(16))
     const ids = await Promise.all(Array.from({ length: 20 }, () => testEvent(shop)))
-    for (const id of ids) await become(shop, id, 'delivered')
+    for (const id of ids) await waitForStatus(shop, id, 'delivered')
     expect(slow.arrived, 'none of its calls has ended').to.have.length(16)
-    for (const id of waiting.slice(0, 3)) expect((await shown(slow, id)).attempts).to.deep.equal([])
+    for (const id of waiting.slice(0, 3)) expect((await getEvent(slow, id)).attempts).to.deep.equal([])
     slow.answers(status(200))
   })
 
   it('are signed by both secrets while one replaces the other', async () => {
     const shop = await backend()
     const { body } = await flow.admin('POST', `/apps/${shop.tenant.app}/webhook/rotate`)
-    await flow.pass(CACHES_MS)
-    await become(shop, await testEvent(shop), 'delivered')
+    await flow.advance(CACHES_MS)
+    await waitForStatus(shop, await testEvent(shop), 'delivered')
     const [one] = shop.arrived
     const signatures = String(one?.headers['webhook-signature']).split(' ')
     expect(signatures).to.have.length(2)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { codeIn, eachLive, type LiveApp, PUBLIC_URL } from '../support/live.ts'
-import { type Meta, metaCall, metaNotice, metaStatus, metaText, metaVendor } from '../support/vendors/meta.ts'
+import { codeIn, eachLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live.ts'
+import { type Meta, metaCall, metaNotice, metaStatus, metaText, startMeta } from '../support/vendors/meta.ts'
 import type { Script } from '../support/vendors/vendor.ts'
 
 interface Shop extends LiveApp {
@@ -10,15 +10,15 @@ interface Shop extends LiveApp {
 }
 
 /** As Meta names users. */
-const idOf = (number: string): string => number.slice(1)
+const waId = (number: string): string => number.slice(1)
 
-eachLive('WhatsApp', live => {
+eachLiveFlow('WhatsApp', live => {
   const opened: Meta[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
   async function open(script: Script = {}, mode = 'template'): Promise<Shop> {
     let callbackUrl: string | null = null
-    const meta = await metaVendor({ ...live.vendor, callbackUrl: () => callbackUrl })
+    const meta = await startMeta({ ...live.vendor, callbackUrl: () => callbackUrl })
     opened.push(meta)
     meta.always(script)
     const { phone_number_id, access_token, app_secret, verify_token, url: base_url } = meta
@@ -30,26 +30,26 @@ eachLive('WhatsApp', live => {
     callbackUrl = `${PUBLIC_URL}/callbacks/${shop.app}/meta`
     return { ...shop, meta, callbackUrl }
   }
-  const sent = async ({ server }: LiveApp, to = freshNumber(), locale = 'en') => {
+  const sendOtp = async ({ server }: LiveApp, to = freshNumber(), locale = 'en') => {
     const { body, text } = await server.send(to, { locale })
     expect(body.status, text).to.equal('pending')
     const chat = new URL(body.action_url ?? 'https://none.example').searchParams.get('text') ?? ''
     return { otp_id: body.otp_id as string, to, chat }
   }
-  const told = ({ app }: LiveApp, expected: string[]): Promise<unknown> =>
-    live.soon(async () => expect(await live.deliveryEvents(app)).to.deep.equal(expected))
-  const becomes = ({ server }: LiveApp, otp_id: string, expected: string): Promise<unknown> =>
-    live.soon(async () => expect((await server.status(otp_id)).body.status).to.equal(expected))
+  const waitForEvents = ({ app }: LiveApp, expected: string[]): Promise<unknown> =>
+    live.eventually(async () => expect(await live.deliveryEvents(app)).to.deep.equal(expected))
+  const waitForStatus = ({ server }: LiveApp, otp_id: string, expected: string): Promise<unknown> =>
+    live.eventually(async () => expect((await server.status(otp_id)).body.status).to.equal(expected))
 
   it('brings the code in a template and says that it was read', async () => {
     const shop = await open({ receipts: ['sent', 'delivered', 'read'] })
-    const { otp_id } = await sent(shop)
-    await live.become(shop.server, otp_id, 'whatsapp delivered')
-    const code = codeIn(shop.meta.messages[0]?.asked.template)
+    const { otp_id } = await sendOtp(shop)
+    await live.waitForDeliveries(shop.server, otp_id, 'whatsapp delivered')
+    const code = codeIn(shop.meta.messages[0]?.requestBody.template)
     expect((await shop.server.verify(otp_id, code)).body).to.include({ matched: true, status: 'approved' })
     await shop.meta.idle()
     expect(shop.meta.calls.map(({ status }) => status)).to.deep.equal([200, 200, 200])
-    await told(shop, ['delivery.delivered'])
+    await waitForEvents(shop, ['delivery.delivered'])
   })
 
   const endings: [title: string, script: Script, fate: string, event: string][] = [
@@ -64,58 +64,61 @@ eachLive('WhatsApp', live => {
     ],
     ['repeats and mixes up', { receipts: ['read', 'sent', 'read', 'failed'] }, 'delivered', 'delivery.delivered'],
   ]
-  for (const [title, script, fate, event] of endings)
-    it(`${title}: ${fate}, told once`, async () => {
+  for (const [title, script, deliveryStatus, event] of endings)
+    it(`${title}: ${deliveryStatus}, told once`, async () => {
       const shop = await open(script)
-      await live.become(shop.server, (await sent(shop)).otp_id, `whatsapp ${fate}`)
+      await live.waitForDeliveries(shop.server, (await sendOtp(shop)).otp_id, `whatsapp ${deliveryStatus}`)
       await shop.meta.idle()
-      await told(shop, [event])
+      await waitForEvents(shop, [event])
     })
 
   describe('in a chat', () => {
     it('answers the user who asks for the code with it, in their language', async () => {
       const shop = await open({ receipts: ['delivered'] }, 'link_code')
-      const { otp_id, to, chat } = await sent(shop, freshNumber(), 'de')
+      const { otp_id, to, chat } = await sendOtp(shop, freshNumber(), 'de')
       expect(chat).to.match(/^Bitte senden Sie mir meinen Code für Shop\.\nReferenz: \w{16}$/)
-      expect(await shop.meta.says(idOf(to), chat)).to.equal(200)
-      await live.become(shop.server, otp_id, 'whatsapp delivered')
-      const [{ asked }] = shop.meta.messages as [Meta['messages'][number]]
-      expect(asked).to.deep.include({ to, type: 'text' })
-      expect(JSON.stringify(asked.text)).to.match(/Bestätigungscode/)
-      expect((await shop.server.verify(otp_id, codeIn(asked.text))).body.matched).to.equal(true)
+      expect(await shop.meta.sendUserMessage(waId(to), chat)).to.equal(200)
+      await live.waitForDeliveries(shop.server, otp_id, 'whatsapp delivered')
+      const [{ requestBody }] = shop.meta.messages as [Meta['messages'][number]]
+      expect(requestBody).to.deep.include({ to, type: 'text' })
+      expect(JSON.stringify(requestBody.text)).to.match(/Bestätigungscode/)
+      expect((await shop.server.verify(otp_id, codeIn(requestBody.text))).body.matched).to.equal(true)
     })
 
     it('approves whoever confirms, whatever they write around the reference', async () => {
       const shop = await open({}, 'link_inbound')
-      const { otp_id, to, chat } = await sent(shop, freshNumber(), 'he')
-      expect(await shop.meta.says(idOf(to), `שלום 😀 ${chat.toLowerCase()}!!`)).to.equal(200)
-      await becomes(shop, otp_id, 'approved')
+      const { otp_id, to, chat } = await sendOtp(shop, freshNumber(), 'he')
+      expect(await shop.meta.sendUserMessage(waId(to), `שלום 😀 ${chat.toLowerCase()}!!`)).to.equal(200)
+      await waitForStatus(shop, otp_id, 'approved')
     })
 
     it('takes no stranger’s word, nor one to another number, nor one nobody signed', async () => {
       const shop = await open({}, 'link_inbound')
-      const { otp_id, to, chat } = await sent(shop)
+      const { otp_id, to, chat } = await sendOtp(shop)
       const notice = (phone_number_id: string) =>
-        metaNotice([{ messages: [metaText(idOf(to), chat)] }], { phone_number_id })
+        metaNotice([{ messages: [metaText(waId(to), chat)] }], { phone_number_id })
       const call = (phone_number_id: string, app_secret: string) =>
         shop.meta.call(metaCall(shop.callbackUrl, notice(phone_number_id), { app_secret }))
-      expect(await shop.meta.says(idOf(freshNumber()), chat)).to.equal(200)
+      expect(await shop.meta.sendUserMessage(waId(freshNumber()), chat)).to.equal(200)
       expect(await call('999', shop.meta.app_secret)).to.equal(200)
       expect(await call(shop.meta.phone_number_id, 'another secret')).to.equal(401)
-      await live.pass(1_000)
-      await becomes(shop, otp_id, 'pending')
-      expect(await shop.meta.says(idOf(to), chat)).to.equal(200)
-      await becomes(shop, otp_id, 'approved')
+      await live.advance(1_000)
+      await waitForStatus(shop, otp_id, 'pending')
+      expect(await shop.meta.sendUserMessage(waId(to), chat)).to.equal(200)
+      await waitForStatus(shop, otp_id, 'approved')
     })
   })
 
   it('is believed of its own messages alone', async () => {
     const [shop, other] = [await open(), await open()]
-    const { otp_id } = await sent(shop)
-    await live.become(shop.server, otp_id, 'whatsapp sent')
+    const { otp_id } = await sendOtp(shop)
+    await live.waitForDeliveries(shop.server, otp_id, 'whatsapp sent')
     const [message] = shop.meta.messages
-    const { id = '', asked } = message ?? {}
-    const notice = metaNotice([{ statuses: [metaStatus(id, 'failed', asked?.biz_opaque_callback_data)] }], other.meta)
+    const { id = '', requestBody } = message ?? {}
+    const notice = metaNotice(
+      [{ statuses: [metaStatus(id, 'failed', requestBody?.biz_opaque_callback_data)] }],
+      other.meta,
+    )
     expect(await other.meta.call(metaCall(other.callbackUrl, notice, other.meta))).to.equal(200)
     expect(await live.deliveries(shop.server, otp_id)).to.deep.equal(['whatsapp sent'])
   })

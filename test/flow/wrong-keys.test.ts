@@ -10,15 +10,17 @@ import { eventually } from '../support/eventually.ts'
 import { rawDocuments } from '../support/raw.ts'
 
 const [OLD, NEW] = ['old', 'new'].map((id, at) => `${id}:${Buffer.alloc(32, at + 1).toString('base64')}`)
-const ENOUGH_MS = 30_000
+const TIMEOUT_MS = 30_000
 
 const bootstrap = (auth_token: string) => ({
   companies: [
     {
-      ...{ id: 'cmp_1', name: 'Acme' },
+      id: 'cmp_1',
+      name: 'Acme',
       apps: [
         {
-          ...{ id: 'app_1', name: 'Shop' },
+          id: 'app_1',
+          name: 'Shop',
           providers: [
             {
               name: 'a',
@@ -34,7 +36,7 @@ const bootstrap = (auth_token: string) => ({
 })
 
 /** A store that is away until it is told to be back. */
-function awayStore() {
+function createUnavailableStore() {
   let away = true
   return {
     back: () => {
@@ -54,7 +56,7 @@ function awayStore() {
 }
 
 eachEngineSet('DATA_KEYS that do not fit the store', start => {
-  const refusal = (starting: Promise<unknown>): Promise<Error> =>
+  const startError = (starting: Promise<unknown>): Promise<Error> =>
     starting.then(
       () => expect.fail('it started'),
       error => error,
@@ -63,7 +65,7 @@ eachEngineSet('DATA_KEYS that do not fit the store', start => {
   it('end the start, and leave the store as it was', async () => {
     const right = await start({ env: { DATA_KEYS: OLD ?? '' }, bootstrap: bootstrap('first') })
     const [before] = await rawDocuments(right.engines.store, 'providers')
-    const refused = await refusal(right.restart({ env: { DATA_KEYS: NEW ?? '' }, bootstrap: bootstrap('second') }))
+    const refused = await startError(right.restart({ env: { DATA_KEYS: NEW ?? '' }, bootstrap: bootstrap('second') }))
     expect(refused).to.be.instanceOf(StartProblem)
     expect(refused.message).to.match(/^DATA_KEYS: .*"old".*\(new\)/)
     const again = await start({ site: right.site, env: { DATA_KEYS: OLD ?? '' } })
@@ -72,14 +74,14 @@ eachEngineSet('DATA_KEYS that do not fit the store', start => {
 
   it('end it later when the store is away at first; until then it says what it waits for', async () => {
     const right = await start({ env: { DATA_KEYS: OLD ?? '' } })
-    const { decorate, back } = awayStore()
+    const { decorate, back } = createUnavailableStore()
     const waiting = await right.restart({ env: { DATA_KEYS: NEW ?? '' }, untilReady: false, decorate })
-    const ended = refusal(waiting.ready)
+    const ended = startError(waiting.ready)
     await eventually(async () => {
       const answer = await fetch(`${waiting.url}/readyz`)
       expect(answer.status).to.equal(503)
       expect(await answer.json()).to.deep.nested.include({ 'parts.store': 'down', 'parts.process': 'down' })
-    }, ENOUGH_MS)
+    }, TIMEOUT_MS)
     expect((await fetch(`${waiting.url}/healthz`)).status).to.equal(200)
     back()
     expect(await ended).to.be.instanceOf(StartProblem)
@@ -88,11 +90,11 @@ eachEngineSet('DATA_KEYS that do not fit the store', start => {
 
   it('that do fit make it ready once the store is there', async () => {
     const right = await start({ env: { DATA_KEYS: OLD ?? '' } })
-    const { decorate, back } = awayStore()
+    const { decorate, back } = createUnavailableStore()
     const waiting = await right.restart({ env: { DATA_KEYS: `${NEW},${OLD}` }, untilReady: false, decorate })
     back()
     await waiting.ready
-    await eventually(async () => expect((await fetch(`${waiting.url}/readyz`)).status).to.equal(200), ENOUGH_MS)
+    await eventually(async () => expect((await fetch(`${waiting.url}/readyz`)).status).to.equal(200), TIMEOUT_MS)
   })
 
   it('in the midst of a rotation are those that lack one that seals by now', async () => {
@@ -101,7 +103,7 @@ eachEngineSet('DATA_KEYS that do not fit the store', start => {
     const turned = await both.restart({ env: { DATA_KEYS: `${NEW},${OLD}` } })
     const notYet = await turned.restart({ env: { DATA_KEYS: `${OLD},${NEW}` } })
     const last = await notYet.restart({ env: { DATA_KEYS: `${NEW},${OLD}` } })
-    expect(await refusal(last.restart({ env: { DATA_KEYS: OLD ?? '' } }))).to.be.instanceOf(StartProblem)
+    expect(await startError(last.restart({ env: { DATA_KEYS: OLD ?? '' } }))).to.be.instanceOf(StartProblem)
     await start({ site: old.site, env: { DATA_KEYS: NEW ?? '' } })
   })
 })

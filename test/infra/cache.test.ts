@@ -1,19 +1,19 @@
 import { expect } from 'chai'
-import { cached } from '../../infra/cache.ts'
+import { createCache } from '../../infra/cache.ts'
 import { testClock } from '../support/clock.ts'
 
 describe('cache', () => {
-  function counting(options: { forMs?: number; most?: number } = {}) {
+  function counting(options: { ttlMs?: number; maxSize?: number } = {}) {
     const clock = testClock()
     const loads: string[] = []
     let broken = false
-    const cache = cached(
+    const cache = createCache(
       async key => {
         loads.push(key)
         if (broken) throw new Error('store down')
         return `${key} ${loads.length}`
       },
-      { forMs: 5_000, most: 2, clock, ...options },
+      { ttlMs: 5_000, maxSize: 2, clock, ...options },
     )
     return { cache, clock, loads, breaks: (now: boolean) => (broken = now) }
   }
@@ -29,7 +29,7 @@ describe('cache', () => {
   })
 
   it('keeps no more than its share', async () => {
-    const { cache, loads } = counting({ most: 2 })
+    const { cache, loads } = counting({ maxSize: 2 })
     for (const key of ['a', 'b', 'c', 'a']) await cache.get(key)
     expect(loads).to.deep.equal(['a', 'b', 'c', 'a'])
     await cache.get('c')
@@ -47,7 +47,7 @@ describe('cache', () => {
   it('forgets what it is told to', async () => {
     const { cache } = counting()
     await cache.get('a')
-    cache.forget('a')
+    cache.invalidate('a')
     expect(await cache.get('a')).to.equal('a 2')
   })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { addressBlock, isAddress, usableAddress } from '../../infra/client-ip.ts'
+import { addressBlock, isAddress, publicAddress } from '../../infra/client-ip.ts'
 
 describe('client address', () => {
   for (const text of [
@@ -16,17 +16,33 @@ describe('client address', () => {
     it(`does not take "${text}" for an address`, () => expect(isAddress(text)).to.equal(false))
 
   const absent = [
-    ...['10.0.0.1', '192.168.1.1', '172.16.0.1', '127.0.0.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '224.0.0.1'],
-    ...['192.0.2.1', '198.18.0.1', '255.255.255.255', '::', '::1', 'fe80::1', 'fe80::1%eth0', 'fc00::1', '2001:db8::1'],
-    ...['::ffff:10.0.0.1', '::ffff:7f00:1'],
+    '10.0.0.1',
+    '192.168.1.1',
+    '172.16.0.1',
+    '127.0.0.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '224.0.0.1',
+    '192.0.2.1',
+    '198.18.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    'fe80::1',
+    'fe80::1%eth0',
+    'fc00::1',
+    '2001:db8::1',
+    '::ffff:10.0.0.1',
+    '::ffff:7f00:1',
   ]
   for (const text of absent)
-    it(`counts ${text} as absent`, () => expect([isAddress(text), usableAddress(text)]).to.deep.equal([true, null]))
+    it(`counts ${text} as absent`, () => expect([isAddress(text), publicAddress(text)]).to.deep.equal([true, null]))
 
-  it('unwraps an IPv4-mapped address', () => expect(usableAddress('::ffff:8.8.8.8')).to.equal('8.8.8.8'))
+  it('unwraps an IPv4-mapped address', () => expect(publicAddress('::ffff:8.8.8.8')).to.equal('8.8.8.8'))
 
   it('has one form for an address however it was written', () =>
-    expect(usableAddress('2A00:1450:0000:0000:0000:0000:0000:0001')).to.equal('2a00:1450::1'))
+    expect(publicAddress('2A00:1450:0000:0000:0000:0000:0000:0001')).to.equal('2a00:1450::1'))
 
   it('counts IPv6 by /64 and IPv4 by the address', () => {
     expect(addressBlock('2a00:1450:4001:81b::200e')).to.equal(addressBlock('2a00:1450:4001:81b:ffff::1'))

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { gather, gatherByKey } from '../../infra/gather.ts'
+import { createBatcher, createKeyedBatcher } from '../../infra/gather.ts'
 
 /** A run that is under way until the test lets it go. */
 function controlled() {
@@ -16,7 +16,7 @@ const tick = () => new Promise<void>(resolve => setImmediate(resolve))
 describe('gather', () => {
   it('puts what is asked for in one tick into one call, and gives each caller its own results', async () => {
     const { calls, run } = controlled()
-    const ask = gather(run, { most: 100, parallel: 1 })
+    const ask = createBatcher(run, { maxSize: 100, parallel: 1 })
     const answers = [ask([1]), ask([2, 3]), ask([4])]
     await tick()
     expect(calls.map(call => call.items)).to.deep.equal([[1, 2, 3, 4]])
@@ -26,7 +26,7 @@ describe('gather', () => {
 
   it('gathers what arrives while as many calls as allowed are under way', async () => {
     const { calls, run } = controlled()
-    const ask = gather(run, { most: 100, parallel: 1 })
+    const ask = createBatcher(run, { maxSize: 100, parallel: 1 })
     const first = ask([1])
     await tick()
     const later = [ask([2]), ask([3])]
@@ -42,7 +42,7 @@ describe('gather', () => {
 
   it('keeps calls below their size, splitting no caller', async () => {
     const { calls, run } = controlled()
-    const ask = gather(run, { most: 3, parallel: 4 })
+    const ask = createBatcher(run, { maxSize: 3, parallel: 4 })
     const answers = [ask([1, 2]), ask([3, 4]), ask([5]), ask([6, 7, 8, 9])]
     await tick()
     await tick()
@@ -58,7 +58,7 @@ describe('gather', () => {
 
   it('tells everyone of a call that failed, and goes on', async () => {
     const { calls, run } = controlled()
-    const ask = gather(run, { most: 100, parallel: 1 })
+    const ask = createBatcher(run, { maxSize: 100, parallel: 1 })
     const answers = [ask([1]), ask([2])]
     await tick()
     calls[0]?.fail(new Error('engine down'))
@@ -72,7 +72,7 @@ describe('gather', () => {
 
   it('answers nothing asked with nothing, without a call', async () => {
     const { calls, run } = controlled()
-    expect(await gather(run, { most: 1, parallel: 1 })([])).to.deep.equal([])
+    expect(await createBatcher(run, { maxSize: 1, parallel: 1 })([])).to.deep.equal([])
     expect(calls).to.deep.equal([])
   })
 })
@@ -80,7 +80,7 @@ describe('gather', () => {
 describe('gather by key', () => {
   it('lets no key wait for another, and gathers within one', async () => {
     const { calls, run } = controlled()
-    const ask = gatherByKey((item: number) => String(item % 2), run, { most: 100, parallel: 1 })
+    const ask = createKeyedBatcher((item: number) => String(item % 2), run, { maxSize: 100, parallel: 1 })
     const answers = [1, 3, 2].map(ask)
     await tick()
     expect(calls.map(call => call.items)).to.deep.equal([[1, 3], [2]])

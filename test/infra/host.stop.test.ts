@@ -1,14 +1,14 @@
 import { Router } from '@koa/router'
 import { expect } from 'chai'
 import { done } from '../../infra/broker/broker.ts'
-import { embeddedBroker } from '../../infra/broker/embedded.ts'
-import { topology } from '../../infra/broker/topology.ts'
+import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
+import { createTopology } from '../../infra/broker/topology.ts'
 import type { Service } from '../../infra/host.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { testClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
-import { follow } from '../support/follow.ts'
-import { consumer, hosts } from '../support/hosting.ts'
+import { promiseState } from '../support/follow.ts'
+import { fakeConsumer, useHosts } from '../support/hosting.ts'
 
 const rejection = (promise: Promise<unknown>) =>
   promise.then(
@@ -17,10 +17,10 @@ const rejection = (promise: Promise<unknown>) =>
   )
 
 describe('a hosted process that is told to stop', () => {
-  const host = hosts()
+  const host = useHosts()
 
   it('finishes the request in hand, for which it still serves its own calls', async () => {
-    const broker = embeddedBroker({ topology: topology({ channel: [], webhook: [] }), clock: testClock() })
+    const broker = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock: testClock() })
     const gate = { open: () => {} }
     const asked = new Promise<void>(resolve => {
       gate.open = resolve
@@ -40,7 +40,7 @@ describe('a hosted process that is told to stop', () => {
     const answer = get('/ask')
     await eventually(() => expect(inHand).to.equal(true))
     const stopping = stop()
-    expect(follow(stopping).state).to.equal('pending')
+    expect(promiseState(stopping).state).to.equal('pending')
     gate.open()
     expect(await answer).to.deep.equal({ status: 200, body: { echoed: { n: 1 } } })
     await stopping
@@ -48,7 +48,7 @@ describe('a hosted process that is told to stop', () => {
   })
 
   it('lets work in hand finish that reports to a consumer attached before it', async () => {
-    const broker = embeddedBroker({ topology: topology({ channel: [], webhook: [] }), clock: testClock() })
+    const broker = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock: testClock() })
     const heard: string[] = []
     const gate = { open: () => {} }
     const delivered = new Promise<void>(resolve => {
@@ -100,7 +100,7 @@ describe('a hosted process that is told to stop', () => {
   it('stops in order: consumers, what services began by themselves, broker, store', async () => {
     const closed: string[] = []
     const service: Service = {
-      attach: async () => [consumer(undefined, async () => void closed.push('consumer'))],
+      attach: async () => [fakeConsumer(undefined, async () => void closed.push('consumer'))],
       stop: async () => void closed.push('service'),
     }
     const { ready, stop } = await host({ closed, services: [service] })
@@ -121,7 +121,7 @@ describe('a hosted process that is told to stop', () => {
     const { ready, stop, clock, closed } = await host({ services: [{ stop: () => new Promise(() => {}) }] })
     await ready
     const stopping = stop()
-    const state = follow(stopping)
+    const state = promiseState(stopping)
     while (state.state === 'pending') await clock.advance(100)
     expect(closed).to.deep.equal(['broker', 'store'])
   })
@@ -130,7 +130,7 @@ describe('a hosted process that is told to stop', () => {
     const broker = { state: () => 'down' as const, close: () => new Promise<void>(() => {}) }
     const { ready, stop, clock, closed } = await host({ broker })
     await ready
-    const state = follow(stop())
+    const state = promiseState(stop())
     while (state.state === 'pending') await clock.advance(100)
     expect(closed).to.deep.equal(['store'])
   })
@@ -139,8 +139,8 @@ describe('a hosted process that is told to stop', () => {
     const closed: string[] = []
     const failing: Service = {
       attach: async () => [
-        consumer(undefined, () => Promise.reject(new Error('stuck'))),
-        consumer(undefined, async () => void closed.push('other')),
+        fakeConsumer(undefined, () => Promise.reject(new Error('stuck'))),
+        fakeConsumer(undefined, async () => void closed.push('other')),
       ],
       stop: () => Promise.reject(new Error('torn')),
     }

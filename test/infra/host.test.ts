@@ -1,22 +1,22 @@
 import { expect } from 'chai'
 import { StartProblem } from '../../infra/start-problem.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import { doors } from '../support/door.ts'
-import { follow } from '../support/follow.ts'
-import { consumer, hosts } from '../support/hosting.ts'
+import { shellServers } from '../support/door.ts'
+import { promiseState } from '../support/follow.ts'
+import { fakeConsumer, useHosts } from '../support/hosting.ts'
 
 const never = () => new Promise<never>(() => {})
 
 describe('a hosted process', () => {
-  const host = hosts()
-  const door = doors()
+  const host = useHosts()
+  const door = shellServers()
 
   it('is alive at once, and ready when it is prepared and its services are attached', async () => {
     let prepared = (): void => {}
     let attached = (): void => {}
     const { get, ready } = await host({
       prepare: () => new Promise(resolve => (prepared = resolve)),
-      services: [{ attach: () => new Promise(resolve => (attached = () => resolve([consumer()]))) }, {}],
+      services: [{ attach: () => new Promise(resolve => (attached = () => resolve([fakeConsumer()]))) }, {}],
     })
     const parts = { process: 'down', store: 'up', broker: 'up', consumers: 'down' }
     expect((await get('/healthz')).status).to.equal(200)
@@ -63,7 +63,7 @@ describe('a hosted process', () => {
       await hosting.ready
       hosting.engines.store = 'silent'
       const asked = hosting.get('/readyz')
-      const state = follow(asked)
+      const state = promiseState(asked)
       while (state.state === 'pending') await hosting.clock.advance(100)
       expect((await asked).body.parts).to.include({ store: 'down' })
     })
@@ -80,7 +80,7 @@ describe('a hosted process', () => {
 
     it('any consumer is detached', async () => {
       let attached = false
-      const hosting = await host({ services: [{ attach: async () => [consumer(), consumer(() => attached)] }] })
+      const hosting = await host({ services: [{ attach: async () => [fakeConsumer(), fakeConsumer(() => attached)] }] })
       await hosting.ready
       await unready(hosting, 'consumers', 'down')
       attached = true
@@ -96,7 +96,7 @@ describe('a hosted process', () => {
         if (away > 0) throw new Unavailable('the store is away')
       },
     })
-    const state = follow(ready)
+    const state = promiseState(ready)
     await clock.advance(499)
     expect(away).to.equal(2)
     await clock.advance(1)

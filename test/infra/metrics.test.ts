@@ -35,11 +35,11 @@ describe('metrics', () => {
   it('look up before each reading what is not counted, and bear what cannot be looked up', async () => {
     const metrics = createMetrics()
     let depth = 0
-    metrics.beforeReading(() => {
+    metrics.beforeScrape(() => {
       throw new Error('down')
     })
-    metrics.beforeReading(async () => Promise.reject(new Error('down')))
-    metrics.beforeReading(() => metrics.queueReady.set({ queue: 'channel.sms' }, ++depth))
+    metrics.beforeScrape(async () => Promise.reject(new Error('down')))
+    metrics.beforeScrape(() => metrics.queueReady.set({ queue: 'channel.sms' }, ++depth))
     expect((await metrics.render()).body).to.contain('countersign_queue_ready{queue="channel.sms"} 1')
     expect((await metrics.render()).body).to.contain('countersign_queue_ready{queue="channel.sms"} 2')
   })

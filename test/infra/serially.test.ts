@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { serially } from '../../infra/serially.ts'
+import { createSerialRunner } from '../../infra/serially.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
 describe('serially', () => {
   it('runs the tasks of one key one after another, in their order, and lets other keys pass', async () => {
-    const inTurn = serially()
+    const inTurn = createSerialRunner()
     const events: string[] = []
     const task = (name: string, turns: number) => async () => {
       events.push(`${name} begins`)
@@ -23,7 +23,7 @@ describe('serially', () => {
   })
 
   it('goes on after a task that failed, and tells only its caller', async () => {
-    const inTurn = serially()
+    const inTurn = createSerialRunner()
     const failed = inTurn('a', () => Promise.reject(new Error('no')))
     const next = inTurn('a', async () => 'yes')
     expect(await failed.catch(error => error.message)).to.equal('no')

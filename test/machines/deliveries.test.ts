@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Report } from '../../machines/otp.ts'
+import type { ReportedStatus } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
 import { cancel, issued, lapse, play, reported, resend, right, T0, wait, wrong } from '../support/otp.ts'
 
@@ -32,7 +32,7 @@ describe('a report on a delivery', () => {
       expect(saved.value).to.equal('pending')
     })
 
-  const inEveryOrder: [Report[], string, string[]][] = [
+  const inEveryOrder: [ReportedStatus[], string, string[]][] = [
     [['delivered'], 'delivered', ['delivery.delivered']],
     [['delivered', 'sent'], 'delivered', ['delivery.delivered']],
     [['failed', 'sent'], 'failed', ['delivery.failed']],

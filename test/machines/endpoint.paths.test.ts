@@ -2,15 +2,15 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { getShortestPaths, getStateNodes } from 'xstate/graph'
-import { endpointMachine, LONGEST_FAILING_MS, MOST_FAILURES } from '../../machines/endpoint.machine.ts'
+import { endpointMachine, MAX_FAILING_MS, MAX_FAILURES_IN_A_ROW } from '../../machines/endpoint.machine.ts'
 import { type EndpointStep, stepEndpoint } from '../../machines/endpoint.step.ts'
 import type { EndpointEvent, EndpointLife } from '../../machines/endpoint.ts'
 import {
   allRows,
   enable,
   failed,
-  fresh,
   HOUR,
+  newActiveEndpoint,
   pause,
   type Row,
   rowName,
@@ -24,23 +24,31 @@ const latest = ({ failing_since, last_success_at, paused, enabled_at }: Endpoint
 
 /** Full counts never end; these tell apart what the guards tell apart. */
 const reduced = (value: unknown, { failures, failing_since, last_success_at }: EndpointLife): string => {
-  const count = failures === 0 ? 'none' : failures < MOST_FAILURES - 1 ? 'some' : 'many'
+  const count = failures === 0 ? 'none' : failures < MAX_FAILURES_IN_A_ROW - 1 ? 'some' : 'many'
   return [value, count, failing_since === null, last_success_at === null].join()
 }
 
 const moves = (life: EndpointLife): EndpointEvent[] => {
   const at = latest(life) + 1
   return [
-    ...[succeeded(at), succeeded(at + HOUR), enable(at), pause(at)],
-    ...[failed(at), failed(at, { gone: true }), failed(at, { exhausted: true })],
-    failed((life.failing_since ?? at) + LONGEST_FAILING_MS),
+    succeeded(at),
+    succeeded(at + HOUR),
+    enable(at),
+    pause(at),
+    failed(at),
+    failed(at, { gone: true }),
+    failed(at, { exhausted: true }),
+    failed((life.failing_since ?? at) + MAX_FAILING_MS),
   ]
 }
 
 describe('the paths through an endpoint', () => {
   const nearlyTooMany: EndpointLife = {
-    ...{ failures: MOST_FAILURES - 1, failing_since: 1, last_success_at: null },
-    ...{ paused: null, enabled_at: null },
+    failures: MAX_FAILURES_IN_A_ROW - 1,
+    failing_since: 1,
+    last_success_at: null,
+    paused: null,
+    enabled_at: null,
   }
   const starts = [
     endpointMachine.resolveState({ value: 'active', context: endpointMachine.config.context as EndpointLife }),
@@ -95,12 +103,16 @@ function told(
   story: readonly (readonly [string, number])[],
 ): { event: EndpointEvent; before: EndpointStep; after: EndpointStep }[] {
   let at = 1
-  let before = stepEndpoint(fresh, [])
+  let before = stepEndpoint(newActiveEndpoint, [])
   return story.map(([kind, ms]) => {
     at += ms
     const events: Record<string, EndpointEvent> = {
-      ...{ succeed: succeeded(at), fail: failed(at), enable: enable(at), pause: pause(at) },
-      ...{ gone: failed(at, { gone: true }), exhaust: failed(at, { exhausted: true }) },
+      succeed: succeeded(at),
+      fail: failed(at),
+      enable: enable(at),
+      pause: pause(at),
+      gone: failed(at, { gone: true }),
+      exhaust: failed(at, { exhausted: true }),
     }
     const event = events[kind] ?? enable(at)
     const after = stepEndpoint(before, [event])
@@ -132,8 +144,8 @@ describe('whatever happens to an endpoint', () => {
         const { context } = after.life
         expect(context.paused === null).to.equal(after.status === 'active')
         if (!begun || context.paused?.reason !== 'failing') continue
-        expect(context.failures).to.be.at.least(MOST_FAILURES)
-        expect(event.at - (context.failing_since ?? event.at)).to.be.at.least(LONGEST_FAILING_MS)
+        expect(context.failures).to.be.at.least(MAX_FAILURES_IN_A_ROW)
+        expect(event.at - (context.failing_since ?? event.at)).to.be.at.least(MAX_FAILING_MS)
       }
     })
   })
@@ -156,7 +168,7 @@ describe('whatever happens to an endpoint', () => {
   it('what happens together comes to the same as one after the other', () => {
     always(chapters => {
       const together = stepEndpoint(
-        fresh,
+        newActiveEndpoint,
         chapters.map(({ event }) => event),
       )
       const last = chapters.at(-1)?.after

@@ -1,11 +1,26 @@
 import { expect } from 'chai'
-import { LONGEST_FAILING_MS, MOST_FAILURES, newEndpoint, SUCCESS_GRAIN_MS } from '../../machines/endpoint.machine.ts'
+import {
+  MAX_FAILING_MS,
+  MAX_FAILURES_IN_A_ROW,
+  newEndpoint,
+  SUCCESS_RESOLUTION_MS,
+} from '../../machines/endpoint.machine.ts'
 import { endpointLife, stepEndpoint } from '../../machines/endpoint.step.ts'
-import { enable, endpoint, failed, fresh, HOUR, MINUTE, pause, play, succeeded } from '../support/endpoint.ts'
+import {
+  enable,
+  endpoint,
+  failed,
+  HOUR,
+  MINUTE,
+  newActiveEndpoint,
+  pause,
+  play,
+  succeeded,
+} from '../support/endpoint.ts'
 
 describe('an active endpoint', () => {
   it('is failing from the first failure on, and still counts as active to others', () => {
-    const { status, life, effects } = play(fresh, failed(5))
+    const { status, life, effects } = play(newActiveEndpoint, failed(5))
     expect(status).to.equal('active')
     expect(life.value).to.equal('failing')
     expect(life.context).to.include({ failures: 1, failing_since: 5 })
@@ -13,11 +28,13 @@ describe('an active endpoint', () => {
   })
 
   it('notes a success once a minute: the ordinary case is not worth a write', () => {
-    const { life, changed } = stepEndpoint(fresh, [succeeded(10)])
+    const { life, changed } = stepEndpoint(newActiveEndpoint, [succeeded(10)])
     expect([changed, life.context.last_success_at]).to.deep.equal([true, 10])
     const known = { status: 'active', life } as const
-    expect(stepEndpoint(known, [succeeded(10 + SUCCESS_GRAIN_MS - 1)]).changed).to.equal(false)
-    expect(stepEndpoint(known, [succeeded(10 + SUCCESS_GRAIN_MS)]).life.context.last_success_at).to.equal(10 + MINUTE)
+    expect(stepEndpoint(known, [succeeded(10 + SUCCESS_RESOLUTION_MS - 1)]).changed).to.equal(false)
+    expect(stepEndpoint(known, [succeeded(10 + SUCCESS_RESOLUTION_MS)]).life.context.last_success_at).to.equal(
+      10 + MINUTE,
+    )
   })
 
   it('is paused by 410, by an event that used up its attempts, and by hand', () => {
@@ -26,7 +43,7 @@ describe('an active endpoint', () => {
       [failed(7, { exhausted: true }), 'exhausted'],
       [pause(7), 'operator'],
     ] as const)
-      for (const state of [fresh, endpoint('failing', { failures: 3, failing_since: 1 })]) {
+      for (const state of [newActiveEndpoint, endpoint('failing', { failures: 3, failing_since: 1 })]) {
         const { status, life, effects } = stepEndpoint(state, [event])
         expect([status, life.value]).to.deep.equal(['paused', 'paused'])
         expect(life.context.paused).to.deep.equal({ at: 7, reason })
@@ -35,11 +52,13 @@ describe('an active endpoint', () => {
   })
 
   it('is called gone rather than exhausted when it is both', () => {
-    expect(play(fresh, failed(7, { gone: true, exhausted: true })).life.context.paused?.reason).to.equal('gone')
+    expect(play(newActiveEndpoint, failed(7, { gone: true, exhausted: true })).life.context.paused?.reason).to.equal(
+      'gone',
+    )
   })
 
   it('has nothing to enable', () => {
-    expect(stepEndpoint(fresh, [enable(5)])).to.include({ changed: false })
+    expect(stepEndpoint(newActiveEndpoint, [enable(5)])).to.include({ changed: false })
   })
 })
 
@@ -61,15 +80,15 @@ describe('a failing endpoint', () => {
   })
 
   it('is paused by its hundredth failure in a row once it has failed for an hour', () => {
-    const { life, effects } = play(failing(MOST_FAILURES - 1), failed(LONGEST_FAILING_MS))
+    const { life, effects } = play(failing(MAX_FAILURES_IN_A_ROW - 1), failed(MAX_FAILING_MS))
     expect(life.value).to.equal('paused')
     expect(life.context).to.deep.include({ failures: 100, paused: { at: HOUR, reason: 'failing' } })
     expect(effects).to.deep.equal([{ type: 'paused', reason: 'failing' }])
   })
 
   it('is not paused by fewer failures, nor by as many in less time', () => {
-    expect(play(failing(MOST_FAILURES - 2), failed(24 * HOUR)).life.value).to.equal('failing')
-    expect(play(failing(10 * MOST_FAILURES), failed(LONGEST_FAILING_MS - 1)).life.value).to.equal('failing')
+    expect(play(failing(MAX_FAILURES_IN_A_ROW - 2), failed(24 * HOUR)).life.value).to.equal('failing')
+    expect(play(failing(10 * MAX_FAILURES_IN_A_ROW), failed(MAX_FAILING_MS - 1)).life.value).to.equal('failing')
   })
 
   it('counts the hour from the first failure of the streak: a quiet night before it says nothing', () => {
@@ -81,7 +100,9 @@ describe('a failing endpoint', () => {
 
 describe('a paused endpoint', () => {
   const paused = endpoint('paused', {
-    ...{ failures: 100, failing_since: 0, last_success_at: 3 },
+    failures: 100,
+    failing_since: 0,
+    last_success_at: 3,
     paused: { at: 9, reason: 'failing' },
   })
 
@@ -100,19 +121,19 @@ describe('a paused endpoint', () => {
 
 describe('what is stored of an endpoint', () => {
   it('is fresh where nothing is, or paused where only that is said', () => {
-    expect(endpointLife(fresh)).to.deep.include({ value: 'active', context: newEndpoint })
+    expect(endpointLife(newActiveEndpoint)).to.deep.include({ value: 'active', context: newEndpoint })
     expect(endpointLife({ status: 'paused' }).context.paused?.reason).to.equal('operator')
   })
 
   it('follows a status that somebody wrote by hand', () => {
-    const { life } = play(fresh, failed(5))
+    const { life } = play(newActiveEndpoint, failed(5))
     expect(endpointLife({ status: 'paused', life }).value).to.equal('paused')
-    const stopped = play(fresh, failed(5, { gone: true })).life
+    const stopped = play(newActiveEndpoint, failed(5, { gone: true })).life
     expect(endpointLife({ status: 'active', life: stopped })).to.deep.include({ value: 'active' })
   })
 
   it('is not read by an older release than wrote it', () => {
-    const { life } = play(fresh, failed(5))
+    const { life } = play(newActiveEndpoint, failed(5))
     expect(() => stepEndpoint({ status: 'active', life: { ...life, version: 2 } }, [])).to.throw('newer release')
   })
 
@@ -120,7 +141,9 @@ describe('what is stored of an endpoint', () => {
     const golden = {
       status: 'active' as const,
       life: {
-        ...{ machine: 'endpoint' as const, version: 1, value: 'failing' as const },
+        machine: 'endpoint' as const,
+        version: 1,
+        value: 'failing' as const,
         context: { failures: 7, failing_since: 1, last_success_at: 0, paused: null, enabled_at: null },
       },
     }

@@ -1,53 +1,53 @@
 import { expect } from 'chai'
 import {
+  addToTally,
   EMPTY_TALLY,
-  recentShare,
+  recentCounts,
   SLOT_MS,
   type Tally,
-  type TallyNews,
-  tallied,
+  type TallyEntry,
+  usualConversion,
   usualPace,
-  usualShare,
 } from '../../machines/fraud.tally.ts'
 
 const DAY = 86_400_000
 const NOW = 20_000 * DAY + 12 * 3_600_000
-const news = (at: number, sent: number, verified = 0): TallyNews => ({ at, sent, verified })
-const tally = (...all: TallyNews[]): Tally => tallied(EMPTY_TALLY, all, NOW)
+const entry = (at: number, sent: number, verified = 0): TallyEntry => ({ at, sent, verified })
+const tally = (...all: TallyEntry[]): Tally => addToTally(EMPTY_TALLY, all, NOW)
 
 describe('a tally of sends', () => {
   it('credits a verification to when it began, so that a share is one of the very same sends', () => {
     const begun = NOW - 4 * SLOT_MS
-    const before = tally(news(begun, 1), news(begun, 1))
-    expect(recentShare(tallied(before, [news(begun, 0, 1)], NOW), NOW)).to.deep.equal({ sent: 2, verified: 1 })
+    const before = tally(entry(begun, 1), entry(begun, 1))
+    expect(recentCounts(addToTally(before, [entry(begun, 0, 1)], NOW), NOW)).to.deep.equal({ sent: 2, verified: 1 })
   })
 
   it('judges nobody who may still be reading, and forgets after an hour', () => {
     const ages = [0, SLOT_MS, 2 * SLOT_MS, 13 * SLOT_MS, 14 * SLOT_MS]
-    expect(recentShare(tally(...ages.map(age => news(NOW - age, 1))), NOW).sent).to.equal(2)
+    expect(recentCounts(tally(...ages.map(age => entry(NOW - age, 1))), NOW).sent).to.equal(2)
   })
 
   it('knows the usual share as that of the median day, which a few days of fraud do not move', () => {
-    const good = [1, 3, 5, 6].map(days => news(NOW - days * DAY, 100, 80))
-    const bad = [2, 4].map(days => news(NOW - days * DAY, 5_000, 10))
-    expect(usualShare(tally(...good, ...bad), NOW)).to.equal(0.8)
+    const good = [1, 3, 5, 6].map(days => entry(NOW - days * DAY, 100, 80))
+    const bad = [2, 4].map(days => entry(NOW - days * DAY, 5_000, 10))
+    expect(usualConversion(tally(...good, ...bad), NOW)).to.equal(0.8)
   })
 
   it('does not know it from today, from days with little, or from nothing', () => {
-    expect(usualShare(tally(news(NOW, 500, 400)), NOW)).to.equal(null)
-    expect(usualShare(tally(news(NOW - DAY, 19, 19)), NOW)).to.equal(null)
-    expect(usualShare(EMPTY_TALLY, NOW)).to.equal(null)
+    expect(usualConversion(tally(entry(NOW, 500, 400)), NOW)).to.equal(null)
+    expect(usualConversion(tally(entry(NOW - DAY, 19, 19)), NOW)).to.equal(null)
+    expect(usualConversion(EMPTY_TALLY, NOW)).to.equal(null)
   })
 
   it('knows the usual pace by what was verified: fraud makes none', () => {
-    const past = tally(news(NOW - DAY, 10_000, 1_440), news(NOW - 2 * DAY, 10_000, 1_440))
+    const past = tally(entry(NOW - DAY, 10_000, 1_440), entry(NOW - 2 * DAY, 10_000, 1_440))
     expect(usualPace(past, NOW)).to.equal(10)
     expect(usualPace(EMPTY_TALLY, NOW)).to.equal(0)
   })
 
   it('stays small', () => {
     let long = EMPTY_TALLY
-    for (let at = NOW - 30 * DAY; at <= NOW; at += SLOT_MS) long = tallied(long, [news(at, 1)], at)
+    for (let at = NOW - 30 * DAY; at <= NOW; at += SLOT_MS) long = addToTally(long, [entry(at, 1)], at)
     expect(long.slots).to.have.length.at.most(14)
     expect(long.days).to.have.length.at.most(8)
   })

@@ -3,8 +3,8 @@ import { otpMachine } from '../../machines/otp.machine.ts'
 import { step } from '../../machines/otp.step.ts'
 import type { OtpEvent } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
-import { expectSound } from '../support/otp.invariants.ts'
-import { coveringPaths, type OtpPath, onwards, statePaths } from '../support/otp.paths.ts'
+import { expectInvariants } from '../support/otp.invariants.ts'
+import { coveringPaths, nextEvents, type OtpPath, statePaths } from '../support/otp.paths.ts'
 import { allRows, type Row, rowName, rowsTaken, stateNodes } from '../support/otp.rows.ts'
 
 /** Through `step`, with every invariant checked; notes which row answered. */
@@ -15,13 +15,13 @@ const soundly =
     if (rows.length !== 1) expect.fail(`${event.type} on ${saved.value} is answered by ${rows.length} rows`)
     for (const row of rows) taken.add(row)
     const after = step(saved, event)
-    expectSound(saved, event, after)
+    expectInvariants(saved, event, after)
     return after.saved
   }
 
 function walk({ start, events }: OtpPath, taken: Set<Row>): SavedOtp {
   const begun = step(null, start)
-  expectSound(null, start, begun)
+  expectInvariants(null, start, begun)
   return events.reduce(soundly(taken), begun.saved)
 }
 
@@ -39,7 +39,7 @@ describe('the paths through the model', () => {
     for (const path of statePaths()) {
       const saved = walk(path, taken)
       expect([saved.value, saved.context], path.name).to.deep.equal([path.end.value, path.end.context])
-      for (const event of onwards(path)) soundly(taken)(saved, event)
+      for (const event of nextEvents(path)) soundly(taken)(saved, event)
     }
     expect(missing(taken)).to.deep.equal([])
   })

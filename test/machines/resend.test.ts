@@ -19,8 +19,13 @@ describe('a plain resend', () => {
     const { saved } = play(before, resend())
     expect(saved.context.deliveries[0]).to.deep.equal(before.context.deliveries[0])
     expect(saved.context.deliveries[1]).to.deep.equal({
-      ...{ delivery_id: 'dlv_2', channel: 'whatsapp', generation: 1, status: 'queued' },
-      ...{ created_at: T0 + 30 * SECOND, updated_at: T0 + 30 * SECOND, micros: PRICES.whatsapp },
+      delivery_id: 'dlv_2',
+      channel: 'whatsapp',
+      generation: 1,
+      status: 'queued',
+      created_at: T0 + 30 * SECOND,
+      updated_at: T0 + 30 * SECOND,
+      micros: PRICES.whatsapp,
     })
   })
 

@@ -6,7 +6,7 @@ import {
   type Obstacle,
   obstacle,
   orderFor,
-  type Situation,
+  type RoutingInput,
   usableChannels,
 } from '../../machines/routing.ts'
 import type { ChannelSettings } from '../../machines/settings.ts'
@@ -22,10 +22,10 @@ const channels = (changes: Partial<ChannelSettings> = {}): ChannelSettings => ({
 const situation = ({
   changes,
   ...rest
-}: Partial<Situation> & { changes?: Partial<ChannelSettings> } = {}): Situation => ({
+}: Partial<RoutingInput> & { changes?: Partial<ChannelSettings> } = {}): RoutingInput => ({
   settings: { channels: channels(changes) },
   recipient: 'phone',
-  provided: CHANNELS,
+  providedChannels: CHANNELS,
   whatsapp: 'template',
   caller: 'server',
   ...rest,
@@ -46,7 +46,7 @@ describe('which channels are usable', () => {
   })
 
   it('only those with a provider', () => {
-    expect(usableChannels(situation({ provided: ['whatsapp', 'email'] }))).to.deep.equal(['whatsapp'])
+    expect(usableChannels(situation({ providedChannels: ['whatsapp', 'email'] }))).to.deep.equal(['whatsapp'])
   })
 
   const noNumber = { whatsapp: { enabled: true, mode: 'link_code' as const, business_number: null } }
@@ -55,7 +55,7 @@ describe('which channels are usable', () => {
     ['disabled before unreachable', 'email', { changes: { email: { enabled: false } } }, 'disabled'],
     ['email to a phone', 'email', {}, 'cannot_reach_recipient'],
     ['sms to an address', 'sms', { recipient: 'email' }, 'cannot_reach_recipient'],
-    ['a channel without a provider', 'telegram', { provided: ['sms'] }, 'no_provider'],
+    ['a channel without a provider', 'telegram', { providedChannels: ['sms'] }, 'no_provider'],
     ['a link without a number to open', 'whatsapp', { whatsapp: 'link_code', changes: noNumber }, 'no_business_number'],
     ['a template without such a number', 'whatsapp', { changes: noNumber }, null],
     ['a link with one', 'whatsapp', { whatsapp: 'link_inbound' }, null],

@@ -20,8 +20,13 @@ describe('starting a verification', () => {
     expect(context).to.include({ first_sent_at: T0, last_sent_at: T0, expires_at: T0 + 10 * MINUTE })
     expect(context.deliveries).to.deep.equal([
       {
-        ...{ delivery_id: 'dlv_1', channel: 'sms', generation: 1, status: 'queued' },
-        ...{ created_at: T0, updated_at: T0, micros: PRICES.sms },
+        delivery_id: 'dlv_1',
+        channel: 'sms',
+        generation: 1,
+        status: 'queued',
+        created_at: T0,
+        updated_at: T0,
+        micros: PRICES.sms,
       },
     ])
   })

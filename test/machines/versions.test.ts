@@ -2,9 +2,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { otpMachine } from '../../machines/otp.machine.ts'
 import type { OtpStatus, Reply } from '../../machines/otp.ts'
-import { current, type OlderOtp, type SavedOtp, upTo, VERSION } from '../../machines/otp.versions.ts'
+import {
+  createMigrate,
+  type OlderOtp,
+  OTP_VERSION,
+  type SavedOtp,
+  toCurrentVersion,
+} from '../../machines/otp.versions.ts'
 import { statePaths } from '../support/otp.paths.ts'
-import { SCENES } from '../support/otp.scenes.ts'
+import { GOLDEN_STATES } from '../support/otp.scenes.ts'
 import {
   cancel,
   device,
@@ -22,7 +28,7 @@ import { shapeOf } from '../support/shape.ts'
 
 const fileOf = (version: number): URL => new URL(`golden/otp.v${version}.json`, import.meta.url)
 const golden = (version: number): Record<string, SavedOtp> => JSON.parse(readFileSync(fileOf(version), 'utf8'))
-const versions = Array.from({ length: VERSION }, (_, before) => before + 1)
+const versions = Array.from({ length: OTP_VERSION }, (_, before) => before + 1)
 
 /** What happens next to each scene, and what must come of it, whichever release saved it. */
 const next: Record<string, [Move, OtpStatus, Partial<Record<string, unknown>>]> = {
@@ -80,16 +86,16 @@ for (const version of versions)
 const WORDS = /(^machine|^value|mode|kind|whatsapp|channel|status|error|order\[\]|tried\[\])$/
 
 describe('the shape of what is saved', () => {
-  const fresh = () => Object.values(SCENES).map(make => make())
+  const fresh = () => Object.values(GOLDEN_STATES).map(make => make())
 
-  it(`is that of golden/otp.v${VERSION}.json; if you changed it, raise VERSION, add a migrator and a golden file`, () => {
-    expect(existsSync(fileOf(VERSION)), 'the golden file of this version').to.equal(true)
-    expect(shapeOf(fresh(), WORDS)).to.deep.equal(shapeOf(Object.values(golden(VERSION)), WORDS))
+  it(`is that of golden/otp.v${OTP_VERSION}.json; if you changed it, raise VERSION, add a migrator and a golden file`, () => {
+    expect(existsSync(fileOf(OTP_VERSION)), 'the golden file of this version').to.equal(true)
+    expect(shapeOf(fresh(), WORDS)).to.deep.equal(shapeOf(Object.values(golden(OTP_VERSION)), WORDS))
   })
 
   it('is the same on every path of the model', () => {
     const walked = statePaths().map(({ end }) => end.context)
-    const known = shapeOf(Object.values(golden(VERSION)).map(({ context }) => context))
+    const known = shapeOf(Object.values(golden(OTP_VERSION)).map(({ context }) => context))
     const unknown = Object.entries(shapeOf(walked)).filter(
       ([path, types]) => !types.split(' | ').every(type => known[path]?.split(' | ').includes(type)),
     )
@@ -102,16 +108,16 @@ describe('the shape of what is saved', () => {
 })
 
 describe('bringing a saved verification up to date', () => {
-  const saved = SCENES['pending, just sent']?.() ?? expect.fail('no such scene')
+  const saved = GOLDEN_STATES['pending, just sent']?.() ?? expect.fail('no such scene')
   const adds = (member: string) => (older: OlderOtp) => ({ ...older, context: { ...older.context, [member]: true } })
 
   it('leaves the current version as it is', () => {
-    expect(current(saved)).to.equal(saved)
+    expect(toCurrentVersion(saved)).to.equal(saved)
   })
 
   it('refuses what a newer release saved, and does not touch it', () => {
-    const newer = { ...saved, version: VERSION + 1 }
-    expect(() => current(newer)).to.throw(`newer release: otp version ${VERSION + 1}`)
+    const newer = { ...saved, version: OTP_VERSION + 1 }
+    expect(() => toCurrentVersion(newer)).to.throw(`newer release: otp version ${OTP_VERSION + 1}`)
     expect(() => play(newer, right({ by: device, at: T0 }))).to.throw('newer release')
   })
 
@@ -121,7 +127,7 @@ describe('bringing a saved verification up to date', () => {
       order.push(version)
       return adds(member)(older)
     }
-    const migrated = upTo(3, { 1: noting(1, 'second'), 2: noting(2, 'third') })({ ...saved, version: 1 })
+    const migrated = createMigrate(3, { 1: noting(1, 'second'), 2: noting(2, 'third') })({ ...saved, version: 1 })
     expect(order).to.deep.equal([1, 2])
     expect(migrated.version).to.equal(3)
     expect(migrated.context).to.include({ second: true, third: true })
@@ -129,12 +135,14 @@ describe('bringing a saved verification up to date', () => {
 
   it('does not write to what was read', () => {
     const read = structuredClone({ ...saved, version: 1 })
-    upTo(2, { 1: adds('second') })(read)
+    createMigrate(2, { 1: adds('second') })(read)
     expect(read).to.deep.equal({ ...saved, version: 1 })
   })
 
   it('says where the way ends when a migrator is missing', () => {
-    expect(() => upTo(3, { 1: adds('second') })({ ...saved, version: 1 })).to.throw('no way from otp version 2 to 3')
-    expect(() => current({ ...saved, version: 0 })).to.throw('no way from otp version 0')
+    expect(() => createMigrate(3, { 1: adds('second') })({ ...saved, version: 1 })).to.throw(
+      'no way from otp version 2 to 3',
+    )
+    expect(() => toCurrentVersion({ ...saved, version: 0 })).to.throw('no way from otp version 0')
   })
 })

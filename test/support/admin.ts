@@ -2,15 +2,15 @@
 import { isIP } from 'node:net'
 import type { Broker, Message } from '../../infra/broker/broker.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import { httpShell } from '../../infra/http/shell.ts'
+import { createHttpShell } from '../../infra/http/shell.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import type { PrivateTargets } from '../../infra/outbound/addresses.ts'
 import type { Lookup } from '../../infra/outbound/lookup.ts'
-import { dashboard } from '../../services/dashboard/service.ts'
+import { createDashboardService } from '../../services/dashboard/service.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
-import { type CapturedLog, capturedLog } from './captured-log.ts'
+import { type CapturedLog, createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
-import { type Serving, serving } from './serving.ts'
+import { type ServedApp, serveApp } from './serving.ts'
 import { testKeyring } from './tenancy.ts'
 
 export const TOKENS = [
@@ -27,7 +27,7 @@ export interface Answer {
   body: Json
 }
 
-export interface Asking {
+export interface AskOptions {
   /** Ada's unless told; null: none. */
   token?: string | null
   /** Sent as it is. */
@@ -36,7 +36,7 @@ export interface Asking {
 }
 
 export interface TestAdmin {
-  ask(method: string, path: string, body?: unknown, asking?: Asking): Promise<Answer>
+  ask(method: string, path: string, body?: unknown, asking?: AskOptions): Promise<Answer>
   get(path: string): Promise<Answer>
   store: CountersignStore
   keyring: Keyring
@@ -55,24 +55,33 @@ export interface AdminOptions {
   lookup?: Lookup
 }
 
-const PUBLIC = '8.8.8.8'
+const PUBLIC_ADDRESS = '8.8.8.8'
 
-const open: Serving[] = []
+const open: ServedApp[] = []
 
 /** Closed by `closeAdmins`, which a suite calls after each test. */
-export async function adminOn(store: CountersignStore, options: AdminOptions = {}): Promise<TestAdmin> {
+export async function startAdmin(store: CountersignStore, options: AdminOptions = {}): Promise<TestAdmin> {
   const { clock = testClock(), maxBodyBytes = 16_384 } = options
-  const captured = capturedLog()
+  const captured = createCapturedLog()
   const { log } = captured
   const keyring = testKeyring()
   const published: Message[] = []
   const broker = options.broker ?? { publish: async (_, message) => void published.push(message) }
   const config = { http: { maxBodyBytes }, privateTargets: options.privateTargets ?? [] }
-  const { lookup = async host => [isIP(host) === 0 ? PUBLIC : host] } = options
-  const { router } = dashboard({ config, secrets: { adminTokens: TOKENS }, store, broker, keyring, clock, log, lookup })
+  const { lookup = async host => [isIP(host) === 0 ? PUBLIC_ADDRESS : host] } = options
+  const { router } = createDashboardService({
+    config,
+    secrets: { adminTokens: TOKENS },
+    store,
+    broker,
+    keyring,
+    clock,
+    log,
+    lookup,
+  })
   if (!router) throw new Error('the dashboard has no router')
-  const shell = httpShell({ log, metrics: createMetrics({ processMetrics: false }), clock }, [router])
-  const server = await serving(shell)
+  const shell = createHttpShell({ log, metrics: createMetrics({ processMetrics: false }), clock }, [router])
+  const server = await serveApp(shell)
   open.push(server)
 
   const ask: TestAdmin['ask'] = async (method, path, body, { token = TOKENS[0]?.token, raw, headers } = {}) => {
@@ -97,7 +106,7 @@ export async function closeAdmins(): Promise<void> {
 }
 
 /** A company and an app of it, made through the API. */
-export async function tenant(admin: TestAdmin, settings?: object): Promise<{ company: string; app: string }> {
+export async function createTenant(admin: TestAdmin, settings?: object): Promise<{ company: string; app: string }> {
   const company = await admin.ask('POST', '/companies', { name: 'Acme' })
   const given = { name: 'Shop', ...(settings === undefined ? {} : { settings }) }
   const app = await admin.ask('POST', `/companies/${company.body.id}/apps`, given)
@@ -106,4 +115,4 @@ export async function tenant(admin: TestAdmin, settings?: object): Promise<{ com
 }
 
 /** The `errors` of a refused body, as `path: message`. */
-export const pathsOf = ({ body }: Answer): string[] => body.errors.map(({ path }: { path: string }) => path)
+export const errorPaths = ({ body }: Answer): string[] => body.errors.map(({ path }: { path: string }) => path)

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { type Channel, type ChannelModel, type ConfirmChannel, connect, type SocketOptions } from 'amqplib'
 import { expect } from 'chai'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
-import { type AmqpOptions, amqpBroker } from '../../infra/broker/amqp.ts'
-import { type Broker, type Consumer, type Delivered, done, type Outcome } from '../../infra/broker/broker.ts'
-import { type Topology, topology, type WorkQueue } from '../../infra/broker/topology.ts'
+import { type AmqpOptions, createAmqpBroker } from '../../infra/broker/amqp.ts'
+import { type Broker, type Consumer, type DeliveredMessage, done, type Outcome } from '../../infra/broker/broker.ts'
+import { createTopology, type Topology, type WorkQueue } from '../../infra/broker/topology.ts'
 import { AMQP_URL } from './engines.ts'
 import { eventually } from './eventually.ts'
 import { type TcpProxy, tcpProxy } from './proxy.ts'
@@ -13,13 +13,13 @@ import { type TcpProxy, tcpProxy } from './proxy.ts'
 export const freshPrefix = (): string => `test.${randomUUID()}`
 
 /** Both its connections are there: `state` speaks of the publishing one, `depth` needs the other. */
-export const up = (broker: Broker): Promise<unknown> =>
+export const waitUntilUp = (broker: Broker): Promise<unknown> =>
   eventually(async () => {
     expect(broker.state()).to.equal('up')
     await broker.depth('otp.calls')
   }, 30_000)
 
-async function connected<T>(task: (connection: ChannelModel) => Promise<T>): Promise<T> {
+async function withConnection<T>(task: (connection: ChannelModel) => Promise<T>): Promise<T> {
   const connection = await connect(AMQP_URL ?? '', { noDelay: true })
   try {
     return await task(connection)
@@ -29,8 +29,8 @@ async function connected<T>(task: (connection: ChannelModel) => Promise<T>): Pro
 }
 
 /** One task on a channel of its own, past every proxy. */
-export const onRabbit = <T>(task: (channel: ConfirmChannel) => Promise<T>): Promise<T> =>
-  connected(async connection => task(await connection.createConfirmChannel()))
+export const withRabbitChannel = <T>(task: (channel: ConfirmChannel) => Promise<T>): Promise<T> =>
+  withConnection(async connection => task(await connection.createConfirmChannel()))
 
 export async function removeQueues({ topology, prefix }: { topology: Topology; prefix: string }): Promise<void> {
   const names = queueNames(prefix)
@@ -39,7 +39,7 @@ export async function removeQueues({ topology, prefix }: { topology: Topology; p
     names.dead(queue),
     ...topology.work[queue].map(delayMs => names.wait(queue, delayMs)),
   ])
-  await connected(async connection => {
+  await withConnection(async connection => {
     // A quorum queue deleted while it is still starting crashes its dead-letter worker, and two such crashes leave every quorum
     // queue of the node useless (rabbitmq-server#16652). One that answers a purge has started; one a test has deleted is no matter.
     for (const queue of work) {
@@ -52,9 +52,9 @@ export async function removeQueues({ topology, prefix }: { topology: Topology; p
   })
 }
 
-export const FAULT_TOPOLOGY = topology({ channel: [50], webhook: [50, 400] })
+export const TEST_TOPOLOGY = createTopology({ channel: [50], webhook: [50, 400] })
 
-export interface RabbitBench {
+export interface RabbitFixture {
   prefix: string
   names: ReturnType<typeof queueNames>
   /** A broker on this bench's queues, quick to try again; closed with the bench. */
@@ -62,18 +62,18 @@ export interface RabbitBench {
   close(): Promise<void>
 }
 
-export function rabbitBench(): RabbitBench {
+export function createRabbitFixture(): RabbitFixture {
   const prefix = freshPrefix()
   const brokers: Broker[] = []
   return {
     prefix,
     names: queueNames(prefix),
     open(options = {}) {
-      const broker = amqpBroker({
+      const broker = createAmqpBroker({
         url: AMQP_URL ?? '',
-        topology: FAULT_TOPOLOGY,
+        topology: TEST_TOPOLOGY,
         prefix,
-        backoff: { firstMs: 20, longestMs: 200 },
+        backoff: { firstMs: 20, maxMs: 200 },
         ...options,
       })
       brokers.push(broker)
@@ -81,7 +81,7 @@ export function rabbitBench(): RabbitBench {
     },
     async close() {
       await Promise.all(brokers.map(broker => broker.close(0)))
-      await removeQueues({ topology: FAULT_TOPOLOGY, prefix })
+      await removeQueues({ topology: TEST_TOPOLOGY, prefix })
     },
   }
 }
@@ -95,7 +95,7 @@ export async function rabbitBehindProxy(): Promise<{ proxy: TcpProxy; url: strin
 }
 
 /** A `connect` whose publishing connections go by another way. */
-export const publishingBy = (url: string): typeof connect =>
+export const publishVia = (url: string): typeof connect =>
   ((given: string, options: SocketOptions) => {
     const publishes = String(options.clientProperties?.connection_name).includes(' publish ')
     return connect(publishes ? url : given, options)
@@ -110,14 +110,14 @@ export interface ChannelSpy {
 }
 
 /** Remembers the channels a broker opens through it. */
-export function channelSpy(): ChannelSpy {
+export function createChannelSpy(): ChannelSpy {
   let confirming: Channel | undefined
   const consumers = new Map<string, Channel>()
   const found = (channel: Channel | undefined): Channel => {
     if (!channel) throw new Error('there is no such channel')
     return channel
   }
-  const spying = async (...args: Parameters<typeof connect>) => {
+  const spiedConnect = async (...args: Parameters<typeof connect>) => {
     const model = await connect(...args)
     const createChannel = model.createChannel.bind(model)
     const createConfirmChannel = model.createConfirmChannel.bind(model)
@@ -138,7 +138,7 @@ export function channelSpy(): ChannelSpy {
     return model
   }
   return {
-    connect: spying as typeof connect,
+    connect: spiedConnect as typeof connect,
     publishing: () => found(confirming),
     consuming: queue => found(consumers.get(queue)),
   }
@@ -166,12 +166,12 @@ export function latch(): { opened: Promise<void>; open: () => void } {
 export const QUEUE = 'webhook.deliver'
 export const CALLS = 'otp.calls'
 /** So long that only the fault itself can end a wait. */
-export const NEVER = 600_000
+export const LONG_WAIT_MS = 600_000
 
 /** Consumes with `done` and keeps the ids. */
-export async function collect(broker: Broker): Promise<{ seen: string[]; consumer: Consumer }> {
+export async function collectIds(broker: Broker): Promise<{ seen: string[]; consumer: Consumer }> {
   const seen: string[] = []
-  const handle = async (waiting: Delivered[]): Promise<Outcome[]> => {
+  const handle = async (waiting: DeliveredMessage[]): Promise<Outcome[]> => {
     seen.push(...waiting.map(({ id }) => id))
     return waiting.map(done)
   }
@@ -179,7 +179,7 @@ export async function collect(broker: Broker): Promise<{ seen: string[]; consume
 }
 
 /** Serves calls with their own bodies. */
-export const echo = (broker: Broker): Promise<Consumer> =>
+export const serveEcho = (broker: Broker): Promise<Consumer> =>
   broker.serve(CALLS, async waiting => waiting.map(({ body }) => body), { prefetch: 10 })
 
 export async function expectRejection(promise: Promise<unknown>, kind: new () => Error): Promise<void> {

@@ -1,5 +1,5 @@
 // A bootstrap file that says everything a file can say, to vary from.
-export const fullFile = () => ({
+export const fullBootstrapFile = () => ({
   companies: [
     {
       id: 'cmp_acme',
@@ -43,4 +43,4 @@ export const fullFile = () => ({
   ],
 })
 
-export type FullFile = ReturnType<typeof fullFile>
+export type FullBootstrapFile = ReturnType<typeof fullBootstrapFile>

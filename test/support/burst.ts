@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { CrashPoint } from './crash.ts'
 import { eventually } from './eventually.ts'
-import { type Answer, ask, caller } from './flow.calls.ts'
+import { type Answer, ask, createCaller } from './flow.calls.ts'
 import type { Processes } from './processes.ts'
 import type { EngineSet } from './site.ts'
 
@@ -14,19 +14,23 @@ const KEY = 'sk_live_burst0123456789'
 const COMPANY = 'cmp_burst'
 /** Every message costs this much. */
 export const PRICE = 40_000
-export const OPENING = 100_000 * PRICE
+export const OPENING_BALANCE = 100_000 * PRICE
 const TOKEN = 'a-token-of-the-operator'
-const ENOUGH_MS = 60_000
+const TIMEOUT_MS = 60_000
 
-const plenty = [{ max: 100_000, seconds: 60 }]
+const highLimit = [{ max: 100_000, seconds: 60 }]
 const bootstrapOf = (settings: object) => ({
   prices: [{ channel: 'sms', country: '*', micros: PRICE }],
   companies: [
     {
-      ...{ id: COMPANY, name: 'Burst', balance: OPENING },
+      id: COMPANY,
+      name: 'Burst',
+      balance: OPENING_BALANCE,
       apps: [
         {
-          ...{ id: APP, name: 'Burst', settings: { limits: { app_without_client_ip: plenty }, ...settings } },
+          id: APP,
+          name: 'Burst',
+          settings: { limits: { app_without_client_ip: highLimit }, ...settings },
           keys: [{ id: 'key_burst', key: KEY }],
           providers: [{ name: 'box', channel: 'sms', type: 'sandbox', config: {} }],
         },
@@ -36,35 +40,35 @@ const bootstrapOf = (settings: object) => ({
 })
 
 /** What an app that pays has, and the time its world begins at. */
-export interface World {
+export interface BurstOptions {
   settings?: object
   since?: number
 }
 
-export interface Killed {
+export interface KillableProcess {
   url: string
   /** -9. */
   kill(): Promise<void>
   exited: Promise<{ signal: NodeJS.Signals | null }>
 }
 
-export interface Burst {
-  start(point?: CrashPoint): Promise<Killed>
+export interface BurstSite {
+  start(point?: CrashPoint): Promise<KillableProcess>
   /** Answers null when there was none, or none that settles it. */
   send(url: string, recipient: string): Promise<Answer | null>
   /** Everything there is of a recipient, once it is delivered. */
-  delivered(url: string, recipient: string, otp_id: string): Promise<void>
+  expectDelivered(url: string, recipient: string, otp_id: string): Promise<void>
   otpIds(url: string): Promise<string[]>
   deliveredEvents(url: string): Promise<string[]>
   /** Once every hold is accounted for, what is left; money, deliveries, caps and the ledger agree. */
-  balance(url: string, expected: number): Promise<void>
+  expectBalance(url: string, expected: number): Promise<void>
 }
 
-export async function burst(
+export async function createBurstSite(
   { site, script }: Pick<Processes, 'site' | 'script'>,
   engines: EngineSet,
-  { settings = { spend_caps: { '*': OPENING } }, since = Date.now() }: World = {},
-): Promise<Burst> {
+  { settings = { spend_caps: { '*': OPENING_BALANCE } }, since = Date.now() }: BurstOptions = {},
+): Promise<BurstSite> {
   const fresh = await site(engines, {
     ADMIN_TOKEN: TOKEN,
     LOG_LEVEL: 'info',
@@ -87,9 +91,9 @@ export async function burst(
   return {
     async start(point) {
       const running = script(CHILD, here, point ?? null, [])
-      const line = await running.line(text => text.includes('"msg":"countersign.listening"'))
+      const line = await running.waitForLine(text => text.includes('"msg":"countersign.listening"'))
       const { url } = JSON.parse(line) as { url: string }
-      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), ENOUGH_MS)
+      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), TIMEOUT_MS)
       return {
         url,
         exited: running.exited,
@@ -100,29 +104,29 @@ export async function burst(
       }
     },
     send: (url, recipient) =>
-      caller(url, KEY)
+      createCaller(url, KEY)
         .send(recipient, { idempotency: `burst ${recipient}` })
         .then(
           answer => (answer.status === 503 ? null : answer),
           () => null,
         ),
-    delivered: (url, recipient, otp_id) =>
+    expectDelivered: (url, recipient, otp_id) =>
       eventually(async () => {
-        const { status, body } = await caller(url, KEY).status(otp_id)
+        const { status, body } = await createCaller(url, KEY).status(otp_id)
         expect(status, `${otp_id} is there`).to.equal(200)
         expect(body.deliveries.map((one: { status: string }) => one.status)).to.deep.equal(['delivered'])
         const inbox = await ask(`${url}/admin/v1/sandbox/messages?recipient=${encodeURIComponent(recipient)}`, {
           token: TOKEN,
         })
         expect(inbox.body.map((message: { otp_id: string }) => message.otp_id)).to.deep.equal([otp_id])
-      }, ENOUGH_MS),
+      }, TIMEOUT_MS),
     otpIds: async url => (await items<{ otp_id: string }>(url, 'verifications')).map(({ otp_id }) => otp_id),
-    balance: (url, expected) =>
+    expectBalance: (url, expected) =>
       eventually(async () => {
         const { body } = await ask(`${url}/admin/v1/companies/${COMPANY}/reconciliation`, { token: TOKEN })
         expect(body.problems).to.deep.equal([])
         expect([body.balance, body.sum]).to.deep.equal([expected, expected])
-      }, ENOUGH_MS),
+      }, TIMEOUT_MS),
     deliveredEvents: async url =>
       (await items<{ type: string; payload: { otp_id: string } }>(url, 'events'))
         .filter(({ type }) => type === 'delivery.delivered')

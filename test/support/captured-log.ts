@@ -11,7 +11,7 @@ export interface CapturedLog {
   lines(): Record<string, unknown>[]
 }
 
-export function capturedLog(options: Partial<LogOptions> = {}): CapturedLog {
+export function createCapturedLog(options: Partial<LogOptions> = {}): CapturedLog {
   // As services/main.ts does at start.
   hideAlso(SPOKEN_CODE)
   const written: string[] = []

@@ -9,17 +9,17 @@ export interface Child {
   lines: string[]
   stderr(): string
   /** Resolves with the first line, past or future, that satisfies; rejects when the process ends without one. */
-  line(satisfies: (line: string) => boolean): Promise<string>
+  waitForLine(matches: (line: string) => boolean): Promise<string>
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-const AS_TYPESCRIPT = ['--import', 'tsx']
+const TYPESCRIPT_FLAGS = ['--import', 'tsx']
 
-export function child(
+export function spawnChild(
   file: string,
   env: Record<string, string> = {},
   args: string[] = [],
-  flags: string[] = AS_TYPESCRIPT,
+  flags: string[] = TYPESCRIPT_FLAGS,
 ): Child {
   const running = spawn(process.execPath, [...flags, file, ...args], {
     env: { ...process.env, ...env },
@@ -33,24 +33,24 @@ export function child(
   })
   createInterface({ input: running.stdout }).on('line', line => {
     lines.push(line)
-    for (const look of waiting) look(line)
+    for (const check of waiting) check(line)
   })
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(resolve =>
     running.once('close', (code, signal) => resolve({ code, signal })),
   )
-  const line = (satisfies: (line: string) => boolean): Promise<string> =>
+  const waitForLine = (matches: (line: string) => boolean): Promise<string> =>
     new Promise((resolve, reject) => {
-      const past = lines.find(satisfies)
-      if (past !== undefined) return resolve(past)
-      const look = (text: string) => {
-        if (!satisfies(text)) return
-        waiting.delete(look)
+      const earlier = lines.find(matches)
+      if (earlier !== undefined) return resolve(earlier)
+      const check = (text: string) => {
+        if (!matches(text)) return
+        waiting.delete(check)
         resolve(text)
       }
-      waiting.add(look)
+      waiting.add(check)
       void exited.then(end =>
         reject(new Error(`ended with ${end.code ?? end.signal} and no such line:\n${lines.join('\n')}\n${stderr}`)),
       )
     })
-  return { process: running, lines, stderr: () => stderr, line, exited }
+  return { process: running, lines, stderr: () => stderr, waitForLine, exited }
 }

@@ -6,7 +6,7 @@ export interface TestClock extends Clock {
   advance(ms: number): Promise<void>
 }
 
-const settled = () => new Promise<void>(resolve => setImmediate(resolve))
+const promisesSettled = () => new Promise<void>(resolve => setImmediate(resolve))
 
 export function testClock(start = Date.UTC(2030, 0, 1)): TestClock {
   let time = start
@@ -20,14 +20,14 @@ export function testClock(start = Date.UTC(2030, 0, 1)): TestClock {
     },
     async advance(ms) {
       const end = time + ms
-      await settled()
+      await promisesSettled()
       for (;;) {
         const due = [...timers].filter(timer => timer.at <= end).sort((a, b) => a.at - b.at)[0]
         if (!due) break
         timers.delete(due)
         time = Math.max(time, due.at)
         due.task()
-        await settled()
+        await promisesSettled()
       }
       time = end
     },

@@ -1,11 +1,11 @@
 // Settings that are right, and what is wrong with those that are not.
 import { Buffer } from 'node:buffer'
 import { ConfigProblems, readConfig } from '../../infra/config/config.ts'
-import type { Problem } from '../../infra/config/problems.ts'
+import type { SettingProblem } from '../../infra/config/problems.ts'
 
 export const MONGODB_URL = 'mongodb://m.test:27017/countersign'
 export const AMQP_URL = 'amqp://r.test'
-export const engines = { MONGODB_URL, AMQP_URL }
+export const engineUrls = { MONGODB_URL, AMQP_URL }
 
 export const base64Key = (bytes: number): string => Buffer.alloc(bytes, 7).toString('base64')
 
@@ -17,7 +17,7 @@ export const secrets = {
 
 type Env = Record<string, string | undefined>
 
-export function problemsOf(env: Env, roles: string[] = []): readonly Problem[] {
+export function configProblems(env: Env, roles: string[] = []): readonly SettingProblem[] {
   try {
     readConfig(env, roles)
   } catch (error) {
@@ -28,4 +28,5 @@ export function problemsOf(env: Env, roles: string[] = []): readonly Problem[] {
 }
 
 /** The names of the variables that are wrong. */
-export const wrongIn = (env: Env, roles: string[] = []): string[] => problemsOf(env, roles).map(({ name }) => name)
+export const wrongVariables = (env: Env, roles: string[] = []): string[] =>
+  configProblems(env, roles).map(({ name }) => name)

@@ -6,7 +6,7 @@ import { type Config, readConfig } from '../../infra/config/config.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { type Engines, openEngines, type Running, type Services, start } from '../../services/main.ts'
-import { type CapturedLog, capturedLog } from './captured-log.ts'
+import { type CapturedLog, createCapturedLog } from './captured-log.ts'
 import { eventually } from './eventually.ts'
 import { type EngineSet, type Env, freshSite, onEachEngineSet, type Site } from './site.ts'
 
@@ -37,7 +37,7 @@ export interface Countersign extends Running {
   engines: Engines
   log: CapturedLog
   /** What was said to whoever started it: new keys, the demo's guide. */
-  told(): string
+  printed(): string
   /** Stops it and starts another on the same site, as it was but for these options. */
   restart(options?: Partial<StartOptions>): Promise<Countersign>
 }
@@ -50,26 +50,33 @@ export async function startCountersign(options: StartOptions): Promise<Countersi
     options.bootstrap === undefined ? {} : { BOOTSTRAP_FILE: await site.write('bootstrap.json', options.bootstrap) }
   const { MONGODB_URL, AMQP_URL } = site.env
   const config = readConfig({ ...site.env, ...options.env, MONGODB_URL, AMQP_URL, ...bootstrap }, options.roles ?? [])
-  const log = capturedLog()
-  const engines = openEngines(config, clock, log.log, { prefix: site.prefix, backoff: QUICKLY })
-  const told: string[] = []
+  const log = createCapturedLog()
+  const engines = openEngines(config, clock, log.log, { prefix: site.prefix, backoff: FAST_RECONNECT })
+  const printed: string[] = []
   const running = await start(config, {
-    ...{ clock, log: log.log, metrics: createMetrics(), engines: decorate(engines) },
+    clock,
+    log: log.log,
+    metrics: createMetrics(),
+    engines: decorate(engines),
     ...(services === undefined ? {} : { services }),
     ...(outbound === undefined ? {} : { outbound }),
-    tell: text => void told.push(text),
+    print: text => void printed.push(text),
   }).catch(async error => {
     await Promise.all([engines.broker.close(0), engines.store.close()])
     throw error
   })
   if (options.untilReady !== false)
-    await readiness(running).catch(async error => {
+    await waitUntilReady(running).catch(async error => {
       await running.stop()
       throw error
     })
   return {
-    ...{ ...running, site, config, engines, log },
-    told: () => told.join(''),
+    ...running,
+    site,
+    config,
+    engines,
+    log,
+    printed: () => printed.join(''),
     async restart(changes = {}) {
       await running.stop()
       return startCountersign({ ...options, site, ...changes })
@@ -78,21 +85,21 @@ export async function startCountersign(options: StartOptions): Promise<Countersi
 }
 
 /** Work is taken, and work can be given: the connection that publishes may come up after the one that consumes. */
-async function readiness({ ready, url }: Running): Promise<void> {
+async function waitUntilReady({ ready, url }: Running): Promise<void> {
   await ready
   await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), 30_000)
 }
 
 /** Tests wait for engines to come back. */
-const QUICKLY = { firstMs: 20, longestMs: 200 }
+const FAST_RECONNECT = { firstMs: 20, maxMs: 200 }
 
-export type StartHere = (options?: Omit<StartOptions, 'engines'>) => Promise<Countersign>
+export type StartCountersign = (options?: Omit<StartOptions, 'engines'>) => Promise<Countersign>
 
 /** Runs a suite on every engine set this run has; what it starts is stopped and wiped after each test. */
-export const eachEngineSet = (title: string, suite: (start: StartHere, engines: EngineSet) => void): void =>
-  onEachEngineSet(title, engines => suite(starter(engines), engines))
+export const eachEngineSet = (title: string, suite: (start: StartCountersign, engines: EngineSet) => void): void =>
+  onEachEngineSet(title, engines => suite(createStart(engines), engines))
 
-export function starter(engines: EngineSet): StartHere {
+export function createStart(engines: EngineSet): StartCountersign {
   const started: Countersign[] = []
   const sites = new Set<Site>()
   afterEach(async () => {
@@ -100,13 +107,13 @@ export function starter(engines: EngineSet): StartHere {
     for (const site of sites) await site.wipe()
     sites.clear()
   })
-  const followed = (one: Countersign): Countersign => {
+  const track = (one: Countersign): Countersign => {
     started.push(one)
-    return { ...one, restart: async changes => followed(await one.restart(changes)) }
+    return { ...one, restart: async changes => track(await one.restart(changes)) }
   }
   return async (options = {}) => {
     const site = options.site ?? (await freshSite(engines, options.env))
     sites.add(site)
-    return followed(await startCountersign({ ...options, engines, site }))
+    return track(await startCountersign({ ...options, engines, site }))
   }
 }

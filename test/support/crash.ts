@@ -3,13 +3,13 @@
 import process from 'node:process'
 import { z } from 'zod'
 import type { Broker } from '../../infra/broker/broker.ts'
-import { type Queue, topology } from '../../infra/broker/topology.ts'
+import { createTopology, type Queue } from '../../infra/broker/topology.ts'
 import type { Collections, Store } from '../../infra/store/store.ts'
 
-const { calls, work } = topology({ channel: [], webhook: [] })
+const { calls, work } = createTopology({ channel: [], webhook: [] })
 const QUEUES = [...calls, ...Object.keys(work)] as Queue[]
 
-const moment = { nth: z.int().min(1), when: z.enum(['before', 'after']) }
+const momentFields = { nth: z.int().min(1), when: z.enum(['before', 'after']) }
 
 const crashPoint = z.discriminatedUnion('port', [
   z.strictObject({
@@ -18,30 +18,30 @@ const crashPoint = z.discriminatedUnion('port', [
     method: z.enum(['publish', 'request', 'handle']),
     /** Only calls on this queue count. */
     queue: z.enum(QUEUES).optional(),
-    ...moment,
+    ...momentFields,
   }),
   z.strictObject({
     port: z.literal('store'),
     /** `<collection>.<method>`, e.g. `otps.insert`. */
     method: z.string().regex(/^\w+\.\w+$/),
-    ...moment,
+    ...momentFields,
   }),
 ])
 
 export type CrashPoint = z.output<typeof crashPoint>
-type Of<P extends CrashPoint['port']> = Extract<CrashPoint, { port: P }>
+type PointOf<P extends CrashPoint['port']> = Extract<CrashPoint, { port: P }>
 
 /** How a crash point is handed to a child process: as JSON in its environment. */
 export const crashEnv = (point: CrashPoint | null): { CRASH: string } => ({ CRASH: point ? JSON.stringify(point) : '' })
 
-export const crashPointIn = ({ CRASH }: { CRASH?: string | undefined }): CrashPoint | null =>
+export const readCrashPoint = ({ CRASH }: { CRASH?: string | undefined }): CrashPoint | null =>
   CRASH ? crashPoint.parse(JSON.parse(CRASH)) : null
 
 /** Both ports at once; whichever the point does not name is left as it is. */
-export const crashing = <C extends Collections>(
+export const withCrash = <C extends Collections>(
   { broker, store }: { broker: Broker; store: Store<C> },
   point: CrashPoint | null,
-  die: () => void = killed,
+  die: () => void = killSelf,
 ): { broker: Broker; store: Store<C> } => ({
   broker: point?.port === 'broker' ? crashingBroker(broker, point, die) : broker,
   store: point?.port === 'store' ? crashingStore(store, point, die) : store,
@@ -49,10 +49,10 @@ export const crashing = <C extends Collections>(
 
 type Method = (...args: never[]) => Promise<unknown>
 
-export function crashingBroker(broker: Broker, point: Of<'broker'>, die: () => void = killed): Broker {
-  const strike = striker(point, die)
+export function crashingBroker(broker: Broker, point: PointOf<'broker'>, die: () => void = killSelf): Broker {
+  const wrap = createCrashWrapper(point, die)
   const struck = <M extends Method>(method: typeof point.method, queue: Queue, call: M): M =>
-    point.method === method && (point.queue ?? queue) === queue ? strike(call) : call
+    point.method === method && (point.queue ?? queue) === queue ? wrap(call) : call
   return {
     ...broker,
     publish: (queue, message) => struck('publish', queue, broker.publish)(queue, message),
@@ -64,24 +64,24 @@ export function crashingBroker(broker: Broker, point: Of<'broker'>, die: () => v
 
 export function crashingStore<C extends Collections>(
   store: Store<C>,
-  point: Of<'store'>,
-  die: () => void = killed,
+  point: PointOf<'store'>,
+  die: () => void = killSelf,
 ): Store<C> {
   const [collection = '', method = ''] = point.method.split('.')
   // A typing error must not become a test that never crashes.
   if (!(method in store.docs(collection))) throw new TypeError(`There is no ${point.method}`)
-  const strike = striker(point, die)
+  const wrap = createCrashWrapper(point, die)
   return {
     ...store,
     docs(name) {
       const docs = store.docs(name)
-      return name === collection ? { ...docs, [method]: strike(docs[method as keyof typeof docs] as Method) } : docs
+      return name === collection ? { ...docs, [method]: wrap(docs[method as keyof typeof docs] as Method) } : docs
     },
   }
 }
 
 /** One count over everything it wraps: `docs('x')` asked for twice is still the same nth call. */
-function striker({ nth, when }: CrashPoint, die: () => void) {
+function createCrashWrapper({ nth, when }: CrashPoint, die: () => void) {
   let calls = 0
   return <M extends Method>(method: M): M =>
     (async (...args: never[]) => {
@@ -94,7 +94,7 @@ function striker({ nth, when }: CrashPoint, die: () => void) {
     }) as M
 }
 
-function killed(): never {
+function killSelf(): never {
   process.kill(process.pid, 'SIGKILL')
   // The signal is on its way: not one more instruction of the product may run.
   for (;;);

@@ -4,14 +4,14 @@ import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
 import { createLog } from '../../infra/log/log.ts'
 import { openEngines, run, type Services } from '../../services/main.ts'
-import { crashing, crashPointIn } from './crash.ts'
+import { readCrashPoint, withCrash } from './crash.ts'
 
 const { AMQP_PREFIX, SERVICES } = process.env
 const services: { default: Services } | null = SERVICES ? await import(SERVICES) : null
-const point = crashPointIn(process.env)
+const point = readCrashPoint(process.env)
 
 await run(config => {
   const log = createLog({ level: config.logLevel })
   const engines = openEngines(config, systemClock, log, AMQP_PREFIX ? { prefix: AMQP_PREFIX } : {})
-  return { log, engines: crashing(engines, point), ...(services ? { services: services.default } : {}) }
+  return { log, engines: withCrash(engines, point), ...(services ? { services: services.default } : {}) }
 })

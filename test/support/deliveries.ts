@@ -17,33 +17,43 @@ import { type StartOptions, start } from './otp.ts'
 export const RECIPIENT = '+447700900123'
 export const SALT = 'salt of a test'
 
-export interface World {
+export interface StoreContext {
   store: CountersignStore
   keyring: Keyring
   clock: Pick<Clock, 'now'>
 }
 
-export type Issue = Omit<StartOptions, 'recipient'> & { recipient?: string }
+export type OtpOptions = Omit<StartOptions, 'recipient'> & { recipient?: string }
 
 /** One company, `cmp_acme`, with `app_shop` ("Shop"); settings and providers as given. */
-export async function tenant({ store, keyring, clock }: World, app: object = {}): Promise<void> {
+export async function createTenant({ store, keyring, clock }: StoreContext, app: object = {}): Promise<void> {
   const apps = [{ id: 'app_shop', name: 'Shop', ...app }]
   const file = readBootstrap(JSON.stringify({ companies: [{ id: 'cmp_acme', name: 'Acme', apps }] }))
   await applyBootstrap(file, { store, keyring, clock })
 }
 
 /** A verification by a test key of that app; say what is to differ. */
-export function issue({ keyring, clock }: World, { recipient = RECIPIENT, ...options }: Issue = {}): OtpDoc {
+export function newOtpDocument(
+  { keyring, clock }: StoreContext,
+  { recipient = RECIPIENT, ...options }: OtpOptions = {},
+): OtpDoc {
   const at = clock.now()
   const otp_id = newId('otp', at)
   const { saved } = step(
     null,
     start({
-      ...{ at, otp_id, company_id: 'cmp_acme', app_id: 'app_shop', mode: 'test', delivery_id: newId('dlv', at) },
+      at,
+      otp_id,
+      company_id: 'cmp_acme',
+      app_id: 'app_shop',
+      mode: 'test',
+      delivery_id: newId('dlv', at),
       recipient: {
         kind: recipient.includes('@') ? 'email' : 'phone',
         sealed: keyring.seal(recipient, atRest.recipient(otp_id)),
-        ...{ index: 'index', masked: 'masked', country: null },
+        index: 'index',
+        masked: 'masked',
+        country: null,
       },
       code: { secret: keyring.currentCodeSecret(), salt: keyring.seal(SALT, atRest.salt(otp_id)), length: 6 },
       ...options,
@@ -55,16 +65,24 @@ export function issue({ keyring, clock }: World, { recipient = RECIPIENT, ...opt
 export function documentOf(saved: SavedOtp, at: number): OtpDoc {
   const { otp_id, company_id, app_id, mode, recipient } = saved.context
   return {
-    ...{ _id: otp_id, company_id, app_id, mode, recipient: recipient.index, rev: 1 },
+    _id: otp_id,
+    company_id,
+    app_id,
+    mode,
+    recipient: recipient.index,
+    rev: 1,
     ...saved,
-    ...{ created_at: at, partition: partitionOf(otp_id), outbox: [], outbox_at: null },
+    created_at: at,
+    partition: partitionOf(otp_id),
+    outbox: [],
+    outbox_at: null,
     first: verificationView(saved, at),
     purge_at: new Date(at + 30 * 86_400_000),
   }
 }
 
-export async function stored(world: World, options: Issue = {}): Promise<OtpDoc> {
-  const doc = issue(world, options)
+export async function insertOtp(world: StoreContext, options: OtpOptions = {}): Promise<OtpDoc> {
+  const doc = newOtpDocument(world, options)
   await world.store.docs('otps').insert([doc])
   return doc
 }
@@ -82,8 +100,10 @@ export function deliverBody(doc: OtpDoc): DeliverBody {
   return { otp_id: doc._id, delivery_id, generation, ...(mode === 'live' ? { live: { company_id, app_id } } : {}) }
 }
 
-export const codeOf = ({ keyring }: Pick<World, 'keyring'>, { context }: OtpDoc): string =>
+export const codeOf = ({ keyring }: Pick<StoreContext, 'keyring'>, { context }: OtpDoc): string =>
   keyring.code(context.code.secret, {
-    ...{ otpId: context.otp_id, generation: lastDelivery({ context }).generation, salt: SALT },
+    otpId: context.otp_id,
+    generation: lastDelivery({ context }).generation,
+    salt: SALT,
     length: context.code.length,
   })

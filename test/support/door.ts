@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Router } from '@koa/router'
 import { listen } from '../../infra/http/listen.ts'
-import { httpShell } from '../../infra/http/shell.ts'
+import { createHttpShell } from '../../infra/http/shell.ts'
 import { createMetrics, type Metrics } from '../../infra/metrics.ts'
-import { type CapturedLog, capturedLog } from './captured-log.ts'
+import { type CapturedLog, createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
 
-export interface Door {
+export interface ShellServer {
   url: string
   port: number
   log: CapturedLog
@@ -17,7 +17,7 @@ export interface Door {
   /** `fetch` with a path, the body parsed where there is one. */
   ask(path: string, init?: RequestInit): Promise<Answer>
   /** A bare connection, for what no well-behaved client does. */
-  dial(): Promise<Line>
+  openConnection(): Promise<RawConnection>
   close(graceMs: number): Promise<void>
 }
 
@@ -28,39 +28,43 @@ export interface Answer {
   body: any
 }
 
-export interface Line {
+export interface RawConnection {
   socket: Socket
   heard(): string
   closed: Promise<unknown>
 }
 
-const open: Door[] = []
+const openServers: ShellServer[] = []
 
 /** Call it in a suite: the doors it opens are closed after each test. */
-export function doors(): (...routers: Router[]) => Promise<Door> {
-  afterEach(() => Promise.all(open.splice(0).map(door => door.close(0))))
+export function shellServers(): (...routers: Router[]) => Promise<ShellServer> {
+  afterEach(() => Promise.all(openServers.splice(0).map(door => door.close(0))))
   return async (...routers) => {
-    const door = await openDoor(routers)
-    open.push(door)
+    const door = await startShell(routers)
+    openServers.push(door)
     return door
   }
 }
 
-async function openDoor(routers: Router[]): Promise<Door> {
-  const [log, metrics, clock] = [capturedLog(), createMetrics(), testClock()]
-  const app = httpShell({ log: log.log, metrics, clock }, routers)
+async function startShell(routers: Router[]): Promise<ShellServer> {
+  const [log, metrics, clock] = [createCapturedLog(), createMetrics(), testClock()]
+  const app = createHttpShell({ log: log.log, metrics, clock }, routers)
   const { port, close } = await listen(app, { host: '127.0.0.1', port: 0 }, clock)
   const url = `http://127.0.0.1:${port}`
   let closing: Promise<void> | undefined
   return {
-    ...{ url, port, log, metrics, clock },
+    url,
+    port,
+    log,
+    metrics,
+    clock,
     async ask(path, init) {
       const response = await fetch(`${url}${path}`, init)
       const text = await response.text()
       const json = response.headers.get('content-type')?.includes('json') && text !== ''
       return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text }
     },
-    dial: () => dial(port),
+    openConnection: () => openConnection(port),
     async close(graceMs) {
       closing ??= close(graceMs)
       // Time stands still here: after a grace of nothing, let it pass.
@@ -70,7 +74,7 @@ async function openDoor(routers: Router[]): Promise<Door> {
   }
 }
 
-async function dial(port: number): Promise<Line> {
+async function openConnection(port: number): Promise<RawConnection> {
   const socket = connect(port, '127.0.0.1')
   let heard = ''
   socket.setEncoding('utf8').on('data', text => {
@@ -91,7 +95,7 @@ export function routerWith(path: string, answer: Parameters<Router['get']>[1]): 
 }
 
 /** A route that answers just this. */
-export const giving = (body: unknown) => (ctx: { body: unknown }) => {
+export const answerWith = (body: unknown) => (ctx: { body: unknown }) => {
   ctx.body = body
 }
 

@@ -1,8 +1,8 @@
 // The edge's routes over HTTP, with an actor that answers what a test tells it and tenants that are data. The flow through the real
 // actor is tested elsewhere: here it is what the edge asks, and what it makes of an answer.
 
-import { type Listening, listen } from '../../infra/http/listen.ts'
-import { httpShell } from '../../infra/http/shell.ts'
+import { type Listener, listen } from '../../infra/http/listen.ts'
+import { createHttpShell } from '../../infra/http/shell.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import type { OtpAnswer, OtpCall, VerificationView } from '../../machines/calls.ts'
 import { hashApiKey } from '../../services/domain/tenancy/api-keys.ts'
@@ -10,9 +10,9 @@ import type { ApiKey } from '../../services/domain/tenancy/documents.ts'
 import { resolveSettings } from '../../services/domain/tenancy/settings.ts'
 import type { TenantApp } from '../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
-import { referenceRouter } from '../../services/edge/docs/router.ts'
-import { apiRouter } from '../../services/edge/router.ts'
-import { capturedLog } from './captured-log.ts'
+import { createReferenceRouter } from '../../services/edge/docs/router.ts'
+import { createApiRouter } from '../../services/edge/router.ts'
+import { createCapturedLog } from './captured-log.ts'
 import { testClock } from './clock.ts'
 import { testKeyring } from './tenancy.ts'
 
@@ -35,7 +35,7 @@ export const view = (more: Partial<VerificationView> = {}): VerificationView => 
   ...more,
 })
 
-export interface Asked {
+export interface RecordedCall {
   queue: string
   id: string
   call: OtpCall
@@ -52,13 +52,13 @@ export interface EdgeOptions {
   publicUrl?: string
 }
 
-export type TestEdge = Awaited<ReturnType<typeof testEdge>>
+export type TestEdge = Awaited<ReturnType<typeof startTestEdge>>
 
-export async function testEdge(options: EdgeOptions = {}) {
+export async function startTestEdge(options: EdgeOptions = {}) {
   const clock = testClock()
   const keyring = testKeyring()
-  const captured = capturedLog()
-  const asked: Asked[] = []
+  const captured = createCapturedLog()
+  const calls: RecordedCall[] = []
   const lookups: string[] = []
   const docs = new Map<string, OtpDoc>()
   const keys = new Map(
@@ -67,7 +67,7 @@ export async function testEdge(options: EdgeOptions = {}) {
       return [hashApiKey(key), apiKey(`key_${prefix}${mode}`, key)]
     }),
   )
-  const world = {
+  const stubs = {
     answer: async (_: OtpCall): Promise<unknown> =>
       ({ kind: 'verification', verification: view() }) satisfies OtpAnswer,
     keyByHash: async (hash: string): Promise<ApiKey | null> => keys.get(hash) ?? null,
@@ -78,49 +78,63 @@ export async function testEdge(options: EdgeOptions = {}) {
     maxInFlight: options.maxInFlight ?? 100,
     trustedProxies: options.trustedProxies ?? [],
   }
-  const api = apiRouter({
-    ...{ clock, keyring, http, log: captured.log },
+  const api = createApiRouter({
+    clock,
+    keyring,
+    http,
+    log: captured.log,
     broker: {
       request: (queue, { id, body }, budgetMs) => {
         // As a broker would carry it.
         const call = JSON.parse(JSON.stringify(body)) as OtpCall
-        asked.push({ queue, id, call, budgetMs })
-        return world.answer(call)
+        calls.push({ queue, id, call, budgetMs })
+        return stubs.answer(call)
       },
     },
     tenancy: {
       keyByHash: hash => {
         lookups.push(hash)
-        return world.keyByHash(hash)
+        return stubs.keyByHash(hash)
       },
       app: async id => ({
-        ...{ id, company_id: 'cmp_acme', name: 'Shop' },
-        settings: { ...resolveSettings({}), ...world.settings },
+        id,
+        company_id: 'cmp_acme',
+        name: 'Shop',
+        settings: { ...resolveSettings({}), ...stubs.settings },
       }),
     },
     otps: { get: async ids => new Map(ids.flatMap(id => (docs.has(id) ? [[id, docs.get(id) as OtpDoc]] : []))) },
   })
-  const reference = referenceRouter({ publicUrl: options.publicUrl ?? null, port: 3000 })
-  const shell = httpShell({ log: captured.log, metrics: createMetrics(), clock }, [api, reference])
-  const door: Listening = await listen(shell, { host: '127.0.0.1', port: 0 })
-  const url = `http://127.0.0.1:${door.port}`
+  const reference = createReferenceRouter({ publicUrl: options.publicUrl ?? null, port: 3000 })
+  const shell = createHttpShell({ log: captured.log, metrics: createMetrics(), clock }, [api, reference])
+  const server: Listener = await listen(shell, { host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${server.port}`
 
   return {
-    ...{ url, port: door.port, world, asked, lookups, keys, docs, clock, keyring, captured },
-    close: () => door.close(0),
+    url,
+    port: server.port,
+    stubs,
+    calls,
+    lookups,
+    keys,
+    docs,
+    clock,
+    keyring,
+    captured,
+    close: () => server.close(0),
     request: (path: string, init: RequestInit = {}) => fetch(url + path, init),
-    post: (path: string, body: unknown, { key = KEYS.serverTest, headers = {} }: PostOptions = {}) =>
+    post: (path: string, body: unknown, { key = KEYS.serverTest, headers = {} }: RequestOptions = {}) =>
       fetch(`${url}/api/v1${path}`, {
         method: 'POST',
         body: JSON.stringify(body),
         headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}`, ...headers },
       }),
-    get: (path: string, { key = KEYS.serverTest, headers = {} }: PostOptions = {}) =>
+    get: (path: string, { key = KEYS.serverTest, headers = {} }: RequestOptions = {}) =>
       fetch(`${url}/api/v1${path}`, { headers: { Authorization: `Bearer ${key}`, ...headers } }),
   }
 }
 
-export interface PostOptions {
+export interface RequestOptions {
   key?: string
   headers?: Record<string, string>
 }

@@ -9,17 +9,22 @@ export const HOUR = 60 * MINUTE
 
 export const succeeded = (at: number): EndpointEvent => ({ type: 'attempt.succeeded', at })
 export const failed = (at: number, more: { gone?: boolean; exhausted?: boolean } = {}): EndpointEvent => ({
-  ...{ type: 'attempt.failed', at, gone: false, exhausted: false },
+  type: 'attempt.failed',
+  at,
+  gone: false,
+  exhausted: false,
   ...more,
 })
 export const enable = (at: number): EndpointEvent => ({ type: 'endpoint.enable', at })
 export const pause = (at: number): EndpointEvent => ({ type: 'endpoint.pause', at })
 
-export const fresh: EndpointState = { status: 'active' }
+export const newActiveEndpoint: EndpointState = { status: 'active' }
 
 export function endpoint(value: SavedEndpoint['value'], context: Partial<EndpointLife> = {}): EndpointState {
   const life: SavedEndpoint = {
-    ...{ machine: 'endpoint', version: ENDPOINT_VERSION, value },
+    machine: 'endpoint',
+    version: ENDPOINT_VERSION,
+    value,
     context: { ...newEndpoint, ...context },
   }
   return { status: value === 'paused' ? 'paused' : 'active', life }

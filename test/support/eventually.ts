@@ -4,8 +4,8 @@ export async function eventually<T>(assertion: () => T | Promise<T>, withinMs = 
   for (;;) {
     try {
       return await assertion()
-    } catch (complaint) {
-      if (performance.now() > deadline) throw complaint
+    } catch (failure) {
+      if (performance.now() > deadline) throw failure
       await new Promise(resolve => setTimeout(resolve, 10))
     }
   }

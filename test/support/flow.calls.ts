@@ -11,7 +11,7 @@ export interface Answer {
   text: string
 }
 
-export interface Sending {
+export interface SendOptions {
   client_ip?: string
   locale?: string
   /** Sent as the header when given. */
@@ -22,7 +22,7 @@ export interface Sending {
 
 export interface Caller {
   key: string
-  send(recipient: string, sending?: Sending): Promise<Answer>
+  send(recipient: string, options?: SendOptions): Promise<Answer>
   resend(otp_id: string, channel?: string): Promise<Answer>
   verify(otp_id: string, code: string): Promise<Answer>
   status(otp_id: string): Promise<Answer>
@@ -40,7 +40,7 @@ export async function ask(url: string, { token, ...init }: RequestInit & { token
 }
 
 /** `tick` runs before every call. */
-export function caller(url: string, key: string, tick: () => Promise<unknown> = async () => {}): Caller {
+export function createCaller(url: string, key: string, tick: () => Promise<unknown> = async () => {}): Caller {
   const post = async (path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> => {
     await tick()
     return ask(`${url}/api/v1${path}`, { method: 'POST', token: key, headers, body: JSON.stringify(body) })

@@ -6,8 +6,8 @@ import type { InboxMessage } from '../../services/dashboard/sandbox/inbox.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { type Countersign, type StartOptions, startCountersign } from './countersign.ts'
 import { eventually } from './eventually.ts'
-import { type Answer, ask, type Caller, caller } from './flow.calls.ts'
-import { flowingClock } from './flowing-clock.ts'
+import { type Answer, ask, type Caller, createCaller } from './flow.calls.ts'
+import { createRunningClock } from './flowing-clock.ts'
 import type { EngineSet } from './site.ts'
 
 export interface Tenant {
@@ -18,7 +18,7 @@ export interface Tenant {
   device: Caller
 }
 
-export interface EventShown {
+export interface EventView {
   id: string
   type: string
   mode: Mode
@@ -35,26 +35,26 @@ export interface Flow {
   tenant(settings?: object, company?: string): Promise<Tenant>
   caller(key: string): Caller
   key(app: string, kind: KeyKind, mode?: Mode): Promise<Caller & { id: string }>
-  change(app: string, settings: object): Promise<void>
+  changeSettings(app: string, settings: object): Promise<void>
   /** Lets time pass. */
-  pass(ms: number): Promise<void>
+  advance(ms: number): Promise<void>
   /** Tries until it holds, time passing by a little where it does not pass by itself. */
-  soon<T>(assertion: () => T | Promise<T>): Promise<T>
+  eventually<T>(assertion: () => T | Promise<T>): Promise<T>
   /** Time passes by until the work is done. */
-  during<T>(work: Promise<T>): Promise<T>
+  advanceUntil<T>(work: Promise<T>): Promise<T>
   /** The sandbox's messages, newest first. */
   inbox(recipient: string): Promise<InboxMessage[]>
   /** The newest code that arrived for a recipient, once `messages` of them did. */
   code(recipient: string, messages?: number): Promise<string>
   /** A verification of a number of its own, and its code. */
-  begin(by: Caller): Promise<Begun>
-  events(app: string): Promise<EventShown[]>
+  startVerification(by: Caller): Promise<StartedVerification>
+  events(app: string): Promise<EventView[]>
   /** That a refusal says in its header and its body alike how long to wait. */
-  expectWait(answer: Answer, seconds: number): void
+  expectRetryAfter(answer: Answer, seconds: number): void
   stop(): Promise<void>
 }
 
-export interface Begun {
+export interface StartedVerification {
   otp_id: string
   to: string
   code: string
@@ -70,11 +70,11 @@ export const freshNumber = (): string => {
   return `+1415556${String(numbers).padStart(4, '0')}`
 }
 
-export const wrongFor = (code: string): string => code.replace(/.$/, last => String((Number(last) + 1) % 10))
+export const wrongCode = (code: string): string => code.replace(/.$/, last => String((Number(last) + 1) % 10))
 
-export async function openFlow(options: StartOptions): Promise<Flow> {
-  const still = options.engines === 'embedded'
-  const clock = still ? testClock() : flowingClock()
+export async function startFlow(options: StartOptions): Promise<Flow> {
+  const isClockFixed = options.engines === 'embedded'
+  const clock = isClockFixed ? testClock() : createRunningClock()
   // One wait queue each: declaring them is most of a start.
   const env = { CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200', TRUSTED_PROXIES: '127.0.0.1/32', ...options.env }
   const countersign = await startCountersign({ ...options, clock, env })
@@ -83,48 +83,52 @@ export async function openFlow(options: StartOptions): Promise<Flow> {
 
   const admin: Flow['admin'] = (method, path, body) =>
     ask(`${url}/admin/v1${path}`, { method, token, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
-  const made = async (path: string, body: object): Promise<Answer['body']> => {
+  const create = async (path: string, body: object): Promise<Answer['body']> => {
     const answer = await admin('POST', path, body)
     if (answer.status !== 201) throw new Error(`${path}: ${answer.text}`)
     return answer.body
   }
   // Where time stands still, each call takes a millisecond: ids made one after the other sort in that order.
-  const tick = async (): Promise<void> => (still ? clock.advance(1) : undefined)
-  const nudge = (): Promise<unknown> => (still ? clock.advance(STEP_MS) : Promise.resolve())
+  const tick = async (): Promise<void> => (isClockFixed ? clock.advance(1) : undefined)
+  const nudge = (): Promise<unknown> => (isClockFixed ? clock.advance(STEP_MS) : Promise.resolve())
 
   const flow: Flow = {
-    ...{ countersign, engines: options.engines, clock, admin, pass: clock.advance },
+    countersign,
+    engines: options.engines,
+    clock,
+    admin,
+    advance: clock.advance,
     async tenant(settings = {}, company) {
-      const owner = company ?? (await made('/companies', { name: 'Acme' })).id
-      const { id: app } = await made(`/companies/${owner}/apps`, { name: 'Shop', settings })
+      const owner = company ?? (await create('/companies', { name: 'Acme' })).id
+      const { id: app } = await create(`/companies/${owner}/apps`, { name: 'Shop', settings })
       return { company: owner, app, server: await flow.key(app, 'server'), device: await flow.key(app, 'publishable') }
     },
-    caller: key => caller(url, key, tick),
+    caller: key => createCaller(url, key, tick),
     async key(app, kind, mode = 'test') {
-      const { id, key } = await made(`/apps/${app}/keys`, { kind, mode })
+      const { id, key } = await create(`/apps/${app}/keys`, { kind, mode })
       return { ...flow.caller(key), id }
     },
-    async change(app, settings) {
+    async changeSettings(app, settings) {
       const answer = await admin('PATCH', `/apps/${app}`, { settings })
       if (answer.status !== 200) throw new Error(answer.text)
       await clock.advance(CACHES_MS)
     },
-    soon: assertion =>
+    eventually: assertion =>
       eventually(async () => {
         try {
           return await assertion()
-        } catch (complaint) {
+        } catch (failure) {
           await nudge()
-          throw complaint
+          throw failure
         }
       }),
-    async during(work) {
+    async advanceUntil(work) {
       let over = false
       const settled = work.finally(() => {
         over = true
       })
       settled.catch(() => {})
-      while (!over && still) {
+      while (!over && isClockFixed) {
         await clock.advance(STEP_MS)
         await new Promise(resolve => setTimeout(resolve, 1))
       }
@@ -139,20 +143,20 @@ export async function openFlow(options: StartOptions): Promise<Flow> {
         expect(arrived, `messages to ${recipient}`).to.have.length(messages)
         return arrived[0]?.code ?? ''
       }),
-    async begin(by) {
+    async startVerification(by) {
       const to = freshNumber()
       const { status, body, text } = await by.send(to)
       if (status !== 200) throw new Error(`not sent: ${text}`)
       return { otp_id: body.otp_id, to, code: await flow.code(to) }
     },
     events: async app => (await admin('GET', `/apps/${app}/events?limit=100`)).body.items,
-    expectWait({ headers, body }, seconds) {
+    expectRetryAfter({ headers, body }, seconds) {
       expect(headers.get('retry-after')).to.equal(String(body.retry_after))
-      if (still) expect(body.retry_after).to.equal(seconds)
+      if (isClockFixed) expect(body.retry_after).to.equal(seconds)
       else expect(body.retry_after).to.be.within(1, seconds)
     },
     async stop() {
-      await flow.during(countersign.stop())
+      await flow.advanceUntil(countersign.stop())
       await countersign.site.wipe()
     },
   }

@@ -8,15 +8,15 @@ interface Timer {
   handle: ReturnType<typeof setTimeout>
 }
 
-const LONGEST_TIMER = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 
-export function flowingClock(): TestClock {
-  let ahead = 0
+export function createRunningClock(): TestClock {
+  let offset = 0
   const timers = new Set<Timer>()
-  const now = (): number => Date.now() + ahead
+  const now = (): number => Date.now() + offset
 
   function arm(timer: Timer): void {
-    const left = Math.min(Math.max(timer.at - now(), 0), LONGEST_TIMER)
+    const left = Math.min(Math.max(timer.at - now(), 0), MAX_TIMER_MS)
     timer.handle = setTimeout(() => (timer.at > now() ? arm(timer) : run(timer)), left)
   }
   function run(timer: Timer): void {
@@ -37,7 +37,7 @@ export function flowingClock(): TestClock {
       }
     },
     async advance(ms) {
-      ahead += ms
+      offset += ms
       for (const timer of timers) {
         clearTimeout(timer.handle)
         arm(timer)

@@ -6,7 +6,7 @@ import process from 'node:process'
 
 const folders: string[] = []
 
-export function temporaryFolder(): string {
+export function createTemporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
   if (folders.push(folder) === 1) process.once('exit', removeAll)
   return folder

@@ -4,29 +4,31 @@ import { expect } from 'chai'
 import { digestOf } from '../../services/domain/address-lists/bootstrap.ts'
 import { loadVersion } from '../../services/domain/address-lists/chunks.ts'
 import type { IpClass } from '../../services/domain/address-lists/documents.ts'
-import { everyList, type IpListDoc, listId } from '../../services/domain/address-lists/documents.ts'
-import { claimedBy, newVersion, type Obtained } from '../../services/domain/address-lists/imports.ts'
+import { findAllLists, type IpListDoc, listId } from '../../services/domain/address-lists/documents.ts'
+import { importLease, type ListContent, newVersion } from '../../services/domain/address-lists/imports.ts'
 import type { AddressSet } from '../../services/domain/address-lists/read.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
-import { currentLists } from '../../services/otp/limits/current.ts'
-import { capturedLog } from './captured-log.ts'
+import { createCurrentClassifier } from '../../services/otp/limits/current.ts'
+import { createCapturedLog } from './captured-log.ts'
 import { testClock } from './clock.ts'
-import { watched } from './tenancy.ts'
+import { interceptWrites } from './tenancy.ts'
 
 export async function classesIn(store: CountersignStore, addresses: readonly string[]): Promise<(IpClass | null)[]> {
   const [lists, chunks] = [store.docs('ip_lists'), store.docs('ip_chunks')]
-  const view = await currentLists({ lists, chunks, clock: testClock(), log: capturedLog().log })()
+  const view = await createCurrentClassifier({ lists, chunks, clock: testClock(), log: createCapturedLog().log })()
   return addresses.map(view)
 }
 
-export const listsIn = (store: CountersignStore): Promise<IpListDoc[]> => everyList(store.docs('ip_lists'))
+export const listsIn = (store: CountersignStore): Promise<IpListDoc[]> => findAllLists(store.docs('ip_lists'))
 
 /** Their ids only. */
 export const chunksIn = async (store: CountersignStore): Promise<string[]> =>
   (await store.docs('ip_chunks').find({}, { sort: { _id: 1 }, limit: 10_000 })).map(({ _id }) => _id)
 
 /** All that counts of each: without what is made at random. */
-export async function meaningOf(store: CountersignStore): Promise<(Partial<IpListDoc> & { set: AddressSet | null })[]> {
+export async function stableFieldsOf(
+  store: CountersignStore,
+): Promise<(Partial<IpListDoc> & { set: AddressSet | null })[]> {
   return Promise.all(
     (await listsIn(store)).map(async list => {
       const { version: _, rev: __, ...rest } = list
@@ -38,17 +40,26 @@ export async function meaningOf(store: CountersignStore): Promise<(Partial<IpLis
 }
 
 /** A list that an import has just claimed, as a PUT leaves it. */
-export async function claimedList(
+export async function listBeingImported(
   store: CountersignStore,
   { now, name = 'some', ...more }: { now: number } & Partial<IpListDoc>,
 ): Promise<IpListDoc> {
   const _id = listId('abusive', name)
   const stored = (await store.docs('ip_lists').get([_id])).get(_id)
   const list: IpListDoc = {
-    ...{ _id, class: 'abusive', name, rev: 0, source: { kind: 'given', digest: '' }, refresh_seconds: null },
-    ...{ version: null, chunks: 0, counts: null, refreshed_at: null, problem: null },
+    _id,
+    class: 'abusive',
+    name,
+    rev: 0,
+    source: { kind: 'given', digest: '' },
+    refresh_seconds: null,
+    version: null,
+    chunks: 0,
+    counts: null,
+    refreshed_at: null,
+    problem: null,
     ...stored,
-    ...claimedBy(newVersion(now), now),
+    ...importLease(newVersion(now), now),
     ...more,
   }
   const { _id: __, ...fields } = list
@@ -56,7 +67,7 @@ export async function claimedList(
   return list
 }
 
-export const textOf = (...lines: string[]): Obtained => ({
+export const contentOfLines = (...lines: string[]): ListContent => ({
   bytes: Buffer.from(lines.join('\n')),
   source: { kind: 'given', digest: digestOf(lines.join('\n')) },
 })
@@ -65,25 +76,25 @@ export const textOf = (...lines: string[]): Obtained => ({
 export const manyRanges = (count: number, octet = 11): string[] =>
   Array.from({ length: count }, (_, nth) => `${octet}.${nth >> 15}.${(nth >> 7) & 255}.${(nth & 127) * 2}`)
 
-class Dead extends Error {}
+class SimulatedCrash extends Error {}
 
 /** A store whose user dies after its nth write, or just before it: from then on nothing reaches it. */
-export function dyingStore(store: CountersignStore, nth: number, when: 'before' | 'after') {
+export function crashingStore(store: CountersignStore, nth: number, when: 'before' | 'after') {
   let writes = 0
   let dead = false
-  const die = (): never => {
+  const crash = (): never => {
     dead = true
-    throw new Dead()
+    throw new SimulatedCrash()
   }
-  const watching = watched(store, {
+  const intercepted = interceptWrites(store, {
     before() {
-      if (dead) throw new Dead()
+      if (dead) throw new SimulatedCrash()
       writes += 1
-      if (writes === nth && when === 'before') die()
+      if (writes === nth && when === 'before') crash()
     },
     after() {
-      if (writes === nth && when === 'after') die()
+      if (writes === nth && when === 'after') crash()
     },
   })
-  return { store: watching, died: () => dead, writes: () => writes }
+  return { store: intercepted, died: () => dead, writes: () => writes }
 }

@@ -3,7 +3,7 @@
 import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { applyBootstrap, readBootstrap } from '../../services/domain/bootstrap/bootstrap.ts'
 import type { Answer, Caller } from './flow.calls.ts'
-import { type Flow, openFlow } from './flow.ts'
+import { type Flow, startFlow } from './flow.ts'
 import { type EngineSet, type Env, onEachEngineSet } from './site.ts'
 
 /** Where vendors are told to call; nobody is there, so their calls are routed to wherever Countersign listens. */
@@ -15,7 +15,7 @@ export interface LiveApp {
   server: Caller
 }
 
-export interface Live extends Flow {
+export interface LiveFlow extends Flow {
   /** The id of the next app: some vendors must know where to call before there is one. */
   nextApp(): string
   /** An app of its own; `providers` as in a bootstrap file. */
@@ -25,7 +25,7 @@ export interface Live extends Flow {
   /** What has become of a verification's deliveries, in order. */
   deliveries(by: Caller, otp_id: string): Promise<string[]>
   /** Waits until they are so. */
-  become(by: Caller, otp_id: string, ...statuses: string[]): Promise<unknown>
+  waitForDeliveries(by: Caller, otp_id: string, ...statuses: string[]): Promise<unknown>
   /** Of the delivery events of an app. */
   deliveryEvents(app: string): Promise<string[]>
 }
@@ -36,14 +36,17 @@ export const UNKNOWN_WAIT_MS = 3_000
 
 /** Of every process there. */
 export const LIVE_ENV = {
-  ...{ PUBLIC_URL, ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', CHANNEL_BACKOFF: '200,400' },
-  ...{ PROVIDER_TIMEOUT: String(TIMEOUT_MS), UNKNOWN_WAIT: String(UNKNOWN_WAIT_MS) },
+  PUBLIC_URL,
+  ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+  CHANNEL_BACKOFF: '200,400',
+  PROVIDER_TIMEOUT: String(TIMEOUT_MS),
+  UNKNOWN_WAIT: String(UNKNOWN_WAIT_MS),
 }
 
 let apps = 0
 
-export async function openLive(engines: EngineSet, roles: string[] = [], env: Env = {}): Promise<Live> {
-  const flow = await openFlow({ engines, env: { ...LIVE_ENV, ...env }, roles })
+export async function openLiveFlow(engines: EngineSet, roles: string[] = [], env: Env = {}): Promise<LiveFlow> {
+  const flow = await startFlow({ engines, env: { ...LIVE_ENV, ...env }, roles })
   const { countersign, clock } = flow
   const { data, code } = countersign.secrets
   const keyring = createKeyring({ dataKeys: data, codeSecrets: code })
@@ -61,8 +64,8 @@ export async function openLive(engines: EngineSet, roles: string[] = [], env: En
       return { app: id, server: flow.caller(key) }
     },
     deliveries: async (by: Caller, otp_id: string) => statusesOf(await by.status(otp_id)),
-    become: (by: Caller, otp_id: string, ...statuses: string[]) =>
-      flow.soon(async () => {
+    waitForDeliveries: (by: Caller, otp_id: string, ...statuses: string[]) =>
+      flow.eventually(async () => {
         const now = statusesOf(await by.status(otp_id))
         if (JSON.stringify(now) !== JSON.stringify(statuses)) throw new Error(`deliveries are ${now}, not ${statuses}`)
       }),
@@ -77,12 +80,12 @@ const statusesOf = ({ body, text }: Answer): string[] => {
 }
 
 /** Runs a suite on every engine set this run has, each on a Countersign of its own. */
-export const eachLive = (title: string, suite: (live: Live, engines: EngineSet) => void): void =>
+export const eachLiveFlow = (title: string, suite: (live: LiveFlow, engines: EngineSet) => void): void =>
   onEachEngineSet(title, engines => {
-    const live = {} as Live
+    const live = {} as LiveFlow
     before(async function () {
       this.timeout(120_000)
-      Object.assign(live, await openLive(engines))
+      Object.assign(live, await openLiveFlow(engines))
     })
     after(async function () {
       this.timeout(60_000)

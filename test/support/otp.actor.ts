@@ -1,8 +1,8 @@
 // The OTP actor on a store of a test's own, called as the edge calls it. Nothing consumes the channel queues: what is sent stays queued.
 import { randomUUID } from 'node:crypto'
 import type { Broker } from '../../infra/broker/broker.ts'
-import { embeddedBroker } from '../../infra/broker/embedded.ts'
-import { topology } from '../../infra/broker/topology.ts'
+import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
+import { createTopology } from '../../infra/broker/topology.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
 import { createMetrics } from '../../infra/metrics.ts'
@@ -10,12 +10,12 @@ import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import type { KeyKind, Mode } from '../../machines/otp.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { atRest, inFlight } from '../../services/domain/verifications/sealing.ts'
-import { otp } from '../../services/otp/service.ts'
-import { capturedLog } from './captured-log.ts'
+import { createOtpService } from '../../services/otp/service.ts'
+import { createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { testKeyring } from './tenancy.ts'
 
-export interface Sending {
+export interface SendOptions {
   company: string
   app: string
   recipient: string
@@ -27,28 +27,32 @@ export interface TestActor {
   broker: Broker
   clock: TestClock
   /** Answers the id, and the link when there is one. */
-  send(sending: Sending): Promise<{ otp_id: string; action_url: string | null }>
+  send(options: SendOptions): Promise<{ otp_id: string; action_url: string | null }>
   ask(call: OtpCall): Promise<OtpAnswer>
   close(): Promise<void>
 }
 
-export async function actorOn(store: CountersignStore, keyring: Keyring = testKeyring()): Promise<TestActor> {
+export async function startOtpActor(store: CountersignStore, keyring: Keyring = testKeyring()): Promise<TestActor> {
   const clock = testClock()
-  const { log } = capturedLog()
-  const broker = embeddedBroker({ topology: topology({ channel: [1_000], webhook: [1_000] }), clock, log })
-  await otp({ broker, store, keyring, clock, log, metrics: createMetrics() }).attach?.()
+  const { log } = createCapturedLog()
+  const broker = createEmbeddedBroker({ topology: createTopology({ channel: [1_000], webhook: [1_000] }), clock, log })
+  await createOtpService({ broker, store, keyring, clock, log, metrics: createMetrics() }).attach?.()
   const ask = async (body: OtpCall) =>
     (await broker.request('otp.calls', { id: randomUUID(), body }, 10_000)) as OtpAnswer
 
   return {
-    ...{ broker, clock, ask },
+    broker,
+    clock,
+    ask,
     async send({ company, app, recipient, mode = 'test', kind = 'server' }) {
       const answer = await ask({
         type: 'otp.send',
         by: { company_id: company, app_id: app, mode, key_id: `key_${kind}`, kind },
         otp_id: newId('otp', clock.now()),
         sealed_recipient: keyring.seal(recipient, inFlight.recipient),
-        ...{ locale: null, sealed_client_ip: null, claim: null },
+        locale: null,
+        sealed_client_ip: null,
+        claim: null,
       })
       if (answer.kind !== 'verification') throw new Error(`not sent: ${JSON.stringify(answer)}`)
       const { otp_id, sealed_action_url } = answer.verification

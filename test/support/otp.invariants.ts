@@ -7,12 +7,12 @@ import type { SavedOtp } from '../../machines/otp.versions.ts'
 
 type Rule = [name: string, holds: boolean]
 
-export function expectSound(before: SavedOtp | null, command: OtpCommand, after: Step): void {
+export function expectInvariants(before: SavedOtp | null, command: OtpCommand, after: Step): void {
   const rules = [
     ...withinLimits(after.saved.context),
     ...onOneChannel(after.saved.context),
-    ...honest(before, after),
-    ...asksForWhatChanged(before, after),
+    ...replyFitsOutcome(before, after),
+    ...effectsFitChange(before, after),
     ...(before ? forwardOnly(before, after.saved) : []),
   ]
   const broken = rules.filter(([, holds]) => !holds).map(([name]) => name)
@@ -39,7 +39,7 @@ const onOneChannel = (otp: Otp): Rule[] => [
 ]
 
 /** The reply and the outcome say what happened. */
-function honest(before: SavedOtp | null, { saved, reply, changed, effects, dueAt }: Step): Rule[] {
+function replyFitsOutcome(before: SavedOtp | null, { saved, reply, changed, effects, dueAt }: Step): Rule[] {
   const refused = reply.kind === 'refused' || reply.kind === 'no_such_token'
   return [
     ['due while pending', dueAt === (saved.value === 'pending' ? saved.context.expires_at : null)],
@@ -59,7 +59,7 @@ function honest(before: SavedOtp | null, { saved, reply, changed, effects, dueAt
 const attemptsSpent = (otp: Otp): boolean => otp.wrong_codes === otp.rules.verify_attempts
 
 /** Effects are exactly what the change of the data calls for: nothing is announced or sent that did not happen. */
-function asksForWhatChanged(before: SavedOtp | null, { saved, effects }: Step): Rule[] {
+function effectsFitChange(before: SavedOtp | null, { saved, effects }: Step): Rule[] {
   const earlier = before?.context.deliveries ?? []
   const added = saved.context.deliveries.slice(earlier.length)
   const wanted = [...added.map(deliverEffect), ...eventsOf(before, saved, earlier), ...refundsOf(saved, earlier)]

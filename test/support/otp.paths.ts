@@ -5,7 +5,7 @@ import { getShortestPaths } from 'xstate/graph'
 import { otpMachine } from '../../machines/otp.machine.ts'
 import type { OtpCommand } from '../../machines/otp.step.ts'
 import type { OtpEvent } from '../../machines/otp.ts'
-import { type SavedOtp, VERSION } from '../../machines/otp.versions.ts'
+import { OTP_VERSION, type SavedOtp } from '../../machines/otp.versions.ts'
 import { type Row, rowsTaken } from './otp.rows.ts'
 import * as otp from './otp.ts'
 
@@ -15,7 +15,7 @@ const make = (move: otp.Move): Make => {
   return move
 }
 /** The same, but not before the code has lapsed. */
-const late =
+const afterExpiry =
   (move: (options: { at: number }) => otp.Move): Make =>
   (saved, now) =>
     make(move({ at: Math.max(now, saved.context.expires_at) }))(saved, now)
@@ -32,7 +32,7 @@ export const MOVES = {
   'verify wrong': make(wrong()),
   'verify right, another key': make(right({ by: otherServer })),
   'verify right, locked': make(right({ locked_ms: 60_000 })),
-  'verify right, too late': late(right),
+  'verify right, too late': afterExpiry(right),
   'verify right, device': make(right({ by: device })),
   'verify wrong, device': make(wrong({ by: device })),
   'verify right, device, locked': make(right({ by: device, locked_ms: 60_000 })),
@@ -41,10 +41,10 @@ export const MOVES = {
   'resend whatsapp': make(resend('whatsapp')),
   'resend telegram': make(resend('telegram')),
   'resend, too early': now(options => resend(null, options)),
-  'resend, too late': late(options => resend(null, options)),
+  'resend, too late': afterExpiry(options => resend(null, options)),
   'resend, nothing usable': make(resend(null, { usable: [] })),
   cancel: make(cancel()),
-  'cancel, too late': late(cancel),
+  'cancel, too late': afterExpiry(cancel),
   lapse: make(lapse()),
   'lapse, too early': now(lapse),
   'receipt: sent': make(reported('sent')),
@@ -54,7 +54,7 @@ export const MOVES = {
   'receipt: of nothing known': make(reported('delivered', { reported_id: 'dlv_unknown' })),
   message: make(message()),
   'message on a dead link': make(message('link_dead')),
-  'message, too late': late(options => message(undefined, options)),
+  'message, too late': afterExpiry(options => message(undefined, options)),
   exchange: make(exchange()),
   'exchange, another key': make(exchange({ key_id: otherServer.key_id })),
   'exchange, forged': make(exchange({ genuine: false })),
@@ -87,7 +87,7 @@ export interface OtpPath {
 }
 
 /** Full context never ends; this much of it tells apart what the guards tell apart. */
-const reduced = ({ value, context }: OtpPath['end']): string => {
+const stateKey = ({ value, context }: OtpPath['end']): string => {
   const receipt = context.deliveries.at(-1)?.status
   const pending = [context.sends, context.channel]
   const ended = [context.approval?.by?.key_id, context.exchange?.key_id]
@@ -95,7 +95,7 @@ const reduced = ({ value, context }: OtpPath['end']): string => {
 }
 
 function eventAt(move: MoveName, end: OtpPath['end']): NamedEvent {
-  const saved: SavedOtp = { machine: 'otp', version: VERSION, last_commands: [], ...end }
+  const saved: SavedOtp = { machine: 'otp', version: OTP_VERSION, last_commands: [], ...end }
   const command = MOVES[move](saved, otp.latest(end.context))
   if (command.type === 'otp.start') throw new Error('a path starts once')
   return { ...command, move }
@@ -108,12 +108,12 @@ function shortestPaths(name: StartName): OtpPath[] {
   const paths = getShortestPaths(otpMachine, {
     input: otp.start(STARTS[name]),
     events: ({ value, context }) => eventsAt({ value, context }),
-    serializeState: ({ value, context }) => reduced({ value, context }),
+    serializeState: ({ value, context }) => stateKey({ value, context }),
     serializeEvent: event => ('move' in event ? String(event.move) : event.type),
   })
   return paths.map(({ steps }) => {
     const events = steps.map(({ event }) => event).filter((event): event is NamedEvent => 'move' in event)
-    return followed(
+    return followPath(
       name,
       events.map(({ move }) => move),
     )
@@ -121,38 +121,38 @@ function shortestPaths(name: StartName): OtpPath[] {
 }
 
 /** The graph keeps one context for many that look alike, so a path's events are made anew along its own way. */
-function followed(name: StartName, moves: MoveName[]): OtpPath {
+function followPath(name: StartName, moves: MoveName[]): OtpPath {
   const start = otp.start(STARTS[name])
   const origin: OtpPath = { name, start, events: [], end: initialTransition(otpMachine, start)[0] }
-  return moves.reduce((path, move) => extended(path, eventAt(move, path.end)), origin)
+  return moves.reduce((path, move) => extendPath(path, eventAt(move, path.end)), origin)
 }
 
-function extended({ name, start, events, end }: OtpPath, event: NamedEvent): OtpPath {
+function extendPath({ name, start, events, end }: OtpPath, event: NamedEvent): OtpPath {
   const [{ value, context }] = transition(otpMachine, otpMachine.resolveState(end), event)
   return { start, name: `${name} → ${event.move}`, events: [...events, event], end: { value, context } }
 }
 
-let found: OtpPath[] | undefined
+let cachedPaths: OtpPath[] | undefined
 
 /** To every state the model can be in. */
 export function statePaths(): OtpPath[] {
-  found ??= (Object.keys(STARTS) as StartName[]).flatMap(shortestPaths)
-  return found
+  cachedPaths ??= (Object.keys(STARTS) as StartName[]).flatMap(shortestPaths)
+  return cachedPaths
 }
 
 /** Every move from where a path ends. */
-export const onwards = (path: OtpPath): NamedEvent[] => eventsAt(path.end)
+export const nextEvents = (path: OtpPath): NamedEvent[] => eventsAt(path.end)
 
 /** The shortest few that together take every row of the table: for tests where a path costs more than a step. */
 export function coveringPaths(): OtpPath[] {
   const taken = new Set<Row>()
   const chosen: OtpPath[] = []
   for (const path of statePaths().toSorted((a, b) => a.events.length - b.events.length))
-    for (const event of onwards(path)) {
+    for (const event of nextEvents(path)) {
       const rows = rowsTaken(path.end, event).filter(row => !taken.has(row))
       if (rows.length === 0) continue
       for (const row of rows) taken.add(row)
-      chosen.push(extended(path, event))
+      chosen.push(extendPath(path, event))
     }
   return chosen
 }

@@ -3,16 +3,16 @@
 import { randomUUID } from 'node:crypto'
 import { createKeyring, type Keyring } from '../../infra/crypto/keyring.ts'
 import type { Channel } from '../../machines/channels.ts'
-import type { Report } from '../../machines/otp.ts'
+import type { ReportedStatus } from '../../machines/otp.ts'
 import type { OtpReport } from '../../machines/reports.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
 import { codeOf } from '../../services/otp/verify.ts'
-import { type Answer, type Caller, caller } from './flow.calls.ts'
-import { type Flow, freshNumber, wrongFor } from './flow.ts'
+import { type Answer, type Caller, createCaller } from './flow.calls.ts'
+import { type Flow, freshNumber, wrongCode } from './flow.ts'
 import { type NamedEvent, STARTS, type StartName } from './otp.paths.ts'
 import { defaultRules, device, type StartOptions } from './otp.ts'
 
-export interface Stage {
+export interface ReplayApp {
   app: string
   starter: Caller
   server: Caller
@@ -23,7 +23,7 @@ export interface Stage {
 export interface Replay {
   otp_id: string
   /** When it was sent: the model's times are counted from there. */
-  begunAt: number
+  startedAt: number
   /** As it lies in the store. */
   stored(): Promise<OtpDoc>
   play(event: NamedEvent): Promise<Answer | null>
@@ -32,19 +32,20 @@ export interface Replay {
 const GUESSES = 4
 
 /** An app for a start of the model. Ticks would make times differ from the model's, so its callers have none. */
-export async function stageFor(flow: Flow, name: StartName): Promise<Stage> {
+export async function createReplayApp(flow: Flow, name: StartName): Promise<ReplayApp> {
   const start: StartOptions = STARTS[name]
   const rules = { ...defaultRules, ...start.rules }
   const plenty = [{ max: 10_000, seconds: 60 }]
   const { app, server } = await flow.tenant({
-    ...{ verify_attempts: rules.verify_attempts, send_attempts: rules.send_attempts },
+    verify_attempts: rules.verify_attempts,
+    send_attempts: rules.send_attempts,
     resend_cooldown_seconds: rules.cooldowns_ms.map(ms => ms / 1000),
     auto_fallback: rules.auto_fallback,
     routing: { default: start.order ?? ['sms', 'whatsapp', 'telegram'] },
     channels: { whatsapp: { mode: start.whatsapp ?? 'template', business_number: '+15550001111' } },
     limits: { recipient: plenty, app_without_client_ip: plenty, recipient_verify: [{ max: GUESSES, seconds: 3600 }] },
   })
-  const by = ({ key }: Caller): Caller => caller(flow.countersign.url, key)
+  const by = ({ key }: Caller): Caller => createCaller(flow.countersign.url, key)
   const stage = {
     server: by(server),
     otherServer: by(await flow.key(app, 'server')),
@@ -53,14 +54,14 @@ export async function stageFor(flow: Flow, name: StartName): Promise<Stage> {
   return { app, ...stage, starter: start.started_by === device ? stage.device : stage.server }
 }
 
-export async function replay(flow: Flow, stage: Stage): Promise<Replay> {
+export async function startReplay(flow: Flow, stage: ReplayApp): Promise<Replay> {
   const { broker, store } = flow.countersign.engines
   const keyring = keyringOf(flow)
   const to = freshNumber()
   const sent = await stage.starter.send(to)
   if (sent.status !== 200) throw new Error(`not sent: ${sent.text}`)
   const otp_id: string = sent.body.otp_id
-  const begunAt = flow.clock.now()
+  const startedAt = flow.clock.now()
   let token = `otp_vt_${otp_id.slice('otp_'.length)}${'A'.repeat(43)}`
 
   const stored = async (): Promise<OtpDoc> => {
@@ -72,7 +73,7 @@ export async function replay(flow: Flow, stage: Stage): Promise<Replay> {
     await broker.publish('otp.reports', { id: randomUUID(), body })
     return null
   }
-  const receipt = async (status: Report, delivery_id?: string): Promise<null> => {
+  const receipt = async (status: ReportedStatus, delivery_id?: string): Promise<null> => {
     const latest = (await stored()).context.deliveries.at(-1)?.delivery_id ?? 'dlv_none'
     const at = flow.clock.now()
     return report({ type: 'delivery.reported', otp_id, delivery_id: delivery_id ?? latest, status, at })
@@ -85,12 +86,12 @@ export async function replay(flow: Flow, stage: Stage): Promise<Replay> {
   }
   const verify = async (by: Caller, right: boolean): Promise<Answer> => {
     const code = codeOf(keyring, await stored())
-    const answer = await by.verify(otp_id, right ? code : wrongFor(code))
+    const answer = await by.verify(otp_id, right ? code : wrongCode(code))
     token = answer.body.verification_token ?? token
     return answer
   }
   /** Wrong codes for other verifications of the same recipient, until that locks it. */
-  const locked = async (by: Caller): Promise<Answer> => {
+  const verifyLocked = async (by: Caller): Promise<Answer> => {
     for (let status = 200; status !== 429; ) {
       const decoy: string = (await stage.starter.send(to)).body.otp_id
       do status = (await by.verify(decoy, 'no code')).status
@@ -98,12 +99,12 @@ export async function replay(flow: Flow, stage: Stage): Promise<Replay> {
     }
     return verify(by, true)
   }
-  const unusable = async (): Promise<Answer> => {
+  const resendUnusable = async (): Promise<Answer> => {
     const channels: Channel[] = ['sms', 'whatsapp', 'telegram']
     const all = (enabled: boolean) => ({ channels: Object.fromEntries(channels.map(name => [name, { enabled }])) })
-    await flow.change(stage.app, all(false))
+    await flow.changeSettings(stage.app, all(false))
     const answer = await stage.starter.resend(otp_id)
-    await flow.change(stage.app, all(true))
+    await flow.changeSettings(stage.app, all(true))
     return answer
   }
   const { server, otherServer, device, starter } = stage
@@ -112,18 +113,18 @@ export async function replay(flow: Flow, stage: Stage): Promise<Replay> {
     'verify right': () => verify(server, true),
     'verify wrong': () => verify(server, false),
     'verify right, another key': () => verify(otherServer, true),
-    'verify right, locked': () => locked(server),
+    'verify right, locked': () => verifyLocked(server),
     'verify right, too late': () => verify(server, true),
     'verify right, device': () => verify(device, true),
     'verify wrong, device': () => verify(device, false),
-    'verify right, device, locked': () => locked(device),
+    'verify right, device, locked': () => verifyLocked(device),
     resend: () => starter.resend(otp_id),
     'resend sms': () => starter.resend(otp_id, 'sms'),
     'resend whatsapp': () => starter.resend(otp_id, 'whatsapp'),
     'resend telegram': () => starter.resend(otp_id, 'telegram'),
     'resend, too early': () => starter.resend(otp_id),
     'resend, too late': () => starter.resend(otp_id),
-    'resend, nothing usable': unusable,
+    'resend, nothing usable': resendUnusable,
     cancel: () => server.cancel(otp_id),
     'cancel, too late': () => server.cancel(otp_id),
     lapse: () => report({ type: 'otp.due', otp_id }),
@@ -141,7 +142,7 @@ export async function replay(flow: Flow, stage: Stage): Promise<Replay> {
     'exchange, forged': () => server.exchange(token.replace(/.$/, last => (last === 'A' ? 'B' : 'A'))),
     'exchange, too late': () => server.exchange(token),
   }
-  return { otp_id, begunAt, stored, play: event => moves[event.move]() }
+  return { otp_id, startedAt, stored, play: event => moves[event.move]() }
 }
 
 const keyringOf = ({ countersign: { secrets } }: Flow): Keyring =>

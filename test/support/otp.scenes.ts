@@ -18,7 +18,7 @@ const linked = (whatsapp: 'link_code' | 'link_inbound'): otp.StartOptions => ({
   whatsapp,
 })
 
-export const SCENES: Record<string, () => SavedOtp> = {
+export const GOLDEN_STATES: Record<string, () => SavedOtp> = {
   'pending, just sent': () => issued({ id: 'cmd_start' }),
   'pending, guessed, delivered and resent with a fresh code': () =>
     play(

@@ -12,7 +12,11 @@ const usable = fc.subarray(CHANNELS)
 
 /** A code that was right in this generation; 0 never was. */
 const guess = fc.record({ does: fc.constant('guess'), code: fc.nat(3), by: callers, locked: fc.boolean() })
-const resend = fc.record({ does: fc.constant('resend'), named: fc.option(fc.constantFrom(...CHANNELS)), usable })
+const resend = fc.record({
+  does: fc.constant('resend'),
+  requestedChannel: fc.option(fc.constantFrom(...CHANNELS)),
+  usable,
+})
 const report = fc.record({
   does: fc.constant('report'),
   of: fc.nat(3),
@@ -23,7 +27,7 @@ const message = fc.record({ does: fc.constant('message'), link: fc.integer({ min
 const exchange = fc.record({ does: fc.constant('exchange'), by: callers, genuine: fc.boolean() })
 const plain = fc.record({ does: fc.constantFrom('cancel', 'lapse') })
 
-const deed = fc.oneof(
+const action = fc.oneof(
   { arbitrary: guess, weight: 6 },
   { arbitrary: resend, weight: 6 },
   { arbitrary: report, weight: 4 },
@@ -44,71 +48,71 @@ const rules = fc.record({
   auto_fallback: fc.boolean(),
 })
 
-export const stories = fc.record({
+export const histories = fc.record({
   start: fc.record({
     started_by: callers,
     whatsapp: fc.constantFrom('template', 'link_code', 'link_inbound'),
     order: fc.shuffledSubarray(CHANNELS, { minLength: 1 }),
     rules,
   }),
-  deeds: fc.array(fc.record({ pause, deed }), { maxLength: 40 }),
+  actions: fc.array(fc.record({ pause, action }), { maxLength: 40 }),
 })
 
-export type Story = typeof stories extends fc.Arbitrary<infer S> ? S : never
-type Deed = Story['deeds'][number]['deed']
+export type History = typeof histories extends fc.Arbitrary<infer S> ? S : never
+type Action = History['actions'][number]['action']
 
-export interface Chapter {
+export interface HistoryStep {
   before: SavedOtp
   command: OtpCommand
   after: Step
   /** The model's word: which generation is the current one when the command comes. */
   generation: number
-  deed: Deed
+  action: Action
 }
 
-export interface Told {
-  begun: Step
-  chapters: Chapter[]
+export interface HistoryRun {
+  started: Step
+  steps: HistoryStep[]
 }
 
 /** Nothing handed to `step` can be written to: a step that is not pure throws. */
-export function tell({ start, deeds }: Story): Told {
-  const begun = step(null, deepFreeze(otp.start(start)))
-  const chapters: Chapter[] = []
-  let before = begun.saved
+export function runHistory({ start, actions }: History): HistoryRun {
+  const started = step(null, deepFreeze(otp.start(start)))
+  const steps: HistoryStep[] = []
+  let before = started.saved
   let now = otp.T0
   let generation = 1
-  for (const { pause, deed } of deeds) {
+  for (const { pause, action } of actions) {
     now += pause
-    const command = deepFreeze(commandFor(deed, generation, deepFreeze(before), now))
+    const command = deepFreeze(commandFor(action, generation, deepFreeze(before), now))
     const after = step(before, command)
-    chapters.push({ before, command, after, generation, deed })
-    if (command.type === 'otp.resend' && command.named && after.reply.kind === 'accepted') generation += 1
+    steps.push({ before, command, after, generation, action })
+    if (command.type === 'otp.resend' && command.requestedChannel && after.reply.kind === 'accepted') generation += 1
     before = after.saved
   }
-  return { begun, chapters }
+  return { started, steps }
 }
 
-function commandFor(deed: Deed, generation: number, saved: SavedOtp, at: number): OtpCommand {
-  const move = moveFor(deed, generation, at)
+function commandFor(action: Action, generation: number, saved: SavedOtp, at: number): OtpCommand {
+  const move = moveFor(action, generation, at)
   if ('wait' in move) throw new Error('waiting is no command')
   return move(saved, at)
 }
 
-function moveFor(deed: Deed, generation: number, at: number): otp.Move {
-  switch (deed.does) {
+function moveFor(action: Action, generation: number, at: number): otp.Move {
+  switch (action.does) {
     case 'guess': {
-      const locked_ms = deed.locked && deed.code === 0 ? otp.SECOND : null
-      return (deed.code === generation ? otp.right : otp.wrong)({ by: deed.by, locked_ms, at })
+      const locked_ms = action.locked && action.code === 0 ? otp.SECOND : null
+      return (action.code === generation ? otp.right : otp.wrong)({ by: action.by, locked_ms, at })
     }
     case 'resend':
-      return otp.resend(deed.named, { usable: deed.usable, at })
+      return otp.resend(action.requestedChannel, { usable: action.usable, at })
     case 'report':
-      return otp.reported(deed.status, { reported_id: `dlv_${deed.of}`, usable: deed.usable, at })
+      return otp.reported(action.status, { reported_id: `dlv_${action.of}`, usable: action.usable, at })
     case 'message':
-      return otp.message(`link_${deed.link}`, { at })
+      return otp.message(`link_${action.link}`, { at })
     case 'exchange':
-      return otp.exchange({ key_id: deed.by.key_id, genuine: deed.genuine, at })
+      return otp.exchange({ key_id: action.by.key_id, genuine: action.genuine, at })
     case 'cancel':
       return otp.cancel({ at })
     default:

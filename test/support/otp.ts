@@ -2,9 +2,19 @@
 // In: only what a test cares about. Out: data for `step`; ids are predictable (dlv_1, dlv_2, link_1, …).
 import type { Channel } from '../../machines/channels.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
-import type { Caller, EventOf, Link, Otp, OtpEvent, Reply, Report, Rules, WebhookEvent } from '../../machines/otp.ts'
+import type {
+  Caller,
+  EventOf,
+  Link,
+  Otp,
+  OtpEvent,
+  Reply,
+  ReportedStatus,
+  Rules,
+  WebhookEvent,
+} from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
-import { cooledAt } from '../../machines/rules.ts'
+import { cooldownEndsAt } from '../../machines/rules.ts'
 
 export const T0 = Date.UTC(2030, 0, 1)
 export const SECOND = 1000
@@ -123,13 +133,13 @@ export const wrong = verify({ right: false })
 
 /** As soon as the cooldown allows, unless `at` says otherwise. */
 export const resend =
-  (named: Channel | null = null, options: Options<'otp.resend'> = {}): Move =>
+  (requestedChannel: Channel | null = null, options: Options<'otp.resend'> = {}): Move =>
   (saved, now) => ({
     id: freshId('cmd'),
     type: 'otp.resend',
-    at: Math.max(now, cooledAt(saved.context)),
-    named,
-    ...fresh(saved),
+    at: Math.max(now, cooldownEndsAt(saved.context)),
+    requestedChannel,
+    ...resendInputs(saved),
     ...options,
   })
 
@@ -143,7 +153,7 @@ export const lapse =
 
 /** What a provider says of the latest delivery, or of the one named. */
 export const reported =
-  (status: Report, options: Options<'delivery.reported'> = {}): Move =>
+  (status: ReportedStatus, options: Options<'delivery.reported'> = {}): Move =>
   (saved, at) => ({
     id: freshId('cmd'),
     type: 'delivery.reported',
@@ -151,7 +161,7 @@ export const reported =
     reported_id: saved.context.deliveries.at(-1)?.delivery_id ?? 'dlv_none',
     status,
     event_id: freshId('evt'),
-    ...fresh(saved),
+    ...resendInputs(saved),
     ...options,
   })
 
@@ -163,7 +173,8 @@ export const message =
     type: 'message.received',
     at,
     reference: reference ?? saved.context.link?.reference ?? 'no link',
-    ...{ delivery_id: nextDelivery(saved), prices: PRICES },
+    delivery_id: nextDelivery(saved),
+    prices: PRICES,
     event_id: freshId('evt'),
     ...options,
   })
@@ -172,7 +183,7 @@ export const exchange =
   (options: Options<'token.exchange'> = {}): Move =>
   (_, at) => ({ id: freshId('cmd'), type: 'token.exchange', at, key_id: server.key_id, genuine: true, ...options })
 
-const fresh = (saved: SavedOtp) => ({
+const resendInputs = (saved: SavedOtp) => ({
   usable: ['sms', 'whatsapp', 'telegram'] satisfies Channel[],
   delivery_id: nextDelivery(saved),
   link: linkNo(saved.context.sends + 1),

@@ -2,7 +2,7 @@
 // each test.
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { type Child, child } from './child.ts'
+import { type Child, spawnChild } from './child.ts'
 import { type CrashPoint, crashEnv } from './crash.ts'
 import { eventually } from './eventually.ts'
 import { type EngineSet, type Env, freshSite, type Site } from './site.ts'
@@ -13,7 +13,7 @@ const CRASHING = join(import.meta.dirname, 'crashing-countersign.ts')
 export const ECHO_SERVICES = join(import.meta.dirname, 'echo.ts')
 
 /** A process here shares two cores with everything else. */
-const ENOUGH_MS = 60_000
+const READY_TIMEOUT_MS = 60_000
 
 export interface CountersignProcess extends Child {
   /** Where it answers, as soon as it listens. */
@@ -36,7 +36,7 @@ export interface Processes {
 }
 
 /** Call it in a suite. */
-export function processes(): Processes {
+export function useProcesses(): Processes {
   const [running, sites]: [Child[], Site[]] = [[], []]
   afterEach(async () => {
     for (const one of running.splice(0)) {
@@ -45,11 +45,11 @@ export function processes(): Processes {
     }
     for (const site of sites.splice(0)) await site.wipe()
   })
-  const followed = (one: Child): Child => {
+  const track = (one: Child): Child => {
     running.push(one)
     return one
   }
-  const surroundings = (site: Site, point: CrashPoint | null = null): Env => ({
+  const environment = (site: Site, point: CrashPoint | null = null): Env => ({
     ...site.env,
     AMQP_PREFIX: site.prefix,
     ...crashEnv(point),
@@ -60,22 +60,22 @@ export function processes(): Processes {
       sites.push(site)
       return site
     },
-    main: (site, env = {}, roles = []) => answering(followed(child(MAIN, { ...site.env, ...env }, roles))),
+    main: (site, env = {}, roles = []) => withUrl(track(spawnChild(MAIN, { ...site.env, ...env }, roles))),
     crashing: (site, { point, services = '', env = {}, roles = [] } = {}) =>
-      answering(followed(child(CRASHING, { ...surroundings(site, point), SERVICES: services, ...env }, roles))),
-    script: (file, site, point, args) => followed(child(file, surroundings(site, point), args)),
+      withUrl(track(spawnChild(CRASHING, { ...environment(site, point), SERVICES: services, ...env }, roles))),
+    script: (file, site, point, args) => track(spawnChild(file, environment(site, point), args)),
   }
 }
 
-function answering(one: Child): CountersignProcess {
+function withUrl(one: Child): CountersignProcess {
   const url = async (): Promise<string> =>
-    JSON.parse(await one.line(line => line.includes('"msg":"countersign.listening"'))).url
+    JSON.parse(await one.waitForLine(line => line.includes('"msg":"countersign.listening"'))).url
   return {
     ...one,
     url,
     async ready() {
       const address = await url()
-      await eventually(async () => expect((await fetch(`${address}/readyz`)).status).to.equal(200), ENOUGH_MS)
+      await eventually(async () => expect((await fetch(`${address}/readyz`)).status).to.equal(200), READY_TIMEOUT_MS)
       return address
     },
   }

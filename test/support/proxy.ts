@@ -29,20 +29,20 @@ interface Pair {
 export async function tcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const pairs = new Set<Pair>()
   let mode: 'pass' | 'refuse' | 'stall' | 'mute' = 'pass'
-  let fateful: { words: string; left: number } | undefined
+  let lossTrigger: { words: string; left: number } | undefined
 
-  function obey({ client, server }: Pair): void {
+  function applyMode({ client, server }: Pair): void {
     if (mode === 'stall') client.pause()
     else client.resume()
     if (mode === 'stall' || mode === 'mute') server.pause()
     else server.resume()
   }
 
-  function hear({ client, server }: Pair, bytes: Buffer): void {
+  function forwardToServer({ client, server }: Pair, bytes: Buffer): void {
     server.write(bytes)
-    if (fateful === undefined || !bytes.includes(fateful.words)) return
-    fateful.left -= 1
-    if (fateful.left === 0) fateful = undefined
+    if (lossTrigger === undefined || !bytes.includes(lossTrigger.words)) return
+    lossTrigger.left -= 1
+    if (lossTrigger.left === 0) lossTrigger = undefined
     server.removeAllListeners('data')
     server.once('data', () => client.destroy())
   }
@@ -57,9 +57,9 @@ export async function tcpProxy(target: { host: string; port: number }): Promise<
       pair.server.destroy()
     }
     for (const socket of [client, pair.server]) socket.on('error', end).on('close', end)
-    client.on('data', bytes => hear(pair, bytes))
+    client.on('data', bytes => forwardToServer(pair, bytes))
     pair.server.on('data', bytes => client.write(bytes))
-    obey(pair)
+    applyMode(pair)
   })
   listener.listen(0, '127.0.0.1')
   await once(listener, 'listening')
@@ -70,22 +70,22 @@ export async function tcpProxy(target: { host: string; port: number }): Promise<
       server.destroy()
     }
   }
-  const become = (next: typeof mode): void => {
+  const setMode = (next: typeof mode): void => {
     mode = next
-    for (const pair of pairs) obey(pair)
+    for (const pair of pairs) applyMode(pair)
   }
   return {
     port: (listener.address() as AddressInfo).port,
     cut,
     refuse() {
-      become('refuse')
+      setMode('refuse')
       cut()
     },
-    stall: () => become('stall'),
-    mute: () => become('mute'),
-    heal: () => become('pass'),
+    stall: () => setMode('stall'),
+    mute: () => setMode('mute'),
+    heal: () => setMode('pass'),
     loseReplyTo(words, times = 1) {
-      fateful = { words, left: times }
+      lossTrigger = { words, left: times }
     },
     async close() {
       cut()

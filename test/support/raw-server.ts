@@ -7,13 +7,13 @@ export interface RawServer {
   close(): Promise<void>
 }
 
-export async function rawServer(met: (socket: Socket) => void): Promise<RawServer> {
+export async function startRawServer(onConnection: (socket: Socket) => void): Promise<RawServer> {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
     sockets.add(socket)
     // Broken connections are what these tests are about.
     socket.on('error', () => {})
-    met(socket)
+    onConnection(socket)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {

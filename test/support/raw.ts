@@ -9,7 +9,7 @@ export const rawDocuments = async (store: CountersignStore, name: CollectionName
   (await store.docs(name).find({}, { sort: { _id: 1 }, limit: 100_000 })).map(doc => JSON.stringify(doc))
 
 /** The collections in which a text is found. */
-export async function whereIs(store: CountersignStore, text: string): Promise<CollectionName[]> {
+export async function collectionsContaining(store: CountersignStore, text: string): Promise<CollectionName[]> {
   const found: CollectionName[] = []
   for (const name of collectionNames)
     if ((await rawDocuments(store, name)).some(one => one.includes(text))) found.push(name)

@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { CERTIFICATE, KEY } from './certificate.ts'
 
-export interface Received {
+export interface ReceivedRequest {
   method: string
   path: string
   headers: IncomingHttpHeaders
@@ -18,20 +18,20 @@ export interface Received {
 
 export interface Receiver {
   port: number
-  received: Received[]
+  received: ReceivedRequest[]
   connections(): number
   /** By SNI, one per connection over TLS. */
   servernames: (string | false)[]
   close(): Promise<void>
 }
 
-export type Answering = (request: Received, response: ServerResponse) => void
+export type AnswerRequest = (request: ReceivedRequest, response: ServerResponse) => void
 
-export async function receiver(
-  answer: Answering = (_, response) => void response.end(),
+export async function startReceiver(
+  answer: AnswerRequest = (_, response) => void response.end(),
   { tls = false }: { tls?: boolean } = {},
 ): Promise<Receiver> {
-  const received: Received[] = []
+  const received: ReceivedRequest[] = []
   const servernames: (string | false)[] = []
   const numbers = new Map<Socket, number>()
 
@@ -50,7 +50,9 @@ export async function receiver(
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
-    ...{ port: (server.address() as AddressInfo).port, received, servernames },
+    port: (server.address() as AddressInfo).port,
+    received,
+    servernames,
     connections: () => numbers.size,
     close: () =>
       new Promise(resolve => {

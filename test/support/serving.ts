@@ -3,13 +3,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type Koa from 'koa'
 
-export interface Serving {
+export interface ServedApp {
   port: number
   url: string
   close(): Promise<void>
 }
 
-export async function serving(app: Koa): Promise<Serving> {
+export async function serveApp(app: Koa): Promise<ServedApp> {
   const server = createServer(app.callback())
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
-import { topology } from '../../infra/broker/topology.ts'
+import { createTopology } from '../../infra/broker/topology.ts'
 import { readConfig } from '../../infra/config/config.ts'
 import { brokerDelays } from '../../services/domain/webhooks/ladder.ts'
 import { freshPrefix, removeQueues } from './amqp.ts'
@@ -32,14 +32,20 @@ export async function freshSite(engines: EngineSet, env: Env = {}): Promise<Site
   const real = engines === 'real'
   const mongodbUrl = env.MONGODB_URL ?? (real ? (MONGODB_URL ?? '') : '')
   const settings: Env = {
-    ...{ NODE_ENV: 'test', PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'debug', BOOTSTRAP_FILE: '' },
+    NODE_ENV: 'test',
+    PORT: '0',
+    DATA_DIR: folder,
+    LOG_LEVEL: 'debug',
+    BOOTSTRAP_FILE: '',
     // An empty variable is an absent one: the surroundings of the tests may have engines that this site does not use.
     AMQP_URL: real ? (AMQP_URL ?? '') : '',
     ...env,
     MONGODB_URL: real ? withDatabase(mongodbUrl, database) : '',
   }
   return {
-    ...{ engines, env: settings, prefix },
+    engines,
+    env: settings,
+    prefix,
     async write(name, content) {
       const file = join(folder, name)
       await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content))
@@ -49,7 +55,7 @@ export async function freshSite(engines: EngineSet, env: Env = {}): Promise<Site
       await rm(folder, { recursive: true, force: true })
       if (!real) return
       await dropDatabase(database)
-      await removeQueues({ topology: topology(brokerDelays(readConfig(settings, []).backoff)), prefix })
+      await removeQueues({ topology: createTopology(brokerDelays(readConfig(settings, []).backoff)), prefix })
     },
   }
 }

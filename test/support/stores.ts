@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { systemClock } from '../../infra/clock.ts'
-import { embeddedStore } from '../../infra/store/embedded.ts'
-import { mongoStore } from '../../infra/store/mongo.ts'
+import { createEmbeddedStore } from '../../infra/store/embedded.ts'
+import { createMongoStore } from '../../infra/store/mongo.ts'
 import { COLLECTIONS, type CountersignStore } from '../../services/domain/collections.ts'
 import { MONGODB_URL, onRealEngines } from './engines.ts'
 
@@ -14,17 +14,17 @@ import { MONGODB_URL, onRealEngines } from './engines.ts'
 export type FreshStore = () => Promise<CountersignStore>
 
 export function eachStore(title: string, suite: (fresh: FreshStore) => void): void {
-  describe(`${title}, embedded`, () => suite(freshly(openEmbedded)))
-  onRealEngines(`${title}, on MongoDB`, { MONGODB_URL }, () => suite(freshly(openMongo)))
+  describe(`${title}, embedded`, () => suite(openPerTest(openEmbedded)))
+  onRealEngines(`${title}, on MongoDB`, { MONGODB_URL }, () => suite(openPerTest(openMongo)))
 }
 
-interface Opened {
+interface OpenedStore {
   store: CountersignStore
   wipe(): Promise<void>
 }
 
-function freshly(open: () => Promise<Opened>): FreshStore {
-  const opened: Opened[] = []
+function openPerTest(open: () => Promise<OpenedStore>): FreshStore {
+  const opened: OpenedStore[] = []
   afterEach(async () => {
     for (const { store, wipe } of opened.splice(0)) {
       await store.close()
@@ -38,16 +38,16 @@ function freshly(open: () => Promise<Opened>): FreshStore {
   }
 }
 
-async function openEmbedded(): Promise<Opened> {
+async function openEmbedded(): Promise<OpenedStore> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-store-'))
-  const store = embeddedStore({ folder, collections: COLLECTIONS, clock: systemClock, strict: true })
+  const store = createEmbeddedStore({ folder, collections: COLLECTIONS, clock: systemClock, strict: true })
   return { store, wipe: () => rm(folder, { recursive: true, force: true }) }
 }
 
-async function openMongo(): Promise<Opened> {
+async function openMongo(): Promise<OpenedStore> {
   const url = String(MONGODB_URL)
   const database = `test_${randomBytes(6).toString('hex')}`
-  const store = mongoStore({ url, collections: COLLECTIONS, database, strict: true })
+  const store = createMongoStore({ url, collections: COLLECTIONS, database, strict: true })
   const wipe = async () => {
     const client = new MongoClient(url)
     await client.db(database).dropDatabase()

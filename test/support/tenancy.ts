@@ -12,7 +12,7 @@ export const testKeyring = (...dataKeys: number[]) =>
   })
 
 /** Every tenancy document, by `_id`. */
-export async function everything(store: CountersignStore) {
+export async function allTenancyDocs(store: CountersignStore) {
   return {
     companies: await all(store.docs('companies')),
     apps: await all(store.docs('apps')),
@@ -27,17 +27,17 @@ export async function everything(store: CountersignStore) {
 
 const all = <T extends Doc>(docs: Docs<T>): Promise<T[]> => docs.find({}, { sort: { _id: 1 }, limit: 10_000 })
 
-export async function clear(store: CountersignStore): Promise<void> {
-  for (const [name, docs] of Object.entries(await everything(store))) {
+export async function clearTenancy(store: CountersignStore): Promise<void> {
+  for (const [name, docs] of Object.entries(await allTenancyDocs(store))) {
     const ids = docs.map(({ _id }) => _id)
     await store.docs(name as keyof typeof COLLECTIONS).remove({ _id: { $in: ids } }, ids.length)
   }
 }
 
-const WRITES = ['insert', 'change', 'modify', 'remove'] as const
+const WRITE_METHODS = ['insert', 'change', 'modify', 'remove'] as const
 
 /** Calls `before` and `after` around every write; either may throw. */
-export function watched(
+export function interceptWrites(
   store: CountersignStore,
   { before, after }: { before?: (call: string) => unknown; after?: (call: string) => unknown },
 ): CountersignStore {
@@ -45,7 +45,7 @@ export function watched(
     ...store,
     docs(name) {
       const docs = store.docs(name)
-      const wrapped = WRITES.map(method => [
+      const wrapped = WRITE_METHODS.map(method => [
         method,
         async (...args: never[]) => {
           await before?.(`${name}.${method}`)

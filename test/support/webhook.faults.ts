@@ -4,86 +4,91 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { CrashPoint } from './crash.ts'
 import { eventually } from './eventually.ts'
-import { type Answer, ask, caller } from './flow.calls.ts'
+import { type Answer, ask, createCaller } from './flow.calls.ts'
 import type { Processes } from './processes.ts'
-import { type Answering, type Receiver, receiver } from './receiver.ts'
+import { type AnswerRequest, type Receiver, startReceiver } from './receiver.ts'
 import type { EngineSet } from './site.ts'
 
 const CHILD = join(import.meta.dirname, '../faults/burst.child.ts')
 const APP = 'app_hooks'
 const KEY = 'sk_test_hooks0123456789'
 const TOKEN = 'a-token-of-the-operator'
-const ENOUGH_MS = 60_000
+const TIMEOUT_MS = 60_000
 
-export interface Killable {
+export interface KillableProcess {
   url: string
   /** -9. */
   kill(): Promise<void>
   exited: Promise<{ signal: NodeJS.Signals | null }>
 }
 
-export interface HookedSite {
+export interface WebhookSite {
   backend: Receiver
   /** What the backend answers from now on. */
-  answers(how: Answering): void
-  start(point?: CrashPoint): Promise<Killable>
+  respondWith(how: AnswerRequest): void
+  start(point?: CrashPoint): Promise<KillableProcess>
   /** Starts a verification; its message is delivered, which is an event. Null when nobody answered. */
-  begin(url: string): Promise<string | null>
+  startVerification(url: string): Promise<string | null>
   admin(url: string, path: string): Promise<Answer>
   /** Bodies that arrived, by event id. */
-  arrived(): Map<string, string[]>
+  bodiesByEvent(): Map<string, string[]>
   /** The verifications whose delivery was told. */
-  told(): string[]
+  notifiedOtpIds(): string[]
   close(): Promise<void>
 }
 
-export async function hookedSite(
+export async function createWebhookSite(
   { site, script }: Pick<Processes, 'site' | 'script'>,
   engines: EngineSet,
   env: Record<string, string> = {},
-): Promise<HookedSite> {
-  let answer: Answering = (_, response) => void response.end()
-  const backend = await receiver((request, response) => answer(request, response))
+): Promise<WebhookSite> {
+  let answer: AnswerRequest = (_, response) => void response.end()
+  const backend = await startReceiver((request, response) => answer(request, response))
   const fresh = await site(engines, {
-    ...{ ADMIN_TOKEN: TOKEN, LOG_LEVEL: 'info', CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '400,800,1600,3200' },
-    ...{ ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', ...env },
+    ADMIN_TOKEN: TOKEN,
+    LOG_LEVEL: 'info',
+    CHANNEL_BACKOFF: '200',
+    WEBHOOK_BACKOFF: '400,800,1600,3200',
+    ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+    ...env,
   })
   const webhook = { url: `http://127.0.0.1:${backend.port}/hooks`, secret: 'whsec_c2VjcmV0IG9mIHRoZSBob29rcw==' }
   const app = { id: APP, name: 'Hooks', keys: [{ id: 'key_hooks', key: KEY }], webhook }
   const companies = [{ id: 'cmp_hooks', name: 'Hooks', apps: [app] }]
   const BOOTSTRAP_FILE = await fresh.write('bootstrap.json', { companies })
   const here = { ...fresh, env: { ...fresh.env, BOOTSTRAP_FILE, SINCE: String(Date.now()) } }
-  let numbers = 0
+  let recipients = 0
 
   const bodies = () => backend.received.map(({ body }) => body.toString())
   return {
     backend,
-    answers: how => {
+    respondWith: how => {
       answer = how
     },
     async start(point) {
       const running = script(CHILD, here, point ?? null, [])
-      const line = await running.line(text => text.includes('"msg":"countersign.listening"'))
+      const line = await running.waitForLine(text => text.includes('"msg":"countersign.listening"'))
       const { url } = JSON.parse(line) as { url: string }
-      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), ENOUGH_MS)
+      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), TIMEOUT_MS)
       return {
-        ...{ url, exited: running.exited },
+        url,
+        exited: running.exited,
         async kill() {
           running.process.kill('SIGKILL')
           await running.exited
         },
       }
     },
-    async begin(url) {
-      numbers += 1
-      const sent = caller(url, KEY).send(`+1415558${String(numbers).padStart(4, '0')}`)
+    async startVerification(url) {
+      recipients += 1
+      const sent = createCaller(url, KEY).send(`+1415558${String(recipients).padStart(4, '0')}`)
       return sent.then(
         ({ body }) => body.otp_id,
         () => null,
       )
     },
     admin: (url, path) => ask(`${url}/admin/v1/apps/${APP}${path}`, { token: TOKEN }),
-    arrived() {
+    bodiesByEvent() {
       const byId = new Map<string, string[]>()
       for (const body of bodies()) {
         const { id } = JSON.parse(body)
@@ -91,7 +96,7 @@ export async function hookedSite(
       }
       return byId
     },
-    told: () => [...new Set(bodies().map(body => JSON.parse(body).payload.otp_id as string))],
+    notifiedOtpIds: () => [...new Set(bodies().map(body => JSON.parse(body).payload.otp_id as string))],
     close: backend.close,
   }
 }

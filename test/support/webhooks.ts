@@ -3,28 +3,28 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import type { Broker, Consumer, Message } from '../../infra/broker/broker.ts'
-import { embeddedBroker } from '../../infra/broker/embedded.ts'
-import { topology } from '../../infra/broker/topology.ts'
+import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
+import { createTopology } from '../../infra/broker/topology.ts'
 import type { Service } from '../../infra/host.ts'
 import { newId } from '../../infra/ids.ts'
 import { createMetrics, type Metrics } from '../../infra/metrics.ts'
 import type { Outbound, OutboundRequest, OutboundResponse } from '../../infra/outbound/outbound.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { stepEndpoint } from '../../machines/endpoint.step.ts'
-import { type WebhookControl, webhookControl } from '../../services/dashboard/webhook-control.ts'
+import { createWebhookControl, type WebhookControl } from '../../services/dashboard/webhook-control.ts'
 import { applyBootstrap, readBootstrap } from '../../services/domain/bootstrap/bootstrap.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import type { EventDoc, WebhookEndpoint } from '../../services/domain/webhooks/documents.ts'
 import { brokerDelays } from '../../services/domain/webhooks/ladder.ts'
 import type { NotifyBody } from '../../services/domain/webhooks/work.ts'
-import { sweeper } from '../../services/sweeper/service.ts'
-import { webhook } from '../../services/webhook/service.ts'
-import { type CapturedLog, capturedLog } from './captured-log.ts'
+import { createSweeperService } from '../../services/sweeper/service.ts'
+import { createWebhookService } from '../../services/webhook/service.ts'
+import { type CapturedLog, createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { eventually } from './eventually.ts'
 import { testKeyring } from './tenancy.ts'
 
-export interface Called {
+export interface RecordedCall {
   url: string
   at: number
   headers: Readonly<Record<string, string>>
@@ -33,75 +33,78 @@ export interface Called {
 }
 
 /** How an endpoint answers: a status, or whatever else it does. */
-export type Answers = (call: Called, signal: AbortSignal) => number | Promise<number | OutboundResponse>
+export type Respond = (call: RecordedCall, signal: AbortSignal) => number | Promise<number | OutboundResponse>
 
 export const SECONDS = 1000
 export const MINUTES = 60 * SECONDS
 export const HOURS = 60 * MINUTES
 export const BACKOFF = [5 * SECONDS, MINUTES, 2 * MINUTES]
 
-export interface WebhookWorld {
+export interface WebhookHarness {
   store: CountersignStore
   clock: TestClock
   log: CapturedLog
   metrics: Metrics
   control: WebhookControl
-  calls: Called[]
+  calls: RecordedCall[]
   /** How endpoints answer from now on, by app; 200 unless told. */
-  answering(app: string, answers: Answers): void
+  respondWith(app: string, answers: Respond): void
   /** Something happened; resolves when the actor has it. Answers the event's id. */
-  happen(app: string, fact?: Partial<NotifyBody>): Promise<string>
+  emitEvent(app: string, fact?: Partial<NotifyBody>): Promise<string>
   /** A message on the actor's queue. */
   publish(message: Message): Promise<void>
   /** The next questions, as many, find the store away. */
-  storeAway(questions: number): void
+  failStore(failures: number): void
   /** Does something just before the actor next asks the store this, `<collection>.<method>`. */
-  before(question: string, deed: () => Promise<unknown>): void
+  beforeStoreCall(method: string, action: () => Promise<unknown>): void
   event(id: string): Promise<EventDoc>
   endpoint(app: string): Promise<WebhookEndpoint>
   /** Gives an app an endpoint, as the others have. */
-  endow(app: string): Promise<void>
-  callsOf(event_id: string): Called[]
+  addEndpoint(app: string): Promise<void>
+  callsOf(event_id: string): RecordedCall[]
   /** Tries until it holds, time passing by a little. */
   soon<T>(assertion: () => T | Promise<T>): Promise<T>
   /** Resolves when nothing more happens unless time passes. */
-  quiet(): Promise<void>
+  settle(): Promise<void>
   /** Lets time pass in steps, and what it brings about happen. */
-  pass(ms: number, step?: number): Promise<void>
+  passTime(ms: number, step?: number): Promise<void>
   /** What a crash does: nothing in hand is finished, nothing that waits in the broker is left. */
   crash(): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>
 }
 
-export interface WorldOptions {
+export interface HarnessOptions {
   backoff?: readonly number[]
   /** For jitter: 0.5 is none. */
   random?(): number
   retention_days?: number
   /** Whether there is a sweeper: its leases make long times slow. */
-  swept?: boolean
+  withSweeper?: boolean
 }
 
 const webhookOf = (app: string) => ({ url: `https://${app}.example/hooks`, secret: `whsec_${secretOf(app)}` })
 export const secretOf = (app: string): string => Buffer.from(`the secret of ${app}, long enough`).toString('base64')
 
-export async function webhookWorld(store: CountersignStore, options: WorldOptions = {}): Promise<WebhookWorld> {
-  const { backoff = BACKOFF, random = () => 0.5, retention_days, swept = true } = options
+export async function createWebhookHarness(
+  store: CountersignStore,
+  options: HarnessOptions = {},
+): Promise<WebhookHarness> {
+  const { backoff = BACKOFF, random = () => 0.5, retention_days, withSweeper = true } = options
   const clock = testClock()
   const keyring = testKeyring()
-  const log = capturedLog()
+  const log = createCapturedLog()
   const metrics = createMetrics()
   const settings = retention_days === undefined ? {} : { settings: { retention_days } }
   const apps = ['app_shop', 'app_blog'].map(id => ({ id, name: id, webhook: webhookOf(id), ...settings }))
   const companies = [{ id: 'cmp_acme', name: 'Acme', apps: [...apps, { id: 'app_bare', name: 'Bare', ...settings }] }]
   await applyBootstrap(readBootstrap(JSON.stringify({ companies })), { store, keyring, clock })
 
-  const calls: Called[] = []
-  const answers = new Map<string, Answers>()
+  const calls: RecordedCall[] = []
+  const answers = new Map<string, Respond>()
   const outbound: Outbound = {
     async request(request) {
-      const call = calledWith(request, clock.now())
+      const call = recordCall(request, clock.now())
       calls.push(call)
       const app = new URL(call.url).hostname.replace('.example', '')
       const answer = await (answers.get(app)?.(call, request.signal) ?? 200)
@@ -114,41 +117,53 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
   let broker: Broker
   let services: Service[] = []
   let consumers: Consumer[] = []
-  let alive: Life = { yes: true, asking: 0, away: 0, before: new Map() }
-  const published: Pick<Broker, 'publish'> = { publish: (queue, message) => broker.publish(queue, message) }
-  const control = webhookControl({ ...{ store, clock, log: log.log }, broker: published, step: stepEndpoint })
+  let processState: ProcessState = { running: true, openCalls: 0, failuresLeft: 0, before: new Map() }
+  const publisher: Pick<Broker, 'publish'> = { publish: (queue, message) => broker.publish(queue, message) }
+  const control = createWebhookControl({ store, clock, log: log.log, broker: publisher, step: stepEndpoint })
 
   async function start(): Promise<void> {
-    const delays = topology(brokerDelays({ channel: [1000], webhook: backoff }))
-    broker = embeddedBroker({ topology: delays, clock, log: log.log })
-    alive = { yes: true, asking: 0, away: 0, before: new Map() }
-    const parts = { broker, clock, log: log.log, metrics, keyring, store: untilDead(store, alive) }
+    const delays = createTopology(brokerDelays({ channel: [1000], webhook: backoff }))
+    broker = createEmbeddedBroker({ topology: delays, clock, log: log.log })
+    processState = { running: true, openCalls: 0, failuresLeft: 0, before: new Map() }
+    const parts = { broker, clock, log: log.log, metrics, keyring, store: crashableStore(store, processState) }
     services = [
-      webhook({ ...parts, outbound, random, config: { backoff: { channel: [], webhook: backoff } } }),
-      ...(swept ? [sweeper({ ...parts, outbound })] : []),
+      createWebhookService({ ...parts, outbound, random, config: { backoff: { channel: [], webhook: backoff } } }),
+      ...(withSweeper ? [createSweeperService({ ...parts, outbound })] : []),
     ]
     consumers = (await Promise.all(services.map(service => service.attach?.() ?? []))).flat()
   }
 
-  const world: WebhookWorld = {
-    ...{ store, clock, log, metrics, control, calls, start },
-    answering: (app, how) => void answers.set(app, how),
-    async happen(app, fact = {}) {
+  const harness: WebhookHarness = {
+    store,
+    clock,
+    log,
+    metrics,
+    control,
+    calls,
+    start,
+    respondWith: (app, how) => void answers.set(app, how),
+    async emitEvent(app, fact = {}) {
       await clock.advance(1)
       const at = clock.now()
       const event_id = fact.event_id ?? newId('evt', at)
       const body: NotifyBody = {
-        ...{ event_id, app_id: app, company_id: 'cmp_acme', mode: 'test', type: 'otp.approved' },
-        ...{ payload: { otp_id: 'otp_1', status: 'approved' }, at, ...fact },
+        event_id,
+        app_id: app,
+        company_id: 'cmp_acme',
+        mode: 'test',
+        type: 'otp.approved',
+        payload: { otp_id: 'otp_1', status: 'approved' },
+        at,
+        ...fact,
       }
       await broker.publish('webhook.deliver', { id: event_id, body })
       return event_id
     },
     publish: message => broker.publish('webhook.deliver', message),
-    storeAway: questions => {
-      alive.away = questions
+    failStore: failures => {
+      processState.failuresLeft = failures
     },
-    before: (question, deed) => void alive.before.set(question, deed),
+    beforeStoreCall: (method, action) => void processState.before.set(method, action),
     async event(id) {
       const found = (await store.docs('events').get([id])).get(id)
       if (!found) throw new Error(`no ${id}`)
@@ -159,7 +174,7 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
       if (!found) throw new Error(`no endpoint of ${app}`)
       return found
     },
-    async endow(app) {
+    async addEndpoint(app) {
       const file = { companies: [{ id: 'cmp_acme', name: 'Acme', apps: [{ id: app, webhook: webhookOf(app) }] }] }
       await applyBootstrap(readBootstrap(JSON.stringify(file)), { store, keyring, clock })
     },
@@ -168,75 +183,75 @@ export async function webhookWorld(store: CountersignStore, options: WorldOption
       eventually(async () => {
         try {
           return await assertion()
-        } catch (complaint) {
+        } catch (error) {
           await clock.advance(20)
-          throw complaint
+          throw error
         }
       }),
-    async quiet() {
-      for (let turns = 0; turns < QUIET_TURNS; turns += 1) {
+    async settle() {
+      for (let turns = 0; turns < SETTLE_TURNS; turns += 1) {
         await new Promise(resolve => setImmediate(resolve))
-        if (alive.asking > 0) turns = 0
+        if (processState.openCalls > 0) turns = 0
       }
     },
-    async pass(ms, step = Math.min(ms, 1_000)) {
+    async passTime(ms, step = Math.min(ms, 1_000)) {
       for (let passed = 0; passed < ms; passed += step) {
         await clock.advance(Math.min(step, ms - passed))
-        await world.quiet()
+        await harness.settle()
       }
     },
     async crash() {
-      alive.yes = false
+      processState.running = false
       await broker.close(0)
     },
     async stop() {
       // Whoever closed the store before us leaves nothing to finish.
       const taken = Promise.allSettled(consumers.map(consumer => consumer.stop()))
       const ended = taken.then(() => Promise.allSettled(services.map(service => service.stop?.())))
-      await world.soon(() => Promise.race([ended, new Promise((_, reject) => setImmediate(reject))]))
+      await harness.soon(() => Promise.race([ended, new Promise((_, reject) => setImmediate(reject))]))
       await broker.close(0)
     },
   }
   await start()
-  return world
+  return harness
 }
 
-function calledWith({ url, headers, body }: OutboundRequest, at: number): Called {
+function recordCall({ url, headers, body }: OutboundRequest, at: number): RecordedCall {
   const text = Buffer.from(body ?? '').toString()
   return { url, at, headers, body: text, event_id: JSON.parse(text).id }
 }
 
 /** What one thing leads to in the same process takes a few turns of the event loop. */
-const QUIET_TURNS = 8
+const SETTLE_TURNS = 8
 
-interface Life {
-  yes: boolean
+interface ProcessState {
+  running: boolean
   /** Questions to the store that are not answered yet. */
-  asking: number
+  openCalls: number
   /** How many more find it away. */
-  away: number
+  failuresLeft: number
   before: Map<string, () => Promise<unknown>>
 }
 
 /** A dead process writes nothing: whatever it still wants of the store never comes back. */
-function untilDead(store: CountersignStore, life: Life): CountersignStore {
-  const never = new Promise<never>(() => {})
+function crashableStore(store: CountersignStore, state: ProcessState): CountersignStore {
+  const neverSettles = new Promise<never>(() => {})
   const counted =
-    (question: string, call: (...args: never[]) => Promise<unknown>) =>
+    (method: string, call: (...args: never[]) => Promise<unknown>) =>
     async (...args: never[]): Promise<unknown> => {
-      if (!life.yes) return never
-      const deed = life.before.get(question)
-      life.before.delete(question)
-      await deed?.()
-      if (life.away > 0) {
-        life.away -= 1
+      if (!state.running) return neverSettles
+      const action = state.before.get(method)
+      state.before.delete(method)
+      await action?.()
+      if (state.failuresLeft > 0) {
+        state.failuresLeft -= 1
         throw new Unavailable('away')
       }
-      life.asking += 1
+      state.openCalls += 1
       try {
         return await call(...args)
       } finally {
-        life.asking -= 1
+        state.openCalls -= 1
       }
     }
   return {
@@ -249,7 +264,7 @@ function untilDead(store: CountersignStore, life: Life): CountersignStore {
 }
 
 /** An endpoint that answers when a test says so. */
-export function hanging(): { answers: Answers; waiting(): number; answerAll(status: number): void } {
+export function hangingEndpoint(): { answers: Respond; waiting(): number; answerAll(status: number): void } {
   const open = new Set<(status: number) => void>()
   return {
     answers: (_, signal) =>
@@ -268,8 +283,12 @@ export function hanging(): { answers: Answers; waiting(): number; answerAll(stat
   }
 }
 
-export const expectStatus = async (world: WebhookWorld, id: string, status: EventDoc['status']): Promise<EventDoc> => {
-  const event = await world.event(id)
+export const expectStatus = async (
+  harness: WebhookHarness,
+  id: string,
+  status: EventDoc['status'],
+): Promise<EventDoc> => {
+  const event = await harness.event(id)
   expect(event.status, id).to.equal(status)
   return event
 }

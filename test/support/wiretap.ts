@@ -1,27 +1,27 @@
 // Hears everything that travels through a broker, in both directions, as text. It decorates the port from outside.
 import type { Broker } from '../../infra/broker/broker.ts'
 
-export interface Wiretap {
-  on(broker: Broker): Broker
+export interface BrokerRecorder {
+  wrap(broker: Broker): Broker
   /** Everything heard so far, one message a line. */
-  heard(): string[]
+  messages(): string[]
 }
 
-export function wiretap(): Wiretap {
+export function createBrokerRecorder(): BrokerRecorder {
   const lines: string[] = []
-  const note = (...parts: unknown[]): void => void lines.push(JSON.stringify(parts))
+  const record = (...parts: unknown[]): void => void lines.push(JSON.stringify(parts))
   return {
-    heard: () => lines,
-    on: broker => ({
+    messages: () => lines,
+    wrap: broker => ({
       ...broker,
       publish(queue, message) {
-        note('publish', queue, message)
+        record('publish', queue, message)
         return broker.publish(queue, message)
       },
       async request(queue, message, budgetMs) {
-        note('request', queue, message)
+        record('request', queue, message)
         const reply = await broker.request(queue, message, budgetMs)
-        note('reply', queue, reply)
+        record('reply', queue, reply)
         return reply
       },
     }),

@@ -3,23 +3,23 @@ import type { Clock } from '../../clock.ts'
 
 export interface Backoff {
   firstMs: number
-  longestMs: number
+  maxMs: number
 }
 
-export function pauseAfter({ firstMs, longestMs }: Backoff, failures: number): number {
-  const full = Math.min(longestMs, firstMs * 2 ** failures)
+export function backoffDelay({ firstMs, maxMs }: Backoff, failures: number): number {
+  const full = Math.min(maxMs, firstMs * 2 ** failures)
   return full / 2 + Math.random() * (full / 2)
 }
 
 /** Resolves `ms` from now, or as soon as the signal is aborted. */
-export const nap = (clock: Clock, ms: number, until?: AbortSignal): Promise<void> =>
+export const sleep = (clock: Clock, ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise(resolve => {
-    if (until?.aborted) return resolve()
+    if (signal?.aborted) return resolve()
     const wake = () => {
       cancel()
-      until?.removeEventListener('abort', wake)
+      signal?.removeEventListener('abort', wake)
       resolve()
     }
     const cancel = clock.after(ms, wake)
-    until?.addEventListener('abort', wake)
+    signal?.addEventListener('abort', wake)
   })

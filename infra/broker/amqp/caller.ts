@@ -4,31 +4,31 @@ import type { Buffer } from 'node:buffer'
 import type { Message as AmqpMessage, Channel, ConsumeMessage, Options } from 'amqplib'
 import { Unavailable } from '../../unavailable.ts'
 import { CallFailed, CallTimeout, type Message } from '../broker.ts'
-import { healingChannel, type Surroundings } from './channel.ts'
+import { type AmqpChannelDeps, createRecoveringChannel } from './channel.ts'
 import type { Deadlines } from './deadlines.ts'
-import { answersIn, callJson, callsIn, frame } from './frames.ts'
+import { answersIn, callJson, callsIn, encodeFrame } from './frames.ts'
 
 export interface Caller {
   ready(): boolean
   request(queue: string, message: Message, budgetMs: number): Promise<unknown>
   /** Sends something transient and forgets it: answers, and calls handed on. False when it cannot even be sent. */
-  post(queue: string, content: Buffer, options?: Posting): boolean
+  post(queue: string, content: Buffer, options?: PostOptions): boolean
   /** Rejects every request that waits for its answer. */
-  fail(why: string): void
+  rejectPending(why: string): void
   close(): Promise<void>
 }
 
-export type Posting = Pick<Options.Publish, 'replyTo' | 'expiration' | 'mandatory'>
+export type PostOptions = Pick<Options.Publish, 'replyTo' | 'expiration' | 'mandatory'>
 
-export interface CallerOptions extends Surroundings {
+export interface CallerOptions extends AmqpChannelDeps {
   /** The most calls in one frame. */
-  framing: number
+  maxCallsPerFrame: number
   deadlines: Deadlines
   /** A frame came back: there is no such queue. */
   onMissing: (queue: string) => void
 }
 
-interface Waiting {
+interface PendingCall {
   resolve: (value: unknown) => void
   reject: (error: Error) => void
   cancel: () => void
@@ -37,46 +37,48 @@ interface Waiting {
 interface Draft {
   queue: string
   numbers: number[]
-  parts: string[]
-  longestMs: number
+  entries: string[]
+  maxBudgetMs: number
 }
 
 const REPLY_TO = 'amq.rabbitmq.reply-to'
 
-export function caller(options: CallerOptions): Caller {
-  const { link, log, framing, deadlines, onMissing } = options
-  const waiting = new Map<number, Waiting>()
+export function createCaller(options: CallerOptions): Caller {
+  const { connection, log, maxCallsPerFrame, deadlines, onMissing } = options
+  const waiting = new Map<number, PendingCall>()
   const drafts = new Map<string, Draft>()
-  let asked = 0
+  let lastCallNumber = 0
   let scheduled = false
 
-  const channel = healingChannel<Channel>(options, {
+  const channel = createRecoveringChannel<Channel>(options, {
     name: 'calls',
     open: model => model.createChannel(),
     async prepare(opened) {
-      opened.on('return', returned)
-      await opened.consume(REPLY_TO, message => (message ? answered(message) : channel.renew(opened)), { noAck: true })
+      opened.on('return', onReturned)
+      await opened.consume(REPLY_TO, message => (message ? onAnswers(message) : channel.reopen(opened)), {
+        noAck: true,
+      })
     },
-    lost: () => fail('the connection to RabbitMQ was lost'),
+    lost: () => rejectPending('the connection to RabbitMQ was lost'),
   })
 
-  function end(n: number, how: (call: Waiting) => void): void {
+  function settle(n: number, settleWith: (call: PendingCall) => void): void {
     const call = waiting.get(n)
     if (!call) return
     waiting.delete(n)
     call.cancel()
-    how(call)
+    settleWith(call)
   }
 
-  function fail(why: string): void {
+  function rejectPending(why: string): void {
     drafts.clear()
-    for (const n of [...waiting.keys()]) end(n, call => call.reject(new Unavailable(why)))
+    for (const n of [...waiting.keys()]) settle(n, call => call.reject(new Unavailable(why)))
   }
 
-  function answered({ content }: ConsumeMessage): void {
+  function onAnswers({ content }: ConsumeMessage): void {
     try {
       for (const answer of answersIn(content))
-        end(answer.n, call => {
+        settle(answer.n, call => {
           if ('failed' in answer) call.reject(new CallFailed(answer.failed))
           else call.resolve(answer.value)
         })
@@ -86,8 +88,9 @@ export function caller(options: CallerOptions): Caller {
   }
 
   /** The frame comes back whole, so it says itself which calls were in it. */
-  function returned({ content, fields }: AmqpMessage): void {
-    for (const { n } of callsIn(content)) end(n, call => call.reject(new Unavailable(`no queue ${fields.routingKey}`)))
+  function onReturned({ content, fields }: AmqpMessage): void {
+    for (const { n } of callsIn(content))
+      settle(n, call => call.reject(new Unavailable(`no queue ${fields.routingKey}`)))
     onMissing(fields.routingKey)
   }
 
@@ -98,14 +101,14 @@ export function caller(options: CallerOptions): Caller {
     for (const draft of ready) send(draft)
   }
 
-  function send({ queue, numbers, parts, longestMs }: Draft): void {
-    if (post(queue, frame(parts), { replyTo: REPLY_TO, expiration: longestMs, mandatory: true })) return
-    for (const n of numbers) end(n, call => call.reject(new Unavailable('RabbitMQ is not connected or blocked')))
+  function send({ queue, numbers, entries, maxBudgetMs }: Draft): void {
+    if (post(queue, encodeFrame(entries), { replyTo: REPLY_TO, expiration: maxBudgetMs, mandatory: true })) return
+    for (const n of numbers) settle(n, call => call.reject(new Unavailable('RabbitMQ is not connected or blocked')))
   }
 
-  function post(queue: string, content: Buffer, options: Posting = {}): boolean {
+  function post(queue: string, content: Buffer, options: PostOptions = {}): boolean {
     const open = channel.ready()
-    if (!open || link.blocked()) return false
+    if (!open || connection.blocked()) return false
     try {
       open.sendToQueue(queue, content, options)
       return true
@@ -119,9 +122,9 @@ export function caller(options: CallerOptions): Caller {
   function draftFor(queue: string, budgetMs: number): Draft {
     const key = `${Math.ceil(Math.log2(budgetMs) * 4)} ${queue}`
     const known = drafts.get(key)
-    if (known && known.parts.length < framing) return known
+    if (known && known.entries.length < maxCallsPerFrame) return known
     if (known) send(known)
-    const draft = { queue, numbers: [], parts: [], longestMs: 0 }
+    const draft = { queue, numbers: [], entries: [], maxBudgetMs: 0 }
     drafts.set(key, draft)
     return draft
   }
@@ -129,26 +132,26 @@ export function caller(options: CallerOptions): Caller {
   return {
     ready: () => channel.ready() !== undefined,
     post,
-    fail,
+    rejectPending,
     request: (queue, { id, body }, budgetMs) =>
       new Promise((resolve, reject) => {
-        if (!channel.ready() || link.blocked()) throw new Unavailable('RabbitMQ is not connected or blocked')
+        if (!channel.ready() || connection.blocked()) throw new Unavailable('RabbitMQ is not connected or blocked')
         if (!(budgetMs > 0)) throw new CallTimeout('no time left')
-        asked += 1
-        const n = asked
+        lastCallNumber += 1
+        const n = lastCallNumber
         const json = callJson({ n, id, body, budgetMs })
         const draft = draftFor(queue, budgetMs)
-        draft.parts.push(json)
+        draft.entries.push(json)
         draft.numbers.push(n)
-        draft.longestMs = Math.max(draft.longestMs, Math.ceil(budgetMs))
-        const timedOut = () => end(n, call => call.reject(new CallTimeout(`no answer within ${budgetMs} ms`)))
+        draft.maxBudgetMs = Math.max(draft.maxBudgetMs, Math.ceil(budgetMs))
+        const timedOut = () => settle(n, call => call.reject(new CallTimeout(`no answer within ${budgetMs} ms`)))
         waiting.set(n, { resolve, reject, cancel: deadlines.after(budgetMs, timedOut) })
         if (scheduled) return
         scheduled = true
         setImmediate(flush)
       }),
     async close() {
-      fail('the broker was closed')
+      rejectPending('the broker was closed')
       await channel.close()
     },
   }

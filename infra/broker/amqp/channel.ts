@@ -3,11 +3,11 @@
 import type { Channel, ChannelModel } from 'amqplib'
 import type { Clock } from '../../clock.ts'
 import { Unavailable } from '../../unavailable.ts'
-import { type Backoff, nap, pauseAfter } from './backoff.ts'
-import type { Link } from './link.ts'
+import { type Backoff, backoffDelay, sleep } from './backoff.ts'
+import type { Connection } from './link.ts'
 import type { Log } from './log.ts'
 
-export interface HealingChannel<C extends Channel> {
+export interface RecoveringChannel<C extends Channel> {
   /** The channel while it is open and prepared. */
   ready(): C | undefined
   /** Resolves when it is ready for the first time; rejects when it is closed before. */
@@ -15,20 +15,20 @@ export interface HealingChannel<C extends Channel> {
   /** True while this very channel is open: what was delivered on a dead one is no longer ours to settle. */
   isOpen(channel: C): boolean
   /** Gives up this channel, what it holds included, for a new one. */
-  renew(channel: C): void
+  reopen(channel: C): void
   /** No new one after this one. */
-  retire(): void
+  stopReopening(): void
   close(): Promise<void>
 }
 
-export interface Surroundings {
-  link: Link
+export interface AmqpChannelDeps {
+  connection: Connection
   backoff: Backoff
   clock: Clock
   log: Log
 }
 
-export interface ChannelUse<C extends Channel> {
+export interface RecoveringChannelOptions<C extends Channel> {
   /** For the log. */
   name: string
   open: (model: ChannelModel) => Promise<C>
@@ -38,21 +38,21 @@ export interface ChannelUse<C extends Channel> {
   lost?: (channel: C) => void
 }
 
-export function healingChannel<C extends Channel>(
-  { link, backoff, clock, log }: Surroundings,
-  { name, open, prepare, lost }: ChannelUse<C>,
-): HealingChannel<C> {
-  const ended = new AbortController()
+export function createRecoveringChannel<C extends Channel>(
+  { connection, backoff, clock, log }: AmqpChannelDeps,
+  { name, open, prepare, lost }: RecoveringChannelOptions<C>,
+): RecoveringChannel<C> {
+  const closing = new AbortController()
   let current: C | undefined
   let prepared = false
-  let isReady = () => {}
+  let resolveOpened = () => {}
   const opened = new Promise<void>((resolve, reject) => {
-    isReady = resolve
-    ended.signal.addEventListener('abort', () => reject(new Unavailable(`${name} was closed`)))
+    resolveOpened = resolve
+    closing.signal.addEventListener('abort', () => reject(new Unavailable(`${name} was closed`)))
   })
   opened.catch(() => {})
 
-  function forget(channel: C): void {
+  function markLost(channel: C): void {
     if (current !== channel) return
     current = undefined
     prepared = false
@@ -60,64 +60,64 @@ export function healingChannel<C extends Channel>(
   }
 
   /** Resolves when the channel is gone; rejects when it could not be made or prepared. */
-  async function use(model: ChannelModel): Promise<void> {
+  async function openOnce(model: ChannelModel): Promise<void> {
     const channel = await open(model).catch(error => {
-      link.drop(model, error)
+      connection.drop(model, error)
       throw error
     })
     channel.on('error', error => log.warn({ channel: name, err: error.message }, 'broker.channel_failed'))
     const gone = new Promise<void>(resolve => channel.once('close', resolve))
-    channel.once('close', () => forget(channel))
+    channel.once('close', () => markLost(channel))
     // The connection may have died while the news of the open channel was under way: its `close` came before we listened.
-    if (link.live() !== model || ended.signal.aborted) return closeChannel(channel, clock)
+    if (connection.current() !== model || closing.signal.aborted) return closeChannel(channel, clock)
     current = channel
     try {
       await prepare(channel)
     } catch (error) {
-      forget(channel)
+      markLost(channel)
       await closeChannel(channel, clock)
       throw error
     }
     if (current !== channel) return
     prepared = true
-    isReady()
+    resolveOpened()
     await gone
   }
 
-  async function keep(): Promise<void> {
+  async function keepOpen(): Promise<void> {
     let failures = 0
     for (;;) {
-      const model = await link.up()
-      if (!model || ended.signal.aborted) return
+      const model = await connection.whenConnected()
+      if (!model || closing.signal.aborted) return
       const since = performance.now()
-      await use(model).catch(error => log.warn({ channel: name, err: String(error) }, 'broker.channel_not_ready'))
-      failures = performance.now() - since > backoff.longestMs ? 0 : failures + 1
-      if (link.live() === model) await nap(clock, pauseAfter(backoff, failures), ended.signal)
+      await openOnce(model).catch(error => log.warn({ channel: name, err: String(error) }, 'broker.channel_not_ready'))
+      failures = performance.now() - since > backoff.maxMs ? 0 : failures + 1
+      if (connection.current() === model) await sleep(clock, backoffDelay(backoff, failures), closing.signal)
     }
   }
 
-  void keep()
+  void keepOpen()
 
   return {
     ready: () => (prepared ? current : undefined),
     opened,
     isOpen: channel => current === channel,
-    renew(channel) {
-      forget(channel)
+    reopen(channel) {
+      markLost(channel)
       void closeChannel(channel, clock)
     },
-    retire: () => ended.abort(),
+    stopReopening: () => closing.abort(),
     async close() {
-      ended.abort()
+      closing.abort()
       const channel = current
       if (!channel) return
-      forget(channel)
+      markLost(channel)
       await closeChannel(channel, clock)
     },
   }
 }
 
-const FAREWELL_MS = 2_000
+const CLOSE_TIMEOUT_MS = 2_000
 
 /** amqplib's own `close` never settles when the connection dies meanwhile, and waits for the answer of a broker that stalls. */
 const closeChannel = (channel: Channel, clock: Clock): Promise<void> =>
@@ -126,14 +126,18 @@ const closeChannel = (channel: Channel, clock: Clock): Promise<void> =>
       cancel()
       resolve()
     }
-    const cancel = clock.after(FAREWELL_MS, over)
+    const cancel = clock.after(CLOSE_TIMEOUT_MS, over)
     channel.once('close', over)
     channel.close().then(over, over)
   })
 
 /** Lends a channel of its own to one task, so that whatever it breaks breaks nothing else. */
-export async function aside<T>(link: Link, clock: Clock, task: (channel: Channel) => Promise<T>): Promise<T> {
-  const model = link.live()
+export async function withChannel<T>(
+  connection: Connection,
+  clock: Clock,
+  task: (channel: Channel) => Promise<T>,
+): Promise<T> {
+  const model = connection.current()
   if (!model) throw new Unavailable('RabbitMQ is not connected')
   try {
     const channel = await model.createChannel()

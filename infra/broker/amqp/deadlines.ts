@@ -11,9 +11,9 @@ interface Slot {
   cancel: () => void
 }
 
-const EARLY_MS = 2
+const EARLY_TIMER_MARGIN_MS = 2
 
-export function deadlines(clock: Clock, stepMs = 10): Deadlines {
+export function createDeadlines(clock: Clock, stepMs = 10): Deadlines {
   const slots = new Map<number, Slot>()
 
   function slotAt(due: number): Slot {
@@ -32,7 +32,7 @@ export function deadlines(clock: Clock, stepMs = 10): Deadlines {
   return {
     after(ms, expire) {
       // Rounded up, and with a margin, as a timer may fire up to a millisecond before its time.
-      const due = Math.ceil((performance.now() + ms + EARLY_MS) / stepMs)
+      const due = Math.ceil((performance.now() + ms + EARLY_TIMER_MARGIN_MS) / stepMs)
       const slot = slotAt(due)
       slot.expiring.add(expire)
       return () => {

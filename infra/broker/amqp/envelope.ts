@@ -2,9 +2,9 @@
 // very bytes that came in.
 import { Buffer } from 'node:buffer'
 import type { Message as AmqpMessage, Options } from 'amqplib'
-import type { DeadLetter, Delivered, Message } from '../broker.ts'
+import type { DeadLetter, DeliveredMessage, Message } from '../broker.ts'
 
-export interface Stamp {
+export interface MessageMeta {
   id: string
   attempt: number
   publishedAt: number
@@ -12,17 +12,17 @@ export interface Stamp {
 
 export const contentOf = (body: unknown): Buffer => Buffer.from(JSON.stringify(body) ?? 'null')
 
-export const properties = ({ id, attempt, publishedAt }: Stamp, extra = {}): Options.Publish => ({
+export const messageProperties = ({ id, attempt, publishedAt }: MessageMeta, extra = {}): Options.Publish => ({
   messageId: id,
   contentType: 'application/json',
   headers: { attempt, publishedAt, ...extra },
 })
 
-export const lastWords = (stamp: Stamp, reason: string, diedAt: number): Options.Publish =>
-  properties(stamp, { reason: reason.slice(0, 1_000), diedAt })
+export const deadLetterProperties = (meta: MessageMeta, reason: string, diedAt: number): Options.Publish =>
+  messageProperties(meta, { reason: reason.slice(0, 1_000), diedAt })
 
 /** Never throws: what somebody else put into the queue has these, too. */
-export function stampOf({ properties: { messageId, headers } }: AmqpMessage): Stamp {
+export function metaOf({ properties: { messageId, headers } }: AmqpMessage): MessageMeta {
   return {
     id: String(messageId ?? ''),
     attempt: numberOr(headers?.attempt, 1),
@@ -32,17 +32,17 @@ export function stampOf({ properties: { messageId, headers } }: AmqpMessage): St
 
 export const bodyOf = (message: AmqpMessage): unknown => JSON.parse(message.content.toString())
 
-export const deliveredOf = (message: AmqpMessage): Delivered => ({ ...stampOf(message), body: bodyOf(message) })
+export const deliveredOf = (message: AmqpMessage): DeliveredMessage => ({ ...metaOf(message), body: bodyOf(message) })
 
 /** Either a handler's outcome brought it here, with our headers, or RabbitMQ itself did, and says so in its own. */
 export function deadLetterOf(message: AmqpMessage): DeadLetter {
-  const { id, attempt } = stampOf(message)
+  const { id, attempt } = metaOf(message)
   const headers = message.properties.headers
   const death = headers?.['x-death']?.[0]
   const reason = headers?.reason ?? (death?.reason as string | undefined) ?? 'unknown'
   return {
     id,
-    body: readable(message),
+    body: bodyOrText(message),
     attempt,
     reason:
       reason === 'delivery_limit'
@@ -52,7 +52,7 @@ export function deadLetterOf(message: AmqpMessage): DeadLetter {
   }
 }
 
-function readable(message: AmqpMessage): Message['body'] {
+function bodyOrText(message: AmqpMessage): Message['body'] {
   try {
     return bodyOf(message)
   } catch {

@@ -22,19 +22,19 @@ export function answerJson(answer: Answer): string {
   }
 }
 
-export const frame = (parts: readonly string[]): Buffer => Buffer.from(`[${parts.join()}]`)
+export const encodeFrame = (entries: readonly string[]): Buffer => Buffer.from(`[${entries.join()}]`)
 
-export const callsIn = (content: Buffer): Call[] => parsed(content, isCall)
-export const answersIn = (content: Buffer): Answer[] => parsed(content, isNumbered) as Answer[]
+export const callsIn = (content: Buffer): Call[] => parseFrame(content, isCall)
+export const answersIn = (content: Buffer): Answer[] => parseFrame(content, isNumbered) as Answer[]
 
 /** Its error never quotes the content, as the parser's would: it may be logged. */
-function parsed<T>(content: Buffer, isOne: (part: unknown) => part is T): T[] {
-  const parts = json(content)
-  if (!Array.isArray(parts) || !parts.every(isOne)) throw new Error('not a frame')
-  return parts
+function parseFrame<T>(content: Buffer, isOne: (part: unknown) => part is T): T[] {
+  const entries = parseOrUndefined(content)
+  if (!Array.isArray(entries) || !entries.every(isOne)) throw new Error('not a frame')
+  return entries
 }
 
-function json(content: Buffer): unknown {
+function parseOrUndefined(content: Buffer): unknown {
   try {
     return JSON.parse(content.toString())
   } catch {

@@ -3,14 +3,14 @@
 import { Duplex } from 'node:stream'
 import type { ChannelModel } from 'amqplib'
 import type { Clock } from '../../clock.ts'
-import { type Backoff, nap, pauseAfter } from './backoff.ts'
+import { type Backoff, backoffDelay, sleep } from './backoff.ts'
 import type { Log } from './log.ts'
 
-export interface Link {
+export interface Connection {
   /** The connection, once there is one; undefined when the link was closed for good. */
-  up(): Promise<ChannelModel | undefined>
+  whenConnected(): Promise<ChannelModel | undefined>
   /** The connection, while there is one. */
-  live(): ChannelModel | undefined
+  current(): ChannelModel | undefined
   /** RabbitMQ takes no publishes on it: an alarm of memory or disk. */
   blocked(): boolean
   /** For whoever finds this connection useless: it is cut and made again. */
@@ -18,7 +18,7 @@ export interface Link {
   close(): Promise<void>
 }
 
-export interface LinkOptions {
+export interface ConnectionOptions {
   /** What operators see in the broker's list of connections, and in the log. */
   name: string
   open: () => Promise<ChannelModel>
@@ -28,26 +28,26 @@ export interface LinkOptions {
   onBlocked?: () => void
 }
 
-const FAREWELL_MS = 2_000
+const CLOSE_TIMEOUT_MS = 2_000
 
-export function amqpLink({ name, open, backoff, clock, log, onBlocked }: LinkOptions): Link {
-  const ended = new AbortController()
+export function createConnection({ name, open, backoff, clock, log, onBlocked }: ConnectionOptions): Connection {
+  const closing = new AbortController()
   const waiting = new Set<(model: ChannelModel | undefined) => void>()
-  let live: ChannelModel | undefined
+  let current: ChannelModel | undefined
   let blocked = false
 
-  function announce(model: ChannelModel | undefined): void {
-    const told = [...waiting]
+  function resolveWaiting(model: ChannelModel | undefined): void {
+    const resolvers = [...waiting]
     waiting.clear()
-    for (const tell of told) tell(model)
+    for (const resolveWaiter of resolvers) resolveWaiter(model)
   }
 
   /** Resolves when the connection is gone. */
-  const hold = (model: ChannelModel): Promise<void> =>
+  const watch = (model: ChannelModel): Promise<void> =>
     new Promise(resolve => {
       model.on('error', error => {
         log.warn({ connection: name, err: error.message }, 'broker.connection_failed')
-        sever(model)
+        destroySocket(model)
       })
       model.on('blocked', reason => {
         blocked = true
@@ -59,74 +59,74 @@ export function amqpLink({ name, open, backoff, clock, log, onBlocked }: LinkOpt
         log.info({ connection: name }, 'broker.unblocked')
       })
       model.on('close', () => {
-        if (live !== model) return
-        live = undefined
+        if (current !== model) return
+        current = undefined
         blocked = false
-        if (!ended.signal.aborted) log.warn({ connection: name }, 'broker.connection_lost')
+        if (!closing.signal.aborted) log.warn({ connection: name }, 'broker.connection_lost')
         resolve()
       })
-      live = model
+      current = model
       log.info({ connection: name }, 'broker.connected')
-      announce(model)
+      resolveWaiting(model)
     })
 
-  async function keep(): Promise<void> {
+  async function keepConnected(): Promise<void> {
     let failures = 0
-    while (!ended.signal.aborted) {
+    while (!closing.signal.aborted) {
       const since = performance.now()
       try {
         const model = await open()
-        await (ended.signal.aborted ? hangUp(model, clock) : hold(model))
+        await (closing.signal.aborted ? closeConnection(model, clock) : watch(model))
       } catch (error) {
         log.warn({ connection: name, err: String(error) }, 'broker.connect_failed')
       }
-      failures = performance.now() - since > backoff.longestMs ? 0 : failures + 1
-      await nap(clock, pauseAfter(backoff, failures), ended.signal)
+      failures = performance.now() - since > backoff.maxMs ? 0 : failures + 1
+      await sleep(clock, backoffDelay(backoff, failures), closing.signal)
     }
   }
 
-  void keep()
+  void keepConnected()
 
   return {
-    up: () =>
+    whenConnected: () =>
       new Promise(resolve => {
-        if (live || ended.signal.aborted) resolve(live)
+        if (current || closing.signal.aborted) resolve(current)
         else waiting.add(resolve)
       }),
-    live: () => live,
+    current: () => current,
     blocked: () => blocked,
     drop(model, why) {
-      if (live !== model) return
+      if (current !== model) return
       log.warn({ connection: name, err: String(why) }, 'broker.connection_dropped')
-      sever(model)
+      destroySocket(model)
       // A connection that died before anyone listened to it says so no more.
       model.emit('close')
     },
     async close() {
-      ended.abort()
-      announce(undefined)
-      if (live) await hangUp(live, clock)
+      closing.abort()
+      resolveWaiting(undefined)
+      if (current) await closeConnection(current, clock)
     },
   }
 }
 
 /** Says goodbye, but waits for no answer longer than a moment: amqplib would wait for ever when the line dies just then. */
-async function hangUp(model: ChannelModel, clock: Clock): Promise<void> {
+async function closeConnection(model: ChannelModel, clock: Clock): Promise<void> {
   await new Promise<void>(resolve => {
     const done = () => {
       cancel()
       resolve()
     }
-    const cancel = clock.after(FAREWELL_MS, done)
+    const cancel = clock.after(CLOSE_TIMEOUT_MS, done)
     model.on('error', done)
     model.on('close', done)
     model.close().catch(done)
   })
-  sever(model)
+  destroySocket(model)
 }
 
 /** amqplib ends a failed connection's socket politely and listens no more; a peer that is gone would hold it for minutes. */
-function sever(model: ChannelModel): void {
+function destroySocket(model: ChannelModel): void {
   const connection: object = model.connection
   if ('stream' in connection && connection.stream instanceof Duplex)
     connection.stream.destroy(new Error('Connection severed'))

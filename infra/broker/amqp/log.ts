@@ -3,4 +3,4 @@ import type { Logger } from 'pino'
 
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>
 
-export const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
+export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }

@@ -4,18 +4,18 @@ import type { Buffer } from 'node:buffer'
 import { type ConfirmChannel, IllegalOperationError, type Options } from 'amqplib'
 import { Unavailable } from '../../unavailable.ts'
 import { Unroutable } from '../broker.ts'
-import { healingChannel, type Surroundings } from './channel.ts'
+import { type AmqpChannelDeps, createRecoveringChannel } from './channel.ts'
 import type { Deadlines } from './deadlines.ts'
 
 export interface Publisher {
   ready(): boolean
   send(queue: string, content: Buffer, properties: Options.Publish): Promise<void>
   /** Rejects every publish that waits for its confirm. Whether RabbitMQ has those messages is then unknown. */
-  fail(why: string): void
+  rejectPending(why: string): void
   close(): Promise<void>
 }
 
-export interface PublisherOptions extends Surroundings {
+export interface PublisherOptions extends AmqpChannelDeps {
   /** Run for every new channel before it is used. */
   declareQueues: () => Promise<void>
   /** A message came back: there is no such queue. */
@@ -25,18 +25,18 @@ export interface PublisherOptions extends Surroundings {
   confirmMs: number
 }
 
-interface Unconfirmed {
+interface PendingPublish {
   queue: string
   returned: boolean
   settle: (error: Error | null) => void
 }
 
-export function publisher(options: PublisherOptions): Publisher {
-  const { link, declareQueues, onMissing, deadlines, confirmMs } = options
-  const unconfirmed = new Map<string, Unconfirmed>()
+export function createPublisher(options: PublisherOptions): Publisher {
+  const { connection, declareQueues, onMissing, deadlines, confirmMs } = options
+  const unconfirmed = new Map<string, PendingPublish>()
   let published = 0
 
-  const channel = healingChannel<ConfirmChannel>(options, {
+  const channel = createRecoveringChannel<ConfirmChannel>(options, {
     name: 'publish',
     open: model => model.createConfirmChannel(),
     async prepare(opened) {
@@ -55,17 +55,17 @@ export function publisher(options: PublisherOptions): Publisher {
     waiting?.settle(waiting.returned ? new Unroutable(`no queue ${waiting.queue}`) : error)
   }
 
-  const fail = (why: string): void => {
+  const rejectPending = (why: string): void => {
     for (const token of [...unconfirmed.keys()]) settle(token, new Unavailable(why))
   }
 
   return {
     ready: () => channel.ready() !== undefined,
-    fail,
+    rejectPending,
     send: (queue, content, properties) =>
       new Promise((resolve, reject) => {
         const open = channel.ready()
-        if (!open || link.blocked()) throw new Unavailable(`RabbitMQ is ${open ? 'blocked' : 'not connected'}`)
+        if (!open || connection.blocked()) throw new Unavailable(`RabbitMQ is ${open ? 'blocked' : 'not connected'}`)
         published += 1
         const token = published.toString(36)
         const cancel = deadlines.after(confirmMs, () => settle(token, new Unavailable('RabbitMQ did not confirm')))
@@ -78,15 +78,17 @@ export function publisher(options: PublisherOptions): Publisher {
             else resolve()
           },
         })
-        const stamped = { ...properties, mandatory: true, persistent: true, correlationId: token }
+        const publishOptions = { ...properties, mandatory: true, persistent: true, correlationId: token }
         try {
-          open.sendToQueue(queue, content, stamped, error => settle(token, error && new Unavailable(String(error))))
+          open.sendToQueue(queue, content, publishOptions, error =>
+            settle(token, error && new Unavailable(String(error))),
+          )
         } catch (error) {
           settle(token, error instanceof IllegalOperationError ? new Unavailable(error.message) : asError(error))
         }
       }),
     async close() {
-      fail('the broker was closed')
+      rejectPending('the broker was closed')
       await channel.close()
     },
   }

@@ -28,15 +28,15 @@ export interface Queues {
 }
 
 /** Looking at dead letters counts as delivering them, and RabbitMQ 4 drops after 20 deliveries where no limit is set. */
-const NO_LIMIT = 1_000_000_000
+const UNLIMITED_DELIVERIES = 1_000_000_000
 
-export function queues(names: QueueNames, topology: Topology, deliveryLimit: number): Queues {
+export function createQueues(names: QueueNames, topology: Topology, deliveryLimit: number): Queues {
   const quorum = (name: string, args: Record<string, string | number>): Declaration => ({
     name,
     options: { durable: true, arguments: { 'x-queue-type': 'quorum', ...args } },
   })
   // All three arguments or none: without them RabbitMQ falls back to dead-lettering at most once, and says nothing.
-  const onDeath = (target: string): Record<string, string> => ({
+  const deadLetterTo = (target: string): Record<string, string> => ({
     'x-dead-letter-exchange': '',
     'x-dead-letter-routing-key': target,
     'x-dead-letter-strategy': 'at-least-once',
@@ -45,10 +45,10 @@ export function queues(names: QueueNames, topology: Topology, deliveryLimit: num
 
   // Targets first, so that nothing can die into nowhere.
   const work = (queue: WorkQueue): Declaration[] => [
-    quorum(names.dead(queue), { 'x-delivery-limit': NO_LIMIT }),
-    quorum(names.queue(queue), { 'x-delivery-limit': deliveryLimit, ...onDeath(names.dead(queue)) }),
+    quorum(names.dead(queue), { 'x-delivery-limit': UNLIMITED_DELIVERIES }),
+    quorum(names.queue(queue), { 'x-delivery-limit': deliveryLimit, ...deadLetterTo(names.dead(queue)) }),
     ...topology.work[queue].map(delayMs =>
-      quorum(names.wait(queue, delayMs), { 'x-message-ttl': delayMs, ...onDeath(names.queue(queue)) }),
+      quorum(names.wait(queue, delayMs), { 'x-message-ttl': delayMs, ...deadLetterTo(names.queue(queue)) }),
     ),
   ]
   const calls = (queue: CallQueue, channel: Channel): Declaration => ({
@@ -65,7 +65,7 @@ export function queues(names: QueueNames, topology: Topology, deliveryLimit: num
   }
 }
 
-export async function declare(channel: Channel, declarations: Declaration[]): Promise<void> {
+export async function assertQueues(channel: Channel, declarations: Declaration[]): Promise<void> {
   for (const { name, options } of declarations) await channel.assertQueue(name, options)
 }
 

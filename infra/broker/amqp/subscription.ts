@@ -3,11 +3,11 @@
 import type { Channel, ConsumeMessage } from 'amqplib'
 import type { Consumer, Flow } from '../broker.ts'
 import type { Dispatcher } from '../dispatch.ts'
-import { nap } from './backoff.ts'
-import { type HealingChannel, healingChannel, type Surroundings } from './channel.ts'
+import { sleep } from './backoff.ts'
+import { type AmqpChannelDeps, createRecoveringChannel, type RecoveringChannel } from './channel.ts'
 
 /** A message and the channel it came on: the only one that may settle it. */
-export interface Delivery {
+export interface AmqpDelivery {
   channel: Channel
   message: ConsumeMessage
 }
@@ -17,34 +17,34 @@ export interface Subscription extends Consumer {
   opened: Promise<void>
 }
 
-export interface Hand {
+export interface Acknowledger {
   /** False when the channel of a delivery is gone: RabbitMQ then has the message back already. */
-  holds(delivery: Delivery): boolean
-  ack(delivery: Delivery): void
-  giveBack(delivery: Delivery): void
+  canSettle(delivery: AmqpDelivery): boolean
+  ack(delivery: AmqpDelivery): void
+  requeue(delivery: AmqpDelivery): void
   /** Aborted when nothing held can be settled any more. */
-  emptied: AbortSignal
+  closed: AbortSignal
 }
 
-export interface SubscriptionOptions<Item> extends Surroundings {
+export interface SubscriptionOptions<Item> extends AmqpChannelDeps {
   queue: string
   flow: Flow
   declareQueue: (channel: Channel) => Promise<void>
   /** Makes the dispatcher that settles through this hand. */
-  dispatch: (hand: Hand) => Dispatcher<Item>
+  dispatch: (acknowledger: Acknowledger) => Dispatcher<Item>
   /** The items in a delivery. */
-  unpack: (delivery: Delivery, hand: Hand) => Item[]
+  unpack: (delivery: AmqpDelivery, acknowledger: Acknowledger) => Item[]
 }
 
-const CANCEL_MS = 1_000
+const CANCEL_TIMEOUT_MS = 1_000
 
-export function subscription<Item>(options: SubscriptionOptions<Item>): Subscription {
+export function createSubscription<Item>(options: SubscriptionOptions<Item>): Subscription {
   const { queue, flow, declareQueue, unpack, clock, log } = options
-  const emptied = new AbortController()
+  const closed = new AbortController()
   let stopping: Promise<void> | undefined
-  let tag = ''
+  let consumerTag = ''
 
-  const channel: HealingChannel<Channel> = healingChannel<Channel>(options, {
+  const channel: RecoveringChannel<Channel> = createRecoveringChannel<Channel>(options, {
     name: queue,
     open: model => model.createChannel(),
     async prepare(opened) {
@@ -54,12 +54,12 @@ export function subscription<Item>(options: SubscriptionOptions<Item>): Subscrip
         if (message) deliver({ channel: opened, message })
         else cancelled(opened)
       })
-      tag = consumer.consumerTag
+      consumerTag = consumer.consumerTag
     },
-    lost: () => dispatcher.forget(),
+    lost: () => dispatcher.discard(),
   })
 
-  const whileHeld = (settle: (delivery: Delivery) => void) => (delivery: Delivery) => {
+  const ifOpen = (settle: (delivery: AmqpDelivery) => void) => (delivery: AmqpDelivery) => {
     if (!channel.isOpen(delivery.channel)) return
     try {
       settle(delivery)
@@ -68,40 +68,40 @@ export function subscription<Item>(options: SubscriptionOptions<Item>): Subscrip
       log.warn({ queue, err: String(error) }, 'broker.not_settled')
     }
   }
-  const hand: Hand = {
-    holds: delivery => channel.isOpen(delivery.channel),
-    ack: whileHeld(({ channel, message }) => channel.ack(message)),
-    giveBack: whileHeld(({ channel, message }) => channel.nack(message, false, true)),
-    emptied: emptied.signal,
+  const acknowledger: Acknowledger = {
+    canSettle: delivery => channel.isOpen(delivery.channel),
+    ack: ifOpen(({ channel, message }) => channel.ack(message)),
+    requeue: ifOpen(({ channel, message }) => channel.nack(message, false, true)),
+    closed: closed.signal,
   }
-  const dispatcher = options.dispatch(hand)
+  const dispatcher = options.dispatch(acknowledger)
 
-  function deliver(delivery: Delivery): void {
-    for (const item of unpack(delivery, hand)) dispatcher.accept(item)
+  function deliver(delivery: AmqpDelivery): void {
+    for (const item of unpack(delivery, acknowledger)) dispatcher.accept(item)
   }
 
   function cancelled(opened: Channel): void {
     log.warn({ queue }, 'broker.consumer_cancelled')
-    channel.renew(opened)
+    channel.reopen(opened)
   }
 
   /** Awaited before anything is given back, or it might come here again; but not for longer than there is. */
-  async function cancel(graceMs = CANCEL_MS): Promise<void> {
-    const cancelling = channel.ready()?.cancel(tag)
+  async function cancel(graceMs = CANCEL_TIMEOUT_MS): Promise<void> {
+    const cancelling = channel.ready()?.cancel(consumerTag)
     if (!cancelling) return
     const over = new AbortController()
     cancelling.then(
       () => over.abort(),
       () => over.abort(),
     )
-    await nap(clock, Math.min(graceMs, CANCEL_MS), over.signal)
+    await sleep(clock, Math.min(graceMs, CANCEL_TIMEOUT_MS), over.signal)
   }
 
   async function stop(graceMs?: number): Promise<void> {
-    channel.retire()
+    channel.stopReopening()
     await cancel(graceMs)
     await dispatcher.stop(graceMs)
-    emptied.abort()
+    closed.abort()
     await channel.close()
   }
 

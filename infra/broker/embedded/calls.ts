@@ -4,11 +4,11 @@ import { setImmediate } from 'node:timers'
 import type { Clock } from '../../clock.ts'
 import { Unavailable } from '../../unavailable.ts'
 import { CallFailed, CallTimeout, type Consumer, type Depth, type Flow, type Message } from '../broker.ts'
-import { dispatcher, type Ended } from '../dispatch.ts'
-import { sharedQueue } from './queue.ts'
+import { createDispatcher, type HandlerResult } from '../dispatch.ts'
+import { createSharedQueue } from './queue.ts'
 import type { Log } from './work.ts'
 
-export interface MemoryCalls {
+export interface MemoryCallQueue {
   request(message: Message, budgetMs: number): Promise<unknown>
   serve(answer: (waiting: Message[]) => Promise<unknown[]>, flow: Flow): Consumer
   depth(): Depth
@@ -34,28 +34,28 @@ interface Call {
   reject(error: Error): void
 }
 
-export function callQueue(options: { queue: string; clock: Clock; log?: Log | undefined }): MemoryCalls {
+export function createCallQueue(options: { queue: string; clock: Clock; log?: Log | undefined }): MemoryCallQueue {
   const { queue: name, clock, log } = options
-  const queue = sharedQueue<Frame>()
+  const queue = createSharedQueue<Frame>()
   /** Calls whose caller still waits. */
   const open = new Set<Call>()
-  let gathering: Frame | undefined
+  let openFrame: Frame | undefined
   let closed = false
 
-  function gather(): Frame {
-    if (gathering) return gathering
+  function frameForNext(): Frame {
+    if (openFrame) return openFrame
     const frame = emptyFrame()
-    gathering = frame
-    setImmediate(() => seal(frame))
+    openFrame = frame
+    setImmediate(() => closeFrame(frame))
     queue.push(frame)
     return frame
   }
 
-  function seal(frame: Frame): void {
-    if (gathering === frame) gathering = undefined
+  function closeFrame(frame: Frame): void {
+    if (openFrame === frame) openFrame = undefined
   }
 
-  function enter(call: Call, frame: Frame): void {
+  function addToFrame(call: Call, frame: Frame): void {
     call.frame = frame
     frame.calls.push(call)
     frame.open += 1
@@ -76,23 +76,23 @@ export function callQueue(options: { queue: string; clock: Clock; log?: Log | un
 
   function timeOut(call: Call, budgetMs: number): void {
     fail(call, new CallTimeout(`${name} did not answer ${call.id} within ${budgetMs} ms`))
-    dropSpentFrames()
+    dropAbandonedFrames()
   }
 
   /** With nobody serving, frames whose callers are gone would pile up. */
-  function dropSpentFrames(): void {
+  function dropAbandonedFrames(): void {
     for (let frame = queue.peek(); frame?.open === 0; frame = queue.peek()) {
-      seal(frame)
+      closeFrame(frame)
       queue.shift()
     }
   }
 
-  function settle(call: Call, ended: Ended<unknown>): void {
-    if (ended.kind === 'expired') return // its timer tells the caller
-    if (ended.kind === 'failed') {
-      log?.error({ queue: name, id: call.id, err: ended.error }, 'call.failed')
-      fail(call, new CallFailed(ended.reason))
-    } else answer(call, ended.result)
+  function settle(call: Call, handlerResult: HandlerResult<unknown>): void {
+    if (handlerResult.kind === 'expired') return // its timer tells the caller
+    if (handlerResult.kind === 'failed') {
+      log?.error({ queue: name, id: call.id, err: handlerResult.error }, 'call.failed')
+      fail(call, new CallFailed(handlerResult.reason))
+    } else answer(call, handlerResult.result)
   }
 
   function answer(call: Call, result: unknown): void {
@@ -108,32 +108,32 @@ export function callQueue(options: { queue: string; clock: Clock; log?: Log | un
     if (closed) throw new Unavailable('the broker is closed')
     const body = JSON.stringify(message.body) ?? 'null'
     return new Promise((resolve, reject) => {
-      const frame = gather()
+      const frame = frameForNext()
       const deadline = clock.now() + budgetMs
       const cancelTimer = clock.after(budgetMs, () => timeOut(call, budgetMs))
       const call: Call = { id: message.id, body, deadline, frame, cancelTimer, resolve, reject }
-      enter(call, frame)
+      addToFrame(call, frame)
       open.add(call)
     })
   }
 
   function serve(answerAll: (waiting: Message[]) => Promise<unknown[]>, flow: Flow): Consumer {
-    return queue.attach(flow.prefetch, free => {
-      const { accept, stop } = dispatcher<Call, unknown>({
+    return queue.attach(flow.prefetch, release => {
+      const { accept, stop } = createDispatcher<Call, unknown>({
         flow,
         clock,
         handle: calls => answerAll(calls.map(({ id, body }) => ({ id, body: JSON.parse(body) }))),
-        settle(call, ended) {
+        settle(call, handlerResult) {
           call.frame.unsettled -= 1
-          if (call.frame.unsettled === 0) free()
-          settle(call, ended)
+          if (call.frame.unsettled === 0) release()
+          settle(call, handlerResult)
         },
-        handBack,
+        requeue,
         expired: call => !open.has(call) || clock.now() >= call.deadline,
       })
       return {
         accept(frame) {
-          seal(frame)
+          closeFrame(frame)
           frame.calls.forEach(accept)
         },
         stop,
@@ -141,16 +141,16 @@ export function callQueue(options: { queue: string; clock: Clock; log?: Log | un
     })
   }
 
-  function handBack(calls: Call[]): void {
+  function requeue(calls: Call[]): void {
     const waiting = calls.filter(call => open.has(call))
     if (waiting.length === 0) return
     const frame = emptyFrame()
-    for (const call of waiting) enter(call, frame)
-    queue.giveBack([frame])
+    for (const call of waiting) addToFrame(call, frame)
+    queue.requeue([frame])
   }
 
   /** Calls a server has in hand may still be answered within the grace; the others are told at once. */
-  async function shut(graceMs?: number): Promise<void> {
+  async function closeQueue(graceMs?: number): Promise<void> {
     closed = true
     for (const call of queue.clear().flatMap(frame => frame.calls)) fail(call, unavailable(call))
     await queue.stopConsumers(graceMs)
@@ -159,7 +159,7 @@ export function callQueue(options: { queue: string; clock: Clock; log?: Log | un
 
   const unavailable = (call: Call): Unavailable => new Unavailable(`closed before ${name} answered ${call.id}`)
 
-  return { request, serve, depth: queue.depth, close: shut }
+  return { request, serve, depth: queue.depth, close: closeQueue }
 }
 
 const emptyFrame = (): Frame => ({ calls: [], open: 0, unsettled: 0 })

@@ -3,9 +3,9 @@
 // MOST_LETTERS the oldest is dropped, so that a handler with a bug does not fill the memory of the process.
 import type { DeadLetters } from '../broker.ts'
 
-export const MOST_LETTERS = 10_000
+export const MAX_DEAD_LETTERS = 10_000
 
-export interface Buried {
+export interface MemoryDeadLetter {
   id: string
   /** JSON. */
   body: string
@@ -15,16 +15,16 @@ export interface Buried {
   diedAt: number
 }
 
-export interface Graves extends DeadLetters {
+export interface MemoryDeadLetters extends DeadLetters {
   /** Answers the letter that had to go, if one had to. One that dies again takes the place of its earlier death. */
-  bury(letter: Buried): Buried | undefined
+  add(letter: MemoryDeadLetter): MemoryDeadLetter | undefined
 }
 
-export function graves(requeue: (letter: Buried) => void): Graves {
-  const letters = new Map<string, Buried>()
+export function createMemoryDeadLetters(requeue: (letter: MemoryDeadLetter) => void): MemoryDeadLetters {
+  const letters = new Map<string, MemoryDeadLetter>()
 
-  function takeOut(ids: string[]): Buried[] {
-    const found: Buried[] = []
+  function take(ids: string[]): MemoryDeadLetter[] {
+    const found: MemoryDeadLetter[] = []
     for (const id of new Set(ids)) {
       const letter = letters.get(id)
       if (letter && letters.delete(id)) found.push(letter)
@@ -33,12 +33,12 @@ export function graves(requeue: (letter: Buried) => void): Graves {
   }
 
   return {
-    bury(letter) {
+    add(letter) {
       letters.delete(letter.id)
       letters.set(letter.id, letter)
-      if (letters.size <= MOST_LETTERS) return undefined
+      if (letters.size <= MAX_DEAD_LETTERS) return undefined
       const [oldest] = letters.keys()
-      return oldest === undefined ? undefined : takeOut([oldest])[0]
+      return oldest === undefined ? undefined : take([oldest])[0]
     },
     async list(limit) {
       return [...letters.values()]
@@ -46,12 +46,12 @@ export function graves(requeue: (letter: Buried) => void): Graves {
         .map(({ id, body, reason, attempt, diedAt }) => ({ id, body: JSON.parse(body), reason, attempt, diedAt }))
     },
     async requeue(ids) {
-      const found = takeOut(ids)
+      const found = take(ids)
       for (const letter of found) requeue(letter)
       return found.length
     },
     async drop(ids) {
-      return takeOut(ids).length
+      return take(ids).length
     },
     async count() {
       return letters.size

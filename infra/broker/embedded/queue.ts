@@ -1,10 +1,10 @@
 // A list in memory that consumers share. In: entries, in order. Out: each to one consumer in turn, none past its prefetch.
 import { setImmediate } from 'node:timers'
 import type { Consumer, Depth } from '../broker.ts'
-import { fifo } from '../fifo.ts'
+import { createFifo } from '../fifo.ts'
 
 /** Who takes entries for a consumer. */
-export interface Hands<Entry> {
+export interface Receiver<Entry> {
   accept(entry: Entry): void
   stop(graceMs?: number): Promise<void>
 }
@@ -12,9 +12,9 @@ export interface Hands<Entry> {
 export interface SharedQueue<Entry> {
   push(entry: Entry): void
   /** Back to the head, in their order. */
-  giveBack(entries: Entry[]): void
+  requeue(entries: Entry[]): void
   /** `free` says that one of the entries accepted is settled. */
-  attach(prefetch: number, hands: (free: () => void) => Hands<Entry>): Consumer
+  attach(prefetch: number, receiver: (release: () => void) => Receiver<Entry>): Consumer
   peek(): Entry | undefined
   shift(): Entry | undefined
   /** Takes out what waits. */
@@ -23,72 +23,72 @@ export interface SharedQueue<Entry> {
   stopConsumers(graceMs?: number): Promise<void>
 }
 
-export function sharedQueue<Entry>(): SharedQueue<Entry> {
-  interface Seat {
+export function createSharedQueue<Entry>(): SharedQueue<Entry> {
+  interface Attachment {
     held: number
     prefetch: number
-    hands: Hands<Entry>
+    receiver: Receiver<Entry>
   }
-  const ready = fifo<Entry>()
-  const seats: Seat[] = []
+  const ready = createFifo<Entry>()
+  const attachments: Attachment[] = []
   const consumers = new Set<Consumer>()
-  let turn = 0
+  let position = 0
   let scheduled = false
 
   // Once per turn of the event loop: what several sockets brought in one turn goes out together, an idle process loses no
   // time, and handlers that never wait for I/O cannot starve it.
-  function wake(): void {
+  function schedule(): void {
     if (scheduled) return
     scheduled = true
-    setImmediate(feed)
+    setImmediate(distribute)
   }
 
-  function feed(): void {
+  function distribute(): void {
     scheduled = false
-    for (let full = 0; full < seats.length && ready.size > 0; turn += 1) {
-      const seat = seats[turn % seats.length]
-      if (!seat || seat.held >= seat.prefetch) {
+    for (let full = 0; full < attachments.length && ready.size > 0; position += 1) {
+      const attachment = attachments[position % attachments.length]
+      if (!attachment || attachment.held >= attachment.prefetch) {
         full += 1
         continue
       }
       full = 0
-      seat.held += 1
-      seat.hands.accept(ready.shift() as Entry)
+      attachment.held += 1
+      attachment.receiver.accept(ready.shift() as Entry)
     }
   }
 
   return {
     push(entry) {
       ready.push(entry)
-      wake()
+      schedule()
     },
-    giveBack(entries) {
+    requeue(entries) {
       ready.unshift(entries)
-      wake()
+      schedule()
     },
-    attach(prefetch, hands) {
-      const free = (): void => {
-        seat.held -= 1
-        wake()
+    attach(prefetch, receiver) {
+      const release = (): void => {
+        attachment.held -= 1
+        schedule()
       }
-      const seat: Seat = { held: 0, prefetch, hands: hands(free) }
-      seats.push(seat)
+      const attachment: Attachment = { held: 0, prefetch, receiver: receiver(release) }
+      attachments.push(attachment)
       const consumer: Consumer = {
-        attached: () => seats.includes(seat),
+        attached: () => attachments.includes(attachment),
         async stop(graceMs) {
-          if (seats.includes(seat)) seats.splice(seats.indexOf(seat), 1)
-          await seat.hands.stop(graceMs)
+          if (attachments.includes(attachment)) attachments.splice(attachments.indexOf(attachment), 1)
+          await attachment.receiver.stop(graceMs)
           consumers.delete(consumer)
         },
       }
       consumers.add(consumer)
-      wake()
+      schedule()
       return consumer
     },
     peek: ready.peek,
     shift: ready.shift,
     clear: ready.clear,
-    depth: () => ({ ready: ready.size, consumers: seats.length }),
+    depth: () => ({ ready: ready.size, consumers: attachments.length }),
     async stopConsumers(graceMs) {
       await Promise.all([...consumers].map(consumer => consumer.stop(graceMs)))
     },

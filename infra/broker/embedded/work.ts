@@ -2,10 +2,10 @@
 // Bodies travel as JSON text: publisher, handler and the next attempt share nothing, and see what they would see on RabbitMQ.
 import type { Clock } from '../../clock.ts'
 import { Unavailable } from '../../unavailable.ts'
-import type { Consumer, DeadLetters, Delivered, Depth, Flow, Message, Outcome } from '../broker.ts'
-import { dispatcher, type Ended, outcomeOf } from '../dispatch.ts'
-import { graves } from './dead.ts'
-import { sharedQueue } from './queue.ts'
+import type { Consumer, DeadLetters, DeliveredMessage, Depth, Flow, Message, Outcome } from '../broker.ts'
+import { createDispatcher, type HandlerResult, outcomeOf } from '../dispatch.ts'
+import { createMemoryDeadLetters } from './dead.ts'
+import { createSharedQueue } from './queue.ts'
 
 export interface Log {
   warn(fields: object, event: string): void
@@ -19,10 +19,10 @@ export interface WorkQueueOptions {
   log?: Log | undefined
 }
 
-export interface MemoryWork {
+export interface MemoryWorkQueue {
   /** Resolves when the message is done or dead. The sweeper may publish the same work again: then both wait for the one message. */
   publish(message: Message): Promise<void>
-  consume(handle: (waiting: Delivered[]) => Promise<Outcome[]>, flow: Flow): Consumer
+  consume(handle: (waiting: DeliveredMessage[]) => Promise<Outcome[]>, flow: Flow): Consumer
   depth(): Depth
   dead: DeadLetters
   close(graceMs?: number): Promise<void>
@@ -37,12 +37,12 @@ interface Job {
   readonly publishers: { resolve(): void; reject(error: Error): void }[]
 }
 
-export function workQueue({ queue: name, delays, clock, log }: WorkQueueOptions): MemoryWork {
-  const queue = sharedQueue<Job>()
+export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOptions): MemoryWorkQueue {
+  const queue = createSharedQueue<Job>()
   /** Every job that waits, is in hand or is to be retried. */
   const jobs = new Map<string, Job>()
   const retries = new Map<Job, () => void>()
-  const dead = graves(({ id, body, publishedAt }) => {
+  const dead = createMemoryDeadLetters(({ id, body, publishedAt }) => {
     if (!jobs.has(id)) enqueue({ id, body, publishedAt })
   })
   let closed = false
@@ -59,7 +59,7 @@ export function workQueue({ queue: name, delays, clock, log }: WorkQueueOptions)
     for (const { resolve } of job.publishers) resolve()
   }
 
-  function giveUp(job: Job): void {
+  function rejectPublishers(job: Job): void {
     jobs.delete(job.id)
     for (const { reject } of job.publishers) reject(new Unavailable(`closed before ${name} was done with ${job.id}`))
   }
@@ -73,20 +73,24 @@ export function workQueue({ queue: name, delays, clock, log }: WorkQueueOptions)
     retries.set(job, cancel)
   }
 
-  function bury({ id, body, publishedAt, attempt }: Job, reason: string, ended: Ended<Outcome>): void {
+  function moveToDeadLetters(
+    { id, body, publishedAt, attempt }: Job,
+    reason: string,
+    handlerResult: HandlerResult<Outcome>,
+  ): void {
     const fields = { queue: name, id, attempt, reason }
-    if (ended.kind === 'failed') log?.error({ ...fields, err: ended.error }, 'message.dead')
+    if (handlerResult.kind === 'failed') log?.error({ ...fields, err: handlerResult.error }, 'message.dead')
     else log?.warn(fields, 'message.dead')
-    const lost = dead.bury({ id, body, publishedAt, attempt, reason, diedAt: clock.now() })
-    if (lost) log?.error({ queue: name, id: lost.id, reason: lost.reason }, 'dead_letter.lost')
+    const dropped = dead.add({ id, body, publishedAt, attempt, reason, diedAt: clock.now() })
+    if (dropped) log?.error({ queue: name, id: dropped.id, reason: dropped.reason }, 'dead_letter.lost')
   }
 
-  function settle(job: Job, ended: Ended<Outcome>): void {
-    const outcome = outcomeOf(ended, delays)
+  function settle(job: Job, handlerResult: HandlerResult<Outcome>): void {
+    const outcome = outcomeOf(handlerResult, delays)
     if (outcome.kind !== 'retry') {
-      if (outcome.kind === 'dead') bury(job, outcome.reason, ended)
+      if (outcome.kind === 'dead') moveToDeadLetters(job, outcome.reason, handlerResult)
       finish(job)
-    } else if (closed) giveUp(job)
+    } else if (closed) rejectPublishers(job)
     else retryLater(job, outcome.afterMs)
   }
 
@@ -98,16 +102,16 @@ export function workQueue({ queue: name, delays, clock, log }: WorkQueueOptions)
       return new Promise((resolve, reject) => void job.publishers.push({ resolve, reject }))
     },
     consume: (handle, flow) =>
-      queue.attach(flow.prefetch, free =>
-        dispatcher<Job, Outcome>({
+      queue.attach(flow.prefetch, release =>
+        createDispatcher<Job, Outcome>({
           flow,
           clock,
           handle: held => handle(held.map(delivered)),
-          settle(job, ended) {
-            free()
-            settle(job, ended)
+          settle(job, handlerResult) {
+            release()
+            settle(job, handlerResult)
           },
-          handBack: held => (closed ? held.forEach(giveUp) : queue.giveBack(held)),
+          requeue: held => (closed ? held.forEach(rejectPublishers) : queue.requeue(held)),
         }),
       ),
     depth: queue.depth,
@@ -115,14 +119,14 @@ export function workQueue({ queue: name, delays, clock, log }: WorkQueueOptions)
     async close(graceMs) {
       closed = true
       for (const cancel of retries.values()) cancel()
-      for (const job of [...queue.clear(), ...retries.keys()]) giveUp(job)
+      for (const job of [...queue.clear(), ...retries.keys()]) rejectPublishers(job)
       retries.clear()
       await queue.stopConsumers(graceMs)
     },
   }
 }
 
-const delivered = ({ id, body, attempt, publishedAt }: Job): Delivered => ({
+const delivered = ({ id, body, attempt, publishedAt }: Job): DeliveredMessage => ({
   id,
   body: JSON.parse(body),
   attempt,

@@ -1,15 +1,15 @@
 // Takes a filter apart into filters that an index can each read in order: the branches of `$or`, and the values of an `$in` that stands
 // before the sort. Read together they would have to be sorted whole, however few of them were asked for.
-import { branchesOf, conditionsOf, pointsOf } from '../conditions.ts'
+import { branchesOf, conditionsOf, exactValuesOf } from '../conditions.ts'
 import type { Doc, Filter, Sort } from '../docs.ts'
 
 /** Filters joined by "and": one path may be in several of them. */
 export type Branch<T extends Doc> = Filter<T>[]
 
 /** More searches than this cost more than sorting does. */
-const MOST = 64
+const MAX_BRANCHES = 64
 
-export function branchesFor<T extends Doc>(
+export function splitFilter<T extends Doc>(
   filter: Filter<T>,
   sort: Sort<T>,
   indexed: ReadonlySet<string>,
@@ -17,16 +17,16 @@ export function branchesFor<T extends Doc>(
   const { $or: _, ...shared } = filter
   const alternatives = branchesOf(filter)
   // A branch that no index tells from the rest would be read in vain as often as there are branches.
-  const telling = alternatives?.every(branch => Object.keys(branch).some(path => path === '_id' || indexed.has(path)))
-  const branches = (telling && alternatives?.map(branch => [shared as Filter<T>, branch])) || [[filter]]
-  const spread = branches.flatMap(branch => product(branch.map(each => pointwise(each, sort, indexed))))
-  return spread.length <= MOST ? spread : [[filter]]
+  const selective = alternatives?.every(branch => Object.keys(branch).some(path => path === '_id' || indexed.has(path)))
+  const branches = (selective && alternatives?.map(branch => [shared as Filter<T>, branch])) || [[filter]]
+  const expanded = branches.flatMap(branch => cartesianProduct(branch.map(each => expandIn(each, sort, indexed))))
+  return expanded.length <= MAX_BRANCHES ? expanded : [[filter]]
 }
 
-function pointwise<T extends Doc>(filter: Filter<T>, sort: Sort<T>, indexed: ReadonlySet<string>): Filter<T>[] {
+function expandIn<T extends Doc>(filter: Filter<T>, sort: Sort<T>, indexed: ReadonlySet<string>): Filter<T>[] {
   const several = [...conditionsOf(filter)].find(([path, condition]) => {
-    const points = pointsOf(condition)?.length ?? 0
-    return points > 1 && points <= MOST && indexed.has(path) && !(path in sort)
+    const points = exactValuesOf(condition)?.length ?? 0
+    return points > 1 && points <= MAX_BRANCHES && indexed.has(path) && !(path in sort)
   })
   if (!several) return [filter]
   const [path, condition] = several
@@ -34,5 +34,5 @@ function pointwise<T extends Doc>(filter: Filter<T>, sort: Sort<T>, indexed: Rea
   return ($in ?? []).map(point => ({ ...filter, [path]: { ...others, $eq: point } }))
 }
 
-const product = <A>(lists: readonly A[][]): A[][] =>
+const cartesianProduct = <A>(lists: readonly A[][]): A[][] =>
   lists.reduce<A[][]>((rows, list) => rows.flatMap(row => list.map(each => [...row, each])), [[]])

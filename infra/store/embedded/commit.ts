@@ -2,43 +2,43 @@
 // event loop. A write that fails leaves its neighbours alone: each changes a document by one statement, and SQLite takes back a failed one.
 import { setImmediate } from 'node:timers'
 import { Unavailable } from '../../unavailable.ts'
-import type { Engine } from './engine.ts'
+import type { Sqlite } from './engine.ts'
 
-export interface Commits {
+export interface GroupCommit {
   /** Runs `work` inside the next transaction; resolves when that is on disk. */
   write<R>(work: () => R): Promise<R>
   /** Commits what is waiting, now. */
   flush(): void
 }
 
-interface Waiting {
+interface PendingWrite {
   /** Answers what to do once the transaction is on disk. */
   run(): () => void
   reject(error: unknown): void
 }
 
-export function groupCommit(engine: Engine): Commits {
-  let waiting: Waiting[] = []
+export function createGroupCommit(sqlite: Sqlite): GroupCommit {
+  let waiting: PendingWrite[] = []
 
   function flush(): void {
     const group = waiting
     waiting = []
     if (group.length === 0) return
     try {
-      engine.run('BEGIN IMMEDIATE')
+      sqlite.run('BEGIN IMMEDIATE')
       const settle = group.map(one => one.run())
-      engine.run('COMMIT')
+      sqlite.run('COMMIT')
       for (const each of settle) each()
     } catch (error) {
       for (const { reject } of group) reject(error)
-      abandon()
+      rollBack()
     }
   }
 
   /** SQLite may have rolled back by itself. Should it be unable to, the next group will say so to its callers. */
-  function abandon(): void {
+  function rollBack(): void {
     try {
-      if (engine.inTransaction()) engine.run('ROLLBACK')
+      if (sqlite.inTransaction()) sqlite.run('ROLLBACK')
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
     }
@@ -47,14 +47,14 @@ export function groupCommit(engine: Engine): Commits {
   function write<R>(work: () => R): Promise<R> {
     return new Promise<R>((resolve, reject) => {
       if (waiting.length === 0) setImmediate(flush)
-      waiting.push({ run: () => outcomeOf(work, resolve, reject), reject })
+      waiting.push({ run: () => runWrite(work, resolve, reject), reject })
     })
   }
   return { write, flush }
 }
 
 /** A failure of the engine is everyone's and ends the group; any other is the caller's own. */
-function outcomeOf<R>(work: () => R, resolve: (answer: R) => void, reject: (error: unknown) => void): () => void {
+function runWrite<R>(work: () => R, resolve: (answer: R) => void, reject: (error: unknown) => void): () => void {
   try {
     const answer = work()
     return () => resolve(answer)

@@ -7,7 +7,7 @@ import { Unavailable } from '../../unavailable.ts'
 import { Duplicate } from '../docs.ts'
 import type { Parameter } from './condition.ts'
 
-export interface Engine {
+export interface Sqlite {
   /** The first column of every row. */
   column(sql: string, params?: readonly Parameter[]): unknown[]
   /** The first column of the first row. */
@@ -21,16 +21,16 @@ export interface Engine {
 export const DATABASE_FILE = 'countersign.db'
 
 /** Fillings of a statement are many, statements few; the bound is for a mistake. */
-const STATEMENTS = 1_000
+const MAX_CACHED_STATEMENTS = 1_000
 
-export function openEngine(folder: string): Engine {
+export function openSqlite(folder: string): Sqlite {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   let database: Database.Database | undefined
   try {
     database = new Database(join(folder, DATABASE_FILE))
-    const engine = engineOn(database)
-    lock(engine)
-    return engine
+    const sqlite = sqliteOn(database)
+    lock(sqlite)
+    return sqlite
   } catch (error) {
     database?.close()
     throw startProblem(folder, error instanceof Unavailable ? error.cause : error)
@@ -44,46 +44,49 @@ function startProblem(folder: string, cause: unknown): unknown {
 }
 
 /** 64 MiB of pages in memory; a log that one large write made longer than that is cut back. */
-const SETTINGS = [
-  ...['locking_mode=EXCLUSIVE', 'journal_mode=WAL', 'synchronous=FULL'],
-  ...['cache_size=-65536', 'journal_size_limit=67108864'],
+const PRAGMAS = [
+  'locking_mode=EXCLUSIVE',
+  'journal_mode=WAL',
+  'synchronous=FULL',
+  'cache_size=-65536',
+  'journal_size_limit=67108864',
 ]
 
 /** One process has the file to itself: no shared memory, and no second writer that would see half of a group. */
-function lock(engine: Engine): void {
-  for (const setting of SETTINGS) engine.column(`PRAGMA ${setting}`)
-  engine.run('BEGIN EXCLUSIVE')
-  engine.run('COMMIT')
+function lock(sqlite: Sqlite): void {
+  for (const setting of PRAGMAS) sqlite.column(`PRAGMA ${setting}`)
+  sqlite.run('BEGIN EXCLUSIVE')
+  sqlite.run('COMMIT')
 }
 
-function engineOn(database: Database.Database): Engine {
+function sqliteOn(database: Database.Database): Sqlite {
   const statements = new Map<string, Database.Statement>()
   let open = true
 
   function statement(sql: string): Database.Statement {
     if (!open) throw new Unavailable('The store is closed')
     const ready = statements.get(sql) ?? prepare(sql)
-    if (statements.size >= STATEMENTS) statements.clear()
+    if (statements.size >= MAX_CACHED_STATEMENTS) statements.clear()
     statements.set(sql, ready)
     return ready
   }
   function prepare(sql: string): Database.Statement {
-    const fresh = database.prepare(sql)
-    return fresh.reader ? fresh.raw() : fresh
+    const prepared = database.prepare(sql)
+    return prepared.reader ? prepared.raw() : prepared
   }
   /** Calls in, our errors out. */
-  function on<R>(sql: string, call: (statement: Database.Statement) => R): R {
+  function withStatement<R>(sql: string, call: (statement: Database.Statement) => R): R {
     try {
       return call(statement(sql))
     } catch (error) {
-      throw known(error)
+      throw toPortError(error)
     }
   }
   // Never `get`: after an `all` of the same statement it answers for the parameters before.
   const column = (sql: string, params: readonly Parameter[] = []): unknown[] =>
-    on(sql, ready => ready.all(bindable(params)).map(row => (row as unknown[])[0]))
+    withStatement(sql, ready => ready.all(bindable(params)).map(row => (row as unknown[])[0]))
   /** libsql keeps the file open, and so locked, until the last statement is garbage. Leaving WAL empties it and gives up the lock. */
-  function letGo(): void {
+  function releaseLock(): void {
     try {
       for (const setting of ['journal_mode=DELETE', 'locking_mode=NORMAL', 'schema_version'])
         column(`PRAGMA ${setting}`)
@@ -95,12 +98,12 @@ function engineOn(database: Database.Database): Engine {
   return {
     column,
     value: (sql, params) => column(sql, params)[0],
-    run: (sql, params = []) => on(sql, ready => ready.run(bindable(params)).changes),
+    run: (sql, params = []) => withStatement(sql, ready => ready.run(bindable(params)).changes),
     inTransaction: () => open && database.inTransaction,
     close() {
       if (!open) return
       try {
-        letGo()
+        releaseLock()
       } finally {
         open = false
         statements.clear()
@@ -120,11 +123,11 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
 /** Codes of a mistake in our SQL. Every other failure (disk full, input and output, corruption) is the engine's. */
-const MISTAKES = new Set(['SQLITE_ERROR', 'SQLITE_MISUSE', 'SQLITE_RANGE', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG'])
+const SQL_MISTAKE_CODES = new Set(['SQLITE_ERROR', 'SQLITE_MISUSE', 'SQLITE_RANGE', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG'])
 
-function known(error: unknown): unknown {
+function toPortError(error: unknown): unknown {
   const code = codeOf(error)
   if (code.startsWith('SQLITE_CONSTRAINT')) return new Duplicate((error as Error).message, { cause: error })
-  if (!code.startsWith('SQLITE_') || MISTAKES.has(code)) return error
+  if (!code.startsWith('SQLITE_') || SQL_MISTAKE_CODES.has(code)) return error
   return new Unavailable(`SQLite: ${(error as Error).message}`, { cause: error })
 }

@@ -1,56 +1,56 @@
 // Computes an expression over one document, as MongoDB's aggregation does: `{ $add: ['$n', 1] }`. In: the document and the expression.
 // Out: a value, or undefined for what MongoDB calls missing. Only the operators below; each means what it means there, which mingo's do
 // not always (`{ $lt: ['$n', 5] }` is true where `n` is missing). Those that work on lists are in expression.lists.ts.
-import { LISTS } from './expression.lists.ts'
+import { LIST_OPERATORS } from './expression.lists.ts'
 import type { Evaluate, Operator, Scope } from './operator.ts'
-import { isNothing, isObject, member, order, truthy } from './values.ts'
+import { compareAcrossTypes, isNullish, isObject, member, truthy } from './values.ts'
 
 export const evaluate: Evaluate = (expression, scope) => {
   if (typeof expression === 'string')
-    return expression.startsWith('$') ? reference(expression.slice(1), scope) : expression
+    return expression.startsWith('$') ? resolveReference(expression.slice(1), scope) : expression
   if (Array.isArray(expression)) return expression.map(each => evaluate(each, scope) ?? null)
   if (!isObject(expression)) return expression
   const [name, ...others] = Object.keys(expression)
-  if (!name?.startsWith('$')) return members(expression, scope)
+  if (!name?.startsWith('$')) return evaluateMembers(expression, scope)
   const operator = OPERATORS[name]
   if (!operator || others.length > 0)
     throw new TypeError(`A computed update knows no ${[name, ...others].join(' with ')}`)
   return operator(expression[name], scope, evaluate)
 }
 
-function members(expression: Record<string, unknown>, scope: Scope): Record<string, unknown> {
+function evaluateMembers(expression: Record<string, unknown>, scope: Scope): Record<string, unknown> {
   const values = Object.entries(expression).map(([name, each]) => [name, evaluate(each, scope)])
   return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }
 
 /** `$a.b` or `$$name.a.b`, without the first `$`. */
-function reference(path: string, { root, variables }: Scope): unknown {
+function resolveReference(path: string, { root, variables }: Scope): unknown {
   const [first = '', ...rest] = path.split('.')
-  if (!first.startsWith('$')) return follow(root, [first, ...rest])
+  if (!first.startsWith('$')) return readPath(root, [first, ...rest])
   if (first === '$REMOVE') return undefined
-  if (first === '$ROOT') return follow(root, rest)
+  if (first === '$ROOT') return readPath(root, rest)
   if (!Object.hasOwn(variables, first.slice(1))) throw new TypeError(`A computed update knows no $${first}`)
-  return follow(variables[first.slice(1)], rest)
+  return readPath(variables[first.slice(1)], rest)
 }
 
 /** A list on the way stands for what the objects in it have there. */
-function follow(value: unknown, names: readonly string[]): unknown {
+function readPath(value: unknown, names: readonly string[]): unknown {
   const [name, ...rest] = names
   if (name === undefined) return value
   if (Array.isArray(value))
     return value
       .filter(isObject)
-      .map(each => follow(each, names))
+      .map(each => readPath(each, names))
       .filter(each => each !== undefined)
-  return isObject(value) ? follow(member(value, name), rest) : undefined
+  return isObject(value) ? readPath(member(value, name), rest) : undefined
 }
 
 /** Operands of an operator that takes several; one alone need not be in a list. */
-const several = (operand: unknown, scope: Scope): unknown[] =>
+const evaluateAll = (operand: unknown, scope: Scope): unknown[] =>
   (Array.isArray(operand) ? operand : [operand]).map(each => evaluate(each, scope))
 
-const exactly = (count: number, operand: unknown, scope: Scope): unknown[] => {
-  const values = several(operand, scope)
+const evaluateExactly = (count: number, operand: unknown, scope: Scope): unknown[] => {
+  const values = evaluateAll(operand, scope)
   if (values.length !== count)
     throw new TypeError(`A computed update gives an operator ${values.length} of ${count} operands`)
   return values
@@ -60,8 +60,8 @@ const exactly = (count: number, operand: unknown, scope: Scope): unknown[] => {
 const arithmetic =
   (count: number | undefined, compute: (...numbers: number[]) => number): Operator =>
   (operand, scope) => {
-    const values = count === undefined ? several(operand, scope) : exactly(count, operand, scope)
-    if (values.some(isNothing)) return null
+    const values = count === undefined ? evaluateAll(operand, scope) : evaluateExactly(count, operand, scope)
+    if (values.some(isNullish)) return null
     if (values.some(value => typeof value !== 'number'))
       throw new TypeError('A computed update calculates with no number')
     return compute(...(values as number[]))
@@ -70,22 +70,22 @@ const arithmetic =
 const comparison =
   (holds: (order: number) => boolean): Operator =>
   (operand, scope) => {
-    const [a, b] = exactly(2, operand, scope)
-    return holds(order(a, b))
+    const [a, b] = evaluateExactly(2, operand, scope)
+    return holds(compareAcrossTypes(a, b))
   }
 
 /** One operand that is a list stands for its members. */
-const spread = (operand: unknown, scope: Scope): unknown[] => {
-  const values = several(operand, scope)
+const evaluateSpread = (operand: unknown, scope: Scope): unknown[] => {
+  const values = evaluateAll(operand, scope)
   return values.length === 1 && Array.isArray(values[0]) ? values[0] : values
 }
 
-const best =
+const extreme =
   (better: (order: number) => boolean): Operator =>
   (operand, scope) =>
-    spread(operand, scope).reduce((a, b) => {
-      if (isNothing(b)) return a
-      return a === null || better(order(b, a)) ? b : a
+    evaluateSpread(operand, scope).reduce((a, b) => {
+      if (isNullish(b)) return a
+      return a === null || better(compareAcrossTypes(b, a)) ? b : a
     }, null)
 
 function divisor(value: number): number {
@@ -94,7 +94,7 @@ function divisor(value: number): number {
 }
 
 const OPERATORS: Readonly<Record<string, Operator>> = {
-  ...LISTS,
+  ...LIST_OPERATORS,
   $literal: operand => operand,
   $add: arithmetic(undefined, (...numbers) => numbers.reduce((a, b) => a + b, 0)),
   $subtract: arithmetic(2, (a = 0, b = 0) => a - b),
@@ -110,16 +110,16 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   $lte: comparison(order => order <= 0),
   $gt: comparison(order => order > 0),
   $gte: comparison(order => order >= 0),
-  $min: best(order => order < 0),
-  $max: best(order => order > 0),
+  $min: extreme(order => order < 0),
+  $max: extreme(order => order > 0),
   $sum: (operand, scope) =>
-    spread(operand, scope).reduce((sum: number, each) => (typeof each === 'number' ? sum + each : sum), 0),
-  $and: (operand, scope) => several(operand, scope).every(truthy),
-  $or: (operand, scope) => several(operand, scope).some(truthy),
-  $not: (operand, scope) => !truthy(exactly(1, operand, scope)[0]),
+    evaluateSpread(operand, scope).reduce((sum: number, each) => (typeof each === 'number' ? sum + each : sum), 0),
+  $and: (operand, scope) => evaluateAll(operand, scope).every(truthy),
+  $or: (operand, scope) => evaluateAll(operand, scope).some(truthy),
+  $not: (operand, scope) => !truthy(evaluateExactly(1, operand, scope)[0]),
   $ifNull: (operand, scope) => {
-    const values = several(operand, scope)
-    const found = values.find(value => !isNothing(value))
+    const values = evaluateAll(operand, scope)
+    const found = values.find(value => !isNullish(value))
     return found === undefined ? values.at(-1) : found
   },
   $cond(operand, scope) {

@@ -12,11 +12,11 @@ export type Encode = (doc: Doc) => string
 
 /** In: the paths that are indexed and so must hold no list, which MongoDB would index by its members and SQL cannot. `strict` also
  *  refuses what JSON would quietly turn into something else. */
-export function encoder(indexed: readonly (readonly string[])[], strict: boolean): Encode {
+export function createEncode(indexed: readonly (readonly string[])[], strict: boolean): Encode {
   return doc => {
     if (typeof doc._id !== 'string') throw new TypeError('An _id is a text')
     for (const path of indexed) refuseList(doc, path)
-    if (strict) for (const [name, value] of Object.entries(doc)) refuseForeign(value, name, name === 'purge_at')
+    if (strict) for (const [name, value] of Object.entries(doc)) refuseNonJson(value, name, name === 'purge_at')
     return JSON.stringify(doc)
   }
 }
@@ -30,10 +30,10 @@ function refuseList(doc: Doc, path: readonly string[]): void {
   if (Array.isArray(value)) throw new TypeError(`${path.join('.')} is indexed and cannot hold a list`)
 }
 
-function refuseForeign(value: unknown, field: string, dateAllowed: boolean): void {
-  if (Array.isArray(value)) for (const each of value) refuseForeign(each, field, false)
+function refuseNonJson(value: unknown, field: string, dateAllowed: boolean): void {
+  if (Array.isArray(value)) for (const each of value) refuseNonJson(each, field, false)
   else if (isObject(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value)))
-    for (const each of Object.values(value)) refuseForeign(each, field, false)
+    for (const each of Object.values(value)) refuseNonJson(each, field, false)
   else if (!isJson(value) && !(dateAllowed && value instanceof Date))
     throw new TypeError(`${field} holds what JSON has no word for`)
 }

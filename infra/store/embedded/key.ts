@@ -21,16 +21,16 @@ function jsonPath(path: string): string {
 }
 
 /** The expression an index is made on and a query must repeat to the letter. A document's `_id` has a column of its own. */
-export function key(path: string): string {
-  const made = keys.get(path) ?? makeKey(path)
-  keys.set(path, made)
-  return made
+export function indexKey(path: string): string {
+  const sql = keyCache.get(path) ?? buildIndexKey(path)
+  keyCache.set(path, sql)
+  return sql
 }
 
 /** Paths of indexes and sorts: as many as the code has. */
-const keys = new Map([['_id', '_id']])
+const keyCache = new Map([['_id', '_id']])
 
-function makeKey(path: string): string {
+function buildIndexKey(path: string): string {
   const at = jsonPath(path)
   const value = `json_extract(doc,${at})`
   // Whole numbers past 2^53 are rounded as JavaScript rounds them.

@@ -6,15 +6,15 @@ import { compare, equal, isObject, member } from './values.ts'
 
 export type Test = (value: unknown) => boolean
 
-export function matcher<T extends Doc>(filter: Filter<T>): Test {
-  const tests = [...conditionsOf(filter)].map(([path, condition]) => at(path, condition))
-  const branches = branchesOf(filter)?.map(matcher)
+export function createMatcher<T extends Doc>(filter: Filter<T>): Test {
+  const tests = [...conditionsOf(filter)].map(([path, condition]) => testPath(path, condition))
+  const branches = branchesOf(filter)?.map(createMatcher)
   if (branches) tests.push(doc => branches.some(test => test(doc)))
   return doc => tests.every(test => test(doc))
 }
 
 /** For the members of a list: the condition is on the member itself, not on a path in it. */
-export function valueMatcher(condition: Condition): Test {
+export function createValueMatcher(condition: Condition): Test {
   const tests = Object.entries(condition).map(([operator, operand]) => {
     const test = testOf(operator, operand)
     return (value: unknown) => test(found => found(value))
@@ -22,28 +22,28 @@ export function valueMatcher(condition: Condition): Test {
   return value => tests.every(test => test(value))
 }
 
-function at(path: string, condition: Condition): Test {
+function testPath(path: string, condition: Condition): Test {
   const names = path.split('.')
   const tests = Object.entries(condition).map(([operator, operand]) => testOf(operator, operand))
-  return doc => tests.every(test => test(found => reach(doc, names, 0, found)))
+  return doc => tests.every(test => test(found => someAtPath(doc, names, 0, found)))
 }
 
 /** Whether some value at the path fulfils `found`. A list stands for its members, on the way and at the end. */
-function reach(value: unknown, names: readonly string[], depth: number, found: Test): boolean {
+function someAtPath(value: unknown, names: readonly string[], depth: number, found: Test): boolean {
   const name = names[depth]
   if (name === undefined) return found(value) || (Array.isArray(value) && value.some(found))
-  if (isObject(value)) return reach(member(value, name), names, depth + 1, found)
+  if (isObject(value)) return someAtPath(member(value, name), names, depth + 1, found)
   if (!Array.isArray(value)) return found(undefined)
   const numbered = /^\d+$/.test(name) ? value[Number(name)] : undefined
   const goesOn = depth + 1 === names.length || isObject(numbered) || Array.isArray(numbered)
-  if (numbered !== undefined && goesOn && reach(numbered, names, depth + 1, found)) return true
-  return value.some(each => isObject(each) && reach(each, names, depth, found))
+  if (numbered !== undefined && goesOn && someAtPath(numbered, names, depth + 1, found)) return true
+  return value.some(each => isObject(each) && someAtPath(each, names, depth, found))
 }
 
 /** Asks whether some value at the path fulfils a test. `$ne` is the opposite of `$eq`, so it asks and turns the answer. */
-type Asking = (some: (found: Test) => boolean) => boolean
+type PathTest = (some: (found: Test) => boolean) => boolean
 
-function testOf(operator: string, operand: unknown): Asking {
+function testOf(operator: string, operand: unknown): PathTest {
   const make = OPERATORS[operator]
   if (!make) throw new TypeError(`A filter knows no ${operator}`)
   return make(operand)
@@ -51,11 +51,11 @@ function testOf(operator: string, operand: unknown): Asking {
 
 const range =
   (holds: (order: number) => boolean) =>
-  (operand: unknown): Asking =>
+  (operand: unknown): PathTest =>
   some =>
     some(value => holds(compare(value, operand)))
 
-const OPERATORS: Record<string, (operand: unknown) => Asking> = {
+const OPERATORS: Record<string, (operand: unknown) => PathTest> = {
   $eq: operand => some => some(value => equal(value, operand)),
   $ne: operand => some => !some(value => equal(value, operand)),
   $in: operand => some => some(value => (operand as unknown[]).some(each => equal(value, each))),

@@ -12,8 +12,8 @@ export function applyPipeline<T extends Doc>(doc: T, pipeline: Pipeline): void {
   for (const stage of pipeline) {
     const [operator, ...others] = Object.keys(stage)
     if (others.length > 0) throw new TypeError('A stage has one operator')
-    if ('$set' in stage) setFields(fields, flattened(stage.$set))
-    else if ('$unset' in stage) for (const path of stage.$unset) takeAway(fields, path.split('.'))
+    if ('$set' in stage) setFields(fields, flatten(stage.$set))
+    else if ('$unset' in stage) for (const path of stage.$unset) unset(fields, path.split('.'))
     else throw new TypeError(`A computed update knows no ${operator}`)
   }
   if (doc._id !== _id) throw new TypeError('An _id does not change')
@@ -25,45 +25,45 @@ function setFields(doc: Fields, expressions: [path: string, expression: unknown]
   const scope = { root: doc, variables: {} }
   const values = expressions
     .map(([path, expression]) => ({ names: path.split('.'), expression }))
-    .filter(({ names }) => arrives(doc, names))
+    .filter(({ names }) => isReachable(doc, names))
     .map(({ names, expression }) => ({ names, value: copy(evaluate(expression, scope)) }))
-  for (const { names, value } of values) write(doc, names, value)
+  for (const { names, value } of values) setPath(doc, names, value)
 }
 
 /** Not where an empty list is on the way. MongoDB does not even compute what would be written there. */
-function arrives(value: unknown, names: readonly string[]): boolean {
-  if (Array.isArray(value)) return value.some(each => arrives(each, names))
+function isReachable(value: unknown, names: readonly string[]): boolean {
+  if (Array.isArray(value)) return value.some(each => isReachable(each, names))
   const [name = '', ...rest] = names
-  return rest.length === 0 || !isObject(value) || arrives(member(value, name), rest)
+  return rest.length === 0 || !isObject(value) || isReachable(member(value, name), rest)
 }
 
 /** `{ a: { b: 1 } }` sets `a.b` and leaves the rest of `a`, as in MongoDB. */
-function flattened(fields: Fields, prefix = ''): [path: string, expression: unknown][] {
+function flatten(fields: Fields, prefix = ''): [path: string, expression: unknown][] {
   return Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
     if (value === undefined) return []
     if (!isObject(value) || Object.keys(value).some(key => key.startsWith('$'))) return [[prefix + name, value]]
     if (Object.keys(value).length === 0)
       throw new TypeError('A computed update sets an empty object: write it as a $literal')
-    return flattened(value, `${prefix}${name}.`)
+    return flatten(value, `${prefix}${name}.`)
   })
 }
 
 /** A list on the way stands for its members; anything else that is no object gives way to one. */
-function write(holder: Fields, [name = '', ...rest]: readonly string[], value: unknown): void {
-  if (rest.length > 0) holder[name] = within(member(holder, name), rest, value)
+function setPath(holder: Fields, [name = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length > 0) holder[name] = setWithin(member(holder, name), rest, value)
   else if (value === undefined) delete holder[name]
   else holder[name] = value
 }
 
-function within(value: unknown, names: readonly string[], leaf: unknown): unknown {
-  if (Array.isArray(value)) return value.map(each => within(each, names, copy(leaf)))
+function setWithin(value: unknown, names: readonly string[], leaf: unknown): unknown {
+  if (Array.isArray(value)) return value.map(each => setWithin(each, names, copy(leaf)))
   const holder = isObject(value) ? value : {}
-  write(holder, names, leaf)
+  setPath(holder, names, leaf)
   return holder
 }
 
-function takeAway(value: unknown, [name = '', ...rest]: readonly string[]): void {
-  if (Array.isArray(value)) for (const each of value) takeAway(each, [name, ...rest])
-  else if (isObject(value) && rest.length > 0) takeAway(member(value, name), rest)
+function unset(value: unknown, [name = '', ...rest]: readonly string[]): void {
+  if (Array.isArray(value)) for (const each of value) unset(each, [name, ...rest])
+  else if (isObject(value) && rest.length > 0) unset(member(value, name), rest)
   else if (isObject(value)) delete value[name]
 }

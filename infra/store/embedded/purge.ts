@@ -1,33 +1,34 @@
 // Garbage collection: what is past its `purge_at` goes, a small batch at a time so that writers are never kept waiting for long.
 import type { Clock } from '../../clock.ts'
 import { Unavailable } from '../../unavailable.ts'
-import type { Commits } from './commit.ts'
-import type { Engine } from './engine.ts'
+import type { GroupCommit } from './commit.ts'
+import type { Sqlite } from './engine.ts'
 import type { Table } from './table.ts'
 
-const EVERY_MS = 60_000
-const BATCH = 200
+const PURGE_INTERVAL_MS = 60_000
+const PURGE_BATCH = 200
 
 /** Answers how to stop it. */
-export function startPurging(tables: readonly Table[], engine: Engine, commits: Commits, clock: Clock): () => void {
+export function startPurging(tables: readonly Table[], sqlite: Sqlite, commits: GroupCommit, clock: Clock): () => void {
   const purged = tables.filter(table => table.spec.purged)
   let cancel = (): void => {}
 
-  const round = async (): Promise<void> => {
+  const purgeAll = async (): Promise<void> => {
     const now = new Date(clock.now()).toISOString()
-    for (const table of purged) while ((await commits.write(() => engine.run(table.purge, [now, BATCH]))) === BATCH);
+    for (const table of purged)
+      while ((await commits.write(() => sqlite.run(table.purge, [now, PURGE_BATCH]))) === PURGE_BATCH);
   }
-  const arm = (): void => {
-    cancel = clock.after(EVERY_MS, () => {
-      arm()
-      round().catch(whenClosed)
+  const schedule = (): void => {
+    cancel = clock.after(PURGE_INTERVAL_MS, () => {
+      schedule()
+      purgeAll().catch(ignoreUnavailable)
     })
   }
-  if (purged.length > 0) arm()
+  if (purged.length > 0) schedule()
   return () => cancel()
 }
 
 /** Closed meanwhile, or the disk is full: what is left is for the next round. */
-function whenClosed(error: unknown): void {
+function ignoreUnavailable(error: unknown): void {
   if (!(error instanceof Unavailable)) throw error
 }

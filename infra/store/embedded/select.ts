@@ -2,7 +2,7 @@
 
 import type { Order } from '../served.ts'
 import type { Parameter, Where } from './condition.ts'
-import { key } from './key.ts'
+import { indexKey } from './key.ts'
 
 export interface Select {
   sql: string
@@ -11,14 +11,14 @@ export interface Select {
   params(limit: number, offset: number): Parameter[]
 }
 
-export const unordered = (table: string, where: Where): Select => ({
+export const selectUnordered = (table: string, where: Where): Select => ({
   sql: `SELECT doc FROM ${table} WHERE ${where.sql} LIMIT ? OFFSET ?`,
   exact: where.exact,
   params: (limit, offset) => [...where.params, limit, offset],
 })
 
-export const ordered = (table: string, where: Where, order: Order): Select => ({
-  sql: `SELECT doc FROM ${table} WHERE ${where.sql}${orderBy(order, key)} LIMIT ? OFFSET ?`,
+export const selectOrdered = (table: string, where: Where, order: Order): Select => ({
+  sql: `SELECT doc FROM ${table} WHERE ${where.sql}${orderBy(order, indexKey)} LIMIT ? OFFSET ?`,
   exact: where.exact,
   params: (limit, offset) => [...where.params, limit, offset],
 })
@@ -30,12 +30,12 @@ export interface SortedBranch {
 }
 
 /** Each branch is read in the order of its index as far as the page goes, and only what they found is sorted. */
-export function merged(table: string, branches: readonly SortedBranch[], order: Order): Select {
+export function selectMerged(table: string, branches: readonly SortedBranch[], order: Order): Select {
   const names = new Map(order.map(([path], i) => [path, `k${i}`]))
-  const keys = [...names].map(([path, name]) => `, ${key(path)} AS ${name}`).join('')
+  const keys = [...names].map(([path, name]) => `, ${indexKey(path)} AS ${name}`).join('')
   const found = branches.map(
     branch =>
-      `SELECT * FROM (SELECT rowid AS r, doc${keys} FROM ${table} WHERE ${branch.where.sql}${orderBy(branch.order, key)} LIMIT ?)`,
+      `SELECT * FROM (SELECT rowid AS r, doc${keys} FROM ${table} WHERE ${branch.where.sql}${orderBy(branch.order, indexKey)} LIMIT ?)`,
   )
   const sorted = orderBy(order, path => names.get(path) ?? '')
   return {

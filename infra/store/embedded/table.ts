@@ -1,13 +1,13 @@
 // The SQL of one collection. In: its declaration, filters and sorts. Out: its table, its indexes and its statements, as text.
-import { conditionsOf, pointsOf } from '../conditions.ts'
+import { conditionsOf, exactValuesOf } from '../conditions.ts'
 import type { Doc, Filter, Sort } from '../docs.ts'
 import { keyOf, type Order, orderOf } from '../served.ts'
 import type { CollectionSpec, Index } from '../store.ts'
-import { type Branch, branchesFor } from './branches.ts'
+import { type Branch, splitFilter } from './branches.ts'
 import type { Where } from './condition.ts'
-import { holdsList, key, quoted } from './key.ts'
-import { merged, ordered, type Select, unordered } from './select.ts'
-import { and, type Indexed, indexedOf, partialWhere, whereOf } from './where.ts'
+import { holdsList, indexKey, quoted } from './key.ts'
+import { type Select, selectMerged, selectOrdered, selectUnordered } from './select.ts'
+import { and, type IndexedPaths, indexedPathsOf, partialWhere, whereOf } from './where.ts'
 
 export interface IndexSql {
   name: string
@@ -21,7 +21,7 @@ const HAS_PURGE_AT = "json_type(doc,'$.purge_at') = 'text'"
 
 export function tableOf(collection: string, spec: CollectionSpec) {
   const table = quoted(collection)
-  const indexed = indexedOf(spec)
+  const indexed = indexedPathsOf(spec)
 
   function count<T extends Doc>(filter: Filter<T>): Where {
     const where = whereOf(filter, indexed)
@@ -37,20 +37,20 @@ export function tableOf(collection: string, spec: CollectionSpec) {
   }
   function find<T extends Doc>(filter: Filter<T>, sort: Sort<T>): Select {
     const order = orderOf(spec as CollectionSpec<T>, filter, sort)
-    const branches = branchesFor(filter, sort, indexed.paths).map(branch => ({
+    const branches = splitFilter(filter, sort, indexed.paths).map(branch => ({
       where: and(branch.map(each => whereOf(each, indexed))),
-      order: withoutFixed(order, branch, indexed),
+      order: withoutFixedFields(order, branch, indexed),
     }))
     const [only] = branches
-    if (only && branches.length === 1) return ordered(table, only.where, only.order)
-    return merged(table, branches, order)
+    if (only && branches.length === 1) return selectOrdered(table, only.where, only.order)
+    return selectMerged(table, branches, order)
   }
   return {
     collection,
     spec,
     /** Where a document must not hold a list. */
     paths: [...indexed.paths].map(path => path.split('.')),
-    indexes: [...declared(collection, spec, indexed), ...(spec.purged ? [purgeIndex(collection)] : [])],
+    indexes: [...declaredIndexes(collection, spec, indexed), ...(spec.purged ? [purgeIndex(collection)] : [])],
     // With rowids, because documents are large and ids random: a table in the order of `_id` took twice as long to fill.
     create: `CREATE TABLE IF NOT EXISTS ${table} (_id TEXT NOT NULL PRIMARY KEY, doc TEXT NOT NULL)`,
     lists: [...indexed.paths].map(path => ({
@@ -66,30 +66,30 @@ export function tableOf(collection: string, spec: CollectionSpec) {
     count,
     remove,
     find,
-    match: <T extends Doc>(filter: Filter<T>) => unordered(table, whereOf(filter, indexed)),
+    match: <T extends Doc>(filter: Filter<T>) => selectUnordered(table, whereOf(filter, indexed)),
   }
 }
 
 /** A field with one value does not order anything, but SQLite would sort by it. */
-const withoutFixed = <T extends Doc>(order: Order, branch: Branch<T>, { paths }: Indexed): Order =>
+const withoutFixedFields = <T extends Doc>(order: Order, branch: Branch<T>, { paths }: IndexedPaths): Order =>
   order.filter(
-    ([path]) => !paths.has(path) || branch.every(each => pointsOf(conditionsOf(each).get(path))?.length !== 1),
+    ([path]) => !paths.has(path) || branch.every(each => exactValuesOf(conditionsOf(each).get(path))?.length !== 1),
   )
 
 /** Named after collection and fields, so that a changed declaration of the same fields is seen as that. */
-function declared(collection: string, spec: CollectionSpec, indexed: Indexed): IndexSql[] {
+function declaredIndexes(collection: string, spec: CollectionSpec, indexed: IndexedPaths): IndexSql[] {
   const taken = new Map<string, number>()
   return spec.indexes.map(index => {
     const fields = Object.entries(index.fields).map(([path, direction]) => `${path} ${direction}`)
     const plain = `${collection} {${fields.join(', ')}}`
-    const twin = taken.get(plain) ?? 1
-    taken.set(plain, twin + 1)
-    return indexSql(collection, twin > 1 ? `${plain} #${twin}` : plain, index, indexed)
+    const occurrence = taken.get(plain) ?? 1
+    taken.set(plain, occurrence + 1)
+    return indexSql(collection, occurrence > 1 ? `${plain} #${occurrence}` : plain, index, indexed)
   })
 }
 
-function indexSql(collection: string, name: string, index: Index, indexed: Indexed): IndexSql {
-  const keys = keyOf(index).map(([path, direction]) => `${key(path)} ${direction === 1 ? 'ASC' : 'DESC'}`)
+function indexSql(collection: string, name: string, index: Index, indexed: IndexedPaths): IndexSql {
+  const keys = keyOf(index).map(([path, direction]) => `${indexKey(path)} ${direction === 1 ? 'ASC' : 'DESC'}`)
   const where = index.partial ? ` WHERE ${partialWhere(index.partial, indexed.paths).sql}` : ''
   const sql = `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${quoted(name)} ON ${quoted(collection)} (${keys.join(', ')})${where}`
   return { name, sql }

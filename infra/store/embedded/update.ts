@@ -3,8 +3,8 @@
 // an `$inc` of text in silence and forgets `$slice` on a new list.
 import type { Condition } from '../conditions.ts'
 import type { Doc, Filter, Operators } from '../docs.ts'
-import { matcher, type Test, valueMatcher } from './match.ts'
-import { alike, copy, isObject, member } from './values.ts'
+import { createMatcher, createValueMatcher, type Test } from './match.ts'
+import { copy, deepEqual, isObject, member } from './values.ts'
 
 /** Whatever holds a value under a name: an object, or a list under a number. */
 type Holder = Record<string, unknown>
@@ -29,7 +29,7 @@ const LEAVE_MISSING = new Set(['$unset', '$pull'])
 const OPERATORS: Record<string, Operator> = {
   $set(holder, name, operand, path) {
     if (path === '_id' && holder._id !== operand) throw new TypeError('An _id does not change')
-    put(holder, name, copy(operand))
+    setOwn(holder, name, copy(operand))
   },
   $unset(holder, name) {
     if (Array.isArray(holder) && name in holder) holder[Number(name)] = null
@@ -39,25 +39,25 @@ const OPERATORS: Record<string, Operator> = {
     const had = orElse(member(holder, name), 0)
     if (typeof had !== 'number' || typeof operand !== 'number')
       throw new TypeError(`$inc of ${fieldOf(path)}: it is no number`)
-    put(holder, name, had + operand)
+    setOwn(holder, name, had + operand)
   },
-  $min: (holder, name, operand) => keep(holder, name, operand, order => order < 0),
-  $max: (holder, name, operand) => keep(holder, name, operand, order => order > 0),
+  $min: (holder, name, operand) => setIfBetter(holder, name, operand, order => order < 0),
+  $max: (holder, name, operand) => setIfBetter(holder, name, operand, order => order > 0),
   $push(holder, name, operand, path) {
-    const { each, slice } = pushed(operand, path)
+    const { each, slice } = parsePush(operand, path)
     const list = [...listAt(holder, name, path), ...(copy(each) as unknown[])]
-    put(holder, name, slice === undefined ? list : slice < 0 ? list.slice(slice) : list.slice(0, slice))
+    setOwn(holder, name, slice === undefined ? list : slice < 0 ? list.slice(slice) : list.slice(0, slice))
   },
   $addToSet(holder, name, operand, path) {
     const list = [...listAt(holder, name, path)]
     for (const value of isObject(operand) && '$each' in operand ? (operand.$each as unknown[]) : [operand])
-      if (!list.some(had => alike(had, value))) list.push(copy(value))
-    put(holder, name, list)
+      if (!list.some(had => deepEqual(had, value))) list.push(copy(value))
+    setOwn(holder, name, list)
   },
   $pull(holder, name, operand, path) {
     if (member(holder, name) === undefined) return
-    const pulled = pulling(operand)
-    put(
+    const pulled = pullTest(operand)
+    setOwn(
       holder,
       name,
       listAt(holder, name, path).filter(value => !pulled(value)),
@@ -66,7 +66,7 @@ const OPERATORS: Record<string, Operator> = {
 }
 
 /** `__proto__` is a name like any other. */
-function put(holder: Holder, name: string, value: unknown): void {
+function setOwn(holder: Holder, name: string, value: unknown): void {
   if (name === '__proto__')
     Object.defineProperty(holder, name, { value, enumerable: true, configurable: true, writable: true })
   else holder[name] = value
@@ -76,13 +76,13 @@ function put(holder: Holder, name: string, value: unknown): void {
 const orElse = (value: unknown, otherwise: unknown): unknown => (value === undefined ? otherwise : value)
 
 /** Null is below every number, text and the rest above. */
-function keep(holder: Holder, name: string, operand: unknown, better: (order: number) => boolean): void {
+function setIfBetter(holder: Holder, name: string, operand: unknown, better: (order: number) => boolean): void {
   const had = member(holder, name)
   const order = typeof had === 'number' ? (operand as number) - had : had === null ? 1 : -1
-  if (had === undefined || better(order)) put(holder, name, operand)
+  if (had === undefined || better(order)) setOwn(holder, name, operand)
 }
 
-function pushed(operand: unknown, path: string): { each: unknown[]; slice?: number } {
+function parsePush(operand: unknown, path: string): { each: unknown[]; slice?: number } {
   if (!isObject(operand) || !('$each' in operand)) return { each: [operand] }
   const { $each, $slice, ...others } = operand as { $each: unknown[]; $slice?: number }
   if (Object.keys(others).length > 0) throw new TypeError(`$push to ${fieldOf(path)} knows $each and $slice only`)
@@ -96,11 +96,11 @@ function listAt(holder: Holder, name: string, path: string): unknown[] {
 }
 
 /** Operators are about the member itself, an object without them about the fields of the member, anything else is the member. */
-function pulling(operand: unknown): Test {
-  if (!isObject(operand)) return value => alike(value, operand)
+function pullTest(operand: unknown): Test {
+  if (!isObject(operand)) return value => deepEqual(value, operand)
   if (Object.keys(operand).some(name => name.startsWith('$') && name !== '$or'))
-    return valueMatcher(operand as Condition)
-  const test = matcher(operand as Filter<Doc>)
+    return createValueMatcher(operand as Condition)
+  const test = createMatcher(operand as Filter<Doc>)
   return value => isObject(value) && test(value)
 }
 
@@ -114,7 +114,7 @@ function holderOf(doc: Holder, path: string, operator: string): { holder: Holder
   let holder: unknown = doc
   for (const step of names) {
     if (!canHold(holder, step)) break
-    if (!LEAVE_MISSING.has(operator) && member(holder, step) === undefined) put(holder, step, {})
+    if (!LEAVE_MISSING.has(operator) && member(holder, step) === undefined) setOwn(holder, step, {})
     holder = member(holder, step)
   }
   if (canHold(holder, name)) return { holder, name }
@@ -129,7 +129,8 @@ const canHold = (value: unknown, name: string): value is Holder =>
 /** Two writes to one path, or to a path and into it. */
 export function refuseConflicts(paths: readonly string[]): void {
   const taken = new Set(paths)
-  const clash = (path: string) => path.split('.').some((_, i, names) => i > 0 && taken.has(names.slice(0, i).join('.')))
-  if (taken.size < paths.length || paths.some(clash))
+  const conflicts = (path: string) =>
+    path.split('.').some((_, i, names) => i > 0 && taken.has(names.slice(0, i).join('.')))
+  if (taken.size < paths.length || paths.some(conflicts))
     throw new TypeError(`An update writes a path twice: ${paths.map(fieldOf)}`)
 }

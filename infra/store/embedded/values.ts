@@ -19,11 +19,11 @@ export function compare(a: unknown, b: unknown): number {
 }
 
 /** The one order of all values, in which computed updates compare: missing, null, numbers, text, objects, lists, booleans, dates. */
-export function order(a: unknown, b: unknown): number {
+export function compareAcrossTypes(a: unknown, b: unknown): number {
   const rank = rankOf(a) - rankOf(b)
   if (rank !== 0) return rank
-  if (Array.isArray(a)) return orderOfEach(a, b as unknown[])
-  if (isObject(a)) return orderOfMembers(Object.entries(a), Object.entries(b as object))
+  if (Array.isArray(a)) return compareLists(a, b as unknown[])
+  if (isObject(a)) return compareObjects(Object.entries(a), Object.entries(b as object))
   return typeof a === 'boolean' ? Number(a) - Number(b) : compare(a, b) || 0
 }
 
@@ -34,18 +34,19 @@ function rankOf(value: unknown): number {
   return { undefined: 0, number: 2, string: 3, object: 4, boolean: 6 }[typeof value as string] ?? 8
 }
 
-const orderOfEach = (a: readonly unknown[], b: readonly unknown[]): number =>
-  a.map((each, i) => (i < b.length ? order(each, b[i]) : 1)).find(each => each !== 0) ?? a.length - b.length
+const compareLists = (a: readonly unknown[], b: readonly unknown[]): number =>
+  a.map((each, i) => (i < b.length ? compareAcrossTypes(each, b[i]) : 1)).find(each => each !== 0) ??
+  a.length - b.length
 
 /** By the type of the first value, its name, then the value; then the next. */
-const orderOfMembers = (a: readonly [string, unknown][], b: readonly [string, unknown][]): number =>
-  orderOfEach(
+const compareObjects = (a: readonly [string, unknown][], b: readonly [string, unknown][]): number =>
+  compareLists(
     a.flatMap(([name, value]) => [rankOf(value), name, value]),
     b.flatMap(([name, value]) => [rankOf(value), name, value]),
   )
 
 /** Whole values, objects by their members in their order, as MongoDB has it. */
-export const alike = (a: unknown, b: unknown): boolean =>
+export const deepEqual = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b))
 
 /** A copy that shares nothing with the original; what JSON has no word for is left out. */
@@ -54,10 +55,10 @@ export function copy(value: unknown): unknown {
   return value instanceof Date ? new Date(value) : JSON.parse(JSON.stringify(value))
 }
 
-export const isNothing = (value: unknown): boolean => value === null || value === undefined
+export const isNullish = (value: unknown): boolean => value === null || value === undefined
 
 /** What a computed condition takes for true: text and lists are, even empty ones. */
-export const truthy = (value: unknown): boolean => !isNothing(value) && value !== false && value !== 0
+export const truthy = (value: unknown): boolean => !isNullish(value) && value !== false && value !== 0
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)

@@ -4,16 +4,16 @@ import { branchesOf, type Condition, conditionsOf } from '../conditions.ts'
 import type { Doc, Filter } from '../docs.ts'
 import { implies } from '../implies.ts'
 import type { CollectionSpec, Index } from '../store.ts'
-import { ALL, type Bind, bound, termsOf, UNKNOWN, type Where, written } from './condition.ts'
+import { ALL, asLiteral, asParameter, type Bind, conditionTerms, UNKNOWN, type Where } from './condition.ts'
 
 /** What of a collection is in its indexes. */
-export interface Indexed {
+export interface IndexedPaths {
   /** Paths that hold no list. */
   paths: ReadonlySet<string>
   partials: readonly { conditions: ReadonlyMap<string, Condition>; where: Where }[]
 }
 
-export function indexedOf(spec: CollectionSpec): Indexed {
+export function indexedPathsOf(spec: CollectionSpec): IndexedPaths {
   const paths = new Set(
     spec.indexes.flatMap(index => [...Object.keys(index.fields), ...Object.keys(index.partial ?? {})]),
   )
@@ -26,48 +26,48 @@ export function indexedOf(spec: CollectionSpec): Indexed {
 }
 
 /** What goes into the definition of a partial index: no parameters. */
-export function partialWhere(partial: NonNullable<Index['partial']>, paths: Indexed['paths']): Where {
-  const where = membersOf(conditionsOf(partial), paths, written)
+export function partialWhere(partial: NonNullable<Index['partial']>, paths: IndexedPaths['paths']): Where {
+  const where = conditionsSql(conditionsOf(partial), paths, asLiteral)
   if (!where.exact || branchesOf(partial))
     throw new TypeError('A partial index needs whole numbers or text, and no $or')
   return where
 }
 
-export function whereOf<T extends Doc>(filter: Filter<T>, indexed: Indexed): Where {
+export function whereOf<T extends Doc>(filter: Filter<T>, indexed: IndexedPaths): Where {
   const branches = branchesOf(filter)?.map(branch => whereOf(branch, indexed))
   return branches ? and([withoutBranches(filter, indexed), or(branches)]) : withoutBranches(filter, indexed)
 }
 
 /** All that a filter says outside of `$or`. */
-function withoutBranches<T extends Doc>(filter: Filter<T>, indexed: Indexed): Where {
+function withoutBranches<T extends Doc>(filter: Filter<T>, indexed: IndexedPaths): Where {
   const conditions = conditionsOf(filter)
-  return and([membersOf(conditions, indexed.paths, bound), ...partialsOf(conditions, indexed)])
+  return and([conditionsSql(conditions, indexed.paths, asParameter), ...partialsOf(conditions, indexed)])
 }
 
 /** SQLite uses a partial index only when it finds the very words of its definition in the query. */
-const partialsOf = (conditions: ReadonlyMap<string, Condition>, { partials }: Indexed): Where[] =>
+const partialsOf = (conditions: ReadonlyMap<string, Condition>, { partials }: IndexedPaths): Where[] =>
   partials
     .filter(partial => [...partial.conditions].every(([path, wanted]) => implies(conditions.get(path), wanted)))
     .map(partial => partial.where)
 
-function membersOf(conditions: ReadonlyMap<string, Condition>, paths: Indexed['paths'], bind: Bind): Where {
+function conditionsSql(conditions: ReadonlyMap<string, Condition>, paths: IndexedPaths['paths'], bind: Bind): Where {
   const members = [...conditions].flatMap(([path, condition]) =>
-    path === '_id' || paths.has(path) ? termsOf(path, condition, bind) : [UNKNOWN],
+    path === '_id' || paths.has(path) ? conditionTerms(path, condition, bind) : [UNKNOWN],
   )
   return and(members)
 }
 
 export function and(terms: readonly Where[]): Where {
-  const telling = terms.filter(each => each.sql !== ALL.sql)
-  return joined(terms, telling.length > 0 ? telling.map(each => each.sql).join(' AND ') : ALL.sql)
+  const restrictive = terms.filter(each => each.sql !== ALL.sql)
+  return join(terms, restrictive.length > 0 ? restrictive.map(each => each.sql).join(' AND ') : ALL.sql)
 }
 
 function or(terms: readonly Where[]): Where {
   if (terms.some(each => each.sql === ALL.sql)) return terms.every(each => each.exact) ? ALL : UNKNOWN
-  return joined(terms, `(${terms.map(each => `(${each.sql})`).join(' OR ')})`)
+  return join(terms, `(${terms.map(each => `(${each.sql})`).join(' OR ')})`)
 }
 
-const joined = (terms: readonly Where[], sql: string): Where => ({
+const join = (terms: readonly Where[], sql: string): Where => ({
   sql,
   params: terms.flatMap(each => each.params),
   exact: terms.every(each => each.exact),

@@ -8,33 +8,33 @@ import {
   Duplicate,
   type Filter,
   type Operators,
-  type Revised,
+  type RevisedDoc,
   type Update,
 } from '../docs.ts'
-import type { Commits } from './commit.ts'
-import type { Engine } from './engine.ts'
+import type { GroupCommit } from './commit.ts'
+import type { Sqlite } from './engine.ts'
 import type { Encode } from './json.ts'
 import { applyPipeline } from './pipeline.ts'
-import { NO_LIMIT, type Reading } from './read.ts'
+import { NO_LIMIT, type Reader } from './read.ts'
 import type { Table } from './table.ts'
 import { applyOperators } from './update.ts'
 
-type Writing<T extends Doc> = Pick<Docs<T>, 'insert' | 'change' | 'modify' | 'remove'>
+type Writer<T extends Doc> = Pick<Docs<T>, 'insert' | 'change' | 'modify' | 'remove'>
 
-export interface WritingOptions<T extends Doc> {
-  engine: Engine
-  commits: Commits
+export interface WriterOptions<T extends Doc> {
+  sqlite: Sqlite
+  commits: GroupCommit
   table: Table
-  reading: Reading<T>
+  reader: Reader<T>
   encode: Encode
 }
 
-export function writing<T extends Doc>({ engine, commits, table, reading, encode }: WritingOptions<T>): Writing<T> {
-  const isNew = (id: string, text: string): boolean => engine.run(table.insert, [id, text]) === 1
-  const replace = (doc: Doc): number => engine.run(table.replace, [encode(doc), doc._id])
+export function createWriter<T extends Doc>({ sqlite, commits, table, reader, encode }: WriterOptions<T>): Writer<T> {
+  const insertIfNew = (id: string, text: string): boolean => sqlite.run(table.insert, [id, text]) === 1
+  const replace = (doc: Doc): number => sqlite.run(table.replace, [encode(doc), doc._id])
 
-  function changeOne({ _id, rev, update }: Change<T & Revised>): 'won' | 'lost' {
-    const doc = reading.one(_id) as (T & Revised) | undefined
+  function changeOne({ _id, rev, update }: Change<T & RevisedDoc>): 'won' | 'lost' {
+    const doc = reader.getOne(_id) as (T & RevisedDoc) | undefined
     if (!doc || (rev !== undefined && doc.rev !== rev)) return 'lost'
     apply(doc, update, false)
     if (rev !== undefined) doc.rev = rev + 1
@@ -43,9 +43,9 @@ export function writing<T extends Doc>({ engine, commits, table, reading, encode
   }
 
   function upsert(filter: Filter<T>, update: Update<T>): T {
-    const doc = seedOf(filter)
+    const doc = newDocument(filter)
     apply(doc, update, true)
-    if (!isNew(doc._id, encode(doc)))
+    if (!insertIfNew(doc._id, encode(doc)))
       throw new Duplicate(`${table.collection}: the _id is taken, or a unique index refused`)
     return doc
   }
@@ -54,16 +54,18 @@ export function writing<T extends Doc>({ engine, commits, table, reading, encode
     async insert(docs) {
       // Written down now: what the caller does to a document later is no part of it.
       const texts = docs.map(encode)
-      return commits.write(() => docs.map((doc, i) => (isNew(doc._id, texts[i] ?? '') ? 'inserted' : 'duplicate')))
+      return commits.write(() =>
+        docs.map((doc, i) => (insertIfNew(doc._id, texts[i] ?? '') ? 'inserted' : 'duplicate')),
+      )
     },
     async change(changes) {
-      return commits.write(() => eachOf(changes as readonly Change<T & Revised>[], changeOne))
+      return commits.write(() => mapAll(changes as readonly Change<T & RevisedDoc>[], changeOne))
     },
     async modify(filter, update, options) {
-      reading.check(filter)
+      reader.check(filter)
       if (options?.upsert) idToInsert(filter)
       return commits.write(() => {
-        const [doc] = reading.matching(filter, table.match(filter), 1)
+        const [doc] = reader.findMatching(filter, table.match(filter), 1)
         if (!doc) return options?.upsert ? upsert(filter, update) : null
         apply(doc, update, false)
         replace(doc)
@@ -71,13 +73,13 @@ export function writing<T extends Doc>({ engine, commits, table, reading, encode
       })
     },
     async remove(filter, limit) {
-      reading.check(filter)
+      reader.check(filter)
       const { sql, params, exact } = table.remove(filter)
       return commits.write(() => {
         if (!(limit > 0)) return 0
-        if (exact) return engine.run(sql, [...params, Math.min(Math.ceil(limit), NO_LIMIT)])
-        const found = [...reading.matching(filter, table.match(filter), limit)]
-        return found.reduce((removed, doc) => removed + engine.run(table.drop, [doc._id]), 0)
+        if (exact) return sqlite.run(sql, [...params, Math.min(Math.ceil(limit), NO_LIMIT)])
+        const found = [...reader.findMatching(filter, table.match(filter), limit)]
+        return found.reduce((removed, doc) => removed + sqlite.run(table.drop, [doc._id]), 0)
       })
     },
   }
@@ -89,7 +91,7 @@ function apply<T extends Doc>(doc: T, update: Update<T>, inserting: boolean): vo
 }
 
 /** A new document begins with what the filter says it equals. */
-function seedOf<T extends Doc>(filter: Filter<T>): T {
+function newDocument<T extends Doc>(filter: Filter<T>): T {
   const doc: Doc = { _id: idToInsert(filter) }
   const equalities = [...conditionsOf(filter)].filter(([path, condition]) => path !== '_id' && '$eq' in condition)
   applyOperators(doc, { $set: Object.fromEntries(equalities.map(([path, { $eq }]) => [path, $eq])) })
@@ -97,7 +99,7 @@ function seedOf<T extends Doc>(filter: Filter<T>): T {
 }
 
 /** One that fails does not keep the others from being done; the first failure is the answer for all. */
-function eachOf<A, B>(values: readonly A[], work: (value: A) => B): B[] {
+function mapAll<A, B>(values: readonly A[], work: (value: A) => B): B[] {
   const failures: unknown[] = []
   const answers = values.map(value => {
     try {

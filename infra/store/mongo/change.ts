@@ -6,18 +6,18 @@
 //
 // What is done alike to many documents, whatever their revision, is one statement: it costs the engine half.
 import type { AnyBulkWriteOperation, Collection, UpdateFilter } from 'mongodb'
-import type { Change, Revised, Update } from '../docs.ts'
+import type { Change, RevisedDoc, Update } from '../docs.ts'
 import { bulkFailure } from './errors.ts'
-import type { Stored } from './stored.ts'
+import type { MongoDoc } from './stored.ts'
 
 type Answer = 'won' | 'lost'
-type Numbered = { change: Change<Revised>; at: number }
+type PositionedChange = { change: Change<RevisedDoc>; at: number }
 
 const NO_BRANCH_OF_SWITCH = 40066
 
 export async function changeAll(
-  collection: Collection<Stored>,
-  changes: readonly Change<Revised>[],
+  collection: Collection<MongoDoc>,
+  changes: readonly Change<RevisedDoc>[],
 ): Promise<Answer[]> {
   const answers: Answer[] = changes.map(() => 'lost')
   for (const round of roundsOf(changes)) for (const at of await winnersOf(collection, round)) answers[at] = 'won'
@@ -25,8 +25,8 @@ export async function changeAll(
 }
 
 /** A document's second change in one call waits for its first: nothing is said about the order inside a bulk. */
-function roundsOf(changes: readonly Change<Revised>[]): Numbered[][] {
-  const rounds: Numbered[][] = []
+function roundsOf(changes: readonly Change<RevisedDoc>[]): PositionedChange[][] {
+  const rounds: PositionedChange[][] = []
   const seen = new Map<string, number>()
   for (const [at, change] of changes.entries()) {
     const round = seen.get(change._id) ?? 0
@@ -37,18 +37,18 @@ function roundsOf(changes: readonly Change<Revised>[]): Numbered[][] {
   return rounds
 }
 
-async function winnersOf(collection: Collection<Stored>, round: Numbered[]): Promise<number[]> {
-  const { alike, single } = sorted(round)
+async function winnersOf(collection: Collection<MongoDoc>, round: PositionedChange[]): Promise<number[]> {
+  const { shared, single } = groupByUpdate(round)
   const winners = await Promise.all([
-    ...alike.map(group => winnersOfGroup(collection, group)),
+    ...shared.map(group => winnersOfGroup(collection, group)),
     ...(single.length === 0 ? [] : [winnersOfBulk(collection, single)]),
   ])
   return winners.flat().map(({ at }) => at)
 }
 
 /** Those that share one update, the very same object, and ask for no revision. */
-function sorted(round: Numbered[]): { alike: Numbered[][]; single: Numbered[] } {
-  const groups = new Map<unknown, Numbered[]>()
+function groupByUpdate(round: PositionedChange[]): { shared: PositionedChange[][]; single: PositionedChange[] } {
+  const groups = new Map<unknown, PositionedChange[]>()
   for (const one of round) {
     const { rev, update } = one.change
     const kind = rev === undefined ? update : one
@@ -57,17 +57,20 @@ function sorted(round: Numbered[]): { alike: Numbered[][]; single: Numbered[] } 
     else groups.set(kind, [one])
   }
   const all = [...groups.values()]
-  return { alike: all.filter(({ length }) => length > 1), single: all.filter(({ length }) => length === 1).flat() }
+  return { shared: all.filter(({ length }) => length > 1), single: all.filter(({ length }) => length === 1).flat() }
 }
 
-async function winnersOfGroup(collection: Collection<Stored>, group: Numbered[]): Promise<Numbered[]> {
-  const update = group[0]?.change.update as UpdateFilter<Stored>
+async function winnersOfGroup(
+  collection: Collection<MongoDoc>,
+  group: PositionedChange[],
+): Promise<PositionedChange[]> {
+  const update = group[0]?.change.update as UpdateFilter<MongoDoc>
   const { matchedCount } = await collection.updateMany({ _id: { $in: group.map(({ change }) => change._id) } }, update)
-  return matchedCount === group.length ? group : thoseStillThere(collection, group)
+  return matchedCount === group.length ? group : findApplied(collection, group)
 }
 
-async function winnersOfBulk(collection: Collection<Stored>, round: Numbered[]): Promise<Numbered[]> {
-  const operations = round.map(({ change }) => conditional(change))
+async function winnersOfBulk(collection: Collection<MongoDoc>, round: PositionedChange[]): Promise<PositionedChange[]> {
+  const operations = round.map(({ change }) => toBulkOperation(change))
   const done = { matched: 0, failed: new Set<number>() }
   try {
     done.matched = (await collection.bulkWrite(operations, { ordered: false })).matchedCount
@@ -77,23 +80,23 @@ async function winnersOfBulk(collection: Collection<Stored>, round: Numbered[]):
     for (const { index } of refused) done.failed.add(index)
   }
   const left = round.filter((_, i) => !done.failed.has(i))
-  return done.matched === left.length ? left : thoseStillThere(collection, left)
+  return done.matched === left.length ? left : findApplied(collection, left)
 }
 
-function conditional({ _id, rev, update }: Change<Revised>): AnyBulkWriteOperation<Stored> {
-  if (rev === undefined) return { updateOne: { filter: { _id }, update: update as UpdateFilter<Stored> } }
+function toBulkOperation({ _id, rev, update }: Change<RevisedDoc>): AnyBulkWriteOperation<MongoDoc> {
+  if (rev === undefined) return { updateOne: { filter: { _id }, update: update as UpdateFilter<MongoDoc> } }
   // biome-ignore lint/suspicious/noThenProperty: MongoDB's word
-  const asRead = { $switch: { branches: [{ case: { $eq: ['$rev', rev] }, then: true }] } }
-  return { updateOne: { filter: { _id, $expr: asRead }, update: raised(update) as UpdateFilter<Stored> } }
+  const hasRev = { $switch: { branches: [{ case: { $eq: ['$rev', rev] }, then: true }] } }
+  return { updateOne: { filter: { _id, $expr: hasRev }, update: withRevIncrement(update) as UpdateFilter<MongoDoc> } }
 }
 
-const raised = (update: Update<Revised>): Update<Revised> =>
+const withRevIncrement = (update: Update<RevisedDoc>): Update<RevisedDoc> =>
   Array.isArray(update)
     ? [...update, { $set: { rev: { $add: ['$rev', 1] } } }]
     : { ...update, $inc: { ...update.$inc, rev: 1 } }
 
 /** One that won and was removed since counts as lost: the document is gone either way. */
-async function thoseStillThere(collection: Collection<Stored>, left: Numbered[]): Promise<Numbered[]> {
+async function findApplied(collection: Collection<MongoDoc>, left: PositionedChange[]): Promise<PositionedChange[]> {
   const ids = left.map(({ change }) => change._id)
   const found = await collection.find({ _id: { $in: ids } }, { projection: { rev: 1 } }).toArray()
   const revs = new Map(found.map(doc => [doc._id, Number(doc.rev)]))

@@ -1,71 +1,71 @@
 // One collection on MongoDB. The port's filters and updates are MongoDB's own, so most of this hands them on.
 import type { Collection, Filter as MongoFilter, UpdateFilter } from 'mongodb'
 import { idToInsert, refuseVagueFilter, shapeOf } from '../conditions.ts'
-import type { Change, Doc, Docs, Filter, Revised, Sort } from '../docs.ts'
+import type { Change, Doc, Docs, Filter, RevisedDoc, Sort } from '../docs.ts'
 import { Unindexed } from '../docs.ts'
-import { orderOf, servedBy } from '../served.ts'
+import { isServedByIndex, orderOf } from '../served.ts'
 import type { CollectionSpec } from '../store.ts'
 import { changeAll } from './change.ts'
 import { bulkFailure, DUPLICATE_KEY, isDuplicateId } from './errors.ts'
-import type { Stored } from './stored.ts'
+import type { MongoDoc } from './stored.ts'
 
 /** Runs a call on the engine, or rejects with `Unavailable`. */
-export type Gate = <R>(work: () => Promise<R>) => Promise<R>
+export type RunCall = <R>(work: () => Promise<R>) => Promise<R>
 
-const LARGEST_BATCH = 10_000
+const MAX_BATCH = 10_000
 
-export function mongoDocs<T extends Doc>(
-  collection: Collection<Stored>,
+export function createMongoDocs<T extends Doc>(
+  collection: Collection<MongoDoc>,
   spec: CollectionSpec<T>,
   strict: boolean,
-  run: Gate,
+  run: RunCall,
 ): Docs<T> {
-  const checked = (filter: Filter<T>, sort?: Sort<T>): MongoFilter<Stored> => {
+  const checkedFilter = (filter: Filter<T>, sort?: Sort<T>): MongoFilter<MongoDoc> => {
     refuseVagueFilter(filter)
-    if (strict && !servedBy(spec, filter, sort))
+    if (strict && !isServedByIndex(spec, filter, sort))
       throw new Unindexed(`${collection.collectionName}: ${shapeOf(filter)} by ${JSON.stringify(sort ?? {})}`)
-    return filter as unknown as MongoFilter<Stored>
+    return filter as unknown as MongoFilter<MongoDoc>
   }
 
   return {
     async get(ids) {
       if (ids.length === 0) return new Map()
       const filter = { _id: { $in: [...new Set(ids)] } }
-      const found = await run(() => collection.find(filter, { batchSize: LARGEST_BATCH }).toArray())
+      const found = await run(() => collection.find(filter, { batchSize: MAX_BATCH }).toArray())
       return new Map(found.map(doc => [doc._id, doc as unknown as T]))
     },
 
     async find(filter, { sort, limit }) {
-      const query = checked(filter, sort)
+      const query = checkedFilter(filter, sort)
       if (limit <= 0) return []
       const order = new Map(orderOf(spec, filter, sort))
-      const page = { sort: order, limit, batchSize: Math.min(limit, LARGEST_BATCH) }
+      const page = { sort: order, limit, batchSize: Math.min(limit, MAX_BATCH) }
       return (await run(() => collection.find(query, page).toArray())) as unknown as T[]
     },
 
     async count(filter) {
-      const query = checked(filter)
+      const query = checkedFilter(filter)
       return run(() => collection.countDocuments(query))
     },
 
     async insert(docs) {
       if (docs.length === 0) return []
       const refused = await run(() =>
-        collection.insertMany(docs as unknown as Stored[], { ordered: false }).then(() => [], duplicatesIn),
+        collection.insertMany(docs as unknown as MongoDoc[], { ordered: false }).then(() => [], duplicatesIn),
       )
       const duplicates = new Set(refused)
       return docs.map((_, i) => (duplicates.has(i) ? 'duplicate' : 'inserted'))
     },
 
-    async change(changes: readonly Change<Revised>[]) {
+    async change(changes: readonly Change<RevisedDoc>[]) {
       return changes.length === 0 ? [] : run(() => changeAll(collection, changes))
     },
 
     async modify(filter, update, { upsert = false } = {}) {
-      const query = checked(filter)
+      const query = checkedFilter(filter)
       if (upsert) idToInsert(filter)
       const attempt = () =>
-        collection.findOneAndUpdate(query, update as UpdateFilter<Stored>, { upsert, returnDocument: 'after' })
+        collection.findOneAndUpdate(query, update as UpdateFilter<MongoDoc>, { upsert, returnDocument: 'after' })
       // Of two upserts at once, one finds the other's `_id` in its way. At the second try it finds the document; if it is
       // refused again, the document is there and does not match.
       const after = await run(() =>
@@ -78,15 +78,13 @@ export function mongoDocs<T extends Doc>(
     },
 
     async remove(filter, limit) {
-      const query = checked(filter)
+      const query = checkedFilter(filter)
       if (limit <= 0) return 0
       return run(async () => {
         if (limit === 1) return (await collection.deleteOne(query)).deletedCount
-        const found = await collection
-          .find(query, { projection: { _id: 1 }, limit, batchSize: LARGEST_BATCH })
-          .toArray()
-        const still = { $and: [{ _id: { $in: found.map(({ _id }) => _id) } }, query] }
-        return found.length === 0 ? 0 : (await collection.deleteMany(still)).deletedCount
+        const found = await collection.find(query, { projection: { _id: 1 }, limit, batchSize: MAX_BATCH }).toArray()
+        const stillMatching = { $and: [{ _id: { $in: found.map(({ _id }) => _id) } }, query] }
+        return found.length === 0 ? 0 : (await collection.deleteMany(stillMatching)).deletedCount
       })
     },
   }

@@ -14,7 +14,7 @@ import {
 import { Unavailable } from '../../unavailable.ts'
 import { Duplicate } from '../docs.ts'
 
-const PASSING = [
+const TRANSIENT_ERRORS = [
   MongoNetworkError,
   MongoServerSelectionError,
   MongoNotConnectedError,
@@ -26,7 +26,7 @@ const PASSING = [
 ]
 
 // Elections, shutdowns, timeouts, and writes that did not reach a majority.
-const PASSING_CODES = new Set([
+const TRANSIENT_CODES = new Set([
   6, // HostUnreachable
   7, // HostNotFound
   50, // MaxTimeMSExpired
@@ -49,19 +49,19 @@ const PASSING_CODES = new Set([
 ])
 
 // What a server that steps down, or has too much to do, writes on its errors.
-const PASSING_LABELS = ['RetryableWriteError', 'SystemOverloadedError']
+const TRANSIENT_LABELS = ['RetryableWriteError', 'SystemOverloadedError']
 
 export const DUPLICATE_KEY = 11000
 
-export function inPortTerms(error: unknown): unknown {
-  if (isPassing(error)) return unavailable(error)
-  return isDuplicate(error) ? refusal(error) : error
+export function toPortError(error: unknown): unknown {
+  if (isTransient(error)) return unavailable(error)
+  return isDuplicate(error) ? duplicateError(error) : error
 }
 
 const unavailable = (cause: unknown): Unavailable => new Unavailable('MongoDB cannot do this now', { cause })
 
 /** Names the index and leaves out the driver's error: that quotes the values, and errors are logged. */
-export function refusal(error: unknown): Duplicate {
+export function duplicateError(error: unknown): Duplicate {
   const index = /index: (\S+)/.exec(textOf(error))?.[1] ?? 'unknown'
   return new Duplicate(`The unique index ${index} refused the write`)
 }
@@ -77,13 +77,13 @@ export const isDuplicateId = (error: unknown): boolean =>
   error instanceof MongoServerError && isDuplicate(error) && '_id' in (error.errorResponse.keyPattern ?? {})
 
 /** A write of a bulk that was refused, by its position. */
-export interface Refused {
+export interface RefusedWrite {
   index: number
   code: number
 }
 
 /** What of a bulk was done, and what was refused with one of these codes. Throws when there is more to say than that. */
-export function bulkFailure(error: unknown, codes: readonly number[]): { matched: number; refused: Refused[] } {
+export function bulkFailure(error: unknown, codes: readonly number[]): { matched: number; refused: RefusedWrite[] } {
   if (!(error instanceof MongoBulkWriteError)) throw error
   // A call that failed as a whole (the connection broke, the primary stepped down) comes in the same wrapping.
   const whole: unknown = error.errorResponse
@@ -91,21 +91,21 @@ export function bulkFailure(error: unknown, codes: readonly number[]): { matched
   const refused = [error.writeErrors].flat()
   const unconfirmed = error.result.getWriteConcernError()
   if (unconfirmed) throw unavailable(unconfirmed)
-  if (refused.some(({ code }) => PASSING_CODES.has(code))) throw unavailable(new Error(error.message))
+  if (refused.some(({ code }) => TRANSIENT_CODES.has(code))) throw unavailable(new Error(error.message))
   const other = refused.find(({ code }) => !codes.includes(code))
-  if (other && isDuplicate(other)) throw refusal(new Error(other.errmsg))
+  if (other && isDuplicate(other)) throw duplicateError(new Error(other.errmsg))
   // Not the driver's error: that carries every document of the bulk.
   if (other || refused.length === 0) throw new Error(`MongoDB refused a write: ${other?.errmsg ?? error.message}`)
   return { matched: error.matchedCount, refused }
 }
 
-function isPassing(error: unknown): boolean {
-  if (PASSING.some(kind => error instanceof kind)) return true
-  if (isNameFailure(error)) return true
+function isTransient(error: unknown): boolean {
+  if (TRANSIENT_ERRORS.some(kind => error instanceof kind)) return true
+  if (isDnsFailure(error)) return true
   if (!(error instanceof MongoServerError)) return false
-  return PASSING_CODES.has(Number(error.code)) || PASSING_LABELS.some(label => error.hasErrorLabel(label))
+  return TRANSIENT_CODES.has(Number(error.code)) || TRANSIENT_LABELS.some(label => error.hasErrorLabel(label))
 }
 
 /** A name server that does not answer, for a `mongodb+srv` URL. */
-const isNameFailure = (error: unknown): boolean =>
+const isDnsFailure = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && String(error.syscall).startsWith('query')

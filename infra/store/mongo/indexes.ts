@@ -9,21 +9,22 @@ export async function ensureIndexes(db: Db, collections: Collections): Promise<v
   const { setName } = await db.command({ hello: 1 })
   // A majority is enough: a member that is down must not hold up a start.
   const options = setName ? { commitQuorum: 'majority' as const } : {}
-  const make = async (name: string, spec: CollectionSpec): Promise<void> => {
-    const indexes = descriptionsOf(spec)
+  const makeIndexes = async (name: string, spec: CollectionSpec): Promise<void> => {
+    const indexes = indexDescriptionsOf(spec)
     if (indexes.length === 0) return
     try {
       await db.collection(name).createIndexes(indexes, options)
     } catch (error) {
       if (!isRefusal(error)) throw error
       // Which of them it was is told by making them one by one.
-      for (const index of indexes) await db.collection(name).createIndexes([index], options).catch(named(name, index))
+      for (const index of indexes)
+        await db.collection(name).createIndexes([index], options).catch(throwNamed(name, index))
     }
   }
-  await Promise.all(Object.entries(collections).map(([name, spec]) => make(name, spec)))
+  await Promise.all(Object.entries(collections).map(([name, spec]) => makeIndexes(name, spec)))
 }
 
-export function descriptionsOf(spec: CollectionSpec): IndexDescription[] {
+export function indexDescriptionsOf(spec: CollectionSpec): IndexDescription[] {
   const declared = spec.indexes.map(describe)
   return spec.purged ? [...declared, { key: { purge_at: 1 }, name: 'purge_at_ttl', expireAfterSeconds: 0 }] : declared
 }
@@ -48,7 +49,7 @@ const isConflict = (error: unknown): boolean =>
 
 const isRefusal = (error: unknown): boolean => isConflict(error) || isDuplicate(error)
 
-const named = (collection: string, index: IndexDescription) => (cause: Error) => {
+const throwNamed = (collection: string, index: IndexDescription) => (cause: Error) => {
   const which = `index ${index.name} of collection ${collection}`
   if (isConflict(cause))
     throw new Error(`The ${which} exists with other options; drop it, and it is made anew: ${cause.message}`, { cause })

@@ -1,5 +1,5 @@
 /** A document as the driver sees it. */
-export interface Stored {
+export interface MongoDoc {
   _id: string
   [field: string]: unknown
 }

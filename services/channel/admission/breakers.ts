@@ -12,27 +12,27 @@ export interface Breaker {
   /** Whether `enter` would be in vain. */
   isShut(): boolean
   /** Leave to make one call; null while the provider is to be left alone. Half open, one at a time has it. */
-  enter(): Entry | null
+  enter(): BreakerEntry | null
   shutDown(): void
 }
 
 /** To be used for one call, or given up. */
-export interface Entry {
+export interface BreakerEntry {
   /** Makes the call and counts it. What `failed` says of its answer, or that it throws, counts against the provider. */
   run<T>(call: () => Promise<T>, failed: (answer: T) => boolean): Promise<T>
-  giveUp(): void
+  cancel(): void
 }
 
 const WINDOW_MS = 60_000
-const SLICES = 10
+const WINDOW_BUCKETS = 10
 const OPEN_MS = 30_000
 /** opossum opens above its threshold, we at 50 %. */
-const RULES = { volumeThreshold: 10, errorThresholdPercentage: 50 - 1e-6, timeout: false as const }
+const OPENING_RULES = { volumeThreshold: 10, errorThresholdPercentage: 50 - 1e-6, timeout: false as const }
 /** opossum's own timers would run by the real clock. This one never rings. */
 const NEVER_MS = 2 ** 31 - 1
 
 /** What opossum is told of a call that came to nothing. */
-class Counted<T> extends Error {
+class CountedFailure<T> extends Error {
   readonly answer: T
   constructor(answer: T) {
     super('counts against the provider')
@@ -40,67 +40,72 @@ class Counted<T> extends Error {
   }
 }
 
-export interface BreakerParts {
+export interface BreakerDeps {
   clock: Pick<Clock, 'now'>
-  changed?(state: BreakerState): void
+  onChange?(state: BreakerState): void
 }
 
-export function breaker({ clock, changed = () => {} }: BreakerParts): Breaker {
-  let slices = new EventEmitter()
-  let turnedAt = clock.now()
+export function createBreaker({ clock, onChange = () => {} }: BreakerDeps): Breaker {
+  let bucketRotation = new EventEmitter()
+  let rotatedAt = clock.now()
   let openedAt = 0
   let probing = false
-  let circuit = made(false)
+  let circuit = createCircuit(false)
 
-  function made(halfOpen: boolean) {
-    slices = new EventEmitter()
-    const fresh = new CircuitBreaker((call: () => Promise<unknown>) => call(), {
-      ...{ ...RULES, resetTimeout: NEVER_MS, rollingCountTimeout: WINDOW_MS, rollingCountBuckets: SLICES },
-      ...{ rollingPercentilesEnabled: false, enableSnapshots: false, rotateBucketController: slices },
+  function createCircuit(halfOpen: boolean) {
+    bucketRotation = new EventEmitter()
+    const newCircuit = new CircuitBreaker((call: () => Promise<unknown>) => call(), {
+      ...OPENING_RULES,
+      resetTimeout: NEVER_MS,
+      rollingCountTimeout: WINDOW_MS,
+      rollingCountBuckets: WINDOW_BUCKETS,
+      rollingPercentilesEnabled: false,
+      enableSnapshots: false,
+      rotateBucketController: bucketRotation,
       ...(halfOpen ? { state: HALF_OPEN } : {}),
     })
-    fresh.on('open', () => {
+    newCircuit.on('open', () => {
       openedAt = clock.now()
       probing = false
-      changed('open')
+      onChange('open')
     })
-    fresh.on('close', () => {
+    newCircuit.on('close', () => {
       probing = false
-      changed('closed')
+      onChange('closed')
     })
-    return fresh
+    return newCircuit
   }
 
-  function lookAtClock(): void {
+  function catchUpWithClock(): void {
     const now = clock.now()
-    const passed = Math.floor((now - turnedAt) / (WINDOW_MS / SLICES))
-    for (let slice = 0; slice < Math.min(passed, SLICES); slice += 1) slices.emit('rotate')
-    turnedAt += passed * (WINDOW_MS / SLICES)
+    const passed = Math.floor((now - rotatedAt) / (WINDOW_MS / WINDOW_BUCKETS))
+    for (let slice = 0; slice < Math.min(passed, WINDOW_BUCKETS); slice += 1) bucketRotation.emit('rotate')
+    rotatedAt += passed * (WINDOW_MS / WINDOW_BUCKETS)
     if (!circuit.opened || now < openedAt + OPEN_MS) return
     // With an empty window: what it did half a minute ago does not count against a provider that is back.
     circuit.shutdown()
-    circuit = made(true)
-    changed('half_open')
+    circuit = createCircuit(true)
+    onChange('half_open')
   }
 
   const state = (): BreakerState => (circuit.opened ? 'open' : circuit.halfOpen ? 'half_open' : 'closed')
 
-  function entry(mine: typeof circuit): Entry {
+  function createEntry(enteredCircuit: typeof circuit): BreakerEntry {
     return {
-      giveUp() {
-        if (mine === circuit && mine.halfOpen) probing = false
+      cancel() {
+        if (enteredCircuit === circuit && enteredCircuit.halfOpen) probing = false
       },
       async run<T>(call: () => Promise<T>, failed: (answer: T) => boolean): Promise<T> {
         // Opened since it was let in: it goes as those go that were on their way when that happened.
-        if (mine.opened || mine.isShutdown) return call()
+        if (enteredCircuit.opened || enteredCircuit.isShutdown) return call()
         try {
-          return (await mine.fire(async () => {
+          return (await enteredCircuit.fire(async () => {
             const answer = await call()
-            if (failed(answer)) throw new Counted(answer)
+            if (failed(answer)) throw new CountedFailure(answer)
             return answer
           })) as T
         } catch (error) {
-          if (error instanceof Counted) return error.answer
+          if (error instanceof CountedFailure) return error.answer
           throw error
         }
       },
@@ -108,7 +113,7 @@ export function breaker({ clock, changed = () => {} }: BreakerParts): Breaker {
   }
 
   function isShut(): boolean {
-    lookAtClock()
+    catchUpWithClock()
     return circuit.opened || (circuit.halfOpen && probing)
   }
 
@@ -118,13 +123,18 @@ export function breaker({ clock, changed = () => {} }: BreakerParts): Breaker {
     enter() {
       if (isShut()) return null
       probing = circuit.halfOpen
-      return entry(circuit)
+      return createEntry(circuit)
     },
     shutDown: () => circuit.shutdown(),
   }
 }
 
 const HALF_OPEN = {
-  ...{ name: '', enabled: true, closed: false, open: false, halfOpen: true },
-  ...{ warmUp: false, shutdown: false },
+  name: '',
+  enabled: true,
+  closed: false,
+  open: false,
+  halfOpen: true,
+  warmUp: false,
+  shutdown: false,
 }

@@ -5,81 +5,82 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { AttemptResult } from '../../domain/verifications/documents.ts'
 
 /** Gives the place back; called once, with what came of the call, null where none was made. */
-export type Leave = (result: AttemptResult | null) => void
+export type Release = (result: AttemptResult | null) => void
 
-export interface Room {
+export interface Concurrency {
   /** A place, maybe after a moment in the line; null when there is none to be had soon. */
-  take(): Promise<Leave | null>
+  acquire(): Promise<Release | null>
   /** How long a call takes these days. */
   callMs(): number
   /** Whether `take` would be in vain. */
-  isCrowded(): boolean
+  isBusy(): boolean
 }
 
 /** At most less than half of what a channel has in hand at once. */
-const PLACES = { first: 64, most: 200, least: 4 }
+const SLOTS = { first: 64, most: 200, least: 4 }
 /** The longest wait in the line; and how long a call may take for there to be a line at all. */
-const WAIT_MS = 1_000
-const SLOW_MS = 2_000
+const MAX_QUEUE_WAIT_MS = 1_000
+const SLOW_CALL_MS = 2_000
 /** Of a provider nobody has called yet. */
-const FIRST_GUESS_MS = 50
+const INITIAL_CALL_MS = 50
 /** How much of what is thought of it a provider's latest call decides. */
-const LATEST_SHARE = 0.1
+const LATEST_CALL_WEIGHT = 0.1
 
-export function room(clock: Clock): Room {
-  const line = new Set<(leave: Leave | null) => void>()
+export function createConcurrency(clock: Clock): Concurrency {
+  const queue = new Set<(release: Release | null) => void>()
   /** When each call began, the oldest first. */
-  const calls = new Set<{ begun: number }>()
-  let places: number = PLACES.first
-  let usualMs = FIRST_GUESS_MS
+  const calls = new Set<{ startedAt: number }>()
+  let slots: number = SLOTS.first
+  let averageMs = INITIAL_CALL_MS
 
   /** A call that takes longer than usual says more about now than all that were quicker before. */
   const callMs = (): number => {
     const [oldest] = calls
-    return Math.max(usualMs, oldest ? clock.now() - oldest.begun : 0)
+    return Math.max(averageMs, oldest ? clock.now() - oldest.startedAt : 0)
   }
 
-  function take(): Leave {
-    const call = { begun: clock.now() }
+  function acquireSlot(): Release {
+    const call = { startedAt: clock.now() }
     calls.add(call)
     return result => {
       calls.delete(call)
-      if (result !== null) learn(result, clock.now() - call.begun)
-      admit()
+      if (result !== null) adjust(result, clock.now() - call.startedAt)
+      admitWaiting()
     }
   }
 
-  function learn(result: AttemptResult, ms: number): void {
-    usualMs += (ms - usualMs) * LATEST_SHARE
-    if (result === 'unknown') places = Math.max(PLACES.least, Math.floor(places / 2))
-    else if (result !== 'failed' && (calls.size + 1) * 2 >= places) places = Math.min(PLACES.most, places + 1)
+  function adjust(result: AttemptResult, ms: number): void {
+    averageMs += (ms - averageMs) * LATEST_CALL_WEIGHT
+    if (result === 'unknown') slots = Math.max(SLOTS.least, Math.floor(slots / 2))
+    else if (result !== 'failed' && (calls.size + 1) * 2 >= slots) slots = Math.min(SLOTS.most, slots + 1)
   }
 
-  function admit(): void {
-    for (const next of line) {
-      if (calls.size >= places) return
-      next(take())
+  function admitWaiting(): void {
+    for (const next of queue) {
+      if (calls.size >= slots) return
+      next(acquireSlot())
     }
   }
 
-  const inLine = (): Promise<Leave | null> =>
+  const waitInQueue = (): Promise<Release | null> =>
     new Promise(resolve => {
-      const called = (leave: Leave | null): void => {
-        line.delete(called)
+      const finish = (release: Release | null): void => {
+        queue.delete(finish)
         cancel()
-        resolve(leave)
+        resolve(release)
       }
-      const cancel = clock.after(WAIT_MS, () => called(null))
-      line.add(called)
+      const cancel = clock.after(MAX_QUEUE_WAIT_MS, () => finish(null))
+      queue.add(finish)
     })
 
-  const isCrowded = (): boolean => calls.size >= places && callMs() > SLOW_MS
+  const isBusy = (): boolean => calls.size >= slots && callMs() > SLOW_CALL_MS
 
   return {
-    ...{ callMs, isCrowded },
-    async take() {
-      if (calls.size < places) return take()
-      return isCrowded() ? null : inLine()
+    callMs,
+    isBusy,
+    async acquire() {
+      if (calls.size < slots) return acquireSlot()
+      return isBusy() ? null : waitInQueue()
     },
   }
 }

@@ -15,10 +15,10 @@ import type { ProviderType } from '../../domain/tenancy/providers.ts'
 import type { AttemptDoc } from '../../domain/verifications/documents.ts'
 import { referencesIn } from '../../domain/verifications/references.ts'
 import { inFlight, referenceIndexes } from '../../domain/verifications/sealing.ts'
-import { claimId, keptReference, NOBODY } from '../claims.ts'
-import type { Heard } from '../provider.ts'
+import { attemptId, END_OF_ROUND, storedReference } from '../claims.ts'
+import type { CallbackItem } from '../provider.ts'
 
-export interface Speaker {
+export interface CallbackSource {
   app_id: string
   /** Its name in the app. */
   provider: string
@@ -26,9 +26,9 @@ export interface Speaker {
 }
 
 /** Resolves once all of it is safe. */
-export type Hear = (speaker: Speaker, heard: readonly Heard[]) => Promise<void>
+export type HandleCallback = (source: CallbackSource, items: readonly CallbackItem[]) => Promise<void>
 
-export interface HeardParts {
+export interface HeardDeps {
   attempts: Pick<Docs<AttemptDoc>, 'get' | 'find'>
   broker: Pick<Broker, 'publish'>
   keyring: Pick<Keyring, 'seal' | 'indexes'>
@@ -39,19 +39,27 @@ export interface HeardParts {
   rounds: number
 }
 
-type Receipt = Extract<Heard, { kind: 'receipt' }>
-type Message = Extract<Heard, { kind: 'message' }>
+type Receipt = Extract<CallbackItem, { kind: 'receipt' }>
+type Message = Extract<CallbackItem, { kind: 'message' }>
 
 /** As far as anyone's name for a message goes. */
-const LONGEST_ID = 512
-const MOST_CALLS = 10_000
-const AT_ONCE = 64
+const MAX_ID_LENGTH = 512
+const MAX_ATTEMPTS_READ = 10_000
+const BATCH_SIZE = 64
 
-export function hearing({ attempts, broker, keyring, clock, log, metrics, rounds }: HeardParts): Hear {
-  const everyRound = Array.from({ length: rounds }, (_, nth) => nth + 1)
-  const told = (
-    { app_id, provider, type }: Speaker,
-    kind: Heard['kind'],
+export function createHandleCallback({
+  attempts,
+  broker,
+  keyring,
+  clock,
+  log,
+  metrics,
+  rounds,
+}: HeardDeps): HandleCallback {
+  const allRounds = Array.from({ length: rounds }, (_, nth) => nth + 1)
+  const logOutcome = (
+    { app_id, provider, type }: CallbackSource,
+    kind: CallbackItem['kind'],
     outcome: string,
     fields: object = {},
   ): void => {
@@ -59,57 +67,68 @@ export function hearing({ attempts, broker, keyring, clock, log, metrics, rounds
     log[outcome === 'passed_on' ? 'debug' : 'info']({ app_id, provider, outcome, ...fields }, `${kind}.heard`)
   }
 
-  async function callOf({ app_id, provider }: Speaker, receipt: Receipt): Promise<AttemptDoc | undefined> {
-    const { delivery_id, reference: given } = receipt
-    if (delivery_id !== null && delivery_id.length <= LONGEST_ID) {
-      const made = await attempts.get(everyRound.map(round => claimId(delivery_id, provider, round)))
-      const mine = [...made.values()].filter(call => call.app_id === app_id && call.provider === provider)
-      if (mine.length > 0) return mine.reduce((latest, call) => (call.round > latest.round ? call : latest))
+  async function findAttempt({ app_id, provider }: CallbackSource, receipt: Receipt): Promise<AttemptDoc | undefined> {
+    const { delivery_id, reference: vendorReference } = receipt
+    if (delivery_id !== null && delivery_id.length <= MAX_ID_LENGTH) {
+      const found = await attempts.get(allRounds.map(round => attemptId(delivery_id, provider, round)))
+      const ownAttempts = [...found.values()].filter(
+        attempt => attempt.app_id === app_id && attempt.provider === provider,
+      )
+      if (ownAttempts.length > 0)
+        return ownAttempts.reduce((latest, attempt) => (attempt.round > latest.round ? attempt : latest))
     }
-    if (!given || given.length > LONGEST_ID) return undefined
-    const reference = keptReference(given)
+    if (!vendorReference || vendorReference.length > MAX_ID_LENGTH) return undefined
+    const reference = storedReference(vendorReference)
     return (await attempts.find({ app_id, provider, reference }, { sort: { reference: 1 }, limit: 1 }))[0]
   }
 
   /** A provider we gave up on may still say that the message arrived, but not that it failed: another has it now. */
-  async function isPassedOn({ delivery_id, provider, at }: AttemptDoc): Promise<boolean> {
+  async function isSuperseded({ delivery_id, provider, at }: AttemptDoc): Promise<boolean> {
     const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
-    const calls = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MOST_CALLS })
-    return calls.some(call => ![NOBODY, provider].includes(call.provider) && call.at >= at && call.result !== 'failed')
+    const attemptsOfDelivery = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+    return attemptsOfDelivery.some(
+      attempt =>
+        ![END_OF_ROUND, provider].includes(attempt.provider) && attempt.at >= at && attempt.result !== 'failed',
+    )
   }
 
-  async function receiptHeard(speaker: Speaker, receipt: Receipt): Promise<void> {
-    const call = await callOf(speaker, receipt)
+  async function handleReceipt(source: CallbackSource, receipt: Receipt): Promise<void> {
+    const attempt = await findAttempt(source, receipt)
     // A 2xx all the same: a vendor that is told otherwise says it again for days.
-    if (!call) return told(speaker, 'receipt', 'unknown')
-    const { otp_id, delivery_id } = call
+    if (!attempt) return logOutcome(source, 'receipt', 'unknown')
+    const { otp_id, delivery_id } = attempt
     const { status } = receipt
     const fields = { otp_id, delivery_id, status }
-    if (status === 'failed' && (await isPassedOn(call))) return told(speaker, 'receipt', 'superseded', fields)
+    if (status === 'failed' && (await isSuperseded(attempt))) return logOutcome(source, 'receipt', 'superseded', fields)
     const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, at: clock.now() }
-    await broker.publish('otp.reports', { id: `${delivery_id}@${speaker.provider}:${status}`, body: report })
-    told(speaker, 'receipt', 'passed_on', fields)
+    await broker.publish('otp.reports', { id: `${delivery_id}@${source.provider}:${status}`, body: report })
+    logOutcome(source, 'receipt', 'passed_on', fields)
   }
 
-  async function messageHeard(speaker: Speaker, { id, from, text }: Message): Promise<void> {
-    const { app_id, provider } = speaker
+  async function handleMessage(source: CallbackSource, { id, from, text }: Message): Promise<void> {
+    const { app_id, provider } = source
     const references = referencesIn(text).flatMap(reference => referenceIndexes(keyring, reference))
-    if (references.length === 0) return told(speaker, 'message', 'without_reference')
+    if (references.length === 0) return logOutcome(source, 'message', 'without_reference')
     const sealed_from = keyring.seal(from, inFlight.from)
     const report: OtpReport = {
-      ...{ type: 'message.received', app_id, mode: 'live', sealed_from, references, at: clock.now() },
+      type: 'message.received',
+      app_id,
+      mode: 'live',
+      sealed_from,
+      references,
+      at: clock.now(),
     }
     await broker.publish('otp.reports', { id: messageId(app_id, provider, id), body: report })
-    told(speaker, 'message', 'passed_on')
+    logOutcome(source, 'message', 'passed_on')
   }
 
-  return async (speaker, heard) => {
+  return async (source, items) => {
     // A vendor may say a lot at once. The engines have others to serve.
-    for (let first = 0; first < heard.length; first += AT_ONCE)
+    for (let first = 0; first < items.length; first += BATCH_SIZE)
       await Promise.all(
-        heard
-          .slice(first, first + AT_ONCE)
-          .map(one => (one.kind === 'receipt' ? receiptHeard(speaker, one) : messageHeard(speaker, one))),
+        items
+          .slice(first, first + BATCH_SIZE)
+          .map(one => (one.kind === 'receipt' ? handleReceipt(source, one) : handleMessage(source, one))),
       )
   }
 }

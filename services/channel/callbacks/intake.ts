@@ -4,47 +4,47 @@ import type { Buffer } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../../infra/clock.ts'
 
-export interface Limits {
-  mostBytes: number
-  withinMs: number
+export interface BodyLimits {
+  maxTotalBytes: number
+  timeoutMs: number
 }
 
 /** Watches a request whose body is about to be read; answers how to say that it is of no use any more. */
-export type Watch = (req: IncomingMessage) => () => void
+export type LimitBody = (req: IncomingMessage) => () => void
 
-export function intake({ mostBytes, withinMs }: Limits, clock: Pick<Clock, 'after'>): Watch {
-  const holding = new Map<IncomingMessage, number>()
-  let held = 0
+export function createBodyLimiter({ maxTotalBytes, timeoutMs }: BodyLimits, clock: Pick<Clock, 'after'>): LimitBody {
+  const bytesByRequest = new Map<IncomingMessage, number>()
+  let totalBytes = 0
 
-  function letGo(req: IncomingMessage): void {
-    held -= holding.get(req) ?? 0
-    holding.delete(req)
+  function forget(req: IncomingMessage): void {
+    totalBytes -= bytesByRequest.get(req) ?? 0
+    bytesByRequest.delete(req)
   }
 
   /** Whoever has most of it: a receipt is small, and who hoards is no vendor. */
   function cutOffLargest(): void {
     let [largest, most]: [IncomingMessage | null, number] = [null, -1]
-    for (const [req, bytes] of holding) if (bytes > most) [largest, most] = [req, bytes]
+    for (const [req, bytes] of bytesByRequest) if (bytes > most) [largest, most] = [req, bytes]
     if (!largest) return
-    letGo(largest)
+    forget(largest)
     largest.destroy()
   }
 
   return req => {
-    holding.set(req, 0)
-    const cancel = clock.after(withinMs, () => req.destroy())
+    bytesByRequest.set(req, 0)
+    const cancel = clock.after(timeoutMs, () => req.destroy())
     const count = (chunk: Buffer): void => {
-      const bytes = holding.get(req)
+      const bytes = bytesByRequest.get(req)
       if (bytes === undefined) return
-      holding.set(req, bytes + chunk.length)
-      held += chunk.length
-      if (held > mostBytes) cutOffLargest()
+      bytesByRequest.set(req, bytes + chunk.length)
+      totalBytes += chunk.length
+      if (totalBytes > maxTotalBytes) cutOffLargest()
     }
     req.on('data', count).on('end', cancel)
     return () => {
       cancel()
       req.off('data', count)
-      letGo(req)
+      forget(req)
     }
   }
 }

@@ -10,16 +10,19 @@ import {
 } from '../../../infra/outbound/outbound.ts'
 import { DestinationFault, ProviderFault, UnknownOutcome } from '../provider.ts'
 
-export interface Answer extends OutboundResponse {
+export interface VendorResponse extends OutboundResponse {
   /** Undefined when the body is not JSON. */
   json: unknown
 }
 
 /** An answer of any status. */
-export async function ask(outbound: Pick<Outbound, 'request'>, request: OutboundRequest): Promise<Answer> {
+export async function callVendor(
+  outbound: Pick<Outbound, 'request'>,
+  request: OutboundRequest,
+): Promise<VendorResponse> {
   try {
     const response = await outbound.request(request)
-    return { ...response, json: jsonOf(response.body) }
+    return { ...response, json: parseJson(response.body) }
   } catch (error) {
     if (error instanceof ForbiddenTarget) throw new ProviderFault('its address may not be called', { cause: error })
     if (error instanceof NotSent) throw new ProviderFault('it cannot be reached', { cause: error })
@@ -28,27 +31,27 @@ export async function ask(outbound: Pick<Outbound, 'request'>, request: Outbound
   }
 }
 
-export const isSuccess = ({ status }: Pick<Answer, 'status'>): boolean => status >= 200 && status < 300
+export const isSuccess = ({ status }: Pick<VendorResponse, 'status'>): boolean => status >= 200 && status < 300
 
 /** Whose fault an answer without success is, as far as its status tells; `code` is the vendor's own, for the log. `about` tells
  *  what it depends on, where the vendor says so. */
-export function faultOf(
+export function faultFromStatus(
   { status, headers }: OutboundResponse,
   now: number,
   code?: string | number,
   about: 'provider' | 'destination' = 'provider',
 ): Error {
-  const said = code === undefined ? `it answered ${status}` : `it answered ${status}, ${code}`
+  const summary = code === undefined ? `it answered ${status}` : `it answered ${status}, ${code}`
   // What stands in front of the vendor lost patience with it, as we would have: the vendor may still have acted.
-  if (status === GATEWAY_TIMEOUT) return new UnknownOutcome(said)
-  if (about === 'destination') return new DestinationFault(said)
-  return new ProviderFault(said, { retryAfterMs: retryAfterMs(headers['retry-after'], now) })
+  if (status === GATEWAY_TIMEOUT) return new UnknownOutcome(summary)
+  if (about === 'destination') return new DestinationFault(summary)
+  return new ProviderFault(summary, { retryAfterMs: retryAfterMs(headers['retry-after'], now) })
 }
 
 const GATEWAY_TIMEOUT = 504
 
 /** Nobody is left alone for longer, whatever it asks for. */
-const LONGEST_WAIT_MS = 3_600_000
+const MAX_RETRY_AFTER_MS = 3_600_000
 
 /** In: a `Retry-After` header, seconds or a date. Null when it says neither. */
 export function retryAfterMs(header: string | undefined, now: number): number | null {
@@ -58,13 +61,13 @@ export function retryAfterMs(header: string | undefined, now: number): number | 
     : /^[A-Z][a-z]{2}/.test(text)
       ? Date.parse(text) - now
       : Number.NaN
-  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), LONGEST_WAIT_MS)
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Undefined when the bytes are not JSON in UTF-8. */
-export function jsonOf(bytes: Uint8Array): unknown {
+export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch {

@@ -2,7 +2,7 @@
 // In one pass: a value that looks like a placeholder is a value. Values cannot leave their string, as JSON is written afterwards.
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 
-export interface Filling {
+export interface BodyValues {
   recipient: string
   text: string
   code: string
@@ -11,9 +11,9 @@ export interface Filling {
 
 const PLACEHOLDER = /\{\{(recipient|text|code|delivery_id)\}\}/g
 
-export function filled(body: Json, filling: Filling): Json {
-  if (typeof body === 'string') return body.replace(PLACEHOLDER, (_, name: keyof Filling) => filling[name])
-  if (Array.isArray(body)) return body.map(one => filled(one, filling))
+export function fillBody(body: Json, values: BodyValues): Json {
+  if (typeof body === 'string') return body.replace(PLACEHOLDER, (_, name: keyof BodyValues) => values[name])
+  if (Array.isArray(body)) return body.map(one => fillBody(one, values))
   if (typeof body !== 'object' || body === null) return body
-  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, filled(value, filling)]))
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, fillBody(value, values)]))
 }

@@ -2,49 +2,51 @@
 // Its receipts come as our own webhooks go: signed with `secret`, and a body `{delivery_id, status}`.
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { equal } from '../../../infra/crypto/compare.ts'
+import { isSameSecret } from '../../../infra/crypto/compare.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
-import { BadSignature, type Callback, type Provider, type Rendered, type Tools } from '../provider.ts'
-import { ask, faultOf, isSuccess } from './answers.ts'
-import { isFresh, readCallback } from './callbacks.ts'
-import { type Filling, filled } from './http.body.ts'
+import { BadSignature, type Callback, type Provider, type ProviderDeps, type RenderedMessage } from '../provider.ts'
+import { callVendor, faultFromStatus, isSuccess } from './answers.ts'
+import { isRecent, parseCallbackBody } from './callbacks.ts'
+import { type BodyValues, fillBody } from './http.body.ts'
 
-export function http(
+export function createHttpProvider(
   { config }: { config: ProviderConfigs['http'] },
-  { outbound, clock }: Pick<Tools, 'outbound' | 'clock'>,
+  { outbound, clock }: Pick<ProviderDeps, 'outbound' | 'clock'>,
 ): Provider {
   const { url, method, body, secret } = config
-  const headers = { 'content-type': 'application/json', ...lowerCased(config.headers) }
+  const headers = { 'content-type': 'application/json', ...withLowerCaseNames(config.headers) }
 
   const provider: Provider = {
     async send(message, signal) {
-      const filledBody = JSON.stringify(filled(body, fillingOf(message)))
-      const answer = await ask(outbound, { method, url, headers, body: filledBody, signal })
+      const filledBody = JSON.stringify(fillBody(body, bodyValues(message)))
+      const answer = await callVendor(outbound, { method, url, headers, body: filledBody, signal })
       // A gateway we know nothing of has no word for a recipient's fault. Its 4xx is mostly about the config, and then the next
       // provider helps.
       // What it says of one request it does not say of all.
       const about = [400, 404, 422].includes(answer.status) ? 'destination' : 'provider'
-      if (!isSuccess(answer)) throw faultOf(answer, clock.now(), undefined, about)
+      if (!isSuccess(answer)) throw faultFromStatus(answer, clock.now(), undefined, about)
       return { reference: null }
     },
   }
   if (secret === null) return provider
   return {
     ...provider,
-    hear(callback, now) {
+    parseCallback(callback, now) {
       if (!isSigned(callback, secret, now)) throw new BadSignature()
-      const { delivery_id, status } = readCallback(RECEIPT, callback.body)
+      const { delivery_id, status } = parseCallbackBody(RECEIPT, callback.body)
       return [{ kind: 'receipt', delivery_id, reference: null, status }]
     },
   }
 }
 
-const fillingOf = ({ recipient, text, code, errand }: Rendered): Filling => ({
-  ...{ recipient, text, code },
-  delivery_id: errand.delivery.delivery_id,
+const bodyValues = ({ recipient, text, code, job }: RenderedMessage): BodyValues => ({
+  recipient,
+  text,
+  code,
+  delivery_id: job.delivery.delivery_id,
 })
 
-const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+const withLowerCaseNames = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 const RECEIPT = z.object({ delivery_id: z.string().min(1).max(200), status: z.enum(['sent', 'delivered', 'failed']) })
@@ -56,5 +58,5 @@ function isSigned({ headers, body }: Callback, secret: string, now: number): boo
   const { 'x-webhook-signature': signature, 'x-webhook-timestamp': timestamp } = headers
   if (signature === undefined || timestamp === undefined || !TIMESTAMP.test(timestamp)) return false
   const expected = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex')
-  return equal(signature.toLowerCase(), expected) && isFresh(Number(timestamp) * 1000, now)
+  return isSameSecret(signature.toLowerCase(), expected) && isRecent(Number(timestamp) * 1000, now)
 }

@@ -7,32 +7,32 @@
 import { done, retry } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { openedOrNull } from '../../../infra/crypto/opened.ts'
-import { gather } from '../../../infra/gather.ts'
+import { unsealOrNull } from '../../../infra/crypto/opened.ts'
+import { createBatcher } from '../../../infra/gather.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { SandboxMessageDoc } from '../../domain/verifications/documents.ts'
 import { atRest, sandboxIndex } from '../../domain/verifications/sealing.ts'
-import type { Errand, Provider, Rendered } from '../provider.ts'
-import type { Tell } from '../reports.ts'
+import type { DeliveryJob, Provider, RenderedMessage } from '../provider.ts'
+import type { PublishReport } from '../reports.ts'
 import { type Script, scriptFor } from './sandbox.plays.ts'
 
-export interface SandboxParts {
+export interface SandboxDeps {
   messages: Pick<Docs<SandboxMessageDoc>, 'insert'>
   keyring: Pick<Keyring, 'index' | 'unseal'>
   clock: Clock
-  tell: Tell
+  publishReport: PublishReport
 }
 
 /** The longest wait with the message in hand. */
-const HOLD_MS = 1_000
-const INSERTS = { most: 500, parallel: 2 }
+const MAX_WAIT_IN_PROCESS_MS = 1_000
+const INSERT_BATCHING = { maxSize: 500, parallel: 2 }
 
-export function sandbox({ messages, keyring, clock, tell }: SandboxParts): Provider {
-  const keep = gather<SandboxMessageDoc, unknown>(docs => messages.insert(docs), INSERTS)
+export function createSandboxProvider({ messages, keyring, clock, publishReport }: SandboxDeps): Provider {
+  const insertMessages = createBatcher<SandboxMessageDoc, unknown>(docs => messages.insert(docs), INSERT_BATCHING)
 
   /** Null when the recipient's key is gone: nobody knows how the play goes on, and nobody waits for its end. */
-  function scriptOf({ otp, delivery }: Errand): Script | null {
-    const recipient = openedOrNull(keyring, otp.recipient.sealed, atRest.recipient(otp.otp_id))
+  function scriptOf({ otp, delivery }: DeliveryJob): Script | null {
+    const recipient = unsealOrNull(keyring, otp.recipient.sealed, atRest.recipient(otp.otp_id))
     return recipient === null ? null : scriptFor(recipient, otp, delivery)
   }
 
@@ -40,30 +40,40 @@ export function sandbox({ messages, keyring, clock, tell }: SandboxParts): Provi
     // The inbox holds one message per delivery: a second one is the first.
     repeatable: true,
 
-    async send({ errand, recipient, locale }) {
-      await keep([kept(errand, sandboxIndex(keyring, recipient), locale)])
-      const { early } = scriptFor(recipient, errand.otp, errand.delivery)
-      if (early !== null) await tell(errand, early, 'receipt:early')
+    async send({ job, recipient, locale }) {
+      await insertMessages([newMessageDocument(job, sandboxIndex(keyring, recipient), locale)])
+      const { early } = scriptFor(recipient, job.otp, job.delivery)
+      if (early !== null) await publishReport(job, early, 'receipt:early')
       return { reference: null }
     },
 
-    async receipts(errand, sentAt) {
-      for (const [nth, { afterMs, status }] of (scriptOf(errand)?.receipts ?? []).entries()) {
+    async simulateReceipts(job, sentAt) {
+      for (const [nth, { afterMs, status }] of (scriptOf(job)?.receipts ?? []).entries()) {
         const waitMs = sentAt + afterMs - clock.now()
-        if (waitMs > HOLD_MS) return retry(waitMs)
+        if (waitMs > MAX_WAIT_IN_PROCESS_MS) return retry(waitMs)
         if (waitMs > 0) await new Promise<void>(resolve => clock.after(waitMs, resolve))
-        await tell(errand, status, `receipt:${nth + 1}`)
+        await publishReport(job, status, `receipt:${nth + 1}`)
       }
       return done()
     },
   }
 
-  function kept({ otp, delivery, purge_at }: Errand, recipient: string, locale: Rendered['locale']): SandboxMessageDoc {
+  function newMessageDocument(
+    { otp, delivery, purge_at }: DeliveryJob,
+    recipient: string,
+    locale: RenderedMessage['locale'],
+  ): SandboxMessageDoc {
     const { otp_id, app_id, company_id } = otp
     const { delivery_id, generation } = delivery
     return {
       _id: delivery_id,
-      ...{ app_id, company_id, otp_id, generation, locale, recipient, purge_at },
+      app_id,
+      company_id,
+      otp_id,
+      generation,
+      locale,
+      recipient,
+      purge_at,
       at: clock.now(),
     }
   }

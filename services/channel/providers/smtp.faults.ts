@@ -9,12 +9,12 @@ export function mailFault(error: unknown): unknown {
   if (error instanceof ForbiddenTarget) return new ProviderFault('its address may not be called', { cause: error })
   if (error instanceof NotSent) return new ProviderFault('it cannot be reached', { cause: error })
   if (!(error instanceof SmtpFailure)) return error
-  const { reply, begun, command } = error
-  const said = command === null ? error.message : `${error.message} (${command.replace(/[^A-Z0-9 -]/g, '')})`
+  const { reply, bodyStarted, command } = error
+  const summary = command === null ? error.message : `${error.message} (${command.replace(/[^A-Z0-9 -]/g, '')})`
   if (reply === null || reply.code < 400)
-    return begun ? new UnknownOutcome('the connection ended without an answer') : new ProviderFault(said)
-  if (isRecipients(command, reply)) return new RecipientFault(said)
-  return command === 'RCPT TO' ? new DestinationFault(said) : new ProviderFault(said)
+    return bodyStarted ? new UnknownOutcome('the connection ended without an answer') : new ProviderFault(summary)
+  if (isRecipientFault(command, reply)) return new RecipientFault(summary)
+  return command === 'RCPT TO' ? new DestinationFault(summary) : new ProviderFault(summary)
 }
 
 /** RFC 3463: X.1 is about addresses (7 and 8 of it the sender's), X.2 about the mailbox. The rest, X.7 (policy) above all, is about us. */
@@ -23,7 +23,7 @@ const ABOUT_RECIPIENT = /^5\.(?:1\.(?!7$|8$)|2\.)/
 /** What servers without enhanced codes say of a mailbox. 50x and 53x are about how we speak, or who we are. */
 const NO_SUCH_MAILBOX: ReadonlySet<number> = new Set([521, 550, 551, 552, 553, 554, 556])
 
-function isRecipients(command: string | null, { code, enhanced }: NonNullable<SmtpFailure['reply']>): boolean {
+function isRecipientFault(command: string | null, { code, enhanced }: NonNullable<SmtpFailure['reply']>): boolean {
   if (code < 500) return false
   if (command !== 'RCPT TO' && command !== 'DATA') return false
   if (enhanced !== null) return ABOUT_RECIPIENT.test(enhanced)

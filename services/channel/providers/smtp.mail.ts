@@ -5,7 +5,7 @@ import { createPrivateKey } from 'node:crypto'
 import { domainToASCII } from 'node:url'
 import { createTransport } from 'nodemailer'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
-import { ProviderFault, type Rendered } from '../provider.ts'
+import { ProviderFault, type RenderedMessage } from '../provider.ts'
 
 type Config = ProviderConfigs['smtp']
 
@@ -17,24 +17,27 @@ export interface Mail {
   bytes: Buffer
 }
 
-export type Compose = (message: Rendered, at: number) => Promise<Mail>
+export type Compose = (message: RenderedMessage, at: number) => Promise<Mail>
 
-export function composing({ from, dkim }: Pick<Config, 'from' | 'dkim'>): Compose {
+export function createCompose({ from, dkim }: Pick<Config, 'from' | 'dkim'>): Compose {
   const sender = senderOf(from)
   const composer = createTransport({
-    ...{ streamTransport: true, buffer: true, newline: 'windows' },
-    ...{ disableFileAccess: true, disableUrlAccess: true },
+    streamTransport: true,
+    buffer: true,
+    newline: 'windows',
+    disableFileAccess: true,
+    disableUrlAccess: true,
     ...(dkim === null
       ? {}
       : { dkim: { domainName: dkim.domain, keySelector: dkim.selector, privateKey: dkim.private_key } }),
   })
   const isSignable = dkim === null || isSigningKey(dkim.private_key)
 
-  return async ({ recipient, subject, text, html, errand }, at) => {
+  return async ({ recipient, subject, text, html, job }, at) => {
     // Nodemailer would send it unsigned, and the recipient's server would throw it away.
     if (!isSignable) throw new ProviderFault('its DKIM key is no RSA key in PEM')
-    const to = inAscii(recipient)
-    const id = `${errand.delivery.delivery_id}@${domainOf(sender.address)}`
+    const to = toAscii(recipient)
+    const id = `${job.delivery.delivery_id}@${domainOf(sender.address)}`
     const { message } = await composer.sendMail({
       from: sender,
       to: { name: '', address: to },
@@ -55,13 +58,13 @@ export function composing({ from, dkim }: Pick<Config, 'from' | 'dkim'>): Compos
 /** `Acme <otp@acme.example>`, or the address alone. */
 function senderOf(from: string): { name: string; address: string } {
   const [, name = '', address = from] = /^([^<>]*)<([^<>]+)>$/.exec(from) ?? []
-  return { name: name.trim().replace(/^"(.*)"$/, '$1'), address: inAscii(address) }
+  return { name: name.trim().replace(/^"(.*)"$/, '$1'), address: toAscii(address) }
 }
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
 
 /** Domains of any script go over the wire in ASCII, which every server takes. */
-function inAscii(address: string): string {
+function toAscii(address: string): string {
   const domain = domainOf(address)
   return address.slice(0, address.length - domain.length) + (domainToASCII(domain) || domain)
 }

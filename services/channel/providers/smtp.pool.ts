@@ -4,34 +4,34 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Mail } from './smtp.mail.ts'
 import { type Session, SmtpFailure } from './smtp.session.ts'
 
-export interface PoolParts {
+export interface PoolDeps {
   open(signal: AbortSignal): Promise<Session>
   clock: Pick<Clock, 'after'>
 }
 
 /** What big providers allow a client without asking. */
-const MOST_CONNECTIONS = 10
+const MAX_CONNECTIONS = 10
 /** Some servers hang up on those who stay too long. */
-const MOST_MAILS = 100
+const MAX_MAILS_PER_CONNECTION = 100
 const IDLE_MS = 15_000
 
 const GOING_AWAY = 421
 
 export interface MailPool {
-  handOver(mail: Mail, signal: AbortSignal): Promise<void>
+  send(mail: Mail, signal: AbortSignal): Promise<void>
   /** Keeps no connection any longer than its mail takes. */
   close(): void
 }
 
-export function mailPool({ open, clock }: PoolParts): MailPool {
+export function createMailPool({ open, clock }: PoolDeps): MailPool {
   const idle = new Map<Session, () => void>()
   const waiting = new Set<() => void>()
   let inUse = 0
   let closed = false
 
-  async function place(signal: AbortSignal): Promise<void> {
+  async function acquireSlot(signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw new SmtpFailure(signal.reason)
-    if (inUse < MOST_CONNECTIONS) {
+    if (inUse < MAX_CONNECTIONS) {
       inUse += 1
       return
     }
@@ -50,7 +50,7 @@ export function mailPool({ open, clock }: PoolParts): MailPool {
   }
 
   /** Whoever waits longest takes the place over. */
-  function free(): void {
+  function releaseSlot(): void {
     const [next] = waiting
     if (next) waiting.delete(next)
     else inUse -= 1
@@ -58,17 +58,17 @@ export function mailPool({ open, clock }: PoolParts): MailPool {
   }
 
   function takeIdle(): Session | null {
-    for (const [session, stay] of [...idle].reverse()) {
+    for (const [session, cancelIdleTimer] of [...idle].reverse()) {
       idle.delete(session)
-      stay()
+      cancelIdleTimer()
       if (session.isOpen()) return session
     }
     return null
   }
 
-  function keep(session: Session): void {
+  function returnToIdle(session: Session): void {
     if (!session.isOpen()) return
-    if (closed || session.carried() >= MOST_MAILS) {
+    if (closed || session.mailsSent() >= MAX_MAILS_PER_CONNECTION) {
       session.quit()
       return
     }
@@ -79,34 +79,34 @@ export function mailPool({ open, clock }: PoolParts): MailPool {
     idle.set(session, cancel)
   }
 
-  async function carry(mail: Mail, signal: AbortSignal): Promise<void> {
+  async function sendOnSession(mail: Mail, signal: AbortSignal): Promise<void> {
     for (;;) {
-      const kept = takeIdle()
-      const session = kept ?? (await open(signal))
+      const reused = takeIdle()
+      const session = reused ?? (await open(signal))
       try {
         await session.send(mail, signal)
-        return keep(session)
+        return returnToIdle(session)
       } catch (error) {
         session.close()
-        if (!kept || signal.aborted || !hungUp(error)) throw error
+        if (!reused || signal.aborted || !isHangUp(error)) throw error
         // The server had closed it meanwhile, as servers do: that says nothing about the mail.
       }
     }
   }
 
   return {
-    async handOver(mail, signal) {
-      await place(signal)
+    async send(mail, signal) {
+      await acquireSlot(signal)
       try {
-        await carry(mail, signal)
+        await sendOnSession(mail, signal)
       } finally {
-        free()
+        releaseSlot()
       }
     },
     close() {
       closed = true
-      for (const [session, stay] of idle) {
-        stay()
+      for (const [session, cancelIdleTimer] of idle) {
+        cancelIdleTimer()
         session.quit()
       }
       idle.clear()
@@ -114,5 +114,5 @@ export function mailPool({ open, clock }: PoolParts): MailPool {
   }
 }
 
-const hungUp = (error: unknown): boolean =>
-  error instanceof SmtpFailure && !error.begun && (error.reply === null || error.reply.code === GOING_AWAY)
+const isHangUp = (error: unknown): boolean =>
+  error instanceof SmtpFailure && !error.bodyStarted && (error.reply === null || error.reply.code === GOING_AWAY)

@@ -21,7 +21,7 @@ export interface SessionOptions {
 export interface Session {
   isOpen(): boolean
   /** Mails handed over so far. */
-  carried(): number
+  mailsSent(): number
   send(mail: Mail, signal: AbortSignal): Promise<void>
   /** With a word to the server. */
   quit(): void
@@ -37,31 +37,37 @@ export class SmtpFailure extends Error {
   /** The code it answered, with the enhanced one where there is one; null when it said nothing readable. */
   readonly reply: { code: number; enhanced: string | null } | null
   /** The mail itself was on its way. */
-  readonly begun: boolean
-  constructor(cause: unknown, { begun = false }: { begun?: boolean } = {}) {
+  readonly bodyStarted: boolean
+  constructor(cause: unknown, { bodyStarted = false }: { bodyStarted?: boolean } = {}) {
     const { command = null, response = '' } = (cause ?? {}) as { command?: string; response?: string }
     const reply = replyOf(response)
     // Of what the server wrote, the codes alone: it likes to repeat the recipient.
     super(reply ? `it answered ${reply.code}${reply.enhanced ? ` ${reply.enhanced}` : ''}` : 'the connection failed')
     this.command = command
     this.reply = reply
-    this.begun = begun
+    this.bodyStarted = bodyStarted
   }
 }
 
 /** More than any call has: the caller's signal ends it earlier. */
-const LONGEST_MS = 60_000
+const MAX_STEP_MS = 60_000
 
 export async function openSession(options: SessionOptions, signal: AbortSignal): Promise<Session> {
   const { address, servername, port, secure, tlsRequired, auth, trust } = options
   const connection = new SMTPConnection({
-    ...{ host: address, port, secure, requireTLS: tlsRequired && !secure, tls: trust },
+    host: address,
+    port,
+    secure,
+    requireTLS: tlsRequired && !secure,
+    tls: trust,
     ...(servername === null ? {} : { servername }),
-    ...{ connectionTimeout: LONGEST_MS, greetingTimeout: LONGEST_MS, socketTimeout: LONGEST_MS },
+    connectionTimeout: MAX_STEP_MS,
+    greetingTimeout: MAX_STEP_MS,
+    socketTimeout: MAX_STEP_MS,
     maxResponseSize: 65_536,
   })
   let open = true
-  let carried = 0
+  let mailsSent = 0
   connection.on('end', () => {
     open = false
   })
@@ -69,7 +75,7 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
   connection.on('error', () => {})
 
   /** Ends with the step, the connection or the caller's patience, whichever is first. */
-  function step(begin: (done: (error?: unknown) => void) => void, within: AbortSignal, begun = () => false) {
+  function step(begin: (done: (error?: unknown) => void) => void, within: AbortSignal, bodyStarted = () => false) {
     return new Promise<void>((resolve, reject) => {
       const settle = (): void => {
         within.removeEventListener('abort', abort)
@@ -79,7 +85,7 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
       const fail = (error: unknown): void => {
         settle()
         connection.close()
-        reject(new SmtpFailure(error, { begun: begun() }))
+        reject(new SmtpFailure(error, { bodyStarted: bodyStarted() }))
       }
       const abort = (): void => fail(within.reason)
       // A moment later: the server's last word may still be on its way to `done`.
@@ -101,15 +107,15 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
 
   return {
     isOpen: () => open,
-    carried: () => carried,
+    mailsSent: () => mailsSent,
     quit: () => connection.quit(),
     close: () => connection.close(),
     async send({ from, to, bytes }, within) {
-      let begun = false
+      let bodyStarted = false
       // Read when the server has taken sender and recipient and waits for the mail, not before.
       const body = new Readable({
         read() {
-          begun = true
+          bodyStarted = true
           this.push(bytes)
           this.push(null)
         },
@@ -118,9 +124,9 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
       await step(
         done => connection.send(envelope, body, error => done(error ?? undefined)),
         within,
-        () => begun,
+        () => bodyStarted,
       )
-      carried += 1
+      mailsSent += 1
     },
   }
 }

@@ -3,29 +3,29 @@
 // used where the server offers it; a password never crosses the open internet without.
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { usableAddress } from '../../../infra/client-ip.ts'
+import { publicAddress } from '../../../infra/client-ip.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
-import type { Provider, Tools } from '../provider.ts'
+import type { Provider, ProviderDeps } from '../provider.ts'
 import { mailFault } from './smtp.faults.ts'
-import { composing } from './smtp.mail.ts'
-import { mailPool } from './smtp.pool.ts'
+import { createCompose } from './smtp.mail.ts'
+import { createMailPool } from './smtp.pool.ts'
 import { openSession } from './smtp.session.ts'
 
 /** Where others listen in: not this machine, nor a network of our own. */
-export const isOpenInternet = (address: string): boolean => usableAddress(address) !== null
+export const isOpenInternet = (address: string): boolean => publicAddress(address) !== null
 
 /** `trust` is for servers whose certificates nobody else knows. */
-export function smtp(
+export function createSmtpProvider(
   { config }: { config: ProviderConfigs['smtp'] },
-  { outbound, clock }: Pick<Tools, 'outbound' | 'clock'>,
+  { outbound, clock }: Pick<ProviderDeps, 'outbound' | 'clock'>,
   trust: Pick<ConnectionOptions, 'ca'> = {},
 ): Provider {
   const { host, port, secure, user, pass } = config
-  const compose = composing(config)
+  const compose = createCompose(config)
   const auth = user === null || pass === null ? null : { user, pass }
   const servername = isIP(host) ? null : host
 
-  const pool = mailPool({
+  const pool = createMailPool({
     clock,
     async open(signal) {
       const address = await outbound.resolve(host)
@@ -38,7 +38,7 @@ export function smtp(
     async send(message, signal) {
       const mail = await compose(message, clock.now())
       try {
-        await pool.handOver(mail, signal)
+        await pool.send(mail, signal)
       } catch (error) {
         throw mailFault(error)
       }

@@ -7,90 +7,95 @@
 import { Buffer } from 'node:buffer'
 import { createHash, createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { equal } from '../../../infra/crypto/compare.ts'
-import type { Report } from '../../../machines/otp.ts'
+import { isSameSecret } from '../../../infra/crypto/compare.ts'
+import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import {
   BadSignature,
   type Callback,
-  type Errand,
+  type DeliveryJob,
   type Provider,
+  type ProviderDeps,
   ProviderFault,
   RecipientFault,
-  type Tools,
   UnknownOutcome,
 } from '../provider.ts'
-import { type Answer, ask, faultOf, isSuccess, retryAfterMs } from './answers.ts'
-import { isFresh, readCallback } from './callbacks.ts'
+import { callVendor, faultFromStatus, isSuccess, retryAfterMs, type VendorResponse } from './answers.ts'
+import { isRecent, parseCallbackBody } from './callbacks.ts'
 
-export function telegramGateway(
+export function createTelegramProvider(
   { config }: { config: ProviderConfigs['telegram_gateway'] },
-  { outbound, clock, callbackUrl }: Tools,
+  { outbound, clock, callbackUrl }: ProviderDeps,
 ): Provider {
   const { token, base_url } = config
   const url = `${base_url}/sendVerificationMessage`
   const headers = {
-    ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' },
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    accept: 'application/json',
   }
-  const reports = callbackUrl !== null && isReportable(callbackUrl) ? callbackUrl : null
+  const receiptsUrl = callbackUrl !== null && isValidCallbackUrl(callbackUrl) ? callbackUrl : null
 
   const provider: Provider = {
-    async send({ recipient, code, errand }, signal) {
+    async send({ recipient, code, job }, signal) {
       const body = JSON.stringify({
-        ...{ phone_number: recipient, code, ttl: ttlOf(errand, clock.now()) },
-        payload: errand.delivery.delivery_id,
-        ...(reports === null ? {} : { callback_url: reports }),
+        phone_number: recipient,
+        code,
+        ttl: ttlOf(job, clock.now()),
+        payload: job.delivery.delivery_id,
+        ...(receiptsUrl === null ? {} : { callback_url: receiptsUrl }),
       })
-      const answer = await ask(outbound, { method: 'POST', url, headers, body, signal })
-      return { reference: takenAs(answer, clock.now()) }
+      const answer = await callVendor(outbound, { method: 'POST', url, headers, body, signal })
+      return { reference: acceptedReference(answer, clock.now()) }
     },
   }
-  if (reports === null) return provider
+  if (receiptsUrl === null) return provider
   return {
     ...provider,
-    hear(callback, now) {
+    parseCallback(callback, now) {
       if (!isSigned(callback, token, now)) throw new BadSignature()
-      const { request_id, payload, delivery_status } = readCallback(REQUEST_STATUS, callback.body)
-      const status = REPORTS.get(delivery_status?.status ?? '')
+      const { request_id, payload, delivery_status } = parseCallbackBody(REQUEST_STATUS, callback.body)
+      const status = STATUSES.get(delivery_status?.status ?? '')
       return status ? [{ kind: 'receipt', delivery_id: payload || null, reference: request_id, status }] : []
     },
   }
 }
 
-const LONGEST_URL = 256
+const MAX_URL_BYTES = 256
 
 /** Telegram refuses the whole message for an address it will not call. */
-const isReportable = (url: string): boolean => url.startsWith('https://') && Buffer.byteLength(url) <= LONGEST_URL
+const isValidCallbackUrl = (url: string): boolean =>
+  url.startsWith('https://') && Buffer.byteLength(url) <= MAX_URL_BYTES
 
-const SHORTEST_S = 30
-const LONGEST_S = 3_600
+const MIN_TTL_S = 30
+const MAX_TTL_S = 3_600
 
 /** A message that is not delivered while its code lives is withdrawn, and its fee refunded. */
-const ttlOf = ({ otp }: Errand, now: number): number =>
-  Math.min(Math.max(Math.floor((otp.expires_at - now) / 1000), SHORTEST_S), LONGEST_S)
+const ttlOf = ({ otp }: DeliveryJob, now: number): number =>
+  Math.min(Math.max(Math.floor((otp.expires_at - now) / 1000), MIN_TTL_S), MAX_TTL_S)
 
-const TAKEN = z.object({ ok: z.literal(true), result: z.object({ request_id: z.string().min(1).max(200) }) })
-const REFUSED = z.object({ ok: z.literal(false), error: z.string().regex(/^[A-Z][A-Z0-9_]{0,60}$/) })
+const ACCEPTED = z.object({ ok: z.literal(true), result: z.object({ request_id: z.string().min(1).max(200) }) })
+const ERROR_BODY = z.object({ ok: z.literal(false), error: z.string().regex(/^[A-Z][A-Z0-9_]{0,60}$/) })
 
-function takenAs(answer: Answer, now: number): string {
-  const taken = TAKEN.safeParse(answer.json)
-  if (isSuccess(answer) && taken.success) return taken.data.result.request_id
-  const error = REFUSED.safeParse(answer.json).data?.error
-  if (error !== undefined) throw refusalOf(error) ?? faultOf(answer, now, withoutNumbers(error))
-  if (isSuccess(answer) && !isRefusal(answer.json))
+function acceptedReference(answer: VendorResponse, now: number): string {
+  const accepted = ACCEPTED.safeParse(answer.json)
+  if (isSuccess(answer) && accepted.success) return accepted.data.result.request_id
+  const error = ERROR_BODY.safeParse(answer.json).data?.error
+  if (error !== undefined) throw faultFromError(error) ?? faultFromStatus(answer, now, withoutNumbers(error))
+  if (isSuccess(answer) && !isErrorBody(answer.json))
     throw new UnknownOutcome('it took the message, as it seems, and named none')
-  throw faultOf(answer, now)
+  throw faultFromStatus(answer, now)
 }
 
 /** Names are logged; a number in one may be anything. */
 const withoutNumbers = (name: string): string => name.replaceAll(/\d+/g, 'n')
 
-const isRefusal = (json: unknown): boolean => z.object({ ok: z.literal(false) }).safeParse(json).success
+const isErrorBody = (json: unknown): boolean => z.object({ ok: z.literal(false) }).safeParse(json).success
 
 /** The documentation lists no errors; these are the names its clients know. Any other is the provider's fault, a bad token, an empty
  *  balance or a parameter of ours included. */
-function refusalOf(error: string): Error | null {
-  if (RECIPIENTS_FAULTS.has(error)) return new RecipientFault(`it answered ${error}`)
+function faultFromError(error: string): Error | null {
+  if (RECIPIENT_ERRORS.has(error)) return new RecipientFault(`it answered ${error}`)
   // Of a request of ours: the message is out.
   if (error === 'MESSAGE_ALREADY_SENT') return new UnknownOutcome(`it answered ${error}`)
   const [, seconds] = /^FLOOD_WAIT(?:_(\d{1,9}))?$/.exec(error) ?? []
@@ -99,7 +104,7 @@ function refusalOf(error: string): Error | null {
     : new ProviderFault('it answered FLOOD_WAIT', { retryAfterMs: retryAfterMs(seconds, 0) })
 }
 
-const RECIPIENTS_FAULTS: ReadonlySet<string> = new Set([
+const RECIPIENT_ERRORS: ReadonlySet<string> = new Set([
   'PHONE_NUMBER_INVALID',
   'PHONE_NUMBER_NOT_FOUND', // nobody on Telegram has it
   'PHONE_NUMBER_NOT_AVAILABLE', // whoever has it cannot be sent codes
@@ -111,7 +116,7 @@ const REQUEST_STATUS = z.object({
   delivery_status: z.object({ status: z.string() }).optional(),
 })
 
-const REPORTS: ReadonlyMap<string, Report> = new Map([
+const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
   ['sent', 'sent'],
   ['delivered', 'delivered'],
   ['read', 'delivered'],
@@ -127,5 +132,5 @@ function isSigned({ headers, body }: Callback, token: string, now: number): bool
   if (signature === undefined || timestamp === undefined || !TIMESTAMP.test(timestamp)) return false
   const key = createHash('sha256').update(token).digest()
   const expected = createHmac('sha256', key).update(`${timestamp}\n`).update(body).digest('hex')
-  return equal(signature.toLowerCase(), expected) && isFresh(Number(timestamp) * 1000, now)
+  return isSameSecret(signature.toLowerCase(), expected) && isRecent(Number(timestamp) * 1000, now)
 }

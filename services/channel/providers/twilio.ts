@@ -3,23 +3,26 @@
 // Twilio calls back with each new status, at an address that names the delivery: a receipt that overtakes the answer finds it too.
 import { Buffer } from 'node:buffer'
 import { z } from 'zod'
-import type { Report } from '../../../machines/otp.ts'
+import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import {
   BadCallback,
   BadSignature,
-  type Errand,
+  type DeliveryJob,
   type Provider,
+  type ProviderDeps,
   RecipientFault,
-  type Tools,
   UnknownOutcome,
 } from '../provider.ts'
-import { type Answer, ask, faultOf, isSuccess } from './answers.ts'
+import { callVendor, faultFromStatus, isSuccess, type VendorResponse } from './answers.ts'
 import { fieldsOf, isSignedByTwilio } from './twilio.signature.ts'
 
 type Config = ProviderConfigs['twilio']
 
-export function twilio({ config }: { config: Config }, { outbound, clock, callbackUrl }: Tools): Provider {
+export function createTwilioProvider(
+  { config }: { config: Config },
+  { outbound, clock, callbackUrl }: ProviderDeps,
+): Provider {
   const { account_sid, auth_token, base_url } = config
   const url = `${base_url}/2010-04-01/Accounts/${encodeURIComponent(account_sid)}/Messages.json`
   const headers = {
@@ -29,20 +32,20 @@ export function twilio({ config }: { config: Config }, { outbound, clock, callba
   }
 
   const provider: Provider = {
-    async send({ recipient, text, errand }, signal) {
+    async send({ recipient, text, job }, signal) {
       const form = new URLSearchParams({ To: recipient, Body: text, ...senderOf(config) })
-      form.set('ValidityPeriod', String(validityOf(errand, clock.now())))
-      const { delivery_id } = errand.delivery
+      form.set('ValidityPeriod', String(validitySeconds(job, clock.now())))
+      const { delivery_id } = job.delivery
       if (callbackUrl !== null) form.set('StatusCallback', `${callbackUrl}?${new URLSearchParams({ delivery_id })}`)
-      const answer = await ask(outbound, { method: 'POST', url, headers, body: form.toString(), signal })
-      return { reference: takenAs(answer, clock.now()) }
+      const answer = await callVendor(outbound, { method: 'POST', url, headers, body: form.toString(), signal })
+      return { reference: acceptedReference(answer, clock.now()) }
     },
   }
   if (callbackUrl === null) return provider
   return {
     ...provider,
     // Twilio signs no time, so nothing tells a replay: it says once more what was said before, which changes nothing.
-    hear({ url: called, headers: given, body }) {
+    parseCallback({ url: called, headers: given, body }) {
       const fields = fieldsOf(body)
       if (!fields || !isSignedByTwilio(given['x-twilio-signature'], { url: called, fields, auth_token }))
         throw new BadSignature()
@@ -50,7 +53,7 @@ export function twilio({ config }: { config: Config }, { outbound, clock, callba
       const reference = fields.get('MessageSid')
       const status = fields.get('MessageStatus')
       if (status === null || (delivery_id ?? reference) === null) throw new BadCallback('no status of a message')
-      const report = REPORTS.get(status)
+      const report = STATUSES.get(status)
       return report ? [{ kind: 'receipt', delivery_id, reference, status: report }] : []
     },
   }
@@ -63,31 +66,36 @@ const senderOf = ({ from, messaging_service_sid }: Config): Record<string, strin
 })
 
 /** Twilio takes 1 to 36 000 seconds and advises more than 5. */
-const SHORTEST_S = 6
-const LONGEST_S = 36_000
+const MIN_VALIDITY_S = 6
+const MAX_VALIDITY_S = 36_000
 
 /** A message still in Twilio's queue when its code dies is not sent, nor paid for. */
-const validityOf = ({ otp }: Errand, now: number): number =>
-  Math.min(Math.max(Math.ceil((otp.expires_at - now) / 1000), SHORTEST_S), LONGEST_S)
+const validitySeconds = ({ otp }: DeliveryJob, now: number): number =>
+  Math.min(Math.max(Math.ceil((otp.expires_at - now) / 1000), MIN_VALIDITY_S), MAX_VALIDITY_S)
 
-const TAKEN = z.object({ sid: z.string().min(1).max(100) })
+const ACCEPTED = z.object({ sid: z.string().min(1).max(100) })
 /** No longer than a code, which is logged: a number may be anybody's. */
-const REFUSED = z.object({ code: z.int().min(0).max(999_999) })
+const ERROR_BODY = z.object({ code: z.int().min(0).max(999_999) })
 
-function takenAs(answer: Answer, now: number): string {
+function acceptedReference(answer: VendorResponse, now: number): string {
   if (isSuccess(answer)) {
-    const taken = TAKEN.safeParse(answer.json)
-    if (taken.success) return taken.data.sid
+    const accepted = ACCEPTED.safeParse(answer.json)
+    if (accepted.success) return accepted.data.sid
     throw new UnknownOutcome('it took the message, as it seems, and named none')
   }
-  const code = REFUSED.safeParse(answer.json).data?.code
-  if (code !== undefined && answer.status < 500 && RECIPIENTS_FAULTS.has(code))
+  const code = ERROR_BODY.safeParse(answer.json).data?.code
+  if (code !== undefined && answer.status < 500 && RECIPIENT_ERRORS.has(code))
     throw new RecipientFault(`it answered ${answer.status}, ${code}`)
-  throw faultOf(answer, now, code, code !== undefined && DESTINATIONS.has(code) ? 'destination' : 'provider')
+  throw faultFromStatus(
+    answer,
+    now,
+    code,
+    code !== undefined && DESTINATION_ERRORS.has(code) ? 'destination' : 'provider',
+  )
 }
 
 /** What this account, or this sender, may not send to. Another provider may do better. */
-const DESTINATIONS: ReadonlySet<number> = new Set([
+const DESTINATION_ERRORS: ReadonlySet<number> = new Set([
   21266, // to itself
   21408, // a region that is not enabled
   21608, // not verified, on a trial
@@ -95,7 +103,7 @@ const DESTINATIONS: ReadonlySet<number> = new Set([
 ])
 
 /** https://www.twilio.com/docs/api/errors. */
-const RECIPIENTS_FAULTS: ReadonlySet<number> = new Set([
+const RECIPIENT_ERRORS: ReadonlySet<number> = new Set([
   21211, // not a valid number
   21214, // cannot be reached
   21217, // does not appear to be valid
@@ -107,7 +115,7 @@ const RECIPIENTS_FAULTS: ReadonlySet<number> = new Set([
 ])
 
 /** Even the first statuses prove that the message was taken, which is news after a call without an answer. */
-const REPORTS: ReadonlyMap<string, Report> = new Map([
+const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
   ['accepted', 'sent'],
   ['scheduled', 'sent'],
   ['queued', 'sent'],

@@ -3,35 +3,35 @@
 import { Buffer } from 'node:buffer'
 import { createHash, createHmac, createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto'
 import { z } from 'zod'
-import { equal } from '../../../infra/crypto/compare.ts'
+import { isSameSecret } from '../../../infra/crypto/compare.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import { ProviderFault } from '../provider.ts'
-import { jsonOf } from './answers.ts'
-import { isFresh } from './callbacks.ts'
+import { parseJson } from './answers.ts'
+import { isRecent } from './callbacks.ts'
 
-const LIFE_S = 15 * 60
+const TOKEN_LIFE_S = 15 * 60
 /** A token is not used to its end: clocks differ, and a call takes its time. */
-const USED_FOR_S = 10 * 60
+const TOKEN_REUSE_S = 10 * 60
 
 /** Gives a token that is good now. Signing one takes a millisecond or two, so one serves for a while. */
-export function vonageTokens(config: Pick<ProviderConfigs['vonage'], 'application_id' | 'private_key'>) {
+export function createVonageToken(config: Pick<ProviderConfigs['vonage'], 'application_id' | 'private_key'>) {
   let key: KeyObject | undefined
   let token = ''
-  let madeAt = Number.NEGATIVE_INFINITY
+  let issuedAt = Number.NEGATIVE_INFINITY
   return (now: number): string => {
     const iat = Math.floor(now / 1000)
-    if (iat < madeAt || iat >= madeAt + USED_FOR_S) {
-      key ??= keyOf(config.private_key)
+    if (iat < issuedAt || iat >= issuedAt + TOKEN_REUSE_S) {
+      key ??= readPrivateKey(config.private_key)
       const { application_id } = config
-      token = signed(key, { application_id, jti: randomUUID(), iat, exp: iat + LIFE_S })
-      madeAt = iat
+      token = signJwt(key, { application_id, jti: randomUUID(), iat, exp: iat + TOKEN_LIFE_S })
+      issuedAt = iat
     }
     return token
   }
 }
 
 /** Shows when it is used: a wrong key in a config must not keep the app's other providers from working. */
-function keyOf(pem: string): KeyObject {
+function readPrivateKey(pem: string): KeyObject {
   let key: KeyObject
   try {
     key = createPrivateKey(pem)
@@ -43,10 +43,10 @@ function keyOf(pem: string): KeyObject {
   return key
 }
 
-const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const encodeSegment = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-function signed(key: KeyObject, claims: object): string {
-  const unsigned = `${encoded({ typ: 'JWT', alg: 'RS256' })}.${encoded(claims)}`
+function signJwt(key: KeyObject, claims: object): string {
+  const unsigned = `${encodeSegment({ typ: 'JWT', alg: 'RS256' })}.${encodeSegment(claims)}`
   return `${unsigned}.${sign('sha256', Buffer.from(unsigned), key).toString('base64url')}`
 }
 
@@ -70,17 +70,17 @@ export interface SignedByVonage {
 export function isSignedByVonage(header: string | undefined, { secret, application_id, body, now }: SignedByVonage) {
   const [, head = '', payload = '', signature = ''] = TOKEN.exec(header ?? '') ?? []
   const expected = createHmac('sha256', secret).update(`${head}.${payload}`).digest('base64url')
-  if (!equal(signature, expected)) return false
-  const claims = CLAIMS.safeParse(decoded(payload)).data
-  if (!claims || !HEADER.safeParse(decoded(head)).success) return false
+  if (!isSameSecret(signature, expected)) return false
+  const claims = CLAIMS.safeParse(decodeSegment(payload)).data
+  if (!claims || !HEADER.safeParse(decodeSegment(head)).success) return false
   const { payload_hash, iat, exp = Number.POSITIVE_INFINITY } = claims
   const hash = createHash('sha256').update(body).digest('hex')
   return (
-    equal(payload_hash.toLowerCase(), hash) &&
-    isFresh(iat * 1000, now) &&
+    isSameSecret(payload_hash.toLowerCase(), hash) &&
+    isRecent(iat * 1000, now) &&
     now < exp * 1000 &&
     (claims.application_id ?? application_id) === application_id
   )
 }
 
-const decoded = (part: string): unknown => jsonOf(Buffer.from(part, 'base64url'))
+const decodeSegment = (part: string): unknown => parseJson(Buffer.from(part, 'base64url'))

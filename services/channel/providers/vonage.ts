@@ -2,27 +2,30 @@
 // https://developer.vonage.com/en/api/messages, https://developer.vonage.com/en/messages/concepts/signed-webhooks
 // `client_ref` carries the delivery and is in every receipt. The encoding (GSM-7 or UCS-2) is Vonage's to choose, by the text.
 import { z } from 'zod'
-import type { Report } from '../../../machines/otp.ts'
+import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import {
   BadCallback,
   BadSignature,
-  type Heard,
+  type CallbackItem,
   type Provider,
+  type ProviderDeps,
   RecipientFault,
-  type Rendered,
-  type Tools,
+  type RenderedMessage,
   UnknownOutcome,
 } from '../provider.ts'
-import { type Answer, ask, faultOf, isSuccess } from './answers.ts'
-import { readCallback } from './callbacks.ts'
-import { isSignedByVonage, vonageTokens } from './vonage.jwt.ts'
+import { callVendor, faultFromStatus, isSuccess, type VendorResponse } from './answers.ts'
+import { parseCallbackBody } from './callbacks.ts'
+import { createVonageToken, isSignedByVonage } from './vonage.jwt.ts'
 
 type Config = ProviderConfigs['vonage']
 
-export function vonage({ config }: { config: Config }, { outbound, clock, callbackUrl }: Tools): Provider {
+export function createVonageProvider(
+  { config }: { config: Config },
+  { outbound, clock, callbackUrl }: ProviderDeps,
+): Provider {
   const { application_id, signature_secret, base_url } = config
-  const token = vonageTokens(config)
+  const token = createVonageToken(config)
   const url = `${base_url}/v1/messages`
   // Without the secret no receipt can be believed; then none is asked for.
   const receiptsUrl = signature_secret === null ? null : callbackUrl
@@ -34,15 +37,15 @@ export function vonage({ config }: { config: Config }, { outbound, clock, callba
         'content-type': 'application/json',
         accept: 'application/json',
       }
-      const body = JSON.stringify({ ...payloadOf(message, config), ...receiptsTo(receiptsUrl) })
-      const answer = await ask(outbound, { method: 'POST', url, headers, body, signal })
-      return { reference: takenAs(answer, clock.now()) }
+      const body = JSON.stringify({ ...payloadOf(message, config), ...webhookFields(receiptsUrl) })
+      const answer = await callVendor(outbound, { method: 'POST', url, headers, body, signal })
+      return { reference: acceptedReference(answer, clock.now()) }
     },
   }
   if (signature_secret === null || receiptsUrl === null) return provider
   return {
     ...provider,
-    hear({ headers, body }, now) {
+    parseCallback({ headers, body }, now) {
       const signature = { secret: signature_secret, application_id, body, now }
       if (!isSignedByVonage(headers.authorization, signature)) throw new BadSignature()
       return receiptOf(body)
@@ -51,39 +54,39 @@ export function vonage({ config }: { config: Config }, { outbound, clock, callba
 }
 
 /** For this message alone; the application's own address stays what it is. */
-const receiptsTo = (url: string | null) => (url === null ? {} : { webhook_url: url, webhook_version: 'v1' })
+const webhookFields = (url: string | null) => (url === null ? {} : { webhook_url: url, webhook_version: 'v1' })
 
 /** Vonage wants numbers without a plus. */
-const payloadOf = ({ recipient, text, errand }: Rendered, { from }: Config) => ({
+const payloadOf = ({ recipient, text, job }: RenderedMessage, { from }: Config) => ({
   channel: 'sms',
   message_type: 'text',
   to: recipient.replace(/^\+/, ''),
   from: from.replace(/^\+(?=\d+$)/, ''),
   text,
-  client_ref: errand.delivery.delivery_id,
+  client_ref: job.delivery.delivery_id,
 })
 
-const TAKEN = z.object({ message_uuid: z.string().min(1).max(100) })
-const REFUSED = z.object({ type: z.string().max(200) })
+const ACCEPTED = z.object({ message_uuid: z.string().min(1).max(100) })
+const ERROR_BODY = z.object({ type: z.string().max(200) })
 
-function takenAs(answer: Answer, now: number): string {
+function acceptedReference(answer: VendorResponse, now: number): string {
   if (isSuccess(answer)) {
-    const taken = TAKEN.safeParse(answer.json)
-    if (taken.success) return taken.data.message_uuid
+    const accepted = ACCEPTED.safeParse(answer.json)
+    if (accepted.success) return accepted.data.message_uuid
     throw new UnknownOutcome('it took the message, as it seems, and named none')
   }
   const code = codeOf(answer.json)
-  if (code !== undefined && answer.status < 500 && RECIPIENTS_FAULTS.has(code))
+  if (code !== undefined && answer.status < 500 && RECIPIENT_ERRORS.has(code))
     throw new RecipientFault(`it answered ${answer.status}, ${code}`)
-  throw faultOf(answer, now, code)
+  throw faultFromStatus(answer, now, code)
 }
 
 /** An error's type is an address that ends in its code: `…/api-errors/messages#1170`. It is logged, so nothing longer is taken for one. */
 const codeOf = (json: unknown): string | undefined =>
-  /#(\d{1,6}|[a-z-]{1,40})$/.exec(REFUSED.safeParse(json).data?.type ?? '')?.[1]
+  /#(\d{1,6}|[a-z-]{1,40})$/.exec(ERROR_BODY.safeParse(json).data?.type ?? '')?.[1]
 
 /** https://developer.vonage.com/en/api-errors/messages. What depends on the account, its sender or its route is not among them. */
-const RECIPIENTS_FAULTS: ReadonlySet<string> = new Set([
+const RECIPIENT_ERRORS: ReadonlySet<string> = new Set([
   '1050', // barred
   '1170', // not a valid number
   '1190', // no longer active
@@ -97,17 +100,17 @@ const STATUS = z.object({
   client_ref: z.string().min(1).max(100).nullish(),
 })
 
-function receiptOf(body: Uint8Array): Heard[] {
-  const { status, message_uuid, client_ref } = readCallback(STATUS, body)
+function receiptOf(body: Uint8Array): CallbackItem[] {
+  const { status, message_uuid, client_ref } = parseCallbackBody(STATUS, body)
   const delivery_id = client_ref ?? null
   const reference = message_uuid ?? null
   if ((delivery_id ?? reference) === null) throw new BadCallback('no message is named')
   // A user's own message has no status, and means nothing here.
-  const report = status === undefined ? undefined : REPORTS.get(status)
+  const report = status === undefined ? undefined : STATUSES.get(status)
   return report ? [{ kind: 'receipt', delivery_id, reference, status: report }] : []
 }
 
-const REPORTS: ReadonlyMap<string, Report> = new Map([
+const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
   ['submitted', 'sent'],
   ['delivered', 'delivered'],
   ['read', 'delivered'],

@@ -3,17 +3,20 @@
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { equal } from '../../../infra/crypto/compare.ts'
-import type { Report } from '../../../machines/otp.ts'
-import { BadSignature, type Callback, type Heard } from '../provider.ts'
-import { readCallback } from './callbacks.ts'
+import { isSameSecret } from '../../../infra/crypto/compare.ts'
+import type { ReportedStatus } from '../../../machines/otp.ts'
+import { BadSignature, type Callback, type CallbackItem } from '../provider.ts'
+import { parseCallbackBody } from './callbacks.ts'
 
 /** Meta signs no time, so nothing tells a replay: it says once more what was said before, which changes nothing. */
-export function hearing(app_secret: string, phone_number_id: string): (callback: Callback) => readonly Heard[] {
+export function createParseCallback(
+  app_secret: string,
+  phone_number_id: string,
+): (callback: Callback) => readonly CallbackItem[] {
   return ({ headers, body }) => {
     const expected = `sha256=${createHmac('sha256', app_secret).update(body).digest('hex')}`
-    if (!equal((headers['x-hub-signature-256'] ?? '').toLowerCase(), expected)) throw new BadSignature()
-    return readCallback(NOTICE, body).entry.flatMap(({ changes }) =>
+    if (!isSameSecret((headers['x-hub-signature-256'] ?? '').toLowerCase(), expected)) throw new BadSignature()
+    return parseCallbackBody(NOTICE, body).entry.flatMap(({ changes }) =>
       changes.flatMap(change => {
         const { data } = CHANGE.safeParse(change)
         // One Meta app may have several numbers, and all their news come here.
@@ -42,7 +45,7 @@ const id = z.string().min(1).max(1_000)
 
 const STATUS = z.object({ id, status: z.string(), biz_opaque_callback_data: z.string().min(1).max(512).optional() })
 
-const REPORTS: ReadonlyMap<string, Report> = new Map([
+const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
   ['sent', 'sent'],
   ['delivered', 'delivered'],
   ['read', 'delivered'],
@@ -50,14 +53,14 @@ const REPORTS: ReadonlyMap<string, Report> = new Map([
   ['failed', 'failed'],
 ])
 
-function receiptOf(news: unknown): Heard[] {
-  const { data } = STATUS.safeParse(news)
-  const status = REPORTS.get(data?.status ?? '')
+function receiptOf(item: unknown): CallbackItem[] {
+  const { data } = STATUS.safeParse(item)
+  const status = STATUSES.get(data?.status ?? '')
   if (!data || !status) return []
   return [{ kind: 'receipt', delivery_id: data.biz_opaque_callback_data ?? null, reference: data.id, status }]
 }
 
-const titled = z.object({ title: z.string() })
+const withTitle = z.object({ title: z.string() })
 
 const MESSAGE = z.intersection(
   // Users with a name may keep their number to themselves: then it is nobody's message, and recorded as such.
@@ -67,13 +70,13 @@ const MESSAGE = z.intersection(
     z.object({ type: z.literal('button'), button: z.object({ text: z.string() }) }),
     z.object({
       type: z.literal('interactive'),
-      interactive: z.union([z.object({ button_reply: titled }), z.object({ list_reply: titled })]),
+      interactive: z.union([z.object({ button_reply: withTitle }), z.object({ list_reply: withTitle })]),
     }),
   ]),
 )
 
-function messageOf(news: unknown): Heard[] {
-  const { data } = MESSAGE.safeParse(news)
+function messageOf(item: unknown): CallbackItem[] {
+  const { data } = MESSAGE.safeParse(item)
   return data ? [{ kind: 'message', id: data.id, from: data.from, text: textOf(data) }] : []
 }
 
@@ -85,10 +88,10 @@ function textOf(message: z.infer<typeof MESSAGE>): string {
 }
 
 /** What Meta is answered when it asks whether this address is ours: its own challenge, a number, if it knows the token. */
-export function shaking(verify_token: string): (query: URLSearchParams) => string | null {
+export function createAnswerHandshake(verify_token: string): (query: URLSearchParams) => string | null {
   return query => {
-    const knows = equal(query.get('hub.verify_token') ?? '', verify_token)
+    const tokenMatches = isSameSecret(query.get('hub.verify_token') ?? '', verify_token)
     const challenge = query.get('hub.challenge') ?? ''
-    return knows && query.get('hub.mode') === 'subscribe' && /^[\w-]{1,200}$/.test(challenge) ? challenge : null
+    return tokenMatches && query.get('hub.mode') === 'subscribe' && /^[\w-]{1,200}$/.test(challenge) ? challenge : null
   }
 }

@@ -1,26 +1,26 @@
 // Which translation of a template to ask for. In: a BCP 47 tag. Out: Meta's codes for it, the best first.
 // https://developers.facebook.com/docs/whatsapp/business-management-api/message-templates/supported-languages
 
-const BARE =
+const PLAIN =
   'af sq ar az bn bg ca hr cs da nl en et fil fi fr ka de el gu ha he hi hu id ga it ja kn kk ko lo lv lt mk ms ml mr nb fa pl pa ro ru sr sk sl es sw sv ta te th tr uk ur uz vi zu'
 const REGIONAL = 'en_US en_GB es_ES es_MX es_AR pt_BR pt_PT zh_CN zh_TW zh_HK rw_RW ky_KG'
 
-const CODES: ReadonlySet<string> = new Set(`${BARE} ${REGIONAL}`.split(' '))
+const CODES: ReadonlySet<string> = new Set(`${PLAIN} ${REGIONAL}`.split(' '))
 const REGIONS: readonly string[] = REGIONAL.split(' ')
 
 /** Meta has one Norwegian. */
-const NAMED_OTHERWISE: Readonly<Record<string, string>> = { no: 'nb', nn: 'nb' }
+const ALIASES: Readonly<Record<string, string>> = { no: 'nb', nn: 'nb' }
 
 /** Empty for a language Meta has no templates in, and for a malformed tag. */
 export function metaLanguages(tag: string): string[] {
-  const given = localeOf(tag)
-  if (!given) return []
-  const { language, region, script } = given.maximize()
-  const name = NAMED_OTHERWISE[language] ?? language
+  const requested = localeOf(tag)
+  if (!requested) return []
+  const { language, region, script } = requested.maximize()
+  const name = ALIASES[language] ?? language
   const exact = `${name}_${region}`
   const siblings = REGIONS.filter(code => code.startsWith(`${name}_`) && (name !== 'zh' || scriptOf(code) === script))
   // Who names a region means it; who does not is best served by the language itself.
-  const first = given.region === undefined ? [name, exact] : [exact, name]
+  const first = requested.region === undefined ? [name, exact] : [exact, name]
   return [...new Set([...first, ...siblings])].filter(code => CODES.has(code))
 }
 

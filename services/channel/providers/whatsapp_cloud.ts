@@ -3,39 +3,48 @@
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/copy-code-button-authentication-templates
 import { z } from 'zod'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
-import { type Provider, ProviderFault, RecipientFault, type Rendered, type Tools, UnknownOutcome } from '../provider.ts'
-import { type Answer, ask, faultOf, isSuccess } from './answers.ts'
-import { hearing, shaking } from './whatsapp_cloud.hear.ts'
+import {
+  type Provider,
+  type ProviderDeps,
+  ProviderFault,
+  RecipientFault,
+  type RenderedMessage,
+  UnknownOutcome,
+} from '../provider.ts'
+import { callVendor, faultFromStatus, isSuccess, type VendorResponse } from './answers.ts'
+import { createAnswerHandshake, createParseCallback } from './whatsapp_cloud.hear.ts'
 import { metaLanguages } from './whatsapp_cloud.languages.ts'
 
 type Config = ProviderConfigs['whatsapp_cloud']
 
 /** How long a translation that does not exist is not asked for again. */
-const REMEMBER_MS = 600_000
+const MISSING_TRANSLATION_MS = 600_000
 
-export function whatsappCloud(
+export function createWhatsappProvider(
   { config }: { config: Config },
-  { outbound, clock }: Pick<Tools, 'outbound' | 'clock'>,
+  { outbound, clock }: Pick<ProviderDeps, 'outbound' | 'clock'>,
 ): Provider {
   const { phone_number_id, access_token, app_secret, verify_token, template, template_language } = config
   const url = `${config.base_url}/${config.api_version}/${encodeURIComponent(phone_number_id)}/messages`
   const headers = {
-    ...{ authorization: `Bearer ${access_token}`, 'content-type': 'application/json', accept: 'application/json' },
+    authorization: `Bearer ${access_token}`,
+    'content-type': 'application/json',
+    accept: 'application/json',
   }
-  const missing = new Map<string, number>()
+  const missingUntil = new Map<string, number>()
 
-  const post = (to: string, message: object, signal: AbortSignal): Promise<Answer> => {
-    const addressed = { messaging_product: 'whatsapp', recipient_type: 'individual', to: international(to), ...message }
-    return ask(outbound, { method: 'POST', url, headers, body: JSON.stringify(addressed), signal })
+  const post = (to: string, message: object, signal: AbortSignal): Promise<VendorResponse> => {
+    const payload = { messaging_product: 'whatsapp', recipient_type: 'individual', to: withPlus(to), ...message }
+    return callVendor(outbound, { method: 'POST', url, headers, body: JSON.stringify(payload), signal })
   }
 
   /** Those there may be, best first. */
-  function languagesFor(message: Rendered): string[] {
+  function languagesFor(message: RenderedMessage): string[] {
     if (template_language !== null) return [template_language]
-    const wanted = [...metaLanguages(message.errand.otp.locale), ...metaLanguages(message.locale), 'en', 'en_US']
-    const likely = wanted.filter(language => (missing.get(language) ?? 0) <= clock.now())
+    const wanted = [...metaLanguages(message.job.otp.locale), ...metaLanguages(message.locale), 'en', 'en_US']
+    const available = wanted.filter(language => (missingUntil.get(language) ?? 0) <= clock.now())
     // When there is none at all, one call is enough to hear so again.
-    return likely.length > 0 ? [...new Set(likely)] : wanted.slice(0, 1)
+    return available.length > 0 ? [...new Set(available)] : wanted.slice(0, 1)
   }
 
   return {
@@ -44,29 +53,29 @@ export function whatsappCloud(
       const languages = languagesFor(message)
       for (;;) {
         const language = languages.shift() ?? ''
-        const answer = await post(message.recipient, templated(message, template, language), signal)
+        const answer = await post(message.recipient, templateMessage(message, template, language), signal)
         // Nothing was sent, and a text in another language is better than none.
-        if (codeOf(answer) !== NO_SUCH_TRANSLATION) return { reference: takenAs(answer, clock.now()) }
-        missing.set(language, clock.now() + REMEMBER_MS)
-        if (languages.length === 0) throw faultOf(answer, clock.now(), NO_SUCH_TRANSLATION)
+        if (codeOf(answer) !== NO_SUCH_TRANSLATION) return { reference: acceptedReference(answer, clock.now()) }
+        missingUntil.set(language, clock.now() + MISSING_TRANSLATION_MS)
+        if (languages.length === 0) throw faultFromStatus(answer, clock.now(), NO_SUCH_TRANSLATION)
       }
     },
 
     async reply(to, text, signal, delivery_id) {
-      const message = { type: 'text', text: { preview_url: false, body: text }, ...carrying(delivery_id) }
+      const message = { type: 'text', text: { preview_url: false, body: text }, ...callbackData(delivery_id) }
       const answer = await post(to, message, signal)
-      return { reference: takenAs(answer, clock.now()) }
+      return { reference: acceptedReference(answer, clock.now()) }
     },
 
-    ...(app_secret === null ? {} : { hear: hearing(app_secret, phone_number_id) }),
-    ...(verify_token === null ? {} : { shake: shaking(verify_token) }),
+    ...(app_secret === null ? {} : { parseCallback: createParseCallback(app_secret, phone_number_id) }),
+    ...(verify_token === null ? {} : { answerHandshake: createAnswerHandshake(verify_token) }),
   }
 }
 
 /** Without its plus Meta would take a number for one of the business's own country. */
-const international = (number: string): string => (number.startsWith('+') ? number : `+${number}`)
+const withPlus = (number: string): string => (number.startsWith('+') ? number : `+${number}`)
 
-function templated({ code, errand }: Rendered, name: string, language: string): object {
+function templateMessage({ code, job }: RenderedMessage, name: string, language: string): object {
   const parameters = [{ type: 'text', text: code }]
   const components = [
     { type: 'body', parameters },
@@ -75,41 +84,46 @@ function templated({ code, errand }: Rendered, name: string, language: string): 
   return {
     type: 'template',
     template: { name, language: { code: language }, components },
-    ...carrying(errand.delivery.delivery_id),
+    ...callbackData(job.delivery.delivery_id),
   }
 }
 
 /** Comes back with each receipt, so that one that overtakes the answer finds its delivery too. */
-const carrying = (delivery_id: string | undefined): object =>
+const callbackData = (delivery_id: string | undefined): object =>
   delivery_id === undefined ? {} : { biz_opaque_callback_data: delivery_id }
 
-const TAKEN = z.object({ messages: z.tuple([z.object({ id: z.string().min(1).max(1_000) })]) })
+const ACCEPTED = z.object({ messages: z.tuple([z.object({ id: z.string().min(1).max(1_000) })]) })
 /** Meta's have six digits at most. What is longer may be anything, and must not be logged. */
-const REFUSED = z.object({ error: z.object({ code: z.int().min(0).max(999_999) }) })
+const ERROR_BODY = z.object({ error: z.object({ code: z.int().min(0).max(999_999) }) })
 
-const codeOf = ({ json }: Answer): number | undefined => REFUSED.safeParse(json).data?.error.code
+const codeOf = ({ json }: VendorResponse): number | undefined => ERROR_BODY.safeParse(json).data?.error.code
 
-function takenAs(answer: Answer, now: number): string {
+function acceptedReference(answer: VendorResponse, now: number): string {
   const code = codeOf(answer)
   if (isSuccess(answer) && code === undefined) {
-    const taken = TAKEN.safeParse(answer.json)
-    if (taken.success) return taken.data.messages[0].id
+    const accepted = ACCEPTED.safeParse(answer.json)
+    if (accepted.success) return accepted.data.messages[0].id
     throw new UnknownOutcome('it took the message, as it seems, and named none')
   }
-  if (code !== undefined && answer.status < 500 && RECIPIENTS_FAULTS.has(code))
+  if (code !== undefined && answer.status < 500 && RECIPIENT_ERRORS.has(code))
     throw new RecipientFault(`it answered ${answer.status}, ${code}`)
-  throw faultOf(answer, now, code, code !== undefined && DESTINATIONS.has(code) ? 'destination' : 'provider')
+  throw faultFromStatus(
+    answer,
+    now,
+    code,
+    code !== undefined && DESTINATION_ERRORS.has(code) ? 'destination' : 'provider',
+  )
 }
 
 const NO_SUCH_TRANSLATION = 132001
 
 /** A country the account may not send to, a number that is not on its test list, one that did not write lately. */
-const DESTINATIONS: ReadonlySet<number> = new Set([130497, 131030, 131047])
+const DESTINATION_ERRORS: ReadonlySet<number> = new Set([130497, 131030, 131047])
 
 /** https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes. All others depend on the account:
  *  its token (0, 190), permissions (3, 10, 200–299), rates (4, 80007, 130429, 131048, 131056), payment (131042), template (132…), standing
  *  (368, 131031); or on Meta itself (1, 2, 131000, 131016). Another provider may do better. */
-const RECIPIENTS_FAULTS: ReadonlySet<number> = new Set([
+const RECIPIENT_ERRORS: ReadonlySet<number> = new Set([
   130472, // the number is part of an experiment of Meta's, for every business
   131021, // the sender's own number
   131026, // not on WhatsApp, or not able to get this

@@ -1,25 +1,26 @@
 // What a PUT of /ip-lists may say: which lists there are, and of each where its ranges come from.
 import { z } from 'zod'
 import { canonicalCidr } from '../../domain/address-lists/cidr.ts'
-import { BOOTSTRAP, IP_CLASSES, MOST_LISTS } from '../../domain/address-lists/documents.ts'
+import { BOOTSTRAP_LIST_NAME, IP_CLASSES, MAX_LISTS } from '../../domain/address-lists/documents.ts'
 import { MAX_LIST_BYTES } from '../../domain/address-lists/imports.ts'
 import { webAddress } from '../../domain/tenancy/shapes.ts'
 
 /** The largest text, and what JSON adds to it: a line's end is two characters. */
-export const LARGEST_BODY = MAX_LIST_BYTES + MAX_LIST_BYTES / 4
-const MOST_CIDRS = 10_000
+export const MAX_BODY_BYTES = MAX_LIST_BYTES + MAX_LIST_BYTES / 4
+const MAX_CIDRS = 10_000
 /** Nobody reads more of them. */
-const MOST_PROBLEMS = 20
-const [SHORTEST_REFRESH, LONGEST_REFRESH] = [60, 30 * 86_400]
+const MAX_REPORTED_PROBLEMS = 20
+const [MIN_REFRESH_SECONDS, MAX_REFRESH_SECONDS] = [60, 30 * 86_400]
 
-const RANGE = 'must be an address range, such as "45.95.147.0/24"'
+const RANGE_MESSAGE = 'must be an address range, such as "45.95.147.0/24"'
 
 const cidrs = z
   .array(z.string())
-  .max(MOST_CIDRS, `must be at most ${MOST_CIDRS} ranges; give more of them as a text`)
+  .max(MAX_CIDRS, `must be at most ${MAX_CIDRS} ranges; give more of them as a text`)
   .superRefine((given, ctx) => {
     const wrong = given.flatMap((cidr, at) => (canonicalCidr(cidr) === null ? [at] : []))
-    for (const at of wrong.slice(0, MOST_PROBLEMS)) ctx.addIssue({ code: 'custom', path: [at], message: RANGE })
+    for (const at of wrong.slice(0, MAX_REPORTED_PROBLEMS))
+      ctx.addIssue({ code: 'custom', path: [at], message: RANGE_MESSAGE })
   })
 
 const list = z
@@ -32,7 +33,7 @@ const list = z
         /^[a-z0-9][a-z0-9._-]{0,62}$/,
         'must be 1 to 63 of a–z, 0–9, ".", "-" and "_", the first a letter or digit',
       )
-      .refine(name => name !== BOOTSTRAP, 'is the name of the lists of the bootstrap file')
+      .refine(name => name !== BOOTSTRAP_LIST_NAME, 'is the name of the lists of the bootstrap file')
       .default('default'),
     cidrs: cidrs.optional(),
     text: z
@@ -40,7 +41,7 @@ const list = z
       .refine(text => text.length <= MAX_LIST_BYTES, `must have at most ${MAX_LIST_BYTES} bytes`)
       .optional(),
     url: webAddress.optional(),
-    refresh_seconds: z.int().min(SHORTEST_REFRESH).max(LONGEST_REFRESH).nullable().optional(),
+    refresh_seconds: z.int().min(MIN_REFRESH_SECONDS).max(MAX_REFRESH_SECONDS).nullable().optional(),
   })
   .refine(({ cidrs, text, url }) => [cidrs, text, url].filter(one => one !== undefined).length <= 1, {
     message: 'takes one of cidrs, text and url',
@@ -50,10 +51,10 @@ const list = z
     message: 'is for a list with a url',
   })
 
-export const givenLists = z.strictObject({
+export const addressListsBody = z.strictObject({
   lists: z
     .array(list)
-    .max(MOST_LISTS)
+    .max(MAX_LISTS)
     .superRefine((lists, ctx) => {
       const seen = new Set<string>()
       for (const [at, one] of lists.entries()) {
@@ -65,4 +66,4 @@ export const givenLists = z.strictObject({
     }),
 })
 
-export type GivenList = z.output<typeof list>
+export type ListInput = z.output<typeof list>

@@ -4,39 +4,55 @@ import { newId } from '../../../infra/ids.ts'
 import { problem } from '../../domain/errors.ts'
 import type { LedgerDoc } from '../../domain/money/documents.ts'
 import { text } from '../../domain/tenancy/shapes.ts'
-import { type Resource, time } from '../admin.ts'
-import { found, invalid } from '../requests.ts'
+import { type AddRoutes, isoTime } from '../admin.ts'
+import { getOr404, validationProblem } from '../requests.ts'
 import { reconcile } from './reconcile.ts'
 
 /** Below zero takes back what was credited by mistake. */
-const given = z.strictObject({
+const creditBody = z.strictObject({
   micros: z.int().refine(micros => micros !== 0, 'must not be 0'),
   note: text().nullable().default(null),
 })
 
-const shown = ({ _id, at, kind, micros, balance_after, otp_id, delivery_id, note }: LedgerDoc) => ({
-  ...{ id: _id, at: time(at), kind, micros, balance_after, otp_id, delivery_id, note },
+const ledgerEntryView = ({ _id, at, kind, micros, balance_after, otp_id, delivery_id, note }: LedgerDoc) => ({
+  id: _id,
+  at: isoTime(at),
+  kind,
+  micros,
+  balance_after,
+  otp_id,
+  delivery_id,
+  note,
 })
 
-export const money: Resource = (router, { store, clock, accounts, body, page, audited }) => {
+export const addMoneyRoutes: AddRoutes = (router, { store, clock, accounts, readBody, readPage, withAudit }) => {
   const companies = store.docs('companies')
 
   router.post('/companies/:id/credit', async ctx => {
-    const { _id } = await found(companies, ctx.params.id, 'company')
-    const { micros, note } = await body(ctx, given)
-    const entry = `credit:${_id}:${keyOf(ctx.get('idempotency-key')) ?? newId('aud', clock.now())}`
-    ctx.body = await audited(ctx, async () => {
+    const { _id } = await getOr404(companies, ctx.params.id, 'company')
+    const { micros, note } = await readBody(ctx, creditBody)
+    const entryId = `credit:${_id}:${readIdempotencyKey(ctx.get('idempotency-key')) ?? newId('aud', clock.now())}`
+    ctx.body = await withAudit(ctx, async () => {
       const balance = await accounts.balance(_id)
-      const shown = { id: _id, balance }
-      if (await accounts.knows(_id, entry)) return { unchanged: shown }
-      if (balance + micros < 0 || !Number.isSafeInteger(balance + micros)) throw impossible()
+      const account = { id: _id, balance }
+      if (await accounts.knows(_id, entryId)) return { unchanged: account }
+      if (balance + micros < 0 || !Number.isSafeInteger(balance + micros)) throw amountProblem()
       return {
-        ...{ action: 'company.credit', target: _id, company_id: _id },
-        ...{ before: { balance }, after: { micros, note } },
+        action: 'company.credit',
+        target: _id,
+        company_id: _id,
+        before: { balance },
+        after: { micros, note },
         // Null: the balance was spent, or the same was entered, in this very moment.
         perform: async () =>
-          (await accounts.enter(_id, { entry, kind: 'credit', micros, otp_id: null, delivery_id: null, note })) ===
-          'entered'
+          (await accounts.enter(_id, {
+            entry: entryId,
+            kind: 'credit',
+            micros,
+            otp_id: null,
+            delivery_id: null,
+            note,
+          })) === 'entered'
             ? { id: _id, balance: await accounts.balance(_id) }
             : null,
       }
@@ -44,22 +60,27 @@ export const money: Resource = (router, { store, clock, accounts, body, page, au
   })
 
   router.get('/companies/:id/ledger', async ctx => {
-    const { _id: company_id } = await found(companies, ctx.params.id, 'company')
+    const { _id: company_id } = await getOr404(companies, ctx.params.id, 'company')
     await accounts.flush(company_id)
-    ctx.body = await page(ctx, { docs: store.docs('ledger'), filter: { company_id }, newestFirst: true, show: shown })
+    ctx.body = await readPage(ctx, {
+      docs: store.docs('ledger'),
+      filter: { company_id },
+      newestFirst: true,
+      show: ledgerEntryView,
+    })
   })
 
   router.get('/companies/:id/reconciliation', async ctx => {
-    const { _id } = await found(companies, ctx.params.id, 'company')
+    const { _id } = await getOr404(companies, ctx.params.id, 'company')
     ctx.body = await reconcile(store, _id)
   })
 }
 
-const impossible = () =>
-  invalid([{ path: 'micros', message: 'takes more than there is, or gives more than can be counted' }])
+const amountProblem = () =>
+  validationProblem([{ path: 'micros', message: 'takes more than there is, or gives more than can be counted' }])
 
 /** Whoever is not sure that it was done asks again under the same key. */
-function keyOf(header: string): string | null {
+function readIdempotencyKey(header: string): string | null {
   if (!/^[\x20-\x7e]{0,255}$/.test(header))
     throw problem('InvalidIdempotencyKeyError', { detail: 'It must be at most 255 printable ASCII characters.' })
   return header || null

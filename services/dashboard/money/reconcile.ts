@@ -4,7 +4,7 @@
 //   holds         each was for a delivery, or is back, or is about to be looked at
 //   caps          each has counted the holds that took room there, and did not come back
 
-import { everyOne } from '../../../infra/store/every.ts'
+import { scanAll } from '../../../infra/store/every.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { waitingItems } from '../../domain/money/batches.ts'
 import { type LedgerItem, ledgerId } from '../../domain/money/documents.ts'
@@ -18,7 +18,7 @@ export interface Reconciliation {
   problems: string[]
 }
 
-const MOST_PROBLEMS = 100
+const MAX_PROBLEMS = 100
 
 export async function reconcile(store: CountersignStore, company_id: string): Promise<Reconciliation> {
   const company = (await store.docs('companies').get([company_id])).get(company_id)
@@ -29,34 +29,34 @@ export async function reconcile(store: CountersignStore, company_id: string): Pr
   // The company first: what leaves it for the ledger meanwhile is then seen twice, and counted once.
   const items = new Map<number, LedgerItem & { check_at?: number }>(waitingItems(company).map(item => [item.seq, item]))
   const last = ledgerId(company_id, seq)
-  for await (const item of everyOne(store.docs('ledger'), { company_id }))
+  for await (const item of scanAll(store.docs('ledger'), { company_id }))
     if (item._id <= last) items.set(item.seq, item)
-  const { sum } = chained(items, { balance, seq }, problems)
-  capped(items, company.spent ?? {}, problems)
+  const { sum } = checkLedger(items, { balance, seq }, problems)
+  checkCaps(items, company.spent ?? {}, problems)
 
-  const names = new Map([...items.values()].map(item => [item.entry, item]))
+  const itemsByName = new Map([...items.values()].map(item => [item.entry, item]))
   const paid = new Set<string>()
   /** Sent, or failed, since the ledger was read: looked at again, one by one. */
   const suspects: [otp_id: string, delivery_id: string][] = []
   let deliveries = 0
-  for await (const app of everyOne(store.docs('apps'), { company_id }))
-    for await (const otp of everyOne(store.docs('otps'), { app_id: app._id }))
+  for await (const app of scanAll(store.docs('apps'), { company_id }))
+    for await (const otp of scanAll(store.docs('otps'), { app_id: app._id }))
       for (const delivery of otp.context.deliveries) {
         if (!delivery.micros) continue
         deliveries += 1
         paid.add(delivery.delivery_id)
-        if (troubleWith(otp, delivery, names).length > 0) suspects.push([otp._id, delivery.delivery_id])
+        if (deliveryProblems(otp, delivery, itemsByName).length > 0) suspects.push([otp._id, delivery.delivery_id])
       }
-  for (const suspect of suspects) problems.push(...(await lookAgain(store, company_id, suspect)))
+  for (const suspect of suspects) problems.push(...(await recheckDelivery(store, company_id, suspect)))
   for (const { kind, delivery_id, check_at, otp_id } of items.values()) {
     if (kind !== 'hold' || delivery_id === null || paid.has(delivery_id) || check_at) continue
     const erased = !(await store.docs('otps').get([otp_id ?? ''])).has(otp_id ?? '')
-    if (!erased && !names.has(`back:${delivery_id}`)) problems.push(`${delivery_id}: held for, and there is none`)
+    if (!erased && !itemsByName.has(`back:${delivery_id}`)) problems.push(`${delivery_id}: held for, and there is none`)
   }
-  return { balance, entries: items.size, sum, deliveries, problems: problems.slice(0, MOST_PROBLEMS) }
+  return { balance, entries: items.size, sum, deliveries, problems: problems.slice(0, MAX_PROBLEMS) }
 }
 
-function chained(
+function checkLedger(
   items: ReadonlyMap<number, LedgerItem>,
   { balance, seq }: { balance: number; seq: number },
   problems: string[],
@@ -73,35 +73,40 @@ function chained(
   return { sum }
 }
 
-function capped(
+function checkCaps(
   items: ReadonlyMap<number, LedgerItem>,
   spent: Readonly<Record<string, number>>,
   problems: string[],
 ): void {
-  const rooms = new Map([...items.values()].map(({ entry, room }) => [entry, room]))
-  const taken = new Map<string, number>()
+  const capKeys = new Map([...items.values()].map(({ entry, room }) => [entry, room]))
+  const spentByKey = new Map<string, number>()
   for (const { kind, delivery_id, micros } of items.values()) {
-    const key = kind === 'credit' ? undefined : rooms.get(`hold:${delivery_id}`)
-    if (key !== undefined) taken.set(key, (taken.get(key) ?? 0) - micros)
+    const key = kind === 'credit' ? undefined : capKeys.get(`hold:${delivery_id}`)
+    if (key !== undefined) spentByKey.set(key, (spentByKey.get(key) ?? 0) - micros)
   }
   for (const [key, micros] of Object.entries(spent))
-    if (micros !== (taken.get(key) ?? 0)) problems.push(`cap ${key} has counted ${micros}, not ${taken.get(key) ?? 0}`)
+    if (micros !== (spentByKey.get(key) ?? 0))
+      problems.push(`cap ${key} has counted ${micros}, not ${spentByKey.get(key) ?? 0}`)
 }
 
-type Paid = OtpDoc['context']['deliveries'][number]
+type PaidDelivery = OtpDoc['context']['deliveries'][number]
 
-function troubleWith(otp: OtpDoc, { delivery_id, micros, status }: Paid, names: ReadonlyMap<string, LedgerItem>) {
-  const hold = names.get(`hold:${delivery_id}`)
-  const back = names.get(`back:${delivery_id}`)
+function deliveryProblems(
+  otp: OtpDoc,
+  { delivery_id, micros, status }: PaidDelivery,
+  itemsByName: ReadonlyMap<string, LedgerItem>,
+) {
+  const hold = itemsByName.get(`hold:${delivery_id}`)
+  const refund = itemsByName.get(`back:${delivery_id}`)
   const refunding = otp.outbox.some(({ id }) => id === `${delivery_id}:refund`)
   return [
     ...(hold?.micros === -micros ? [] : [`${delivery_id}: costs ${micros}, held is ${-(hold?.micros ?? 0)}`]),
-    ...(status === 'failed' && !back && !refunding ? [`${delivery_id}: failed and not given back`] : []),
-    ...(status !== 'failed' && back ? [`${delivery_id}: given back, and ${status}`] : []),
+    ...(status === 'failed' && !refund && !refunding ? [`${delivery_id}: failed and not given back`] : []),
+    ...(status !== 'failed' && refund ? [`${delivery_id}: given back, and ${status}`] : []),
   ]
 }
 
-async function lookAgain(
+async function recheckDelivery(
   store: CountersignStore,
   company_id: string,
   [otp_id, delivery_id]: [string, string],
@@ -113,5 +118,5 @@ async function lookAgain(
   const entry = { $in: [`hold:${delivery_id}`, `back:${delivery_id}`] }
   const entered = await store.docs('ledger').find({ entry }, { sort: { entry: 1 }, limit: 2 })
   const waiting = (company ? waitingItems(company) : []).filter(item => item.delivery_id === delivery_id)
-  return troubleWith(otp, delivery, new Map([...waiting, ...entered].map(item => [item.entry, item])))
+  return deliveryProblems(otp, delivery, new Map([...waiting, ...entered].map(item => [item.entry, item])))
 }

@@ -2,40 +2,40 @@
 // config to store, or every problem. Secrets that are left out, or given back as the fingerprints that are shown in their place, stay
 // as they are; but not when the config leads elsewhere than before, or whoever may change an address could read every secret there.
 import { isDeepStrictEqual } from 'node:util'
-import { FINGERPRINT } from '../../domain/tenancy/fingerprint.ts'
-import type { Checked, Problem } from '../../domain/tenancy/problems.ts'
+import { FINGERPRINT_PATTERN } from '../../domain/tenancy/fingerprint.ts'
+import type { CheckResult, Problem } from '../../domain/tenancy/problems.ts'
 import { destinationOf } from '../../domain/tenancy/provider.destinations.ts'
 import {
+  maskConfig,
   type ProviderConfigs,
   type ProviderType,
   parseProviderConfig,
-  SECRETS,
-  shownConfig,
+  SECRET_MEMBERS,
 } from '../../domain/tenancy/providers.ts'
 
 export interface StoredConfig<T extends ProviderType = ProviderType> {
-  written: unknown
+  raw: unknown
   resolved: ProviderConfigs[T]
 }
 
 /** `stored`: of the same type; null when there is none whose secrets could be kept. */
-export function changedConfig<T extends ProviderType>(
+export function applyConfigChange<T extends ProviderType>(
   type: T,
-  given: unknown,
+  input: unknown,
   stored: StoredConfig<T> | null,
-): Checked<unknown> {
+): CheckResult<unknown> {
   const kept: string[] = []
-  const config = stored === null ? given : merged(type, given, stored.written, path => kept.push(path))
+  const config = stored === null ? input : restoreSecrets(type, input, stored.raw, path => kept.push(path))
   const problems = fingerprintsIn(config)
   if (problems.length > 0) return { ok: false, problems }
   const checked = parseProviderConfig(type, config)
   if (!checked.ok) return checked
   if (stored === null || kept.length === 0) return { ok: true, value: config }
-  const moved = !isDeepStrictEqual(destinationOf(type, checked.value), destinationOf(type, stored.resolved))
-  return moved ? { ok: false, problems: kept.map(askedAgain) } : { ok: true, value: config }
+  const leadsElsewhere = !isDeepStrictEqual(destinationOf(type, checked.value), destinationOf(type, stored.resolved))
+  return leadsElsewhere ? { ok: false, problems: kept.map(secretNeededAgain) } : { ok: true, value: config }
 }
 
-const askedAgain = (path: string): Problem => ({
+const secretNeededAgain = (path: string): Problem => ({
   path,
   message: 'give it again: it would be sent to another address than before',
 })
@@ -43,24 +43,24 @@ const askedAgain = (path: string): Problem => ({
 type Members = Record<string, unknown>
 type Keep = (path: string) => unknown
 
-function merged(type: ProviderType, given: unknown, stored: unknown, keep: Keep): unknown {
-  const restored = withoutFingerprints(given, stored, shownConfig(type, stored), [], keep)
+function restoreSecrets(type: ProviderType, input: unknown, stored: unknown, keep: Keep): unknown {
+  const restored = withoutFingerprints(input, stored, maskConfig(type, stored), [], keep)
   if (!isMembers(restored) || !isMembers(stored)) return restored
-  return SECRETS[type].reduce((config, secret) => withSecret(config, stored, secret.split('.'), keep), restored)
+  return SECRET_MEMBERS[type].reduce((config, secret) => withSecret(config, stored, secret.split('.'), keep), restored)
 }
 
 /** What was shown in place of a value and comes back is the value. */
-function withoutFingerprints(given: unknown, stored: unknown, shown: unknown, path: string[], keep: Keep): unknown {
-  if (typeof given === 'string') {
-    if (given !== shown || given === stored) return given
+function withoutFingerprints(input: unknown, stored: unknown, masked: unknown, path: string[], keep: Keep): unknown {
+  if (typeof input === 'string') {
+    if (input !== masked || input === stored) return input
     keep(path.join('.'))
     return stored
   }
   const member = (name: string, value: unknown) =>
-    withoutFingerprints(value, memberOf(stored, name), memberOf(shown, name), [...path, name], keep)
-  if (Array.isArray(given)) return given.map((value, at) => member(String(at), value))
-  if (!isMembers(given)) return given
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, member(name, value)]))
+    withoutFingerprints(value, memberOf(stored, name), memberOf(masked, name), [...path, name], keep)
+  if (Array.isArray(input)) return input.map((value, at) => member(String(at), value))
+  if (!isMembers(input)) return input
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, member(name, value)]))
 }
 
 /** One that was left out. `headers.*` are left out together; one that is missing among others was taken away. */
@@ -80,7 +80,7 @@ function withSecret(config: Members, stored: Members, [name = '', inner]: string
 /** What still looks like one was copied from somewhere else. As a secret it would be worth nothing. */
 function fingerprintsIn(value: unknown, path: string[] = []): Problem[] {
   if (typeof value === 'string')
-    return FINGERPRINT.test(value)
+    return FINGERPRINT_PATTERN.test(value)
       ? [{ path: path.join('.'), message: 'is the fingerprint of another value: give the value itself' }]
       : []
   if (typeof value !== 'object' || value === null) return []

@@ -4,7 +4,7 @@ import type { CountersignStore } from '../../domain/collections.ts'
 import type { Tenancy, TenantApp } from '../../domain/tenancy/tenancy.ts'
 import type { OtpDoc, SandboxMessageDoc } from '../../domain/verifications/documents.ts'
 import { parseRecipient } from '../../domain/verifications/recipient.ts'
-import { contentOf } from '../../domain/verifications/rendering.ts'
+import { renderContent } from '../../domain/verifications/rendering.ts'
 import { sandboxIndexes } from '../../domain/verifications/sealing.ts'
 
 /** As the admin API shows it, but for the time: epoch milliseconds. */
@@ -18,7 +18,7 @@ export interface InboxMessage {
   at: number
 }
 
-export interface InboxParts {
+export interface InboxDeps {
   store: CountersignStore
   keyring: Pick<Keyring, 'unseal' | 'code' | 'indexes'>
   tenancy: Pick<Tenancy, 'app'>
@@ -33,34 +33,38 @@ export interface InboxQuery {
 
 /** Newest first. What was erased, or made with a key that is gone, is left out. */
 export async function readInbox(
-  { store, keyring, tenancy }: InboxParts,
+  { store, keyring, tenancy }: InboxDeps,
   { recipient, company_id, limit }: InboxQuery,
 ): Promise<InboxMessage[]> {
-  const kept = await store.docs('sandbox_messages').find(
+  const messages = await store.docs('sandbox_messages').find(
     {
-      ...(recipient === undefined ? {} : { recipient: { $in: sandboxIndexes(keyring, canonical(recipient)) } }),
+      ...(recipient === undefined
+        ? {}
+        : { recipient: { $in: sandboxIndexes(keyring, canonicalRecipient(recipient)) } }),
       ...(company_id === undefined ? {} : { company_id }),
     },
     { sort: { _id: -1 }, limit },
   )
   const [otps, apps] = await Promise.all([
-    store.docs('otps').get([...new Set(kept.map(({ otp_id }) => otp_id))]),
-    appsOf(tenancy, kept),
+    store.docs('otps').get([...new Set(messages.map(({ otp_id }) => otp_id))]),
+    appsOf(tenancy, messages),
   ])
-  return kept.flatMap(message => shown(keyring, message, otps.get(message.otp_id), apps.get(message.app_id)))
+  return messages.flatMap(message =>
+    renderMessage(keyring, message, otps.get(message.otp_id), apps.get(message.app_id)),
+  )
 }
 
 /** An address is found however its domain is written. Magic numbers are no real ones and stay as they are. */
-const canonical = (recipient: string): string => parseRecipient(recipient)?.value ?? recipient
+const canonicalRecipient = (recipient: string): string => parseRecipient(recipient)?.value ?? recipient
 
-async function appsOf(tenancy: Pick<Tenancy, 'app'>, kept: SandboxMessageDoc[]): Promise<Map<string, TenantApp>> {
-  const ids = [...new Set(kept.map(({ app_id }) => app_id))]
+async function appsOf(tenancy: Pick<Tenancy, 'app'>, messages: SandboxMessageDoc[]): Promise<Map<string, TenantApp>> {
+  const ids = [...new Set(messages.map(({ app_id }) => app_id))]
   const apps = await Promise.all(ids.map(id => tenancy.app(id)))
   return new Map(apps.flatMap(app => (app ? [[app.id, app] as const] : [])))
 }
 
-function shown(
-  keyring: InboxParts['keyring'],
+function renderMessage(
+  keyring: InboxDeps['keyring'],
   { _id, otp_id, locale, at }: SandboxMessageDoc,
   otp: OtpDoc | undefined,
   app: TenantApp | undefined,
@@ -69,7 +73,7 @@ function shown(
   const delivery = context?.deliveries.find(({ delivery_id }) => delivery_id === _id)
   if (!context || !app || !delivery) return []
   try {
-    const { recipient, text, code } = contentOf(keyring, { otp: context, delivery, app, locale })
+    const { recipient, text, code } = renderContent(keyring, { otp: context, delivery, app, locale })
     return [{ otp_id, delivery_id: _id, channel: delivery.channel, recipient, text, code, at }]
   } catch (error) {
     if (error instanceof Unsealable || error instanceof UnknownSecret) return []

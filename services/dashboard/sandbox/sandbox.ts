@@ -4,34 +4,37 @@ import { z } from 'zod'
 import type { OtpReport } from '../../../machines/reports.ts'
 import { referencesIn } from '../../domain/verifications/references.ts'
 import { inFlight, referenceIndexes } from '../../domain/verifications/sealing.ts'
-import { type Resource, time } from '../admin.ts'
-import { invalid, queryOf } from '../requests.ts'
+import { type AddRoutes, isoTime } from '../admin.ts'
+import { readQuery, validationProblem } from '../requests.ts'
 import { recipientQuery } from '../verifications/recipients.ts'
 import { readInbox } from './inbox.ts'
 
-const MOST_MESSAGES = 100
+const MAX_MESSAGES = 100
 
-const inbox = z.strictObject({ recipient: recipientQuery.optional() })
+const inboxQuery = z.strictObject({ recipient: recipientQuery.optional() })
 
-const message = z.strictObject({
+const inboundBody = z.strictObject({
   app_id: z.string(),
   /** A WhatsApp id is a number without its plus. */
   from: z.string().regex(/^\+?[1-9]\d{6,14}$/, 'must be a phone number, such as "+447911123456"'),
   text: z.string(),
 })
 
-export const sandbox: Resource = (router, { store, broker, keyring, clock, tenancy, body, audited }) => {
+export const addSandboxRoutes: AddRoutes = (
+  router,
+  { store, broker, keyring, clock, tenancy, readBody, withAudit },
+) => {
   router.get('/sandbox/messages', async ctx => {
-    const { recipient } = queryOf(ctx, inbox)
-    const asked = { limit: MOST_MESSAGES, ...(recipient === undefined ? {} : { recipient }) }
-    const messages = await readInbox({ store, keyring, tenancy }, asked)
-    ctx.body = messages.map(({ at, ...rest }) => ({ ...rest, at: time(at) }))
+    const { recipient } = readQuery(ctx, inboxQuery)
+    const inboxFilter = { limit: MAX_MESSAGES, ...(recipient === undefined ? {} : { recipient }) }
+    const messages = await readInbox({ store, keyring, tenancy }, inboxFilter)
+    ctx.body = messages.map(({ at, ...rest }) => ({ ...rest, at: isoTime(at) }))
   })
 
   router.post('/sandbox/inbound', async ctx => {
-    const { app_id, from, text } = await body(ctx, message)
+    const { app_id, from, text } = await readBody(ctx, inboundBody)
     const app = (await store.docs('apps').get([app_id])).get(app_id)
-    if (!app) throw invalid([{ path: 'app_id', message: 'there is no such app' }])
+    if (!app) throw validationProblem([{ path: 'app_id', message: 'there is no such app' }])
     const report: OtpReport = {
       type: 'message.received',
       app_id,
@@ -41,9 +44,12 @@ export const sandbox: Resource = (router, { store, broker, keyring, clock, tenan
       references: referencesIn(text).flatMap(reference => referenceIndexes(keyring, reference)),
       at: clock.now(),
     }
-    ctx.body = await audited(ctx, () => ({
-      ...{ action: 'sandbox.play_message', target: app_id, company_id: app.company_id },
-      ...{ before: null, after: null },
+    ctx.body = await withAudit(ctx, () => ({
+      action: 'sandbox.play_message',
+      target: app_id,
+      company_id: app.company_id,
+      before: null,
+      after: null,
       perform: async () => {
         await broker.publish('otp.reports', { id: `sandbox:${randomUUID()}`, body: report })
         return { accepted: true }

@@ -8,4 +8,4 @@ export const recipientQuery = z
   .transform(text => text.replaceAll(' ', '+'))
 
 /** The form it is indexed under. Magic numbers are no real ones and stay as they are. */
-export const canonical = (text: string): string => parseRecipient(text)?.value ?? text
+export const canonicalRecipient = (text: string): string => parseRecipient(text)?.value ?? text

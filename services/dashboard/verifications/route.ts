@@ -8,85 +8,97 @@ import { firstUsable, isGeoBlocked, type Obstacle, obstacle, orderFor } from '..
 import type { AppSettings } from '../../../machines/settings.ts'
 import { resolveSettings } from '../../domain/tenancy/settings.ts'
 import { parseRecipient } from '../../domain/verifications/recipient.ts'
-import type { Resource } from '../admin.ts'
-import { found } from '../requests.ts'
+import type { AddRoutes } from '../admin.ts'
+import { getOr404 } from '../requests.ts'
 
 /** Which key would send; a backend's live one unless told. */
-const wish = z.strictObject({
+const previewBody = z.strictObject({
   recipient: z.string(),
   mode: z.enum(['live', 'test']).default('live'),
   kind: z.enum(['server', 'publishable']).default('server'),
 })
-type Wish = z.output<typeof wish>
+type PreviewInput = z.output<typeof previewBody>
 
-const MOST_PROVIDERS = 1_000
+const MAX_PROVIDERS = 1_000
 
-export const route: Resource = (router, { store, body }) => {
+export const addRoutingPreviewRoutes: AddRoutes = (router, { store, readBody }) => {
   router.post('/apps/:id/route', async ctx => {
-    const { _id: app_id, settings } = await found(store.docs('apps'), ctx.params.id, 'app')
-    const asked = await body(ctx, wish)
-    const page = { sort: { position: 1, _id: 1 }, limit: MOST_PROVIDERS } as const
-    const provided = (await store.docs('providers').find({ app_id }, page)).map(({ channel }) => channel)
-    ctx.body = explained(asked, resolveSettings(settings), asked.mode === 'test' ? CHANNELS : provided)
+    const { _id: app_id, settings } = await getOr404(store.docs('apps'), ctx.params.id, 'app')
+    const input = await readBody(ctx, previewBody)
+    const options = { sort: { position: 1, _id: 1 }, limit: MAX_PROVIDERS } as const
+    const providedChannels = (await store.docs('providers').find({ app_id }, options)).map(({ channel }) => channel)
+    ctx.body = explainRouting(input, resolveSettings(settings), input.mode === 'test' ? CHANNELS : providedChannels)
   })
 }
 
-function explained({ recipient: text, mode, kind }: Wish, settings: AppSettings, provided: readonly Channel[]) {
+function explainRouting(
+  { recipient: text, mode, kind }: PreviewInput,
+  settings: AppSettings,
+  providedChannels: readonly Channel[],
+) {
   const parsed = parseRecipient(text)
   const magic = magicOf(mode, parsed?.value ?? text)
-  const fate = magic && 'refuses' in magic ? magic.refuses : null
+  const magicRefusal = magic && 'refuses' in magic ? magic.refuses : null
   const recipient = parsed ?? (magic ? magicRecipient(text) : null)
-  if (recipient === null || fate === 'InvalidRecipientError') return NO_RECIPIENT
+  if (recipient === null || magicRefusal === 'InvalidRecipientError') return INVALID_RECIPIENT
 
   const country = recipient.kind === 'phone' ? recipient.country : null
   const order = orderFor(settings.routing, country)
   const whatsapp = settings.channels.whatsapp.mode
-  const situation = { settings, recipient: recipient.kind, provided, whatsapp, caller: kind }
-  const channels = CHANNELS.map(channel => placed(channel, order, obstacle(channel, situation)))
+  const situation = { settings, recipient: recipient.kind, providedChannels, whatsapp, caller: kind }
+  const channels = CHANNELS.map(channel => explainChannel(channel, order, obstacle(channel, situation)))
   const usable = channels.filter(one => one.usable).map(one => one.channel)
   const first = firstUsable(order, usable) ?? null
-  const refusal = refusalOf(isGeoBlocked(settings, { kind: recipient.kind, country }), first, fate)
+  const refusal = refusalOf(isGeoBlocked(settings, { kind: recipient.kind, country }), first, magicRefusal)
   const orderName = order === settings.routing.default ? 'the default order' : `the order of ${country}`
   return {
     channel: refusal === null ? first : null,
     refusal,
-    why: refusal === null ? `It is the first usable channel in ${orderName}.` : (WHY[refusal] ?? MAGIC),
+    why:
+      refusal === null ? `It is the first usable channel in ${orderName}.` : (REFUSAL_REASONS[refusal] ?? MAGIC_REASON),
     recipient_type: recipient.kind,
-    ...{ country, order, whatsapp_mode: whatsapp, channels },
+    country,
+    order,
+    whatsapp_mode: whatsapp,
+    channels,
   }
 }
 
-function placed(channel: Channel, order: readonly Channel[], hindrance: Obstacle | null) {
+function explainChannel(channel: Channel, order: readonly Channel[], blockedBy: Obstacle | null) {
   const place = order.includes(channel) ? order.indexOf(channel) + 1 : null
-  const reason = hindrance !== null ? REASONS[hindrance] : place === null ? 'It is not in the order.' : null
-  return { channel, place, usable: hindrance === null, obstacle: hindrance, reason }
+  const reason = blockedBy !== null ? OBSTACLE_REASONS[blockedBy] : place === null ? 'It is not in the order.' : null
+  return { channel, place, usable: blockedBy === null, obstacle: blockedBy, reason }
 }
 
 /** In the order a send checks. */
-function refusalOf(blocked: boolean, first: Channel | null, fate: ErrorType | null): ErrorType | null {
-  if (blocked || fate === 'GeoBlockedError') return 'GeoBlockedError'
-  return first === null ? 'NoEnabledChannelError' : fate
+function refusalOf(blocked: boolean, first: Channel | null, magicRefusal: ErrorType | null): ErrorType | null {
+  if (blocked || magicRefusal === 'GeoBlockedError') return 'GeoBlockedError'
+  return first === null ? 'NoEnabledChannelError' : magicRefusal
 }
 
 /** Valid whatever the metadata says. */
 const magicRecipient = (text: string) =>
   text.includes('@') ? ({ kind: 'email' } as const) : ({ kind: 'phone', country: 'US' } as const)
 
-const WHY: Partial<Record<ErrorType, string>> = {
+const REFUSAL_REASONS: Partial<Record<ErrorType, string>> = {
   GeoBlockedError: "The recipient's country is blocked, or plays one that is.",
   NoEnabledChannelError: 'No channel of the order is enabled, can reach the recipient and has a provider.',
 }
 
-const MAGIC = 'This is what the magic recipient is for.'
+const MAGIC_REASON = 'This is what the magic recipient is for.'
 
-const NO_RECIPIENT = {
+const INVALID_RECIPIENT = {
   channel: null,
   refusal: 'InvalidRecipientError',
   why: 'It is no valid E.164 phone number or email address, or plays one that is not.',
-  ...{ recipient_type: null, country: null, order: [], whatsapp_mode: null, channels: [] },
+  recipient_type: null,
+  country: null,
+  order: [],
+  whatsapp_mode: null,
+  channels: [],
 }
 
-const REASONS: Record<Obstacle, string> = {
+const OBSTACLE_REASONS: Record<Obstacle, string> = {
   disabled: "It is switched off in the app's settings.",
   cannot_reach_recipient: 'Email reaches addresses, the other channels phone numbers.',
   no_provider: 'The app has no provider for it.',

@@ -5,9 +5,9 @@ import type { Delivery, Otp, OtpStatus } from '../../../machines/otp.ts'
 import type { AttemptDoc } from '../../domain/verifications/documents.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
 import { eventState } from '../../domain/webhooks/events.ts'
-import { time } from '../admin.ts'
+import { isoTime } from '../admin.ts'
 
-export interface Past {
+export interface TimelineInput {
   otp: Otp
   /** As it stands at the time of asking. */
   status: OtpStatus
@@ -16,24 +16,27 @@ export interface Past {
 }
 
 /** What happened, and what belongs to it. */
-interface Moment {
+interface TimelineEntry {
   at: number
   happened: string
   [detail: string]: unknown
 }
 
-export const timeline = ({ otp, status, attempts, events }: Past) =>
+export const createTimeline = ({ otp, status, attempts, events }: TimelineInput) =>
   [
-    ...lifeOf(otp, status),
-    ...otp.deliveries.flatMap(deliveryMoments),
-    ...attempts.map(attemptMoment),
-    ...events.flatMap(eventMoments),
+    ...otpEntries(otp, status),
+    ...otp.deliveries.flatMap(deliveryEntries),
+    ...attempts.map(attemptEntry),
+    ...events.flatMap(eventEntries),
   ]
     // Stable: what happened at one time stays as listed, causes before effects.
     .sort((one, other) => one.at - other.at)
-    .map(({ at, ...moment }) => ({ at: time(at), ...moment }))
+    .map(({ at, ...moment }) => ({ at: isoTime(at), ...moment }))
 
-function lifeOf({ first_sent_at, expires_at, started_by, approval, exchange }: Otp, status: OtpStatus): Moment[] {
+function otpEntries(
+  { first_sent_at, expires_at, started_by, approval, exchange }: Otp,
+  status: OtpStatus,
+): TimelineEntry[] {
   return [
     { at: first_sent_at, happened: 'otp.started', by: started_by },
     ...(approval ? [{ at: approval.at, happened: 'otp.approved', by: approval.by, channel: approval.channel }] : []),
@@ -42,26 +45,41 @@ function lifeOf({ first_sent_at, expires_at, started_by, approval, exchange }: O
   ]
 }
 
-function deliveryMoments({ delivery_id, channel, generation, status, created_at, updated_at }: Delivery): Moment[] {
-  const begun = { at: created_at, happened: 'delivery.queued', delivery_id, channel, generation }
+function deliveryEntries({
+  delivery_id,
+  channel,
+  generation,
+  status,
+  created_at,
+  updated_at,
+}: Delivery): TimelineEntry[] {
+  const queued = { at: created_at, happened: 'delivery.queued', delivery_id, channel, generation }
   return status === 'queued'
-    ? [begun]
-    : [begun, { at: updated_at, happened: `delivery.${status}`, delivery_id, channel }]
+    ? [queued]
+    : [queued, { at: updated_at, happened: `delivery.${status}`, delivery_id, channel }]
 }
 
 /** One of no provider is the end of a round in which nobody took the message. */
-const attemptMoment = ({ at, delivery_id, provider, round, result, reference }: AttemptDoc): Moment =>
+const attemptEntry = ({ at, delivery_id, provider, round, result, reference }: AttemptDoc): TimelineEntry =>
   provider === ''
     ? { at, happened: 'providers.exhausted', delivery_id, round }
     : { at, happened: 'provider.called', delivery_id, provider, round, result, reference }
 
-function eventMoments(event: EventDoc): Moment[] {
+function eventEntries(event: EventDoc): TimelineEntry[] {
   const { _id: event_id, type, created_at } = event
   const { status, attempts } = eventState(event)
   return [
     { at: created_at, happened: 'event.recorded', event_id, type, status },
     ...attempts.map(({ at, round, attempt, status, error, ms }) => ({
-      ...{ at, happened: 'event.sent', event_id, type, round, attempt, status, error, ms },
+      at,
+      happened: 'event.sent',
+      event_id,
+      type,
+      round,
+      attempt,
+      status,
+      error,
+      ms,
     })),
   ]
 }

@@ -4,57 +4,58 @@ import { z } from 'zod'
 import { type Keyring, Unsealable } from '../../../infra/crypto/keyring.ts'
 import type { Filter } from '../../../infra/store/docs.ts'
 import type { Delivery } from '../../../machines/otp.ts'
-import { current } from '../../../machines/otp.versions.ts'
+import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { statusAt } from '../../../machines/rules.ts'
 import { statusView } from '../../../machines/view.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { recipientIndexes } from '../../domain/verifications/counting.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/sealing.ts'
-import { type Resource, time, timeOrNull } from '../admin.ts'
-import { PAGE } from '../paging.ts'
-import { found, queryOf } from '../requests.ts'
-import { canonical, recipientQuery } from './recipients.ts'
-import { timeline } from './timeline.ts'
+import { type AddRoutes, isoTime, isoTimeOrNull } from '../admin.ts'
+import { pageFields } from '../paging.ts'
+import { getOr404, readQuery } from '../requests.ts'
+import { canonicalRecipient, recipientQuery } from './recipients.ts'
+import { createTimeline } from './timeline.ts'
 
-const query = z.strictObject({ ...PAGE, recipient: recipientQuery.optional() })
+const query = z.strictObject({ ...pageFields, recipient: recipientQuery.optional() })
 
 export const MODES = ['live', 'test'] as const
 
-export const verifications: Resource = (router, { store, keyring, clock, page }) => {
+export const addVerificationRoutes: AddRoutes = (router, { store, keyring, clock, readPage }) => {
   const docs = store.docs('otps')
-  const show = (doc: OtpDoc) => shown(keyring, doc, clock.now())
+  const show = (doc: OtpDoc) => operatorView(keyring, doc, clock.now())
 
   router.get('/verifications/:otp_id', async ctx => {
-    const doc = await found(docs, ctx.params.otp_id, 'verification')
-    ctx.body = { ...show(doc), timeline: await timelineOf(store, doc, clock.now()) }
+    const doc = await getOr404(docs, ctx.params.otp_id, 'verification')
+    ctx.body = { ...show(doc), timeline: await loadTimeline(store, doc, clock.now()) }
   })
 
   router.get('/apps/:id/verifications', async ctx => {
-    const { _id: app_id } = await found(store.docs('apps'), ctx.params.id, 'app')
-    const { recipient, ...asked } = queryOf(ctx, query)
-    const filter = recipient === undefined ? { app_id } : verificationsOf(keyring, app_id, canonical(recipient))
-    ctx.body = await page(ctx, { docs, filter, newestFirst: true, show }, asked)
+    const { _id: app_id } = await getOr404(store.docs('apps'), ctx.params.id, 'app')
+    const { recipient, ...pageOptions } = readQuery(ctx, query)
+    const filter =
+      recipient === undefined ? { app_id } : recipientFilter(keyring, app_id, canonicalRecipient(recipient))
+    ctx.body = await readPage(ctx, { docs, filter, newestFirst: true, show }, pageOptions)
   })
 }
 
-const MOST = 1_000
+const MAX_TIMELINE_DOCS = 1_000
 
-async function timelineOf(store: CountersignStore, doc: OtpDoc, now: number) {
-  const { value, context: otp } = current(doc)
+async function loadTimeline(store: CountersignStore, doc: OtpDoc, now: number) {
+  const { value, context: otp } = toCurrentVersion(doc)
   const attempts = await Promise.all(
     otp.deliveries.map(({ delivery_id }) => {
-      const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
-      return store.docs('attempts').find(ofDelivery, { sort: { _id: 1 }, limit: MOST })
+      const attemptFilter = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
+      return store.docs('attempts').find(attemptFilter, { sort: { _id: 1 }, limit: MAX_TIMELINE_DOCS })
     }),
   )
-  const caused = { 'payload.otp_id': doc._id, app_id: doc.app_id }
-  const events = await store.docs('events').find(caused, { sort: { _id: 1 }, limit: MOST })
-  return timeline({ otp, status: statusAt(value, otp, now), attempts: attempts.flat(), events })
+  const eventFilter = { 'payload.otp_id': doc._id, app_id: doc.app_id }
+  const events = await store.docs('events').find(eventFilter, { sort: { _id: 1 }, limit: MAX_TIMELINE_DOCS })
+  return createTimeline({ otp, status: statusAt(value, otp, now), attempts: attempts.flat(), events })
 }
 
 /** Those of one recipient: in both modes, and under every key. */
-export const verificationsOf = (
+export const recipientFilter = (
   keyring: Pick<Keyring, 'indexes'>,
   app_id: string,
   recipient: string,
@@ -64,28 +65,35 @@ export const verificationsOf = (
   recipient: { $in: MODES.flatMap(mode => recipientIndexes(keyring, { app_id, mode }, recipient)) },
 })
 
-function shown(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number) {
-  const saved = current(doc)
+function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number) {
+  const saved = toCurrentVersion(doc)
   const { context: otp } = saved
   const { sealed_action_url, ...view } = statusView(saved, now)
   return {
     ...view,
-    action_url: sealed_action_url === null ? null : opened(keyring, sealed_action_url, atRest.link(otp.otp_id)),
-    created_at: time(view.created_at),
-    expires_at: time(view.expires_at),
-    verified_at: timeOrNull(view.verified_at),
-    resend_at: timeOrNull(view.resend_at),
-    deliveries: view.deliveries.map(shownDelivery),
-    ...{ company_id: otp.company_id, app_id: otp.app_id, mode: otp.mode },
-    ...{ started_by: otp.started_by, country: otp.recipient.country, locale: otp.locale },
-    ...{ order: otp.order, sends: otp.sends, generation: otp.generation, wrong_codes: otp.wrong_codes },
+    action_url: sealed_action_url === null ? null : unsealOrNull(keyring, sealed_action_url, atRest.link(otp.otp_id)),
+    created_at: isoTime(view.created_at),
+    expires_at: isoTime(view.expires_at),
+    verified_at: isoTimeOrNull(view.verified_at),
+    resend_at: isoTimeOrNull(view.resend_at),
+    deliveries: view.deliveries.map(deliveryView),
+    company_id: otp.company_id,
+    app_id: otp.app_id,
+    mode: otp.mode,
+    started_by: otp.started_by,
+    country: otp.recipient.country,
+    locale: otp.locale,
+    order: otp.order,
+    sends: otp.sends,
+    generation: otp.generation,
+    wrong_codes: otp.wrong_codes,
     approved_by: otp.approval?.by ?? null,
-    exchange: otp.exchange && { key_id: otp.exchange.key_id, at: time(otp.exchange.at) },
+    exchange: otp.exchange && { key_id: otp.exchange.key_id, at: isoTime(otp.exchange.at) },
   }
 }
 
 /** A link of days ago may have been sealed with a key that is gone; the rest is still worth showing. */
-function opened(keyring: Pick<Keyring, 'unseal'>, sealed: string, context: string): string | null {
+function unsealOrNull(keyring: Pick<Keyring, 'unseal'>, sealed: string, context: string): string | null {
   try {
     return keyring.unseal(sealed, context)
   } catch (error) {
@@ -94,8 +102,8 @@ function opened(keyring: Pick<Keyring, 'unseal'>, sealed: string, context: strin
   }
 }
 
-const shownDelivery = ({ created_at, updated_at, ...delivery }: Delivery) => ({
+const deliveryView = ({ created_at, updated_at, ...delivery }: Delivery) => ({
   ...delivery,
-  created_at: time(created_at),
-  updated_at: time(updated_at),
+  created_at: isoTime(created_at),
+  updated_at: isoTime(updated_at),
 })

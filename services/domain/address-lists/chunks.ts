@@ -10,7 +10,7 @@ import type { AddressSet } from './read.ts'
 /** Whole intervals of either family fit. */
 const CHUNK_BYTES = 256 * 1024
 /** How many are on their way at a time. */
-const BATCH = 4
+const CHUNKS_PER_BATCH = 4
 
 export type Chunks = Pick<Docs<IpChunkDoc>, 'get' | 'insert' | 'remove' | 'find'>
 
@@ -18,23 +18,24 @@ export type Chunks = Pick<Docs<IpChunkDoc>, 'get' | 'insert' | 'remove' | 'find'
 export async function saveVersion(
   chunks: Chunks,
   { list, version, set }: { list: string; version: string; set: AddressSet },
-  between: () => Promise<void>,
+  afterBatch: () => Promise<void>,
 ): Promise<number> {
   let batch: IpChunkDoc[] = []
   let saved = 0
   const flush = async (): Promise<void> => {
     if (batch.length > 0) await chunks.insert(batch)
     batch = []
-    await between()
+    await afterBatch()
   }
   for (const { words, data } of [set.v4, set.v6])
     for (let at = 0; at < data.length; at += CHUNK_BYTES / 4) {
       batch.push({
         _id: chunkId(list, version, saved),
-        ...{ words, data: packed(data.subarray(at, at + CHUNK_BYTES / 4)) },
+        words,
+        data: encodeWords(data.subarray(at, at + CHUNK_BYTES / 4)),
       })
       saved += 1
-      if (batch.length === BATCH) await flush()
+      if (batch.length === CHUNKS_PER_BATCH) await flush()
     }
   await flush()
   return saved
@@ -45,24 +46,26 @@ export async function loadVersion(
   chunks: Pick<Docs<IpChunkDoc>, 'get'>,
   { _id: list, version, chunks: count }: Pick<IpListDoc, '_id' | 'version' | 'chunks'>,
 ): Promise<AddressSet | null> {
-  const parts: Record<Words, Uint32Array[]> = { 1: [], 4: [] }
+  const arrays: Record<Words, Uint32Array[]> = { 1: [], 4: [] }
   if (version === null) return null
-  for (let from = 0; from < count; from += BATCH) {
-    const ids = Array.from({ length: Math.min(BATCH, count - from) }, (_, nth) => chunkId(list, version, from + nth))
+  for (let from = 0; from < count; from += CHUNKS_PER_BATCH) {
+    const ids = Array.from({ length: Math.min(CHUNKS_PER_BATCH, count - from) }, (_, nth) =>
+      chunkId(list, version, from + nth),
+    )
     const found = await chunks.get(ids)
     for (const id of ids) {
       const chunk = found.get(id)
       if (!chunk) return null
-      parts[chunk.words].push(unpacked(chunk.data))
+      arrays[chunk.words].push(decodeWords(chunk.data))
     }
   }
-  return { v4: joined(1, parts[1]), v6: joined(4, parts[4]) }
+  return { v4: concatIntervals(1, arrays[1]), v6: concatIntervals(4, arrays[4]) }
 }
 
 export async function removeVersion(chunks: Pick<Docs<IpChunkDoc>, 'remove'>, list: string, version: string) {
   const of = `${list}/${version}`
   // The character after the slash ends the range of what begins with `of/`.
-  while ((await chunks.remove({ _id: { $gt: `${of}/`, $lt: `${of}0` } }, BATCH)) === BATCH);
+  while ((await chunks.remove({ _id: { $gt: `${of}/`, $lt: `${of}0` } }, CHUNKS_PER_BATCH)) === CHUNKS_PER_BATCH);
 }
 
 /** As it was read: one that was put again since then stays. Its chunks last, and only those of the versions it knew of: somebody may
@@ -74,22 +77,22 @@ export async function removeList(store: AddressListStore, list: IpListDoc): Prom
   return true
 }
 
-function packed(words: Uint32Array): string {
+function encodeWords(words: Uint32Array): string {
   const bytes = Buffer.from(Uint32Array.from(words).buffer)
   return (endianness() === 'LE' ? bytes.swap32() : bytes).toString('base64')
 }
 
-function unpacked(text: string): Uint32Array {
+function decodeWords(text: string): Uint32Array {
   // A buffer of its own begins where words can.
   const bytes = Buffer.from(new Uint8Array(Buffer.from(text, 'base64')).buffer)
   if (endianness() === 'LE') bytes.swap32()
   return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
 }
 
-function joined(words: Words, parts: readonly Uint32Array[]): Intervals {
-  const data = new Uint32Array(parts.reduce((length, part) => length + part.length, 0))
+function concatIntervals(words: Words, arrays: readonly Uint32Array[]): Intervals {
+  const data = new Uint32Array(arrays.reduce((length, part) => length + part.length, 0))
   let at = 0
-  for (const part of parts) {
+  for (const part of arrays) {
     data.set(part, at)
     at += part.length
   }

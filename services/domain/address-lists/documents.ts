@@ -1,14 +1,14 @@
 // What is stored of lists of addresses: one small document per list, which every process that judges addresses reads again and again,
 // and the ranges of its current version in packed chunks, which are read once per version. A version is never changed: the list's
 // document names the one that counts, so that naming another is the whole swap.
-import type { Doc, Docs, Revised } from '../../../infra/store/docs.ts'
+import type { Doc, Docs, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
-import type { ReadCounts } from './read.ts'
+import type { ParseCounts } from './read.ts'
 
 export const IP_CLASSES: readonly IpClass[] = ['abusive', 'vpn', 'proxy', 'tor', 'datacenter']
 
 /** The lists of the bootstrap file, one per class, have this name; nobody else's may. */
-export const BOOTSTRAP = 'bootstrap'
+export const BOOTSTRAP_LIST_NAME = 'bootstrap'
 
 /** `digest`: of what was given, to know it again. An address may hold a subscriber's key: it is shown without its query. */
 export type ListSource =
@@ -20,7 +20,7 @@ export type ListSource =
 export type ListStatus = 'waiting' | 'importing' | 'ready' | 'failed'
 
 /** An import under way. It lapses at the list's `due_at`, unless it has shown by then that it lives. */
-export interface Import {
+export interface ImportProgress {
   /** What the version will be called. */
   id: string
   lines: number
@@ -29,7 +29,7 @@ export interface Import {
   total_bytes: number | null
 }
 
-export interface IpListDoc extends Revised {
+export interface IpListDoc extends RevisedDoc {
   class: IpClass
   name: string
   source: ListSource
@@ -38,13 +38,13 @@ export interface IpListDoc extends Revised {
   version: string | null
   /** How many chunks it has. */
   chunks: number
-  counts: ReadCounts | null
+  counts: ParseCounts | null
   /** When the version that counts was last found to be current. */
   refreshed_at: number | null
   status: ListStatus
   /** Why the latest import failed. */
   problem: string | null
-  importing: Import | null
+  importing: ImportProgress | null
   /** When the sweeper has something to do: fetch it, or see to an import that nobody finished. */
   due_at?: number
 }
@@ -55,21 +55,21 @@ export interface IpChunkDoc extends Doc {
   data: string
 }
 
-export const listId = (of: IpClass, name: string): string => `${of}:${name}`
+export const listId = (ipClass: IpClass, name: string): string => `${ipClass}:${name}`
 
 /** No name and no version holds a slash. */
 export const chunkId = (list: string, version: string, nth: number): string =>
   `${list}/${version}/${String(nth).padStart(6, '0')}`
 
-export const MOST_LISTS = 100
+export const MAX_LISTS = 100
 
 /** More than ever are there, the bootstrap file's own and those of a moment included. */
-const EVERY_LIST = 2_000
+const MAX_STORED_LISTS = 2_000
 
-export async function everyList(lists: Pick<Docs<IpListDoc>, 'find'>): Promise<IpListDoc[]> {
-  const found = await lists.find({}, { sort: { _id: 1 }, limit: EVERY_LIST })
+export async function findAllLists(lists: Pick<Docs<IpListDoc>, 'find'>): Promise<IpListDoc[]> {
+  const found = await lists.find({}, { sort: { _id: 1 }, limit: MAX_STORED_LISTS })
   // Whoever takes a part for all would remove what belongs to the others.
-  if (found.length === EVERY_LIST) throw new Error(`there are ${EVERY_LIST} lists or more`)
+  if (found.length === MAX_STORED_LISTS) throw new Error(`there are ${MAX_STORED_LISTS} lists or more`)
   return found
 }
 

@@ -11,9 +11,9 @@ export interface Intervals {
   readonly data: Uint32Array
 }
 
-export const none = (words: Words): Intervals => ({ words, data: new Uint32Array(0) })
+export const emptyIntervals = (words: Words): Intervals => ({ words, data: new Uint32Array(0) })
 
-export const sizeOf = ({ words, data }: Intervals): number => data.length / (2 * words)
+export const intervalCount = ({ words, data }: Intervals): number => data.length / (2 * words)
 
 /** Negative, zero or positive, as the address at `one[at]` is before, the same as or after that at `other[otherAt]`. */
 function compare(one: Uint32Array, at: number, other: Uint32Array, otherAt: number, words: Words): number {
@@ -25,7 +25,7 @@ function compare(one: Uint32Array, at: number, other: Uint32Array, otherAt: numb
 }
 
 /** Whether the one at `next[nextAt]` is the very next address. */
-function follows(one: Uint32Array, at: number, next: Uint32Array, nextAt: number, words: Words): boolean {
+function isNextAddress(one: Uint32Array, at: number, next: Uint32Array, nextAt: number, words: Words): boolean {
   let carry = 1
   for (let word = words - 1; word >= 0; word -= 1) {
     const sum = ((one[at + word] as number) + carry) >>> 0
@@ -36,14 +36,15 @@ function follows(one: Uint32Array, at: number, next: Uint32Array, nextAt: number
 }
 
 /** Takes intervals in the order of their first addresses, and joins what overlaps or touches. */
-function joining(words: Words, most: number) {
+function createJoiner(words: Words, maxIntervals: number) {
   const width = 2 * words
-  const data = new Uint32Array(most * width)
+  const data = new Uint32Array(maxIntervals * width)
   let length = 0
   return {
     add(from: Uint32Array, at: number): void {
       const last = length - words
-      const joins = length > 0 && (compare(from, at, data, last, words) <= 0 || follows(data, last, from, at, words))
+      const joins =
+        length > 0 && (compare(from, at, data, last, words) <= 0 || isNextAddress(data, last, from, at, words))
       if (!joins) {
         for (let word = 0; word < width; word += 1) data[length + word] = from[at + word] as number
         length += width
@@ -60,9 +61,9 @@ export function intervalsOf(words: Words, data: Uint32Array): Intervals {
   const width = 2 * words
   const count = data.length / width
   const order = Uint32Array.from({ length: count }, (_, nth) => nth * width)
-  const joined = joining(words, count)
-  for (const at of order.sort((one, other) => compare(data, one, data, other, words))) joined.add(data, at)
-  return joined.done()
+  const joiner = createJoiner(words, count)
+  for (const at of order.sort((one, other) => compare(data, one, data, other, words))) joiner.add(data, at)
+  return joiner.done()
 }
 
 export function union(one: Intervals, other: Intervals): Intervals {
@@ -71,7 +72,7 @@ export function union(one: Intervals, other: Intervals): Intervals {
   const { words, data: left } = one
   const right = other.data
   const width = 2 * words
-  const joined = joining(words, (left.length + right.length) / width)
+  const joined = createJoiner(words, (left.length + right.length) / width)
   let [a, b] = [0, 0]
   while (a < left.length || b < right.length) {
     const isLeft = b >= right.length || (a < left.length && compare(left, a, right, b, words) <= 0)
@@ -84,29 +85,29 @@ export function union(one: Intervals, other: Intervals): Intervals {
 
 /** Two by two, so that a hundred sets are not copied a hundred times. */
 export function unionOf(words: Words, sets: readonly Intervals[]): Intervals {
-  if (sets.length === 0) return none(words)
+  if (sets.length === 0) return emptyIntervals(words)
   let left = [...sets]
   while (left.length > 1)
     left = Array.from({ length: Math.ceil(left.length / 2) }, (_, pair) =>
-      union(left[2 * pair] as Intervals, left[2 * pair + 1] ?? none(words)),
+      union(left[2 * pair] as Intervals, left[2 * pair + 1] ?? emptyIntervals(words)),
     )
   return left[0] as Intervals
 }
 
 /** Whether everything from the address at `range[0]` to the one at `range[words]` is in the set. */
 export function covers({ words, data }: Intervals, range: Uint32Array): boolean {
-  const at = lastNotAfter(data, range, words)
+  const at = findIntervalAt(data, range, words)
   return at >= 0 && compare(data, at + words, range, words, words) >= 0
 }
 
 /** Whether the address at `address[0]` is in the set. */
-export function holds({ words, data }: Intervals, address: Uint32Array): boolean {
-  const at = words === 1 ? lastNotAfterV4(data, address[0] as number) : lastNotAfter(data, address, words)
+export function includesAddress({ words, data }: Intervals, address: Uint32Array): boolean {
+  const at = words === 1 ? findIntervalAtV4(data, address[0] as number) : findIntervalAt(data, address, words)
   return at >= 0 && compare(data, at + words, address, 0, words) >= 0
 }
 
 /** Where the last interval is that begins at or before the address; below 0 when there is none. */
-function lastNotAfter(data: Uint32Array, address: Uint32Array, words: Words): number {
+function findIntervalAt(data: Uint32Array, address: Uint32Array, words: Words): number {
   const width = 2 * words
   let [low, high] = [0, data.length / width]
   while (low < high) {
@@ -118,7 +119,7 @@ function lastNotAfter(data: Uint32Array, address: Uint32Array, words: Words): nu
 }
 
 /** The same for the family that most are asked for. */
-function lastNotAfterV4(data: Uint32Array, address: number): number {
+function findIntervalAtV4(data: Uint32Array, address: number): number {
   let [low, high] = [0, data.length >>> 1]
   while (low < high) {
     const middle = (low + high) >>> 1
@@ -129,7 +130,7 @@ function lastNotAfterV4(data: Uint32Array, address: number): number {
 }
 
 /** How many addresses there are between two, both included, as near as a number can tell. */
-export function addressesIn({ words, data }: Intervals, within: Uint32Array): number {
+export function countAddresses({ words, data }: Intervals, within: Uint32Array): number {
   let sum = 0
   for (let at = 0; at < data.length; at += 2 * words) {
     const starts = compare(data, at, within, 0, words) >= 0

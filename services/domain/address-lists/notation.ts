@@ -4,17 +4,17 @@ import { isIPv6 } from 'node:net'
 import type { Words } from './intervals.ts'
 
 /** What a range is written into: its first and its last address. */
-export const scratch = (): Uint32Array => new Uint32Array(8)
+export const createRangeBuffer = (): Uint32Array => new Uint32Array(8)
 
 const V4_BITS = 32
 const V6_BITS = 128
 const MAPPED_BITS = 96
 const MAPPED_WORD = 0xffff
 /** The longest way to write an IPv6 range. */
-const LONGEST = 49
+const MAX_RANGE_LENGTH = 49
 
 /** Writes the address to `into[0]`; answers how many words it has, 0 when it is none. */
-export function readAddress(text: string, into: Uint32Array): Words | 0 {
+export function parseAddress(text: string, into: Uint32Array): Words | 0 {
   const four = readV4(text, text.length, into)
   if (four) return 1
   return readV6(text, into) ? 4 : 0
@@ -22,28 +22,29 @@ export function readAddress(text: string, into: Uint32Array): Words | 0 {
 
 /** Writes the first address of the range and then its last; answers how many words each has, 0 when it is none. Host bits are
  *  cleared; an IPv4-mapped range is the IPv4 range: clients' addresses are unwrapped before they are looked up. */
-export function readRange(text: string, into: Uint32Array): Words | 0 {
-  if (text.length > LONGEST) return 0
+export function parseRange(text: string, into: Uint32Array): Words | 0 {
+  if (text.length > MAX_RANGE_LENGTH) return 0
   const slash = text.indexOf('/')
   const end = slash < 0 ? text.length : slash
-  if (readV4(text, end, into)) return spread(into, 1, slash < 0 ? V4_BITS : bitsOf(text, slash + 1, V4_BITS))
+  if (readV4(text, end, into))
+    return expandToRange(into, 1, slash < 0 ? V4_BITS : parsePrefixLength(text, slash + 1, V4_BITS))
   if (!readV6(slash < 0 ? text : text.slice(0, end), into)) return 0
-  const bits = slash < 0 ? V6_BITS : bitsOf(text, slash + 1, V6_BITS)
+  const bits = slash < 0 ? V6_BITS : parsePrefixLength(text, slash + 1, V6_BITS)
   const mapped = into[0] === 0 && into[1] === 0 && into[2] === MAPPED_WORD && bits >= MAPPED_BITS
-  if (!mapped) return spread(into, 4, bits)
+  if (!mapped) return expandToRange(into, 4, bits)
   into[0] = into[3] as number
-  return spread(into, 1, bits - MAPPED_BITS)
+  return expandToRange(into, 1, bits - MAPPED_BITS)
 }
 
 /** From one address in the range to its first and last. */
-function spread(into: Uint32Array, words: Words, bits: number): Words | 0 {
+function expandToRange(into: Uint32Array, words: Words, bits: number): Words | 0 {
   if (bits < 0) return 0
   for (let word = 0; word < words; word += 1) {
-    const own = Math.min(Math.max(bits - 32 * word, 0), 32)
-    const hosts = own === 32 ? 0 : 0xffffffff >>> own
-    const first = ((into[word] as number) & ~hosts) >>> 0
+    const prefixBits = Math.min(Math.max(bits - 32 * word, 0), 32)
+    const hostMask = prefixBits === 32 ? 0 : 0xffffffff >>> prefixBits
+    const first = ((into[word] as number) & ~hostMask) >>> 0
     into[word] = first
-    into[words + word] = (first | hosts) >>> 0
+    into[words + word] = (first | hostMask) >>> 0
   }
   return words
 }
@@ -51,7 +52,7 @@ function spread(into: Uint32Array, words: Words, bits: number): Words | 0 {
 const [ZERO, NINE, DOT] = [48, 57, 46]
 
 /** A decimal number without leading zeros, up to `most`; below 0 when it is none. */
-function bitsOf(text: string, from: number, most: number): number {
+function parsePrefixLength(text: string, from: number, most: number): number {
   const length = text.length - from
   if (length < 1 || length > 3 || (length > 1 && text.charCodeAt(from) === ZERO)) return -1
   let bits = 0

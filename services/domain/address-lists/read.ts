@@ -2,8 +2,8 @@
 // addresses as sets, and what was left out, by line number. A list can have millions of lines: it is read a few thousand at a time,
 // and everything else this process has to do goes on in between.
 import { Buffer } from 'node:buffer'
-import { type Intervals, intervalsOf, sizeOf, unionOf, type Words } from './intervals.ts'
-import { readRange, scratch } from './notation.ts'
+import { type Intervals, intervalCount, intervalsOf, unionOf, type Words } from './intervals.ts'
+import { createRangeBuffer, parseRange } from './notation.ts'
 import { isReserved } from './reserved.ts'
 
 export interface AddressSet {
@@ -11,7 +11,7 @@ export interface AddressSet {
   v6: Intervals
 }
 
-export interface ReadCounts {
+export interface ParseCounts {
   /** Intervals there are, overlapping and neighbouring ranges joined. */
   ranges: number
   /** Lines that are no comment and not empty. */
@@ -24,7 +24,7 @@ export interface ReadCounts {
   bad_lines: number[]
 }
 
-export interface ReadList extends ReadCounts {
+export interface ParsedList extends ParseCounts {
   set: AddressSet
 }
 
@@ -38,50 +38,50 @@ export type Pause = (progress: Progress) => Promise<void>
 
 /** How much is read in one go: some milliseconds. */
 const BATCH_BYTES = 64 * 1024
-const MOST_BAD_LINES = 20
-export const MOST_RANGES = 4_000_000
+const MAX_BAD_LINES_KEPT = 20
+export const MAX_RANGES = 4_000_000
 
 export class TooManyRanges extends Error {
   override name = 'TooManyRanges'
 }
 
-export async function readList(bytes: Uint8Array, pause: Pause): Promise<ReadList> {
+export async function parseList(bytes: Uint8Array, pause: Pause): Promise<ParsedList> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const [v4, v6] = [gathering(1), gathering(4)]
+  const [v4, v6] = [createRangeCollector(1), createRangeCollector(4)]
   const counts = { entries: 0, ignored: 0, bad: 0, bad_lines: [] as number[] }
-  const range = scratch()
+  const range = createRangeBuffer()
   let lines = 0
 
-  function take(line: string): void {
+  function readLine(line: string): void {
     lines += 1
     const entry = withoutComment(line)
     if (entry === '') return
     counts.entries += 1
-    const words = readRange(entry, range)
+    const words = parseRange(entry, range)
     if (words === 0) {
       counts.bad += 1
-      if (counts.bad_lines.length < MOST_BAD_LINES) counts.bad_lines.push(lines)
+      if (counts.bad_lines.length < MAX_BAD_LINES_KEPT) counts.bad_lines.push(lines)
     } else if (isReserved(words, range)) counts.ignored += 1
     else (words === 1 ? v4 : v6).add(range)
   }
 
-  let at = startsWithMark(text) ? BYTE_ORDER_MARK.length : 0
+  let at = hasByteOrderMark(text) ? BYTE_ORDER_MARK.length : 0
   while (at < text.length) {
     const end = endOfBatch(text, at)
     // Addresses are ASCII; whatever else there is stays as many characters as it has bytes, and cannot be broken.
-    for (const line of text.toString('latin1', at, end).split('\n')) take(line)
+    for (const line of text.toString('latin1', at, end).split('\n')) readLine(line)
     at = end + 1
     v4.settle()
     v6.settle()
-    if (v4.size() + v6.size() > MOST_RANGES) throw new TooManyRanges(`more than ${MOST_RANGES} ranges`)
+    if (v4.size() + v6.size() > MAX_RANGES) throw new TooManyRanges(`more than ${MAX_RANGES} ranges`)
     await pause({ lines, bytes: Math.min(at, text.length) })
   }
   const set = { v4: v4.done(), v6: v6.done() }
-  return { set, ranges: sizeOf(set.v4) + sizeOf(set.v6), ...counts }
+  return { set, ranges: intervalCount(set.v4) + intervalCount(set.v6), ...counts }
 }
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
-const startsWithMark = (text: Buffer): boolean => BYTE_ORDER_MARK.every((byte, at) => text[at] === byte)
+const hasByteOrderMark = (text: Buffer): boolean => BYTE_ORDER_MARK.every((byte, at) => text[at] === byte)
 
 const NEWLINE = 10
 
@@ -92,17 +92,18 @@ function endOfBatch(text: Buffer, from: number): number {
 }
 
 /** A line of a megabyte is no entry: no need to look at all of it. */
-const LONGEST_LINE = 1_000
+const MAX_LINE_LENGTH = 1_000
 
 function withoutComment(line: string): string {
-  if (line.length > LONGEST_LINE) return /^\s*[#;]/.test(line.slice(0, LONGEST_LINE)) ? '' : line.slice(0, LONGEST_LINE)
+  if (line.length > MAX_LINE_LENGTH)
+    return /^\s*[#;]/.test(line.slice(0, MAX_LINE_LENGTH)) ? '' : line.slice(0, MAX_LINE_LENGTH)
   const comment = line.search(/[#;]/)
   return (comment < 0 ? line : line.slice(0, comment)).trim()
 }
 
 /** Collects ranges into one set: batches are sorted by themselves and joined with batches of their size, so that nothing is copied
  *  more often than the logarithm of how many there are. */
-function gathering(words: Words) {
+function createRangeCollector(words: Words) {
   const width = 2 * words
   let batch = new Uint32Array(1024 * width)
   let length = 0
@@ -127,7 +128,7 @@ function gathering(words: Words) {
       }
       sets.push(set)
     },
-    size: (): number => sets.reduce((size, set) => size + sizeOf(set), 0),
+    size: (): number => sets.reduce((size, set) => size + intervalCount(set), 0),
     done: (): Intervals => unionOf(words, sets),
   }
 }

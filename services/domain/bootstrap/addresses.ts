@@ -2,15 +2,15 @@
 // the admin API names them. Those that are saved already are not asked for again: whoever owns a name must not be able to keep a system
 // from its next start.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { openedOrNull } from '../../../infra/crypto/opened.ts'
-import { type Inspector, notCalled } from '../../../infra/outbound/inspect.ts'
+import { unsealOrNull } from '../../../infra/crypto/opened.ts'
+import { type Inspector, targetProblem } from '../../../infra/outbound/inspect.ts'
 import type { CountersignStore } from '../collections.ts'
 import { type Provider, providerContext, providerId } from '../tenancy/documents.ts'
 import type { Problem } from '../tenancy/problems.ts'
 import { addressIn } from '../tenancy/provider.destinations.ts'
-import type { Bootstrap, GivenProvider } from './file.ts'
+import type { Bootstrap, BootstrapProvider } from './file.ts'
 
-export interface AddressParts {
+export interface AddressDeps {
   store: CountersignStore
   keyring: Pick<Keyring, 'unseal'>
   inspect: Inspector
@@ -22,12 +22,12 @@ interface Address {
   value: string
 }
 
-export async function uncalledAddresses(
+export async function findRefusedAddresses(
   file: Bootstrap,
-  { store, keyring, inspect }: AddressParts,
+  { store, keyring, inspect }: AddressDeps,
 ): Promise<Problem[]> {
-  const apps = file.companies.flatMap(({ apps: own }, at) =>
-    own.map((app, nth) => ({ ...app, path: `companies.${at}.apps.${nth}` })),
+  const apps = file.companies.flatMap(({ apps: companyApps }, at) =>
+    companyApps.map((app, nth) => ({ ...app, path: `companies.${at}.apps.${nth}` })),
   )
   const endpoints = await store.docs('webhooks').get(apps.map(({ id }) => id))
   const ids = apps.flatMap(({ id, providers }) => (providers ?? []).map(({ name }) => providerId(id, name)))
@@ -37,26 +37,26 @@ export async function uncalledAddresses(
     ...(webhook && webhook.url !== endpoints.get(id)?.url
       ? [{ path: `${path}.webhook.url`, kind: 'url' as const, value: webhook.url }]
       : []),
-    ...(providers ?? []).flatMap((given, at) =>
-      newAddress(given, `${path}.providers.${at}`, savedIn(keyring, stored.get(providerId(id, given.name)))),
+    ...(providers ?? []).flatMap((listed, at) =>
+      newAddress(listed, `${path}.providers.${at}`, savedAddressOf(keyring, stored.get(providerId(id, listed.name)))),
     ),
   ])
   const problems = await Promise.all(
     addresses.map(async ({ path, kind, value }) => {
       const refusal = await inspect[kind](value)
-      return refusal === null ? [] : [{ path, message: notCalled(refusal) }]
+      return refusal === null ? [] : [{ path, message: targetProblem(refusal) }]
     }),
   )
   return problems.flat()
 }
 
-function newAddress({ type, config }: GivenProvider, path: string, saved: string | null): Address[] {
+function newAddress({ type, config }: BootstrapProvider, path: string, saved: string | null): Address[] {
   const address = addressIn(type, config)
   if (address === null || address.value === saved) return []
   return [{ ...address, path: `${path}.config.${address.path}` }]
 }
 
-function savedIn(keyring: Pick<Keyring, 'unseal'>, provider: Provider | undefined): string | null {
-  const opened = provider && openedOrNull(keyring, provider.config, providerContext(provider._id))
+function savedAddressOf(keyring: Pick<Keyring, 'unseal'>, provider: Provider | undefined): string | null {
+  const opened = provider && unsealOrNull(keyring, provider.config, providerContext(provider._id))
   return provider && opened ? (addressIn(provider.type, JSON.parse(opened))?.value ?? null) : null
 }

@@ -4,20 +4,20 @@
 // same, `made` remembers what was made, so that the next try can still show it.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { openedOrNull } from '../../../infra/crypto/opened.ts'
+import { unsealOrNull } from '../../../infra/crypto/opened.ts'
 import type { Inspector } from '../../../infra/outbound/inspect.ts'
 import { ensure, replaceAll, sameJson } from '../../../infra/store/ensure.ts'
 import { replaceBootstrapLists } from '../address-lists/bootstrap.ts'
 import type { CountersignStore } from '../collections.ts'
-import { opened } from '../money/batches.ts'
+import { openAccount } from '../money/batches.ts'
 import { hashApiKey, newApiKey } from '../tenancy/api-keys.ts'
 import { providerContext, providerId } from '../tenancy/documents.ts'
 import { type WebhookSecret, webhookSecretContext } from '../webhooks/documents.ts'
-import { newWebhookSecret, sealedSecret } from '../webhooks/minting.ts'
+import { createWebhookSecret, newWebhookSecret } from '../webhooks/minting.ts'
 import { withCurrent } from '../webhooks/secrets.ts'
-import type { Bootstrap, GivenApp, GivenCompany, GivenProvider, GivenWebhook } from './file.ts'
+import type { Bootstrap, BootstrapApp, BootstrapCompany, BootstrapProvider, BootstrapWebhook } from './file.ts'
 
-export interface ApplyTo {
+export interface BootstrapDeps {
   store: CountersignStore
   keyring: Pick<Keyring, 'seal' | 'unseal'>
   clock: Pick<Clock, 'now'>
@@ -27,50 +27,53 @@ export interface ApplyTo {
   made?: Map<string, string>
 }
 
-export interface Minted {
+export interface MintedSecrets {
   /** Keys the file gave no value for. Only their hashes are stored: shown now or never. */
-  minted: { id: string; key: string }[]
+  mintedKeys: { id: string; key: string }[]
   /** Signing secrets of new endpoints the file gave none for. */
   mintedSecrets: { app_id: string; secret: string }[]
 }
 
-export async function write(file: Bootstrap, { made = new Map(), ...engines }: ApplyTo): Promise<Minted> {
-  const to = { ...engines, made }
-  const mintedSecrets: Minted['mintedSecrets'] = []
+export async function writeBootstrap(
+  file: Bootstrap,
+  { made = new Map(), ...engines }: BootstrapDeps,
+): Promise<MintedSecrets> {
+  const deps = { ...engines, made }
+  const mintedSecrets: MintedSecrets['mintedSecrets'] = []
   for (const company of file.companies) {
-    await ensureCompany(company, to)
-    for (const app of company.apps) await ensureApp(app, company.id, to)
+    await ensureCompany(company, deps)
+    for (const app of company.apps) await ensureApp(app, company.id, deps)
   }
   const apps = file.companies.flatMap(company => company.apps)
-  for (const app of apps) if (app.providers) await ensureProviders(app.id, app.providers, to)
-  if (file.prices) await replaceAll(to.store.docs('prices'), file.prices, priceUpdate)
-  if (file.ip_lists) await replaceBootstrapLists(file.ip_lists, to)
+  for (const app of apps) if (app.providers) await ensureProviders(app.id, app.providers, deps)
+  if (file.prices) await replaceAll(deps.store.docs('prices'), file.prices, priceUpdate)
+  if (file.ip_lists) await replaceBootstrapLists(file.ip_lists, deps)
   for (const app of apps) {
-    const secret = app.webhook && (await ensureWebhook(app.id, app.webhook, to))
+    const secret = app.webhook && (await ensureWebhook(app.id, app.webhook, deps))
     if (secret) mintedSecrets.push({ app_id: app.id, secret })
   }
-  return { minted: await ensureKeys(file, to), mintedSecrets }
+  return { mintedKeys: await ensureKeys(file, deps), mintedSecrets }
 }
 
-type Applying = ApplyTo & Required<Pick<ApplyTo, 'made'>>
+type BootstrapRun = BootstrapDeps & Required<Pick<BootstrapDeps, 'made'>>
 
 /** The value made for this earlier, or a new one. */
-function madeFor(what: string, { made }: Applying, make: () => string): string {
+function mintOnce(what: string, { made }: BootstrapRun, make: () => string): string {
   const value = made.get(what) ?? make()
   made.set(what, value)
   return value
 }
 
-const ensureCompany = ({ id, name, balance }: GivenCompany, { store, clock }: ApplyTo) =>
+const ensureCompany = ({ id, name, balance }: BootstrapCompany, { store, clock }: BootstrapDeps) =>
   ensure(store.docs('companies'), id, {
     create: () => {
       const now = clock.now()
-      return { _id: id, name: name ?? id, ...opened(id, balance, now), created_at: now, rev: 0 }
+      return { _id: id, name: name ?? id, ...openAccount(id, balance, now), created_at: now, rev: 0 }
     },
     update: stored => (name === null || name === stored.name ? null : { $set: { name } }),
   })
 
-const ensureApp = ({ id, name, settings }: GivenApp, companyId: string, { store, clock }: ApplyTo) =>
+const ensureApp = ({ id, name, settings }: BootstrapApp, companyId: string, { store, clock }: BootstrapDeps) =>
   ensure(store.docs('apps'), id, {
     create: () => ({
       _id: id,
@@ -89,13 +92,17 @@ const ensureApp = ({ id, name, settings }: GivenApp, companyId: string, { store,
     },
   })
 
-async function ensureProviders(appId: string, given: readonly GivenProvider[], { store, keyring }: ApplyTo) {
+async function ensureProviders(
+  appId: string,
+  fromFile: readonly BootstrapProvider[],
+  { store, keyring }: BootstrapDeps,
+) {
   const docs = store.docs('providers')
-  for (const [position, { name, channel, type, config }] of given.entries()) {
+  for (const [position, { name, channel, type, config }] of fromFile.entries()) {
     const id = providerId(appId, name)
     const sealed = () => keyring.seal(JSON.stringify(config), providerContext(id))
     // One that does not open is written anew.
-    const opened = (stored: string) => JSON.parse(openedOrNull(keyring, stored, providerContext(id)) ?? 'null')
+    const opened = (stored: string) => JSON.parse(unsealOrNull(keyring, stored, providerContext(id)) ?? 'null')
     await ensure(docs, id, {
       create: () => ({ _id: id, app_id: appId, name, channel, type, position, config: sealed(), rev: 0 }),
       update: stored => {
@@ -105,25 +112,29 @@ async function ensureProviders(appId: string, given: readonly GivenProvider[], {
       },
     })
   }
-  const listed = new Set(given.map(({ name }) => providerId(appId, name)))
-  const stored = await docs.find({ app_id: appId }, { sort: { position: 1, _id: 1 }, limit: MOST_PROVIDERS })
-  const dropped = stored.flatMap(({ _id }) => (listed.has(_id) ? [] : _id))
-  if (dropped.length > 0) await docs.remove({ _id: { $in: dropped } }, dropped.length)
+  const listed = new Set(fromFile.map(({ name }) => providerId(appId, name)))
+  const stored = await docs.find({ app_id: appId }, { sort: { position: 1, _id: 1 }, limit: MAX_PROVIDERS })
+  const removedIds = stored.flatMap(({ _id }) => (listed.has(_id) ? [] : _id))
+  if (removedIds.length > 0) await docs.remove({ _id: { $in: removedIds } }, removedIds.length)
 }
 
-const MOST_PROVIDERS = 1_000
+const MAX_PROVIDERS = 1_000
 
 const priceUpdate = (stored: { micros: number }, { micros }: { micros: number }) =>
   stored.micros === micros ? null : { $set: { micros } }
 
 /** Answers the secret it had to make. */
-async function ensureWebhook(appId: string, { url, secret }: GivenWebhook, to: Applying): Promise<string | null> {
-  const { store, keyring, clock } = to
-  const opened = ({ id, sealed }: WebhookSecret) => openedOrNull(keyring, sealed, webhookSecretContext(appId, id))
+async function ensureWebhook(
+  appId: string,
+  { url, secret }: BootstrapWebhook,
+  deps: BootstrapRun,
+): Promise<string | null> {
+  const { store, keyring, clock } = deps
+  const opened = ({ id, sealed }: WebhookSecret) => unsealOrNull(keyring, sealed, webhookSecretContext(appId, id))
   const current = (value: string): WebhookSecret =>
-    sealedSecret(keyring, value, { app_id: appId, state: 'current', now: clock.now() })
-  const triedBefore = to.made.has(appId)
-  const value = secret ?? madeFor(appId, to, newWebhookSecret)
+    createWebhookSecret(keyring, value, { app_id: appId, state: 'current', now: clock.now() })
+  const triedBefore = deps.made.has(appId)
+  const value = secret ?? mintOnce(appId, deps, newWebhookSecret)
   const isCurrent = (stored: WebhookSecret[]) => stored.some(one => one.state === 'current' && opened(one) === value)
   let isOurs = false
   const outcome = await ensure(store.docs('webhooks'), appId, {
@@ -139,30 +150,38 @@ async function ensureWebhook(appId: string, { url, secret }: GivenWebhook, to: A
 }
 
 /** All in one insert. A key someone else made meanwhile is theirs to show. */
-async function ensureKeys(file: Bootstrap, to: Applying): Promise<Minted['minted']> {
-  const docs = to.store.docs('keys')
+async function ensureKeys(file: Bootstrap, deps: BootstrapRun): Promise<MintedSecrets['mintedKeys']> {
+  const docs = deps.store.docs('keys')
   const listed = file.companies.flatMap(company =>
-    company.apps.flatMap(app => app.keys.map(given => ({ given, app_id: app.id, company_id: company.id }))),
+    company.apps.flatMap(app => app.keys.map(fromFile => ({ fromFile, app_id: app.id, company_id: company.id }))),
   )
-  const stored = await docs.get(listed.map(({ given }) => given.id))
+  const stored = await docs.get(listed.map(({ fromFile }) => fromFile.id))
   const wanted = listed
-    .filter(({ given: { id, key } }) => !stored.has(id) || (key === null && to.made.has(id)))
-    .map(({ given, ...owner }) => ({
-      ...{ ...owner, given },
-      value: given.key ?? madeFor(given.id, to, () => newApiKey(given.kind, given.mode)),
+    .filter(({ fromFile: { id, key } }) => !stored.has(id) || (key === null && deps.made.has(id)))
+    .map(({ fromFile, ...owner }) => ({
+      ...owner,
+      fromFile,
+      value: fromFile.key ?? mintOnce(fromFile.id, deps, () => newApiKey(fromFile.kind, fromFile.mode)),
     }))
   if (wanted.length === 0) return []
   const outcomes = await docs.insert(
-    wanted.map(({ given: { id, kind, mode }, value, app_id, company_id }) => ({
-      ...{ _id: id, app_id, company_id, kind, mode, hash: hashApiKey(value) },
-      ...{ created_at: to.clock.now(), revoked_at: null },
+    wanted.map(({ fromFile: { id, kind, mode }, value, app_id, company_id }) => ({
+      _id: id,
+      app_id,
+      company_id,
+      kind,
+      mode,
+      hash: hashApiKey(value),
+      created_at: deps.clock.now(),
+      revoked_at: null,
     })),
   )
-  const late = wanted.filter((_, at) => outcomes[at] === 'duplicate').map(({ given }) => given.id)
-  const there = await docs.get(late)
-  for (const id of late) if (!there.has(id)) throw new Error(`${id} was not made: its value became another key's`)
-  const isOurs = (id: string, value: string) => !there.has(id) || there.get(id)?.hash === hashApiKey(value)
-  return wanted.flatMap(({ given: { id, key }, value }) =>
+  const duplicateIds = wanted.filter((_, at) => outcomes[at] === 'duplicate').map(({ fromFile }) => fromFile.id)
+  const existing = await docs.get(duplicateIds)
+  for (const id of duplicateIds)
+    if (!existing.has(id)) throw new Error(`${id} was not made: its value became another key's`)
+  const isOurs = (id: string, value: string) => !existing.has(id) || existing.get(id)?.hash === hashApiKey(value)
+  return wanted.flatMap(({ fromFile: { id, key }, value }) =>
     key === null && isOurs(id, value) ? [{ id, key: value }] : [],
   )
 }

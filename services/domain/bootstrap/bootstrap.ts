@@ -4,10 +4,10 @@
 import { parseJson } from '../../../infra/json.ts'
 import { StartProblem } from '../../../infra/start-problem.ts'
 import { check, type Problem } from '../tenancy/problems.ts'
-import { uncalledAddresses } from './addresses.ts'
-import { type ApplyTo, type Minted, write } from './apply.ts'
-import { conflictsWith } from './conflicts.ts'
-import { type Bootstrap, complete } from './file.ts'
+import { findRefusedAddresses } from './addresses.ts'
+import { type BootstrapDeps, type MintedSecrets, writeBootstrap } from './apply.ts'
+import { findConflicts } from './conflicts.ts'
+import { type Bootstrap, completeBootstrap } from './file.ts'
 import { ruleProblems } from './rules.ts'
 import { bootstrapSchema } from './schema.ts'
 
@@ -29,16 +29,19 @@ export function readBootstrap(text: string): Bootstrap {
   if (!json.ok) throw new BootstrapProblems([{ path: '', message: json.message }])
   const file = check(bootstrapSchema, json.value)
   const broken = ruleProblems(json.value)
-  if (file.ok && broken.length === 0) return complete(file.value)
+  if (file.ok && broken.length === 0) return completeBootstrap(file.value)
   throw new BootstrapProblems([...(file.ok ? [] : file.problems), ...broken])
 }
 
 /** Idempotent. Throws `BootstrapProblems`, before anything is written, where the file contradicts the store, or names an address that
  *  would not be called. */
-export async function applyBootstrap(file: Bootstrap, to: ApplyTo): Promise<Minted & { warnings: Problem[] }> {
-  const { store, keyring, inspect } = to
-  const { problems: conflicts, warnings } = await conflictsWith(file, store)
-  const problems = [...conflicts, ...(inspect ? await uncalledAddresses(file, { store, keyring, inspect }) : [])]
+export async function applyBootstrap(
+  file: Bootstrap,
+  deps: BootstrapDeps,
+): Promise<MintedSecrets & { warnings: Problem[] }> {
+  const { store, keyring, inspect } = deps
+  const { problems: conflicts, warnings } = await findConflicts(file, store)
+  const problems = [...conflicts, ...(inspect ? await findRefusedAddresses(file, { store, keyring, inspect }) : [])]
   if (problems.length > 0) throw new BootstrapProblems(problems)
-  return { ...(await write(file, to)), warnings }
+  return { ...(await writeBootstrap(file, deps)), warnings }
 }

@@ -5,46 +5,46 @@ import type { CountersignStore } from '../collections.ts'
 import { hashApiKey } from '../tenancy/api-keys.ts'
 import type { ApiKey } from '../tenancy/documents.ts'
 import type { Problem } from '../tenancy/problems.ts'
-import type { Bootstrap, GivenKey } from './file.ts'
+import type { Bootstrap, BootstrapKey } from './file.ts'
 
 export interface Conflicts {
   problems: Problem[]
   warnings: Problem[]
 }
 
-interface Placed<T> {
+interface FileEntry<T> {
   path: string
-  given: T
+  fromFile: T
   /** The id of what it stands in. */
   owner: string
 }
 
-export async function conflictsWith(file: Bootstrap, store: CountersignStore): Promise<Conflicts> {
+export async function findConflicts(file: Bootstrap, store: CountersignStore): Promise<Conflicts> {
   const apps = file.companies.flatMap((company, at) =>
-    company.apps.map((given, app) => ({ path: `companies.${at}.apps.${app}`, given, owner: company.id })),
+    company.apps.map((fromFile, app) => ({ path: `companies.${at}.apps.${app}`, fromFile, owner: company.id })),
   )
-  const keys = apps.flatMap(({ path, given: app }) =>
-    app.keys.map((given, key) => ({ path: `${path}.keys.${key}`, given, owner: app.id })),
+  const keys = apps.flatMap(({ path, fromFile: app }) =>
+    app.keys.map((fromFile, key) => ({ path: `${path}.keys.${key}`, fromFile, owner: app.id })),
   )
-  const storedApps = await store.docs('apps').get(apps.map(app => app.given.id))
-  const storedKeys = await store.docs('keys').get(keys.map(key => key.given.id))
+  const storedApps = await store.docs('apps').get(apps.map(app => app.fromFile.id))
+  const storedKeys = await store.docs('keys').get(keys.map(key => key.fromFile.id))
   const taken = await keysByHash(
     store,
-    keys.flatMap(({ given }) => (given.key === null ? [] : hashApiKey(given.key))),
+    keys.flatMap(({ fromFile }) => (fromFile.key === null ? [] : hashApiKey(fromFile.key))),
   )
   return {
     problems: [
-      ...apps.flatMap(({ path, given, owner }) => {
-        const company = storedApps.get(given.id)?.company_id
+      ...apps.flatMap(({ path, fromFile, owner }) => {
+        const company = storedApps.get(fromFile.id)?.company_id
         return company === undefined || company === owner
           ? []
           : [{ path: `${path}.id`, message: `is an app of ${company} already` }]
       }),
-      ...keys.flatMap(key => keyConflicts(key, storedKeys.get(key.given.id), taken)),
+      ...keys.flatMap(key => keyConflicts(key, storedKeys.get(key.fromFile.id), taken)),
     ],
     warnings: keys
-      .filter(({ given }) => (storedKeys.get(given.id)?.revoked_at ?? null) !== null)
-      .map(({ path, given }) => ({ path, message: `${given.id} was revoked, and stays so` })),
+      .filter(({ fromFile }) => (storedKeys.get(fromFile.id)?.revoked_at ?? null) !== null)
+      .map(({ path, fromFile }) => ({ path, message: `${fromFile.id} was revoked, and stays so` })),
   }
 }
 
@@ -55,27 +55,28 @@ async function keysByHash(store: CountersignStore, hashes: string[]): Promise<Ma
 }
 
 function keyConflicts(
-  { path, given, owner }: Placed<GivenKey>,
+  { path, fromFile, owner }: FileEntry<BootstrapKey>,
   stored: ApiKey | undefined,
-  taken: Map<string, ApiKey>,
+  keysWithHash: Map<string, ApiKey>,
 ): Problem[] {
-  const hash = given.key === null ? null : hashApiKey(given.key)
-  const other = hash === null ? undefined : taken.get(hash)
-  if (other && other._id !== given.id) return [{ path: `${path}.key`, message: `is the value of ${other._id} already` }]
+  const hash = fromFile.key === null ? null : hashApiKey(fromFile.key)
+  const other = hash === null ? undefined : keysWithHash.get(hash)
+  if (other && other._id !== fromFile.id)
+    return [{ path: `${path}.key`, message: `is the value of ${other._id} already` }]
   if (!stored) return []
   if (stored.app_id !== owner) return [{ path: `${path}.id`, message: `is a key of ${stored.app_id} already` }]
-  const changed = (['kind', 'mode'] as const).filter(name => stored[name] !== given[name])
+  const changed = (['kind', 'mode'] as const).filter(name => stored[name] !== fromFile[name])
   return [
     ...changed.map(name => ({
       path: `${path}.${name}`,
-      message: `${given.id} is there already, and is ${stored[name]}`,
+      message: `${fromFile.id} is there already, and is ${stored[name]}`,
     })),
     ...(hash === null || hash === stored.hash
       ? []
       : [
           {
             path: `${path}.key`,
-            message: `${given.id} is there already with another value: give the new key an id of its own`,
+            message: `${fromFile.id} is there already with another value: give the new key an id of its own`,
           },
         ]),
   ]

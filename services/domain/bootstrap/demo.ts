@@ -1,22 +1,22 @@
 // The first start of an empty, unconfigured development system: a company and an app to try things with, and what to paste.
-import { type ApplyTo, write } from './apply.ts'
+import { type BootstrapDeps, writeBootstrap } from './apply.ts'
 import { readBootstrap } from './bootstrap.ts'
 
-const COMPANY = 'cmp_demo'
-const [SERVER, DEVICE] = ['key_demoserver', 'key_demodevice']
+const DEMO_COMPANY_ID = 'cmp_demo'
+const [SERVER_KEY_ID, PUBLISHABLE_KEY_ID] = ['key_demoserver', 'key_demodevice']
 
-const DEMO = JSON.stringify({
+const DEMO_BOOTSTRAP = JSON.stringify({
   companies: [
     {
-      id: COMPANY,
+      id: DEMO_COMPANY_ID,
       name: 'Demo',
       apps: [
         {
           id: 'app_demo',
           name: 'Demo',
           keys: [
-            { id: SERVER, kind: 'server', mode: 'test' },
-            { id: DEVICE, kind: 'publishable', mode: 'test' },
+            { id: SERVER_KEY_ID, kind: 'server', mode: 'test' },
+            { id: PUBLISHABLE_KEY_ID, kind: 'publishable', mode: 'test' },
           ],
         },
       ],
@@ -24,26 +24,26 @@ const DEMO = JSON.stringify({
   ],
 })
 
-export interface Demo {
+export interface DemoKeys {
   server: string
   publishable: string
 }
 
 /** The keys of the demo app; null when they were made before, or somebody has companies of their own. What a start that was cut
  *  short has left without keys is finished. */
-export async function createDemo(to: ApplyTo): Promise<Demo | null> {
-  const { store, made } = to
+export async function createDemo(deps: BootstrapDeps): Promise<DemoKeys | null> {
+  const { store, made } = deps
   const companies = await store.docs('companies').find({}, { sort: { _id: 1 }, limit: 2 })
-  if (companies.some(({ _id }) => _id !== COMPANY)) return null
-  if ((await store.docs('keys').get([SERVER])).has(SERVER) && !made?.has(SERVER)) return null
-  const { minted } = await write(readBootstrap(DEMO), to)
-  const keyOf = (id: string): string | undefined => minted.find(key => key.id === id)?.key
-  const [server, publishable] = [keyOf(SERVER), keyOf(DEVICE)]
+  if (companies.some(({ _id }) => _id !== DEMO_COMPANY_ID)) return null
+  if ((await store.docs('keys').get([SERVER_KEY_ID])).has(SERVER_KEY_ID) && !made?.has(SERVER_KEY_ID)) return null
+  const { mintedKeys } = await writeBootstrap(readBootstrap(DEMO_BOOTSTRAP), deps)
+  const keyOf = (id: string): string | undefined => mintedKeys.find(key => key.id === id)?.key
+  const [server, publishable] = [keyOf(SERVER_KEY_ID), keyOf(PUBLISHABLE_KEY_ID)]
   // Of several processes that start together, the one that made the keys shows them.
   return server && publishable ? { server, publishable } : null
 }
 
-export interface DemoPlace {
+export interface DemoAccess {
   url: string
   /** Null when another process serves the admin API, who knows where. */
   adminUrl: string | null
@@ -51,7 +51,7 @@ export interface DemoPlace {
 }
 
 /** What a developer pastes into a second terminal. */
-export const demoGuide = (keys: Demo, { url, adminUrl, adminToken }: DemoPlace): string => `
+export const demoGuide = (keys: DemoKeys, { url, adminUrl, adminToken }: DemoAccess): string => `
   A demo app is ready. Its test keys are shown this once:
 
     server key       ${keys.server}

@@ -5,10 +5,10 @@ import { canonicalCidr } from '../address-lists/cidr.ts'
 import { type IpRange, ipRangeId } from '../address-lists/documents.ts'
 import { type Price, priceId } from '../money/documents.ts'
 import { channelsOf, type ProviderType } from '../tenancy/providers.ts'
-import type { GivenSettings } from '../tenancy/settings.ts'
+import type { SettingsInput } from '../tenancy/settings.ts'
 import type { BootstrapFile } from './schema.ts'
 
-export interface GivenKey {
+export interface BootstrapKey {
   id: string
   kind: KeyKind
   mode: Mode
@@ -16,47 +16,47 @@ export interface GivenKey {
   key: string | null
 }
 
-export interface GivenProvider {
+export interface BootstrapProvider {
   name: string
   channel: Channel
   type: ProviderType
   config: unknown
 }
 
-export interface GivenWebhook {
+export interface BootstrapWebhook {
   url: string
   secret: string | null
 }
 
-export interface GivenApp {
+export interface BootstrapApp {
   id: string
   name: string | null
-  settings: GivenSettings | null
-  keys: GivenKey[]
-  webhook: GivenWebhook | null
-  providers: GivenProvider[] | null
+  settings: SettingsInput | null
+  keys: BootstrapKey[]
+  webhook: BootstrapWebhook | null
+  providers: BootstrapProvider[] | null
 }
 
-export interface GivenCompany {
+export interface BootstrapCompany {
   id: string
   name: string | null
   balance: number
-  apps: GivenApp[]
+  apps: BootstrapApp[]
 }
 
 export interface Bootstrap {
-  companies: GivenCompany[]
+  companies: BootstrapCompany[]
   prices: Price[] | null
   ip_lists: IpRange[] | null
 }
 
-type WrittenCompany = NonNullable<BootstrapFile['companies']>[number]
-type WrittenApp = NonNullable<WrittenCompany['apps']>[number]
-type WrittenKey = NonNullable<WrittenApp['keys']>[number]
-type WrittenProvider = NonNullable<WrittenApp['providers']>[number]
-type WrittenRange = NonNullable<BootstrapFile['ip_lists']>[number]
+type RawCompany = NonNullable<BootstrapFile['companies']>[number]
+type RawApp = NonNullable<RawCompany['apps']>[number]
+type RawKey = NonNullable<RawApp['keys']>[number]
+type RawProvider = NonNullable<RawApp['providers']>[number]
+type RawRange = NonNullable<BootstrapFile['ip_lists']>[number]
 
-export const complete = (file: BootstrapFile): Bootstrap => ({
+export const completeBootstrap = (file: BootstrapFile): Bootstrap => ({
   companies: (file.companies ?? []).map(({ id, name, balance, apps }) => ({
     id,
     name: name ?? null,
@@ -67,7 +67,7 @@ export const complete = (file: BootstrapFile): Bootstrap => ({
   ip_lists: file.ip_lists ? distinct(file.ip_lists.map(completeRange)) : null,
 })
 
-const completeApp = ({ id, name, settings, keys, webhook, providers }: WrittenApp): GivenApp => ({
+const completeApp = ({ id, name, settings, keys, webhook, providers }: RawApp): BootstrapApp => ({
   id,
   name: name ?? null,
   settings: settings ?? null,
@@ -76,27 +76,27 @@ const completeApp = ({ id, name, settings, keys, webhook, providers }: WrittenAp
   providers: providers?.map(completeProvider) ?? null,
 })
 
-const completeKey = (written: WrittenKey): GivenKey => ({
-  id: written.id,
-  kind: known(written.kind ?? natureOf(written.key).kind),
-  mode: known(written.mode ?? natureOf(written.key).mode),
-  key: written.key ?? null,
+const completeKey = (raw: RawKey): BootstrapKey => ({
+  id: raw.id,
+  kind: required(raw.kind ?? kindAndModeOf(raw.key).kind),
+  mode: required(raw.mode ?? kindAndModeOf(raw.key).mode),
+  key: raw.key ?? null,
 })
 
-const completeProvider = ({ name, type, channel, config }: WrittenProvider): GivenProvider => ({
+const completeProvider = ({ name, type, channel, config }: RawProvider): BootstrapProvider => ({
   name,
   type,
-  channel: known(channel ?? soleChannel(type)),
+  channel: required(channel ?? soleChannel(type)),
   config: config === undefined ? {} : config,
 })
 
-const completeRange = (written: WrittenRange): IpRange => {
-  const range = { class: written.class, cidr: known(canonicalCidr(written.cidr)) }
+const completeRange = (raw: RawRange): IpRange => {
+  const range = { class: raw.class, cidr: required(canonicalCidr(raw.cidr)) }
   return { _id: ipRangeId(range), ...range }
 }
 
 /** What a key's prefix says about it. */
-export function natureOf(key: string | undefined): { kind?: KeyKind; mode?: Mode } {
+export function kindAndModeOf(key: string | undefined): { kind?: KeyKind; mode?: Mode } {
   const [, kind, mode] = /^(sk|pk)_(live|test)_/.exec(key ?? '') ?? []
   if (!kind) return {}
   return { kind: kind === 'sk' ? 'server' : 'publishable', mode: mode === 'live' ? 'live' : 'test' }
@@ -107,7 +107,7 @@ export const soleChannel = (type: ProviderType): Channel | undefined =>
   channelsOf(type).length === 1 ? channelsOf(type)[0] : undefined
 
 /** The rules saw to it that it is there. */
-function known<T>(value: T | null | undefined): T {
+function required<T>(value: T | null | undefined): T {
   if (value === null || value === undefined) throw new Error('a bootstrap file was completed that breaks a rule')
   return value
 }

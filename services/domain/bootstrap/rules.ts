@@ -1,50 +1,50 @@
 // In: the bootstrap file as parsed JSON, whatever it is. Out: the problems that show only when members are seen together.
 // Beside the schema, not after it, so that one start tells all that is wrong: members of the wrong shape are passed over here.
 
-import { below, type Problem } from '../tenancy/problems.ts'
+import { type Problem, underPath } from '../tenancy/problems.ts'
 import { channelsOf, PROVIDER_TYPES, type ProviderType, parseProviderConfig } from '../tenancy/providers.ts'
-import { natureOf, soleChannel } from './file.ts'
+import { kindAndModeOf, soleChannel } from './file.ts'
 
-interface At {
+interface ObjectAtPath {
   path: string
   value: Record<string, unknown>
 }
 
 export function ruleProblems(file: unknown): Problem[] {
-  const companies = list({ path: '', value: isObject(file) ? file : {} }, 'companies')
-  const apps = companies.flatMap(company => list(company, 'apps'))
-  const keys = apps.flatMap(app => list(app, 'keys'))
-  const providers = apps.map(app => list(app, 'providers'))
-  const prices = list({ path: '', value: isObject(file) ? file : {} }, 'prices')
+  const companies = objectsIn({ path: '', value: isObject(file) ? file : {} }, 'companies')
+  const apps = companies.flatMap(company => objectsIn(company, 'apps'))
+  const keys = apps.flatMap(app => objectsIn(app, 'keys'))
+  const providers = apps.map(app => objectsIn(app, 'providers'))
+  const prices = objectsIn({ path: '', value: isObject(file) ? file : {} }, 'prices')
   return [
-    ...[companies, apps, keys].flatMap(items => repeats(items, 'id')),
-    ...repeats(keys, 'key'),
+    ...[companies, apps, keys].flatMap(items => findRepeats(items, 'id')),
+    ...findRepeats(keys, 'key'),
     ...keys.flatMap(keyProblems),
-    ...providers.flatMap(items => repeats(items, 'name')),
+    ...providers.flatMap(items => findRepeats(items, 'name')),
     ...providers.flat().flatMap(providerProblems),
-    ...repeats(prices, 'country', ({ value }) => `${value.channel} ${value.country}`),
+    ...findRepeats(prices, 'country', ({ value }) => `${value.channel} ${value.country}`),
   ]
 }
 
-function keyProblems({ path, value }: At): Problem[] {
-  const nature = natureOf(text(value.key))
+function keyProblems({ path, value }: ObjectAtPath): Problem[] {
+  const kindAndMode = kindAndModeOf(text(value.key))
   return (['kind', 'mode'] as const).flatMap(name => {
     const written = value[name]
-    if (written === undefined && nature[name] === undefined) {
+    if (written === undefined && kindAndMode[name] === undefined) {
       return [{ path: `${path}.${name}`, message: 'is needed: no prefix of the key tells it' }]
     }
-    if (written === undefined || nature[name] === undefined || written === nature[name]) return []
-    return [{ path: `${path}.${name}`, message: `contradicts the key, whose prefix says "${nature[name]}"` }]
+    if (written === undefined || kindAndMode[name] === undefined || written === kindAndMode[name]) return []
+    return [{ path: `${path}.${name}`, message: `contradicts the key, whose prefix says "${kindAndMode[name]}"` }]
   })
 }
 
-function providerProblems({ path, value }: At): Problem[] {
+function providerProblems({ path, value }: ObjectAtPath): Problem[] {
   const type = PROVIDER_TYPES.find(known => known === value.type)
   if (type === undefined) return []
   const config = parseProviderConfig(type, value.config === undefined ? {} : value.config)
   return [
     ...channelProblems(`${path}.channel`, type, value.channel),
-    ...(config.ok ? [] : below(`${path}.config`, config.problems)),
+    ...(config.ok ? [] : underPath(`${path}.config`, config.problems)),
   ]
 }
 
@@ -58,7 +58,11 @@ export function channelProblems(path: string, type: ProviderType, channel: unkno
 }
 
 /** Tells where a value was used first, and never the value: it may be a key. */
-function repeats(items: At[], name: string, identity = ({ value }: At): unknown => value[name]): Problem[] {
+function findRepeats(
+  items: ObjectAtPath[],
+  name: string,
+  identity = ({ value }: ObjectAtPath): unknown => value[name],
+): Problem[] {
   const first = new Map<unknown, string>()
   return items.flatMap(item => {
     const value = identity(item)
@@ -70,7 +74,7 @@ function repeats(items: At[], name: string, identity = ({ value }: At): unknown 
   })
 }
 
-function list(holder: At, name: string): At[] {
+function objectsIn(holder: ObjectAtPath, name: string): ObjectAtPath[] {
   const members = holder.value[name]
   if (!Array.isArray(members)) return []
   return members.flatMap((value: unknown, at) =>

@@ -5,7 +5,7 @@ import { canonicalCidr } from '../address-lists/cidr.ts'
 import { isCountry } from '../tenancy/countries.ts'
 import { check } from '../tenancy/problems.ts'
 import { PROVIDER_NAME, PROVIDER_TYPES } from '../tenancy/providers.ts'
-import { type GivenSettings, settingsSchema } from '../tenancy/settings.ts'
+import { type SettingsInput, settingsSchema } from '../tenancy/settings.ts'
 import { channel, text, webAddress } from '../tenancy/shapes.ts'
 
 const id = (prefix: string) =>
@@ -14,13 +14,14 @@ const id = (prefix: string) =>
 const name = text(100)
 
 /** Settings are checked now and resolved when they are read: what is kept is what was written. */
-const settings = z.custom<GivenSettings>().superRefine((written, context) => {
+const settings = z.custom<SettingsInput>().superRefine((written, context) => {
   const checked = check(settingsSchema, written)
   if (checked.ok) return
-  for (const { path, message } of checked.problems) context.addIssue({ code: 'custom', path: parts(path), message })
+  for (const { path, message } of checked.problems)
+    context.addIssue({ code: 'custom', path: pathSegments(path), message })
 })
 
-const parts = (path: string): string[] => (path === '' ? [] : path.split('.'))
+const pathSegments = (path: string): string[] => (path === '' ? [] : path.split('.'))
 
 const key = z.strictObject({
   id: id('key'),

@@ -1,7 +1,7 @@
 // What the fraud guard keeps. Countries, and ranges of a million numbers, by name: that is nobody's number. Blocks of ten thousand only
 // under a keyed index, their numbers as a part of the recipient's, and for an hour. Decisions show a recipient as everyone sees it.
 
-import type { Doc, Revised } from '../../../infra/store/docs.ts'
+import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { Block } from '../../../machines/fraud.block.ts'
@@ -10,14 +10,14 @@ import type { Reason } from '../../../machines/fraud.ts'
 import type { Mode } from '../../../machines/otp.ts'
 
 /** A state that many processes fold news into. */
-export interface FoldedDoc<State> extends Revised {
+export interface SharedStateDoc<State> extends RevisedDoc {
   app_id: string
   state: State
   purge_at: Date
 }
 
-export type TallyDoc = FoldedDoc<Tally>
-export type BlockDoc = FoldedDoc<Block>
+export type TallyDoc = SharedStateDoc<Tally>
+export type BlockDoc = SharedStateDoc<Block>
 
 /** A text message that was, or in mode `record` would have been, refused or moved. */
 export interface DecisionDoc extends Doc {

@@ -2,27 +2,27 @@
 // little left. Entries of one company that wait together are one write of its document, so that a busy company costs a write per batch
 // and not per send; and holds are written without a look at it first, so that its processes do not lose races to each other.
 import type { Clock } from '../../../infra/clock.ts'
-import { gatherByKey } from '../../../infra/gather.ts'
+import { createKeyedBatcher } from '../../../infra/gather.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { waitingItems } from './batches.ts'
 import {
-  type Booked,
+  type AccountWriteInput,
+  accountWrite,
+  type BookedEntry,
   book,
-  type Entered,
-  entered,
-  type Known,
-  takenBy,
-  type Wanted,
-  type Writing,
-  writing,
+  type EnterResult,
+  type EntryRequest,
+  enteredBatch,
+  type KnownEntries,
+  spendOf,
 } from './booking.ts'
 import type { Account, AccountDoc, Entry, MoneyStore } from './documents.ts'
-import { movingOn } from './moving.ts'
-import type { Room } from './room.ts'
+import { createLedgerWriter } from './moving.ts'
+import type { SpendCap } from './room.ts'
 
 export interface Accounts {
-  enter(company_id: string, entry: Entry, room?: Room): Promise<Entered>
+  enter(company_id: string, entry: Entry, cap?: SpendCap): Promise<EnterResult>
   balance(company_id: string): Promise<number>
   /** Whether an entry of this name was entered. */
   knows(company_id: string, entry: string): Promise<boolean>
@@ -32,23 +32,23 @@ export interface Accounts {
   settled(): Promise<void>
 }
 
-export interface AccountParts {
+export interface AccountsDeps {
   store: MoneyStore
   clock: Pick<Clock, 'now'>
   log: Logger
 }
 
-const TOGETHER = { most: 1_000, parallel: 1 }
+const BATCHING = { maxSize: 1_000, parallel: 1 }
 /** Every lost race is a batch of another process that was entered. */
-const MOST_RACES = 100
+const MAX_TRIES_AFTER_LOST_RACE = 100
 
-interface Asked extends Wanted {
+interface CompanyEntryRequest extends EntryRequest {
   company_id: string
 }
 
-export function accounting({ store, clock, log }: AccountParts): Accounts {
+export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
   const [companies, ledger] = [store.docs('companies'), store.docs('ledger')]
-  const moving = movingOn({ companies, ledger, clock, log })
+  const ledgerWriter = createLedgerWriter({ companies, ledger, clock, log })
 
   async function accountOf(company_id: string): Promise<AccountDoc> {
     const company = (await companies.get([company_id])).get(company_id)
@@ -57,9 +57,9 @@ export function accounting({ store, clock, log }: AccountParts): Accounts {
   }
 
   /** The account first: what leaves it for the ledger between the two looks is then seen twice, not never. */
-  async function knownOf(account: Account, wanted: readonly Wanted[]): Promise<Known> {
+  async function findKnown(account: Account, requests: readonly EntryRequest[]): Promise<KnownEntries> {
     // A hold is for a delivery that has just been thought of: nobody can have entered it.
-    const names = wanted.filter(isNoHold).flatMap(({ entry: { entry, delivery_id } }) => [
+    const names = requests.filter(isNotHold).flatMap(({ entry: { entry, delivery_id } }) => [
       entry,
       // The room it took comes back with it.
       ...(delivery_id === null ? [] : [`hold:${delivery_id}`]),
@@ -71,25 +71,26 @@ export function accounting({ store, clock, log }: AccountParts): Accounts {
 
   async function write(
     company_id: string,
-    booked: readonly Booked[],
-    read: Pick<Writing, 'account' | 'lookedUp'>,
+    booked: readonly BookedEntry[],
+    read: Pick<AccountWriteInput, 'account' | 'lookedUp'>,
   ): Promise<boolean> {
     const now = clock.now()
-    const after = await moving.along(company_id, gone => {
-      const { filter, update } = writing(company_id, booked, { ...read, gone, now })
+    const after = await ledgerWriter.writeCompany(company_id, movedSeqs => {
+      const { filter, update } = accountWrite(company_id, booked, { ...read, movedSeqs, now })
       return companies.modify(filter, update)
     })
-    if (after) moving.soon(company_id, entered(booked, after, now))
+    if (after) ledgerWriter.moveInBackground(company_id, enteredBatch(booked, after, now))
     return after !== null
   }
 
-  async function enterAll(asked: Asked[]): Promise<Entered[]> {
-    const { company_id } = asked[0] as Asked
-    const onlyHolds = !asked.some(isNoHold)
-    if (onlyHolds && (await write(company_id, asked.map(unseen), { account: null }))) return asked.map(() => 'entered')
-    for (let races = 0; races < MOST_RACES; races += 1) {
+  async function enterAll(requests: CompanyEntryRequest[]): Promise<EnterResult[]> {
+    const { company_id } = requests[0] as CompanyEntryRequest
+    const onlyHolds = !requests.some(isNotHold)
+    if (onlyHolds && (await write(company_id, requests.map(bookUnread), { account: null })))
+      return requests.map(() => 'entered')
+    for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
       const account = await accountOf(company_id)
-      const { booked, answers } = book(account, asked, await knownOf(account, asked))
+      const { booked, answers } = book(account, requests, await findKnown(account, requests))
       const read = { account, ...(onlyHolds ? {} : { lookedUp: account.looked_up ?? 0 }) }
       if (booked.length === 0 || (await write(company_id, booked, read))) return answers
     }
@@ -97,24 +98,28 @@ export function accounting({ store, clock, log }: AccountParts): Accounts {
   }
 
   // Apart, because holds need not be looked up.
-  const enter = gatherByKey((one: Asked) => `${one.company_id}:${isNoHold(one)}`, enterAll, TOGETHER)
+  const enter = createKeyedBatcher(
+    (one: CompanyEntryRequest) => `${one.company_id}:${isNotHold(one)}`,
+    enterAll,
+    BATCHING,
+  )
   return {
-    enter: (company_id, entry, room) => enter({ company_id, entry, room }),
+    enter: (company_id, entry, cap) => enter({ company_id, entry, cap }),
     async knows(company_id, entry) {
       if (waitingItems(await accountOf(company_id)).some(item => item.entry === entry)) return true
       return (await ledger.find({ entry }, { sort: { entry: 1 }, limit: 1 })).length > 0
     },
     balance: async company_id => (await companies.get([company_id])).get(company_id)?.balance ?? 0,
-    flush: async company_id => moving.rest(await accountOf(company_id)),
-    settled: moving.settled,
+    flush: async company_id => ledgerWriter.moveAll(await accountOf(company_id)),
+    settled: ledgerWriter.settled,
   }
 }
 
-const isNoHold = ({ entry }: Wanted): boolean => entry.kind !== 'hold'
+const isNotHold = ({ entry }: EntryRequest): boolean => entry.kind !== 'hold'
 
-const NOTHING_KNOWN: Known = new Map()
+const NOTHING_KNOWN: KnownEntries = new Map()
 
-const unseen = (one: Wanted): Booked => {
-  const taken = takenBy(one, NOTHING_KNOWN)
-  return { entry: one.entry, ...(taken ? { taken } : {}) }
+const bookUnread = (one: EntryRequest): BookedEntry => {
+  const spend = spendOf(one, NOTHING_KNOWN)
+  return { entry: one.entry, ...(spend ? { spend } : {}) }
 }

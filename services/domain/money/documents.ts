@@ -1,5 +1,5 @@
 // Money as it is stored: a company's balance, and the entries that made it what it is.
-import type { Doc, Revised } from '../../../infra/store/docs.ts'
+import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { type CollectionSpec, collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
 
@@ -28,7 +28,7 @@ export interface LedgerItem extends Entry {
 }
 
 /** Entries that were entered together: what the first of them found, and all of them as text (batches.ts). */
-export interface Batch {
+export interface EntryBatch {
   /** Of the first. */
   seq: number
   /** Before it. */
@@ -45,7 +45,7 @@ export interface Batch {
 export interface Account {
   balance: number
   seq?: number
-  batches?: Batch[]
+  batches?: EntryBatch[]
   /** Left one by one, by the release before. */
   waiting?: LedgerItem[]
   /** Raised by whatever is entered only if it was not before: of two who look and find nothing, one looks again. */
@@ -56,9 +56,9 @@ export interface Account {
   spent?: Record<string, number>
 }
 
-export type AccountDoc = Account & Revised
+export type AccountDoc = Account & RevisedDoc
 
-export interface LedgerDoc extends LedgerItem, Revised {
+export interface LedgerDoc extends LedgerItem, RevisedDoc {
   company_id: string
   /** Of a hold, until its delivery was seen: when to look for it, and whose share that is. */
   check_at?: number
@@ -68,23 +68,33 @@ export interface LedgerDoc extends LedgerItem, Revised {
 /** By number within the company, so that a list of ids is a list in their order. */
 export const ledgerId = (company_id: string, seq: number): string => `${company_id}:${String(seq).padStart(15, '0')}`
 
-export const holdOf = (otp_id: string, delivery_id: string, micros: number): Entry => ({
-  ...{ entry: `hold:${delivery_id}`, kind: 'hold', micros: -micros, otp_id, delivery_id, note: null },
+export const holdEntry = (otp_id: string, delivery_id: string, micros: number): Entry => ({
+  entry: `hold:${delivery_id}`,
+  kind: 'hold',
+  micros: -micros,
+  otp_id,
+  delivery_id,
+  note: null,
 })
 
 /** The delivery failed. It and `voidOf` share a name: of one hold no more than one is given back. */
-export const refundOf = (otp_id: string, delivery_id: string, micros: number): Entry => ({
-  ...{ entry: `back:${delivery_id}`, kind: 'refund', micros, otp_id, delivery_id, note: null },
+export const refundEntry = (otp_id: string, delivery_id: string, micros: number): Entry => ({
+  entry: `back:${delivery_id}`,
+  kind: 'refund',
+  micros,
+  otp_id,
+  delivery_id,
+  note: null,
 })
 
 /** It is over and done with, though nobody will find its verification any more: what it cost is kept. */
-export const keepOf = (otp_id: string, delivery_id: string): Entry => ({
-  ...voidOf(otp_id, delivery_id, 0),
+export const keepHoldEntry = (otp_id: string, delivery_id: string): Entry => ({
+  ...voidEntry(otp_id, delivery_id, 0),
   note: 'erased after it was sent',
 })
 
-export const voidOf = (otp_id: string, delivery_id: string, micros: number): Entry => ({
-  ...refundOf(otp_id, delivery_id, micros),
+export const voidEntry = (otp_id: string, delivery_id: string, micros: number): Entry => ({
+  ...refundEntry(otp_id, delivery_id, micros),
   kind: 'void',
 })
 export interface Price extends Doc {

@@ -7,44 +7,44 @@ import { StartProblem } from '../../../infra/start-problem.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { PrivacyStore } from './documents.ts'
 
-export interface CanaryParts {
+export interface CanaryDeps {
   store: PrivacyStore
   keyring: Pick<Keyring, 'keyIds' | 'seal' | 'unseal' | 'isCurrent'>
   /** Ids of keys that are given up for lost. */
-  lost?: readonly string[]
+  lostKeyIds?: readonly string[]
   /** Where the keys come from, when not from DATA_KEYS. */
   source?: string | null
 }
 
-const ID = 'data_keys'
-const CONTEXT = 'canary'
-const TEXT = 'still alive'
+const CANARY_ID = 'data_keys'
+const CANARY_CONTEXT = 'canary'
+const CANARY_TEXT = 'still alive'
 /** Others write it only when they start. */
-const MOST_TRIES = 20
+const MAX_TRIES_AFTER_LOST_RACE = 20
 
 /** Rejects with `StartProblem` when the keys are not those of this store. Where they are, it is sealed with the current one from now on. */
-export async function checkKeys({ store, keyring, lost = [], source = null }: CanaryParts): Promise<void> {
+export async function checkKeys({ store, keyring, lostKeyIds = [], source = null }: CanaryDeps): Promise<void> {
   const canaries = store.docs('canaries')
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    const sealed = keyring.seal(TEXT, CONTEXT)
-    const found = (await canaries.get([ID])).get(ID)
+  for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
+    const sealed = keyring.seal(CANARY_TEXT, CANARY_CONTEXT)
+    const found = (await canaries.get([CANARY_ID])).get(CANARY_ID)
     // Of several that start on an empty store with keys of their own, the first decides whose store it is.
     if (!found) {
-      if ((await canaries.insert([{ _id: ID, sealed }]))[0] === 'inserted') return
+      if ((await canaries.insert([{ _id: CANARY_ID, sealed }]))[0] === 'inserted') return
       continue
     }
     const sealedBy = keyIdOf(found.sealed)
     const opens = isOpenedBy(keyring, found.sealed)
-    if (!opens && !lost.includes(sealedBy)) throw misfit(keyring.keyIds, sealedBy, source)
+    if (!opens && !lostKeyIds.includes(sealedBy)) throw wrongKeysProblem(keyring.keyIds, sealedBy, source)
     if (opens && keyring.isCurrent(found.sealed)) return
-    if (await canaries.modify({ _id: ID, sealed: found.sealed }, { $set: { sealed } })) return
+    if (await canaries.modify({ _id: CANARY_ID, sealed: found.sealed }, { $set: { sealed } })) return
   }
   throw new Unavailable('too many processes start at once')
 }
 
 function isOpenedBy(keyring: Pick<Keyring, 'unseal'>, sealed: string): boolean {
   try {
-    return keyring.unseal(sealed, CONTEXT) === TEXT
+    return keyring.unseal(sealed, CANARY_CONTEXT) === CANARY_TEXT
   } catch (error) {
     if (error instanceof Unsealable) return false
     throw error
@@ -52,15 +52,15 @@ function isOpenedBy(keyring: Pick<Keyring, 'unseal'>, sealed: string): boolean {
 }
 
 /** Ids are no secrets: every sealed text begins with one. */
-function misfit(given: readonly string[], sealedBy: string, source: string | null): StartProblem {
-  const kept = `what is stored was sealed with the key "${sealedBy}"`
-  const sameName = given.includes(sealedBy)
-  const here = source === null ? '' : ` DATA_KEYS is not set: the keys come from ${source}.`
-  const wrong = sameName
-    ? `${kept}, and the key given under this id is another.${here} Give the right one.`
-    : `${kept}, which is not among those given (${given.join(', ')}).${here} Add it: the first key seals, all of them open.`
-  const rename = sameName ? 'give the new key another id and ' : ''
+function wrongKeysProblem(keyIds: readonly string[], sealedBy: string, source: string | null): StartProblem {
+  const storedWith = `what is stored was sealed with the key "${sealedBy}"`
+  const sameName = keyIds.includes(sealedBy)
+  const sourceNote = source === null ? '' : ` DATA_KEYS is not set: the keys come from ${source}.`
+  const problem = sameName
+    ? `${storedWith}, and the key given under this id is another.${sourceNote} Give the right one.`
+    : `${storedWith}, which is not among those given (${keyIds.join(', ')}).${sourceNote} Add it: the first key seals, all of them open.`
+  const newIdHint = sameName ? 'give the new key another id and ' : ''
   return new StartProblem(
-    `DATA_KEYS: ${wrong} If it is lost for good, so is what it sealed: ${rename}set LOST_DATA_KEYS=${sealedBy} to start without it`,
+    `DATA_KEYS: ${problem} If it is lost for good, so is what it sealed: ${newIdHint}set LOST_DATA_KEYS=${sealedBy} to start without it`,
   )
 }

@@ -1,6 +1,6 @@
 // What is stored of the data keys: a text that only the right keys open, and how far their rotation is. One document each: a process
 // that goes on with a rotation takes it up where another left it.
-import type { Doc, Revised } from '../../../infra/store/docs.ts'
+import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 
 export interface CanaryDoc extends Doc {
@@ -8,12 +8,12 @@ export interface CanaryDoc extends Doc {
 }
 
 /** What holds sealed texts, in the order it is gone through. Providers and webhooks are few and matter most: they come first. */
-export const SEALED = ['providers', 'webhooks', 'otps'] as const
-export type SealedCollection = (typeof SEALED)[number]
+export const SEALED_COLLECTIONS = ['providers', 'webhooks', 'otps'] as const
+export type SealedCollection = (typeof SEALED_COLLECTIONS)[number]
 
-export const ROTATION = 'rotation'
+export const ROTATION_ID = 'rotation'
 
-export interface RotationDoc extends Revised {
+export interface RotationDoc extends RevisedDoc {
   /** The data keys it knows of, the one everything is to be sealed with first. Another first one, or one more, begins it anew. */
   keys: string[]
   state: 'running' | 'done'

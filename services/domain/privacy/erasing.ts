@@ -13,13 +13,13 @@ export interface ErasedCounts {
 }
 
 /** Owners whose calls are asked for in one go, and more calls than these have. */
-const TOGETHER = 50
-const MOST_ATTEMPTS = 100_000
+const OWNERS_PER_QUERY = 50
+const MAX_ATTEMPTS_PER_QUERY = 100_000
 
-export async function eraseVerifications(store: VerificationStore, over: readonly OtpDoc[]): Promise<ErasedCounts> {
-  const deliveries = over.flatMap(({ context }) => context.deliveries.map(({ delivery_id }) => delivery_id))
-  const ids = over.map(({ _id }) => _id)
-  const claims = over.flatMap(({ claim }) => claim ?? [])
+export async function eraseVerifications(store: VerificationStore, ended: readonly OtpDoc[]): Promise<ErasedCounts> {
+  const deliveries = ended.flatMap(({ context }) => context.deliveries.map(({ delivery_id }) => delivery_id))
+  const ids = ended.map(({ _id }) => _id)
+  const claims = ended.flatMap(({ claim }) => claim ?? [])
   const [attempts, messages, idempotency_keys] = await Promise.all([
     // A word of thanks belongs to the verification, not to a delivery of it.
     eraseAttempts(store, [...deliveries, ...ids]),
@@ -38,15 +38,15 @@ export async function eraseVerifications(store: VerificationStore, over: readonl
 /** Their ids begin with that of what they were for. */
 async function eraseAttempts(store: VerificationStore, owners: readonly string[]): Promise<number> {
   let erased = 0
-  for (let at = 0; at < owners.length; at += TOGETHER) {
-    const some = owners.slice(at, at + TOGETHER)
+  for (let at = 0; at < owners.length; at += OWNERS_PER_QUERY) {
+    const some = owners.slice(at, at + OWNERS_PER_QUERY)
     const $or = some.map(id => ({ _id: { $gte: `${id}:`, $lt: `${id};` } }))
-    erased += await store.docs('attempts').remove({ $or }, MOST_ATTEMPTS)
+    erased += await store.docs('attempts').remove({ $or }, MAX_ATTEMPTS_PER_QUERY)
   }
   return erased
 }
 
-export const summed = <C extends object>(one: C, other: C): C =>
+export const sumCounts = <C extends object>(one: C, other: C): C =>
   Object.fromEntries(
     Object.entries(one).map(([name, count]) => [name, Number(count) + Number(other[name as keyof C] ?? 0)]),
   ) as C

@@ -19,7 +19,7 @@ export function newApiKey(kind: KeyKind, mode: Mode, random: Random = randomByte
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
 /** What a key claims to be; null for what is no key. A key given in a bootstrap file may have any ending. */
-export function apiKeyShape(text: string): { kind: KeyKind; mode: Mode } | null {
+export function parseApiKey(text: string): { kind: KeyKind; mode: Mode } | null {
   const found = /^([sp])k_(live|test)_[\w-]{1,200}$/.exec(text)
   if (!found) return null
   return { kind: found[1] === 's' ? 'server' : 'publishable', mode: found[2] === 'live' ? 'live' : 'test' }

@@ -1,24 +1,24 @@
 // What is stored about tenants: companies, their apps, and what belongs to an app. Times are epoch milliseconds, money micro-units.
 // Provider configs and webhook secrets are sealed, each for its own document: moved into another one, they do not open.
-import type { Doc, Revised } from '../../../infra/store/docs.ts'
+import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { KeyKind, Mode } from '../../../machines/otp.ts'
 import type { Account } from '../money/documents.ts'
 import type { WEBHOOK_COLLECTIONS } from '../webhooks/documents.ts'
 import type { ProviderType } from './providers.ts'
-import type { GivenSettings } from './settings.ts'
+import type { SettingsInput } from './settings.ts'
 
-export interface Company extends Revised, Account {
+export interface Company extends RevisedDoc, Account {
   name: string
   created_at: number
 }
 
-export interface App extends Revised {
+export interface App extends RevisedDoc {
   company_id: string
   name: string
   /** As they were written: defaults are resolved on reading. */
-  settings: GivenSettings
+  settings: SettingsInput
   created_at: number
 }
 
@@ -32,7 +32,7 @@ export interface ApiKey extends Doc {
   revoked_at: number | null
 }
 
-export interface Provider extends Revised {
+export interface Provider extends RevisedDoc {
   app_id: string
   name: string
   channel: Channel

@@ -8,9 +8,9 @@ export interface Problem {
   message: string
 }
 
-export type Checked<T> = { ok: true; value: T } | { ok: false; problems: Problem[] }
+export type CheckResult<T> = { ok: true; value: T } | { ok: false; problems: Problem[] }
 
-export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z.output<S>> {
+export function check<S extends z.ZodType>(schema: S, input: unknown): CheckResult<z.output<S>> {
   const result = schema.safeParse(input)
   // zod drops an own `__proto__` from records without a word; such a document would be stored as it is.
   const hidden = hiddenMembers(input, [])
@@ -20,29 +20,29 @@ export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z
 }
 
 /** Only the names that are wrong, whatever their values: members that do not exist, keys that are no keys. */
-export function strangers(schema: z.ZodType, input: unknown): Problem[] {
+export function findUnknownMembers(schema: z.ZodType, input: unknown): Problem[] {
   const issues = schema.safeParse(input).error?.issues ?? []
-  const misnamed = issues.filter(({ code }) => code === 'unrecognized_keys' || code === 'invalid_key')
-  return unique([...misnamed.flatMap(problemsOf), ...hiddenMembers(input, [])])
+  const nameIssues = issues.filter(({ code }) => code === 'unrecognized_keys' || code === 'invalid_key')
+  return unique([...nameIssues.flatMap(problemsOf), ...hiddenMembers(input, [])])
 }
 
-export const dotted = (path: readonly PropertyKey[]): string => path.map(String).join('.')
+export const dottedPath = (path: readonly PropertyKey[]): string => path.map(String).join('.')
 
 /** The same problems, seen from the document that holds the value at `path`. */
-export const below = (path: string, problems: readonly Problem[]): Problem[] =>
+export const underPath = (path: string, problems: readonly Problem[]): Problem[] =>
   problems.map(problem => ({ ...problem, path: [path, problem.path].filter(part => part !== '').join('.') }))
 
 export const UNKNOWN_MEMBER = 'there is no such member'
 
 function problemsOf(issue: z.core.$ZodIssue): Problem[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map(key => ({ path: dotted([...issue.path, key]), message: UNKNOWN_MEMBER }))
+    return issue.keys.map(key => ({ path: dottedPath([...issue.path, key]), message: UNKNOWN_MEMBER }))
   }
   // The member's name is at fault, and only the inner issue says why.
   if (issue.code === 'invalid_key') {
-    return issue.issues.map(inner => ({ path: dotted(issue.path), message: inner.message }))
+    return issue.issues.map(inner => ({ path: dottedPath(issue.path), message: inner.message }))
   }
-  return [{ path: dotted(issue.path), message: issue.message }]
+  return [{ path: dottedPath(issue.path), message: issue.message }]
 }
 
 function hiddenMembers(value: unknown, path: string[]): Problem[] {
@@ -54,7 +54,7 @@ function hiddenMembers(value: unknown, path: string[]): Problem[] {
     )
   return Object.entries(value).flatMap(([name, member]) =>
     name === '__proto__'
-      ? [{ path: dotted([...path, name]), message: UNKNOWN_MEMBER }]
+      ? [{ path: dottedPath([...path, name]), message: UNKNOWN_MEMBER }]
       : hiddenMembers(member, [...path, name]),
   )
 }

@@ -3,9 +3,9 @@
 import { z } from 'zod'
 import { baseUrl, domain, text, webAddress } from './shapes.ts'
 
-const LONGEST_KEY = 10_000
+const MAX_PEM_LENGTH = 10_000
 
-const pem = z.string().min(1).max(LONGEST_KEY)
+const pem = z.string().min(1).max(MAX_PEM_LENGTH)
 
 const twilio = z
   .strictObject({
@@ -91,7 +91,7 @@ const smtp = z
 
 const sandbox = z.strictObject({})
 
-export const CONFIGS = {
+export const CONFIG_SCHEMAS = {
   twilio,
   vonage,
   http,

@@ -11,7 +11,10 @@ const withoutQuery = (address: string): string => address.replace(/\?.*$/, '')
 const base = ({ base_url }: { base_url: string }): unknown => base_url
 
 const DESTINATIONS: { [T in ProviderType]: (config: ProviderConfigs[T]) => unknown } = {
-  ...{ twilio: base, vonage: base, whatsapp_cloud: base, telegram_gateway: base },
+  twilio: base,
+  vonage: base,
+  whatsapp_cloud: base,
+  telegram_gateway: base,
   http: ({ url }) => withoutQuery(url),
   // Without TLS from the first byte others on the way may read along.
   smtp: ({ host, port, secure }) => [host.toLowerCase(), port, secure],

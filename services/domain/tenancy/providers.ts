@@ -2,45 +2,45 @@
 import type { z } from 'zod'
 import type { Channel } from '../../../machines/channels.ts'
 import { fingerprint } from './fingerprint.ts'
-import { type Checked, check } from './problems.ts'
-import { CONFIGS } from './provider.configs.ts'
-import { resolve } from './resolve.ts'
+import { type CheckResult, check } from './problems.ts'
+import { CONFIG_SCHEMAS } from './provider.configs.ts'
+import { resolveDefaults } from './resolve.ts'
 
-export type ProviderType = keyof typeof CONFIGS
+export type ProviderType = keyof typeof CONFIG_SCHEMAS
 
 /** Complete configs by type, defaults resolved. */
-export type ProviderConfigs = { [T in ProviderType]: z.output<(typeof CONFIGS)[T]> }
+export type ProviderConfigs = { [T in ProviderType]: z.output<(typeof CONFIG_SCHEMAS)[T]> }
 
 /** A type with its config: `type` tells which config it is. */
-export type ProviderSetup = { [T in ProviderType]: { type: T; config: ProviderConfigs[T] } }[ProviderType]
+export type TypedProviderConfig = { [T in ProviderType]: { type: T; config: ProviderConfigs[T] } }[ProviderType]
 
-export const PROVIDER_TYPES = Object.keys(CONFIGS) as ProviderType[]
+export const PROVIDER_TYPES = Object.keys(CONFIG_SCHEMAS) as ProviderType[]
 
 export const PROVIDER_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
 
-const ANY: readonly Channel[] = ['sms', 'whatsapp', 'telegram', 'email']
+const ALL_CHANNELS: readonly Channel[] = ['sms', 'whatsapp', 'telegram', 'email']
 
-const SERVED: Record<ProviderType, readonly Channel[]> = {
+const CHANNELS_BY_TYPE: Record<ProviderType, readonly Channel[]> = {
   twilio: ['sms'],
   vonage: ['sms'],
-  http: ANY,
+  http: ALL_CHANNELS,
   whatsapp_cloud: ['whatsapp'],
   telegram_gateway: ['telegram'],
   smtp: ['email'],
-  sandbox: ANY,
+  sandbox: ALL_CHANNELS,
 }
 
-export const channelsOf = (type: ProviderType): readonly Channel[] => SERVED[type]
+export const channelsOf = (type: ProviderType): readonly Channel[] => CHANNELS_BY_TYPE[type]
 
-export const parseProviderConfig = <T extends ProviderType>(type: T, input: unknown): Checked<ProviderConfigs[T]> =>
+export const parseProviderConfig = <T extends ProviderType>(type: T, input: unknown): CheckResult<ProviderConfigs[T]> =>
   // The schema of a type yields the config of that type; TypeScript does not follow the index through `z.output`.
-  check(CONFIGS[type], input) as Checked<ProviderConfigs[T]>
+  check(CONFIG_SCHEMAS[type], input) as CheckResult<ProviderConfigs[T]>
 
-export const resolveProvider = (type: ProviderType, stored: unknown): ProviderSetup =>
-  ({ type, config: resolve(CONFIGS[type], stored) }) as ProviderSetup
+export const resolveProvider = (type: ProviderType, stored: unknown): TypedProviderConfig =>
+  ({ type, config: resolveDefaults(CONFIG_SCHEMAS[type], stored) }) as TypedProviderConfig
 
 /** Members that are secret; `headers.*` are all of the headers. */
-export const SECRETS: Record<ProviderType, readonly string[]> = {
+export const SECRET_MEMBERS: Record<ProviderType, readonly string[]> = {
   twilio: ['auth_token'],
   vonage: ['private_key', 'signature_secret'],
   http: ['headers.*', 'secret'],
@@ -51,26 +51,29 @@ export const SECRETS: Record<ProviderType, readonly string[]> = {
 }
 
 /** A config as it may be read by people: fingerprints in place of secrets. */
-export function shownConfig(type: ProviderType, config: unknown): unknown {
+export function maskConfig(type: ProviderType, config: unknown): unknown {
   const isSecret = (path: string[]): boolean =>
-    SECRETS[type].includes(path.join('.')) || SECRETS[type].includes([...path.slice(0, -1), '*'].join('.'))
-  return shown(config, [], (value, path) => {
+    SECRET_MEMBERS[type].includes(path.join('.')) ||
+    SECRET_MEMBERS[type].includes([...path.slice(0, -1), '*'].join('.'))
+  return mapStrings(config, [], (value, path) => {
     if (isSecret(path)) return fingerprint(value)
     if (type !== 'http') return value
-    if (path[0] === 'url') return withHiddenQuery(value)
+    if (path[0] === 'url') return maskQuery(value)
     // Gateways take their API keys in the body too. Whatever is beside a placeholder may be one.
     return path[0] === 'body' && /\w/.test(value.replaceAll(/\{\{\w+\}\}/g, '')) ? fingerprint(value) : value
   })
 }
 
-function shown(value: unknown, path: string[], text: (value: string, path: string[]) => string): unknown {
+function mapStrings(value: unknown, path: string[], text: (value: string, path: string[]) => string): unknown {
   if (typeof value === 'string') return text(value, path)
-  if (Array.isArray(value)) return value.map((member, at) => shown(member, [...path, String(at)], text))
+  if (Array.isArray(value)) return value.map((member, at) => mapStrings(member, [...path, String(at)], text))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shown(member, [...path, name], text)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, mapStrings(member, [...path, name], text)]),
+  )
 }
 
-function withHiddenQuery(address: string): string {
+function maskQuery(address: string): string {
   const at = address.indexOf('?')
   return at < 0 ? address : `${address.slice(0, at)}?${fingerprint(address.slice(at + 1))}`
 }

@@ -3,7 +3,7 @@
 // does not parse was never accepted by us, and is thrown.
 import type { z } from 'zod'
 
-export function resolve<S extends z.ZodType>(schema: S, stored: unknown): z.output<S> {
+export function resolveDefaults<S extends z.ZodType>(schema: S, stored: unknown): z.output<S> {
   const first = schema.safeParse(stored)
   if (first.success) return first.data
   const known = structuredClone(stored)

@@ -3,17 +3,17 @@
 import { z } from 'zod'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { check, type Problem } from './problems.ts'
-import { resolve } from './resolve.ts'
+import { resolveDefaults } from './resolve.ts'
 import {
   androidHash,
   channel,
   country,
   countryOrAll,
   domain,
+  hasNoRepeats,
   locale,
   origin,
   phoneNumber,
-  withoutRepeats,
 } from './shapes.ts'
 
 const enabled = z.boolean().default(true)
@@ -23,7 +23,7 @@ const seconds = (min: number, max: number) => z.int().min(min).max(max)
 const rules = z.array(z.strictObject({ max: z.int().min(1), seconds: seconds(1, 604_800) }))
 
 /** Empty is allowed: no channel serves, and a send is told so. */
-const order = z.array(channel).refine(withoutRepeats, 'names a channel twice')
+const order = z.array(channel).refine(hasNoRepeats, 'names a channel twice')
 
 const code = z.strictObject({
   length: z.int().min(4).max(8).default(6),
@@ -109,7 +109,7 @@ const guessable = z.object({
 })
 
 /** Settings as they are written and stored. */
-export type GivenSettings = z.input<typeof settingsSchema>
+export type SettingsInput = z.input<typeof settingsSchema>
 
 /** `never`, which nothing is assignable to, as soon as the schema and the type differ. */
 type Same<A, B> = [A, B] extends [B, A] ? A : never
@@ -120,4 +120,4 @@ export function parseSettings(input: unknown): { ok: true; settings: Settings } 
   return checked.ok ? { ok: true, settings: checked.value } : checked
 }
 
-export const resolveSettings = (stored: GivenSettings): Settings => resolve(settingsSchema, stored)
+export const resolveSettings = (stored: SettingsInput): Settings => resolveDefaults(settingsSchema, stored)

@@ -56,7 +56,7 @@ export const text = (max = 200) =>
     .max(max)
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must hold no control characters, and no half characters')
 
-export const withoutRepeats = <T>(list: readonly T[]): boolean => new Set(list).size === list.length
+export const hasNoRepeats = <T>(list: readonly T[]): boolean => new Set(list).size === list.length
 
 function canonicalLocale(tag: string): string | undefined {
   try {

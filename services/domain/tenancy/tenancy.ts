@@ -3,13 +3,13 @@
 // beside: they are there, and will do again once the key is back.
 
 import { type Keyring, MissingKey, Unsealable } from '../../../infra/crypto/keyring.ts'
-import { openedOrNull } from '../../../infra/crypto/opened.ts'
+import { unsealOrNull } from '../../../infra/crypto/opened.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { SavedEndpoint } from '../../../machines/endpoint.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { type WebhookEndpoint, type WebhookSecretState, webhookSecretContext } from '../webhooks/documents.ts'
 import { type ApiKey, providerContext, type TenancyStore } from './documents.ts'
-import { type ProviderSetup, resolveProvider } from './providers.ts'
+import { resolveProvider, type TypedProviderConfig } from './providers.ts'
 import { resolveSettings } from './settings.ts'
 
 export interface TenantApp {
@@ -20,7 +20,7 @@ export interface TenantApp {
 }
 
 /** `type` tells which config it has. */
-export type TenantProvider = { app_id: string; name: string; channel: Channel } & ProviderSetup
+export type TenantProvider = { app_id: string; name: string; channel: Channel } & TypedProviderConfig
 
 export interface TenantWebhook {
   app_id: string
@@ -35,7 +35,7 @@ export interface TenantWebhook {
 /** There, and not to be used while its key is missing. */
 export type UnreadableProvider = Pick<TenantProvider, 'name' | 'channel'> & { problem: MissingKey }
 
-export interface Setups {
+export interface AppProviders {
   /** In the order they are to be tried. */
   providers: TenantProvider[]
   unreadable: UnreadableProvider[]
@@ -45,13 +45,19 @@ export interface Tenancy {
   /** A revoked key is no key. */
   keyByHash(hash: string): Promise<ApiKey | null>
   app(id: string): Promise<TenantApp | null>
-  setups(appId: string, channel?: Channel): Promise<Setups>
+  providersOf(appId: string, channel?: Channel): Promise<AppProviders>
   webhook(appId: string): Promise<TenantWebhook | null>
 }
 
-const MOST_PROVIDERS = 1_000
+const MAX_PROVIDERS = 1_000
 
-export const tenancy = ({ store, keyring }: { store: TenancyStore; keyring: Pick<Keyring, 'unseal'> }): Tenancy => ({
+export const createTenancy = ({
+  store,
+  keyring,
+}: {
+  store: TenancyStore
+  keyring: Pick<Keyring, 'unseal'>
+}): Tenancy => ({
   async keyByHash(hash) {
     const [key] = await store.docs('keys').find({ hash }, { sort: { hash: 1 }, limit: 1 })
     return key && key.revoked_at === null ? key : null
@@ -64,18 +70,18 @@ export const tenancy = ({ store, keyring }: { store: TenancyStore; keyring: Pick
     return { id, company_id, name, settings: resolveSettings(settings) }
   },
 
-  async setups(appId, channel) {
-    const page = { sort: { position: 1, _id: 1 }, limit: MOST_PROVIDERS } as const
+  async providersOf(appId, channel) {
+    const page = { sort: { position: 1, _id: 1 }, limit: MAX_PROVIDERS } as const
     const stored = await store.docs('providers').find({ app_id: appId }, page)
-    const setups: Setups = { providers: [], unreadable: [] }
-    for (const { _id, app_id, name, channel: its, type, config } of stored) {
-      if (channel !== undefined && its !== channel) continue
+    const setups: AppProviders = { providers: [], unreadable: [] }
+    for (const { _id, app_id, name, channel: providerChannel, type, config } of stored) {
+      if (channel !== undefined && providerChannel !== channel) continue
       try {
         const written: unknown = JSON.parse(keyring.unseal(config, providerContext(_id)))
-        setups.providers.push({ app_id, name, channel: its, ...resolveProvider(type, written) })
+        setups.providers.push({ app_id, name, channel: providerChannel, ...resolveProvider(type, written) })
       } catch (error) {
         if (!(error instanceof Unsealable)) throw error
-        if (error instanceof MissingKey) setups.unreadable.push({ name, channel: its, problem: error })
+        if (error instanceof MissingKey) setups.unreadable.push({ name, channel: providerChannel, problem: error })
       }
     }
     return setups
@@ -85,7 +91,7 @@ export const tenancy = ({ store, keyring }: { store: TenancyStore; keyring: Pick
     const stored = (await store.docs('webhooks').get([appId])).get(appId)
     if (!stored) return null
     const secrets = stored.secrets.flatMap(({ id, state, sealed, expires_at }) => {
-      const secret = openedOrNull(keyring, sealed, webhookSecretContext(appId, id))
+      const secret = unsealOrNull(keyring, sealed, webhookSecretContext(appId, id))
       return secret === null ? [] : [{ id, state, secret, expires_at }]
     })
     const { url, status, life } = stored

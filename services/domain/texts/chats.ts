@@ -27,7 +27,7 @@ const norwegian: ChatSentences = {
 }
 
 /** By BCP 47 tag, the same as in languages.ts. */
-export const CHATS: Readonly<Record<string, ChatSentences>> = {
+export const CHAT_SENTENCES: Readonly<Record<string, ChatSentences>> = {
   en: {
     confirms: 'I confirm that I am signing in to {app}.',
     requests: 'Please send me my code for {app}.',

@@ -1,5 +1,5 @@
 // Sentences with their placeholders filled in. In one pass, so that an app called `{code}` or `$&` is a name like any other.
-export const filled = (text: string, values: Readonly<Record<string, string>>): string =>
+export const fill = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) =>
     Object.hasOwn(values, name) ? (values[name] as string) : placeholder,
   )

@@ -2,15 +2,15 @@
 // the same as HTML. Pure: the channel actor says it and the sandbox inbox shows it, so it must come out the same for both.
 import type { Channel } from '../../../machines/channels.ts'
 import type { SmsSettings } from '../../../machines/settings.ts'
-import { CHATS, type ChatSentences } from './chats.ts'
-import { filled } from './fill.ts'
+import { CHAT_SENTENCES, type ChatSentences } from './chats.ts'
+import { fill } from './fill.ts'
 import { SENTENCES, type Sentences } from './languages.ts'
-import { htmlMail } from './mail.ts'
+import { renderMailHtml } from './mail.ts'
 
 /** The languages there are texts in. */
 export const LANGUAGES: readonly string[] = Object.keys(SENTENCES)
 
-export interface Wording {
+export interface MessageInput {
   channel: Channel
   /** One of `LANGUAGES`; any other is English. */
   locale: string
@@ -20,7 +20,7 @@ export interface Wording {
   sms: Pick<SmsSettings, 'domain' | 'android_hash'>
 }
 
-export interface Worded {
+export interface MessageText {
   text: string
   /** Null where messages have none. */
   subject: string | null
@@ -28,35 +28,35 @@ export interface Worded {
   html: string | null
 }
 
-export function wording({ channel, locale, app, code, minutes, sms }: Wording): Worded {
-  const spoken = languageOf(locale)
-  const sentences = SENTENCES[spoken] as Sentences
+export function renderMessage({ channel, locale, app, code, minutes, sms }: MessageInput): MessageText {
+  const language = languageOf(locale)
+  const sentences = SENTENCES[language] as Sentences
   const { short, valid, unasked } = sentences
   const values = { app, code, minutes: String(minutes) }
-  const say = (...lines: string[]): string => filled(lines.join('\n'), values)
-  if (channel === 'sms') return plain([say(short), ...endings(sms, code)].join('\n'))
-  if (channel !== 'email') return plain(say(short, valid))
-  const subject = say(short)
-  const html = htmlMail({ locale: spoken, sentences, subject, ...values })
-  return { text: say(short, '', valid, unasked), subject, html }
+  const fillLines = (...lines: string[]): string => fill(lines.join('\n'), values)
+  if (channel === 'sms') return plainMessage([fillLines(short), ...autofillLines(sms, code)].join('\n'))
+  if (channel !== 'email') return plainMessage(fillLines(short, valid))
+  const subject = fillLines(short)
+  const html = renderMailHtml({ locale: language, sentences, subject, ...values })
+  return { text: fillLines(short, '', valid, unasked), subject, html }
 }
 
-const plain = (text: string): Worded => ({ text, subject: null, html: null })
+const plainMessage = (text: string): MessageText => ({ text, subject: null, html: null })
 
 /** What a wa.me link has the user say: that it is they who sign in, or that they want their code. */
 export function linkText(locale: string, mode: 'link_inbound' | 'link_code', app: string, reference: string): string {
-  const { confirms, requests, reference: refers } = chatOf(locale)
-  return filled(`${mode === 'link_inbound' ? confirms : requests}\n${refers}`, { app, reference })
+  const { confirms, requests, reference: referenceLine } = chatSentences(locale)
+  return fill(`${mode === 'link_inbound' ? confirms : requests}\n${referenceLine}`, { app, reference })
 }
 
 /** Our answer when the user's own message has approved. */
-export const approvedText = (locale: string, app: string): string => filled(chatOf(locale).approved, { app })
+export const approvedText = (locale: string, app: string): string => fill(chatSentences(locale).approved, { app })
 
 const languageOf = (locale: string): string => (Object.hasOwn(SENTENCES, locale) ? locale : 'en')
-const chatOf = (locale: string): ChatSentences => CHATS[languageOf(locale)] as ChatSentences
+const chatSentences = (locale: string): ChatSentences => CHAT_SENTENCES[languageOf(locale)] as ChatSentences
 
 /** Android looks for its hash anywhere; browsers read the address and the code on the last line only. */
-function endings({ domain, android_hash }: Wording['sms'], code: string): string[] {
+function autofillLines({ domain, android_hash }: MessageInput['sms'], code: string): string[] {
   const lines = [...(android_hash === null ? [] : [android_hash]), ...(domain === null ? [] : [`@${domain} #${code}`])]
   return lines.length === 0 ? [] : ['', ...lines]
 }

@@ -1,12 +1,12 @@
 // What a verification leaves in the store. Personal data in it is sealed or indexed with a key; codes and tokens are nowhere.
-import type { Doc, Revised } from '../../../infra/store/docs.ts'
+import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { VerificationView } from '../../../machines/calls.ts'
 import type { Mode } from '../../../machines/otp.ts'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
-import type { Outgoing } from './effect-messages.ts'
+import type { OutboxEntry } from './effect-messages.ts'
 
-export interface OtpDoc extends SavedOtp, Revised {
+export interface OtpDoc extends SavedOtp, RevisedDoc {
   company_id: string
   app_id: string
   mode: Mode
@@ -18,7 +18,7 @@ export interface OtpDoc extends SavedOtp, Revised {
   partition: number
   /** When time changes its state; absent once it is final. */
   due_at?: number
-  outbox: Outgoing[]
+  outbox: OutboxEntry[]
   /** When the outbox last got something; null while it is empty. */
   outbox_at: number | null
   /** Its idempotency key's document, where it has one: they go together. */
@@ -68,7 +68,7 @@ export type AttemptResult = 'accepted' | 'refused' | 'failed' | 'unknown'
 
 /** One call of one provider for one delivery, claimed before the call: found without a result, its outcome is unknown. One of no
  *  provider (its name is empty) is the end of a round in which nobody took the message. */
-export interface AttemptDoc extends Revised {
+export interface AttemptDoc extends RevisedDoc {
   otp_id: string
   /** Whose provider it is: a callback of one app never finds another's. */
   app_id: string

@@ -5,7 +5,7 @@ import type { Channel } from '../../../machines/channels.ts'
 export const channelQueue = (channel: Channel): ChannelQueue => `channel.${channel}`
 
 /** An effect on its way out: saved with the change that caused it, removed once the broker has it. */
-export interface Outgoing {
+export interface OutboxEntry {
   id: string
   queue: WorkQueue
   body: unknown
@@ -23,7 +23,7 @@ export interface DeliverBody {
 }
 
 /** To the WhatsApp queue: the user's own message has approved, and a word of thanks is due. Nothing depends on it. */
-export interface ThankBody {
+export interface ApprovalNoticeBody {
   otp_id: string
   approved: true
 }

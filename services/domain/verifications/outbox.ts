@@ -9,12 +9,12 @@ import type { Effect } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { NotifyBody } from '../webhooks/work.ts'
 import type { OtpDoc } from './documents.ts'
-import { channelQueue, type DeliverBody, type Outgoing } from './effect-messages.ts'
+import { channelQueue, type DeliverBody, type OutboxEntry } from './effect-messages.ts'
 
 type Owner = Pick<OtpDoc, '_id' | 'app_id' | 'company_id' | 'mode'>
 
 /** Where each effect goes, and what it says there: ids only, nothing secret. */
-export const outgoing = (otp: Owner, effects: readonly Effect[], at: number): Outgoing[] =>
+export const outboxEntries = (otp: Owner, effects: readonly Effect[], at: number): OutboxEntry[] =>
   effects.map(effect => {
     const { app_id, company_id, mode } = otp
     if (effect.type === 'deliver') {
@@ -41,54 +41,54 @@ export const outgoing = (otp: Owner, effects: readonly Effect[], at: number): Ou
 
 export interface Relay {
   /** Publishes in the background and forgets what arrived. Never rejects: what fails stays in the outbox. */
-  (otp_id: string, effects: readonly Outgoing[]): void
+  (otp_id: string, effects: readonly OutboxEntry[]): void
   /** Resolves when nothing is being published any more and what arrived is forgotten. */
   settled(): Promise<void>
 }
 
 /** Much happens to a verification in its first moments; what arrived meanwhile is forgotten in one write. Well before the sweeper
  *  takes it for stuck. */
-const FORGET_AFTER_MS = 3_000
-const MOST_AT_ONCE = 200
+const REMOVE_AFTER_MS = 3_000
+const MAX_OTPS_PER_WRITE = 200
 
-export interface RelayParts {
+export interface RelayDeps {
   broker: Pick<Broker, 'publish'>
   otps: Pick<Docs<OtpDoc>, 'change'>
   clock: Pick<Clock, 'after'>
   log: Logger
 }
 
-export function relaying({ broker, otps, clock, log }: RelayParts): Relay {
+export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
   const publishing = new Set<Promise<void>>()
   /** Ids of effects the broker has, by verification. */
-  const arrived = new Map<string, string[]>()
-  let forgetting = Promise.resolve()
+  const published = new Map<string, string[]>()
+  let removing = Promise.resolve()
   let cancel: (() => void) | null = null
 
-  function forgetSoon(otp_id: string, id: string): void {
-    arrived.set(otp_id, [...(arrived.get(otp_id) ?? []), id])
-    cancel ??= clock.after(FORGET_AFTER_MS, forget)
+  function scheduleRemoval(otp_id: string, id: string): void {
+    published.set(otp_id, [...(published.get(otp_id) ?? []), id])
+    cancel ??= clock.after(REMOVE_AFTER_MS, removePublished)
   }
 
-  function forget(): void {
+  function removePublished(): void {
     cancel?.()
     cancel = null
-    const all = [...arrived]
-    arrived.clear()
-    forgetting = forgetting.then(async () => {
-      for (let at = 0; at < all.length; at += MOST_AT_ONCE)
+    const all = [...published]
+    published.clear()
+    removing = removing.then(async () => {
+      for (let at = 0; at < all.length; at += MAX_OTPS_PER_WRITE)
         await otps
-          .change(alike(all.slice(at, at + MOST_AT_ONCE)))
+          .change(removalChanges(all.slice(at, at + MAX_OTPS_PER_WRITE)))
           .catch(error => log.warn({ err: error }, 'effects.not_forgotten'))
     })
   }
 
-  function relay(otp_id: string, effects: readonly Outgoing[]): void {
+  function relay(otp_id: string, effects: readonly OutboxEntry[]): void {
     for (const { id, queue, body } of effects) {
       const sending = broker
         .publish(queue, { id, body })
         .then(
-          () => forgetSoon(otp_id, id),
+          () => scheduleRemoval(otp_id, id),
           error => log.warn({ err: error, otp_id, queue, effect_id: id }, 'effect.kept'),
         )
         .finally(() => publishing.delete(sending))
@@ -99,20 +99,20 @@ export function relaying({ broker, otps, clock, log }: RelayParts): Relay {
   return Object.assign(relay, {
     async settled() {
       await Promise.all(publishing)
-      forget()
-      await forgetting
+      removePublished()
+      await removing
     },
   })
 }
 
 /** One update for all of them: ids of effects are nobody else's. */
-function alike(arrived: readonly [string, string[]][]) {
-  const update = without(arrived.flatMap(([, ids]) => ids))
-  return arrived.map(([_id]) => ({ _id, update }))
+function removalChanges(published: readonly [string, string[]][]) {
+  const update = removeEffects(published.flatMap(([, ids]) => ids))
+  return published.map(([_id]) => ({ _id, update }))
 }
 
 /** Takes effects out of the outbox whatever has become of the verification, and says when the outbox is empty. */
-const without = (ids: readonly string[]): Pipeline => [
+const removeEffects = (ids: readonly string[]): Pipeline => [
   {
     $set: { outbox: { $filter: { input: '$outbox', as: 'effect', cond: { $not: [{ $in: ['$$effect.id', ids] }] } } } },
   },

@@ -22,19 +22,19 @@ function parsePhone(text: string): ParsedRecipient | null {
   return { kind: 'phone', value: text, country: number.country ?? null, callingCode: number.countryCallingCode }
 }
 
-const LONGEST_ADDRESS = 254
-const LONGEST_LOCAL = 64
-const LONGEST_DOMAIN = 253
+const MAX_ADDRESS_BYTES = 254
+const MAX_LOCAL_BYTES = 64
+const MAX_DOMAIN_LENGTH = 253
 /** RFC 5322 dot-atom, with the letters of other scripts that RFC 6531 allows. Quoted local parts are not taken. */
-const ATOM = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
+const LOCAL_PART = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 function parseEmail(text: string): ParsedRecipient | null {
   const at = text.lastIndexOf('@')
-  if (at < 1 || Buffer.byteLength(text) > LONGEST_ADDRESS) return null
+  if (at < 1 || Buffer.byteLength(text) > MAX_ADDRESS_BYTES) return null
   const local = text.slice(0, at).normalize('NFC')
   const domain = parseDomain(text.slice(at + 1))
-  if (domain === null || Buffer.byteLength(local) > LONGEST_LOCAL || !ATOM.test(local)) return null
+  if (domain === null || Buffer.byteLength(local) > MAX_LOCAL_BYTES || !LOCAL_PART.test(local)) return null
   return { kind: 'email', value: `${local}@${domain}` }
 }
 
@@ -43,7 +43,7 @@ function parseDomain(text: string): string | null {
   if (/[\s/\\?#@:%[\]]/.test(text) || isIP(text)) return null
   const ascii = domainToASCII(text)
   const labels = ascii.split('.')
-  const fits = ascii !== '' && ascii.length <= LONGEST_DOMAIN && labels.length > 1
+  const fits = ascii !== '' && ascii.length <= MAX_DOMAIN_LENGTH && labels.length > 1
   if (!fits || !labels.every(label => LABEL.test(label)) || /^\d+$/.test(labels.at(-1) ?? '')) return null
   return domainToUnicode(ascii)
 }

@@ -4,15 +4,15 @@
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { TenantApp } from '../tenancy/tenancy.ts'
-import { type Worded, wording } from '../texts/texts.ts'
+import { type MessageText, renderMessage } from '../texts/texts.ts'
 import { atRest } from './sealing.ts'
 
-export interface Content extends Worded {
+export interface Content extends MessageText {
   recipient: string
   code: string
 }
 
-export interface ContentOf {
+export interface ContentInput {
   otp: Otp
   delivery: Pick<Delivery, 'channel' | 'generation'>
   app: Pick<TenantApp, 'name' | 'settings'>
@@ -20,10 +20,10 @@ export interface ContentOf {
   locale: string
 }
 
-type Opening = Pick<Keyring, 'unseal' | 'code'>
+type ContentKeyring = Pick<Keyring, 'unseal' | 'code'>
 
 /** Throws `Unsealable` or `UnknownSecret` when a key it was made with is no longer there. */
-export function contentOf(keyring: Opening, { otp, delivery, app, locale }: ContentOf): Content {
+export function renderContent(keyring: ContentKeyring, { otp, delivery, app, locale }: ContentInput): Content {
   const { otp_id } = otp
   const { secret, salt, length } = otp.code
   const code = keyring.code(secret, {
@@ -35,7 +35,7 @@ export function contentOf(keyring: Opening, { otp, delivery, app, locale }: Cont
   return {
     recipient: keyring.unseal(otp.recipient.sealed, atRest.recipient(otp_id)),
     code,
-    ...wording({
+    ...renderMessage({
       channel: delivery.channel,
       locale,
       app: app.name,

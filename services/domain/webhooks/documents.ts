@@ -1,5 +1,5 @@
 // What is stored of webhooks: the endpoint of each app with its signing secrets, and every event with what became of it.
-import type { Revised } from '../../../infra/store/docs.ts'
+import type { RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { SavedEndpoint } from '../../../machines/endpoint.ts'
 import type { Mode, WebhookEvent } from '../../../machines/otp.ts'
@@ -20,7 +20,7 @@ export interface WebhookSecret {
 export const webhookSecretContext = (appId: string, secretId: string): string => `webhook:${appId}:${secretId}`
 
 /** Its `_id` is the app's. Exactly one of its secrets is current, at most one is next. */
-export interface WebhookEndpoint extends Revised {
+export interface WebhookEndpoint extends RevisedDoc {
   url: string
   /** As the admin API shows it: a failing one is active. */
   status: 'active' | 'paused'
@@ -56,7 +56,7 @@ export type Backlog = 'overflow' | 'kept'
 
 /** A webhook event as it happened, and what became of it. Events recorded before they were delivered lack what is optional here:
  *  read them through `eventState` of services/domain/webhooks/events.ts. */
-export interface EventDoc extends Revised {
+export interface EventDoc extends RevisedDoc {
   app_id: string
   company_id: string
   mode: Mode

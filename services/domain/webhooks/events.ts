@@ -5,9 +5,9 @@ import type { EventAttempt, EventDoc, EventStatus } from './documents.ts'
 
 const DAY_MS = 86_400_000
 /** An event that waits for its endpoint is kept at least as long, whatever the app's retention. */
-export const KEPT_MS = 7 * DAY_MS
+export const MIN_EVENT_RETENTION_MS = 7 * DAY_MS
 /** Past the time of its attempt by as much, an event's message is taken for lost. */
-export const LATE_MS = 15_000
+export const MESSAGE_LOST_AFTER_MS = 15_000
 
 export interface EventState {
   status: EventStatus
@@ -26,18 +26,25 @@ export const eventState = (event: EventDoc): EventState => ({
   next_attempt_at: event.next_attempt_at ?? null,
 })
 
-export type Happened = Pick<
+export type NewEventFields = Pick<
   EventDoc,
   '_id' | 'app_id' | 'company_id' | 'mode' | 'type' | 'payload' | 'created_at' | 'purge_at'
 >
 
 /** An event that nobody was called for yet. */
-export const newEvent = (happened: Happened, status: EventStatus): EventDoc & Required<Pick<EventDoc, 'status'>> => ({
-  ...happened,
-  ...{ status, partition: partitionOf(happened._id) },
-  ...{ round: 1, tries: 0, attempts: [], rev: 0 },
+export const newEvent = (
+  eventFields: NewEventFields,
+  status: EventStatus,
+): EventDoc & Required<Pick<EventDoc, 'status'>> => ({
+  ...eventFields,
+  status,
+  partition: partitionOf(eventFields._id),
+  round: 1,
+  tries: 0,
+  attempts: [],
+  rev: 0,
 })
 
 /** The later of the two: what is to be sent is not erased before. */
-export const keptUntil = ({ purge_at }: Pick<EventDoc, 'purge_at'>, time: number): Date =>
+export const purgeNotBefore = ({ purge_at }: Pick<EventDoc, 'purge_at'>, time: number): Date =>
   purge_at.getTime() >= time ? purge_at : new Date(time)

@@ -3,15 +3,15 @@
 const JITTER = 0.2
 
 /** The shortest wait of a rung. */
-const earliest = (rungMs: number): number => Math.max(1, Math.floor(rungMs * (1 - JITTER)))
+const shortestWait = (rungMs: number): number => Math.max(1, Math.floor(rungMs * (1 - JITTER)))
 
 /** The delays a broker must have for this ladder. */
 export const brokerDelays = <B extends { webhook: readonly number[] }>(backoff: B): B => ({
   ...backoff,
-  webhook: backoff.webhook.map(earliest),
+  webhook: backoff.webhook.map(shortestWait),
 })
 
-export interface Ladder {
+export interface RetrySchedule {
   /** Attempts in a round: one more than there are waits. */
   readonly attempts: number
   /** The longest a round can take. */
@@ -20,14 +20,14 @@ export interface Ladder {
   waitAfter(attempt: number, random: number): number | null
   /** The broker's delay to sleep for when as much is left: the longest that is not too long. Null when it would take many: what is
    *  left is then better waited out in hand. */
-  nap(leftMs: number): number | null
+  brokerDelay(leftMs: number): number | null
 }
 
 /** A delay that is shorter than this share of what is left is no help. */
-const WORTH = 1 / 8
+const MIN_USEFUL_SHARE = 1 / 8
 
-export function ladder(backoff: readonly number[]): Ladder {
-  const delays = [...new Set(backoff.map(earliest))].sort((a, b) => b - a)
+export function createRetrySchedule(backoff: readonly number[]): RetrySchedule {
+  const delays = [...new Set(backoff.map(shortestWait))].sort((a, b) => b - a)
   return {
     attempts: backoff.length + 1,
     longestMs: backoff.reduce((sum, rung) => sum + rung * (1 + JITTER), 0),
@@ -35,9 +35,9 @@ export function ladder(backoff: readonly number[]): Ladder {
       const rung = backoff[attempt - 1]
       return rung === undefined ? null : Math.ceil(rung * (1 - JITTER + 2 * JITTER * random))
     },
-    nap(leftMs) {
+    brokerDelay(leftMs) {
       const delay = delays.find(one => one <= leftMs)
-      return delay !== undefined && delay >= leftMs * WORTH ? delay : null
+      return delay !== undefined && delay >= leftMs * MIN_USEFUL_SHARE ? delay : null
     },
   }
 }

@@ -5,7 +5,7 @@ import { type WebhookSecret, type WebhookSecretState, webhookSecretContext } fro
 
 export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
-export function sealedSecret(
+export function createWebhookSecret(
   keyring: Pick<Keyring, 'seal'>,
   value: string,
   { app_id, state, now }: { app_id: string; state: WebhookSecretState; now: number },

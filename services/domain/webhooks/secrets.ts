@@ -2,31 +2,31 @@
 //   create → next, next to the current one → promoted to current; the one before stays old for a day, so that receivers can follow.
 import type { WebhookSecret } from './documents.ts'
 
-export const OLD_SECRET_LIFE = 24 * 60 * 60 * 1000
+export const OLD_SECRET_TTL_MS = 24 * 60 * 60 * 1000
 
 /** Makes `current` the current secret, be it new or one of the list; the one it replaces becomes old. */
 export function withCurrent(secrets: readonly WebhookSecret[], current: WebhookSecret, now: number): WebhookSecret[] {
-  const others = secrets.filter(secret => secret.id !== current.id && isAlive(secret, now))
-  return [{ ...current, state: 'current', expires_at: null }, ...others.map(secret => retired(secret, now))]
+  const others = secrets.filter(secret => secret.id !== current.id && isUnexpired(secret, now))
+  return [{ ...current, state: 'current', expires_at: null }, ...others.map(secret => retire(secret, now))]
 }
 
 /** Adds a secret that awaits promotion, in place of one that did before. */
 export const withNext = (secrets: readonly WebhookSecret[], next: WebhookSecret, now: number): WebhookSecret[] => [
-  ...secrets.filter(secret => secret.state !== 'next' && isAlive(secret, now)),
+  ...secrets.filter(secret => secret.state !== 'next' && isUnexpired(secret, now)),
   next,
 ]
 
 /** The current one first. */
-export function signing<S extends Pick<WebhookSecret, 'state' | 'expires_at'>>(
+export function signingSecrets<S extends Pick<WebhookSecret, 'state' | 'expires_at'>>(
   secrets: readonly S[],
   now: number,
 ): S[] {
-  const alive = secrets.filter(secret => isAlive(secret, now))
+  const alive = secrets.filter(secret => isUnexpired(secret, now))
   return [...alive.filter(secret => secret.state === 'current'), ...alive.filter(secret => secret.state !== 'current')]
 }
 
-const isAlive = (secret: Pick<WebhookSecret, 'expires_at'>, now: number): boolean =>
+const isUnexpired = (secret: Pick<WebhookSecret, 'expires_at'>, now: number): boolean =>
   secret.expires_at === null || secret.expires_at > now
 
-const retired = (secret: WebhookSecret, now: number): WebhookSecret =>
-  secret.state === 'current' ? { ...secret, state: 'old', expires_at: now + OLD_SECRET_LIFE } : secret
+const retire = (secret: WebhookSecret, now: number): WebhookSecret =>
+  secret.state === 'current' ? { ...secret, state: 'old', expires_at: now + OLD_SECRET_TTL_MS } : secret

@@ -16,7 +16,7 @@ export interface NotifyBody {
 }
 
 /** The next attempt of one event. Anything but this very attempt of this very round is out of date. */
-export interface AttemptBody {
+export interface AttemptReminder {
   event_id: string
   app_id: string
   round: number
@@ -26,21 +26,21 @@ export interface AttemptBody {
 }
 
 /** Whatever waits for an app's endpoint. */
-export interface DrainBody {
+export interface DrainReminder {
   drain: string
   /** The endpoint's `drain_at` that asked for it: forgotten when nothing waits any more, unless it has changed by then. */
   mark?: number
 }
 
-export type WebhookBody = NotifyBody | AttemptBody | DrainBody
+export type WebhookBody = NotifyBody | AttemptReminder | DrainReminder
 
-export const attemptMessage = (body: AttemptBody): Message => ({
+export const attemptMessage = (body: AttemptReminder): Message => ({
   id: `${body.event_id}:${body.round}:${body.attempt}`,
   body,
 })
 
 export const drainMessage = (app_id: string, now: number, mark?: number): Message => {
-  const body: DrainBody = { drain: app_id, ...(mark === undefined ? {} : { mark }) }
+  const body: DrainReminder = { drain: app_id, ...(mark === undefined ? {} : { mark }) }
   return { id: `${app_id}:drain:${now}`, body }
 }
 
@@ -48,7 +48,7 @@ export const drainMessage = (app_id: string, now: number, mark?: number): Messag
  *  cannot be sent is no news: the broker says so itself, and the sweeper sends another. */
 export type Remind = (message: Message) => void
 
-export const reminding =
+export const createRemind =
   ({ broker, log }: { broker: Pick<Broker, 'publish'>; log: Logger }): Remind =>
   message =>
     void broker

@@ -10,19 +10,19 @@ export const html = (strings: TemplateStringsArray, ...parts: Part[]): Html => (
 })
 
 const render = (part: Part): string => {
-  if (typeof part === 'string' || typeof part === 'number') return escaped(String(part))
+  if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part))
   return 'html' in part ? part.html : part.map(one => one.html).join('\n')
 }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const escaped = (text: string): string => text.replace(/[&<>"']/g, char => ENTITIES[char] ?? char)
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, char => ENTITIES[char] ?? char)
 
-export const NOTHING: Html = { html: '' }
+export const EMPTY_HTML: Html = { html: '' }
 
 /** Text with `code` in backticks, as descriptions are written. */
 export const prose = (text: string): Html => ({
   html: text
     .split(/(`[^`]*`)/)
-    .map(part => (part.startsWith('`') ? `<code>${escaped(part.slice(1, -1))}</code>` : escaped(part)))
+    .map(part => (part.startsWith('`') ? `<code>${escapeHtml(part.slice(1, -1))}</code>` : escapeHtml(part)))
     .join(''),
 })

@@ -1,14 +1,14 @@
 // In: a schema of the document. Out: a table of its members: name, kind of value, meaning.
 import type { JsonSchema } from '../openapi/components.ts'
-import { type Html, html, NOTHING, prose } from './html.ts'
+import { EMPTY_HTML, type Html, html, prose } from './html.ts'
 
 type Schemas = Record<string, JsonSchema>
 
 export function membersTable(schema: JsonSchema, schemas: Schemas): Html {
   const required = new Set(schema.required ?? [])
   const rows = Object.entries(schema.properties ?? {}).map(([name, member]) => {
-    if (typeof member === 'boolean') return NOTHING
-    const optional = required.has(name) ? NOTHING : html`<br><span class="soft">optional</span>`
+    if (typeof member === 'boolean') return EMPTY_HTML
+    const optional = required.has(name) ? EMPTY_HTML : html`<br><span class="soft">optional</span>`
     const about = member.description ?? ''
     return html`<tr><th scope="row"><code>${name}</code>${optional}</th><td>${kindOf(member, schemas)}</td><td>${prose(about)}</td></tr>`
   })

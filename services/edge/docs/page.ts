@@ -1,7 +1,7 @@
 // In: the OpenAPI document. Out: a page for people, complete in itself: no script, no font, no image, nothing fetched.
 import type { JsonSchema } from '../openapi/components.ts'
 import type { OpenApiDocument, Operation, Parameter } from '../openapi/document.ts'
-import { type Html, html, NOTHING, prose } from './html.ts'
+import { EMPTY_HTML, type Html, html, prose } from './html.ts'
 import { membersTable } from './members.ts'
 import { STYLE } from './style.ts'
 
@@ -12,7 +12,7 @@ interface Entry {
 }
 
 /** `base` is the address to paste into a terminal. */
-export function referencePage(document: OpenApiDocument, base: string): string {
+export function renderReferencePage(document: OpenApiDocument, base: string): string {
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   )
@@ -69,16 +69,16 @@ function section({ method, path, operation }: Entry, schemas: Record<string, Jso
 <p class="route"><b>${method}</b> ${path}</p>
 <p>${prose(description)}</p>
 <p class="soft">Takes a ${keys} key.</p>
-${parameters.length === 0 ? NOTHING : html`<h3>Parameters</h3>${parametersTable(parameters)}`}
-${request ? html`<h3>Request</h3>${membersTable(named(request.schema.$ref, schemas), schemas)}` : NOTHING}
+${parameters.length === 0 ? EMPTY_HTML : html`<h3>Parameters</h3>${parametersTable(parameters)}`}
+${request ? html`<h3>Request</h3>${membersTable(schemaByRef(request.schema.$ref, schemas), schemas)}` : EMPTY_HTML}
 <pre tabindex="0"><code>${curl(method, path, request?.example)}</code></pre>
-${success ? html`<h3>Response</h3>${membersTable(named(success.schema.$ref, schemas), schemas)}${examples(success.examples)}` : NOTHING}
+${success ? html`<h3>Response</h3>${membersTable(schemaByRef(success.schema.$ref, schemas), schemas)}${examples(success.examples)}` : EMPTY_HTML}
 <h3>Errors</h3>
 ${errorsTable(responses)}
 </section>`
 }
 
-const named = (ref: string, schemas: Record<string, JsonSchema>): JsonSchema =>
+const schemaByRef = (ref: string, schemas: Record<string, JsonSchema>): JsonSchema =>
   schemas[ref.slice(ref.lastIndexOf('/') + 1)] ?? {}
 
 const parametersTable = (parameters: readonly Parameter[]): Html => html`<div class="wide"><table>
@@ -91,7 +91,7 @@ const parametersTable = (parameters: readonly Parameter[]): Html => html`<div cl
 const examples = (all: Record<string, { value: unknown }> = {}): Html[] =>
   Object.entries(all).map(
     ([name, { value }], at) =>
-      html`<details${at === 0 ? html` open` : NOTHING}><summary>${name}</summary><pre tabindex="0"><code>${json(value)}</code></pre></details>`,
+      html`<details${at === 0 ? html` open` : EMPTY_HTML}><summary>${name}</summary><pre tabindex="0"><code>${json(value)}</code></pre></details>`,
   )
 
 function errorsTable(responses: Operation['responses']): Html {

@@ -3,30 +3,30 @@ import { createHash } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import type { Config } from '../../../infra/config/config.ts'
-import { openApiDocument } from '../openapi/document.ts'
+import { createOpenApiDocument } from '../openapi/document.ts'
 import { API } from '../router.ts'
-import { referencePage } from './page.ts'
+import { renderReferencePage } from './page.ts'
 import { STYLE } from './style.ts'
 
-export function referenceRouter({ publicUrl, port }: Pick<Config['http'], 'publicUrl' | 'port'>): Router {
-  const document = openApiDocument(`${publicUrl ?? ''}${API}`)
-  const page = referencePage(document, `${publicUrl ?? `http://localhost:${port}`}${API}`)
+export function createReferenceRouter({ publicUrl, port }: Pick<Config['http'], 'publicUrl' | 'port'>): Router {
+  const document = createOpenApiDocument(`${publicUrl ?? ''}${API}`)
+  const page = renderReferencePage(document, `${publicUrl ?? `http://localhost:${port}`}${API}`)
   const router = new Router({ sensitive: true })
-  router.get('/openapi.json', served(JSON.stringify(document), 'application/json', forAnyone))
-  router.get('/docs', served(page, 'text/html; charset=utf-8', guarded))
+  router.get('/openapi.json', serveText(JSON.stringify(document), 'application/json', allowAnyOrigin))
+  router.get('/docs', serveText(page, 'text/html; charset=utf-8', setSecurityHeaders))
   return router
 }
 
 const MAX_AGE_SECONDS = 300
 
-function served(text: string, type: string, more: (ctx: Context) => void): Middleware {
+function serveText(text: string, type: string, setHeaders: (ctx: Context) => void): Middleware {
   const tag = `"${digest(text)}"`
   return ctx => {
     ctx.status = 200
     ctx.set('ETag', tag)
     ctx.set('Cache-Control', `public, max-age=${MAX_AGE_SECONDS}`)
     ctx.set('X-Content-Type-Options', 'nosniff')
-    more(ctx)
+    setHeaders(ctx)
     if (ctx.fresh) {
       ctx.status = 304
       return
@@ -39,10 +39,10 @@ function served(text: string, type: string, more: (ctx: Context) => void): Middl
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64')
 
 /** Tools that run in a page read it as well. */
-const forAnyone = (ctx: Context): void => ctx.set('Access-Control-Allow-Origin', '*')
+const allowAnyOrigin = (ctx: Context): void => ctx.set('Access-Control-Allow-Origin', '*')
 
 /** The page may show itself and do nothing else: its one style is named by its hash. */
-const POLICY = [
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${digest(STYLE)}'`,
   "base-uri 'none'",
@@ -50,7 +50,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-function guarded(ctx: Context): void {
-  ctx.set('Content-Security-Policy', POLICY)
+function setSecurityHeaders(ctx: Context): void {
+  ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY)
   ctx.set('Referrer-Policy', 'no-referrer')
 }

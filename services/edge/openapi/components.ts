@@ -3,7 +3,7 @@ import { z } from 'zod'
 import * as answers from '../schemas.answers.ts'
 import * as requests from '../schemas.ts'
 
-const NAMED = {
+const SCHEMAS = {
   SendRequest: requests.sendRequest,
   ResendRequest: requests.resendRequest,
   VerifyRequest: requests.verifyRequest,
@@ -17,22 +17,22 @@ const NAMED = {
   Problem: answers.problemDetails,
 }
 
-export type SchemaName = keyof typeof NAMED
+export type SchemaName = keyof typeof SCHEMAS
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema
 
 export const ref = (name: SchemaName): string => `#/components/schemas/${name}`
 
 /** The schema behind a name: examples are held against it. */
-export const schemaNamed = (name: SchemaName): z.ZodType => NAMED[name]
+export const schemaNamed = (name: SchemaName): z.ZodType => SCHEMAS[name]
 
 export function componentSchemas(): Record<SchemaName, JsonSchema> {
   const registry = z.registry<{ id: string }>()
-  for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id })
+  for (const [id, schema] of Object.entries(SCHEMAS)) registry.add(schema, { id })
   const { schemas } = z.toJSONSchema(registry, {
     io: 'input',
     uri: id => `#/components/schemas/${id}`,
-    override: ({ jsonSchema }) => plain(jsonSchema),
+    override: ({ jsonSchema }) => removeNoise(jsonSchema),
   })
   for (const schema of Object.values(schemas)) {
     delete schema.$id
@@ -42,7 +42,7 @@ export function componentSchemas(): Record<SchemaName, JsonSchema> {
 }
 
 /** Without what tells a reader nothing: the largest safe integer, and the pattern behind `date-time`. */
-function plain(schema: JsonSchema): void {
+function removeNoise(schema: JsonSchema): void {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.format === 'date-time') delete schema.pattern

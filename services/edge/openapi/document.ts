@@ -46,9 +46,9 @@ export interface OpenApiDocument {
 }
 
 /** `base` is where the API is mounted: a full address, or a path on this very host. */
-export function openApiDocument(base: string): OpenApiDocument {
+export function createOpenApiDocument(base: string): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {}
-  for (const one of OPERATIONS) paths[one.path] = { ...paths[one.path], [one.method]: operation(one) }
+  for (const one of OPERATIONS) paths[one.path] = { ...paths[one.path], [one.method]: operationObject(one) }
   return {
     openapi: '3.1.0',
     info: {
@@ -60,7 +60,7 @@ export function openApiDocument(base: string): OpenApiDocument {
     },
     servers: [{ url: base }],
     paths,
-    components: { schemas: componentSchemas(), headers: HEADERS, securitySchemes: SECURITY },
+    components: { schemas: componentSchemas(), headers: HEADERS, securitySchemes: SECURITY_SCHEMES },
   }
 }
 
@@ -74,12 +74,12 @@ const HEADERS: OpenApiDocument['components']['headers'] = {
   'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } },
 }
 
-const SECURITY: OpenApiDocument['components']['securitySchemes'] = {
+const SECURITY_SCHEMES: OpenApiDocument['components']['securitySchemes'] = {
   server: { type: 'http', scheme: 'bearer', description: 'A server key (`sk_…`). Never leaves your backend.' },
   publishable: { type: 'http', scheme: 'bearer', description: 'A publishable key (`pk_…`), for apps and web pages.' },
 }
 
-function operation(one: DocumentedOperation): Operation {
+function operationObject(one: DocumentedOperation): Operation {
   const parameters = parametersOf(one)
   const { request, answer } = one
   return {

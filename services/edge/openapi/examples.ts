@@ -5,7 +5,7 @@ import type { delivery, Exchanged, Verification, VerificationStatus, Verified } 
 const otp_id = 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c'
 const token = 'otp_vt_01k2m8x4e9s7v3hqz5tnw6yb0cQm9zR0pXv4tq8Jw1uYd6sLk3nHb7cFe5aGi2oPx'
 
-export const request = {
+export const requestExamples = {
   send: { recipient: '+447911123456', locale: 'en', client_ip: '203.0.113.7' },
   resend: { otp_id, channel: 'whatsapp' },
   verify: { otp_id, code: '123456' },
@@ -58,7 +58,7 @@ const exchanged: Exchanged = {
 }
 
 /** By operation; the names say what is shown. */
-export const answer = {
+export const answerExamples = {
   send: { sent, 'a WhatsApp link mode': linked },
   resend: { 'on a WhatsApp link': linked, 'on the next channel': { ...sent, channel: 'telegram' } },
   verify: {

@@ -1,6 +1,6 @@
 // The operations as they are documented: who may call them, what goes in, what comes out. One entry per route of the API.
 import type { SchemaName } from './components.ts'
-import { answer, request } from './examples.ts'
+import { answerExamples, requestExamples } from './examples.ts'
 import { type DocumentedRefusal, refusal } from './refusals.ts'
 
 export interface DocumentedOperation {
@@ -30,17 +30,17 @@ const ANY_KEY = ['server', 'publishable'] as const
 const SERVER_KEY = ['server'] as const
 
 const { unauthorized, failed, unavailable, brokenJson, tooLarge, notJson, invalid, notFound, origin } = refusal
-const ALWAYS = [unauthorized, failed, unavailable]
-const WITH_BODY = [...ALWAYS, brokenJson, tooLarge, notJson, invalid]
+const COMMON_REFUSALS = [unauthorized, failed, unavailable]
+const BODY_REFUSALS = [...COMMON_REFUSALS, brokenJson, tooLarge, notJson, invalid]
 
 const otp_id = '$response.body#/otp_id'
-const NEXT: Record<string, Link> = {
+const NEXT_LINKS: Record<string, Link> = {
   status: { operationId: 'status', description: 'Look it up.', parameters: { otp_id } },
   resend: { operationId: 'resend', description: 'Send it again.', requestBody: { otp_id } },
   verify: { operationId: 'verify', description: 'Check the code the user entered.', requestBody: { otp_id } },
   cancel: { operationId: 'cancel', description: 'Cancel it.', requestBody: { otp_id } },
 }
-const EXCHANGE: Record<string, Link> = {
+const EXCHANGE_LINK: Record<string, Link> = {
   exchange: {
     operationId: 'exchange',
     description: 'Exchange the token on your backend, with a server key.',
@@ -57,11 +57,11 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
     description:
       'Generates a code and delivers it over the channel that routing chooses for the recipient. In the two WhatsApp link modes nothing is sent yet: have the user open `action_url`. The code is never returned.',
     keys: ANY_KEY,
-    request: { schema: 'SendRequest', example: request.send },
+    request: { schema: 'SendRequest', example: requestExamples.send },
     idempotencyKey: true,
-    answer: { schema: 'Verification', description: 'The verification, pending.', examples: answer.send },
+    answer: { schema: 'Verification', description: 'The verification, pending.', examples: answerExamples.send },
     refusals: [
-      ...WITH_BODY,
+      ...BODY_REFUSALS,
       refusal.idempotencyKey,
       refusal.recipient,
       refusal.geo,
@@ -72,7 +72,7 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
       refusal.sendDisabled,
       origin,
     ],
-    links: NEXT,
+    links: NEXT_LINKS,
   },
   {
     id: 'resend',
@@ -82,10 +82,14 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
     description:
       'After a cooldown, re-issues the same code on the next enabled channel; once the order is exhausted, on the last usable one. With `channel`, a fresh code goes out on exactly that channel and the earlier one no longer counts.',
     keys: ANY_KEY,
-    request: { schema: 'ResendRequest', example: request.resend },
-    answer: { schema: 'Verification', description: 'The verification on its new channel.', examples: answer.resend },
+    request: { schema: 'ResendRequest', example: requestExamples.resend },
+    answer: {
+      schema: 'Verification',
+      description: 'The verification on its new channel.',
+      examples: answerExamples.resend,
+    },
     refusals: [
-      ...WITH_BODY,
+      ...BODY_REFUSALS,
       notFound,
       refusal.resend,
       refusal.cooldown,
@@ -104,10 +108,10 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
     description:
       'A wrong code is not an error: `matched` is false and `attempts_left` counts down; the last one fails the verification. A publishable key gets a `verification_token` for a right code, which your backend exchanges: what a device says is no proof.',
     keys: ANY_KEY,
-    request: { schema: 'VerifyRequest', example: request.verify },
-    answer: { schema: 'Verified', description: 'Whether the code was right.', examples: answer.verify },
+    request: { schema: 'VerifyRequest', example: requestExamples.verify },
+    answer: { schema: 'Verified', description: 'Whether the code was right.', examples: answerExamples.verify },
     refusals: [
-      ...WITH_BODY,
+      ...BODY_REFUSALS,
       notFound,
       refusal.notPending,
       refusal.verifyNotAllowed,
@@ -115,7 +119,7 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
       refusal.verifyLimit,
       origin,
     ],
-    links: EXCHANGE,
+    links: EXCHANGE_LINK,
   },
   {
     id: 'status',
@@ -125,8 +129,12 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
     description: 'How far a verification got. Server keys also see its deliveries.',
     keys: ANY_KEY,
     request: null,
-    answer: { schema: 'VerificationStatus', description: 'The verification as it is now.', examples: answer.status },
-    refusals: [...ALWAYS, notFound, origin],
+    answer: {
+      schema: 'VerificationStatus',
+      description: 'The verification as it is now.',
+      examples: answerExamples.status,
+    },
+    refusals: [...COMMON_REFUSALS, notFound, origin],
   },
   {
     id: 'cancel',
@@ -135,9 +143,9 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
     summary: 'Cancel a verification',
     description: 'Its code and link are dead from then on. Canceling twice gives the same answer.',
     keys: SERVER_KEY,
-    request: { schema: 'CancelRequest', example: request.cancel },
-    answer: { schema: 'Verification', description: 'The verification, canceled.', examples: answer.cancel },
-    refusals: [...WITH_BODY, notFound, refusal.notPending, refusal.expired],
+    request: { schema: 'CancelRequest', example: requestExamples.cancel },
+    answer: { schema: 'Verification', description: 'The verification, canceled.', examples: answerExamples.cancel },
+    refusals: [...BODY_REFUSALS, notFound, refusal.notPending, refusal.expired],
   },
   {
     id: 'exchange',
@@ -147,8 +155,8 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
     description:
       'Exchanges a token produced on a device for the recipient it proves. This is the only trustworthy proof that a user controls a number. Repeating the call with the same API key gives the same answer for as long as the token lives.',
     keys: SERVER_KEY,
-    request: { schema: 'ExchangeRequest', example: request.exchange },
-    answer: { schema: 'Exchanged', description: 'Who was verified.', examples: answer.exchange },
-    refusals: [...WITH_BODY, refusal.noSuchToken],
+    request: { schema: 'ExchangeRequest', example: requestExamples.exchange },
+    answer: { schema: 'Exchanged', description: 'Who was verified.', examples: answerExamples.exchange },
+    refusals: [...BODY_REFUSALS, refusal.noSuchToken],
   },
 ]

@@ -15,59 +15,62 @@ export interface DocumentedRefusal {
 
 const REQUEST_ID = '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55'
 
-const documented = (when: string, failure: Problem): DocumentedRefusal => ({
+const documentRefusal = (when: string, failure: Problem): DocumentedRefusal => ({
   status: failure.status,
   type: failure.type,
   when,
   example: problemBody(failure, REQUEST_ID),
 })
 
-const refused = (type: ErrorType, when: string, members: Record<string, unknown> = {}): DocumentedRefusal =>
-  documented(when, problem(type, { members }))
+const errorRefusal = (type: ErrorType, when: string, members: Record<string, unknown> = {}): DocumentedRefusal =>
+  documentRefusal(when, problem(type, { members }))
 
-const limited = (scope: LimitScope, when: string): DocumentedRefusal =>
-  refused('RateLimitExceededError', when, { scope, retry_after: 42 })
+const limitRefusal = (scope: LimitScope, when: string): DocumentedRefusal =>
+  errorRefusal('RateLimitExceededError', when, { scope, retry_after: 42 })
 
 export const refusal = {
-  brokenJson: documented('The body is not JSON.', httpException(400)),
-  unauthorized: documented('The key is missing, unknown, revoked or of the wrong kind.', httpException(401)),
-  noSuchToken: documented(
+  brokenJson: documentRefusal('The body is not JSON.', httpException(400)),
+  unauthorized: documentRefusal('The key is missing, unknown, revoked or of the wrong kind.', httpException(401)),
+  noSuchToken: documentRefusal(
     'The token is unknown, expired, exchanged by another key or not yours: one answer for all. Do not retry.',
     httpException(404),
   ),
-  tooLarge: documented('The body is too large.', httpException(413)),
-  notJson: documented('The body is not application/json.', httpException(415)),
-  failed: documented('A fault of ours.', httpException(500)),
-  unavailable: refused(
+  tooLarge: documentRefusal('The body is too large.', httpException(413)),
+  notJson: documentRefusal('The body is not application/json.', httpException(415)),
+  failed: documentRefusal('A fault of ours.', httpException(500)),
+  unavailable: errorRefusal(
     'ServiceUnavailableError',
     'The service cannot answer now. The call may have been executed: repeat it, a send with its idempotency key.',
   ),
-  invalid: refused('ValidationError', 'A member of the body is missing or malformed.', {
+  invalid: errorRefusal('ValidationError', 'A member of the body is missing or malformed.', {
     errors: [{ path: 'recipient', message: 'is required' }],
   }),
-  recipient: refused('InvalidRecipientError', 'The recipient is no valid phone number or email address.'),
-  idempotencyKey: refused('InvalidIdempotencyKeyError', 'The idempotency key is longer than 128 characters.'),
-  noChannel: refused('NoEnabledChannelError', 'No enabled channel can reach the recipient.'),
-  geo: refused('GeoBlockedError', "The recipient's country is blocked."),
-  reputation: refused('IpReputationBlockedError', 'The client address is a known source of abuse.'),
-  funds: refused('InsufficientFundsError', 'The balance is not enough to send.'),
-  sendDisabled: refused('PublishableSendDisabledError', 'The app does not let publishable keys send in live mode.'),
-  origin: refused('OriginNotAllowedError', 'A publishable key was used in a page the app does not list.'),
-  sendLimit: limited('recipient', 'Too many sends; `scope` names the limit.'),
-  messageLimit: limited('recipient', 'Too many messages to this recipient, or what `scope` names.'),
-  verifyLimit: limited('recipient_verify', 'Too many wrong codes for this recipient.'),
-  cooldown: refused('ResendCooldownError', 'Too soon after the last send.', {
+  recipient: errorRefusal('InvalidRecipientError', 'The recipient is no valid phone number or email address.'),
+  idempotencyKey: errorRefusal('InvalidIdempotencyKeyError', 'The idempotency key is longer than 128 characters.'),
+  noChannel: errorRefusal('NoEnabledChannelError', 'No enabled channel can reach the recipient.'),
+  geo: errorRefusal('GeoBlockedError', "The recipient's country is blocked."),
+  reputation: errorRefusal('IpReputationBlockedError', 'The client address is a known source of abuse.'),
+  funds: errorRefusal('InsufficientFundsError', 'The balance is not enough to send.'),
+  sendDisabled: errorRefusal(
+    'PublishableSendDisabledError',
+    'The app does not let publishable keys send in live mode.',
+  ),
+  origin: errorRefusal('OriginNotAllowedError', 'A publishable key was used in a page the app does not list.'),
+  sendLimit: limitRefusal('recipient', 'Too many sends; `scope` names the limit.'),
+  messageLimit: limitRefusal('recipient', 'Too many messages to this recipient, or what `scope` names.'),
+  verifyLimit: limitRefusal('recipient_verify', 'Too many wrong codes for this recipient.'),
+  cooldown: errorRefusal('ResendCooldownError', 'Too soon after the last send.', {
     scope: 'resend_cooldown',
     retry_after: 17,
   }),
-  resend: refused(
+  resend: errorRefusal(
     'ResendNotAllowedError',
     'It is not pending, its send attempts are spent, or no enabled channel is left.',
   ),
-  notFound: refused('OtpNotFoundError', 'No verification of this app and mode has this id.'),
-  notPending: refused('OtpNotPendingError', 'It is in a final state.', { otp_status: 'approved' }),
-  expired: refused('OtpExpiredError', 'It has expired.'),
-  verifyNotAllowed: refused(
+  notFound: errorRefusal('OtpNotFoundError', 'No verification of this app and mode has this id.'),
+  notPending: errorRefusal('OtpNotPendingError', 'It is in a final state.', { otp_status: 'approved' }),
+  expired: errorRefusal('OtpExpiredError', 'It has expired.'),
+  verifyNotAllowed: errorRefusal(
     'VerifyNotAllowedError',
     'It is approved by a WhatsApp message, or was started by a publishable key and is proved by exchange.',
   ),

@@ -8,13 +8,13 @@ import type { DecisionDoc } from '../../domain/fraud/documents.ts'
 
 export type NewDecision = Omit<DecisionDoc, '_id' | 'at' | 'unrecorded'>
 
-export interface Decisions {
+export interface DecisionLog {
   /** `of` names the call it is about: decided twice, as after a lost race, it is kept once. */
-  keep(of: string, decision: NewDecision): void
+  record(decisionKey: string, decision: NewDecision): void
   settled(): Promise<void>
 }
 
-export interface DecisionParts {
+export interface DecisionDeps {
   decisions: Pick<Docs<DecisionDoc>, 'insert'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'warn'>
@@ -22,24 +22,24 @@ export interface DecisionParts {
 
 const MINUTE_MS = 60_000
 /** Of one app, in one process. */
-export const MOST_A_MINUTE = 600
-const MOST_APPS = 10_000
-const MOST_LATELY = 1_000
+export const MAX_DECISIONS_PER_MINUTE = 600
+const MAX_APPS = 10_000
+const MAX_RECENT_KEYS = 1_000
 
-export function keepingDecisions({ decisions, clock, log }: DecisionParts): Decisions {
+export function createDecisionLog({ decisions, clock, log }: DecisionDeps): DecisionLog {
   const apps = new Map<string, { minute: number; kept: number; unrecorded: number }>()
-  const lately = new Set<string>()
+  const recentKeys = new Set<string>()
   const writing = new Set<Promise<unknown>>()
 
   /** How many went unrecorded before this one; null when it does too. */
-  function room(app_id: string): number | null {
+  function admitDecision(app_id: string): number | null {
     const minute = Math.floor(clock.now() / MINUTE_MS)
     const before = apps.get(app_id) ?? { minute, kept: 0, unrecorded: 0 }
     const now = before.minute === minute ? before : { ...before, minute, kept: 0 }
     apps.delete(app_id)
     apps.set(app_id, now)
-    if (apps.size > MOST_APPS) apps.delete(apps.keys().next().value as string)
-    if (now.kept >= MOST_A_MINUTE) {
+    if (apps.size > MAX_APPS) apps.delete(apps.keys().next().value as string)
+    if (now.kept >= MAX_DECISIONS_PER_MINUTE) {
       now.unrecorded += 1
       return null
     }
@@ -50,11 +50,11 @@ export function keepingDecisions({ decisions, clock, log }: DecisionParts): Deci
   }
 
   return {
-    keep(of, decision) {
-      if (lately.has(of)) return
-      lately.add(of)
-      if (lately.size > MOST_LATELY) lately.delete(lately.values().next().value as string)
-      const unrecorded = room(decision.app_id)
+    record(decisionKey, decision) {
+      if (recentKeys.has(decisionKey)) return
+      recentKeys.add(decisionKey)
+      if (recentKeys.size > MAX_RECENT_KEYS) recentKeys.delete(recentKeys.values().next().value as string)
+      const unrecorded = admitDecision(decision.app_id)
       if (unrecorded === null) return
       const at = clock.now()
       const written = decisions

@@ -1,98 +1,107 @@
 // Sees what becomes of text messages and counts it. In: every change of a verification. Out: what is known of a number's places.
 // Of the same number once an hour is enough: else whoever verifies one of his own again and again passes for many.
 
-import { type Block, EMPTY_BLOCK, type Neighbour } from '../../../machines/fraud.block.ts'
+import { type Block, type BlockNumber, EMPTY_BLOCK } from '../../../machines/fraud.block.ts'
 import type { Evidence } from '../../../machines/fraud.ts'
 import type { Delivery } from '../../../machines/otp.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
-import { bounded } from '../bounded.ts'
+import { createBoundedMap } from '../bounded.ts'
 import type { FraudCounts } from './counts.ts'
-import type { Places } from './places.ts'
+import type { NumberGroups } from './places.ts'
 
 const HOUR_MS = 3_600_000
-const MOST = 20_000
+const MAX_NUMBERS = 20_000
 
-export interface Watch {
+export interface FraudWatch {
   /** When a verification's first text message was sent. */
-  sent(places: Places, app_id: string, at: number): void
+  sent(groups: NumberGroups, app_id: string, at: number): void
   /** That it was verified; `at` is still when its message was sent. */
-  verified(places: Places, app_id: string, at: number): void
-  evidence(places: Places): Promise<Evidence>
+  verified(groups: NumberGroups, app_id: string, at: number): void
+  evidence(groups: NumberGroups): Promise<Evidence>
 }
 
 const SHARED = 'shared'
 
-export function watching(counts: Pick<FraudCounts, 'tallies' | 'blocks'>): Watch {
-  const counted = bounded<number>(MOST)
+export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks'>): FraudWatch {
+  const countedAt = createBoundedMap<number>(MAX_NUMBERS)
   // The first number of a block is kept here: most blocks never see a second, and then no store hears of them.
-  const lone = bounded<Neighbour | typeof SHARED>(MOST)
+  const firstNumbers = createBoundedMap<BlockNumber | typeof SHARED>(MAX_NUMBERS)
 
-  function isNew(what: string, { number: { tag } }: Places, at: number): boolean {
+  function isFirstThisHour(what: string, { number: { tag } }: NumberGroups, at: number): boolean {
     const key = what + tag
-    const isLate = at - (counted.get(key) ?? Number.NEGATIVE_INFINITY) >= HOUR_MS
-    if (isLate) counted.set(key, at)
-    return isLate
+    const isFirst = at - (countedAt.get(key) ?? Number.NEGATIVE_INFINITY) >= HOUR_MS
+    if (isFirst) countedAt.set(key, at)
+    return isFirst
   }
 
-  function tally(what: 'sent' | 'verified', places: Places, app_id: string, at: number): void {
-    if (!isNew(what, places, at)) return
-    const news = { at, sent: what === 'sent' ? 1 : 0, verified: what === 'verified' ? 1 : 0 }
-    for (const { key } of [places.country, places.range]) counts.tallies.add(key, app_id, news)
+  function tally(what: 'sent' | 'verified', groups: NumberGroups, app_id: string, at: number): void {
+    if (!isFirstThisHour(what, groups, at)) return
+    const entry = { at, sent: what === 'sent' ? 1 : 0, verified: what === 'verified' ? 1 : 0 }
+    for (const { key } of [groups.country, groups.range]) counts.tallies.add(key, app_id, entry)
   }
 
-  function sight({ block: key, number }: Places, app_id: string, at: number, verified: boolean): void {
-    const known = lone.get(key)
-    const sighting = { ...number, at, verified }
-    if (known === undefined && !verified) lone.set(key, sighting)
+  function addNumber({ block: key, number }: NumberGroups, app_id: string, at: number, verified: boolean): void {
+    const known = firstNumbers.get(key)
+    const entry = { ...number, at, verified }
+    if (known === undefined && !verified) firstNumbers.set(key, entry)
     else if (known !== undefined && known !== SHARED && known.tag === number.tag)
-      lone.set(key, { ...sighting, verified: verified || known.verified })
-    else share(key, app_id, known, sighting)
+      firstNumbers.set(key, { ...entry, verified: verified || known.verified })
+    else addToShared(key, app_id, known, entry)
   }
 
-  function share(key: string, app_id: string, known: Neighbour | typeof SHARED | undefined, sighting: Neighbour): void {
+  function addToShared(
+    key: string,
+    app_id: string,
+    known: BlockNumber | typeof SHARED | undefined,
+    entry: BlockNumber,
+  ): void {
     if (known !== undefined && known !== SHARED) counts.blocks.add(key, app_id, known)
     // One that is unknown here and verified was sent by another process.
-    if (known !== undefined) lone.set(key, SHARED)
-    counts.blocks.add(key, app_id, sighting)
+    if (known !== undefined) firstNumbers.set(key, SHARED)
+    counts.blocks.add(key, app_id, entry)
   }
 
-  async function blockOf(key: string): Promise<Block> {
-    const known = lone.get(key)
+  async function loadBlock(key: string): Promise<Block> {
+    const known = firstNumbers.get(key)
     if (known === SHARED) return counts.blocks.state(key)
     return known === undefined ? EMPTY_BLOCK : { numbers: [known] }
   }
 
   return {
-    sent(places, app_id, at) {
-      tally('sent', places, app_id, at)
-      sight(places, app_id, at, false)
+    sent(groups, app_id, at) {
+      tally('sent', groups, app_id, at)
+      addNumber(groups, app_id, at, false)
     },
-    verified(places, app_id, at) {
-      tally('verified', places, app_id, at)
-      sight(places, app_id, at, true)
+    verified(groups, app_id, at) {
+      tally('verified', groups, app_id, at)
+      addNumber(groups, app_id, at, true)
     },
     async evidence({ country, range, block, number }) {
-      const [ofCountry, ofRange, neighbours] = await Promise.all([
+      const [countryTally, rangeTally, neighbours] = await Promise.all([
         counts.tallies.state(country.key),
         counts.tallies.state(range.key),
-        blockOf(block),
+        loadBlock(block),
       ])
       return {
-        country: { name: country.name, tally: ofCountry },
-        range: { name: range.name, tally: ofRange },
-        ...{ block: neighbours, number },
+        country: { name: country.name, tally: countryTally },
+        range: { name: range.name, tally: rangeTally },
+        block: neighbours,
+        number,
       }
     },
   }
 }
 
 /** What a change says of text messages: when the first was sent, and whether this is the change that sent or proved it. */
-export function newsIn(before: OtpDoc | null, after: OtpDoc): { at: number; sent: boolean; verified: boolean } | null {
-  const first = after.context.deliveries.find(isText)
+export function smsOutcomeOf(
+  before: OtpDoc | null,
+  after: OtpDoc,
+): { at: number; sent: boolean; verified: boolean } | null {
+  const first = after.context.deliveries.find(isSms)
   if (!first) return null
-  const sent = !before?.context.deliveries.some(isText)
+  const sent = !before?.context.deliveries.some(isSms)
   const verified = before?.value !== 'approved' && after.value === 'approved'
   return sent || verified ? { at: first.created_at, sent, verified } : null
 }
 
-const isText = ({ channel }: Delivery): boolean => channel === 'sms'
+const isSms = ({ channel }: Delivery): boolean => channel === 'sms'

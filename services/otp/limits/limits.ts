@@ -1,57 +1,57 @@
 // Limits shared by every process. In: a thing that is counted and its rules. Out: granted, or how long to wait.
 // Checking and counting are one atomic update, so parallel calls never pass together where only one of them may.
-import { gatherByKey } from '../../../infra/gather.ts'
-import { carryOver } from '../../domain/verifications/counting.ts'
-import { bounded } from '../bounded.ts'
-import { type GrantParts, granting } from './grants.ts'
-import { type Counted, firstGrant, type Taken, uncount, waitFor } from './windows.ts'
+import { createKeyedBatcher } from '../../../infra/gather.ts'
+import { copyFormerCounters } from '../../domain/verifications/counting.ts'
+import { createBoundedMap } from '../bounded.ts'
+import { type CounterUpdateParts, createCounterUpdate } from './grants.ts'
+import { type Counted, firstCounter, type TakeResult, uncountUpdate, waitFor } from './windows.ts'
 
 export interface Limits {
   /** Counts one, if every rule allows it. */
-  take(counted: Counted): Promise<Taken>
+  take(limit: Counted): Promise<TakeResult>
   /** Uncounts one that was granted and came to nothing. */
-  giveBack(counted: Counted): Promise<void>
+  giveBack(limit: Counted): Promise<void>
   /** Whether one more would be granted and nothing locks it; counts nothing. */
-  look(counted: Counted): Promise<Taken>
+  peek(limit: Counted): Promise<TakeResult>
   /** The same for what was refused lately; what was not is granted unseen. */
-  lookAgain(counted: Counted): Promise<Taken>
+  peekIfRefusedBefore(limit: Counted): Promise<TakeResult>
   /** Refuses every `look` for so long, whatever the windows say. */
-  lock(counted: Counted, ms: number): Promise<void>
+  lock(limit: Counted, ms: number): Promise<void>
 }
 
-const GRANTED: Taken = { granted: true }
-const MOST_KNOWN = 20_000
+const GRANTED: TakeResult = { granted: true }
+const MAX_KNOWN_KEYS = 20_000
 
-export function limits({ counters, clock }: GrantParts): Limits {
-  const known = bounded<true>(MOST_KNOWN)
-  const full = bounded<true>(MOST_KNOWN)
+export function createLimits({ counters, clock }: CounterUpdateParts): Limits {
+  const knownKeys = createBoundedMap<true>(MAX_KNOWN_KEYS)
+  const refusedKeys = createBoundedMap<true>(MAX_KNOWN_KEYS)
 
   /** Most recipients are counted for the first time, and an insert costs a tenth of an update that computes: it goes together with
    *  those of others. What is there already, or allows none, is for the update. */
-  async function takeFirst({ key, formerly = [], rules }: Counted): Promise<boolean> {
-    if (known.get(key)) return false
-    const carried = formerly.length > 0 && (await carryOver(counters, [{ key, formerly }])).has(key)
-    const first = carried ? null : firstGrant(rules, clock.now())
-    known.set(key, true)
+  async function insertFirst({ key, formerKeys = [], rules }: Counted): Promise<boolean> {
+    if (knownKeys.get(key)) return false
+    const copied = formerKeys.length > 0 && (await copyFormerCounters(counters, [{ key, formerKeys }])).has(key)
+    const first = copied ? null : firstCounter(rules, clock.now())
+    knownKeys.set(key, true)
     if (first === null) return false
     const [answer] = await counters.insert([{ _id: key, ...first }])
     return answer === 'inserted'
   }
 
-  const takeAgain = granting({ counters, clock })
+  const updateCounter = createCounterUpdate({ counters, clock })
 
   /** All that is given back under the same rules in one tick shares one update, which makes it one statement. */
-  const giveBackTogether = gatherByKey(
+  const giveBackBatched = createKeyedBatcher(
     ({ rules }: Counted) => JSON.stringify(rules),
     async all => {
-      const update = uncount(all[0]?.rules ?? [], clock.now())
+      const update = uncountUpdate(all[0]?.rules ?? [], clock.now())
       return counters.change(all.map(({ key }) => ({ _id: key, update })))
     },
-    { most: 500, parallel: 2 },
+    { maxSize: 500, parallel: 2 },
   )
 
-  async function look({ key, formerly = [], rules }: Counted): Promise<Taken> {
-    const names = [key, ...formerly]
+  async function peek({ key, formerKeys = [], rules }: Counted): Promise<TakeResult> {
+    const names = [key, ...formerKeys]
     const found = await counters.get(names)
     const counter = names.flatMap(name => found.get(name) ?? [])[0]
     if (!counter) return GRANTED
@@ -61,20 +61,20 @@ export function limits({ counters, clock }: GrantParts): Limits {
   }
 
   return {
-    look,
-    async take(counted) {
-      if (counted.rules.length === 0 || (await takeFirst(counted))) return GRANTED
-      const taken = await takeAgain(counted)
-      if (!taken.granted) full.set(counted.key, true)
+    peek,
+    async take(limit) {
+      if (limit.rules.length === 0 || (await insertFirst(limit))) return GRANTED
+      const taken = await updateCounter(limit)
+      if (!taken.granted) refusedKeys.set(limit.key, true)
       return taken
     },
-    async giveBack(counted) {
-      if (counted.rules.length > 0) await giveBackTogether(counted)
+    async giveBack(limit) {
+      if (limit.rules.length > 0) await giveBackBatched(limit)
     },
-    async lookAgain(counted) {
-      if (!full.get(counted.key)) return GRANTED
-      const taken = await look(counted)
-      if (taken.granted) full.drop(counted.key)
+    async peekIfRefusedBefore(limit) {
+      if (!refusedKeys.get(limit.key)) return GRANTED
+      const taken = await peek(limit)
+      if (taken.granted) refusedKeys.delete(limit.key)
       return taken
     },
     async lock({ key }, ms) {

@@ -3,7 +3,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { LimitScope } from '../../../machines/calls.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import type { AppSettings, LimitRule } from '../../../machines/settings.ts'
-import { addressCounter, counterKey, recipientCounter, type World } from '../../domain/verifications/counting.ts'
+import { type AppMode, addressCounter, counterKey, recipientCounter } from '../../domain/verifications/counting.ts'
 import type { Reputation } from './reputation.ts'
 import type { Counted } from './windows.ts'
 
@@ -11,9 +11,9 @@ export interface Quota extends Counted {
   scope: LimitScope
 }
 
-type Indexing = Pick<Keyring, 'indexes'>
+type Indexer = Pick<Keyring, 'indexes'>
 
-export interface SendQuotas extends World {
+export interface SendQuotaInput extends AppMode {
   limits: AppSettings['limits']
   /** Its keyed indexes, the current one first; null for a recipient that skips the limits of its own. */
   recipient: readonly string[] | null
@@ -22,7 +22,7 @@ export interface SendQuotas extends World {
   message: boolean
 }
 
-export function sendQuotas(keyring: Indexing, send: SendQuotas): Quota[] {
+export function sendQuotas(keyring: Indexer, send: SendQuotaInput): Quota[] {
   const { limits, recipient, address, message } = send
   const quotas: Quota[] = []
   if (recipient !== null) {
@@ -40,31 +40,35 @@ export function sendQuotas(keyring: Indexing, send: SendQuotas): Quota[] {
 }
 
 /** Resends count here as well. */
-export const messageQuota = (world: World, recipient: readonly string[], limits: AppSettings['limits']): Quota => ({
+export const messageQuota = (appMode: AppMode, recipient: readonly string[], limits: AppSettings['limits']): Quota => ({
   scope: 'recipient',
-  ...recipientCounter(world, 'messages', recipient),
+  ...recipientCounter(appMode, 'messages', recipient),
   rules: limits.recipient_messages,
 })
 
 /** Apart for what servers and what devices started, so that a stranger cannot lock anyone out of a server's verifications. */
 export const guessQuota = (
-  world: World,
+  appMode: AppMode,
   recipient: readonly string[],
   startedBy: KeyKind,
   limits: AppSettings['limits'],
 ): Quota => ({
   scope: 'recipient_verify',
-  ...recipientCounter(world, `guesses:${startedBy}`, recipient),
+  ...recipientCounter(appMode, `guesses:${startedBy}`, recipient),
   rules: limits.recipient_verify,
 })
 
 /** One counter for an address; a suspect one gets a share of the same limit. */
-function addressQuota(keyring: Indexing, world: SendQuotas, address: NonNullable<SendQuotas['address']>): Quota {
-  const name = addressCounter(keyring, world, address.value)
-  const { client_ip: rules, client_ip_reputation_factor: share } = world.limits
+function addressQuota(
+  keyring: Indexer,
+  appMode: SendQuotaInput,
+  address: NonNullable<SendQuotaInput['address']>,
+): Quota {
+  const name = addressCounter(keyring, appMode, address.value)
+  const { client_ip: rules, client_ip_reputation_factor: share } = appMode.limits
   return address.reputation === 'suspect'
-    ? { scope: 'client_ip_reputation', ...name, rules: rules.map(rule => scaled(rule, share)) }
+    ? { scope: 'client_ip_reputation', ...name, rules: rules.map(rule => scaleRule(rule, share)) }
     : { scope: 'client_ip', ...name, rules }
 }
 
-const scaled = (rule: LimitRule, share: number): LimitRule => ({ ...rule, max: Math.floor(rule.max * share) })
+const scaleRule = (rule: LimitRule, share: number): LimitRule => ({ ...rule, max: Math.floor(rule.max * share) })

@@ -12,50 +12,54 @@ const bucketAt = (rule: LimitRule, now: number): number => Math.floor(now / leng
 const passedAt = (rule: LimitRule, now: number): number => (now % lengthOf(rule)) / lengthOf(rule)
 
 /** What a thing that was never counted is after one was granted; null where a rule allows none. */
-export function firstGrant(rules: readonly LimitRule[], now: number): Omit<CounterDoc, '_id'> | null {
+export function firstCounter(rules: readonly LimitRule[], now: number): Omit<CounterDoc, '_id'> | null {
   if (rules.some(rule => rule.max < 1)) return null
   const windows = rules.map(rule => [nameOf(rule), { bucket: bucketAt(rule, now), count: 1, before: 0 }])
   return { windows: Object.fromEntries(windows), granted: 1, purge_at: purgeAt(rules, now) }
 }
 
 /** One of which nothing is counted yet. */
-export const uncounted = (rules: readonly LimitRule[], now: number): Omit<CounterDoc, '_id'> => ({
-  ...{ windows: {}, granted: 0, purge_at: purgeAt(rules, now) },
+export const emptyCounter = (rules: readonly LimitRule[], now: number): Omit<CounterDoc, '_id'> => ({
+  windows: {},
+  granted: 0,
+  purge_at: purgeAt(rules, now),
 })
 
 /** So many processes can ask at once without the answer to one being lost. */
-const MOST_GRANTS = 64
+const MAX_STORED_GRANTS = 64
 
 /** Grants as many of `wanted` as every rule allows, counts them, and leaves the answer for whoever asked. */
-export function grant(
+export function grantUpdate(
   rules: readonly LimitRule[],
   wanted: number,
   now: number,
   { by, call }: Pick<Grant, 'by' | 'call'>,
 ): Pipeline {
-  const rooms = rules.map(rule => {
+  const headrooms = rules.map(rule => {
     const window = `$windows.${nameOf(rule)}`
     const overlap = { $multiply: [`${window}.before`, 1 - passedAt(rule, now)] }
     return { $floor: { $subtract: [rule.max, { $add: [`${window}.count`, overlap] }] } }
   })
-  const counted = rules.map(rule => {
+  const increments = rules.map(rule => {
     const count = `windows.${nameOf(rule)}.count`
     return [count, { $add: [`$${count}`, '$granted'] }]
   })
-  const ofOthers = {
+  const othersGrants = {
     $filter: { input: { $ifNull: ['$grants', []] }, as: 'grant', cond: { $ne: ['$$grant.by', by] } },
   }
-  const grants = { $slice: [{ $concatArrays: [ofOthers, [{ by, call, granted: '$granted' }]] }, -MOST_GRANTS] }
+  const grants = {
+    $slice: [{ $concatArrays: [othersGrants, [{ by, call, granted: '$granted' }]] }, -MAX_STORED_GRANTS],
+  }
   return [
-    { $set: rolled(rules, now) },
-    { $set: { granted: { $max: [0, { $min: [wanted, ...rooms] }] } } },
-    { $set: { ...Object.fromEntries(counted), grants, purge_at: purgeAt(rules, now) } },
+    { $set: rolledWindows(rules, now) },
+    { $set: { granted: { $max: [0, { $min: [wanted, ...headrooms] }] } } },
+    { $set: { ...Object.fromEntries(increments), grants, purge_at: purgeAt(rules, now) } },
   ]
 }
 
 /** Uncounts one: from the current bucket, or from the one before when it was counted there. */
-export function uncount(rules: readonly LimitRule[], now: number): Pipeline {
-  const parts = rules.flatMap(rule => {
+export function uncountUpdate(rules: readonly LimitRule[], now: number): Pipeline {
+  const decrements = rules.flatMap(rule => {
     const [count, before] = [`windows.${nameOf(rule)}.count`, `windows.${nameOf(rule)}.before`]
     const current = { $gt: [`$${count}`, 0] }
     return [
@@ -63,11 +67,11 @@ export function uncount(rules: readonly LimitRule[], now: number): Pipeline {
       [count, { $max: [0, { $subtract: [`$${count}`, 1] }] }],
     ]
   })
-  return [{ $set: rolled(rules, now) }, { $set: Object.fromEntries(parts) }]
+  return [{ $set: rolledWindows(rules, now) }, { $set: Object.fromEntries(decrements) }]
 }
 
 /** Brings every window to the bucket of `now`. A process whose clock is behind counts into the bucket that is already open. */
-function rolled(rules: readonly LimitRule[], now: number): Record<string, unknown> {
+function rolledWindows(rules: readonly LimitRule[], now: number): Record<string, unknown> {
   const windows = rules.map(rule => {
     const name = `windows.${nameOf(rule)}`
     const here = bucketAt(rule, now)
@@ -103,18 +107,19 @@ function waitForRule(window: Window | undefined, rule: LimitRule, now: number): 
   const [count, before] = age <= 0 ? [window.count, window.before] : age === 1 ? [0, window.count] : [0, 0]
   const left = length - (now % length)
   // Room comes in this bucket as the one before slides out, or else in the next, as this one does.
-  if (count + 1 <= rule.max) return Math.max(0, Math.ceil(slid(before, rule.max - count - 1) * length) - (now % length))
-  return left + Math.ceil(slid(count, rule.max - 1) * length)
+  if (count + 1 <= rule.max)
+    return Math.max(0, Math.ceil(shareToSlideOut(before, rule.max - count - 1) * length) - (now % length))
+  return left + Math.ceil(shareToSlideOut(count, rule.max - 1) * length)
 }
 
 /** The share of a bucket that must have slid out for what is left of its `count` to be `room` at most. */
-const slid = (count: number, room: number): number => (count <= room ? 0 : 1 - room / count)
+const shareToSlideOut = (count: number, headroom: number): number => (count <= headroom ? 0 : 1 - headroom / count)
 export interface Counted {
   /** What is counted: an app, a recipient of an app, an address of an app. */
   key: string
   /** Its names under other data keys: while keys rotate, what was counted there counts on. */
-  formerly?: readonly string[]
+  formerKeys?: readonly string[]
   rules: readonly LimitRule[]
 }
 
-export type Taken = { granted: true } | { granted: false; retry_after_ms: number }
+export type TakeResult = { granted: true } | { granted: false; retry_after_ms: number }

@@ -3,23 +3,24 @@
 import type { Refusal } from '../../../machines/calls.ts'
 import type { Delivery, Otp, Recipient } from '../../../machines/otp.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
-import { endOfDay, type Room, roomKey } from '../../domain/money/room.ts'
-import { limited } from '../refusals.ts'
+import { capKey, endOfDay, type SpendCap } from '../../domain/money/room.ts'
+import { limitRefusal } from '../refusals.ts'
 
-const OTHERS = '*'
+const OTHER_COUNTRIES = '*'
 
-export function roomFor(
+export function spendCapFor(
   { app_id, recipient }: Otp,
   { created_at }: Delivery,
   { spend_caps }: Pick<AppSettings, 'spend_caps'>,
-): Room | undefined {
-  const most = capOf(spend_caps, recipient)
-  if (most === undefined) return undefined
-  return { key: roomKey(app_id, recipient.country ?? OTHERS, created_at), most }
+): SpendCap | undefined {
+  const limit = capMicros(spend_caps, recipient)
+  if (limit === undefined) return undefined
+  return { key: capKey(app_id, recipient.country ?? OTHER_COUNTRIES, created_at), limit }
 }
 
-export const capped = ({ created_at }: Delivery): Refusal => limited('spend_cap', endOfDay(created_at) - created_at)
+export const spendCapRefusal = ({ created_at }: Delivery): Refusal =>
+  limitRefusal('spend_cap', endOfDay(created_at) - created_at)
 
 /** Numbers of no country are among the others; mail is of no country at all. */
-const capOf = (caps: AppSettings['spend_caps'], { kind, country }: Recipient): number | undefined =>
-  kind === 'email' ? undefined : ((country === null ? undefined : caps[country]) ?? caps[OTHERS])
+const capMicros = (caps: AppSettings['spend_caps'], { kind, country }: Recipient): number | undefined =>
+  kind === 'email' ? undefined : ((country === null ? undefined : caps[country]) ?? caps[OTHER_COUNTRIES])

@@ -1,9 +1,9 @@
 // What a message costs: by channel and country, a price for every other country, else nothing.
 
-import { cached } from '../../../infra/cache.ts'
+import { createCache } from '../../../infra/cache.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
-import { everyOne } from '../../../infra/store/every.ts'
+import { scanAll } from '../../../infra/store/every.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import { type Price, priceId } from '../../domain/money/documents.ts'
 
@@ -14,19 +14,25 @@ export interface Prices {
   list(): Promise<PriceList>
 }
 
-const FOR_MS = 5_000
-const EVERYWHERE = '*'
+const CACHE_MS = 5_000
+const ANY_COUNTRY = '*'
 
-export function pricing({ prices, clock }: { prices: Pick<Docs<Price>, 'find'>; clock: Pick<Clock, 'now'> }): Prices {
-  const all = cached(() => read(prices), { forMs: FOR_MS, most: 1, clock })
+export function createPrices({
+  prices,
+  clock,
+}: {
+  prices: Pick<Docs<Price>, 'find'>
+  clock: Pick<Clock, 'now'>
+}): Prices {
+  const all = createCache(() => readPrices(prices), { ttlMs: CACHE_MS, maxSize: 1, clock })
   return { list: () => all.get('all') }
 }
 
-async function read(prices: Pick<Docs<Price>, 'find'>): Promise<PriceList> {
+async function readPrices(prices: Pick<Docs<Price>, 'find'>): Promise<PriceList> {
   const micros = new Map<string, number>()
-  for await (const price of everyOne(prices)) micros.set(price._id, price.micros)
+  for await (const price of scanAll(prices)) micros.set(price._id, price.micros)
   return (channel, country) =>
     (country === null ? undefined : micros.get(priceId(channel, country))) ??
-    micros.get(priceId(channel, EVERYWHERE)) ??
+    micros.get(priceId(channel, ANY_COUNTRY)) ??
     0
 }

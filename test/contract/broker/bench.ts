@@ -2,13 +2,13 @@
 import { expect } from 'chai'
 import {
   type Broker,
-  type Delivered,
+  type DeliveredMessage,
   done,
   type Flow,
   type Message,
   type Outcome,
 } from '../../../infra/broker/broker.ts'
-import { topology, type WorkQueue } from '../../../infra/broker/topology.ts'
+import { createTopology, type WorkQueue } from '../../../infra/broker/topology.ts'
 import { eventually } from '../../support/eventually.ts'
 
 export interface BrokerUnderTest {
@@ -22,12 +22,12 @@ export interface BrokerUnderTest {
   close(): Promise<void>
 }
 
-export const CONTRACT_TOPOLOGY = topology({ channel: [50, 100], webhook: [50, 150, 400] })
+export const CONTRACT_TOPOLOGY = createTopology({ channel: [50, 100], webhook: [50, 150, 400] })
 
 /** The queue most cases use, and its delays. */
 export const QUEUE: WorkQueue = 'webhook.deliver'
 
-export interface Gate {
+export interface Latch {
   /** Waits until the gate is open. */
   pass(): Promise<void>
   open(): void
@@ -39,7 +39,7 @@ export interface Moment {
   real: number
 }
 
-export interface Bench extends BrokerUnderTest {
+export interface BrokerFixture extends BrokerUnderTest {
   /** Publishes, and does not wait: in process a publish resolves only when it was handled. */
   publish(queue: WorkQueue, ...messages: Message[]): void
   /** Resolves when everything given to `publish` so far has resolved. */
@@ -47,18 +47,18 @@ export interface Bench extends BrokerUnderTest {
   /** Lets time pass until the check holds. */
   inTime<T>(check: () => T | Promise<T>, withinMs?: number): Promise<T>
   /** How a promise ends, while time passes. */
-  ending(promise: Promise<unknown>): Promise<Ending>
+  resultOf(promise: Promise<unknown>): Promise<PromiseResult>
   moment(): Moment
   /** A gate that stays shut until opened, or until the test is over. */
-  gate(): Gate
+  gate(): Latch
   tearDown(): Promise<void>
 }
 
-export type Ending = { value: unknown } | { error: unknown }
+export type PromiseResult = { value: unknown } | { error: unknown }
 
-export function bench(under: BrokerUnderTest): Bench {
+export function createBrokerFixture(under: BrokerUnderTest): BrokerFixture {
   const publishes: Promise<void>[] = []
-  const gates: Gate[] = []
+  const gates: Latch[] = []
   let fake = 0
 
   // The fake clock is moved no faster than the real one, in steps of 1 ms. So "at least so long" is true of either adapter
@@ -87,8 +87,8 @@ export function bench(under: BrokerUnderTest): Bench {
       await Promise.all(publishes)
     },
     inTime,
-    async ending(promise) {
-      let ending: Ending | undefined
+    async resultOf(promise) {
+      let ending: PromiseResult | undefined
       promise.then(
         value => {
           ending = { value }
@@ -104,7 +104,7 @@ export function bench(under: BrokerUnderTest): Bench {
     },
     moment: () => ({ fake, real: performance.now() }),
     gate() {
-      const gate = shutGate()
+      const gate = createLatch()
       gates.push(gate)
       return gate
     },
@@ -115,7 +115,7 @@ export function bench(under: BrokerUnderTest): Bench {
   }
 }
 
-function shutGate(): Gate {
+function createLatch(): Latch {
   let open = (): void => {}
   const opened = new Promise<void>(resolve => {
     open = resolve
@@ -123,28 +123,28 @@ function shutGate(): Gate {
   return { pass: () => opened, open: () => open() }
 }
 
-export const between = (from: Moment, to: Moment): number => Math.max(to.fake - from.fake, to.real - from.real)
+export const elapsedBetween = (from: Moment, to: Moment): number => Math.max(to.fake - from.fake, to.real - from.real)
 
-export function expectError(ending: Ending, kind: new (message: string) => Error): void {
+export function expectError(ending: PromiseResult, kind: new (message: string) => Error): void {
   expect('error' in ending ? ending.error : ending).to.be.instanceOf(kind)
 }
 
-export const expectValue = (ending: Ending, value: unknown): void => {
+export const expectValue = (ending: PromiseResult, value: unknown): void => {
   expect(ending).to.deep.equal({ value })
 }
 
 /** A handler for one message at a time, as the port wants it. */
-export const each =
-  (handle: (message: Delivered) => Outcome | Promise<Outcome>) =>
-  (waiting: Delivered[]): Promise<Outcome[]> =>
+export const eachMessage =
+  (handle: (message: DeliveredMessage) => Outcome | Promise<Outcome>) =>
+  (waiting: DeliveredMessage[]): Promise<Outcome[]> =>
     Promise.all(waiting.map(handle))
 
 /** Consumes with `done` and keeps what came. */
 export async function collect(broker: Broker, queue: WorkQueue, flow: Flow = { prefetch: 10 }) {
-  const seen: Delivered[] = []
+  const seen: DeliveredMessage[] = []
   const consumer = await broker.consume(
     queue,
-    each(message => {
+    eachMessage(message => {
       seen.push(message)
       return done()
     }),
@@ -153,7 +153,7 @@ export async function collect(broker: Broker, queue: WorkQueue, flow: Flow = { p
   return { seen, consumer }
 }
 
-export const numbered = (count: number, prefix = 'm'): Message[] =>
+export const numberedMessages = (count: number, prefix = 'm'): Message[] =>
   Array.from({ length: count }, (_, index) => ({ id: `${prefix}${index}`, body: index }))
 
 export const ids = (messages: readonly { id: string }[]): string[] => messages.map(message => message.id)

@@ -1,7 +1,7 @@
 // request → serve: every call its own answer, within its budget or not at all.
 import { expect } from 'chai'
 import { type Broker, CallFailed, CallTimeout, type Message } from '../../../infra/broker/broker.ts'
-import { type Bench, expectError, expectValue } from './bench.ts'
+import { type BrokerFixture, expectError, expectValue } from './bench.ts'
 
 const CALLS = 'otp.calls'
 const PLENTY = 30_000
@@ -9,15 +9,15 @@ const SHORT = 60
 
 const ANSWERS: unknown[] = [null, false, 0, '', 'ü 🔐', [], [null, [1]], {}, { deep: { list: [1, null] } }]
 
-export function callCases(at: () => Bench): void {
+export function callCases(fixture: () => BrokerFixture): void {
   const call = (body: unknown, budgetMs = PLENTY): Promise<unknown> =>
-    at().broker.request(CALLS, { id: `call ${JSON.stringify(body)}`, body }, budgetMs)
+    fixture().broker.request(CALLS, { id: `call ${JSON.stringify(body)}`, body }, budgetMs)
 
   const echo = async (waiting: Message[]): Promise<unknown[]> => waiting.map(({ body }) => ({ echo: body }))
 
   /** Serves one call at a time; the body 'hang' waits at the gate. Answers what it was handed. */
   async function serveWithGate(broker: Broker, parallel: number) {
-    const shut = at().gate()
+    const shut = fixture().gate()
     const handed: unknown[] = []
     const consumer = await broker.serve(
       CALLS,
@@ -32,7 +32,7 @@ export function callCases(at: () => Bench): void {
   }
 
   it('answers a call', async () => {
-    const { broker, ending } = at()
+    const { broker, resultOf } = fixture()
     const handed: Message[] = []
     await broker.serve(
       CALLS,
@@ -42,7 +42,7 @@ export function callCases(at: () => Bench): void {
       },
       { prefetch: 10 },
     )
-    expectValue(await ending(broker.request(CALLS, { id: 'c1', body: { n: [1, null] } }, PLENTY)), {
+    expectValue(await resultOf(broker.request(CALLS, { id: 'c1', body: { n: [1, null] } }, PLENTY)), {
       echo: { n: [1, null] },
     })
     expect(handed).to.have.length(1)
@@ -50,19 +50,19 @@ export function callCases(at: () => Bench): void {
   })
 
   it('is answered by a server in another process', async () => {
-    const { other, ending } = at()
+    const { other, resultOf } = fixture()
     await other.serve(CALLS, echo, { prefetch: 10 })
-    expectValue(await ending(call('far')), { echo: 'far' })
+    expectValue(await resultOf(call('far')), { echo: 'far' })
   })
 
   it('brings an answer of any JSON shape', async () => {
-    const { broker, ending } = at()
+    const { broker, resultOf } = fixture()
     await broker.serve(CALLS, async waiting => waiting.map(({ body }) => ANSWERS[body as number]), { prefetch: 10 })
-    for (const [index, answer] of ANSWERS.entries()) expectValue(await ending(call(index)), answer)
+    for (const [index, answer] of ANSWERS.entries()) expectValue(await resultOf(call(index)), answer)
   })
 
   it('gives each of 1000 calls of one tick its own answer, in batches between two servers', async () => {
-    const { broker, other, ending } = at()
+    const { broker, other, resultOf } = fixture()
     const sizes: number[] = []
     const serve = async (waiting: Message[]): Promise<unknown[]> => {
       sizes.push(waiting.length)
@@ -72,7 +72,7 @@ export function callCases(at: () => Bench): void {
     await other.serve(CALLS, serve, { prefetch: 10, batch: 50, parallel: 4 })
     const calls = Array.from({ length: 1_000 }, (_, index) => call(index))
     expectValue(
-      await ending(Promise.all(calls)),
+      await resultOf(Promise.all(calls)),
       calls.map((_, index) => index * 2),
     )
     expect(sizes.reduce((sum, size) => sum + size, 0)).to.equal(1_000)
@@ -80,52 +80,52 @@ export function callCases(at: () => Bench): void {
   })
 
   it('lets two calls share an id, each with its own answer', async () => {
-    const { broker, ending } = at()
+    const { broker, resultOf } = fixture()
     await broker.serve(CALLS, echo, { prefetch: 10 })
     const both = ['one', 'two'].map(body => broker.request(CALLS, { id: 'same', body }, PLENTY))
-    expectValue(await ending(Promise.all(both)), [{ echo: 'one' }, { echo: 'two' }])
+    expectValue(await resultOf(Promise.all(both)), [{ echo: 'one' }, { echo: 'two' }])
   })
 
   it('does not hold up a call behind a slow one', async () => {
-    const { broker, ending } = at()
+    const { broker, resultOf } = fixture()
     const { shut } = await serveWithGate(broker, 10)
     const slow = call('hang')
-    expectValue(await ending(call('quick')), { echo: 'quick' })
+    expectValue(await resultOf(call('quick')), { echo: 'quick' })
     shut.open()
-    expectValue(await ending(slow), { echo: 'hang' })
+    expectValue(await resultOf(slow), { echo: 'hang' })
   })
 
   it('gives up with CallTimeout when nobody serves, and never hands that call over', async () => {
-    const { broker, ending } = at()
-    expectError(await ending(call('stale', SHORT)), CallTimeout)
+    const { broker, resultOf } = fixture()
+    expectError(await resultOf(call('stale', SHORT)), CallTimeout)
     const { handed } = await serveWithGate(broker, 10)
-    expectValue(await ending(call('fresh')), { echo: 'fresh' })
+    expectValue(await resultOf(call('fresh')), { echo: 'fresh' })
     expect(handed).to.deep.equal(['fresh'])
   })
 
   it('never hands over a call whose budget ran out behind a busy server', async () => {
-    const { broker, ending, inTime } = at()
+    const { broker, resultOf, inTime } = fixture()
     const { shut, handed } = await serveWithGate(broker, 1)
     const slow = call('hang')
     await inTime(() => expect(handed).to.deep.equal(['hang']))
-    expectError(await ending(call('stale', SHORT)), CallTimeout)
+    expectError(await resultOf(call('stale', SHORT)), CallTimeout)
     shut.open()
-    expectValue(await ending(slow), { echo: 'hang' })
-    expectValue(await ending(call('fresh')), { echo: 'fresh' })
+    expectValue(await resultOf(slow), { echo: 'hang' })
+    expectValue(await resultOf(call('fresh')), { echo: 'fresh' })
     expect(handed).to.deep.equal(['hang', 'fresh'])
   })
 
   it('gives up with CallTimeout when the server hangs; its late answer harms nobody', async () => {
-    const { broker, ending } = at()
+    const { broker, resultOf } = fixture()
     const { shut, handed } = await serveWithGate(broker, 10)
-    expectError(await ending(call('hang', SHORT)), CallTimeout)
+    expectError(await resultOf(call('hang', SHORT)), CallTimeout)
     shut.open()
-    expectValue(await ending(call('next')), { echo: 'next' })
+    expectValue(await resultOf(call('next')), { echo: 'next' })
     expect(handed).to.deep.equal(['hang', 'next'])
   })
 
   it('fails a call with CallFailed when the server threw on it, and no other call', async () => {
-    const { broker, ending } = at()
+    const { broker, resultOf } = fixture()
     await broker.serve(
       CALLS,
       async waiting => {
@@ -134,26 +134,26 @@ export function callCases(at: () => Bench): void {
       },
       { prefetch: 10 },
     )
-    const calls = ['good', 'bad', 'fine'].map(body => ending(call(body)))
+    const calls = ['good', 'bad', 'fine'].map(body => resultOf(call(body)))
     const [good, bad, fine] = await Promise.all(calls)
     expect(good).to.deep.equal({ value: { echo: 'good' } })
     if (!bad) throw new Error('no ending')
     expectError(bad, CallFailed)
     expect(fine).to.deep.equal({ value: { echo: 'fine' } })
-    expectValue(await ending(call('after')), { echo: 'after' })
+    expectValue(await resultOf(call('after')), { echo: 'after' })
   })
 
   it('fails the calls of a batch with CallFailed when the server gave the wrong number of answers', async () => {
-    const { broker, ending } = at()
+    const { broker, resultOf } = fixture()
     const extra: Record<string, unknown[]> = { few: [], many: [1, 2] }
     await broker.serve(CALLS, async waiting => extra[waiting[0]?.body as string] ?? echo(waiting), { prefetch: 10 })
-    expectError(await ending(call('few')), CallFailed)
-    expectError(await ending(call('many')), CallFailed)
-    expectValue(await ending(call('right')), { echo: 'right' })
+    expectError(await resultOf(call('few')), CallFailed)
+    expectError(await resultOf(call('many')), CallFailed)
+    expectValue(await resultOf(call('right')), { echo: 'right' })
   })
 
   it('counts its servers', async () => {
-    const { broker, other, inTime } = at()
+    const { broker, other, inTime } = fixture()
     await broker.serve(CALLS, echo, { prefetch: 10 })
     const second = await other.serve(CALLS, echo, { prefetch: 10 })
     expect(second.attached()).to.equal(true)

@@ -1,16 +1,16 @@
 // Dead letters: what lands there, why, and what an operator can do with it.
 import { expect } from 'chai'
-import { type Delivered, dead, done, type Outcome, retry } from '../../../infra/broker/broker.ts'
-import { type Bench, collect, each, ids, numbered, QUEUE } from './bench.ts'
+import { type DeliveredMessage, dead, done, type Outcome, retry } from '../../../infra/broker/broker.ts'
+import { type BrokerFixture, collect, eachMessage, ids, numberedMessages, QUEUE } from './bench.ts'
 
-export function deadLetterCases(at: () => Bench): void {
+export function deadLetterCases(fixture: () => BrokerFixture): void {
   /** Publishes these, one after the other, and lets them die. Nobody consumes afterwards. */
-  async function bury(...names: string[]): Promise<Delivered[]> {
-    const { broker, publish, published, inTime } = at()
-    const seen: Delivered[] = []
+  async function bury(...names: string[]): Promise<DeliveredMessage[]> {
+    const { broker, publish, published, inTime } = fixture()
+    const seen: DeliveredMessage[] = []
     const consumer = await broker.consume(
       QUEUE,
-      each(message => {
+      eachMessage(message => {
         seen.push(message)
         return dead(`${message.id} is no use`)
       }),
@@ -26,11 +26,11 @@ export function deadLetterCases(at: () => Bench): void {
   }
 
   it('keeps a dead message with its reason and attempt', async () => {
-    const { broker, publish, published, inTime } = at()
-    const seen: Delivered[] = []
+    const { broker, publish, published, inTime } = fixture()
+    const seen: DeliveredMessage[] = []
     await broker.consume(
       QUEUE,
-      each(message => {
+      eachMessage(message => {
         seen.push(message)
         return message.attempt === 1 ? retry(1) : dead('no such number')
       }),
@@ -46,11 +46,11 @@ export function deadLetterCases(at: () => Bench): void {
   })
 
   it('buries what its handler threw on, with what was thrown, and does not try it again', async () => {
-    const { broker, publish, published, inTime } = at()
+    const { broker, publish, published, inTime } = fixture()
     const seen: string[] = []
     await broker.consume(
       QUEUE,
-      each(message => {
+      eachMessage(message => {
         seen.push(message.id)
         if (message.id === 'bad') throw new TypeError('boom at line 1')
         return done()
@@ -69,7 +69,7 @@ export function deadLetterCases(at: () => Bench): void {
   })
 
   it('buries the whole batch its handler threw on, and no other', async () => {
-    const { broker, publish, published, inTime } = at()
+    const { broker, publish, published, inTime } = fixture()
     let thrownOn: string[] = []
     let handled: string[] = []
     await broker.consume(
@@ -84,19 +84,19 @@ export function deadLetterCases(at: () => Bench): void {
       },
       { prefetch: 20, batch: 5, parallel: 1 },
     )
-    publish(QUEUE, ...numbered(20))
+    publish(QUEUE, ...numberedMessages(20))
     await inTime(() => expect([...thrownOn, ...handled]).to.have.length(20))
     await published()
     await inTime(async () => expect(ids(await broker.dead(QUEUE).list(100))).to.have.members(thrownOn))
   })
 
-  const wrong: [string, (waiting: Delivered[]) => Outcome[]][] = [
+  const wrong: [string, (waiting: DeliveredMessage[]) => Outcome[]][] = [
     ['too few', () => []],
     ['too many', waiting => [...waiting.map(done), done()]],
   ]
   for (const [count, answer] of wrong) {
     it(`takes ${count} outcomes for a bug and buries the message`, async () => {
-      const { broker, publish, published, inTime } = at()
+      const { broker, publish, published, inTime } = fixture()
       await broker.consume(QUEUE, async waiting => answer(waiting), { prefetch: 1 })
       publish(QUEUE, { id: 'a', body: 1 })
       await inTime(async () => expect(await broker.dead(QUEUE).count()).to.equal(1))
@@ -107,7 +107,7 @@ export function deadLetterCases(at: () => Bench): void {
   }
 
   it('lists the oldest first, as many as asked, and looking changes nothing', async () => {
-    const { broker, other } = at()
+    const { broker, other } = fixture()
     await bury('a', 'b', 'c')
     const letters = broker.dead(QUEUE)
     expect(ids(await letters.list(2))).to.deep.equal(['a', 'b'])
@@ -119,7 +119,7 @@ export function deadLetterCases(at: () => Bench): void {
   })
 
   it('requeues the ones named, with their attempts afresh', async () => {
-    const { broker, inTime } = at()
+    const { broker, inTime } = fixture()
     const before = await bury('a', 'b', 'c')
     expect(await broker.dead(QUEUE).requeue(['c', 'a', 'unknown'])).to.equal(2)
     const { seen } = await collect(broker, QUEUE)
@@ -130,7 +130,7 @@ export function deadLetterCases(at: () => Bench): void {
   })
 
   it('buries a requeued message again when it dies again', async () => {
-    const { broker, inTime } = at()
+    const { broker, inTime } = fixture()
     await bury('a')
     await broker.dead(QUEUE).requeue(['a'])
     await broker.consume(QUEUE, async waiting => waiting.map(() => dead('still no use')), { prefetch: 1 })
@@ -141,7 +141,7 @@ export function deadLetterCases(at: () => Bench): void {
   })
 
   it('drops the ones named, for good', async () => {
-    const { broker } = at()
+    const { broker } = fixture()
     await bury('a', 'b', 'c')
     const letters = broker.dead(QUEUE)
     expect(await letters.drop(['b', 'unknown'])).to.equal(1)
@@ -151,7 +151,7 @@ export function deadLetterCases(at: () => Bench): void {
   })
 
   it('answers zero for ids it does not have', async () => {
-    const { broker } = at()
+    const { broker } = fixture()
     const letters = broker.dead(QUEUE)
     expect(await letters.requeue(['unknown'])).to.equal(0)
     expect(await letters.drop(['unknown'])).to.equal(0)

@@ -1,8 +1,8 @@
 // publish → consume: nothing lost, nothing changed on the way.
 import { expect } from 'chai'
-import { type Delivered, done, retry, Unroutable } from '../../../infra/broker/broker.ts'
+import { type DeliveredMessage, done, retry, Unroutable } from '../../../infra/broker/broker.ts'
 import type { WorkQueue } from '../../../infra/broker/topology.ts'
-import { type Bench, collect, each, expectError, ids, numbered, QUEUE } from './bench.ts'
+import { type BrokerFixture, collect, eachMessage, expectError, ids, numberedMessages, QUEUE } from './bench.ts'
 
 const BODIES: unknown[] = [
   null,
@@ -19,9 +19,9 @@ const BODIES: unknown[] = [
   { a: null, nested: { list: [1, 2, { three: 3 }], text: 'ü' } },
 ]
 
-export function deliveryCases(at: () => Bench): void {
+export function deliveryCases(fixture: () => BrokerFixture): void {
   it('hands a published message to its consumer', async () => {
-    const { broker, publish, published, inTime } = at()
+    const { broker, publish, published, inTime } = fixture()
     const { seen } = await collect(broker, QUEUE)
     publish(QUEUE, { id: 'a', body: { hello: 'world' } })
     await inTime(() => expect(seen).to.have.length(1))
@@ -31,15 +31,15 @@ export function deliveryCases(at: () => Bench): void {
   })
 
   it('keeps what was published before anybody consumed, in its order', async () => {
-    const { broker, publish, published, inTime } = at()
-    publish(QUEUE, ...numbered(50))
+    const { broker, publish, published, inTime } = fixture()
+    publish(QUEUE, ...numberedMessages(50))
     const { seen } = await collect(broker, QUEUE)
-    await inTime(() => expect(ids(seen)).to.deep.equal(ids(numbered(50))))
+    await inTime(() => expect(ids(seen)).to.deep.equal(ids(numberedMessages(50))))
     await published()
   })
 
   it('reaches a consumer of another process', async () => {
-    const { other, publish, published, inTime } = at()
+    const { other, publish, published, inTime } = fixture()
     const { seen } = await collect(other, QUEUE)
     publish(QUEUE, { id: 'a', body: 1 })
     await inTime(() => expect(ids(seen)).to.deep.equal(['a']))
@@ -47,7 +47,7 @@ export function deliveryCases(at: () => Bench): void {
   })
 
   it('keeps queues apart', async () => {
-    const { broker, publish, published, inTime } = at()
+    const { broker, publish, published, inTime } = fixture()
     const sms = await collect(broker, 'channel.sms')
     const email = await collect(broker, 'channel.email')
     publish('channel.sms', { id: 'to sms', body: 1 })
@@ -57,7 +57,7 @@ export function deliveryCases(at: () => Bench): void {
   })
 
   it('brings every JSON body as it was', async () => {
-    const { broker, publish, published, inTime } = at()
+    const { broker, publish, published, inTime } = fixture()
     const { seen } = await collect(broker, QUEUE)
     publish(QUEUE, ...BODIES.map((body, index) => ({ id: `${index}`, body })))
     await inTime(() => expect(seen).to.have.length(BODIES.length))
@@ -67,7 +67,7 @@ export function deliveryCases(at: () => Bench): void {
   })
 
   it('brings what JSON makes of anything else: a date is text, undefined is left out', async () => {
-    const { broker, publish, published, inTime } = at()
+    const { broker, publish, published, inTime } = fixture()
     const { seen } = await collect(broker, QUEUE)
     publish(QUEUE, { id: 'a', body: { when: new Date(0), gone: undefined, list: [undefined] } })
     await inTime(() => expect(seen).to.have.length(1))
@@ -77,11 +77,11 @@ export function deliveryCases(at: () => Bench): void {
   })
 
   it('brings the message as it was published, whatever publisher or handler do to their copies', async () => {
-    const { broker, publish, published, inTime } = at()
+    const { broker, publish, published, inTime } = fixture()
     const bodies: string[] = []
     await broker.consume(
       QUEUE,
-      each(message => {
+      eachMessage(message => {
         bodies.push(JSON.stringify(message.body))
         ;(message.body as { list: number[] }).list.push(99)
         return message.attempt === 1 ? retry(1) : done()
@@ -97,29 +97,29 @@ export function deliveryCases(at: () => Bench): void {
   })
 
   it('rejects a message for a queue nobody knows with Unroutable', async () => {
-    const { broker, ending } = at()
+    const { broker, resultOf } = fixture()
     const nowhere: string = 'nobody.knows'
-    expectError(await ending(broker.publish(nowhere as WorkQueue, { id: 'a', body: 1 })), Unroutable)
+    expectError(await resultOf(broker.publish(nowhere as WorkQueue, { id: 'a', body: 1 })), Unroutable)
   })
 
   it('lets a handler publish and wait for it', async () => {
-    const { broker, publish, published, inTime } = at()
+    const { broker, publish, published, inTime } = fixture()
     const { seen } = await collect(broker, 'channel.sms')
     await broker.consume(
       QUEUE,
-      each(async message => {
+      eachMessage(async message => {
         await broker.publish('channel.sms', { id: `${message.id}.next`, body: message.body })
         return done()
       }),
       { prefetch: 5 },
     )
-    publish(QUEUE, ...numbered(20))
+    publish(QUEUE, ...numberedMessages(20))
     await published()
-    await inTime(() => expect(ids(seen)).to.have.members(numbered(20).map(({ id }) => `${id}.next`)))
+    await inTime(() => expect(ids(seen)).to.have.members(numberedMessages(20).map(({ id }) => `${id}.next`)))
   })
 
   it('never loses messages that share an id, though it may fold them into one', async () => {
-    const { broker, publish, published, inTime } = at()
+    const { broker, publish, published, inTime } = fixture()
     const same = Array.from({ length: 5 }, () => ({ id: 'same', body: 1 }))
     publish(QUEUE, ...same, { id: 'last', body: 2 })
     const { seen } = await collect(broker, QUEUE)
@@ -132,16 +132,16 @@ export function deliveryCases(at: () => Bench): void {
   })
 
   it('loses none of 20 000 messages, some of them retried, between two consumers', async () => {
-    const { broker, other, publish, published, inTime } = at()
+    const { broker, other, publish, published, inTime } = fixture()
     const handled = new Map<string, number>()
-    const handle = each((message: Delivered) => {
+    const handle = eachMessage((message: DeliveredMessage) => {
       if (message.attempt === 1 && (message.body as number) % 100 === 0) return retry(1)
       handled.set(message.id, (handled.get(message.id) ?? 0) + 1)
       return done()
     })
     await broker.consume(QUEUE, handle, { prefetch: 100 })
     await other.consume(QUEUE, handle, { prefetch: 100, batch: 20 })
-    publish(QUEUE, ...numbered(20_000))
+    publish(QUEUE, ...numberedMessages(20_000))
     await inTime(() => expect(handled.size).to.equal(20_000), 50_000)
     await published()
     expect([...handled.values()].every(times => times === 1)).to.equal(true)
@@ -149,9 +149,9 @@ export function deliveryCases(at: () => Bench): void {
   })
 
   it('tells how many messages wait and how many consumers there are', async () => {
-    const { broker, other, publish, inTime } = at()
+    const { broker, other, publish, inTime } = fixture()
     expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 0 })
-    publish(QUEUE, ...numbered(7))
+    publish(QUEUE, ...numberedMessages(7))
     await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 7, consumers: 0 }))
     const { consumer } = await collect(broker, QUEUE)
     await collect(other, QUEUE)
@@ -161,7 +161,7 @@ export function deliveryCases(at: () => Bench): void {
   })
 
   it('is up, and its consumers are attached', async () => {
-    const { broker } = at()
+    const { broker } = fixture()
     const { consumer } = await collect(broker, QUEUE)
     expect(broker.state()).to.equal('up')
     expect(consumer.attached()).to.equal(true)

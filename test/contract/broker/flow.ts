@@ -1,22 +1,22 @@
 // Flow: prefetch, batch, parallel, and how consumers share a queue.
 import { expect } from 'chai'
 import { dead, done, type Outcome } from '../../../infra/broker/broker.ts'
-import { type Bench, each, ids, numbered, QUEUE } from './bench.ts'
+import { type BrokerFixture, eachMessage, ids, numberedMessages, QUEUE } from './bench.ts'
 
-export function flowCases(at: () => Bench): void {
+export function flowCases(fixture: () => BrokerFixture): void {
   it('lets several consumers share a queue, each message reaching one of them', async () => {
-    const { broker, other, publish, published, inTime, gate } = at()
+    const { broker, other, publish, published, inTime, gate } = fixture()
     const shut = gate()
     const seen: Record<'one' | 'two', string[]> = { one: [], two: [] }
     const handler = (name: 'one' | 'two') =>
-      each(async message => {
+      eachMessage(async message => {
         seen[name].push(message.id)
         await shut.pass()
         return done()
       })
     await broker.consume(QUEUE, handler('one'), { prefetch: 10 })
     await other.consume(QUEUE, handler('two'), { prefetch: 10 })
-    publish(QUEUE, ...numbered(200))
+    publish(QUEUE, ...numberedMessages(200))
     await inTime(() => expect([seen.one.length, seen.two.length]).to.deep.equal([10, 10]))
     shut.open()
     await inTime(() => expect([...seen.one, ...seen.two]).to.have.length(200))
@@ -25,14 +25,14 @@ export function flowCases(at: () => Bench): void {
   })
 
   it('never gives a consumer more unsettled messages than its prefetch', async () => {
-    const { broker, publish, published, inTime, gate } = at()
+    const { broker, publish, published, inTime, gate } = fixture()
     const shut = gate()
     let inHand = 0
     let most = 0
     let handled = 0
     await broker.consume(
       QUEUE,
-      each(async () => {
+      eachMessage(async () => {
         inHand += 1
         most = Math.max(most, inHand)
         await shut.pass()
@@ -42,7 +42,7 @@ export function flowCases(at: () => Bench): void {
       }),
       { prefetch: 3 },
     )
-    publish(QUEUE, ...numbered(30))
+    publish(QUEUE, ...numberedMessages(30))
     await inTime(() => expect(inHand).to.equal(3))
     await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.include({ ready: 27 }))
     shut.open()
@@ -52,7 +52,7 @@ export function flowCases(at: () => Bench): void {
   })
 
   it('hands over at most a prefetch at once, however large the batch', async () => {
-    const { broker, publish, published, inTime } = at()
+    const { broker, publish, published, inTime } = fixture()
     const sizes: number[] = []
     await broker.consume(
       QUEUE,
@@ -62,14 +62,14 @@ export function flowCases(at: () => Bench): void {
       },
       { prefetch: 4, batch: 100 },
     )
-    publish(QUEUE, ...numbered(40))
+    publish(QUEUE, ...numberedMessages(40))
     await inTime(() => expect(sizes.reduce((sum, size) => sum + size, 0)).to.equal(40))
     await published()
     expect(Math.max(...sizes)).to.be.at.most(4)
   })
 
   it('hands over together what waited while the handler was busy, in order, never more than a batch', async () => {
-    const { broker, publish, published, inTime, gate } = at()
+    const { broker, publish, published, inTime, gate } = fixture()
     const shut = gate()
     const batches: string[][] = []
     await broker.consume(
@@ -81,23 +81,23 @@ export function flowCases(at: () => Bench): void {
       },
       { prefetch: 100, batch: 20, parallel: 1 },
     )
-    publish(QUEUE, ...numbered(100))
+    publish(QUEUE, ...numberedMessages(100))
     await inTime(() => expect(batches).to.have.length(1))
     await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.include({ ready: 0 }))
     expect(batches).to.have.length(1)
     shut.open()
     await inTime(() => expect(batches.flat()).to.have.length(100))
     await published()
-    expect(batches.flat()).to.deep.equal(ids(numbered(100)))
+    expect(batches.flat()).to.deep.equal(ids(numberedMessages(100)))
     const sizes = batches.map(batch => batch.length)
     expect(Math.max(...sizes)).to.be.within(2, 20)
   })
 
   it('settles each message of a batch by its own outcome', async () => {
-    const { broker, publish, published, inTime } = at()
+    const { broker, publish, published, inTime } = fixture()
     const outcome = (body: unknown): Outcome => ((body as number) % 2 ? dead('odd') : done())
     await broker.consume(QUEUE, async waiting => waiting.map(({ body }) => outcome(body)), { prefetch: 50, batch: 50 })
-    publish(QUEUE, ...numbered(50))
+    publish(QUEUE, ...numberedMessages(50))
     await published()
     await inTime(async () => expect(await broker.dead(QUEUE).count()).to.equal(25))
     const letters = await broker.dead(QUEUE).list(100)
@@ -105,7 +105,7 @@ export function flowCases(at: () => Bench): void {
   })
 
   it('makes no more calls at once than parallel allows', async () => {
-    const { broker, publish, published, inTime, gate } = at()
+    const { broker, publish, published, inTime, gate } = fixture()
     const shut = gate()
     let underWay = 0
     let most = 0
@@ -122,7 +122,7 @@ export function flowCases(at: () => Bench): void {
       },
       { prefetch: 20, parallel: 2 },
     )
-    publish(QUEUE, ...numbered(40))
+    publish(QUEUE, ...numberedMessages(40))
     await inTime(() => expect(underWay).to.equal(2))
     await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.include({ ready: 20 }))
     shut.open()
@@ -132,19 +132,19 @@ export function flowCases(at: () => Bench): void {
   })
 
   it('does not hold up other messages behind a slow one', async () => {
-    const { broker, publish, published, inTime, gate } = at()
+    const { broker, publish, published, inTime, gate } = fixture()
     const shut = gate()
     const handled: string[] = []
     await broker.consume(
       QUEUE,
-      each(async message => {
+      eachMessage(async message => {
         if (message.id === 'm0') await shut.pass()
         handled.push(message.id)
         return done()
       }),
       { prefetch: 5 },
     )
-    publish(QUEUE, ...numbered(30))
+    publish(QUEUE, ...numberedMessages(30))
     await inTime(() => expect(handled).to.have.length(29))
     expect(handled).not.to.include('m0')
     shut.open()

@@ -1,17 +1,17 @@
 // retry(afterMs): later, never sooner than asked, counted, and nobody waits behind it.
 import { expect } from 'chai'
-import { type Delivered, done, retry } from '../../../infra/broker/broker.ts'
-import { type Bench, between, collect, each, type Moment, QUEUE } from './bench.ts'
+import { type DeliveredMessage, done, retry } from '../../../infra/broker/broker.ts'
+import { type BrokerFixture, collect, eachMessage, elapsedBetween, type Moment, QUEUE } from './bench.ts'
 
-export function retryCases(at: () => Bench): void {
+export function retryCases(fixture: () => BrokerFixture): void {
   /** Consumes one message that asks for these waits in turn; answers its deliveries and the time between them. */
-  async function play(waits: number[]): Promise<{ seen: Delivered[]; spacing: number[] }> {
-    const { broker, publish, published, inTime, moment } = at()
-    const seen: Delivered[] = []
+  async function play(waits: number[]): Promise<{ seen: DeliveredMessage[]; spacing: number[] }> {
+    const { broker, publish, published, inTime, moment } = fixture()
+    const seen: DeliveredMessage[] = []
     const moments: Moment[] = []
     await broker.consume(
       QUEUE,
-      each(message => {
+      eachMessage(message => {
         const wait = waits[seen.length]
         seen.push(message)
         moments.push(moment())
@@ -22,7 +22,7 @@ export function retryCases(at: () => Bench): void {
     publish(QUEUE, { id: 'a', body: { kept: true } })
     await inTime(() => expect(seen).to.have.length(waits.length + 1))
     await published()
-    const spacing = moments.slice(1).map((to, index) => between(moments[index] ?? to, to))
+    const spacing = moments.slice(1).map((to, index) => elapsedBetween(moments[index] ?? to, to))
     return { seen, spacing }
   }
 
@@ -45,12 +45,12 @@ export function retryCases(at: () => Bench): void {
   })
 
   it('does not hold a short retry behind a long one, nor anything behind either', async () => {
-    const { broker, publish, published, inTime } = at()
+    const { broker, publish, published, inTime } = fixture()
     const order: string[] = []
     const waits: Record<string, number> = { long: 400, short: 50 }
     await broker.consume(
       QUEUE,
-      each(message => {
+      eachMessage(message => {
         order.push(`${message.id} ${message.attempt}`)
         const wait = waits[message.id]
         return message.attempt > 1 || wait === undefined ? done() : retry(wait)
@@ -64,11 +64,11 @@ export function retryCases(at: () => Bench): void {
   })
 
   it('keeps a waiting retry while its consumer is gone', async () => {
-    const { broker, other, publish, published, inTime } = at()
+    const { broker, other, publish, published, inTime } = fixture()
     const first: string[] = []
     const consumer = await broker.consume(
       QUEUE,
-      each(message => {
+      eachMessage(message => {
         first.push(message.id)
         return retry(50)
       }),

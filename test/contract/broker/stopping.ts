@@ -1,17 +1,33 @@
 // stop and close: what is in hand is finished or handed back, and nobody is left waiting.
 import { expect } from 'chai'
-import { type Broker, type Delivered, dead, done, type Flow, type Outcome } from '../../../infra/broker/broker.ts'
+import {
+  type Broker,
+  type DeliveredMessage,
+  dead,
+  done,
+  type Flow,
+  type Outcome,
+} from '../../../infra/broker/broker.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
-import { type Bench, collect, each, expectError, expectValue, ids, numbered, QUEUE } from './bench.ts'
+import {
+  type BrokerFixture,
+  collect,
+  eachMessage,
+  expectError,
+  expectValue,
+  ids,
+  numberedMessages,
+  QUEUE,
+} from './bench.ts'
 
-export function stoppingCases(at: () => Bench): void {
+export function stoppingCases(fixture: () => BrokerFixture): void {
   /** A consumer whose handlers wait at a gate before they answer. */
   async function consumeAtGate(broker: Broker, outcome: () => Outcome = done, flow: Flow = { prefetch: 2 }) {
-    const shut = at().gate()
-    const taken: Delivered[] = []
+    const shut = fixture().gate()
+    const taken: DeliveredMessage[] = []
     const consumer = await broker.consume(
       QUEUE,
-      each(async message => {
+      eachMessage(async message => {
         taken.push(message)
         await shut.pass()
         return outcome()
@@ -32,9 +48,9 @@ export function stoppingCases(at: () => Bench): void {
   }
 
   it('finishes what is in hand, takes no more, and leaves the rest to others', async () => {
-    const { broker, other, publish, published, inTime } = at()
+    const { broker, other, publish, published, inTime } = fixture()
     const { shut, taken, consumer } = await consumeAtGate(broker)
-    publish(QUEUE, ...numbered(5))
+    publish(QUEUE, ...numberedMessages(5))
     await inTime(() => expect(taken).to.have.length(2))
     const stop = watch(consumer.stop())
     await inTime(() => expect(consumer.attached()).to.equal(false))
@@ -52,9 +68,9 @@ export function stoppingCases(at: () => Bench): void {
   })
 
   it('gives back at once what it had taken and not begun', async () => {
-    const { broker, other, publish, published, inTime } = at()
+    const { broker, other, publish, published, inTime } = fixture()
     const { shut, taken, consumer } = await consumeAtGate(broker, done, { prefetch: 10, parallel: 1 })
-    publish(QUEUE, ...numbered(5))
+    publish(QUEUE, ...numberedMessages(5))
     await inTime(async () => expect((await broker.depth(QUEUE)).ready).to.equal(0))
     await inTime(() => expect(taken).to.have.length(1))
     const stop = watch(consumer.stop())
@@ -70,7 +86,7 @@ export function stoppingCases(at: () => Bench): void {
   })
 
   it('stops at once with nothing in hand, and stopping again is no harm', async () => {
-    const { broker, publish, inTime } = at()
+    const { broker, publish, inTime } = fixture()
     const { seen, consumer } = await collect(broker, QUEUE)
     await consumer.stop()
     await consumer.stop()
@@ -80,11 +96,11 @@ export function stoppingCases(at: () => Bench): void {
   })
 
   it('hands back what hangs past the grace, and ignores how it ends', async () => {
-    const { broker, other, publish, published, inTime, ending } = at()
+    const { broker, other, publish, published, inTime, resultOf } = fixture()
     const { shut, taken, consumer } = await consumeAtGate(broker, () => dead('too late to say'))
-    publish(QUEUE, ...numbered(2))
+    publish(QUEUE, ...numberedMessages(2))
     await inTime(() => expect(taken).to.have.length(2))
-    expectValue(await ending(consumer.stop(30)), undefined)
+    expectValue(await resultOf(consumer.stop(30)), undefined)
     const { seen } = await collect(other, QUEUE)
     await inTime(() => expect(ids(seen)).to.have.members(['m0', 'm1']))
     await published()
@@ -97,18 +113,18 @@ export function stoppingCases(at: () => Bench): void {
   })
 
   it('stops one consumer and leaves the others fed', async () => {
-    const { broker, publish, published, inTime } = at()
+    const { broker, publish, published, inTime } = fixture()
     const first = await collect(broker, QUEUE)
     const second = await collect(broker, QUEUE)
     await first.consumer.stop()
-    publish(QUEUE, ...numbered(20))
+    publish(QUEUE, ...numberedMessages(20))
     await inTime(() => expect(second.seen).to.have.length(20))
     await published()
     expect([first.seen.length, second.consumer.attached()]).to.deep.equal([0, true])
   })
 
   it('lets a server finish the calls in hand when it stops', async () => {
-    const { broker, inTime, gate, ending } = at()
+    const { broker, inTime, gate, resultOf } = fixture()
     const shut = gate()
     let inHand = 0
     const server = await broker.serve(
@@ -120,7 +136,7 @@ export function stoppingCases(at: () => Bench): void {
       },
       { prefetch: 10 },
     )
-    const answer = ending(broker.request('otp.calls', { id: 'c', body: 1 }, 30_000))
+    const answer = resultOf(broker.request('otp.calls', { id: 'c', body: 1 }, 30_000))
     await inTime(() => expect(inHand).to.equal(1))
     const stop = server.stop()
     shut.open()
@@ -129,7 +145,7 @@ export function stoppingCases(at: () => Bench): void {
   })
 
   it('closes after what is in hand', async () => {
-    const { broker, publish, inTime } = at()
+    const { broker, publish, inTime } = fixture()
     const { shut, taken, consumer } = await consumeAtGate(broker)
     publish(QUEUE, { id: 'a', body: 1 })
     await inTime(() => expect(taken).to.have.length(1))
@@ -142,18 +158,18 @@ export function stoppingCases(at: () => Bench): void {
   })
 
   it('closes in spite of a handler that hangs, once the grace is over', async () => {
-    const { broker, publish, inTime, ending } = at()
+    const { broker, publish, inTime, resultOf } = fixture()
     const { taken } = await consumeAtGate(broker)
     publish(QUEUE, { id: 'a', body: 1 })
     await inTime(() => expect(taken).to.have.length(1))
-    expectValue(await ending(broker.close(30)), undefined)
+    expectValue(await resultOf(broker.close(30)), undefined)
     expect(broker.state()).to.equal('down')
   })
 
   it('rejects what still waits with Unavailable when it closes', async () => {
-    const { broker, ending } = at()
-    const request = ending(broker.request('otp.calls', { id: 'c', body: 1 }, 30_000))
-    const publish = ending(broker.publish(QUEUE, { id: 'a', body: 1 }))
+    const { broker, resultOf } = fixture()
+    const request = resultOf(broker.request('otp.calls', { id: 'c', body: 1 }, 30_000))
+    const publish = resultOf(broker.publish(QUEUE, { id: 'a', body: 1 }))
     await broker.close()
     expectError(await request, Unavailable)
     const published = await publish
@@ -161,7 +177,7 @@ export function stoppingCases(at: () => Bench): void {
   })
 
   it('rejects everything with Unavailable once closed, and closing again is no harm', async () => {
-    const { broker, ending } = at()
+    const { broker, resultOf } = fixture()
     await broker.close()
     await broker.close()
     expect(broker.state()).to.equal('down')
@@ -171,6 +187,6 @@ export function stoppingCases(at: () => Bench): void {
       broker.consume(QUEUE, async () => [], { prefetch: 1 }),
       broker.serve('otp.calls', async () => [], { prefetch: 1 }),
     ]
-    for (const attempt of attempts.map(ending)) expectError(await attempt, Unavailable)
+    for (const attempt of attempts.map(resultOf)) expectError(await attempt, Unavailable)
   })
 }

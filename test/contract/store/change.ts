@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { type Change, Duplicate } from '../../../infra/store/docs.ts'
-import { failure, type Ground, ids, type Thing, things } from './collections.ts'
+import { failure, ids, type StoreFixture, type Thing, things } from './collections.ts'
 
-export function changing({ open, things: docs, fresh }: Ground): void {
+export function changeCases({ open, things: docs, fresh }: StoreFixture): void {
   const one = async (more: Partial<Thing> = {}): Promise<string> => {
     const group = fresh()
     await docs().insert([{ _id: group, rev: 1, group, n: 0, ...more }])
@@ -67,7 +67,7 @@ export function changing({ open, things: docs, fresh }: Ground): void {
     const _id = await one({ rev: 4, list: ['a', 'b', 'c'] })
     const drop = (tag: string): Change<Thing> => ({ _id, update: { $pull: { list: tag } } })
     expect(await docs().change([drop('a'), drop('c'), { _id: 'never was', update: { $set: { n: 1 } } }])).to.deep.equal(
-      [...['won', 'won', 'lost']],
+      ['won', 'won', 'lost'],
     )
     expect(await read(_id)).to.deep.equal({ _id, rev: 4, group: _id, n: 0, list: ['b'] })
     expect((await docs().get(['never was'])).size).to.equal(0)
@@ -79,7 +79,8 @@ export function changing({ open, things: docs, fresh }: Ground): void {
     const double = [{ $set: { n: { $multiply: ['$n', 2] } } }]
     const answers = await docs().change([
       ...[a, 'never was', b].map(_id => ({ _id, update: double })),
-      ...[add(c, 1, 10), add(d, 7, 10)],
+      add(c, 1, 10),
+      add(d, 7, 10),
       { _id: a, update: double },
     ])
     expect(answers).to.deep.equal(['won', 'lost', 'won', 'won', 'lost', 'won'])

@@ -1,8 +1,8 @@
 // The collections the store contract runs on, and what a suite of it is given.
-import type { Doc, Docs, Revised } from '../../../infra/store/docs.ts'
+import type { Doc, Docs, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type Store } from '../../../infra/store/store.ts'
 
-export interface Thing extends Revised {
+export interface Thing extends RevisedDoc {
   group: string
   rank?: unknown
   owner?: { city?: string; name?: string }
@@ -56,7 +56,7 @@ export interface StoreUnderTest {
 }
 
 /** What the parts of the contract share: one open store, and names no other test has used. */
-export interface Ground {
+export interface StoreFixture {
   open(): Promise<StoreUnderTest>
   things(): Docs<Thing>
   coded(): Docs<Coded>

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Filter } from '../../../infra/store/docs.ts'
-import { type Ground, ids, type Thing, things } from './collections.ts'
+import { ids, type StoreFixture, type Thing, things } from './collections.ts'
 
-export function finding({ things: docs, coded, counters, fresh }: Ground): void {
+export function findCases({ things: docs, coded, counters, fresh }: StoreFixture): void {
   const LIMIT = 1_000
 
   /** What of each type a filter on `rank` finds, by name. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { type Ground, ids, things } from './collections.ts'
+import { ids, type StoreFixture, things } from './collections.ts'
 
-export function getting({ things: docs, counters, fresh }: Ground): void {
+export function getCases({ things: docs, counters, fresh }: StoreFixture): void {
   const shapes: Record<string, unknown> = {
     'text in any script': 'Zürich 東京 🙂 \u2028 "quoted" \\ \n\t',
     'a NUL character': 'a\u0000b',

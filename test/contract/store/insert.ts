@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { type Ground, ids, type Thing, things } from './collections.ts'
+import { ids, type StoreFixture, type Thing, things } from './collections.ts'
 
-export function inserting({ things: docs, coded, counters, fresh }: Ground): void {
+export function insertCases({ things: docs, coded, counters, fresh }: StoreFixture): void {
   const thing = (group: string, id: string, more: Partial<Thing> = {}): Thing => ({
     _id: `${group}-${id}`,
     rev: 1,

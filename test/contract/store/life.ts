@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { Unavailable } from '../../../infra/unavailable.ts'
-import { failure, type Ground, ids, type StoreUnderTest, things } from './collections.ts'
+import { failure, ids, type StoreFixture, type StoreUnderTest, things } from './collections.ts'
 
-export function living({ open, fresh }: Ground): void {
+export function lifecycleCases({ open, fresh }: StoreFixture): void {
   const withStore = async (test: (under: StoreUnderTest) => Promise<void>): Promise<void> => {
     const under = await open()
     try {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { Duplicate } from '../../../infra/store/docs.ts'
-import { failure, type Ground, things } from './collections.ts'
+import { failure, type StoreFixture, things } from './collections.ts'
 
-export function modifying({ things: docs, coded, counters, fresh }: Ground): void {
+export function modifyCases({ things: docs, coded, counters, fresh }: StoreFixture): void {
   const counter = async (_id: string) => (await counters().get([_id])).get(_id)
 
   it('answers the document after, and leaves its revision alone', async () => {

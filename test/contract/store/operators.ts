@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Operators } from '../../../infra/store/docs.ts'
-import type { Ground, Thing } from './collections.ts'
+import type { StoreFixture, Thing } from './collections.ts'
 
 // Each operator on a document, by `change` and by `modify`: what is there after.
 type Case = [title: string, before: Partial<Thing>, update: Operators<Thing>, after: Partial<Thing>]
@@ -107,7 +107,7 @@ const CASES: Case[] = [
   ],
 ]
 
-export function operating({ things: docs, fresh }: Ground): void {
+export function operatorCases({ things: docs, fresh }: StoreFixture): void {
   for (const [title, before, update, after] of CASES)
     it(title, async () => {
       const group = fresh()

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Pipeline } from '../../../infra/store/docs.ts'
 import { Duplicate } from '../../../infra/store/docs.ts'
-import { type Counter, failure, type Ground } from './collections.ts'
+import { type Counter, failure, type StoreFixture } from './collections.ts'
 
 // Expressions over one document, and what each must come to.
 const DATA = { a: 7, b: 2, f: 2.75, neg: -3.2, t: true, nil: null, s: 'text', deep: { x: 5 }, l: [1, 2, 3, 4] }
@@ -53,7 +53,7 @@ const EXPRESSIONS: [title: string, expression: unknown, value: unknown][] = [
   ['an object of expressions', { sum: { $add: ['$data.a', 1] }, same: '$data.s' }, { sum: 8, same: 'text' }],
 ]
 
-export function computing({ counters, fresh }: Ground): void {
+export function pipelineCases({ counters, fresh }: StoreFixture): void {
   const made = async (more: Partial<Counter>): Promise<string> => {
     const _id = fresh()
     await counters().insert([{ _id, ...more }])

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { type Ground, things } from './collections.ts'
+import { type StoreFixture, things } from './collections.ts'
 
-export function removing({ things: docs, fresh }: Ground): void {
+export function removeCases({ things: docs, fresh }: StoreFixture): void {
   it('removes what matches and answers how many', async () => {
     const group = fresh()
     await docs().insert(things(group, 10, i => ({ n: i % 2 })))

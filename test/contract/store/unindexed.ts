@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { type Filter, type Sort, Unindexed } from '../../../infra/store/docs.ts'
-import { failure, type Ground, type Thing } from './collections.ts'
+import { failure, type StoreFixture, type Thing } from './collections.ts'
 
-export function unindexed({ things: docs, counters }: Ground): void {
+export function unindexedCases({ things: docs, counters }: StoreFixture): void {
   const unserved: [string, Filter<Thing>][] = [
     ['a field without an index', { n: 1 }],
     ['a field that is not the first of its index', { rank: 1 }],

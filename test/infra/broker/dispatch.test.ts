@@ -1,17 +1,17 @@
 import { expect } from 'chai'
 import { dead, done, type Flow, type Outcome, retry } from '../../../infra/broker/broker.ts'
-import { dispatcher, type Ended, outcomeOf } from '../../../infra/broker/dispatch.ts'
+import { createDispatcher, type HandlerResult, outcomeOf } from '../../../infra/broker/dispatch.ts'
 import { testClock } from '../../support/clock.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
 /** A dispatcher of letters whose calls end when the test says so. */
-function hands(flow: Flow, more: { expired?: (item: string) => boolean; settle?: () => Promise<void> } = {}) {
+function setup(flow: Flow, more: { expired?: (item: string) => boolean; settle?: () => Promise<void> } = {}) {
   const clock = testClock()
   const calls: { items: string; end(results: unknown): void; fail(error: unknown): void }[] = []
-  const settled: [string, Ended<unknown>][] = []
+  const settled: [string, HandlerResult<unknown>][] = []
   const back: string[] = []
-  const subject = dispatcher<string, unknown>({
+  const subject = createDispatcher<string, unknown>({
     flow,
     clock,
     handle: items =>
@@ -22,7 +22,7 @@ function hands(flow: Flow, more: { expired?: (item: string) => boolean; settle?:
       settled.push([item, ended])
       return more.settle?.()
     },
-    handBack: items => void back.push(...items),
+    requeue: items => void back.push(...items),
     ...(more.expired && { expired: more.expired }),
   })
   const accept = (letters: string): void => [...letters].forEach(subject.accept)
@@ -31,11 +31,11 @@ function hands(flow: Flow, more: { expired?: (item: string) => boolean; settle?:
   return { ...subject, clock, settled, back, accept, handed, call }
 }
 
-const returned = (result: unknown): Ended<unknown> => ({ kind: 'returned', result })
+const returned = (result: unknown): HandlerResult<unknown> => ({ kind: 'returned', result })
 
 describe('dispatcher', () => {
   it('hands over what arrived in one tick together, up to a batch', async () => {
-    const { accept, handed } = hands({ prefetch: 10, batch: 3 })
+    const { accept, handed } = setup({ prefetch: 10, batch: 3 })
     accept('abcde')
     expect(handed()).to.deep.equal([])
     await turn()
@@ -43,7 +43,7 @@ describe('dispatcher', () => {
   })
 
   it('gathers what arrives while all calls are under way', async () => {
-    const { accept, handed, call, settled } = hands({ prefetch: 10, batch: 3, parallel: 1 })
+    const { accept, handed, call, settled } = setup({ prefetch: 10, batch: 3, parallel: 1 })
     accept('a')
     await turn()
     accept('b')
@@ -58,7 +58,7 @@ describe('dispatcher', () => {
   })
 
   it('gives every item the result at its place', async () => {
-    const { accept, call, settled } = hands({ prefetch: 10, batch: 3 })
+    const { accept, call, settled } = setup({ prefetch: 10, batch: 3 })
     accept('abc')
     await turn()
     call(0).end([1, null, 3])
@@ -76,7 +76,7 @@ describe('dispatcher', () => {
     ['no list', undefined],
   ] as const) {
     it(`fails every item of a call that returned ${what}`, async () => {
-      const { accept, call, settled } = hands({ prefetch: 10, batch: 2 })
+      const { accept, call, settled } = setup({ prefetch: 10, batch: 2 })
       accept('ab')
       await turn()
       call(0).end(results)
@@ -96,7 +96,7 @@ describe('dispatcher', () => {
     [new Error('x'.repeat(5_000)), `Error: ${'x'.repeat(993)}`],
   ]) {
     it(`fails every item of a call that threw ${String(reason).slice(0, 40)}`, async () => {
-      const { accept, call, settled } = hands({ prefetch: 10 })
+      const { accept, call, settled } = setup({ prefetch: 10 })
       accept('a')
       await turn()
       call(0).fail(thrown)
@@ -107,14 +107,14 @@ describe('dispatcher', () => {
 
   it('takes a handler that throws before its first await like any other', async () => {
     const ends: string[] = []
-    const { accept } = dispatcher<string, unknown>({
+    const { accept } = createDispatcher<string, unknown>({
       flow: { prefetch: 1 },
       clock: testClock(),
       handle: () => {
         throw new Error('at once')
       },
       settle: (_item, ended) => void ends.push(ended.kind),
-      handBack: () => {},
+      requeue: () => {},
     })
     accept('a')
     await turn()
@@ -123,7 +123,7 @@ describe('dispatcher', () => {
 
   it('does not hand over an item that expired by its turn', async () => {
     const gone = new Set<string>()
-    const { accept, handed, call, settled } = hands(
+    const { accept, handed, call, settled } = setup(
       { prefetch: 10, batch: 2, parallel: 1 },
       { expired: item => gone.has(item) },
     )
@@ -137,7 +137,7 @@ describe('dispatcher', () => {
   })
 
   it('on stop hands back what waits, finishes what is in hand, and takes no more', async () => {
-    const { accept, stop, call, back, settled } = hands({ prefetch: 10, parallel: 2 })
+    const { accept, stop, call, back, settled } = setup({ prefetch: 10, parallel: 2 })
     accept('abcd')
     await turn()
     let stopped = false
@@ -157,7 +157,7 @@ describe('dispatcher', () => {
   it('hands the next item over while a settlement is under way, but stops only after it', async () => {
     const confirms: (() => void)[] = []
     const settle = () => new Promise<void>(resolve => confirms.push(resolve))
-    const { accept, stop, call, handed } = hands({ prefetch: 10, parallel: 1 }, { settle })
+    const { accept, stop, call, handed } = setup({ prefetch: 10, parallel: 1 }, { settle })
     accept('ab')
     await turn()
     call(0).end([1])
@@ -175,7 +175,7 @@ describe('dispatcher', () => {
   })
 
   it('hands back what hangs past the grace, in order, and ignores how it ends', async () => {
-    const { accept, stop, clock, call, back, settled } = hands({ prefetch: 10, batch: 2 })
+    const { accept, stop, clock, call, back, settled } = setup({ prefetch: 10, batch: 2 })
     accept('abcd')
     await turn()
     const unlimited = stop()
@@ -191,7 +191,7 @@ describe('dispatcher', () => {
   })
 
   it('needs no clock to stop without grace', async () => {
-    const { accept, stop, back } = hands({ prefetch: 10 })
+    const { accept, stop, back } = setup({ prefetch: 10 })
     accept('a')
     await turn()
     await stop(0)
@@ -199,10 +199,10 @@ describe('dispatcher', () => {
   })
 
   it('forgets what it holds when the connection is gone, and goes on with what is delivered next', async () => {
-    const { accept, forget, handed, call, settled, back } = hands({ prefetch: 10, parallel: 1 })
+    const { accept, discard, handed, call, settled, back } = setup({ prefetch: 10, parallel: 1 })
     accept('ab')
     await turn()
-    forget()
+    discard()
     accept('a')
     await turn()
     expect(handed()).to.deep.equal(['a']) // the handler is still at it
@@ -248,11 +248,11 @@ describe('what becomes of a work message', () => {
   })
 
   async function thrown(error: Error): Promise<Outcome> {
-    const { accept, call, settled } = hands({ prefetch: 1 })
+    const { accept, call, settled } = setup({ prefetch: 1 })
     accept('a')
     await turn()
     call(0).fail(error)
     await turn()
-    return outcomeOf(settled[0]?.[1] as Ended<Outcome>, [])
+    return outcomeOf(settled[0]?.[1] as HandlerResult<Outcome>, [])
   }
 })

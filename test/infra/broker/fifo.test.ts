@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { fifo } from '../../../infra/broker/fifo.ts'
+import { createFifo } from '../../../infra/broker/fifo.ts'
 
 describe('fifo', () => {
   it('does what an array does', () => {
@@ -12,7 +12,7 @@ describe('fifo', () => {
     )
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), steps => {
-        const list = fifo<number>()
+        const list = createFifo<number>()
         let model: number[] = []
         let next = 0
         const fresh = (count: number): number[] => Array.from({ length: count }, () => next++)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type Broker, CallFailed, CallTimeout, dead, done, retry, Unroutable } from '../../../infra/broker/broker.ts'
-import { embeddedBroker } from '../../../infra/broker/embedded.ts'
-import { measuredBroker } from '../../../infra/broker/measured.ts'
+import { createEmbeddedBroker } from '../../../infra/broker/embedded.ts'
+import { instrumentBroker } from '../../../infra/broker/measured.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { brokerContract, CONTRACT_TOPOLOGY } from '../../contract/broker.contract.ts'
@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.ts'
 
 brokerContract('measured broker', async () => {
   const clock = testClock()
-  const broker = measuredBroker(embeddedBroker({ topology: CONTRACT_TOPOLOGY, clock }), createMetrics(), clock)
+  const broker = instrumentBroker(createEmbeddedBroker({ topology: CONTRACT_TOPOLOGY, clock }), createMetrics(), clock)
   return { broker, other: broker, elapse: ms => clock.advance(ms), close: () => broker.close(0) }
 })
 
@@ -18,8 +18,8 @@ describe('measured broker', () => {
   function open(own: Partial<Broker> = {}) {
     const clock = testClock()
     const metrics = createMetrics()
-    const inner: Broker = { ...embeddedBroker({ topology: CONTRACT_TOPOLOGY, clock }), ...own }
-    const broker = measuredBroker(inner, metrics, clock)
+    const inner: Broker = { ...createEmbeddedBroker({ topology: CONTRACT_TOPOLOGY, clock }), ...own }
+    const broker = instrumentBroker(inner, metrics, clock)
     const reading = async () => (await metrics.render()).body.split('\n').filter(line => line && !line.startsWith('#'))
     return { broker, clock, reading }
   }

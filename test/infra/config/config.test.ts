@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { ConfigProblems, ROLES, readConfig } from '../../../infra/config/config.ts'
-import { AMQP_URL, base64Key, engines, MONGODB_URL, secrets, wrongIn } from '../../support/config.ts'
+import { AMQP_URL, base64Key, engineUrls, MONGODB_URL, secrets, wrongVariables } from '../../support/config.ts'
 
 describe('settings', () => {
   it('need nothing: every role on the embedded engines', () => {
@@ -34,7 +34,7 @@ describe('settings', () => {
   it('take what the environment says', () => {
     const config = readConfig(
       {
-        ...engines,
+        ...engineUrls,
         ...secrets,
         NODE_ENV: 'production',
         HOST: '::',
@@ -104,7 +104,7 @@ describe('settings', () => {
       CHANNEL_BACKOFF: '1,,2',
     }
     const expected = ['PORT', 'PUBLIC_URL', 'CHANNEL_BACKOFF', 'LOG_LEVEL', 'DATA_KEYS', 'AMQP_URL', 'roles']
-    expect(wrongIn(env, ['edge', 'clerk'])).to.deep.equal(expected)
+    expect(wrongVariables(env, ['edge', 'clerk'])).to.deep.equal(expected)
     expect(() => readConfig(env, ['edge', 'clerk'])).to.throw(
       ConfigProblems,
       /^PORT: .+\nPUBLIC_URL: .+\n(.+\n){3}.+\nroles: .+$/,
@@ -138,7 +138,7 @@ describe('a setting', () => {
   ]
   for (const [name, values] of refused) {
     it(`refuses a ${name} of ${values.join(' | ').slice(0, 90)}`, () => {
-      for (const value of values) expect(wrongIn({ [name]: value }), value).to.deep.equal([name])
+      for (const value of values) expect(wrongVariables({ [name]: value }), value).to.deep.equal([name])
     })
   }
 
@@ -160,6 +160,6 @@ describe('a setting', () => {
   })
 
   it('lets both ports be any free one', () => {
-    expect(wrongIn({ PORT: '0', METRICS_PORT: '0' })).to.deep.equal([])
+    expect(wrongVariables({ PORT: '0', METRICS_PORT: '0' })).to.deep.equal([])
   })
 })

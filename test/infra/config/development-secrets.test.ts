@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { expect } from 'chai'
 import { ConfigProblems, readConfig } from '../../../infra/config/config.ts'
-import { developmentSecrets } from '../../../infra/config/development-secrets.ts'
+import { readDevelopmentSecrets } from '../../../infra/config/development-secrets.ts'
 
 describe("development's secrets", () => {
   let root: string
@@ -17,7 +17,7 @@ describe("development's secrets", () => {
   afterEach(() => rmSync(root, { recursive: true }))
 
   const complaint = async () => {
-    const error = await developmentSecrets(folder).catch((thrown: unknown) => thrown)
+    const error = await readDevelopmentSecrets(folder).catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(ConfigProblems)
     return (error as ConfigProblems).message
   }
@@ -28,42 +28,42 @@ describe("development's secrets", () => {
   }
 
   it('are made once and are the same ever after', async () => {
-    const made = await developmentSecrets(folder)
+    const made = await readDevelopmentSecrets(folder)
     expect(made.code[0]?.key).to.have.length(32)
     expect(made.data[0]?.key).to.have.length(32)
     expect(made.data[0]?.key).not.to.deep.equal(made.code[0]?.key)
     expect(made.adminTokens[0]?.token).to.match(/^[\w-]{32}$/)
-    expect(await developmentSecrets(folder)).to.deep.equal(made)
+    expect(await readDevelopmentSecrets(folder)).to.deep.equal(made)
   })
 
   it('differ from folder to folder', async () => {
-    const [one, other] = [await developmentSecrets(folder), await developmentSecrets(join(root, 'b'))]
+    const [one, other] = [await readDevelopmentSecrets(folder), await readDevelopmentSecrets(join(root, 'b'))]
     expect(one.data).not.to.deep.equal(other.data)
     expect(one.adminTokens).not.to.deep.equal(other.adminTokens)
   })
 
   it('are readable by their owner only', async function () {
     if (process.platform === 'win32') return this.skip()
-    await developmentSecrets(folder)
+    await readDevelopmentSecrets(folder)
     expect((statSync(file()).mode & 0o777).toString(8)).to.equal('600')
     expect((statSync(folder).mode & 0o777).toString(8)).to.equal('700')
   })
 
   it('are the same for all that start together, and leave nothing else behind', async () => {
-    const all = await Promise.all(Array.from({ length: 20 }, () => developmentSecrets(folder)))
+    const all = await Promise.all(Array.from({ length: 20 }, () => readDevelopmentSecrets(folder)))
     for (const secrets of all) expect(secrets).to.deep.equal(all[0])
     expect(readdirSync(folder)).to.deep.equal(['secrets.json'])
   })
 
   it('are written as the environment would give them', async () => {
-    const made = await developmentSecrets(folder)
+    const made = await readDevelopmentSecrets(folder)
     const env: Record<string, string> = JSON.parse(readFileSync(file(), 'utf8'))
     expect(readConfig(env, []).secrets).to.deep.equal(made)
   })
 
   it('are refused, with the remedy, when other users can read them', async function () {
     if (process.platform === 'win32') return this.skip()
-    await developmentSecrets(folder)
+    await readDevelopmentSecrets(folder)
     for (const mode of [0o644, 0o640, 0o604]) {
       chmodSync(file(), mode)
       expect(await complaint())
@@ -71,7 +71,7 @@ describe("development's secrets", () => {
         .and.to.contain(`chmod 600 ${file()}`)
     }
     chmodSync(file(), 0o600)
-    expect((await developmentSecrets(folder)).data).to.have.length(1)
+    expect((await readDevelopmentSecrets(folder)).data).to.have.length(1)
   })
 
   it('are refused when broken, never made anew: the data could not be read any more', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { ROLES, readConfig } from '../../../infra/config/config.ts'
-import { AMQP_URL, engines, MONGODB_URL, problemsOf, secrets, wrongIn } from '../../support/config.ts'
+import { AMQP_URL, configProblems, engineUrls, MONGODB_URL, secrets, wrongVariables } from '../../support/config.ts'
 
 describe('the engines', () => {
   it('are the real ones when both URLs are given', () => {
@@ -10,20 +10,25 @@ describe('the engines', () => {
       mongodbUrl: urls.MONGODB_URL,
       amqpUrl: urls.AMQP_URL,
     })
-    expect(wrongIn({ MONGODB_URL: 'mongodb://a.test:1,b.test:2,[::1]:3/?replicaSet=rs', AMQP_URL })).to.deep.equal([])
+    expect(
+      wrongVariables({ MONGODB_URL: 'mongodb://a.test:1,b.test:2,[::1]:3/?replicaSet=rs', AMQP_URL }),
+    ).to.deep.equal([])
   })
 
   it('want both URLs or none', () => {
-    expect(wrongIn({ MONGODB_URL })).to.deep.equal(['AMQP_URL'])
-    expect(wrongIn({ AMQP_URL })).to.deep.equal(['MONGODB_URL'])
+    expect(wrongVariables({ MONGODB_URL })).to.deep.equal(['AMQP_URL'])
+    expect(wrongVariables({ AMQP_URL })).to.deep.equal(['MONGODB_URL'])
   })
 
   it('want URLs of their own scheme that name a host', () => {
-    expect(wrongIn({ MONGODB_URL: 'https://m.test', AMQP_URL: 'mongodb://r.test' })).to.deep.equal([
+    expect(wrongVariables({ MONGODB_URL: 'https://m.test', AMQP_URL: 'mongodb://r.test' })).to.deep.equal([
       'MONGODB_URL',
       'AMQP_URL',
     ])
-    expect(wrongIn({ MONGODB_URL: 'mongodb://', AMQP_URL: 'amqp://guest@' })).to.deep.equal(['MONGODB_URL', 'AMQP_URL'])
+    expect(wrongVariables({ MONGODB_URL: 'mongodb://', AMQP_URL: 'amqp://guest@' })).to.deep.equal([
+      'MONGODB_URL',
+      'AMQP_URL',
+    ])
   })
 
   it('want ports that exist and escapes that can be read, and repeat no password', () => {
@@ -35,34 +40,34 @@ describe('the engines', () => {
       'u:pa55%@h.test',
     ]) {
       const urls = { MONGODB_URL: `mongodb://${rest}/db`, AMQP_URL: `amqp://${rest}` }
-      expect(wrongIn(urls), rest).to.deep.equal(['MONGODB_URL', 'AMQP_URL'])
-      expect(JSON.stringify(problemsOf(urls))).to.not.include('pa55')
+      expect(wrongVariables(urls), rest).to.deep.equal(['MONGODB_URL', 'AMQP_URL'])
+      expect(JSON.stringify(configProblems(urls))).to.not.include('pa55')
     }
-    expect(wrongIn({ MONGODB_URL: 'mongodb://a.test:1,b.test:99999/?replicaSet=rs', AMQP_URL })).to.deep.equal([
+    expect(wrongVariables({ MONGODB_URL: 'mongodb://a.test:1,b.test:99999/?replicaSet=rs', AMQP_URL })).to.deep.equal([
       'MONGODB_URL',
     ])
     expect(
-      wrongIn({ MONGODB_URL: 'mongodb://%2Ftmp%2Fm.sock/db', AMQP_URL: 'amqp://u:50%25@[::1]:5672' }),
+      wrongVariables({ MONGODB_URL: 'mongodb://%2Ftmp%2Fm.sock/db', AMQP_URL: 'amqp://u:50%25@[::1]:5672' }),
     ).to.deep.equal([])
   })
 
   it('cannot be asked for both ways', () => {
-    expect(wrongIn({ ...engines, ENGINE: 'embedded' })).to.deep.equal(['ENGINE'])
-    expect(wrongIn({ MONGODB_URL, ENGINE: 'embedded' })).to.deep.equal(['ENGINE'])
+    expect(wrongVariables({ ...engineUrls, ENGINE: 'embedded' })).to.deep.equal(['ENGINE'])
+    expect(wrongVariables({ MONGODB_URL, ENGINE: 'embedded' })).to.deep.equal(['ENGINE'])
   })
 
   it('are never embedded in production by accident', () => {
-    expect(wrongIn({ ...secrets, NODE_ENV: 'production' })).to.deep.equal(['MONGODB_URL', 'AMQP_URL'])
+    expect(wrongVariables({ ...secrets, NODE_ENV: 'production' })).to.deep.equal(['MONGODB_URL', 'AMQP_URL'])
     expect(readConfig({ ...secrets, NODE_ENV: 'production', ENGINE: 'embedded' }, []).engine.kind).to.equal('embedded')
-    expect(readConfig({ ...secrets, NODE_ENV: 'production', ...engines }, []).engine.kind).to.equal('real')
+    expect(readConfig({ ...secrets, NODE_ENV: 'production', ...engineUrls }, []).engine.kind).to.equal('real')
   })
 })
 
 describe('roles', () => {
   it('can be a part only on real engines', () => {
-    expect(wrongIn({}, ['edge', 'otp'])).to.deep.equal(['roles'])
-    expect(wrongIn({ ENGINE: 'embedded' }, ['channel:sms'])).to.deep.equal(['roles'])
-    expect(readConfig(engines, ['channel:sms']).roles).to.deep.equal(['channel:sms'])
+    expect(wrongVariables({}, ['edge', 'otp'])).to.deep.equal(['roles'])
+    expect(wrongVariables({ ENGINE: 'embedded' }, ['channel:sms'])).to.deep.equal(['roles'])
+    expect(readConfig(engineUrls, ['channel:sms']).roles).to.deep.equal(['channel:sms'])
   })
 
   it('can all be named on the embedded engines', () => {
@@ -70,7 +75,7 @@ describe('roles', () => {
   })
 
   it('must be known, and named once', () => {
-    expect(problemsOf(engines, ['edge', 'channel:fax', 'edge'])).to.deep.equal([
+    expect(configProblems(engineUrls, ['edge', 'channel:fax', 'edge'])).to.deep.equal([
       { name: 'roles', message: `"channel:fax" is none of ${ROLES.join(', ')}` },
       { name: 'roles', message: '"edge" is there twice' },
     ])

@@ -2,13 +2,13 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { readConfig } from '../../../infra/config/config.ts'
-import { base64Key, engines, problemsOf, secrets, wrongIn } from '../../support/config.ts'
+import { base64Key, configProblems, engineUrls, secrets, wrongVariables } from '../../support/config.ts'
 
 describe('secrets', () => {
   it('must all be given in production', () => {
-    const production = { ...engines, NODE_ENV: 'production' }
-    expect(wrongIn(production)).to.deep.equal(['CODE_SECRETS', 'DATA_KEYS', 'ADMIN_TOKEN'])
-    expect(wrongIn({ ...production, ...secrets, DATA_KEYS: '' })).to.deep.equal(['DATA_KEYS'])
+    const production = { ...engineUrls, NODE_ENV: 'production' }
+    expect(wrongVariables(production)).to.deep.equal(['CODE_SECRETS', 'DATA_KEYS', 'ADMIN_TOKEN'])
+    expect(wrongVariables({ ...production, ...secrets, DATA_KEYS: '' })).to.deep.equal(['DATA_KEYS'])
   })
 
   it('are lists whose first entry is current', () => {
@@ -46,12 +46,12 @@ describe('secrets', () => {
     ['the same id twice', `a:${base64Key(32)},a:${base64Key(32)}`],
     ['an empty entry', `a:${base64Key(32)},`],
   ] as const) {
-    it(`are refused: ${why}`, () => expect(wrongIn({ DATA_KEYS })).to.deep.equal(['DATA_KEYS']))
+    it(`are refused: ${why}`, () => expect(wrongVariables({ DATA_KEYS })).to.deep.equal(['DATA_KEYS']))
   }
 
   it('refuse a code secret of less than 32 bytes, and take a longer one', () => {
-    expect(wrongIn({ CODE_SECRETS: `a:${base64Key(31)}` })).to.deep.equal(['CODE_SECRETS'])
-    expect(wrongIn({ CODE_SECRETS: `a:${base64Key(64)}` })).to.deep.equal([])
+    expect(wrongVariables({ CODE_SECRETS: `a:${base64Key(31)}` })).to.deep.equal(['CODE_SECRETS'])
+    expect(wrongVariables({ CODE_SECRETS: `a:${base64Key(64)}` })).to.deep.equal([])
   })
 
   it('let an operator token stand alone or be one of several with names', () => {
@@ -62,7 +62,7 @@ describe('secrets', () => {
       { name: 'ci', token: 't2' },
     ])
     for (const bad of ['a,b', 'ann:t1,ann:t2', 'ann:t1,bob:t1', 'ann:', ':t', 'two words', 'ann:t1,,', 'café'])
-      expect([...new Set(wrongIn({ ADMIN_TOKEN: bad }))], bad).to.deep.equal(['ADMIN_TOKEN'])
+      expect([...new Set(wrongVariables({ ADMIN_TOKEN: bad }))], bad).to.deep.equal(['ADMIN_TOKEN'])
   })
 
   it('may be given up for lost, by their ids, as long as they are not given too', () => {
@@ -70,7 +70,7 @@ describe('secrets', () => {
     expect(readConfig(secrets, []).lostDataKeys).to.deep.equal([])
     expect(lost('2025a, 2026a')).to.deep.equal(['2025a', '2026a'])
     for (const bad of ['d', 'x,d', 'a,', 'a b', `a:${base64Key(32)}`])
-      expect(wrongIn({ ...secrets, LOST_DATA_KEYS: bad }), bad).to.deep.equal(['LOST_DATA_KEYS'])
+      expect(wrongVariables({ ...secrets, LOST_DATA_KEYS: bad }), bad).to.deep.equal(['LOST_DATA_KEYS'])
   })
 
   it('are never repeated in a complaint', () => {
@@ -80,11 +80,15 @@ describe('secrets', () => {
         const text = `${secret}:${secret},${before}${secret} ${secret}`
         const url = `redis://user:${secret}@h.test`
         const env = {
-          ...{ CODE_SECRETS: text, DATA_KEYS: text, LOST_DATA_KEYS: text, ADMIN_TOKEN: text },
-          ...{ MONGODB_URL: url, AMQP_URL: url },
+          CODE_SECRETS: text,
+          DATA_KEYS: text,
+          LOST_DATA_KEYS: text,
+          ADMIN_TOKEN: text,
+          MONGODB_URL: url,
+          AMQP_URL: url,
         }
-        expect(wrongIn(env)).to.include.members(Object.keys(env))
-        expect(JSON.stringify(problemsOf(env))).not.to.contain(secret)
+        expect(wrongVariables(env)).to.include.members(Object.keys(env))
+        expect(JSON.stringify(configProblems(env))).not.to.contain(secret)
       }),
     )
   })

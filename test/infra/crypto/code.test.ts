@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type CodeOf, deriveCode, digitsFrom } from '../../../infra/crypto/code.ts'
+import { type CodeInputs, deriveCode, digitsFrom } from '../../../infra/crypto/code.ts'
 
 const secret = Buffer.from(Array.from({ length: 32 }, (_, at) => at))
-const of = (over: Partial<CodeOf> = {}): CodeOf => ({
+const of = (over: Partial<CodeInputs> = {}): CodeInputs => ({
   otpId: 'otp_01jz8x4q3k5m7n9p1r3t5v7w9y',
   generation: 1,
   salt: 'c2FsdA',

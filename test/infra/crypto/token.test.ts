@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { deriveToken, parseToken, type TokenOf } from '../../../infra/crypto/token.ts'
+import { deriveToken, parseToken, type TokenInputs } from '../../../infra/crypto/token.ts'
 import { newId } from '../../../infra/ids.ts'
 
 const secret = Buffer.from(Array.from({ length: 32 }, (_, at) => at))
 const otpId = 'otp_01jz8x4q3k5m7n9p1r3t5v7w9y'
-const of: TokenOf = { otpId, generation: 1, keyId: 'key_01jz8x4q3k5m7n9p1r3t5v7w9z' }
+const of: TokenInputs = { otpId, generation: 1, keyId: 'key_01jz8x4q3k5m7n9p1r3t5v7w9z' }
 
 describe('the verification token', () => {
   it('never changes its derivation: it is derived again when exchanged', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { MissingKey, UnknownSecret } from '../../../infra/crypto/keyring.ts'
-import { isKeyProblem, tellingUnopened } from '../../../infra/crypto/unopened.ts'
-import { capturedLog } from '../../support/captured-log.ts'
+import { createMissingKeyReporter, isMissingKeyError } from '../../../infra/crypto/unopened.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
@@ -17,21 +17,21 @@ describe('a key that is missing', () => {
   it('is told from a bug, and by its id', () => {
     const sealed = testKeyring(9).seal('a text', 'here')
     const error = thrown(() => testKeyring(1).unseal(sealed, 'here'))
-    expect(isKeyProblem(error)).to.equal(true)
+    expect(isMissingKeyError(error)).to.equal(true)
     expect(error).to.include({ keyId: 'd9' })
     const moved = thrown(() => testKeyring(9).unseal(sealed, 'there'))
-    expect(isKeyProblem(moved), 'no key would open it there').to.equal(false)
+    expect(isMissingKeyError(moved), 'no key would open it there').to.equal(false)
     expect(thrown(() => testKeyring().code('gone', { otpId: 'otp_1', generation: 1, salt: '', length: 6 }))).to.include(
       {
         keyId: 'gone',
       },
     )
-    expect(isKeyProblem(new Error('a bug'))).to.equal(false)
+    expect(isMissingKeyError(new Error('a bug'))).to.equal(false)
   })
 
   it('is one line in a while for each key, which says how often it was needed', async () => {
-    const [captured, clock] = [capturedLog(), testClock()]
-    const tell = tellingUnopened({ log: captured.log, clock })
+    const [captured, clock] = [createCapturedLog(), testClock()]
+    const tell = createMissingKeyReporter({ log: captured.log, clock })
     const gone = new MissingKey('2026a')
     for (let nth = 0; nth < 100; nth += 1) tell(gone, { otp_id: `otp_${nth}` })
     tell(new UnknownSecret('2026a'))

@@ -4,22 +4,22 @@ import { connect } from 'node:net'
 import { Router } from '@koa/router'
 import { expect } from 'chai'
 import { readJson } from '../../../infra/http/body.ts'
-import { httpShell } from '../../../infra/http/shell.ts'
+import { createHttpShell } from '../../../infra/http/shell.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
-import { type CapturedLog, capturedLog } from '../../support/captured-log.ts'
+import { type CapturedLog, createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type Serving, serving } from '../../support/serving.ts'
+import { type ServedApp, serveApp } from '../../support/serving.ts'
 
 const MOST = 100
 
 describe('a JSON body', () => {
-  let door: Serving
+  let door: ServedApp
   let captured: CapturedLog
   const read: unknown[] = []
 
   beforeEach(async () => {
-    captured = capturedLog()
+    captured = createCapturedLog()
     read.length = 0
     const router = new Router()
     router.post('/', async ctx => {
@@ -27,7 +27,7 @@ describe('a JSON body', () => {
       ctx.body = { read: true }
     })
     const parts = { log: captured.log, metrics: createMetrics({ processMetrics: false }), clock: testClock() }
-    door = await serving(httpShell(parts, [router]))
+    door = await serveApp(createHttpShell(parts, [router]))
   })
   afterEach(() => door.close())
 

@@ -1,11 +1,11 @@
 import { Router } from '@koa/router'
 import { expect } from 'chai'
 import { readJson } from '../../../infra/http/body.ts'
-import { doors, request } from '../../support/door.ts'
+import { request, shellServers } from '../../support/door.ts'
 import { eventually } from '../../support/eventually.ts'
 
 describe('a client that hangs up', () => {
-  const door = doors()
+  const door = shellServers()
 
   function parts() {
     const seen: string[] = []
@@ -29,8 +29,8 @@ describe('a client that hangs up', () => {
 
   it('in mid-body is forgotten: no error of ours, and the next is served', async () => {
     const { seen, router } = parts()
-    const { dial, ask, log } = await door(router)
-    const { socket } = await dial()
+    const { openConnection, ask, log } = await door(router)
+    const { socket } = await openConnection()
     socket.write(
       'POST /body HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"a"',
     )
@@ -44,8 +44,8 @@ describe('a client that hangs up', () => {
 
   it('before the answer lets the work finish, unheard', async () => {
     const { seen, gate, router } = parts()
-    const { dial, log } = await door(router)
-    const { socket, closed } = await dial()
+    const { openConnection, log } = await door(router)
+    const { socket, closed } = await openConnection()
     socket.write(request('/slow'))
     await eventually(() => expect(seen).to.deep.equal(['asked']))
     socket.destroy()

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { healthRouter, type Readiness } from '../../../infra/http/health.ts'
-import { doors } from '../../support/door.ts'
+import { createHealthRouter, type Readiness } from '../../../infra/http/health.ts'
+import { shellServers } from '../../support/door.ts'
 
 describe('health', () => {
-  const door = doors()
+  const door = shellServers()
   const asked = async (path: string, readiness: () => Promise<Readiness>) =>
-    (await door(healthRouter(readiness))).ask(path)
+    (await door(createHealthRouter(readiness))).ask(path)
 
   it('is ready when every part is up', async () => {
     const { status, body } = await asked('/readyz', async () => ({ store: 'up', broker: 'up' }))

@@ -3,9 +3,9 @@ import { expect } from 'chai'
 import Koa from 'koa'
 import { listen } from '../../../infra/http/listen.ts'
 import { StartProblem } from '../../../infra/start-problem.ts'
-import { doors, giving, request } from '../../support/door.ts'
+import { answerWith, request, shellServers } from '../../support/door.ts'
 import { eventually } from '../../support/eventually.ts'
-import { follow } from '../../support/follow.ts'
+import { promiseState } from '../../support/follow.ts'
 
 const LONG = 60_000
 
@@ -15,14 +15,14 @@ async function expectRefused(url: string): Promise<void> {
 }
 
 describe('listening', () => {
-  const door = doors()
+  const door = shellServers()
 
   /** `/quick` answers at once, `/slow` when it is let, `/stream` begins at once and ends when it is let. */
   function parts() {
     const waiting: (() => void)[] = []
     const permission = () => new Promise<void>(resolve => waiting.push(resolve))
     const router = new Router()
-    router.get('/quick', giving('quick'))
+    router.get('/quick', answerWith('quick'))
     router.get('/slow', async ctx => {
       await permission()
       ctx.body = 'slow'
@@ -46,8 +46,8 @@ describe('listening', () => {
   })
 
   it('ends at once for connections that wait for a next request, or have not asked anything yet', async () => {
-    const { close, dial } = await door(parts().router)
-    const [idle, mute] = [await dial(), await dial()]
+    const { close, openConnection } = await door(parts().router)
+    const [idle, mute] = [await openConnection(), await openConnection()]
     idle.socket.write(request('/quick'))
     await eventually(() => expect(idle.heard()).to.contain('quick'))
     await close(LONG)
@@ -56,12 +56,12 @@ describe('listening', () => {
 
   it('finishes the request in hand, says that the connection ends with it, and ends it', async () => {
     const { router, waiting, letGo } = parts()
-    const { close, dial, url } = await door(router)
-    const { socket, heard, closed } = await dial()
+    const { close, openConnection, url } = await door(router)
+    const { socket, heard, closed } = await openConnection()
     socket.write(request('/slow'))
     await eventually(() => expect(waiting).to.have.length(1))
     const closing = close(LONG)
-    const state = follow(closing)
+    const state = promiseState(closing)
     await eventually(() => expectRefused(url))
     expect(state.state).to.equal('pending')
     letGo()
@@ -74,8 +74,8 @@ describe('listening', () => {
 
   it('finishes an answer that had begun, and every request of a pipeline', async () => {
     const { router, waiting, letGo } = parts()
-    const { close, dial } = await door(router)
-    const [streaming, piping] = [await dial(), await dial()]
+    const { close, openConnection } = await door(router)
+    const [streaming, piping] = [await openConnection(), await openConnection()]
     streaming.socket.write(request('/stream'))
     piping.socket.write(request('/slow') + request('/slow'))
     await eventually(() => expect(streaming.heard()).to.contain('begun'))
@@ -89,12 +89,12 @@ describe('listening', () => {
 
   it('cuts what is not finished after the grace, not before', async () => {
     const { router, waiting } = parts()
-    const { close, dial, clock } = await door(router)
-    const { socket, heard, closed } = await dial()
+    const { close, openConnection, clock } = await door(router)
+    const { socket, heard, closed } = await openConnection()
     socket.write(request('/slow'))
     await eventually(() => expect(waiting).to.have.length(1))
     const closing = close(5000)
-    const state = follow(closing)
+    const state = promiseState(closing)
     await clock.advance(4999)
     expect(state.state).to.equal('pending')
     await clock.advance(1)

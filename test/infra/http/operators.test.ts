@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { metricsRouter } from '../../../infra/http/metrics.ts'
-import { operators } from '../../../infra/http/operator.ts'
+import { createMetricsRouter } from '../../../infra/http/metrics.ts'
+import { createIdentifyOperator } from '../../../infra/http/operator.ts'
 import { Problem } from '../../../infra/http/problem.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
-import { doors } from '../../support/door.ts'
+import { shellServers } from '../../support/door.ts'
 
 const ann = { name: 'ann', token: 'token-of-ann' }
 const bob = { name: 'bob', token: 'token-of-bob' }
@@ -11,7 +11,7 @@ const bob = { name: 'bob', token: 'token-of-bob' }
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' }
 
 describe('operators', () => {
-  const holder = operators([ann, bob])
+  const holder = createIdentifyOperator([ann, bob])
 
   it('are known by their token, each by name', () => {
     expect(holder('Bearer token-of-ann')).to.equal('ann')
@@ -37,7 +37,7 @@ describe('operators', () => {
     })
 
   it('do not exist where no token is set', () => {
-    expect(() => operators([])('Bearer ')).to.throw(Problem)
+    expect(() => createIdentifyOperator([])('Bearer ')).to.throw(Problem)
   })
 
   it('are all looked at, whichever it is, so that the time taken tells nothing', () => {
@@ -49,16 +49,16 @@ describe('operators', () => {
         return token
       },
     }))
-    for (const given of ['Bearer token-of-ann', 'Bearer token-of-bob']) operators(watched)(given)
+    for (const given of ['Bearer token-of-ann', 'Bearer token-of-bob']) createIdentifyOperator(watched)(given)
     expect(looked).to.deep.equal(['ann', 'bob', 'ann', 'bob'])
   })
 })
 
 describe('/metrics', () => {
-  const door = doors()
+  const door = shellServers()
 
   it('needs an operator on the public port', async () => {
-    const { ask } = await door(metricsRouter(createMetrics(), operators([ann, bob])))
+    const { ask } = await door(createMetricsRouter(createMetrics(), createIdentifyOperator([ann, bob])))
     const refused = await ask('/metrics')
     expect(refused.status).to.equal(401)
     expect(refused.headers.get('www-authenticate')).to.equal('Bearer')
@@ -70,7 +70,7 @@ describe('/metrics', () => {
   it('is open where no operators are named, in the format Prometheus reads', async () => {
     const metrics = createMetrics()
     metrics.brokerMessages.inc({ queue: 'otp.reports', outcome: 'done' })
-    const { ask } = await door(metricsRouter(metrics))
+    const { ask } = await door(createMetricsRouter(metrics))
     const { status, headers, body } = await ask('/metrics')
     expect(status).to.equal(200)
     expect(headers.get('content-type')).to.equal('text/plain; version=0.0.4; charset=utf-8')

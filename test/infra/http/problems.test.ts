@@ -4,7 +4,7 @@ import { CallFailed, CallTimeout, Unroutable } from '../../../infra/broker/broke
 import { httpException } from '../../../infra/http/problem.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { problem } from '../../../services/domain/errors.ts'
-import { doors, routerWith } from '../../support/door.ts'
+import { routerWith, shellServers } from '../../support/door.ts'
 
 /** As koa, its parsers and `ctx.throw` make theirs. */
 const libraryError = (status: number, message: string): Error => {
@@ -16,7 +16,7 @@ const libraryError = (status: number, message: string): Error => {
 }
 
 describe('what is thrown in a route', () => {
-  const door = doors()
+  const door = shellServers()
   const thrown = async (error: unknown) => {
     const { ask, log } = await door(
       routerWith('/', ctx => {

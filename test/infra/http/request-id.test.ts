@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { doors, giving, routerWith } from '../../support/door.ts'
+import { answerWith, routerWith, shellServers } from '../../support/door.ts'
 
 describe('a request id', () => {
-  const door = doors()
-  const router = () => routerWith('/here', ctx => giving({ id: ctx.state.requestId })(ctx))
+  const door = shellServers()
+  const router = () => routerWith('/here', ctx => answerWith({ id: ctx.state.requestId })(ctx))
   const idOf = async (given?: string, path = '/here') => {
     const { ask } = await door(router())
     const { headers } = await ask(path, given === undefined ? {} : { headers: { 'X-Request-Id': given } })

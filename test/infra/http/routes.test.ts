@@ -1,17 +1,17 @@
 import { Router } from '@koa/router'
 import { expect } from 'chai'
 import { httpException } from '../../../infra/http/problem.ts'
-import { doors, giving, request, routerWith } from '../../support/door.ts'
+import { answerWith, request, routerWith, shellServers } from '../../support/door.ts'
 import { eventually } from '../../support/eventually.ts'
 
 describe('an address', () => {
-  const door = doors()
+  const door = shellServers()
 
   /** One path shared by two routers, as services share `/api/v1`. */
   function shop(): [Router, Router] {
     const [reading, writing] = [new Router({ prefix: '/shop' }), new Router()]
-    reading.get('/items/:id', ctx => giving({ id: ctx.params.id })(ctx))
-    const done = giving({ done: true })
+    reading.get('/items/:id', ctx => answerWith({ id: ctx.params.id })(ctx))
+    const done = answerWith({ done: true })
     writing.put('/shop/items/:id', done)
     writing.delete('/shop/items/:id', done)
     writing.post('/shop/orders', done)
@@ -40,7 +40,7 @@ describe('an address', () => {
   it('that a router only puts a middleware before is 404', async () => {
     const router = new Router()
     router.use('/shop', (_, next) => next())
-    router.get('/shop/items', giving({}))
+    router.get('/shop/items', answerWith({}))
     const { ask } = await door(router)
     expect((await ask('/shop/other')).status).to.equal(404)
   })
@@ -48,7 +48,7 @@ describe('an address', () => {
   it('whose route declines is 404, not 405', async () => {
     const { ask } = await door(
       routerWith('/pages/:name', (_, next) => next()),
-      routerWith('/other', giving({})),
+      routerWith('/other', answerWith({})),
     )
     const { status, body } = await ask('/pages/none')
     expect(status).to.equal(404)
@@ -100,7 +100,7 @@ describe('an address', () => {
     router.use(() => {
       throw httpException(401)
     })
-    router.get('/otp/:id', giving({}))
+    router.get('/otp/:id', answerWith({}))
     const { ask, log } = await door(router)
     expect((await ask('/api/otp/7')).status).to.equal(401)
     expect(log.lines().at(-1)).to.include({ route: '/api/otp/:id', status: 401 })
@@ -120,16 +120,16 @@ describe('an address', () => {
 
   for (const path of ['/healthz', '/readyz', '/metrics'])
     it(`that machines ask all day is not worth a line: ${path}`, async () => {
-      const { ask, log } = await door(routerWith(path, giving({})))
+      const { ask, log } = await door(routerWith(path, answerWith({})))
       await ask(path)
       expect(log.lines().map(({ level }) => level)).to.deep.equal(['debug'])
     })
 
   it('that is no address at all harms nothing', async () => {
-    const { ask, dial } = await door(...shop())
+    const { ask, openConnection } = await door(...shop())
     const targets = { 'http://x:bad/': 400, '*': 404, '//evil': 404, '/%ZZ': 404, [`/${'x'.repeat(8000)}`]: 404 }
     for (const [target, status] of Object.entries(targets)) {
-      const { socket, heard } = await dial()
+      const { socket, heard } = await openConnection()
       socket.write(request(target))
       await eventually(() => expect(heard()).to.match(new RegExp(`^HTTP/1.1 ${status} `)))
       socket.destroy()

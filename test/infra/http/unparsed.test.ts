@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'chai'
 import Koa from 'koa'
-import { type Listening, listen } from '../../../infra/http/listen.ts'
+import { type Listener, listen } from '../../../infra/http/listen.ts'
 
 describe('what is no request', () => {
-  let door: Listening
+  let door: Listener
   beforeEach(async () => {
     const app = new Koa()
     app.use(ctx => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { capturedLog } from '../../support/captured-log.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
 
 describe('log', () => {
   it('writes one JSON line per outcome', () => {
-    const { log, lines, output } = capturedLog()
+    const { log, lines, output } = createCapturedLog()
     log.info({ otp_id: 'otp_1', channel: 'sms', ms: 12, status: 'sent', key_id: 'key_1' }, 'delivery.attempted')
     const [line] = lines()
     expect(output()).to.match(/^\{.*\}\n$/)
@@ -21,19 +21,19 @@ describe('log', () => {
   })
 
   it('takes an event alone', () => {
-    const { log, lines } = capturedLog()
+    const { log, lines } = createCapturedLog()
     log.warn('broker.down')
     expect(lines()[0]).to.include({ level: 'warn', msg: 'broker.down' })
   })
 
   it('gives a child its fields, and its children too', () => {
-    const { log, lines } = capturedLog()
+    const { log, lines } = createCapturedLog()
     log.child({ request_id: 'r1' }).child({ app_id: 'app_1' }).info({ ms: 1 }, 'http.answered')
     expect(lines()[0]).to.include({ request_id: 'r1', app_id: 'app_1', ms: 1 })
   })
 
   it('writes nothing below its level, and does not even look at it', () => {
-    const { log, output } = capturedLog({ level: 'warn' })
+    const { log, output } = createCapturedLog({ level: 'warn' })
     const costly = {
       get field() {
         throw new Error('looked')
@@ -46,13 +46,13 @@ describe('log', () => {
   })
 
   it('is silent when told', () => {
-    const { log, output } = capturedLog({ level: 'silent' })
+    const { log, output } = createCapturedLog({ level: 'silent' })
     log.fatal('end')
     expect(output()).to.equal('')
   })
 
   it('shows an error as type, message, stack and cause, and no more', () => {
-    const { log, lines } = capturedLog()
+    const { log, lines } = createCapturedLog()
     const cause = Object.assign(new TypeError('inner'), { code: 'ECONNRESET', request: { big: true } })
     log.error({ err: new Error('outer', { cause }) }, 'http.failed')
     const err = lines()[0]?.err as Record<string, Record<string, unknown>>
@@ -64,7 +64,7 @@ describe('log', () => {
   })
 
   it('shows the errors of an aggregate', () => {
-    const { log, lines } = capturedLog()
+    const { log, lines } = createCapturedLog()
     log.error({ err: new AggregateError([new Error('one'), new Error('two')], 'both') }, 'failed')
     expect(lines()[0])
       .to.have.nested.property('err.errors')
@@ -72,7 +72,7 @@ describe('log', () => {
   })
 
   it('survives what cannot be written: cycles, endless depth, throwing getters, big integers', () => {
-    const { log, lines } = capturedLog()
+    const { log, lines } = createCapturedLog()
     const cycle: Record<string, unknown> = { big: 2n ** 70n, run: () => 1 }
     cycle.self = cycle
     const deep = Array.from({ length: 50 }).reduce<object>(inner => ({ inner }), {})
@@ -91,7 +91,7 @@ describe('log', () => {
   })
 
   it('reads well on a terminal', () => {
-    const { log, output } = capturedLog({ pretty: true })
+    const { log, output } = createCapturedLog({ pretty: true })
     log.info({ ms: 3, token: 'abc' }, 'http.answered')
     expect(output()).to.match(/^\[[\d:.]+\] INFO: http\.answered \{"ms":3,.*\}\n$/)
     expect(output()).not.to.contain('abc')

@@ -3,8 +3,8 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { redact } from '../../../infra/log/redact.ts'
-import { LANGUAGES, wording } from '../../../services/domain/texts/texts.ts'
-import { capturedLog } from '../../support/captured-log.ts'
+import { LANGUAGES, renderMessage } from '../../../services/domain/texts/texts.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
 
 const base62 = (length: number) => fc.stringMatching(new RegExp(`^[A-Za-z0-9]{${length}}$`))
 
@@ -31,7 +31,7 @@ const recognisable: fc.Arbitrary<string[]> = fc.oneof(
 )
 
 /** Every place of a line that can hold a text. */
-const places: Record<string, (log: ReturnType<typeof capturedLog>['log'], text: string) => void> = {
+const places: Record<string, (log: ReturnType<typeof createCapturedLog>['log'], text: string) => void> = {
   'a field': (log, text) => log.info({ note: text }, 'event'),
   'a nested field': (log, text) => log.info({ outer: { list: [{ deep: { note: text } }] } }, 'event'),
   'an array': (log, text) => log.info({ list: ['a', text] }, 'event'),
@@ -58,7 +58,7 @@ describe('redaction by looks', () => {
       const around = fc.constantFrom(['', ''], ['(', ')'], ['to: ', ', then'], ['"', '"'], ['a\n', '\nb'], ["'", "'"])
       fc.assert(
         fc.property(recognisable, around, fc.boolean(), ([text = '', secret = ''], [before, after], pretty) => {
-          const { log, output } = capturedLog({ pretty })
+          const { log, output } = createCapturedLog({ pretty })
           plant(log, `${before}${text}${after}`)
           expect(output()).not.to.equal('')
           expect(output()).not.to.contain(secret)
@@ -99,7 +99,7 @@ describe('redaction by looks', () => {
       for (const code of ['0042', '123456', '98765432'])
         for (const channel of ['sms', 'email', 'whatsapp'] as const) {
           const sms = { domain: 'shop.example', android_hash: null }
-          const { text, subject } = wording({ channel, locale, app: 'Shop 24', code, minutes: 10, sms })
+          const { text, subject } = renderMessage({ channel, locale, app: 'Shop 24', code, minutes: 10, sms })
           const { note, mail } = redact({ note: `400 {"refused":"${text}"}`, mail: subject })
           expect(`${note} ${mail}`).not.to.contain(code)
         }
@@ -178,7 +178,7 @@ describe('redaction by name', () => {
     it(`hides ${name}, whatever it holds and however deep`, () => {
       fc.assert(
         fc.property(values, value => {
-          const { log, output } = capturedLog()
+          const { log, output } = createCapturedLog()
           log
             .child({ [name]: value })
             .info({ [name]: value, a: { list: [{ [name]: value }] }, m: new Map([[name, value]]) }, 'event')

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { judging, type Verdict } from '../../../infra/outbound/addresses.ts'
+import { createCheckAddress, type Verdict } from '../../../infra/outbound/addresses.ts'
 
 /** Address → why it is what it is. */
 const REFUSED: Record<string, string> = {
@@ -98,30 +98,41 @@ const REFUSED: Record<string, string> = {
 }
 
 const PUBLIC = [
-  ...[
-    '8.8.8.8',
-    '1.1.1.1',
-    '100.63.255.255',
-    '100.128.0.1',
-    '172.15.255.255',
-    '172.32.0.1',
-    '169.253.255.255',
-    '11.0.0.1',
-  ],
-  ...['192.167.255.255', '198.17.255.255', '198.20.0.1', '223.255.255.255', '126.255.255.255', '128.0.0.1'],
-  ...['2001:4860:4860::8888', '2606:4700:4700::1111', '2a00:1450:4001::1', '2003::1', '2001:200::1', '3ffe::1'],
-  ...['::ffff:8.8.8.8', '64:ff9b::8.8.8.8', '64:ff9b::808:808'],
+  '8.8.8.8',
+  '1.1.1.1',
+  '100.63.255.255',
+  '100.128.0.1',
+  '172.15.255.255',
+  '172.32.0.1',
+  '169.253.255.255',
+  '11.0.0.1',
+  '192.167.255.255',
+  '198.17.255.255',
+  '198.20.0.1',
+  '223.255.255.255',
+  '126.255.255.255',
+  '128.0.0.1',
+  '2001:4860:4860::8888',
+  '2606:4700:4700::1111',
+  '2a00:1450:4001::1',
+  '2003::1',
+  '2001:200::1',
+  '3ffe::1',
+  '::ffff:8.8.8.8',
+  '64:ff9b::8.8.8.8',
+  '64:ff9b::808:808',
 ]
 
 describe('the judge of addresses', () => {
-  const judge = judging([])
+  const checkAddress = createCheckAddress([])
   for (const [address, why] of Object.entries(REFUSED))
-    it(`refuses ${address || 'nothing'} (${why})`, () => expect(judge(address)).to.equal('refused'))
+    it(`refuses ${address || 'nothing'} (${why})`, () => expect(checkAddress(address)).to.equal('refused'))
 
-  for (const address of PUBLIC) it(`takes ${address} for public`, () => expect(judge(address)).to.equal('public'))
+  for (const address of PUBLIC)
+    it(`takes ${address} for public`, () => expect(checkAddress(address)).to.equal('public'))
 
   describe('where the operator allows some', () => {
-    const some = judging(['10.1.0.0/16', '127.0.0.1/32', 'fd00:1::/32', '64:ff9b:1::/48', '203.0.113.9/32'])
+    const some = createCheckAddress(['10.1.0.0/16', '127.0.0.1/32', 'fd00:1::/32', '64:ff9b:1::/48', '203.0.113.9/32'])
     const CASES: Record<string, Verdict> = {
       '10.1.2.3': 'allowed',
       '10.2.0.1': 'refused',
@@ -146,11 +157,11 @@ describe('the judge of addresses', () => {
   })
 
   it('allows a range of public addresses where the operator names them: plain http goes there too', () => {
-    expect(judging(['8.8.8.0/24'])('8.8.8.8')).to.equal('allowed')
+    expect(createCheckAddress(['8.8.8.0/24'])('8.8.8.8')).to.equal('allowed')
   })
 
   it('allows everything where the operator allows everything', () => {
     for (const address of ['127.0.0.1', '169.254.169.254', '::1', '8.8.8.8'])
-      expect(judging('all')(address)).to.equal('allowed')
+      expect(createCheckAddress('all')(address)).to.equal('allowed')
   })
 })

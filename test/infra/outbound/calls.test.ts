@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
-import { get, outside, post, settled } from '../../support/outbound.ts'
+import { connectionFreed, get, post, useOutbound } from '../../support/outbound.ts'
 
-const { outbound, receiver } = outside()
+const { outbound, receiver } = useOutbound()
 
 const text = (body: Uint8Array): string => Buffer.from(body).toString()
 
@@ -11,16 +11,18 @@ describe('a call to others', () => {
     const server = await receiver()
     const body = new Uint8Array([0, 0xff, 0x7b])
     await outbound().request({
-      ...{ method: 'PUT', url: `http://127.0.0.1:${server.port}/a%20b/?c=%2F&d`, body },
-      ...{
-        headers: { 'X-One': '1', 'content-type': 'application/octet-stream' },
-        signal: new AbortController().signal,
-      },
+      method: 'PUT',
+      url: `http://127.0.0.1:${server.port}/a%20b/?c=%2F&d`,
+      body,
+      headers: { 'X-One': '1', 'content-type': 'application/octet-stream' },
+      signal: new AbortController().signal,
     })
     const [request] = server.received
     expect(request).to.include({ method: 'PUT', path: '/a%20b/?c=%2F&d' })
     expect(request?.headers).to.include({
-      ...{ 'x-one': '1', 'content-type': 'application/octet-stream', 'content-length': '3' },
+      'x-one': '1',
+      'content-type': 'application/octet-stream',
+      'content-length': '3',
       host: `127.0.0.1:${server.port}`,
     })
     expect(request?.body.equals(body)).to.equal(true)
@@ -67,7 +69,7 @@ describe('a call to others', () => {
     const one = outbound()
     for (let at = 0; at < 3; at += 1) {
       await post(one, `http://127.0.0.1:${server.port}/${at}`)
-      await settled()
+      await connectionFreed()
     }
     expect(server.connections()).to.equal(1)
   })
@@ -84,8 +86,14 @@ describe('a call to others', () => {
     const server = await receiver()
     await post(outbound(), `http://127.0.0.1:${server.port}/`, {
       headers: {
-        ...{ Host: 'internal.example', Connection: 'close', 'Content-Length': '999', 'Transfer-Encoding': 'chunked' },
-        ...{ Upgrade: 'websocket', Expect: '100-continue', 'Proxy-Authorization': 'Basic x', 'X-Mine': 'yes' },
+        Host: 'internal.example',
+        Connection: 'close',
+        'Content-Length': '999',
+        'Transfer-Encoding': 'chunked',
+        Upgrade: 'websocket',
+        Expect: '100-continue',
+        'Proxy-Authorization': 'Basic x',
+        'X-Mine': 'yes',
       },
     })
     const headers = server.received[0]?.headers

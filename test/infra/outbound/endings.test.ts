@@ -2,16 +2,16 @@
 import { expect } from 'chai'
 import { Lost, NotSent } from '../../../infra/outbound/outbound.ts'
 import { eventually } from '../../support/eventually.ts'
-import { get, outside, post, refusal, settled } from '../../support/outbound.ts'
+import { connectionFreed, errorOf, get, post, useOutbound } from '../../support/outbound.ts'
 
-const { outbound, receiver, rawServer } = outside()
+const { outbound, receiver, rawServer } = useOutbound()
 
 /** Nobody listens there. */
 const CLOSED = 'http://127.0.0.1:1/'
 const never = () => new Promise<never>(() => {})
 
 describe('a call that was certainly not sent', () => {
-  const isNotSent = async (call: Promise<unknown>) => expect(await refusal(call)).to.be.instanceOf(NotSent)
+  const isNotSent = async (call: Promise<unknown>) => expect(await errorOf(call)).to.be.instanceOf(NotSent)
 
   it('found no address', async () => {
     const lookup = () => Promise.reject(new Error('ENOTFOUND'))
@@ -102,7 +102,7 @@ describe('a call that was certainly not sent', () => {
 })
 
 describe('a call that may have been acted on', () => {
-  const isLost = async (call: Promise<unknown>) => expect(await refusal(call)).to.be.instanceOf(Lost)
+  const isLost = async (call: Promise<unknown>) => expect(await errorOf(call)).to.be.instanceOf(Lost)
 
   it('was reset after it was heard, and is not made again by itself', async () => {
     const server = await rawServer(socket => socket.once('data', () => socket.resetAndDestroy()))
@@ -164,7 +164,7 @@ describe('a call that may have been acted on', () => {
     const one = outbound()
     const url = `http://127.0.0.1:${server.port}/`
     expect((await post(one, url)).status).to.equal(200)
-    await settled()
+    await connectionFreed()
     await isLost(post(one, url))
     expect([heard, server.connections()]).to.deep.equal([2, 1])
   })
@@ -178,7 +178,7 @@ describe('a call that may have been acted on', () => {
 
 describe('what is told of a call that failed', () => {
   it('names the host, and nothing of the URL that may be a secret', async () => {
-    const error = await refusal(post(outbound(), 'http://127.0.0.1:1/hook/s3cr3t?key=s3cr3t'))
+    const error = await errorOf(post(outbound(), 'http://127.0.0.1:1/hook/s3cr3t?key=s3cr3t'))
     expect(error.message).to.contain('127.0.0.1').and.not.contain('s3cr3t')
   })
 })

@@ -3,40 +3,48 @@ import process from 'node:process'
 import { expect } from 'chai'
 import { ForbiddenTarget, NotSent } from '../../../infra/outbound/outbound.ts'
 import { CA } from '../../support/certificate.ts'
-import { get, LOOPBACK, outside, post, refusal, settled } from '../../support/outbound.ts'
+import { connectionFreed, errorOf, get, LOOPBACK, post, useOutbound } from '../../support/outbound.ts'
 
-const { outbound, receiver } = outside()
+const { outbound, receiver } = useOutbound()
 
 const HOST = 'hooks.countersign.test'
-const isForbidden = async (call: Promise<unknown>) => expect(await refusal(call)).to.be.instanceOf(ForbiddenTarget)
+const isForbidden = async (call: Promise<unknown>) => expect(await errorOf(call)).to.be.instanceOf(ForbiddenTarget)
 
 describe('the guard', () => {
   describe('by default', () => {
     const URLS = [
-      ...['https://127.0.0.1', 'https://2130706433', 'https://0x7f000001', 'https://017700000001', 'https://127.1'],
-      ...['https://0177.0.0.1', 'https://0x7f.0x0.0x0.0x1', 'https://127.0.1', 'https://127.0.0.1.', 'https://0'],
-      ...['https://①②⑦.⓪.⓪.①', 'https://127。0。0。1', 'https://%31%32%37.0.0.1', 'https://0.0.0.0'],
-      ...[
-        'https://[::1]',
-        'https://[::]',
-        'https://[::ffff:127.0.0.1]',
-        'https://[::ffff:7f00:1]',
-        'https://[::127.0.0.1]',
-      ],
-      ...[
-        'https://[0:0:0:0:0:ffff:127.0.0.1]',
-        'https://[64:ff9b::7f00:1]',
-        'https://[2002:7f00:1::]',
-        'https://[fe80::1]',
-      ],
-      ...[
-        'https://localhost',
-        'https://LOCALHOST',
-        'https://localhost.',
-        'https://a.b.localhost',
-        'https://a.localhost.',
-      ],
-      ...['https://169.254.169.254', 'https://[fd00:ec2::254]', 'https://10.0.0.1', 'https://255.255.255.255'],
+      'https://127.0.0.1',
+      'https://2130706433',
+      'https://0x7f000001',
+      'https://017700000001',
+      'https://127.1',
+      'https://0177.0.0.1',
+      'https://0x7f.0x0.0x0.0x1',
+      'https://127.0.1',
+      'https://127.0.0.1.',
+      'https://0',
+      'https://①②⑦.⓪.⓪.①',
+      'https://127。0。0。1',
+      'https://%31%32%37.0.0.1',
+      'https://0.0.0.0',
+      'https://[::1]',
+      'https://[::]',
+      'https://[::ffff:127.0.0.1]',
+      'https://[::ffff:7f00:1]',
+      'https://[::127.0.0.1]',
+      'https://[0:0:0:0:0:ffff:127.0.0.1]',
+      'https://[64:ff9b::7f00:1]',
+      'https://[2002:7f00:1::]',
+      'https://[fe80::1]',
+      'https://localhost',
+      'https://LOCALHOST',
+      'https://localhost.',
+      'https://a.b.localhost',
+      'https://a.localhost.',
+      'https://169.254.169.254',
+      'https://[fd00:ec2::254]',
+      'https://10.0.0.1',
+      'https://255.255.255.255',
     ]
     for (const url of URLS)
       it(`refuses ${url}, and nobody is connected to`, async () => {
@@ -56,15 +64,25 @@ describe('the guard', () => {
     })
 
     for (const url of [
-      ...[
-        'https://user@example.com/',
-        'https://user:pass@example.com/',
-        'https://example.com:0/',
-        'https://[fe80::1%25eth0]/',
-      ],
-      ...['https://', 'https:///', 'example.com', '//example.com/', '', 'https://exa mple.com/', 'https://1.2.3.4.5/'],
-      ...['ftp://example.com/', 'file:///etc/passwd', 'unix:/var/run/docker.sock', 'http+unix://%2Fvar%2Frun%2Fx/'],
-      ...['javascript:alert(1)', 'data:text/plain,x', 'gopher://example.com/', 'https://256.256.256.256/'],
+      'https://user@example.com/',
+      'https://user:pass@example.com/',
+      'https://example.com:0/',
+      'https://[fe80::1%25eth0]/',
+      'https://',
+      'https:///',
+      'example.com',
+      '//example.com/',
+      '',
+      'https://exa mple.com/',
+      'https://1.2.3.4.5/',
+      'ftp://example.com/',
+      'file:///etc/passwd',
+      'unix:/var/run/docker.sock',
+      'http+unix://%2Fvar%2Frun%2Fx/',
+      'javascript:alert(1)',
+      'data:text/plain,x',
+      'gopher://example.com/',
+      'https://256.256.256.256/',
     ])
       it(`refuses ${url || 'an empty URL'}, which names nobody to call`, () =>
         isForbidden(post(outbound({ privateTargets: [], lookup: async () => ['8.8.8.8'] }), url)))
@@ -120,7 +138,7 @@ describe('the guard', () => {
     const many = (before: number) => [...Array.from({ length: before }, (_, at) => `127.0.0.${at + 10}`), '127.0.0.1']
     const url = `http://${HOST}:${server.port}/`
     expect((await get(outbound({ lookup: async () => many(3) }), url)).status).to.equal(200)
-    expect(await refusal(get(outbound({ lookup: async () => many(4) }), url))).to.be.instanceOf(NotSent)
+    expect(await errorOf(get(outbound({ lookup: async () => many(4) }), url))).to.be.instanceOf(NotSent)
     expect(server.received).to.have.lengthOf(1)
   })
 
@@ -192,7 +210,7 @@ describe('the guard', () => {
       const server = await receiver(undefined, { tls: true })
       const one = outbound({ lookup: async () => ['127.0.0.1'], ca: CA })
       const call = post(one, `https://other.countersign.test:${server.port}/`, { headers: { host: HOST } })
-      expect(await refusal(call)).to.be.instanceOf(NotSent)
+      expect(await errorOf(call)).to.be.instanceOf(NotSent)
       expect(server.received).to.deep.equal([])
     })
 
@@ -201,7 +219,7 @@ describe('the guard', () => {
       const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED
       process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
       try {
-        expect(await refusal(post(outbound(), `https://127.0.0.1:${server.port}/`))).to.be.instanceOf(NotSent)
+        expect(await errorOf(post(outbound(), `https://127.0.0.1:${server.port}/`))).to.be.instanceOf(NotSent)
       } finally {
         if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
         else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before
@@ -214,7 +232,7 @@ describe('the guard', () => {
       const one = outbound({ lookup: async () => ['127.0.0.1'], ca: CA })
       for (let at = 0; at < 3; at += 1) {
         await post(one, `https://${HOST}:${server.port}/${at}`)
-        await settled()
+        await connectionFreed()
       }
       expect(server.connections()).to.equal(1)
     })
@@ -258,6 +276,6 @@ describe('the address of a host that speaks another protocol', () => {
 
   it('is unknown where the name is', async () => {
     const lookup = () => Promise.reject(new Error('ENOTFOUND'))
-    expect(await refusal(outbound({ lookup }).resolve('mail.example.com'))).to.be.instanceOf(NotSent)
+    expect(await errorOf(outbound({ lookup }).resolve('mail.example.com'))).to.be.instanceOf(NotSent)
   })
 })

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { inspecting } from '../../../infra/outbound/inspect.ts'
+import { createInspector } from '../../../infra/outbound/inspect.ts'
 
 const NAMES: Record<string, string> = { 'shop.example': '8.8.8.8', 'inside.example': '10.1.2.3' }
 
 const inspector = (privateTargets: 'all' | string[] = []) =>
-  inspecting({
+  createInspector({
     privateTargets,
     async lookup(host) {
       if (/^[\d.]+$/.test(host)) return [host]

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { dnsLookup } from '../../../infra/outbound/lookup.ts'
+import { createDnsLookup } from '../../../infra/outbound/lookup.ts'
 
 describe('the lookup of a host', () => {
   for (const localNames of [true, false])
     describe(localNames ? 'with the names this machine knows' : 'by DNS alone', () => {
-      const lookup = dnsLookup({ localNames })
+      const lookup = createDnsLookup({ localNames })
 
       it('takes an address as it is', async () => {
         for (const address of ['127.0.0.1', '::1', 'fe80::1%lo']) expect(await lookup(address)).to.deep.equal([address])

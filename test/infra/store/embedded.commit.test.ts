@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Duplicate } from '../../../infra/store/docs.ts'
-import { groupCommit } from '../../../infra/store/embedded/commit.ts'
-import { DATABASE_FILE, type Engine, openEngine } from '../../../infra/store/embedded/engine.ts'
-import { embeddedStore } from '../../../infra/store/embedded.ts'
+import { createGroupCommit } from '../../../infra/store/embedded/commit.ts'
+import { DATABASE_FILE, openSqlite, type Sqlite } from '../../../infra/store/embedded/engine.ts'
+import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
 import { testClock } from '../../support/clock.ts'
-import { temporaryFolder } from '../../support/folder.ts'
+import { createTemporaryFolder } from '../../support/folder.ts'
 
 /** Transactions in SQLite's log: a frame that ends one says how many pages the database then has. See sqlite.org/fileformat. */
 function transactions(folder: string): number {
@@ -22,8 +22,8 @@ function transactions(folder: string): number {
 }
 
 describe('group commit of the embedded store', () => {
-  const folder = temporaryFolder()
-  const store = embeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: testClock() })
+  const folder = createTemporaryFolder()
+  const store = createEmbeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: testClock() })
   const [things, coded] = [store.docs('things'), store.docs('coded')]
   after(() => store.close())
   let names = 0
@@ -95,10 +95,10 @@ describe('group commit of the embedded store', () => {
 })
 
 describe('group commit, when the engine fails', () => {
-  const folder = temporaryFolder()
-  let engine: Engine
+  const folder = createTemporaryFolder()
+  let engine: Sqlite
   before(() => {
-    engine = openEngine(folder)
+    engine = openSqlite(folder)
     engine.run('CREATE TABLE t (a TEXT)')
   })
   after(() => engine.close())
@@ -106,7 +106,7 @@ describe('group commit, when the engine fails', () => {
   const row = (text: string) => () => engine.run('INSERT INTO t VALUES (?)', [text])
 
   it('rejects the whole group with Unavailable, undoes it, and works again when there is room', async () => {
-    const { write } = groupCommit(engine)
+    const { write } = createGroupCommit(engine)
     const pages = Number(engine.value('PRAGMA page_count'))
     engine.column(`PRAGMA max_page_count=${pages + 2}`)
     const outcomes = await Promise.allSettled([
@@ -123,7 +123,7 @@ describe('group commit, when the engine fails', () => {
 
   it('rejects the whole group when the commit itself fails', async () => {
     const asked: string[] = []
-    const failing: Engine = {
+    const failing: Sqlite = {
       ...engine,
       inTransaction: () => true,
       run(sql) {
@@ -132,7 +132,7 @@ describe('group commit, when the engine fails', () => {
         return 1
       },
     }
-    const { write } = groupCommit(failing)
+    const { write } = createGroupCommit(failing)
     const outcomes = await Promise.allSettled([write(() => 1), write(() => 2)])
     for (const outcome of outcomes) expect(outcome).to.have.property('reason').that.is.instanceOf(Unavailable)
     expect(asked).to.deep.equal(['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK'])

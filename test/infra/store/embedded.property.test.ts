@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { Query } from 'mingo'
 import type { Doc, Filter, Sort } from '../../../infra/store/docs.ts'
-import { embeddedStore } from '../../../infra/store/embedded.ts'
+import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
 import { collection } from '../../../infra/store/store.ts'
 import { testClock } from '../../support/clock.ts'
 
@@ -124,7 +124,7 @@ function byOrder(order: Sort<Sample>): (x: Sample, y: Sample) => number {
 
 describe('the embedded store, on random documents and filters', () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-property-'))
-  const store = embeddedStore({ folder, collections, clock: testClock(), strict: false })
+  const store = createEmbeddedStore({ folder, collections, clock: testClock(), strict: false })
   const docs = store.docs('samples')
   after(async () => {
     await store.close()

@@ -1,16 +1,16 @@
 import { expect } from 'chai'
-import { embeddedStore } from '../../../infra/store/embedded.ts'
+import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
 import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
 import { testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
-import { temporaryFolder } from '../../support/folder.ts'
+import { createTemporaryFolder } from '../../support/folder.ts'
 
 const MINUTE = 60_000
 
 describe('purging in the embedded store', () => {
-  const folder = temporaryFolder()
+  const folder = createTemporaryFolder()
   const clock = testClock()
-  const store = embeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock })
+  const store = createEmbeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock })
   const counters = store.docs('counters')
   after(() => store.close())
   const inMs = (ms: number) => new Date(clock.now() + ms)
@@ -59,7 +59,7 @@ describe('purging in the embedded store', () => {
   })
 
   it('stops at close', async () => {
-    const other = temporaryFolder()
+    const other = createTemporaryFolder()
     const moving = testClock()
     let timers = 0
     const counted = {
@@ -73,7 +73,7 @@ describe('purging in the embedded store', () => {
         }
       },
     }
-    const closing = embeddedStore({ folder: other, collections: CONTRACT_COLLECTIONS, clock: counted })
+    const closing = createEmbeddedStore({ folder: other, collections: CONTRACT_COLLECTIONS, clock: counted })
     expect(timers).to.equal(1)
     await closing.close()
     expect(timers).to.equal(0)

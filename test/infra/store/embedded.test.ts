@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { StartProblem } from '../../../infra/start-problem.ts'
 import { type Doc, type Filter, Unindexed } from '../../../infra/store/docs.ts'
-import { embeddedStore } from '../../../infra/store/embedded.ts'
+import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
 import { type Collections, collection } from '../../../infra/store/store.ts'
 import { testClock } from '../../support/clock.ts'
-import { temporaryFolder } from '../../support/folder.ts'
+import { createTemporaryFolder } from '../../support/folder.ts'
 
 interface Item extends Doc {
   kind?: unknown
@@ -26,9 +26,9 @@ const failure = (call: Promise<unknown>): Promise<Error> =>
   )
 
 describe('the embedded store', () => {
-  const folder = join(temporaryFolder(), 'made', 'when missing')
+  const folder = join(createTemporaryFolder(), 'made', 'when missing')
   const open = <C extends Collections>(collections: C, strict = true) =>
-    embeddedStore({ folder, collections, clock: testClock(), strict })
+    createEmbeddedStore({ folder, collections, clock: testClock(), strict })
 
   const using = async (strict: boolean, test: (items: ReturnType<typeof docsOf>) => Promise<void>): Promise<void> => {
     const store = open(collections, strict)
@@ -56,12 +56,12 @@ describe('the embedded store', () => {
   })
 
   it('says which file it cannot open', () => {
-    const other = temporaryFolder()
+    const other = createTemporaryFolder()
     writeFileSync(
       join(other, 'countersign.db'),
       'not a database, though long enough to be taken for the header of one'.repeat(9),
     )
-    const opening = () => embeddedStore({ folder: other, collections, clock: testClock() })
+    const opening = () => createEmbeddedStore({ folder: other, collections, clock: testClock() })
     expect(opening).to.throw(StartProblem, `cannot open countersign.db in ${other}`)
   })
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { Duplicate } from '../../../infra/store/docs.ts'
-import { embeddedStore } from '../../../infra/store/embedded.ts'
-import { measuredStore } from '../../../infra/store/measured.ts'
+import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
+import { instrumentStore } from '../../../infra/store/measured.ts'
 import { CONTRACT_COLLECTIONS, type ContractStore, storeContract } from '../../contract/store.contract.ts'
 import { testClock } from '../../support/clock.ts'
 
@@ -14,9 +14,9 @@ async function open() {
   const metrics = createMetrics()
   const handles: ContractStore[] = []
   const opened = (): ContractStore => {
-    const inner = embeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: testClock() })
+    const inner = createEmbeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: testClock() })
     handles.push(inner)
-    return measuredStore(inner, metrics)
+    return instrumentStore(inner, metrics)
   }
   const store = opened()
   return {

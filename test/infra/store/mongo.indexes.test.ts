@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import { type Db, MongoClient } from 'mongodb'
 import type { Filter, Sort } from '../../../infra/store/docs.ts'
 import { ensureIndexes } from '../../../infra/store/mongo/indexes.ts'
-import { mongoStore } from '../../../infra/store/mongo.ts'
-import { orderOf, servedBy } from '../../../infra/store/served.ts'
+import { createMongoStore } from '../../../infra/store/mongo.ts'
+import { isServedByIndex, orderOf } from '../../../infra/store/served.ts'
 import { type Collections, collection } from '../../../infra/store/store.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { failure, type Thing, things } from '../../contract/store/collections.ts'
@@ -27,7 +27,7 @@ onRealEngines('indexes on MongoDB', { MONGODB_URL }, () => {
   })
 
   const withStore = async (collections: Collections, test: (ping: () => Promise<void>) => Promise<void>) => {
-    const store = mongoStore({ url, database: db.databaseName, collections })
+    const store = createMongoStore({ url, database: db.databaseName, collections })
     try {
       await test(store.ping)
     } finally {
@@ -169,7 +169,7 @@ onRealEngines('indexes on MongoDB', { MONGODB_URL }, () => {
       )
       for (const [filter, sort] of served) {
         const query = `${JSON.stringify(filter)} by ${JSON.stringify(sort)}`
-        expect(servedBy(spec, filter, sort), query).to.equal(true)
+        expect(isServedByIndex(spec, filter, sort), query).to.equal(true)
         const order = new Map(orderOf(spec, filter, sort))
         const { queryPlanner } = await found.find(filter as object, { sort: order, limit: 10 }).explain('queryPlanner')
         const plan = stagesOf(queryPlanner.winningPlan)

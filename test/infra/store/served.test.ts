@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Doc, Filter, Sort } from '../../../infra/store/docs.ts'
-import { keyOf, orderOf, servedBy } from '../../../infra/store/served.ts'
+import { isServedByIndex, keyOf, orderOf } from '../../../infra/store/served.ts'
 import { type CollectionSpec, collection, type Index } from '../../../infra/store/store.ts'
 
 interface Row extends Doc {
@@ -15,7 +15,8 @@ interface Row extends Doc {
 const on = (...indexes: Index<Row>[]): CollectionSpec<Row> => collection<Row>({ indexes })
 
 describe('servedBy', () => {
-  const served = (spec: CollectionSpec<Row>, filter: Filter<Row>, sort?: Sort<Row>) => servedBy(spec, filter, sort)
+  const served = (spec: CollectionSpec<Row>, filter: Filter<Row>, sort?: Sort<Row>) =>
+    isServedByIndex(spec, filter, sort)
 
   describe('by _id', () => {
     it('serves one, several and a range, without any index', () => {
@@ -199,7 +200,7 @@ describe('orderOf', () => {
   })
   it('keeps _id where a unique index serves several that may tie in another field', () => {
     const listed: Filter<Row> = { app: 'a', mail: { $in: ['m', 'n'] } }
-    expect(servedBy(spec, listed, { kind: 1 })).to.equal(true)
+    expect(isServedByIndex(spec, listed, { kind: 1 })).to.equal(true)
     expect(orderOf(spec, listed, { kind: 1 })).to.deep.equal([
       ['kind', 1],
       ['_id', 1],

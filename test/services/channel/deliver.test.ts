@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { step } from '../../../machines/otp.step.ts'
 import { providerContext } from '../../../services/domain/tenancy/documents.ts'
-import { actorWithProvider, channelActor, GATEWAY, replaced, takes } from '../../support/channel.ts'
-import { codeOf, lastDelivery, RECIPIENT, stored, tenant } from '../../support/deliveries.ts'
+import { acceptMessage, actorWithProvider, createChannelActor, GATEWAY, replaceOtp } from '../../support/channel.ts'
+import { codeOf, createTenant, insertOtp, lastDelivery, RECIPIENT } from '../../support/deliveries.ts'
 import { cancel, play, resend } from '../../support/otp.ts'
 import { eachStore } from '../../support/stores.ts'
 
@@ -10,14 +10,14 @@ const live = { mode: 'live' } as const
 const SPARE = JSON.stringify({ url: 'https://spare.example/' })
 
 eachStore('the channel actor', fresh => {
-  const withProvider = async (send = takes) => actorWithProvider(await fresh(), send)
+  const withProvider = async (send = acceptMessage) => actorWithProvider(await fresh(), send)
 
   it('hands the provider the code, the recipient and the text, and tells that it was sent', async () => {
     const actor = await withProvider()
-    const doc = await stored(actor, { ...live, locale: 'fr-CA' })
+    const doc = await insertOtp(actor, { ...live, locale: 'fr-CA' })
     expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
     const code = codeOf(actor, doc)
-    expect(actor.sent.map(({ errand: _, ...message }) => message)).to.deep.equal([
+    expect(actor.sent.map(({ job: _, ...message }) => message)).to.deep.equal([
       {
         recipient: RECIPIENT,
         code,
@@ -29,17 +29,17 @@ eachStore('the channel actor', fresh => {
     ])
     const { delivery_id } = lastDelivery(doc)
     const body = { type: 'delivery.reported', otp_id: doc._id, delivery_id, status: 'sent', at: actor.clock.now() }
-    expect(actor.told).to.deep.equal([{ id: `${delivery_id}:sent`, body }])
+    expect(actor.reports).to.deep.equal([{ id: `${delivery_id}:sent`, body }])
   })
 
   it('claims before it calls, and keeps the result', async () => {
-    const actor = await withProvider(async ({ errand }) => {
-      const id = `${errand.delivery.delivery_id}:gateway`
-      const claim = (await actor.store.docs('attempts').get([id])).get(id)
-      expect(claim).to.include({ otp_id: errand.otp.otp_id, provider: 'gateway', result: null })
+    const actor = await withProvider(async ({ job }) => {
+      const id = `${job.delivery.delivery_id}:gateway`
+      const savedAttempt = (await actor.store.docs('attempts').get([id])).get(id)
+      expect(savedAttempt).to.include({ otp_id: job.otp.otp_id, provider: 'gateway', result: null })
       return { reference: 'v-1' }
     })
-    const doc = await stored(actor, live)
+    const doc = await insertOtp(actor, live)
     await actor.deliver(doc)
     const id = `${lastDelivery(doc).delivery_id}:gateway`
     const attempt = (await actor.store.docs('attempts').get([id])).get(id)
@@ -49,26 +49,31 @@ eachStore('the channel actor', fresh => {
 
   it('writes one line per attempt', async () => {
     const actor = await withProvider()
-    const doc = await stored(actor, live)
+    const doc = await insertOtp(actor, live)
     await actor.deliver(doc)
     const lines = actor.log.lines().filter(({ msg }) => msg === 'delivery.attempted')
     expect(lines).to.have.length(1)
     expect(lines[0]).to.include({
-      ...{ otp_id: doc._id, delivery_id: lastDelivery(doc).delivery_id, channel: 'sms', provider: 'gateway' },
-      ...{ round: 1, outcome: 'accepted', ms: 0 },
+      otp_id: doc._id,
+      delivery_id: lastDelivery(doc).delivery_id,
+      channel: 'sms',
+      provider: 'gateway',
+      round: 1,
+      outcome: 'accepted',
+      ms: 0,
     })
   })
 
   it('waits for a key that is missing, and sends once it is back', async () => {
     const actor = await withProvider()
-    const doc = await stored(actor, live)
+    const doc = await insertOtp(actor, live)
     const { sealed } = doc.context.recipient
     const seal = (text: string) =>
       actor.store.docs('otps').modify({ _id: doc._id }, { $set: { 'context.recipient.sealed': text } })
     await seal(sealed.replace('v1.d1.', 'v1.gone.'))
     for (const attempt of [1, 2]) {
       expect(await actor.deliver(doc, attempt)).to.deep.equal({ kind: 'retry', afterMs: 15_000 })
-      expect([actor.sent, actor.told]).to.deep.equal([[], []])
+      expect([actor.sent, actor.reports]).to.deep.equal([[], []])
     }
     const said = actor.log.lines().filter(({ msg }) => msg === 'key.missing')
     expect(said).to.have.length(1)
@@ -80,7 +85,7 @@ eachStore('the channel actor', fresh => {
 
   it('waits for it no longer than for the verification, and then tells that it failed', async () => {
     const actor = await withProvider()
-    const doc = await stored(actor, live)
+    const doc = await insertOtp(actor, live)
     await actor.store.docs('otps').modify({ _id: doc._id }, { $set: { 'context.code.salt': 'v1.gone.AAAA' } })
     expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs: 15_000 })
     await actor.clock.advance(doc.context.expires_at - actor.clock.now())
@@ -90,12 +95,12 @@ eachStore('the channel actor', fresh => {
 
   it('waits for providers whose key is missing, but not where another can be called', async () => {
     const actor = await withProvider()
-    const doc = await stored(actor, live)
+    const doc = await insertOtp(actor, live)
     const providers = actor.store.docs('providers')
     const [gateway] = await providers.find({}, { sort: { _id: 1 }, limit: 1 })
     await providers.modify({ _id: gateway?._id ?? '' }, { $set: { config: 'v1.gone.AAAA' } })
     expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs: 15_000 })
-    expect(actor.told).to.deep.equal([])
+    expect(actor.reports).to.deep.equal([])
     const _id = `${gateway?.app_id}:spare`
     const spare = { _id, name: 'spare', position: 2, config: actor.keyring.seal(SPARE, providerContext(_id)) }
     if (gateway) await providers.insert([{ ...gateway, ...spare }])
@@ -106,39 +111,39 @@ eachStore('the channel actor', fresh => {
 
   it('is done with a verification that was erased', async () => {
     const actor = await withProvider()
-    const doc = await stored(actor, live)
+    const doc = await insertOtp(actor, live)
     await actor.store.docs('otps').remove({ _id: doc._id }, 1)
     expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
-    expect([actor.sent, actor.told]).to.deep.equal([[], []])
+    expect([actor.sent, actor.reports]).to.deep.equal([[], []])
   })
 
   it('lets a message die that no verification knows of', async () => {
     const actor = await withProvider()
-    const doc = await stored(actor, live)
-    await replaced(actor.store, { ...doc, context: { ...doc.context, deliveries: [] } })
+    const doc = await insertOtp(actor, live)
+    await replaceOtp(actor.store, { ...doc, context: { ...doc.context, deliveries: [] } })
     expect((await actor.deliver(doc)).kind).to.equal('dead')
   })
 
-  const stale: [string, (doc: Awaited<ReturnType<typeof stored>>) => object][] = [
+  const stale: [string, (doc: Awaited<ReturnType<typeof insertOtp>>) => object][] = [
     ['canceled', doc => play(doc, cancel()).saved],
     ['resent with a fresh code', doc => play(doc, resend('whatsapp')).saved],
   ]
   for (const [what, become] of stale)
     it(`sends nothing once the verification is ${what}, and tells that it failed`, async () => {
       const actor = await withProvider()
-      const doc = await stored(actor, live)
-      await replaced(actor.store, { ...doc, ...become(doc) })
+      const doc = await insertOtp(actor, live)
+      await replaceOtp(actor.store, { ...doc, ...become(doc) })
       expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
       expect([actor.sent, actor.statuses()]).to.deep.equal([[], ['failed']])
     })
 
   it('sends nothing once the code has expired by the clock, whether or not anyone has noted it', async () => {
     const actor = await withProvider()
-    const doc = await stored(actor, live)
+    const doc = await insertOtp(actor, live)
     await actor.clock.advance(doc.context.expires_at - actor.clock.now() - 1)
     await actor.deliver(doc)
     expect(actor.sent).to.have.length(1)
-    const late = await stored(actor, live)
+    const late = await insertOtp(actor, live)
     await actor.clock.advance(late.context.expires_at - actor.clock.now())
     await actor.deliver(late)
     expect(actor.sent).to.have.length(1)
@@ -147,16 +152,22 @@ eachStore('the channel actor', fresh => {
 
   it('sends again on the same channel what a plain resend asks for: the same code', async () => {
     const actor = await withProvider()
-    const doc = await stored(actor, { ...live, order: ['sms'] })
+    const doc = await insertOtp(actor, { ...live, order: ['sms'] })
     const again = step(doc, {
-      ...{ id: 'cmd_again', type: 'otp.resend', at: actor.clock.now() + 60_000, named: null, usable: ['sms'] },
-      ...{ delivery_id: 'dlv_again', link: { sealed_url: '', reference: '' }, prices: {} },
+      id: 'cmd_again',
+      type: 'otp.resend',
+      at: actor.clock.now() + 60_000,
+      requestedChannel: null,
+      usable: ['sms'],
+      delivery_id: 'dlv_again',
+      link: { sealed_url: '', reference: '' },
+      prices: {},
     })
     const resent = { ...doc, ...again.saved }
-    await replaced(actor.store, resent)
+    await replaceOtp(actor.store, resent)
     await actor.deliver(doc)
     await actor.deliver(resent)
-    expect(actor.sent.map(({ errand }) => errand.delivery.delivery_id)).to.deep.equal([
+    expect(actor.sent.map(({ job }) => job.delivery.delivery_id)).to.deep.equal([
       lastDelivery(doc).delivery_id,
       'dlv_again',
     ])
@@ -166,17 +177,17 @@ eachStore('the channel actor', fresh => {
   describe('choosing a provider', () => {
     it('sends what a test key asked for to the sandbox, never to the app’s providers', async () => {
       const actor = await withProvider()
-      const doc = await stored(actor, { mode: 'test' })
-      await actor.delivered(doc)
+      const doc = await insertOtp(actor, { mode: 'test' })
+      await actor.deliverAndWait(doc)
       expect(actor.sent).to.deep.equal([])
       const { delivery_id } = lastDelivery(doc)
       expect((await actor.store.docs('sandbox_messages').get([delivery_id])).size).to.equal(1)
     })
 
     it('never pretends: a type that is not built is passed over, and with nothing else the delivery fails', async () => {
-      const actor = channelActor(await fresh())
-      await tenant(actor, GATEWAY)
-      const doc = await stored(actor, live)
+      const actor = createChannelActor(await fresh())
+      await createTenant(actor, GATEWAY)
+      const doc = await insertOtp(actor, live)
       expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
       expect(actor.statuses()).to.deep.equal(['failed'])
       expect(actor.log.lines().map(({ msg, type }) => [msg, type])).to.deep.equal([
@@ -188,7 +199,7 @@ eachStore('the channel actor', fresh => {
 
     it('takes the first that can be called', async () => {
       const calls: string[] = []
-      const actor = channelActor(await fresh(), {
+      const actor = createChannelActor(await fresh(), {
         http: ({ name }) => ({
           async send() {
             calls.push(name)
@@ -197,7 +208,7 @@ eachStore('the channel actor', fresh => {
         }),
       })
       const twilio = { account_sid: 'AC1', auth_token: 'secret', from: '+15550001111' }
-      await tenant(actor, {
+      await createTenant(actor, {
         providers: [
           { name: 'elsewhere', channel: 'telegram', type: 'http', config: { url: 'https://t.example/' } },
           { name: 'twilio-main', channel: 'sms', type: 'twilio', config: twilio },
@@ -205,7 +216,7 @@ eachStore('the channel actor', fresh => {
           { name: 'second', channel: 'sms', type: 'http', config: { url: 'https://b.example/' } },
         ],
       })
-      await actor.deliver(await stored(actor, live))
+      await actor.deliver(await insertOtp(actor, live))
       expect(calls).to.deep.equal(['first'])
     })
   })

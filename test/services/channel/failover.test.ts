@@ -7,58 +7,62 @@ import type { OtpDoc } from '../../../services/domain/verifications/documents.ts
 import {
   actorWithProvider,
   BACKOFF,
-  channelActor,
-  replaced,
+  createChannelActor,
+  replaceOtp,
   UNDER_WAY_MS,
   UNKNOWN_WAIT_MS,
 } from '../../support/channel.ts'
-import { stored, tenant } from '../../support/deliveries.ts'
+import { createTenant, insertOtp } from '../../support/deliveries.ts'
 import { cancel, play } from '../../support/otp.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const live = { mode: 'live' } as const
 
-type Deed = () => Promise<{ reference: string | null }>
-const takes: Deed = async () => ({ reference: 'v-1' })
+type SendBehavior = () => Promise<{ reference: string | null }>
+const takes: SendBehavior = async () => ({ reference: 'v-1' })
 const fails =
-  (retryAfterMs: number | null = null): Deed =>
+  (retryAfterMs: number | null = null): SendBehavior =>
   () =>
     Promise.reject(new ProviderFault('503', { retryAfterMs }))
-const loses: Deed = () => Promise.reject(new UnknownOutcome('cut off'))
-const refuses: Deed = () => Promise.reject(new RecipientFault('no such number'))
+const loses: SendBehavior = () => Promise.reject(new UnknownOutcome('cut off'))
+const refuses: SendBehavior = () => Promise.reject(new RecipientFault('no such number'))
 
 /** An app with two providers, `first` and `second`, which do as told; `calls` says who was called. */
-async function withTwo(store: CountersignStore, more: Partial<Provider> = { hear: () => [] }) {
+async function actorWithTwoProviders(store: CountersignStore, more: Partial<Provider> = { parseCallback: () => [] }) {
   const calls: string[] = []
-  const deeds: Record<string, Deed> = { first: takes, second: takes }
-  const actor = channelActor(store, {
+  const behaviors: Record<string, SendBehavior> = { first: takes, second: takes }
+  const actor = createChannelActor(store, {
     http: ({ name }) => ({
       async send() {
         calls.push(name)
-        return (deeds[name] ?? takes)()
+        return (behaviors[name] ?? takes)()
       },
       ...more,
     }),
   })
   const providers = ['first', 'second'].map(name => ({
-    ...{ name, channel: 'sms', type: 'http', config: { url: `https://${name}.example/` } },
+    name,
+    channel: 'sms',
+    type: 'http',
+    config: { url: `https://${name}.example/` },
   }))
-  await tenant(actor, { providers })
+  await createTenant(actor, { providers })
   return {
     ...actor,
-    ...{ calls, deeds },
+    calls,
+    deeds: behaviors,
     /** Delivers as the broker would, until it is done; answers how long that took. */
     async delivered(doc: OtpDoc): Promise<number> {
       const begun = actor.clock.now()
       for (let attempt = 1; ; attempt += 1) {
         const outcome = await actor.deliver(doc, attempt)
-        await actor.applyTold()
+        await actor.applyReports()
         if (outcome.kind !== 'retry') return actor.clock.now() - begun
         await actor.clock.advance(delay(outcome))
       }
     },
     async fresh(): Promise<OtpDoc> {
-      return stored(actor, live)
+      return insertOtp(actor, live)
     },
   }
 }
@@ -69,21 +73,21 @@ const delay = (outcome: Outcome & { kind: 'retry' }): number =>
 
 eachStore('failover', fresh => {
   it('asks the next provider at once when one fails', async () => {
-    const actor = await withTwo(await fresh())
+    const actor = await actorWithTwoProviders(await fresh())
     actor.deeds.first = fails()
     expect(await actor.delivered(await actor.fresh())).to.equal(0)
     expect([actor.calls, actor.statuses()]).to.deep.equal([['first', 'second'], ['sent']])
   })
 
   it('asks nobody else when the recipient is at fault', async () => {
-    const actor = await withTwo(await fresh())
+    const actor = await actorWithTwoProviders(await fresh())
     actor.deeds.first = refuses
     await actor.delivered(await actor.fresh())
     expect([actor.calls, actor.statuses()]).to.deep.equal([['first'], ['failed']])
   })
 
   it('goes round four times when nobody takes it, then fails', async () => {
-    const actor = await withTwo(await fresh())
+    const actor = await actorWithTwoProviders(await fresh())
     Object.assign(actor.deeds, { first: fails(), second: fails() })
     expect(await actor.delivered(await actor.fresh())).to.equal(21_000)
     expect(actor.calls).to.deep.equal(Array(4).fill(['first', 'second']).flat())
@@ -91,7 +95,7 @@ eachStore('failover', fresh => {
   })
 
   it('goes on in the round where a process left off, whatever the broker counts', async () => {
-    const actor = await withTwo(await fresh())
+    const actor = await actorWithTwoProviders(await fresh())
     Object.assign(actor.deeds, { first: fails(), second: fails() })
     const doc = await actor.fresh()
     expect(await actor.deliver(doc, 1)).to.deep.equal({ kind: 'retry', afterMs: 1_000 })
@@ -104,7 +108,7 @@ eachStore('failover', fresh => {
   })
 
   it('is sent in a later round by whoever is back', async () => {
-    const actor = await withTwo(await fresh())
+    const actor = await actorWithTwoProviders(await fresh())
     Object.assign(actor.deeds, { first: fails(), second: fails() })
     const doc = await actor.fresh()
     await actor.deliver(doc)
@@ -115,10 +119,10 @@ eachStore('failover', fresh => {
   })
 
   it('looks at the verification again before every call', async () => {
-    const actor = await withTwo(await fresh())
+    const actor = await actorWithTwoProviders(await fresh())
     const doc = await actor.fresh()
     actor.deeds.first = async () => {
-      await replaced(actor.store, { ...doc, ...play(doc, cancel()).saved })
+      await replaceOtp(actor.store, { ...doc, ...play(doc, cancel()).saved })
       return fails()()
     }
     await actor.delivered(doc)
@@ -127,32 +131,32 @@ eachStore('failover', fresh => {
 
   describe('after an outcome nobody knows', () => {
     it('waits for a receipt before it hands over, and never asks the same provider again', async () => {
-      const actor = await withTwo(await fresh())
+      const actor = await actorWithTwoProviders(await fresh())
       Object.assign(actor.deeds, { first: loses, second: fails() })
       expect(await actor.delivered(await actor.fresh())).to.equal(UNKNOWN_WAIT_MS + 21_000)
       expect(actor.calls).to.deep.equal(['first', 'second', 'second', 'second', 'second'])
     })
 
     it('is done when the receipt comes meanwhile', async () => {
-      const actor = await withTwo(await fresh())
+      const actor = await actorWithTwoProviders(await fresh())
       actor.deeds.first = loses
       const doc = await actor.fresh()
       expect((await actor.deliver(doc)).kind).to.equal('retry')
       const deliveries = doc.context.deliveries.map(one => ({ ...one, status: 'delivered' as const }))
-      await replaced(actor.store, { ...doc, context: { ...doc.context, deliveries } })
+      await replaceOtp(actor.store, { ...doc, context: { ...doc.context, deliveries } })
       expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'done' })
-      expect([actor.calls, actor.told]).to.deep.equal([['first'], []])
+      expect([actor.calls, actor.reports]).to.deep.equal([['first'], []])
     })
 
     it('hands over at once where no receipts come', async () => {
-      const actor = await withTwo(await fresh(), {})
+      const actor = await actorWithTwoProviders(await fresh(), {})
       actor.deeds.first = loses
       expect(await actor.delivered(await actor.fresh())).to.equal(0)
       expect([actor.calls, actor.statuses()]).to.deep.equal([['first', 'second'], ['sent']])
     })
 
     it('lets another process finish its call before it asks the next provider', async () => {
-      const actor = await withTwo(await fresh(), {})
+      const actor = await actorWithTwoProviders(await fresh(), {})
       let finish: (reference: { reference: null }) => void = () => {}
       actor.deeds.first = () => new Promise(resolve => (finish = resolve))
       const doc = await actor.fresh()
@@ -174,7 +178,7 @@ eachStore('failover', fresh => {
       }
       const docs = ((name: keyof typeof COLLECTIONS) =>
         name === 'attempts' ? attempts : store.docs(name)) as CountersignStore['docs']
-      const actor = await withTwo({ ...store, docs })
+      const actor = await actorWithTwoProviders({ ...store, docs })
       expect(await actor.deliver(await actor.fresh())).to.deep.equal({ kind: 'done' })
       expect([actor.calls, actor.statuses()]).to.deep.equal([['first'], ['sent']])
     })
@@ -183,7 +187,7 @@ eachStore('failover', fresh => {
   describe('a provider that keeps failing', () => {
     /** Ten messages that the first provider failed and the second took. */
     const broken = async () => {
-      const actor = await withTwo(await fresh())
+      const actor = await actorWithTwoProviders(await fresh())
       actor.deeds.first = fails()
       for (let nth = 0; nth < 10; nth += 1) await actor.delivered(await actor.fresh())
       actor.calls.length = 0
@@ -214,15 +218,17 @@ eachStore('failover', fresh => {
       const { delivery_id } = doc.context.deliveries[0] ?? { delivery_id: '' }
       await actor.store.docs('attempts').insert([
         {
-          ...{
-            _id: `${delivery_id}:first`,
-            delivery_id,
-            otp_id: doc._id,
-            app_id: doc.app_id,
-            provider: 'first',
-            round: 1,
-          },
-          ...{ at: actor.clock.now(), result: null, reference: null, purge_at: doc.purge_at, rev: 1 },
+          _id: `${delivery_id}:first`,
+          delivery_id,
+          otp_id: doc._id,
+          app_id: doc.app_id,
+          provider: 'first',
+          round: 1,
+          at: actor.clock.now(),
+          result: null,
+          reference: null,
+          purge_at: doc.purge_at,
+          rev: 1,
         },
       ])
       expect((await actor.deliver(doc)).kind).to.equal('retry')
@@ -239,7 +245,7 @@ eachStore('failover', fresh => {
     })
 
     it('is left alone for as long as it asks', async () => {
-      const actor = await withTwo(await fresh())
+      const actor = await actorWithTwoProviders(await fresh())
       actor.deeds.first = fails(10_000)
       await actor.delivered(await actor.fresh())
       await actor.delivered(await actor.fresh())
@@ -252,7 +258,7 @@ eachStore('failover', fresh => {
   })
 
   it('gives back what is too much for one provider that hangs, at no cost', async () => {
-    const actor = await withTwo(await fresh())
+    const actor = await actorWithTwoProviders(await fresh())
     const release: (() => void)[] = []
     actor.deeds.first = () => new Promise(resolve => release.push(() => resolve({ reference: null })))
     const docs = await Promise.all(Array.from({ length: 70 }, () => actor.fresh()))
@@ -270,7 +276,7 @@ eachStore('failover', fresh => {
 
   it('does not even look up what its only provider is too busy for', async () => {
     const actor = await actorWithProvider(await fresh(), () => new Promise(() => {}))
-    const docs = await Promise.all(Array.from({ length: 65 }, () => stored(actor, live)))
+    const docs = await Promise.all(Array.from({ length: 65 }, () => insertOtp(actor, live)))
     const inside = docs.slice(0, 64).map(doc => actor.deliver(doc))
     while (actor.sent.length < 64) await actor.clock.advance(0)
     await actor.clock.advance(7_000)

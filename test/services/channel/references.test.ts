@@ -2,10 +2,10 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { createMetrics } from '../../../infra/metrics.ts'
-import { hearing } from '../../../services/channel/callbacks/heard.ts'
-import { claiming } from '../../../services/channel/claims.ts'
-import type { Errand } from '../../../services/channel/provider.ts'
-import { capturedLog } from '../../support/captured-log.ts'
+import { createHandleCallback } from '../../../services/channel/callbacks/heard.ts'
+import { createAttempts } from '../../../services/channel/claims.ts'
+import type { DeliveryJob } from '../../../services/channel/provider.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { eachStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
@@ -17,12 +17,12 @@ eachStore("a vendor's name for a message", fresh => {
   it('tells no number where it is kept, and is found again', async () => {
     const store = await fresh()
     const [clock, attempts] = [testClock(), store.docs('attempts')]
-    const claims = claiming({ attempts, clock })
+    const attemptWriter = createAttempts({ attempts, clock })
     const otp = { otp_id: 'otp_1', app_id: 'app_1' }
-    const errand = { otp, delivery: { delivery_id: 'dlv_1' }, purge_at: new Date(2 ** 42) } as unknown as Errand
-    const claim = await claims.claim(errand, 'meta', 1)
-    await claims.settle(claim, { result: 'accepted', reference: WAMID })
-    await claims.record(errand, { provider: 'gate', round: 1, at: 0, result: 'accepted', reference: 'SM123' })
+    const job = { otp, delivery: { delivery_id: 'dlv_1' }, purge_at: new Date(2 ** 42) } as unknown as DeliveryJob
+    const started = await attemptWriter.start(job, 'meta', 1)
+    await attemptWriter.finish(started, { result: 'accepted', reference: WAMID })
+    await attemptWriter.record(job, { provider: 'gate', round: 1, at: 0, result: 'accepted', reference: 'SM123' })
 
     const kept = await attempts.find({}, { sort: { _id: 1 }, limit: 10 })
     expect(kept.map(({ reference }) => reference?.slice(0, 6))).to.deep.equal(['SM123', 'wamid:'])
@@ -31,13 +31,20 @@ eachStore("a vendor's name for a message", fresh => {
     expect(Buffer.from(stored, 'base64').toString('latin1')).to.not.include(NUMBER)
 
     const published: unknown[] = []
-    const hear = hearing({
-      ...{ attempts, clock, keyring: testKeyring(), log: capturedLog().log, metrics: createMetrics(), rounds: 4 },
+    const handleCallback = createHandleCallback({
+      attempts,
+      clock,
+      keyring: testKeyring(),
+      log: createCapturedLog().log,
+      metrics: createMetrics(),
+      rounds: 4,
       broker: { publish: async (_, { body }) => void published.push(body) },
     })
     const receipt = { kind: 'receipt', delivery_id: null, status: 'delivered' } as const
-    await hear({ app_id: 'app_1', provider: 'meta', type: 'whatsapp_cloud' }, [{ ...receipt, reference: WAMID }])
-    await hear({ app_id: 'app_1', provider: 'gate', type: 'twilio' }, [{ ...receipt, reference: 'SM123' }])
+    await handleCallback({ app_id: 'app_1', provider: 'meta', type: 'whatsapp_cloud' }, [
+      { ...receipt, reference: WAMID },
+    ])
+    await handleCallback({ app_id: 'app_1', provider: 'gate', type: 'twilio' }, [{ ...receipt, reference: 'SM123' }])
     expect(published).to.have.length(2)
     for (const report of published) expect(report).to.include({ otp_id: 'otp_1', delivery_id: 'dlv_1' })
   })

@@ -1,24 +1,37 @@
 import { expect } from 'chai'
-import { NOBODY, type Past } from '../../../services/channel/claims.ts'
-import { nextStep, type Situation, type Standing } from '../../../services/channel/rounds.ts'
+import { END_OF_ROUND, type PastAttempt } from '../../../services/channel/claims.ts'
+import { nextStep, type ProviderStatus, type Situation } from '../../../services/channel/rounds.ts'
 import type { AttemptResult } from '../../../services/domain/verifications/documents.ts'
 
 const NOW = 1_000_000
 const SECOND = 1_000
 const POLICY = { unknownWaitMs: 60 * SECOND, underWayMs: 10 * SECOND, backoff: [1 * SECOND, 5 * SECOND] }
 
-const provider = (name: string, more: Partial<Standing> = {}): Standing => ({
-  ...{ name, hears: true, repeatable: false, shut: false },
+const provider = (name: string, more: Partial<ProviderStatus> = {}): ProviderStatus => ({
+  name,
+  sendsReceipts: true,
+  repeatable: false,
+  shut: false,
   ...more,
 })
-const call = (name: string, result: AttemptResult | null, at = NOW, round = 1): Past => ({
-  ...{ provider: name, result, at, round },
+const call = (name: string, result: AttemptResult | null, at = NOW, round = 1): PastAttempt => ({
+  provider: name,
+  result,
+  at,
+  round,
 })
-const roundEnd = (round: number, at = NOW): Past => call(NOBODY, null, at, round)
+const roundEnd = (round: number, at = NOW): PastAttempt => call(END_OF_ROUND, null, at, round)
 
-const step = (past: Past[], more: Partial<Situation> = {}) =>
+const step = (pastAttempts: PastAttempt[], more: Partial<Situation> = {}) =>
   nextStep(
-    { providers: [provider('a'), provider('b')], past, now: NOW, expiresAt: NOW + 600 * SECOND, stale: false, ...more },
+    {
+      providers: [provider('a'), provider('b')],
+      pastAttempts,
+      now: NOW,
+      expiresAt: NOW + 600 * SECOND,
+      stale: false,
+      ...more,
+    },
     POLICY,
   )
 
@@ -70,25 +83,25 @@ describe('the next step of a delivery', () => {
     })
 
     it('leaves the next provider half of the code’s life', () => {
-      const past = [call('a', 'unknown', NOW - SECOND)]
-      expect(step(past, { expiresAt: NOW + 39 * SECOND })).to.deep.equal({ kind: 'wait', ms: 19 * SECOND })
+      const pastAttempts = [call('a', 'unknown', NOW - SECOND)]
+      expect(step(pastAttempts, { expiresAt: NOW + 39 * SECOND })).to.deep.equal({ kind: 'wait', ms: 19 * SECOND })
     })
 
     it('does not wait for a receipt that never comes', () => {
-      const providers = [provider('a', { hears: false }), provider('b')]
+      const providers = [provider('a', { sendsReceipts: false }), provider('b')]
       expect(step([call('a', 'unknown')], { providers })).to.deep.equal({ kind: 'call', provider: 'b', round: 1 })
       expect(step([call('gone', 'unknown')])).to.deep.equal({ kind: 'call', provider: 'a', round: 1 })
     })
 
     it('waits for a call under way elsewhere, even where no receipt comes', () => {
-      const providers = [provider('a', { hears: false }), provider('b')]
+      const providers = [provider('a', { sendsReceipts: false }), provider('b')]
       expect(step([call('a', null, NOW - SECOND)], { providers })).to.deep.equal({ kind: 'wait', ms: 9 * SECOND })
       expect(step([call('a', null, NOW - 10 * SECOND)], { providers })).to.include({ kind: 'call', provider: 'b' })
     })
 
     it('ends when nobody else is left to ask', () => {
-      const past = [call('a', 'unknown', NOW - 99 * SECOND), call('b', 'unknown', NOW - 60 * SECOND)]
-      expect(step(past)).to.deep.equal({ kind: 'fail', reason: 'no provider is left' })
+      const pastAttempts = [call('a', 'unknown', NOW - 99 * SECOND), call('b', 'unknown', NOW - 60 * SECOND)]
+      expect(step(pastAttempts)).to.deep.equal({ kind: 'fail', reason: 'no provider is left' })
     })
 
     it('asks again where twice is once', () => {
@@ -99,8 +112,8 @@ describe('the next step of a delivery', () => {
 
   describe('when nobody waits for it any more', () => {
     it('is no call, in no round', () => {
-      for (const past of [[], [call('a', 'failed')], [roundEnd(1)]])
-        expect(step(past, { stale: true })).to.include({ kind: 'fail' })
+      for (const pastAttempts of [[], [call('a', 'failed')], [roundEnd(1)]])
+        expect(step(pastAttempts, { stale: true })).to.include({ kind: 'fail' })
     })
 
     it('still waits for the receipt of what may have gone, and believes what was taken', () => {

@@ -2,40 +2,40 @@ import { expect } from 'chai'
 import { magicOf } from '../../../machines/magic.ts'
 import type { Otp } from '../../../machines/otp.ts'
 import { scriptFor } from '../../../services/channel/providers/sandbox.plays.ts'
-import { channelActor, replaced } from '../../support/channel.ts'
-import { codeOf, lastDelivery, RECIPIENT, stored, tenant } from '../../support/deliveries.ts'
+import { createChannelActor, replaceOtp } from '../../support/channel.ts'
+import { codeOf, createTenant, insertOtp, lastDelivery, RECIPIENT } from '../../support/deliveries.ts'
 import { play, resend } from '../../support/otp.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const SECOND = 1000
 
 eachStore('the sandbox', fresh => {
-  let actor: ReturnType<typeof channelActor>
+  let actor: ReturnType<typeof createChannelActor>
 
   beforeEach(async () => {
-    actor = channelActor(await fresh())
-    await tenant(actor)
+    actor = createChannelActor(await fresh())
+    await createTenant(actor)
   })
 
   /** Delivers until the broker is told `done`, moving time on as the broker would wait; answers what was told, and when. */
-  async function played(recipient: string): Promise<[status: string, ms: number][]> {
-    const doc = await stored(actor, { recipient, order: recipient.includes('@') ? ['email'] : ['sms'] })
+  async function receiptsFor(recipient: string): Promise<[status: string, ms: number][]> {
+    const doc = await insertOtp(actor, { recipient, order: recipient.includes('@') ? ['email'] : ['sms'] })
     const begun = actor.clock.now()
     for (let attempt = 1; ; attempt += 1) {
-      const outcome = await actor.delivered(doc, attempt)
+      const outcome = await actor.deliverAndWait(doc, attempt)
       if (outcome.kind !== 'retry') {
         expect(outcome).to.deep.equal({ kind: 'done' })
-        return actor.told.map(({ body }) => [body.status, body.at - begun])
+        return actor.reports.map(({ body }) => [body.status, body.at - begun])
       }
-      await actor.applyTold()
+      await actor.applyReports()
       await actor.clock.advance(Math.min(outcome.afterMs, 15 * SECOND))
     }
   }
-  const statuses = async (recipient: string) => (await played(recipient)).map(([status]) => status)
+  const statuses = async (recipient: string) => (await receiptsFor(recipient)).map(([status]) => status)
 
   it('keeps a reference to the message, with neither code nor text nor recipient', async () => {
-    const doc = await stored(actor)
-    await actor.delivered(doc)
+    const doc = await insertOtp(actor)
+    await actor.deliverAndWait(doc)
     const { delivery_id } = lastDelivery(doc)
     const message = (await actor.store.docs('sandbox_messages').get([delivery_id])).get(delivery_id)
     expect(message).to.include({
@@ -46,12 +46,12 @@ eachStore('the sandbox', fresh => {
       locale: 'en',
     })
     expect(message?.purge_at).to.deep.equal(doc.purge_at)
-    const everything = JSON.stringify([message, actor.told, actor.log.lines()])
+    const everything = JSON.stringify([message, actor.reports, actor.log.lines()])
     for (const secret of [codeOf(actor, doc), RECIPIENT, RECIPIENT.slice(1)]) expect(everything).not.to.include(secret)
   })
 
   it('plays the receipt of an ordinary message within a second, after it was sent', async () => {
-    const [sent, receipt] = await played(RECIPIENT)
+    const [sent, receipt] = await receiptsFor(RECIPIENT)
     expect([sent?.[0], receipt?.[0]]).to.deep.equal(['sent', 'delivered'])
     expect(receipt?.[1])
       .to.be.greaterThan(sent?.[1] ?? 0)
@@ -70,7 +70,7 @@ eachStore('the sandbox', fresh => {
 
   it('plays a receipt twice, as two pieces of news', async () => {
     expect(await statuses('+15005550013')).to.deep.equal(['sent', 'delivered', 'delivered'])
-    expect(new Set(actor.told.map(({ id }) => id))).to.have.property('size', 3)
+    expect(new Set(actor.reports.map(({ id }) => id))).to.have.property('size', 3)
   })
 
   it('plays receipts in disorder', async () => {
@@ -82,42 +82,42 @@ eachStore('the sandbox', fresh => {
   })
 
   it('plays a late receipt after 30 s, and leaves the message with the broker meanwhile', async () => {
-    const doc = await stored(actor, { recipient: '+15005550012' })
-    expect(await actor.delivered(doc)).to.deep.equal({ kind: 'retry', afterMs: 30 * SECOND })
-    actor.told.length = 0
-    const [again, late] = await played('+15005550012')
+    const doc = await insertOtp(actor, { recipient: '+15005550012' })
+    expect(await actor.deliverAndWait(doc)).to.deep.equal({ kind: 'retry', afterMs: 30 * SECOND })
+    actor.reports.length = 0
+    const [again, late] = await receiptsFor('+15005550012')
     expect([again?.[0], late?.[0]]).to.deep.equal(['sent', 'delivered'])
     expect(late?.[1]).to.be.within(30 * SECOND, 31 * SECOND)
   })
 
   it('fails on the first channel and delivers on the next', async () => {
     expect(await statuses('+15005550016')).to.deep.equal(['sent', 'failed'])
-    const doc = await stored(actor, { recipient: '+15005550016', order: ['whatsapp', 'sms'] })
+    const doc = await insertOtp(actor, { recipient: '+15005550016', order: ['whatsapp', 'sms'] })
     const moved = { ...doc, ...play(doc, resend('sms')).saved }
-    await replaced(actor.store, moved)
-    actor.told.length = 0
-    await actor.delivered(moved)
+    await replaceOtp(actor.store, moved)
+    actor.reports.length = 0
+    await actor.deliverAndWait(moved)
     expect(actor.statuses()).to.deep.equal(['sent', 'delivered'])
   })
 
   it('goes on where a crash left it: the receipt still comes', async () => {
-    const doc = await stored(actor)
+    const doc = await insertOtp(actor)
     void actor.deliver(doc) // its clock stands still for good: it never gets beyond `sent`
-    while (actor.told.length === 0) await actor.clock.advance(0)
-    await actor.applyTold()
-    const survivor = channelActor(actor.store)
-    expect(await survivor.delivered(doc)).to.deep.equal({ kind: 'done' })
+    while (actor.reports.length === 0) await actor.clock.advance(0)
+    await actor.applyReports()
+    const survivor = createChannelActor(actor.store)
+    expect(await survivor.deliverAndWait(doc)).to.deep.equal({ kind: 'done' })
     expect([actor.statuses(), survivor.statuses()]).to.deep.equal([['sent'], ['delivered']])
     expect(await actor.store.docs('attempts').count({ _id: { $gt: '' } })).to.equal(1)
   })
 
   it('plays the same news again under the same name', async () => {
-    const doc = await stored(actor)
-    await actor.delivered(doc)
-    const before = actor.told.map(({ id }) => id)
-    await actor.applyTold()
-    await actor.delivered(doc)
-    expect(actor.told.map(({ id }) => id)).to.deep.equal([...before, before[1]])
+    const doc = await insertOtp(actor)
+    await actor.deliverAndWait(doc)
+    const before = actor.reports.map(({ id }) => id)
+    await actor.applyReports()
+    await actor.deliverAndWait(doc)
+    expect(actor.reports.map(({ id }) => id)).to.deep.equal([...before, before[1]])
   })
 
   it('knows no fate but for test keys', () => {

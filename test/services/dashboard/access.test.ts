@@ -1,13 +1,13 @@
 // Who may ask the admin API, and what it makes of requests that are no good.
 import { request } from 'node:http'
 import { expect } from 'chai'
-import { adminOn, closeAdmins, pathsOf, type TestAdmin, TOKENS, tenant } from '../../support/admin.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin, TOKENS } from '../../support/admin.ts'
 import { eachStore } from '../../support/stores.ts'
 
 eachStore('the admin API', fresh => {
   let admin: TestAdmin
   beforeEach(async () => {
-    admin = await adminOn(await fresh(), { maxBodyBytes: 1_000 })
+    admin = await startAdmin(await fresh(), { maxBodyBytes: 1_000 })
   })
   afterEach(closeAdmins)
 
@@ -29,7 +29,7 @@ eachStore('the admin API', fresh => {
   })
 
   it('asks for the token at every address, however it is spelled', async () => {
-    const { app, company } = await tenant(admin)
+    const { app, company } = await createTenant(admin)
     const addresses: [string, string][] = [
       ['GET', '/companies'],
       ['POST', '/companies'],
@@ -86,27 +86,27 @@ eachStore('the admin API', fresh => {
   })
 
   it('tells every problem of a body by its path', async () => {
-    const { app } = await tenant(admin)
+    const { app } = await createTenant(admin)
     const refused = await admin.ask('POST', `/apps/${app}/keys`, { kind: 'root', moed: 'live' })
     expect(refused.status).to.equal(422)
     expect(refused.body.type).to.equal('ValidationError')
-    expect(pathsOf(refused)).to.have.members(['kind', 'mode', 'moed'])
+    expect(errorPaths(refused)).to.have.members(['kind', 'mode', 'moed'])
   })
 
   it('refuses a missing body, a body that is no object, and one with a __proto__', async () => {
-    expect(pathsOf(await admin.ask('POST', '/companies'))).to.deep.equal([''])
-    expect(pathsOf(await admin.ask('POST', '/companies', ['Acme']))).to.deep.equal([''])
+    expect(errorPaths(await admin.ask('POST', '/companies'))).to.deep.equal([''])
+    expect(errorPaths(await admin.ask('POST', '/companies', ['Acme']))).to.deep.equal([''])
     const raw = '{"name":"Acme","__proto__":{"balance":5}}'
-    expect(pathsOf(await admin.ask('POST', '/companies', undefined, { raw }))).to.deep.equal(['__proto__'])
+    expect(errorPaths(await admin.ask('POST', '/companies', undefined, { raw }))).to.deep.equal(['__proto__'])
   })
 
   it('refuses a query it does not know', async () => {
-    expect(pathsOf(await admin.get('/companies?limti=5'))).to.deep.equal(['limti'])
-    expect(pathsOf(await admin.get('/companies?limit=5&limit=6'))).to.deep.equal(['limit'])
+    expect(errorPaths(await admin.get('/companies?limti=5'))).to.deep.equal(['limti'])
+    expect(errorPaths(await admin.get('/companies?limit=5&limit=6'))).to.deep.equal(['limit'])
   })
 
   it('knows no id it did not make', async () => {
-    const { app } = await tenant(admin)
+    const { app } = await createTenant(admin)
     const missing: [string, string, unknown?][] = [
       ['GET', '/companies/cmp_none'],
       ['GET', '/companies/cmp_none/apps'],

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
 import { resolveSettings } from '../../../services/domain/tenancy/settings.ts'
-import { adminOn, closeAdmins, pathsOf, type TestAdmin, tenant } from '../../support/admin.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin.ts'
 import { eachStore } from '../../support/stores.ts'
-import { watched } from '../../support/tenancy.ts'
+import { interceptWrites } from '../../support/tenancy.ts'
 
 eachStore('apps', fresh => {
   let admin: TestAdmin
   beforeEach(async () => {
-    admin = await adminOn(await fresh())
+    admin = await startAdmin(await fresh())
   })
   afterEach(closeAdmins)
 
@@ -30,7 +30,7 @@ eachStore('apps', fresh => {
   })
 
   it('are created with settings of their own, and only those are stored', async () => {
-    const { app } = await tenant(admin, { code: { length: 8 }, locale: null })
+    const { app } = await createTenant(admin, { code: { length: 8 }, locale: null })
     expect((await admin.store.docs('apps').get([app])).get(app)?.settings).to.deep.equal({ code: { length: 8 } })
     expect((await admin.get(`/apps/${app}`)).body.settings.code).to.deep.equal({ length: 8, ttl_seconds: 600 })
   })
@@ -39,20 +39,22 @@ eachStore('apps', fresh => {
     const { body: company } = await admin.ask('POST', '/companies', { name: 'Acme' })
     const settings = { code: { length: 3 }, colour: 'red' }
     const refused = await admin.ask('POST', `/companies/${company.id}/apps`, { name: 'Shop', settings })
-    expect(pathsOf(refused)).to.have.members(['settings.code.length', 'settings.colour'])
+    expect(errorPaths(refused)).to.have.members(['settings.code.length', 'settings.colour'])
     expect((await admin.get(`/companies/${company.id}/apps`)).body.items).to.deep.equal([])
     expect((await admin.get('/audit')).body.items).to.have.length(1)
   })
 
   it('are not named by what is no text', async () => {
-    const { app } = await tenant(admin)
+    const { app } = await createTenant(admin)
     for (const name of ['', 'Shop\n', 'Shop \ud83d', '\udc00'])
-      expect(pathsOf(await admin.ask('PATCH', `/apps/${app}`, { name })), JSON.stringify(name)).to.deep.equal(['name'])
+      expect(errorPaths(await admin.ask('PATCH', `/apps/${app}`, { name })), JSON.stringify(name)).to.deep.equal([
+        'name',
+      ])
     expect((await admin.ask('PATCH', `/apps/${app}`, { name: 'Shop \u{1f6d2}' })).status).to.equal(200)
   })
 
   it('are renamed, their settings untouched', async () => {
-    const { app } = await tenant(admin, { locale: 'de' })
+    const { app } = await createTenant(admin, { locale: 'de' })
     const renamed = await patch(app, { name: 'Store' })
     expect(renamed.status).to.equal(200)
     expect(renamed.body).to.deep.include({ name: 'Store', settings: resolveSettings({ locale: 'de' }) })
@@ -60,7 +62,11 @@ eachStore('apps', fresh => {
   })
 
   it('have their settings merged member by member, and reset by null', async () => {
-    const { app } = await tenant(admin, { code: { length: 8 }, locale: 'de', routing: { countries: { BR: ['sms'] } } })
+    const { app } = await createTenant(admin, {
+      code: { length: 8 },
+      locale: 'de',
+      routing: { countries: { BR: ['sms'] } },
+    })
     const settings = { code: { ttl_seconds: 60 }, locale: null, routing: { countries: { BR: null, GB: ['whatsapp'] } } }
     const changed = await patch(app, { settings })
     expect(changed.body.settings).to.deep.equal(
@@ -70,7 +76,7 @@ eachStore('apps', fresh => {
   })
 
   it('are left alone by a change that is no good, and say why by path', async () => {
-    const { app } = await tenant(admin)
+    const { app } = await createTenant(admin)
     const before = (await admin.get(`/apps/${app}`)).body
     const refusals: [unknown, string[]][] = [
       [{ settings: { code: { length: 9 } } }, ['settings.code.length']],
@@ -85,18 +91,20 @@ eachStore('apps', fresh => {
     for (const [body, paths] of refusals) {
       const refused = await patch(app, body)
       expect(refused.status, JSON.stringify(body)).to.equal(422)
-      expect(pathsOf(refused)).to.deep.equal(paths)
+      expect(errorPaths(refused)).to.deep.equal(paths)
     }
     expect((await admin.get(`/apps/${app}`)).body).to.deep.equal(before)
   })
 
   it('are held to rules between settings that were chosen at different times', async () => {
-    const { app } = await tenant(admin, { verify_attempts: 10, code: { length: 6 } })
-    expect(pathsOf(await patch(app, { settings: { code: { length: 4 } } }))).to.deep.equal(['settings.verify_attempts'])
+    const { app } = await createTenant(admin, { verify_attempts: 10, code: { length: 6 } })
+    expect(errorPaths(await patch(app, { settings: { code: { length: 4 } } }))).to.deep.equal([
+      'settings.verify_attempts',
+    ])
   })
 
   it('keep every one of many changes made at once', async () => {
-    const { app } = await tenant(admin)
+    const { app } = await createTenant(admin)
     const members = ['verify_attempts', 'send_attempts', 'token_ttl_seconds', 'retention_days']
     const answers = await Promise.all(members.map(name => patch(app, { settings: { [name]: 7 } })))
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200])
@@ -105,16 +113,16 @@ eachStore('apps', fresh => {
   })
 
   it('record a change from what it really replaced, when another came in between', async () => {
-    const { app } = await tenant(admin)
+    const { app } = await createTenant(admin)
     let interfered = false
-    const store = watched(admin.store, {
+    const store = interceptWrites(admin.store, {
       async before(call) {
         if (call !== 'apps.change' || interfered) return
         interfered = true
         await patch(app, { name: 'Second' })
       },
     })
-    const late = await adminOn(store)
+    const late = await startAdmin(store)
     await late.ask('PATCH', `/apps/${app}`, { settings: { locale: 'fr' } })
     const records = (await admin.get('/audit')).body.items.filter(
       (one: { action: string }) => one.action === 'app.change',
@@ -129,7 +137,7 @@ eachStore('apps', fresh => {
   })
 
   it('are changed and recorded only when something differs', async () => {
-    const { app } = await tenant(admin, { locale: 'de' })
+    const { app } = await createTenant(admin, { locale: 'de' })
     const records = async () => (await admin.get('/audit')).body.items.length
     const before = await records()
     for (const body of [{}, { name: 'Shop' }, { settings: {} }, { settings: { locale: 'de', code: null } }])

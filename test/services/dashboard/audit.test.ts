@@ -2,21 +2,21 @@
 import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
-import { adminOn, closeAdmins, type TestAdmin, TOKENS, tenant } from '../../support/admin.ts'
+import { closeAdmins, createTenant, startAdmin, type TestAdmin, TOKENS } from '../../support/admin.ts'
 import { eachStore } from '../../support/stores.ts'
-import { watched } from '../../support/tenancy.ts'
+import { interceptWrites } from '../../support/tenancy.ts'
 
 eachStore('the audit log', fresh => {
   let admin: TestAdmin
   beforeEach(async () => {
-    admin = await adminOn(await fresh())
+    admin = await startAdmin(await fresh())
   })
   afterEach(closeAdmins)
 
   const records = async (path = '/audit') => (await admin.get(path)).body.items
 
   it('tells who did what, with before and after', async () => {
-    const { company, app } = await tenant(admin)
+    const { company, app } = await createTenant(admin)
     await admin.clock.advance(1_000)
     await admin.ask('PATCH', `/apps/${app}`, { settings: { locale: 'fr' } }, { token: TOKENS[1]?.token ?? '' })
     const { id, ...rest } = (await records())[0]
@@ -34,7 +34,7 @@ eachStore('the audit log', fresh => {
   })
 
   it('has one record of every change, and none of what changed nothing', async () => {
-    const { app } = await tenant(admin)
+    const { app } = await createTenant(admin)
     const { id } = (await admin.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })).body
     await admin.ask('DELETE', `/keys/${id}`)
     await admin.ask('POST', '/companies', {})
@@ -47,8 +47,8 @@ eachStore('the audit log', fresh => {
   })
 
   it('is read for one company', async () => {
-    const one = await tenant(admin)
-    const other = await tenant(admin)
+    const one = await createTenant(admin)
+    const other = await createTenant(admin)
     const of = async (id: string) => (await records(`/audit?company_id=${id}`)).map((r: { target: string }) => r.target)
     expect(await of(one.company)).to.have.members([one.company, one.app])
     expect(await of(other.company)).to.have.members([other.company, other.app])
@@ -56,13 +56,13 @@ eachStore('the audit log', fresh => {
   })
 
   it('keeps a change from happening that it cannot record', async () => {
-    const { app } = await tenant(admin)
-    const store = watched(admin.store, {
+    const { app } = await createTenant(admin)
+    const store = interceptWrites(admin.store, {
       before: call => {
         if (call === 'audit.modify') throw new Unavailable('down')
       },
     })
-    const broken = await adminOn(store)
+    const broken = await startAdmin(store)
     expect((await broken.ask('POST', '/companies', { name: 'Ghost' })).status).to.equal(503)
     expect((await broken.ask('PATCH', `/apps/${app}`, { name: 'Ghost' })).status).to.equal(503)
     expect((await admin.get('/companies')).body.items).to.have.length(1)
@@ -70,13 +70,13 @@ eachStore('the audit log', fresh => {
   })
 
   it('leaves a change whose end nobody saw as begun', async () => {
-    const { app } = await tenant(admin)
-    const store = watched(admin.store, {
+    const { app } = await createTenant(admin)
+    const store = interceptWrites(admin.store, {
       after: call => {
         if (call === 'apps.change') throw new Unavailable('the reply was lost')
       },
     })
-    const broken = await adminOn(store)
+    const broken = await startAdmin(store)
     await admin.clock.advance(1)
     expect((await broken.ask('PATCH', `/apps/${app}`, { name: 'Store' })).status).to.equal(503)
     expect((await admin.get(`/apps/${app}`)).body.name).to.equal('Store')
@@ -86,16 +86,16 @@ eachStore('the audit log', fresh => {
   })
 
   it('does not spoil a change that happened when only its last word is lost', async () => {
-    const { app } = await tenant(admin)
+    const { app } = await createTenant(admin)
     let writes = 0
-    const store = watched(admin.store, {
+    const store = interceptWrites(admin.store, {
       before: call => {
         if (call !== 'audit.modify') return
         writes += 1
         if (writes === 2) throw new Unavailable('down')
       },
     })
-    const broken = await adminOn(store)
+    const broken = await startAdmin(store)
     const made = await broken.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })
     expect(made.status).to.equal(201)
     expect(made.body.key).to.match(/^sk_test_/)
@@ -105,14 +105,14 @@ eachStore('the audit log', fresh => {
   })
 
   it('calls undone what others had done before', async () => {
-    const { app } = await tenant(admin)
+    const { app } = await createTenant(admin)
     const { id } = (await admin.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })).body
-    const store = watched(admin.store, {
+    const store = interceptWrites(admin.store, {
       async before(call) {
         if (call === 'keys.modify') await admin.ask('DELETE', `/keys/${id}`)
       },
     })
-    const late = await adminOn(store)
+    const late = await startAdmin(store)
     expect((await late.ask('DELETE', `/keys/${id}`)).status).to.equal(204)
     const outcomes = (await records())
       .filter(({ action }: { action: string }) => action === 'key.revoke')
@@ -121,16 +121,16 @@ eachStore('the audit log', fresh => {
   })
 
   it('gives up on a document that never holds still, and says that nothing changed', async () => {
-    const { app } = await tenant(admin)
+    const { app } = await createTenant(admin)
     let version = 0
-    const store = watched(admin.store, {
+    const store = interceptWrites(admin.store, {
       async before(call) {
         if (call !== 'apps.change') return
         version += 1
         await admin.ask('PATCH', `/apps/${app}`, { name: `v${version}` })
       },
     })
-    const late = await adminOn(store)
+    const late = await startAdmin(store)
     expect((await late.ask('PATCH', `/apps/${app}`, { settings: { locale: 'fr' } })).status).to.equal(503)
     expect((await admin.get(`/apps/${app}`)).body.settings.locale).to.equal('en')
     const undone = (await records('/audit?limit=100')).filter(

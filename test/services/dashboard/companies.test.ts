@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
-import { adminOn, closeAdmins, pathsOf, type TestAdmin } from '../../support/admin.ts'
+import { closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../support/admin.ts'
 import { eachStore } from '../../support/stores.ts'
 
 eachStore('companies', fresh => {
   let admin: TestAdmin
   beforeEach(async () => {
-    admin = await adminOn(await fresh())
+    admin = await startAdmin(await fresh())
   })
   afterEach(closeAdmins)
 
@@ -27,9 +27,9 @@ eachStore('companies', fresh => {
   })
 
   it('need a name, and take no balance', async () => {
-    expect(pathsOf(await admin.ask('POST', '/companies', {}))).to.deep.equal(['name'])
-    expect(pathsOf(await admin.ask('POST', '/companies', { name: '' }))).to.deep.equal(['name'])
-    expect(pathsOf(await admin.ask('POST', '/companies', { name: 'a\nb' }))).to.deep.equal(['name'])
-    expect(pathsOf(await admin.ask('POST', '/companies', { name: 'A', balance: 5 }))).to.deep.equal(['balance'])
+    expect(errorPaths(await admin.ask('POST', '/companies', {}))).to.deep.equal(['name'])
+    expect(errorPaths(await admin.ask('POST', '/companies', { name: '' }))).to.deep.equal(['name'])
+    expect(errorPaths(await admin.ask('POST', '/companies', { name: 'a\nb' }))).to.deep.equal(['name'])
+    expect(errorPaths(await admin.ask('POST', '/companies', { name: 'A', balance: 5 }))).to.deep.equal(['balance'])
   })
 })

@@ -1,27 +1,47 @@
 import { expect } from 'chai'
 import type { DecisionDoc } from '../../../services/domain/fraud/documents.ts'
-import { adminOn, closeAdmins, type TestAdmin, tenant } from '../../support/admin.ts'
+import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin.ts'
 import { eachStore } from '../../support/stores.ts'
 
 eachStore('decisions of the fraud guard', fresh => {
   let admin: TestAdmin
   let app: string
   beforeEach(async () => {
-    admin = await adminOn(await fresh())
-    app = (await tenant(admin)).app
+    admin = await startAdmin(await fresh())
+    app = (await createTenant(admin)).app
   })
   afterEach(closeAdmins)
 
   const decision = (nth: number, app_id: string): DecisionDoc => ({
-    ...{ _id: `frd_${nth}`, app_id, company_id: 'cmp', mode: 'live', at: admin.clock.now(), enforced: false },
-    ...{ outcome: 'refused', channel: null, verdict: 'refuse', score: 100, otp_id: `otp_${nth}` },
+    _id: `frd_${nth}`,
+    app_id,
+    company_id: 'cmp',
+    mode: 'live',
+    at: admin.clock.now(),
+    enforced: false,
+    outcome: 'refused',
+    channel: null,
+    verdict: 'refuse',
+    score: 100,
+    otp_id: `otp_${nth}`,
     reasons: [
       {
-        ...{ signal: 'neighbours', scope: 'block', subject: '+447400', points: 100, sent: 30, verified: 0 },
-        ...{ usual: null, detail: 'why', pace: null },
+        signal: 'neighbours',
+        scope: 'block',
+        subject: '+447400',
+        points: 100,
+        sent: 30,
+        verified: 0,
+        usual: null,
+        detail: 'why',
+        pace: null,
       },
     ],
-    ...{ recipient: 'keyed-index', masked: '+44****00', country: 'GB', unrecorded: 0, purge_at: new Date(9e12) },
+    recipient: 'keyed-index',
+    masked: '+44****00',
+    country: 'GB',
+    unrecorded: 0,
+    purge_at: new Date(9e12),
   })
 
   it('are listed newest first, page by page, with reasons and a masked recipient', async () => {
@@ -40,16 +60,19 @@ eachStore('decisions of the fraud guard', fresh => {
   it('stand beside what was counted by country and range', async () => {
     const day = Math.floor(admin.clock.now() / 86_400_000)
     const state = { slots: [], days: [{ at: day - 1, sent: 100, verified: 80 }] }
-    const folded = { app_id: app, state, rev: 1, purge_at: new Date(9e12) }
+    const tally = { app_id: app, state, rev: 1, purge_at: new Date(9e12) }
     await admin.store.docs('fraud_tallies').insert([
-      { _id: `${app}:live:GB`, ...folded },
-      { _id: `${app}:live:+447400`, ...folded },
-      { _id: 'app_other:live:GB', ...folded, app_id: 'app_other' },
+      { _id: `${app}:live:GB`, ...tally },
+      { _id: `${app}:live:+447400`, ...tally },
+      { _id: 'app_other:live:GB', ...tally, app_id: 'app_other' },
     ])
     const { items } = (await admin.get(`/apps/${app}/fraud/prefixes`)).body
     expect(items.map(({ prefix }: { prefix: string }) => prefix)).to.deep.equal(['+447400', 'GB'])
     expect(items[1]).to.deep.equal({
-      ...{ prefix: 'GB', mode: 'live', last_hour: { sent: 0, verified: 0 }, usual_share: 0.8 },
+      prefix: 'GB',
+      mode: 'live',
+      last_hour: { sent: 0, verified: 0 },
+      usual_share: 0.8,
       days: [{ day: '2029-12-31', sent: 100, verified: 80 }],
     })
   })

@@ -2,25 +2,31 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { PROVIDER_TYPES } from '../../../services/domain/tenancy/providers.ts'
-import { type Answer, adminOn, closeAdmins, type TestAdmin, tenant } from '../../support/admin.ts'
+import { type Answer, closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const MEMBERS = [
-  ...['account_sid', 'auth_token', 'from', 'base_url', 'application_id', 'private_key', 'url', 'method', 'headers'],
-  ...[
-    'body',
-    'secret',
-    'token',
-    'host',
-    'port',
-    'secure',
-    'user',
-    'pass',
-    'dkim',
-    'template',
-    '__proto__',
-    'constructor',
-  ],
+  'account_sid',
+  'auth_token',
+  'from',
+  'base_url',
+  'application_id',
+  'private_key',
+  'url',
+  'method',
+  'headers',
+  'body',
+  'secret',
+  'token',
+  'host',
+  'port',
+  'secure',
+  'user',
+  'pass',
+  'dkim',
+  'template',
+  '__proto__',
+  'constructor',
 ]
 const TEXTS = [
   '',
@@ -54,8 +60,8 @@ eachStore('anything at all', fresh => {
   let admin: TestAdmin
   let app: string
   beforeEach(async () => {
-    admin = await adminOn(await fresh())
-    app = (await tenant(admin)).app
+    admin = await startAdmin(await fresh())
+    app = (await createTenant(admin)).app
   })
   afterEach(closeAdmins)
 

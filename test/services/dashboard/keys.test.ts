@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
-import { apiKeyShape, hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
-import { tenancy } from '../../../services/domain/tenancy/tenancy.ts'
-import { adminOn, closeAdmins, type TestAdmin, tenant } from '../../support/admin.ts'
+import { hashApiKey, parseApiKey } from '../../../services/domain/tenancy/api-keys.ts'
+import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
+import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin.ts'
 import { eachStore } from '../../support/stores.ts'
 
 eachStore('keys', fresh => {
@@ -10,8 +10,8 @@ eachStore('keys', fresh => {
   let app: string
   let company: string
   beforeEach(async () => {
-    admin = await adminOn(await fresh())
-    const made = await tenant(admin)
+    admin = await startAdmin(await fresh())
+    const made = await createTenant(admin)
     app = made.app
     company = made.company
   })
@@ -27,8 +27,8 @@ eachStore('keys', fresh => {
         expect(status).to.equal(201)
         expect(isId('key', body.id)).to.equal(true)
         expect(body).to.include({ app_id: app, kind, mode, created_at: '2030-01-01T00:00:00.000Z', revoked_at: null })
-        expect(apiKeyShape(body.key)).to.deep.equal({ kind, mode })
-        const found = await tenancy(admin).keyByHash(hashApiKey(body.key))
+        expect(parseApiKey(body.key)).to.deep.equal({ kind, mode })
+        const found = await createTenancy(admin).keyByHash(hashApiKey(body.key))
         expect(found).to.include({ _id: body.id, app_id: app, company_id: company, kind, mode })
       }
   })
@@ -56,7 +56,7 @@ eachStore('keys', fresh => {
     const revoked = await admin.ask('DELETE', `/keys/${id}`)
     expect(revoked.status).to.equal(204)
     expect(revoked.body).to.equal(null)
-    expect(await tenancy(admin).keyByHash(hashApiKey(key))).to.equal(null)
+    expect(await createTenancy(admin).keyByHash(hashApiKey(key))).to.equal(null)
     const [shown] = (await admin.get(`/apps/${app}/keys`)).body.items
     expect(shown).to.include({ id, revoked_at: '2030-01-01T00:01:00.000Z' })
   })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { adminOn, closeAdmins, pathsOf, type TestAdmin } from '../../support/admin.ts'
+import { closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../support/admin.ts'
 import { eachStore } from '../../support/stores.ts'
 
 eachStore('lists', fresh => {
@@ -7,12 +7,16 @@ eachStore('lists', fresh => {
   const ids = Array.from({ length: 120 }, (_, at) => `cmp_${String(at).padStart(3, '0')}`)
 
   beforeEach(async () => {
-    admin = await adminOn(await fresh())
+    admin = await startAdmin(await fresh())
     const companies = ids.map(_id => ({ _id, name: _id, balance: 0, created_at: 0, rev: 0 }))
     await admin.store.docs('companies').insert(companies)
     const apps = ids.map((id, at) => ({
-      ...{ _id: `app_${id}`, company_id: at < 60 ? 'cmp_000' : 'cmp_001', name: id },
-      ...{ settings: {}, created_at: 0, rev: 0 },
+      _id: `app_${id}`,
+      company_id: at < 60 ? 'cmp_000' : 'cmp_001',
+      name: id,
+      settings: {},
+      created_at: 0,
+      rev: 0,
     }))
     await admin.store.docs('apps').insert(apps)
   })
@@ -77,7 +81,7 @@ eachStore('lists', fresh => {
     for (const limit of ['0', '101', '1000', '-1', '1.5', 'ten', '']) {
       const refused = await admin.get(`/companies?limit=${limit}`)
       expect(refused.body).to.include({ type: 'ValidationError', status: 422 })
-      expect(pathsOf(refused)).to.deep.equal(['limit'])
+      expect(errorPaths(refused)).to.deep.equal(['limit'])
     }
   })
 
@@ -88,7 +92,7 @@ eachStore('lists', fresh => {
     for (const wrong of ['x', '', `${cursor.slice(0, -1)}${last}`, `${cursor}A`, 'v1.d1.AAAA', 'v1.d9.AAAA', other]) {
       const refused = await admin.get(`/companies?cursor=${encodeURIComponent(wrong)}`)
       expect(refused.status, wrong).to.equal(422)
-      expect(pathsOf(refused)).to.deep.equal(['cursor'])
+      expect(errorPaths(refused)).to.deep.equal(['cursor'])
     }
     expect((await admin.get(`/companies?cursor=${cursor}`)).status).to.equal(200)
   })

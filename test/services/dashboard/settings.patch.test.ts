@@ -1,15 +1,15 @@
 import { expect } from 'chai'
-import { patchedSettings } from '../../../services/dashboard/settings.patch.ts'
-import type { GivenSettings } from '../../../services/domain/tenancy/settings.ts'
+import { patchSettings } from '../../../services/dashboard/settings.patch.ts'
+import type { SettingsInput } from '../../../services/domain/tenancy/settings.ts'
 
 describe('a change of settings', () => {
-  const stored: GivenSettings = {
+  const stored: SettingsInput = {
     locale: 'de',
     code: { length: 8, ttl_seconds: 300 },
     allowed_origins: ['https://a.test'],
   }
-  const patched = (patch: Record<string, unknown>, to: GivenSettings = stored) => {
-    const checked = patchedSettings(to, patch)
+  const patched = (patch: Record<string, unknown>, to: SettingsInput = stored) => {
+    const checked = patchSettings(to, patch)
     return checked.ok ? checked.value : checked.problems.map(({ path }) => path)
   }
 
@@ -32,7 +32,7 @@ describe('a change of settings', () => {
   })
 
   it('leaves a stored null alone', () => {
-    const chosen: GivenSettings = { allowed_countries: null, channels: { sms: { domain: null } } }
+    const chosen: SettingsInput = { allowed_countries: null, channels: { sms: { domain: null } } }
     expect(patched({ locale: 'fr' }, chosen)).to.deep.equal({ ...chosen, locale: 'fr' })
   })
 
@@ -62,7 +62,7 @@ describe('a change of settings', () => {
   })
 
   it('keeps members that a later release stored', () => {
-    const newer = { ...stored, voice: { enabled: true } } as GivenSettings
+    const newer = { ...stored, voice: { enabled: true } } as SettingsInput
     expect(patched({ locale: 'fr' }, newer)).to.deep.equal({ ...newer, locale: 'fr' })
   })
 

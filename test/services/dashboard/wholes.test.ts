@@ -1,7 +1,7 @@
 // What is put as a whole by several dashboards in the same instant is what one of them said, never a part of each.
 import { expect } from 'chai'
-import { adminOn, closeAdmins, type TestAdmin } from '../../support/admin.ts'
-import { flowingClock } from '../../support/flowing-clock.ts'
+import { closeAdmins, startAdmin, type TestAdmin } from '../../support/admin.ts'
+import { createRunningClock } from '../../support/flowing-clock.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const ROUNDS = 10
@@ -17,13 +17,13 @@ interface Listed {
 eachStore('two dashboards', fresh => {
   let admins: TestAdmin[]
   beforeEach(async () => {
-    const [store, clock] = [await fresh(), flowingClock()]
-    admins = await Promise.all(DASHBOARDS.map(() => adminOn(store, { clock })))
+    const [store, clock] = [await fresh(), createRunningClock()]
+    admins = await Promise.all(DASHBOARDS.map(() => startAdmin(store, { clock })))
   })
   afterEach(closeAdmins)
 
   /** Each says its own, all at once; answers whose it is afterwards. */
-  async function whose(path: string, bodies: object[], nameOf: (item: Listed) => string): Promise<string[]> {
+  async function putConcurrently(path: string, bodies: object[], nameOf: (item: Listed) => string): Promise<string[]> {
     const answers = await Promise.all(bodies.map((body, nth) => admins[nth]?.ask('PUT', path, body)))
     for (const answer of answers) {
       expect(answer?.status, JSON.stringify(answer?.body)).to.be.oneOf([200, 409])
@@ -39,7 +39,7 @@ eachStore('two dashboards', fresh => {
       const bodies = DASHBOARDS.map(name => ({
         lists: LISTS.map(nth => ({ class: 'vpn', name: `${name}${nth}`, cidrs: [`8.8.${round}.${nth}`] })),
       }))
-      const names = await whose('/ip-lists', bodies, ({ name }) => name)
+      const names = await putConcurrently('/ip-lists', bodies, ({ name }) => name)
       const [owner = ''] = names[0] ?? ''
       expect(names).to.deep.equal(LISTS.map(nth => `${owner}${nth}`))
     }
@@ -57,7 +57,7 @@ eachStore('two dashboards', fresh => {
       const bodies = countries.map((own, nth) => ({
         prices: [...own, 'JP'].map(country => ({ channel: 'sms', country, micros: nth })),
       }))
-      const names = await whose('/prices', bodies, ({ country }) => country)
+      const names = await putConcurrently('/prices', bodies, ({ country }) => country)
       const wanted = countries.map(own => [...own, 'JP'].sort())
       expect(wanted).to.deep.include([...names].sort())
       const { items } = (await admins[0]?.get('/prices'))?.body ?? {}

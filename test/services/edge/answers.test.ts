@@ -5,19 +5,19 @@ import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer } from '../../../machines/calls.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import { atRest, inFlight } from '../../../services/domain/verifications/sealing.ts'
-import { OTP_ID, problemOf, type TestEdge, testEdge, view } from '../../support/edge.ts'
+import { OTP_ID, problemOf, startTestEdge, type TestEdge, view } from '../../support/edge.ts'
 
 const SEND = { recipient: '+447911123456' }
 
 describe('an answer of the OTP actor', () => {
   let edge: TestEdge
   beforeEach(async () => {
-    edge = await testEdge()
+    edge = await startTestEdge()
   })
   afterEach(() => edge.close())
 
-  const answering = (answer: OtpAnswer): void => {
-    edge.world.answer = async () => answer
+  const stubAnswer = (answer: OtpAnswer): void => {
+    edge.stubs.answer = async () => answer
   }
   const json = async (response: Response): Promise<unknown> => {
     expect(response.status).to.equal(200)
@@ -27,7 +27,7 @@ describe('an answer of the OTP actor', () => {
   }
 
   it('is the verification object of the interface, and nothing more', async () => {
-    answering({ kind: 'verification', verification: view() })
+    stubAnswer({ kind: 'verification', verification: view() })
     expect(await json(await edge.post('/otp/send', SEND))).to.deep.equal({
       otp_id: OTP_ID,
       status: 'pending',
@@ -41,7 +41,7 @@ describe('an answer of the OTP actor', () => {
   it('has its link opened', async () => {
     const url = 'https://wa.me/15550001111?text=hello'
     const sealed_action_url = edge.keyring.seal(url, atRest.link(OTP_ID))
-    answering({
+    stubAnswer({
       kind: 'verification',
       verification: view({ sealed_action_url, channel: 'whatsapp', completion: 'inbound' }),
     })
@@ -59,7 +59,7 @@ describe('an answer of the OTP actor', () => {
 
   it('of a verify says what became of the code', async () => {
     const verified = { kind: 'verified', otp_id: OTP_ID, status: 'pending', matched: false, attempts_left: 4 } as const
-    answering({ ...verified, sealed_token: null })
+    stubAnswer({ ...verified, sealed_token: null })
     expect(await json(await edge.post('/otp/verify', { otp_id: OTP_ID, code: '000000' }))).to.deep.equal({
       otp_id: OTP_ID,
       status: 'pending',
@@ -67,7 +67,7 @@ describe('an answer of the OTP actor', () => {
       attempts_left: 4,
       verification_token: null,
     })
-    answering({ ...verified, matched: true, sealed_token: edge.keyring.seal('otp_vt_abc', inFlight.token) })
+    stubAnswer({ ...verified, matched: true, sealed_token: edge.keyring.seal('otp_vt_abc', inFlight.token) })
     expect(await json(await edge.post('/otp/verify', { otp_id: OTP_ID, code: '000000' }))).to.include({
       matched: true,
       verification_token: 'otp_vt_abc',
@@ -75,7 +75,7 @@ describe('an answer of the OTP actor', () => {
   })
 
   it('of an exchange says whom it proves, and when, in UTC', async () => {
-    answering({
+    stubAnswer({
       kind: 'exchanged',
       otp_id: OTP_ID,
       sealed_recipient: edge.keyring.seal('+447911123456', inFlight.recipient),
@@ -93,7 +93,7 @@ describe('an answer of the OTP actor', () => {
   })
 
   it('about a token that cannot be exchanged is one 404 for all', async () => {
-    answering({ kind: 'no_such_token' })
+    stubAnswer({ kind: 'no_such_token' })
     const response = await edge.post('/verifications/exchange', { verification_token: 'otp_vt_abc' })
     expect(response.status).to.equal(404)
     expect((await problemOf(response)).type).to.equal('HTTPException')
@@ -120,7 +120,7 @@ describe('an answer of the OTP actor', () => {
   }
   for (const [error, status] of Object.entries(STATUSES) as [ErrorType, number][])
     it(`that is ${error} is ${status}`, async () => {
-      answering({ kind: 'refused', error, detail: 'In words.' })
+      stubAnswer({ kind: 'refused', error, detail: 'In words.' })
       const response = await edge.post('/otp/send', SEND)
       expect(response.status).to.equal(status)
       expect(response.headers.get('content-type')).to.equal('application/problem+json')
@@ -143,7 +143,7 @@ describe('an answer of the OTP actor', () => {
       [41_500, 42],
       [0, 1],
     ] as const) {
-      answering({ kind: 'refused', error: 'RateLimitExceededError', detail: '…', scope: 'client_ip', retry_after_ms })
+      stubAnswer({ kind: 'refused', error: 'RateLimitExceededError', detail: '…', scope: 'client_ip', retry_after_ms })
       const response = await edge.post('/otp/send', SEND)
       expect(response.headers.get('retry-after')).to.equal(String(seconds))
       expect(await problemOf(response)).to.include({ scope: 'client_ip', retry_after: seconds })
@@ -151,12 +151,12 @@ describe('an answer of the OTP actor', () => {
   })
 
   it('that names a state carries it', async () => {
-    answering({ kind: 'refused', error: 'OtpNotPendingError', detail: '…', otp_status: 'canceled' })
+    stubAnswer({ kind: 'refused', error: 'OtpNotPendingError', detail: '…', otp_status: 'canceled' })
     expect(await problemOf(await edge.post('/otp/cancel', { otp_id: OTP_ID }))).to.include({ otp_status: 'canceled' })
   })
 
   it('that it could not answer now is 503 with a time to come back', async () => {
-    answering({ kind: 'refused', error: 'ServiceUnavailableError', detail: '…' })
+    stubAnswer({ kind: 'refused', error: 'ServiceUnavailableError', detail: '…' })
     const response = await edge.post('/otp/send', SEND)
     expect(response.status).to.equal(503)
     expect(response.headers.get('retry-after')).to.equal('1')
@@ -170,7 +170,7 @@ describe('an answer of the OTP actor', () => {
   ]
   for (const [what, error, status] of outages)
     it(`that ${what} is ${status} and shows nothing of the inside`, async () => {
-      edge.world.answer = () => Promise.reject(error)
+      edge.stubs.answer = () => Promise.reject(error)
       const response = await edge.post('/otp/send', SEND)
       expect(response.status).to.equal(status)
       expect(response.headers.get('retry-after')).to.equal(status === 503 ? '1' : null)
@@ -188,14 +188,14 @@ describe('an answer of the OTP actor', () => {
     it(`${what} is 500`, async () => {
       const sealed_action_url = edge.keyring.seal('https://wa.me/1', atRest.link('otp_other'))
       const foreign = { kind: 'verification', verification: view({ sealed_action_url }) }
-      edge.world.answer = async () => (answer === 'foreign link' ? foreign : answer)
+      edge.stubs.answer = async () => (answer === 'foreign link' ? foreign : answer)
       const response = await edge.post('/otp/send', SEND)
       expect(response.status).to.equal(500)
       expect(await problemOf(response)).to.include({ type: 'HTTPException', detail: 'Internal Server Error.' })
     })
 
   it('never carries a code: no answer has a member for one', async () => {
-    answering({ kind: 'verification', verification: { ...view(), code: '482913' } as ReturnType<typeof view> })
+    stubAnswer({ kind: 'verification', verification: { ...view(), code: '482913' } as ReturnType<typeof view> })
     expect(await (await edge.post('/otp/send', SEND)).text()).not.to.contain('482913')
   })
 })

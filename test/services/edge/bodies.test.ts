@@ -1,7 +1,7 @@
 // What a body may be, endpoint by endpoint: every row is sent over HTTP, and only good ones reach the actor.
 import { expect } from 'chai'
 import type { OtpAnswer } from '../../../machines/calls.ts'
-import { KEYS, OTP_ID, problemOf, type TestEdge, testEdge } from '../../support/edge.ts'
+import { KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
 
 const RECIPIENT = '+447911123456'
 const TOKEN = `otp_vt_${'a'.repeat(121)}`
@@ -63,7 +63,7 @@ const ROWS: [string, unknown, ...string[]][] = [
   ['/verifications/exchange', { verification_token: 7 }, 'verification_token'],
 ]
 
-const short = (value: unknown): string => {
+const abbreviate = (value: unknown): string => {
   const text = JSON.stringify(value)
   return text.length > 90 ? `${text.slice(0, 87)}…` : text
 }
@@ -71,18 +71,18 @@ const short = (value: unknown): string => {
 describe('a body at the edge', () => {
   let edge: TestEdge
   before(async () => {
-    edge = await testEdge()
+    edge = await startTestEdge()
   })
   after(() => edge.close())
   beforeEach(() => {
-    edge.asked.length = 0
-    edge.world.answer = async () => ({ kind: 'no_such_token' }) satisfies OtpAnswer
+    edge.calls.length = 0
+    edge.stubs.answer = async () => ({ kind: 'no_such_token' }) satisfies OtpAnswer
   })
 
   for (const [path, body, ...wrong] of ROWS)
-    it(`${path} ${short(body)} ${wrong.length === 0 ? 'is taken' : `is wrong in ${wrong.join(', ')}`}`, async () => {
+    it(`${path} ${abbreviate(body)} ${wrong.length === 0 ? 'is taken' : `is wrong in ${wrong.join(', ')}`}`, async () => {
       const response = await edge.post(path, body)
-      expect(edge.asked).to.have.length(wrong.length === 0 ? 1 : 0)
+      expect(edge.calls).to.have.length(wrong.length === 0 ? 1 : 0)
       if (wrong.length === 0) return
       expect(response.status).to.equal(422)
       const problem = await problemOf(response)
@@ -138,7 +138,7 @@ describe('a body at the edge', () => {
   }
 
   it('may have MAX_BODY_BYTES and not one more', async () => {
-    const small = await testEdge({ maxBodyBytes: 40 })
+    const small = await startTestEdge({ maxBodyBytes: 40 })
     const sized = (bytes: number) => ({ recipient: 'x'.repeat(bytes - '{"recipient":""}'.length) })
     expect((await small.post('/otp/send', sized(40))).status).to.equal(200)
     expect((await small.post('/otp/send', sized(41))).status).to.equal(413)
@@ -162,13 +162,13 @@ describe('a body at the edge', () => {
   for (const [what, body, status] of hostile)
     it(`with ${what} is ${status}`, async () => {
       expect((await raw('/otp/send', body)).status).to.equal(status)
-      expect(edge.asked).to.have.length(status === 404 ? 1 : 0)
+      expect(edge.calls).to.have.length(status === 404 ? 1 : 0)
       expect('polluted' in {}).to.equal(false)
     })
 
   it('with a __proto__ says only what its own members say', async () => {
     await raw('/otp/send', `{"recipient":"${RECIPIENT}","__proto__":{"client_ip":"1.1.1.1"}}`)
-    expect(edge.asked[0]?.call).to.include({ sealed_client_ip: null })
+    expect(edge.calls[0]?.call).to.include({ sealed_client_ip: null })
   })
 
   it('that is not UTF-8 is 400', async () => {

@@ -1,57 +1,59 @@
 // What the edge asks of the OTP actor: the calls as they travel, opened with the deployment's keys.
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import { encodeParts } from '../../../infra/crypto/parts.ts'
+import { encodeLengthPrefixed } from '../../../infra/crypto/parts.ts'
 import type { OtpCall } from '../../../machines/calls.ts'
 import { inFlight } from '../../../services/domain/verifications/sealing.ts'
-import { KEYS, OTP_ID, problemOf, type TestEdge, testEdge } from '../../support/edge.ts'
+import { KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
 
 const RECIPIENT = '+447911123456'
 
 describe('a call to the OTP actor', () => {
   let edge: TestEdge
   beforeEach(async () => {
-    edge = await testEdge()
+    edge = await startTestEdge()
   })
   afterEach(() => edge.close())
 
-  const last = <T extends OtpCall['type']>(type: T) => {
-    const call = edge.asked.at(-1)?.call
+  const lastCall = <T extends OtpCall['type']>(type: T) => {
+    const call = edge.calls.at(-1)?.call
     expect(call?.type).to.equal(type)
     return call as Extract<OtpCall, { type: T }>
   }
-  const opened = (sealed: string | null | undefined, context: string) =>
+  const unseal = (sealed: string | null | undefined, context: string) =>
     typeof sealed === 'string' ? edge.keyring.unseal(sealed, context) : sealed
 
-  const sent = async (body: object, options = {}) => {
+  const sendAndRead = async (body: object, options = {}) => {
     await edge.post('/otp/send', { recipient: RECIPIENT, ...body }, options)
-    return last('otp.send')
+    return lastCall('otp.send')
   }
 
   it('goes to the queue of calls, with a budget and an id of its own', async () => {
-    await sent({})
-    await sent({})
-    const [first, second] = edge.asked
+    await sendAndRead({})
+    await sendAndRead({})
+    const [first, second] = edge.calls
     expect(first).to.include({ queue: 'otp.calls', budgetMs: 5_000 })
     expect(first?.id).to.be.a('string').with.length.above(20)
     expect(first?.id).not.to.equal(second?.id)
   })
 
   it('carries nothing secret or personal in the open', async () => {
-    await sent({ client_ip: '203.0.113.7' }, { headers: { 'Idempotency-Key': 'order-4711' } })
+    await sendAndRead({ client_ip: '203.0.113.7' }, { headers: { 'Idempotency-Key': 'order-4711' } })
     await edge.post('/otp/verify', { otp_id: OTP_ID, code: '482913' })
     await edge.post('/verifications/exchange', { verification_token: 'otp_vt_something-secret' })
-    const readable = JSON.stringify(edge.asked) + edge.captured.output()
+    const readable = JSON.stringify(edge.calls) + edge.captured.output()
     for (const secret of ['7911123456', '203.0.113.7', 'order-4711', '482913', 'something-secret', KEYS.serverTest])
       expect(readable).not.to.contain(secret)
   })
 
   it('of a send seals the recipient and the address', async () => {
-    const call = await sent({ client_ip: '203.0.113.7' })
-    expect(opened(call.sealed_recipient, inFlight.recipient)).to.equal(RECIPIENT)
+    const call = await sendAndRead({ client_ip: '203.0.113.7' })
+    expect(unseal(call.sealed_recipient, inFlight.recipient)).to.equal(RECIPIENT)
     // A documentation address is reserved, and so says nothing.
     expect(call.sealed_client_ip).to.equal(null)
-    expect(opened((await sent({ client_ip: '8.8.8.8' })).sealed_client_ip, inFlight.clientIp)).to.equal('8.8.8.8')
+    expect(unseal((await sendAndRead({ client_ip: '8.8.8.8' })).sealed_client_ip, inFlight.clientIp)).to.equal(
+      '8.8.8.8',
+    )
   })
 
   const addresses: [string, string | null][] = [
@@ -66,11 +68,11 @@ describe('a call to the OTP actor', () => {
   ]
   for (const [given, usable] of addresses)
     it(`of a send for ${given} says ${usable ?? 'no address'}`, async () => {
-      expect(opened((await sent({ client_ip: given })).sealed_client_ip, inFlight.clientIp)).to.equal(usable)
+      expect(unseal((await sendAndRead({ client_ip: given })).sealed_client_ip, inFlight.clientIp)).to.equal(usable)
     })
 
   it('of a send takes no address from a backend’s own connection', async () => {
-    expect((await sent({}, { headers: { 'X-Forwarded-For': '8.8.8.8' } })).sealed_client_ip).to.equal(null)
+    expect((await sendAndRead({}, { headers: { 'X-Forwarded-For': '8.8.8.8' } })).sealed_client_ip).to.equal(null)
   })
 
   const locales: [unknown, string | null][] = [
@@ -84,25 +86,28 @@ describe('a call to the OTP actor', () => {
   ]
   for (const [given, tag] of locales)
     it(`of a send in ${JSON.stringify(given)?.slice(0, 30)} asks for ${tag ?? "the app's language"}`, async () => {
-      expect((await sent({ locale: given })).locale).to.equal(tag)
+      expect((await sendAndRead({ locale: given })).locale).to.equal(tag)
     })
 
   it('of a send passes on what is no recipient, cut to a length at which it still is none', async () => {
-    expect(opened((await sent({ recipient: 'nobody' })).sealed_recipient, inFlight.recipient)).to.equal('nobody')
-    const long = opened((await sent({ recipient: `${'a'.repeat(2_000)}@b.test` })).sealed_recipient, inFlight.recipient)
+    expect(unseal((await sendAndRead({ recipient: 'nobody' })).sealed_recipient, inFlight.recipient)).to.equal('nobody')
+    const long = unseal(
+      (await sendAndRead({ recipient: `${'a'.repeat(2_000)}@b.test` })).sealed_recipient,
+      inFlight.recipient,
+    )
     expect(long).to.equal('a'.repeat(1_000))
   })
 
   describe('claims an idempotency key', () => {
     const claim = async (key: string, apiKey = KEYS.serverTest) =>
-      (await sent({}, { key: apiKey, headers: { 'Idempotency-Key': key } })).claim
+      (await sendAndRead({}, { key: apiKey, headers: { 'Idempotency-Key': key } })).claim
 
     it('as a hash that only the same company, mode and kind of key make again', async () => {
       const expected = createHash('sha256')
-        .update(encodeParts(['cmp_acme', 'test', 'server', 'k-1']))
+        .update(encodeLengthPrefixed(['cmp_acme', 'test', 'server', 'k-1']))
         .digest('base64url')
       expect(await claim('k-1')).to.equal(expected)
-      edge.world.settings.publishable_send = true
+      edge.stubs.settings.publishable_send = true
       const claims = [
         ...(await Promise.all(['k-1', 'k-2', 'K-1', 'k-1 ,'].map(key => claim(key)))),
         await claim('k-1', KEYS.serverLive),
@@ -120,19 +125,19 @@ describe('a call to the OTP actor', () => {
     })
 
     it('only when there is one', async () => {
-      expect((await sent({})).claim).to.equal(null)
+      expect((await sendAndRead({})).claim).to.equal(null)
       expect(await claim('')).to.equal(null)
       expect(await claim('  ')).to.equal(null)
     })
 
     it('of up to 128 characters', async () => {
       expect(await claim('k'.repeat(128))).to.be.a('string')
-      edge.asked.length = 0
+      edge.calls.length = 0
       const headers = { 'Idempotency-Key': 'k'.repeat(129) }
       const response = await edge.post('/otp/send', { recipient: RECIPIENT }, { headers })
       expect(response.status).to.equal(422)
       expect((await problemOf(response)).type).to.equal('InvalidIdempotencyKeyError')
-      expect(edge.asked).to.deep.equal([])
+      expect(edge.calls).to.deep.equal([])
     })
 
     it('after the body was found right', async () => {
@@ -151,26 +156,26 @@ describe('a call to the OTP actor', () => {
 
   it('of a resend names the verification and the channel, if any', async () => {
     await edge.post('/otp/resend', { otp_id: OTP_ID })
-    expect(last('otp.resend')).to.include({ otp_id: OTP_ID, channel: null })
+    expect(lastCall('otp.resend')).to.include({ otp_id: OTP_ID, channel: null })
     await edge.post('/otp/resend', { otp_id: OTP_ID, channel: 'email' })
-    expect(last('otp.resend')).to.include({ otp_id: OTP_ID, channel: 'email' })
+    expect(lastCall('otp.resend')).to.include({ otp_id: OTP_ID, channel: 'email' })
   })
 
   it('of a verify seals the code, cut to a length at which it is still as wrong', async () => {
     await edge.post('/otp/verify', { otp_id: OTP_ID, code: '012345' })
-    expect(opened(last('otp.verify').sealed_code, inFlight.code)).to.equal('012345')
+    expect(unseal(lastCall('otp.verify').sealed_code, inFlight.code)).to.equal('012345')
     await edge.post('/otp/verify', { otp_id: OTP_ID, code: '1'.repeat(500) })
-    expect(opened(last('otp.verify').sealed_code, inFlight.code)).to.equal('1'.repeat(100))
+    expect(unseal(lastCall('otp.verify').sealed_code, inFlight.code)).to.equal('1'.repeat(100))
   })
 
   it('of a cancel names the verification', async () => {
     await edge.post('/otp/cancel', { otp_id: OTP_ID })
-    expect(last('otp.cancel')).to.include({ otp_id: OTP_ID })
+    expect(lastCall('otp.cancel')).to.include({ otp_id: OTP_ID })
   })
 
   it('of an exchange seals the token', async () => {
     await edge.post('/verifications/exchange', { verification_token: 'otp_vt_abc' })
-    expect(opened(last('token.exchange').sealed_token, inFlight.token)).to.equal('otp_vt_abc')
+    expect(unseal(lastCall('token.exchange').sealed_token, inFlight.token)).to.equal('otp_vt_abc')
   })
 
   for (const [path, more] of [
@@ -184,6 +189,6 @@ describe('a call to the OTP actor', () => {
         expect(response.status).to.equal(404)
         expect((await problemOf(response)).type).to.equal('OtpNotFoundError')
       }
-      expect(edge.asked).to.deep.equal([])
+      expect(edge.calls).to.deep.equal([])
     })
 })

@@ -1,7 +1,7 @@
 // How much may wait at one edge: what is beyond it is refused at once and asks nothing of the actor.
 import { expect } from 'chai'
 import type { OtpAnswer } from '../../../machines/calls.ts'
-import { OTP_ID, problemOf, type TestEdge, testEdge, view } from '../../support/edge.ts'
+import { OTP_ID, problemOf, startTestEdge, type TestEdge, view } from '../../support/edge.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const SEND = { recipient: '+447911123456' }
@@ -10,24 +10,24 @@ describe('the commands waiting at an edge', () => {
   let edge: TestEdge
   let release: (answer?: OtpAnswer) => void
   beforeEach(async () => {
-    edge = await testEdge({ maxInFlight: 3 })
+    edge = await startTestEdge({ maxInFlight: 3 })
     const answer = new Promise<OtpAnswer>(resolve => {
       release = (given = { kind: 'verification', verification: view() }) => resolve(given)
     })
-    edge.world.answer = () => answer
+    edge.stubs.answer = () => answer
   })
   afterEach(() => edge.close())
 
   it('are capped, and make room again when they are answered', async () => {
     const waiting = [1, 2, 3].map(() => edge.post('/otp/send', SEND))
-    await eventually(() => expect(edge.asked).to.have.length(3))
+    await eventually(() => expect(edge.calls).to.have.length(3))
 
     const refused = await edge.post('/otp/verify', { otp_id: OTP_ID, code: '123456' })
     expect(refused.status).to.equal(503)
     expect(refused.headers.get('retry-after')).to.equal('1')
     expect((await problemOf(refused)).type).to.equal('ServiceUnavailableError')
     expect((await edge.get(`/otp/${OTP_ID}`)).status).to.equal(503)
-    expect(edge.asked).to.have.length(3)
+    expect(edge.calls).to.have.length(3)
 
     release()
     for (const response of await Promise.all(waiting)) expect(response.status).to.equal(200)
@@ -35,16 +35,16 @@ describe('the commands waiting at an edge', () => {
   })
 
   it('make room again when they fail, too', async () => {
-    edge.world.answer = () => Promise.reject(new Error('lost'))
+    edge.stubs.answer = () => Promise.reject(new Error('lost'))
     for (let n = 0; n < 5; n += 1) expect((await edge.post('/otp/send', SEND)).status).to.equal(500)
-    edge.world.answer = async () => ({ kind: 'verification', verification: view() })
+    edge.stubs.answer = async () => ({ kind: 'verification', verification: view() })
     expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
     release()
   })
 
   it('do not count those that are refused before anything is asked', async () => {
     const waiting = [1, 2, 3].map(() => edge.post('/otp/send', SEND))
-    await eventually(() => expect(edge.asked).to.have.length(3))
+    await eventually(() => expect(edge.calls).to.have.length(3))
     expect((await edge.post('/otp/send', {})).status).to.equal(422)
     expect((await edge.post('/otp/send', SEND, { key: 'sk_test_unknown' })).status).to.equal(401)
     release()

@@ -1,6 +1,6 @@
 // Whose address it is, when proxies stand in between: only what trusted ones wrote is believed.
 import { expect } from 'chai'
-import { clientAddress } from '../../../services/edge/client-address.ts'
+import { createFindClientAddress } from '../../../services/edge/client-address.ts'
 
 const PROXIES = ['10.0.0.0/8', '198.41.128.0/17', '2a06:98c0::/29', '127.0.0.1/32']
 
@@ -32,5 +32,5 @@ const ROWS: [string, readonly string[], string | undefined, string, string | nul
 
 describe("the client's address", () => {
   for (const [what, trusted, peer, forwarded, expected] of ROWS)
-    it(`is ${what}`, () => expect(clientAddress(trusted)(peer, forwarded)).to.equal(expected))
+    it(`is ${what}`, () => expect(createFindClientAddress(trusted)(peer, forwarded)).to.equal(expected))
 })

@@ -1,6 +1,6 @@
 // What a browser is told: which endpoints a page may call, and which answers it may read.
 import { expect } from 'chai'
-import { KEYS, OTP_ID, type TestEdge, testEdge } from '../../support/edge.ts'
+import { KEYS, OTP_ID, startTestEdge, type TestEdge } from '../../support/edge.ts'
 
 const ORIGIN = 'https://shop.example'
 const SEND = { recipient: '+447911123456' }
@@ -8,7 +8,7 @@ const SEND = { recipient: '+447911123456' }
 describe('a page on another origin', () => {
   let edge: TestEdge
   before(async () => {
-    edge = await testEdge()
+    edge = await startTestEdge()
   })
   after(() => edge.close())
 

@@ -1,15 +1,15 @@
 // Publishable keys run on devices that may lie: what they may not say, where they may be used, and what they may not do.
 import { expect } from 'chai'
 import { inFlight } from '../../../services/domain/verifications/sealing.ts'
-import { type EdgeOptions, KEYS, OTP_ID, problemOf, type TestEdge, testEdge } from '../../support/edge.ts'
+import { type EdgeOptions, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
 
 const SEND = { recipient: '+447911123456' }
 const SHOP = 'https://shop.example'
 
 describe('a publishable key', () => {
   let edge: TestEdge
-  const opened = async (options: EdgeOptions = {}) => {
-    edge = await testEdge(options)
+  const startEdge = async (options: EdgeOptions = {}) => {
+    edge = await startTestEdge(options)
   }
   afterEach(() => edge.close())
 
@@ -17,7 +17,7 @@ describe('a publishable key', () => {
     edge.post('/otp/send', options.body ?? SEND, { key: KEYS.deviceTest, ...options })
 
   it('must not name an address', async () => {
-    await opened()
+    await startEdge()
     const response = await send({ body: { ...SEND, client_ip: '8.8.8.8' } })
     expect(response.status).to.equal(422)
     expect(await problemOf(response)).to.deep.include({
@@ -29,9 +29,9 @@ describe('a publishable key', () => {
 
   it('comes with the address of its connection, through trusted proxies only', async () => {
     const addressFor = async (trustedProxies: string[]) => {
-      await opened({ trustedProxies })
+      await startEdge({ trustedProxies })
       await send({ headers: { 'X-Forwarded-For': '1.1.1.1, 8.8.8.8' } })
-      const call = edge.asked[0]?.call
+      const call = edge.calls[0]?.call
       const sealed = call?.type === 'otp.send' ? call.sealed_client_ip : undefined
       const address = typeof sealed === 'string' ? edge.keyring.unseal(sealed, inFlight.clientIp) : sealed
       if (trustedProxies.length > 0) await edge.close()
@@ -43,36 +43,36 @@ describe('a publishable key', () => {
 
   describe('in live mode', () => {
     it('sends only when the app allows it', async () => {
-      await opened()
+      await startEdge()
       const refused = await send({ key: KEYS.deviceLive })
       expect(refused.status).to.equal(403)
       expect((await problemOf(refused)).type).to.equal('PublishableSendDisabledError')
-      expect(edge.asked).to.deep.equal([])
+      expect(edge.calls).to.deep.equal([])
 
-      edge.world.settings.publishable_send = true
+      edge.stubs.settings.publishable_send = true
       await edge.clock.advance(5_000)
       expect((await send({ key: KEYS.deviceLive })).status).to.equal(200)
     })
 
     it('is told so before its body is looked at', async () => {
-      await opened()
+      await startEdge()
       expect((await send({ key: KEYS.deviceLive, body: {} })).status).to.equal(403)
     })
 
     it('may still resend, verify and look up', async () => {
-      await opened()
+      await startEdge()
       expect((await edge.post('/otp/resend', { otp_id: OTP_ID }, { key: KEYS.deviceLive })).status).to.equal(200)
       expect((await edge.get(`/otp/${OTP_ID}`, { key: KEYS.deviceLive })).status).to.equal(404)
     })
 
     it('is no matter of server keys', async () => {
-      await opened()
+      await startEdge()
       expect((await send({ key: KEYS.serverLive })).status).to.equal(200)
     })
   })
 
   describe('of an app that lists origins', () => {
-    beforeEach(() => opened({ settings: { allowed_origins: [SHOP, 'https://m.shop.example:8443'] } }))
+    beforeEach(() => startEdge({ settings: { allowed_origins: [SHOP, 'https://m.shop.example:8443'] } }))
 
     const everywhere = (origin: string | null, key = KEYS.deviceTest) => {
       const options = { key, headers: origin === null ? {} : { Origin: origin } }
@@ -104,7 +104,7 @@ describe('a publishable key', () => {
           expect(response.headers.get('access-control-allow-origin')).to.equal(null)
           expect((await problemOf(response)).type).to.equal('OriginNotAllowedError')
         }
-        expect(edge.asked).to.deep.equal([])
+        expect(edge.calls).to.deep.equal([])
       })
 
     it('keeps server keys out of it: they come from no page', async () => {
@@ -114,7 +114,7 @@ describe('a publishable key', () => {
   })
 
   it('may be used from anywhere when the app lists no origin', async () => {
-    await opened()
+    await startEdge()
     expect((await send({ headers: { Origin: 'https://anywhere.example' } })).status).to.equal(200)
   })
 })

@@ -2,15 +2,15 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { html, prose } from '../../../services/edge/docs/html.ts'
-import { openApiDocument } from '../../../services/edge/openapi/document.ts'
-import { type TestEdge, testEdge } from '../../support/edge.ts'
+import { createOpenApiDocument } from '../../../services/edge/openapi/document.ts'
+import { startTestEdge, type TestEdge } from '../../support/edge.ts'
 
 describe('the reference page', () => {
   let edge: TestEdge
   let response: Response
   let page: string
   before(async () => {
-    edge = await testEdge({ publicUrl: 'https://otp.example' })
+    edge = await startTestEdge({ publicUrl: 'https://otp.example' })
     response = await edge.request('/docs')
     page = await response.text()
   })
@@ -42,7 +42,7 @@ describe('the reference page', () => {
   })
 
   it('shows every operation, member and error', () => {
-    const { paths, components } = openApiDocument('/api/v1')
+    const { paths, components } = createOpenApiDocument('/api/v1')
     for (const [path, methods] of Object.entries(paths)) {
       expect(page).to.contain(`</b> ${path}<`)
       for (const { operationId, responses } of Object.values(methods)) {

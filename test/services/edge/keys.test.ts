@@ -2,15 +2,15 @@
 import { expect } from 'chai'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
-import { identifying } from '../../../services/edge/keys.ts'
-import { apiKey, KEYS, OTP_ID, problemOf, type TestEdge, testEdge } from '../../support/edge.ts'
+import { createIdentify } from '../../../services/edge/keys.ts'
+import { apiKey, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
 
 const SEND = { recipient: '+447911123456' }
 
 describe('an API key at the edge', () => {
   let edge: TestEdge
   beforeEach(async () => {
-    edge = await testEdge()
+    edge = await startTestEdge()
   })
   afterEach(() => edge.close())
 
@@ -26,7 +26,7 @@ describe('an API key at the edge', () => {
 
   it('tells the actor whose it is', async () => {
     await edge.post('/otp/send', SEND, { key: KEYS.deviceTest })
-    expect(edge.asked[0]?.call.by).to.deep.equal({
+    expect(edge.calls[0]?.call.by).to.deep.equal({
       key_id: 'key_pktest',
       kind: 'publishable',
       mode: 'test',
@@ -54,7 +54,7 @@ describe('an API key at the edge', () => {
       const problem = await problemOf(response)
       expect(problem).to.include({ type: 'HTTPException', status: 401, title: 'Unauthorized' })
       expect(problem.request_id).to.equal(response.headers.get('x-request-id'))
-      expect(edge.asked).to.deep.equal([])
+      expect(edge.calls).to.deep.equal([])
     })
 
   it('is not looked up when it is too long to be one', async () => {
@@ -122,7 +122,7 @@ describe('an API key at the edge', () => {
       looked.push(hash)
       return edge.keys.get(hash) ?? null
     }
-    const identify = identifying({ tenancy: { keyByHash }, clock: edge.clock, maxLookups: 10 })
+    const identify = createIdentify({ tenancy: { keyByHash }, clock: edge.clock, maxLookups: 10 })
     const authorization = `Bearer ${KEYS.serverTest}`
     await identify(authorization, ['server'])
     for (let n = 0; n < 12_000; n += 1) await identify(`Bearer guess${n}`, ['server']).catch(() => {})
@@ -132,25 +132,25 @@ describe('an API key at the edge', () => {
   })
 
   it('cannot be told from none while the store is down: 503, and looked up again afterwards', async () => {
-    const { keyByHash } = edge.world
-    edge.world.keyByHash = async () => {
+    const { keyByHash } = edge.stubs
+    edge.stubs.keyByHash = async () => {
       throw new Unavailable('down')
     }
     const response = await edge.post('/otp/send', SEND)
     expect(response.status).to.equal(503)
     expect(response.headers.get('retry-after')).to.equal('1')
-    edge.world.keyByHash = keyByHash
+    edge.stubs.keyByHash = keyByHash
     expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
   })
 
   it('lookups under way are capped', async () => {
     await edge.close()
-    edge = await testEdge({ maxInFlight: 2 })
+    edge = await startTestEdge({ maxInFlight: 2 })
     let release = (): void => {}
     const gate = new Promise<void>(resolve => {
       release = resolve
     })
-    edge.world.keyByHash = async () => {
+    edge.stubs.keyByHash = async () => {
       await gate
       return null
     }

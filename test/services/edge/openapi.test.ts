@@ -2,13 +2,13 @@
 import { expect } from 'chai'
 import { componentSchemas, type SchemaName, schemaNamed } from '../../../services/edge/openapi/components.ts'
 import {
+  createOpenApiDocument,
   type Response as Documented,
   type Operation,
-  openApiDocument,
 } from '../../../services/edge/openapi/document.ts'
-import { KEYS, OTP_ID, type TestEdge, testEdge } from '../../support/edge.ts'
+import { KEYS, OTP_ID, startTestEdge, type TestEdge } from '../../support/edge.ts'
 
-const document = openApiDocument('/api/v1')
+const document = createOpenApiDocument('/api/v1')
 
 const operations: [string, Operation][] = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
@@ -155,7 +155,7 @@ describe('the OpenAPI document', () => {
   describe('as it is served', () => {
     let edge: TestEdge
     before(async () => {
-      edge = await testEdge({ publicUrl: 'https://otp.example' })
+      edge = await startTestEdge({ publicUrl: 'https://otp.example' })
     })
     after(() => edge.close())
 

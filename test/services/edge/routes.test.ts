@@ -1,11 +1,11 @@
 // Which addresses there are, and what is said at others: always a problem, always with a request id.
 import { expect } from 'chai'
-import { OTP_ID, problemOf, type TestEdge, testEdge } from '../../support/edge.ts'
+import { OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
 
 describe('an address of the API', () => {
   let edge: TestEdge
   before(async () => {
-    edge = await testEdge()
+    edge = await startTestEdge()
   })
   after(() => edge.close())
 

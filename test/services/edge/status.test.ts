@@ -5,7 +5,7 @@ import { verificationView } from '../../../machines/view.ts'
 import { hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { atRest } from '../../../services/domain/verifications/sealing.ts'
-import { apiKey, KEYS, OTP_ID, problemOf, type TestEdge, testEdge } from '../../support/edge.ts'
+import { apiKey, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
 import { issued, play, reported, right, type StartOptions, T0 } from '../../support/otp.ts'
 
 const DELIVERY = 'dlv_01k2m8x4ea5c9r2mbt7kfw0xzd'
@@ -13,7 +13,7 @@ const DELIVERY = 'dlv_01k2m8x4ea5c9r2mbt7kfw0xzd'
 describe('the status of a verification', () => {
   let edge: TestEdge
   beforeEach(async () => {
-    edge = await testEdge()
+    edge = await startTestEdge()
   })
   afterEach(() => edge.close())
 
@@ -24,8 +24,18 @@ describe('the status of a verification', () => {
     const { otp_id, app_id, company_id, mode } = saved.context
     const doc: OtpDoc = {
       ...saved,
-      ...{ _id: otp_id, app_id, company_id, mode, rev: 1, partition: 0, recipient: 'index', created_at: T0 },
-      ...{ outbox: [], outbox_at: null, first: verificationView(saved, T0), purge_at: new Date(T0) },
+      _id: otp_id,
+      app_id,
+      company_id,
+      mode,
+      rev: 1,
+      partition: 0,
+      recipient: 'index',
+      created_at: T0,
+      outbox: [],
+      outbox_at: null,
+      first: verificationView(saved, T0),
+      purge_at: new Date(T0),
     }
     edge.docs.set(otp_id, doc)
   }
@@ -61,7 +71,7 @@ describe('the status of a verification', () => {
         },
       ],
     })
-    expect(edge.asked).to.deep.equal([])
+    expect(edge.calls).to.deep.equal([])
   })
 
   it('shows a publishable key no deliveries', async () => {

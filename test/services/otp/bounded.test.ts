@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { bounded } from '../../../services/otp/bounded.ts'
+import { createBoundedMap } from '../../../services/otp/bounded.ts'
 
 describe('a bounded memory', () => {
   it('knows the latest half of what it may hold, and no more than it may', () => {
-    const memory = bounded<number>(100)
+    const memory = createBoundedMap<number>(100)
     for (let nth = 0; nth < 1_000; nth += 1) memory.set(`${nth}`, nth)
     const known = Array.from({ length: 1_000 }, (_, nth) => memory.get(`${nth}`)).filter(value => value !== undefined)
     expect(known.length).to.be.within(50, 102)
@@ -11,7 +11,7 @@ describe('a bounded memory', () => {
   })
 
   it('keeps what is set again, as it was set last', () => {
-    const memory = bounded<number>(10)
+    const memory = createBoundedMap<number>(10)
     for (let nth = 0; nth < 50; nth += 1) {
       memory.set('always', nth)
       memory.set(`${nth}`, nth)
@@ -20,9 +20,9 @@ describe('a bounded memory', () => {
   })
 
   it('drops what it is told to, however long it has held it', () => {
-    const memory = bounded<number>(4)
+    const memory = createBoundedMap<number>(4)
     for (const nth of [1, 2, 3]) memory.set(`${nth}`, nth)
-    for (const nth of [1, 3]) memory.drop(`${nth}`)
+    for (const nth of [1, 3]) memory.delete(`${nth}`)
     expect(['1', '2', '3'].map(memory.get)).to.deep.equal([undefined, 2, undefined])
   })
 })

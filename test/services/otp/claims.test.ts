@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
-import { type Claim, claiming, type Held } from '../../../services/otp/claims.ts'
+import { type Claim, createClaims, type HeldClaim } from '../../../services/otp/claims.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { eachStore } from '../../support/stores.ts'
@@ -15,8 +15,8 @@ eachStore('idempotency claims', fresh => {
     clock = testClock()
     store = await fresh()
   })
-  const process = () => claiming({ claims: store.docs('claims'), otps: store.docs('otps'), clock })
-  const held = async (claim: Promise<Claim>): Promise<Held> => {
+  const process = () => createClaims({ claims: store.docs('claims'), otps: store.docs('otps'), clock })
+  const held = async (claim: Promise<Claim>): Promise<HeldClaim> => {
     const got = await claim
     if (got.kind !== 'held') throw new Error('it was bound')
     return got

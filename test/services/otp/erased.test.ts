@@ -1,6 +1,6 @@
 // A verification that is erased while an actor still remembers it.
 import { expect } from 'chai'
-import { actorOn } from '../../support/otp.actor.ts'
+import { startOtpActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
 
 eachStore('a verification that was erased', fresh => {
@@ -9,7 +9,7 @@ eachStore('a verification that was erased', fresh => {
     const settings = { resend_cooldown_seconds: [0] }
     const app = { _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings, created_at: 0, rev: 0 }
     await store.docs('apps').insert([app])
-    const actor = await actorOn(store)
+    const actor = await startOtpActor(store)
     const { otp_id } = await actor.send({ company: 'cmp_1', app: 'app_1', recipient: '+14155550123' })
     const counted = async () => {
       const counters = await store.docs('counters').find({}, { sort: { _id: 1 }, limit: 100 })

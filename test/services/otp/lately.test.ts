@@ -6,9 +6,9 @@ import type { OtpReport } from '../../../machines/reports.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { inFlight } from '../../../services/domain/verifications/sealing.ts'
 import { codeOf } from '../../../services/otp/verify.ts'
-import { actorOn, type TestActor } from '../../support/otp.actor.ts'
+import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
-import { testKeyring, watched } from '../../support/tenancy.ts'
+import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
 
 eachStore('a verification one actor remembers and another has changed', fresh => {
   const keyring = testKeyring()
@@ -26,13 +26,13 @@ eachStore('a verification one actor remembers and another has changed', fresh =>
       .docs('apps')
       .insert([{ _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings, created_at: 0, rev: 0 }])
     reads = 0
-    const counting = watched(store, {
+    const counting = interceptWrites(store, {
       async before(call) {
         if (call === 'otps.get') reads += 1
       },
     })
-    here = await actorOn(counting, keyring)
-    there = await actorOn(store, keyring)
+    here = await startOtpActor(counting, keyring)
+    there = await startOtpActor(store, keyring)
   })
   afterEach(() => Promise.all([here?.close(), there?.close()]))
 
@@ -51,7 +51,9 @@ eachStore('a verification one actor remembers and another has changed', fresh =>
     actor?.ask({ type: 'otp.resend', by, otp_id, channel })
   const verify = async (actor: TestActor | undefined, otp_id: string) =>
     actor?.ask({
-      ...{ type: 'otp.verify', by, otp_id },
+      type: 'otp.verify',
+      by,
+      otp_id,
       sealed_code: keyring.seal(codeOf(keyring, await stored(otp_id)), inFlight.code),
     })
   const kindOf = (answer: OtpAnswer | undefined) => (answer?.kind === 'refused' ? answer.error : answer?.kind)

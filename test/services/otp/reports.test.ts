@@ -1,43 +1,45 @@
 import { expect } from 'chai'
-import type { Delivered } from '../../../infra/broker/broker.ts'
-import { cached } from '../../../infra/cache.ts'
+import type { DeliveredMessage } from '../../../infra/broker/broker.ts'
+import { createCache } from '../../../infra/cache.ts'
 import { MissingKey } from '../../../infra/crypto/keyring.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { Commit } from '../../../services/otp/commit.ts'
-import type { Guard } from '../../../services/otp/fraud/guard.ts'
+import type { FraudGuard } from '../../../services/otp/fraud/guard.ts'
 import type { Limits } from '../../../services/otp/limits/limits.ts'
 import type { Funds } from '../../../services/otp/money/funds.ts'
-import { reporting } from '../../../services/otp/reports.ts'
-import { capturedLog } from '../../support/captured-log.ts'
+import { createReportHandler } from '../../../services/otp/reports.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
 /** Nothing here sends a message. */
 const noLimits = {} as Limits
 const noFunds = {} as Funds
-const noGuard = {} as Guard
+const noGuard = {} as FraudGuard
 
 describe('news for the OTP actor', () => {
   const clock = testClock()
   const due = (otp_id: string): OtpReport => ({ type: 'otp.due', otp_id })
-  const message = (id: string, body: unknown): Delivered => ({ id, body, attempt: 1, publishedAt: 0 })
-  const bundle = (id: string, ...otp_ids: string[]): Delivered =>
+  const message = (id: string, body: unknown): DeliveredMessage => ({ id, body, attempt: 1, publishedAt: 0 })
+  const bundle = (id: string, ...otp_ids: string[]): DeliveredMessage =>
     message(id, { type: 'reports', all: otp_ids.map(otp_id => ({ id: `${otp_id}:due`, report: due(otp_id) })) })
-  const captured = capturedLog()
+  const captured = createCapturedLog()
   const handling = (commit: Commit) =>
-    reporting({
-      ...{
-        clock,
-        commit,
-        keyring: testKeyring(),
-        log: captured.log,
-        otps: { find: async () => [] },
-      },
-      ...{ accounts: { enter: async () => 'entered' as const }, funds: noFunds, guard: noGuard },
-      ...{ metrics: createMetrics(), limits: noLimits, broker: { publish: async () => {} } },
-      apps: cached(async () => null, { forMs: 1, most: 1, clock }),
+    createReportHandler({
+      clock,
+      commit,
+      keyring: testKeyring(),
+      log: captured.log,
+      otps: { find: async () => [] },
+      accounts: { enter: async () => 'entered' as const },
+      funds: noFunds,
+      guard: noGuard,
+      metrics: createMetrics(),
+      limits: noLimits,
+      broker: { publish: async () => {} },
+      apps: createCache(async () => null, { ttlMs: 1, maxSize: 1, clock }),
     })
 
   it('is handled piece by piece, whether it comes alone or in a bundle', async () => {

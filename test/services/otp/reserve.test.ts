@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
-import { limits } from '../../../services/otp/limits/limits.ts'
+import { createLimits } from '../../../services/otp/limits/limits.ts'
 import type { Quota } from '../../../services/otp/limits/quotas.ts'
 import { reserve } from '../../../services/otp/reserve.ts'
 import { testClock } from '../../support/clock.ts'
@@ -12,7 +12,7 @@ eachStore('a reservation', fresh => {
   beforeEach(async () => {
     store = await fresh()
   })
-  const shared = () => limits({ counters: store.docs('counters'), clock })
+  const shared = () => createLimits({ counters: store.docs('counters'), clock })
   const recipient = (key: string): Quota => ({ scope: 'recipient', key, rules: [{ max: 1, seconds: 600 }] })
   const app: Quota = { scope: 'app', key: 'app', rules: [{ max: 3, seconds: 600 }] }
   const scopeOf = async (reservation: ReturnType<typeof reserve>) => (await reservation).refusal?.scope ?? 'granted'

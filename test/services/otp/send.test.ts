@@ -3,7 +3,7 @@ import { newId } from '../../../infra/ids.ts'
 import type { OtpCall } from '../../../machines/calls.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { inFlight } from '../../../services/domain/verifications/sealing.ts'
-import { actorOn, type TestActor } from '../../support/otp.actor.ts'
+import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
@@ -15,11 +15,15 @@ eachStore('a send', fresh => {
     store = await fresh()
     await store.docs('apps').insert([
       {
-        ...{ _id: 'app_a', company_id: 'cmp_a', name: 'A', created_at: 0, rev: 1 },
+        _id: 'app_a',
+        company_id: 'cmp_a',
+        name: 'A',
+        created_at: 0,
+        rev: 1,
         settings: { limits: { recipient: [{ max: 2, seconds: 600 }] } },
       },
     ])
-    actor = await actorOn(store, keyring)
+    actor = await startOtpActor(store, keyring)
   })
   afterEach(() => actor.close())
 
@@ -28,7 +32,9 @@ eachStore('a send', fresh => {
     by: { company_id: 'cmp_a', app_id: 'app_a', mode: 'test', key_id: 'key_a', kind: 'server' },
     otp_id: newId('otp', actor.clock.now()),
     sealed_recipient: keyring.seal('+447911123456', inFlight.recipient),
-    ...{ locale: null, sealed_client_ip: null, claim: null },
+    locale: null,
+    sealed_client_ip: null,
+    claim: null,
     ...more,
   })
   const stored = async () =>

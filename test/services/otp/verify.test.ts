@@ -5,12 +5,12 @@ import type { OtpAnswer } from '../../../machines/calls.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { inFlight } from '../../../services/domain/verifications/sealing.ts'
 import { codeOf } from '../../../services/otp/verify.ts'
-import { wrongFor } from '../../support/flow.ts'
-import { actorOn, type TestActor } from '../../support/otp.actor.ts'
+import { wrongCode } from '../../support/flow.ts'
+import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
-import { testKeyring, watched } from '../../support/tenancy.ts'
+import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
 
-const MOST_WRONG = 3
+const MAX_WRONG = 3
 
 eachStore('guesses for one recipient', fresh => {
   const keyring = testKeyring()
@@ -22,13 +22,13 @@ eachStore('guesses for one recipient', fresh => {
   let broken: string | null
   beforeEach(async () => {
     store = await fresh()
-    const limits = { recipient_verify: [{ max: MOST_WRONG, seconds: 3600 }], recipient: [{ max: 100, seconds: 600 }] }
+    const limits = { recipient_verify: [{ max: MAX_WRONG, seconds: 3600 }], recipient: [{ max: 100, seconds: 600 }] }
     const app = { _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: { limits }, created_at: 0, rev: 0 }
     await store.docs('apps').insert([app])
     overtake = null
     broken = null
     let changed = false
-    const raced = watched(store, {
+    const raced = interceptWrites(store, {
       after(call) {
         changed ||= call === 'otps.change'
       },
@@ -40,7 +40,7 @@ eachStore('guesses for one recipient', fresh => {
         await once()
       },
     })
-    actor = await actorOn(raced, keyring)
+    actor = await startOtpActor(raced, keyring)
   })
   afterEach(() => actor.close())
 
@@ -65,28 +65,28 @@ eachStore('guesses for one recipient', fresh => {
 
   it('past the limit are refused alike, right or wrong', async () => {
     const begun = []
-    for (let nth = 0; nth < 2 * MOST_WRONG; nth += 1) begun.push(await send())
-    const guesses = begun.map(({ otp_id, code }, nth) => verify(otp_id, nth < MOST_WRONG ? wrongFor(code) : code))
+    for (let nth = 0; nth < 2 * MAX_WRONG; nth += 1) begun.push(await send())
+    const guesses = begun.map(({ otp_id, code }, nth) => verify(otp_id, nth < MAX_WRONG ? wrongCode(code) : code))
     expect((await Promise.all(guesses)).map(told)).to.deep.equal([
-      ...Array(MOST_WRONG).fill('pending'),
-      ...Array(MOST_WRONG).fill('recipient_verify'),
+      ...Array(MAX_WRONG).fill('pending'),
+      ...Array(MAX_WRONG).fill('recipient_verify'),
     ])
   })
 
   it('that lose a race and are made again are answered, also the last that is allowed', async () => {
-    for (let nth = 1; nth < MOST_WRONG; nth += 1) {
+    for (let nth = 1; nth < MAX_WRONG; nth += 1) {
       const { otp_id, code } = await send()
-      await verify(otp_id, wrongFor(code))
+      await verify(otp_id, wrongCode(code))
     }
     const { otp_id, code } = await send()
     overtake = () => store.docs('otps').modify({ _id: otp_id }, { $inc: { rev: 1 } })
-    expect(told(await verify(otp_id, wrongFor(code)))).to.equal('pending')
+    expect(told(await verify(otp_id, wrongCode(code)))).to.equal('pending')
     expect(overtake).to.equal(null)
     expect(told(await verify(otp_id, code))).to.equal('recipient_verify')
   })
 
   it('that are right count for nothing', async () => {
-    for (let nth = 0; nth <= MOST_WRONG; nth += 1) {
+    for (let nth = 0; nth <= MAX_WRONG; nth += 1) {
       const { otp_id, code } = await send()
       expect(told(await verify(otp_id, code))).to.equal('approved')
     }

@@ -2,108 +2,112 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { ForbiddenTarget, Lost, type OutboundRequest, type OutboundResponse } from '../../../infra/outbound/outbound.ts'
 import { type IpListDoc, listId } from '../../../services/domain/address-lists/documents.ts'
-import { CLAIM_MS } from '../../../services/domain/address-lists/imports.ts'
+import { IMPORT_LEASE_MS } from '../../../services/domain/address-lists/imports.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
-import { ipListSweeps } from '../../../services/sweeper/ip-lists.ts'
-import { capturedLog } from '../../support/captured-log.ts'
+import { createAddressListSweeps } from '../../../services/sweeper/ip-lists.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
-import { chunksIn, claimedList, classesIn, dyingStore, listsIn } from '../../support/ip-lists.ts'
+import { chunksIn, classesIn, crashingStore, listBeingImported, listsIn } from '../../support/ip-lists.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const URL = 'https://lists.example/abusive.txt?license=secret'
 const ID = listId('abusive', 'some')
 
-type Answers = (request: OutboundRequest) => Promise<OutboundResponse>
+type Respond = (request: OutboundRequest) => Promise<OutboundResponse>
 
 const answer = (status: number, text: string, headers: Record<string, string> = {}): OutboundResponse => ({
-  ...{ status, headers, body: Buffer.from(text) },
+  status,
+  headers,
+  body: Buffer.from(text),
 })
 
 eachStore('sweeping address lists', fresh => {
   let clock: TestClock
   let store: CountersignStore
-  let asked: OutboundRequest[]
-  let answers: Answers
+  let requests: OutboundRequest[]
+  let respond: Respond
   beforeEach(async () => {
     clock = testClock()
     store = await fresh()
-    asked = []
-    answers = async () => answer(200, '8.8.8.8')
+    requests = []
+    respond = async () => answer(200, '8.8.8.8')
   })
 
   const sweeper = (on = store) => {
-    const captured = capturedLog()
-    const request: Answers = given => {
-      asked.push(given)
-      return answers(given)
+    const captured = createCapturedLog()
+    const request: Respond = given => {
+      requests.push(given)
+      return respond(given)
     }
-    const { sweeps, stop } = ipListSweeps({ store: on, outbound: { request }, clock, log: captured.log })
+    const { sweeps, stop } = createAddressListSweeps({ store: on, outbound: { request }, clock, log: captured.log })
     const sweep = async (name: 'ip_lists' | 'ip_chunks', partitions = [0, 1]) => sweeps[name]?.(partitions)
     return { sweep, stop, captured }
   }
-  const due = (more: Partial<IpListDoc> = {}) =>
-    claimedList(store, {
+  const insertDueList = (more: Partial<IpListDoc> = {}) =>
+    listBeingImported(store, {
       now: clock.now(),
       source: { kind: 'url', url: URL, etag: null },
-      ...{ status: 'waiting', importing: null, due_at: clock.now() },
+      status: 'waiting',
+      importing: null,
+      due_at: clock.now(),
       ...more,
     })
-  const stored = async () => (await store.docs('ip_lists').get([ID])).get(ID) as IpListDoc
-  const settled = (status: IpListDoc['status']) =>
+  const storedList = async () => (await store.docs('ip_lists').get([ID])).get(ID) as IpListDoc
+  const untilStatus = (status: IpListDoc['status']) =>
     eventually(async () => {
-      const list = await stored()
+      const list = await storedList()
       expect(list.status).to.equal(status)
       expect(list.importing).to.equal(null)
       return list
     })
 
   it('fetches one whose address was put, once, and then when its time has come', async () => {
-    await due({ refresh_seconds: 3_600 })
+    await insertDueList({ refresh_seconds: 3_600 })
     const { sweep } = sweeper()
     await sweep('ip_lists')
     await sweep('ip_lists')
-    const list = await settled('ready')
-    expect(asked.map(({ method, url }) => [method, url])).to.deep.equal([['GET', URL]])
+    const list = await untilStatus('ready')
+    expect(requests.map(({ method, url }) => [method, url])).to.deep.equal([['GET', URL]])
     expect(list).to.deep.include({ refreshed_at: clock.now(), due_at: clock.now() + 3_600_000, problem: null })
     expect(await classesIn(store, ['8.8.8.8'])).to.deep.equal(['abusive'])
-    answers = async () => answer(200, '9.9.9.9')
+    respond = async () => answer(200, '9.9.9.9')
     await clock.advance(3_599_999)
     await sweep('ip_lists')
-    expect(asked).to.have.lengthOf(1)
+    expect(requests).to.have.lengthOf(1)
     await clock.advance(1)
     await sweep('ip_lists')
-    await eventually(async () => expect((await stored()).refreshed_at).to.equal(clock.now()))
+    await eventually(async () => expect((await storedList()).refreshed_at).to.equal(clock.now()))
     expect(await classesIn(store, ['8.8.8.8', '9.9.9.9'])).to.deep.equal([null, 'abusive'])
   })
 
   it('does so no more where nobody asked for it', async () => {
-    await due()
+    await insertDueList()
     await sweeper().sweep('ip_lists')
-    expect(await settled('ready')).not.to.have.property('due_at')
+    expect(await untilStatus('ready')).not.to.have.property('due_at')
   })
 
   it('is the work of whoever has the first share, and of one of several that race', async () => {
-    await due()
+    await insertDueList()
     await sweeper().sweep('ip_lists', [1, 2, 3])
-    expect(asked).to.deep.equal([])
+    expect(requests).to.deep.equal([])
     await Promise.all(Array.from({ length: 5 }, () => sweeper().sweep('ip_lists')))
-    await settled('ready')
-    expect(asked).to.have.lengthOf(1)
+    await untilStatus('ready')
+    expect(requests).to.have.lengthOf(1)
   })
 
   it('asks only whether it has changed, when the source can tell', async () => {
-    await due({ refresh_seconds: 60 })
-    answers = async () => answer(200, '8.8.8.8', { etag: '"v1"' })
+    await insertDueList({ refresh_seconds: 60 })
+    respond = async () => answer(200, '8.8.8.8', { etag: '"v1"' })
     const { sweep } = sweeper()
     await sweep('ip_lists')
-    const { version } = await settled('ready')
-    answers = async () => answer(304, '')
+    const { version } = await untilStatus('ready')
+    respond = async () => answer(304, '')
     await clock.advance(60_000)
     await sweep('ip_lists')
-    await eventually(async () => expect((await stored()).refreshed_at).to.equal(clock.now()))
-    expect(asked.map(({ headers }) => headers['if-none-match'])).to.deep.equal([undefined, '"v1"'])
-    expect(await stored()).to.deep.include({ version, status: 'ready', due_at: clock.now() + 60_000 })
+    await eventually(async () => expect((await storedList()).refreshed_at).to.equal(clock.now()))
+    expect(requests.map(({ headers }) => headers['if-none-match'])).to.deep.equal([undefined, '"v1"'])
+    expect(await storedList()).to.deep.include({ version, status: 'ready', due_at: clock.now() + 60_000 })
     expect(await classesIn(store, ['8.8.8.8'])).to.deep.equal(['abusive'])
   })
 
@@ -117,16 +121,16 @@ eachStore('sweeping address lists', fresh => {
     ['is empty', async () => answer(200, ''), 'no public addresses'],
     ['is private', () => Promise.reject(new ForbiddenTarget('lists.example: not a public address')), 'not a public'],
     ['hangs up', () => Promise.reject(new Lost('lists.example: reset')), 'reset'],
-  ] as [string, Answers, string][])
+  ] as [string, Respond, string][])
     it(`keeps what it has of a source that ${what}, shows why without its key, and tries again`, async () => {
-      await due({ refresh_seconds: 3_600 })
+      await insertDueList({ refresh_seconds: 3_600 })
       const { sweep, captured } = sweeper()
       await sweep('ip_lists')
-      const { version } = await settled('ready')
-      answers = failing
+      const { version } = await untilStatus('ready')
+      respond = failing
       await clock.advance(3_600_000)
       await sweep('ip_lists')
-      const failed = await settled('failed')
+      const failed = await untilStatus('failed')
       expect(failed).to.deep.include({ version, due_at: clock.now() + 300_000 })
       expect(failed.problem).to.include(why)
       expect(captured.output()).to.include('ip_list.failed').and.not.to.include('secret')
@@ -134,70 +138,70 @@ eachStore('sweeping address lists', fresh => {
     })
 
   it('gives up on a source that does not answer', async () => {
-    await due()
-    answers = ({ signal }) =>
+    await insertDueList()
+    respond = ({ signal }) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Lost(String(signal.reason)))))
     await sweeper().sweep('ip_lists')
-    await eventually(() => expect(asked).to.have.lengthOf(1))
+    await eventually(() => expect(requests).to.have.lengthOf(1))
     await clock.advance(60_000)
-    expect((await settled('failed')).problem).to.include('no answer within 60 s')
+    expect((await untilStatus('failed')).problem).to.include('no answer within 60 s')
   })
 
   it('reads no more of a source than a list may have', async () => {
-    await due()
+    await insertDueList()
     await sweeper().sweep('ip_lists')
-    await settled('ready')
-    expect(asked[0]?.maxBytes).to.equal(32 * 1024 * 1024 + 1)
+    await untilStatus('ready')
+    expect(requests[0]?.maxBytes).to.equal(32 * 1024 * 1024 + 1)
   })
 
   it('takes over a fetch whose process died, once its claim has lapsed', async () => {
-    await due()
-    const dying = dyingStore(store, 3, 'after')
+    await insertDueList()
+    const dying = crashingStore(store, 3, 'after')
     await sweeper(dying.store).sweep('ip_lists')
     await eventually(() => expect(dying.died()).to.equal(true))
     const { sweep } = sweeper()
     await sweep('ip_lists')
-    expect(asked).to.have.lengthOf(1)
-    await clock.advance(CLAIM_MS)
+    expect(requests).to.have.lengthOf(1)
+    await clock.advance(IMPORT_LEASE_MS)
     await sweep('ip_lists')
-    await settled('ready')
-    expect(asked).to.have.lengthOf(2)
+    await untilStatus('ready')
+    expect(requests).to.have.lengthOf(2)
     expect(await chunksIn(store)).to.have.lengthOf(1)
   })
 
   it('stops in the midst of it when told to, and leaves it to the next', async () => {
-    await due()
-    answers = ({ signal }) =>
+    await insertDueList()
+    respond = ({ signal }) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Lost('aborted'))))
     const { sweep, stop } = sweeper()
     await sweep('ip_lists')
-    await eventually(() => expect(asked).to.have.lengthOf(1))
+    await eventually(() => expect(requests).to.have.lengthOf(1))
     await stop()
-    expect((await stored()).status).to.equal('importing')
-    answers = async () => answer(200, '8.8.8.8')
-    await clock.advance(CLAIM_MS)
+    expect((await storedList()).status).to.equal('importing')
+    respond = async () => answer(200, '8.8.8.8')
+    await clock.advance(IMPORT_LEASE_MS)
     await sweeper().sweep('ip_lists')
-    await settled('ready')
+    await untilStatus('ready')
   })
 
   it('says of a given text that went with its process, that it did', async () => {
-    await claimedList(store, { now: clock.now() })
+    await listBeingImported(store, { now: clock.now() })
     const { sweep } = sweeper()
     await sweep('ip_lists')
-    expect((await stored()).status).to.equal('importing')
-    await clock.advance(CLAIM_MS)
+    expect((await storedList()).status).to.equal('importing')
+    await clock.advance(IMPORT_LEASE_MS)
     await sweep('ip_lists')
-    const list = await settled('failed')
+    const list = await untilStatus('failed')
     expect(list.problem).to.include('put the list again')
     expect(list).not.to.have.property('due_at')
-    expect(asked).to.deep.equal([])
+    expect(requests).to.deep.equal([])
   })
 
   it('removes chunks that no list names, and neither those of one nor those that may yet be named', async () => {
-    await due()
+    await insertDueList()
     const { sweep } = sweeper()
     await sweep('ip_lists')
-    const { version } = await settled('ready')
+    const { version } = await untilStatus('ready')
     const [chunk] = await store.docs('ip_chunks').find({}, { sort: {}, limit: 1 })
     const copies = async (list: string, made: string) =>
       store.docs('ip_chunks').insert([0, 1].map(nth => ({ ...chunk, _id: `${list}/${made}/00000${nth}` }) as never))
@@ -207,13 +211,14 @@ eachStore('sweeping address lists', fresh => {
     await sweep('ip_chunks')
     expect(await chunksIn(store), 'too young').to.have.lengthOf(5)
     await clock.advance(3_600_000)
-    const under = await claimedList(store, { now: clock.now(), name: 'under' })
+    const under = await listBeingImported(store, { now: clock.now(), name: 'under' })
     await copies(under._id, under.importing?.id ?? '')
     await sweep('ip_chunks', [1])
     expect(await chunksIn(store), 'another’s work').to.have.lengthOf(7)
     await sweep('ip_chunks')
     expect(await chunksIn(store)).to.deep.equal([
-      ...[`${ID}/${version}/000000`, `${under._id}/${under.importing?.id}/000000`],
+      `${ID}/${version}/000000`,
+      `${under._id}/${under.importing?.id}/000000`,
       `${under._id}/${under.importing?.id}/000001`,
     ])
     expect(await listsIn(store)).to.have.lengthOf(2)

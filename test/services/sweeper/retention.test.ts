@@ -3,10 +3,10 @@ import { expect } from 'chai'
 import { newId } from '../../../infra/ids.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { EventAttempt, EventDoc } from '../../../services/domain/webhooks/documents.ts'
-import { retentionSweeps } from '../../../services/sweeper/retention.ts'
-import { capturedLog } from '../../support/captured-log.ts'
+import { createRetentionSweeps } from '../../../services/sweeper/retention.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
-import { actorOn } from '../../support/otp.actor.ts'
+import { startOtpActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const DAY_MS = 86_400_000
@@ -14,21 +14,26 @@ const DAY_MS = 86_400_000
 eachStore('retention', fresh => {
   let store: CountersignStore
   let clock: TestClock
-  let round: () => Promise<unknown>
+  let sweep: () => Promise<unknown>
   beforeEach(async () => {
     store = await fresh()
     clock = testClock()
     const apps = ['app_1', 'app_2'].map(_id => ({
-      ...{ _id, company_id: 'cmp_1', name: 'Shop', settings: { retention_days: 30 }, created_at: 0, rev: 0 },
+      _id,
+      company_id: 'cmp_1',
+      name: 'Shop',
+      settings: { retention_days: 30 },
+      created_at: 0,
+      rev: 0,
     }))
     await store.docs('apps').insert(apps)
-    const { retention } = retentionSweeps({ store, clock, log: capturedLog().log })
-    round = async () => retention?.([0])
+    const { retention } = createRetentionSweeps({ store, clock, log: createCapturedLog().log })
+    sweep = async () => retention?.([0])
   })
 
   /** As many days ago as told, with an attempt and a message of the sandbox. */
-  async function sent(app: string, days: number): Promise<string> {
-    const actor = await actorOn(store)
+  async function addVerification(app: string, days: number): Promise<string> {
+    const actor = await startOtpActor(store)
     const at = clock.now()
     await actor.clock.advance(at - days * DAY_MS - actor.clock.now())
     const { otp_id } = await actor.send({ company: 'cmp_1', app, recipient: '+14155550123' })
@@ -42,7 +47,7 @@ eachStore('retention', fresh => {
     await store.docs('sandbox_messages').insert([{ _id: delivery_id, ...message, purge_at }])
     return otp_id
   }
-  async function decided(app_id: string, days: number): Promise<string> {
+  async function addDecision(app_id: string, days: number): Promise<string> {
     const at = clock.now() - days * DAY_MS
     const [_id, otp_id] = [newId('frd', at), newId('otp', at)]
     const verdict = { enforced: true, outcome: 'refused', verdict: 'refuse', score: 1 } as const
@@ -52,7 +57,7 @@ eachStore('retention', fresh => {
     await store.docs('fraud_decisions').insert([{ _id, ...about, ...verdict, ...whom, purge_at }])
     return _id
   }
-  const left = async () => {
+  const remainingIds = async () => {
     const names = ['otps', 'attempts', 'sandbox_messages', 'fraud_decisions'] as const
     const page = { sort: { _id: 1 }, limit: 1_000 } as const
     const ids = await Promise.all(
@@ -62,20 +67,24 @@ eachStore('retention', fresh => {
     )
     return ids
   }
-  const keepFor = (app: string, retention_days: number) =>
+  const setRetention = (app: string, retention_days: number) =>
     store.docs('apps').modify({ _id: app }, { $set: { settings: { retention_days } } })
 
   it('that was shortened takes effect on what is there, of that app alone', async () => {
-    const [old, young, other] = [await sent('app_1', 10), await sent('app_1', 2), await sent('app_2', 10)]
-    const [decision, kept] = [await decided('app_1', 10), await decided('app_2', 10)]
-    await round()
-    expect((await left())[0]).to.have.members([old, young, other])
-    await keepFor('app_1', 5)
-    await round()
-    expect((await left())[0], 'looked at once a minute').to.have.length(3)
+    const [old, young, other] = [
+      await addVerification('app_1', 10),
+      await addVerification('app_1', 2),
+      await addVerification('app_2', 10),
+    ]
+    const [decision, kept] = [await addDecision('app_1', 10), await addDecision('app_2', 10)]
+    await sweep()
+    expect((await remainingIds())[0]).to.have.members([old, young, other])
+    await setRetention('app_1', 5)
+    await sweep()
+    expect((await remainingIds())[0], 'looked at once a minute').to.have.length(3)
     await clock.advance(60_000)
-    await round()
-    const [otps, attempts, messages] = await left()
+    await sweep()
+    const [otps, attempts, messages] = await remainingIds()
     for (const ids of [otps, attempts, messages]) expect(ids).to.have.members([young, other])
     const decisions = await store.docs('fraud_decisions').get([decision, kept])
     expect([...decisions.keys()]).to.deep.equal([kept])
@@ -83,15 +92,28 @@ eachStore('retention', fresh => {
 
   describe('of events', () => {
     const answer = (at: number): EventAttempt => ({
-      ...{ round: 1, attempt: 1, at, ms: 1, status: 200, error: null, response: 'thanks to +14155550123' },
+      round: 1,
+      attempt: 1,
+      at,
+      ms: 1,
+      status: 200,
+      error: null,
+      response: 'thanks to +14155550123',
     })
     async function happened(app_id: string, days: number, more: Partial<EventDoc> = {}): Promise<string> {
       const at = clock.now() - days * DAY_MS
       const _id = newId('evt', at)
       const about = { app_id, company_id: 'cmp_1', mode: 'test', type: 'otp.approved' } as const
       const event: EventDoc = {
-        ...{ _id, ...about, payload: { otp_id: newId('otp', at) }, created_at: at, status: 'delivered', rev: 1 },
-        ...{ attempts: [answer(at)], purge_at: new Date(clock.now() + 90 * DAY_MS), ...more },
+        _id,
+        ...about,
+        payload: { otp_id: newId('otp', at) },
+        created_at: at,
+        status: 'delivered',
+        rev: 1,
+        attempts: [answer(at)],
+        purge_at: new Date(clock.now() + 90 * DAY_MS),
+        ...more,
       }
       await store.docs('events').insert([event])
       return _id
@@ -108,11 +130,11 @@ eachStore('retention', fresh => {
       const other = await happened('app_2', 10)
       // Sent again since.
       const lately = await happened('app_1', 11, { attempts: [answer(0), answer(clock.now() - DAY_MS)] })
-      await round()
+      await sweep()
       expect((await kept()).size).to.equal(6)
-      await keepFor('app_1', 5)
+      await setRetention('app_1', 5)
       await clock.advance(60_000)
-      await round()
+      await sweep()
       const now = await kept()
       expect([...now.keys()])
         .to.have.members([young, mid, silent, other, lately])
@@ -126,47 +148,47 @@ eachStore('retention', fresh => {
     })
 
     it('are looked at once, however long they are kept', async () => {
-      await keepFor('app_1', 1)
+      await setRetention('app_1', 1)
       const _id = await happened('app_1', 3)
-      await round()
+      await sweep()
       expect((await kept()).get(_id)).to.deep.equal([false])
       await store.docs('events').modify({ _id }, { $set: { attempts: [answer(clock.now())] } })
       const next = await happened('app_1', 2)
       await clock.advance(60_000)
-      await round()
+      await sweep()
       expect((await kept()).get(_id)).to.deep.equal([true])
       expect((await kept()).get(next)).to.deep.equal([false])
     })
   })
 
   it('of an app whose settings cannot be read holds up no other', async () => {
-    const [kept, gone] = [await sent('app_1', 10), await sent('app_2', 10)]
+    const [kept, gone] = [await addVerification('app_1', 10), await addVerification('app_2', 10)]
     await store.docs('apps').modify({ _id: 'app_1' }, { $set: { settings: { routing: { default: ['pigeon'] } } } })
-    await keepFor('app_2', 5)
+    await setRetention('app_2', 5)
     await clock.advance(60_000)
-    await round()
-    expect((await left())[0]).to.deep.equal([kept])
+    await sweep()
+    expect((await remainingIds())[0]).to.deep.equal([kept])
     expect(kept).not.to.equal(gone)
   })
 
   it('that was lengthened leaves the day of the purge as it was', async () => {
-    const id = await sent('app_1', 2)
+    const id = await addVerification('app_1', 2)
     const purge_at = (await store.docs('otps').get([id])).get(id)?.purge_at
-    await keepFor('app_1', 300)
-    await round()
+    await setRetention('app_1', 300)
+    await sweep()
     expect((await store.docs('otps').get([id])).get(id)?.purge_at).to.deep.equal(purge_at)
   })
 
   it('does not take a young verification for its old id', async () => {
-    const id = await sent('app_1', 10)
+    const id = await addVerification('app_1', 10)
     await store.docs('otps').modify({ _id: id }, { $set: { created_at: clock.now() } })
-    await keepFor('app_1', 5)
-    await round()
-    expect((await left())[0]).to.deep.equal([id])
+    await setRetention('app_1', 5)
+    await sweep()
+    expect((await remainingIds())[0]).to.deep.equal([id])
   })
 
   it('goes on with the next round where there is more than one takes', async () => {
-    const template = (await store.docs('otps').get([await sent('app_1', 10)])).values().next().value
+    const template = (await store.docs('otps').get([await addVerification('app_1', 10)])).values().next().value
     if (!template) throw new Error('nothing was sent')
     const many = Array.from({ length: 2_300 }, (_, at) => ({
       ...template,
@@ -174,12 +196,12 @@ eachStore('retention', fresh => {
       created_at: template.created_at + at,
     }))
     for (let from = 0; from < many.length; from += 500) await store.docs('otps').insert(many.slice(from, from + 500))
-    const other = await sent('app_2', 10)
-    for (const app of ['app_1', 'app_2']) await keepFor(app, 5)
-    await round()
+    const other = await addVerification('app_2', 10)
+    for (const app of ['app_1', 'app_2']) await setRetention(app, 5)
+    await sweep()
     expect(await store.docs('otps').count({ app_id: 'app_1' })).to.equal(301)
     expect((await store.docs('otps').get([other])).size).to.equal(1)
-    await round()
-    expect((await left())[0]).to.deep.equal([])
+    await sweep()
+    expect((await remainingIds())[0]).to.deep.equal([])
   })
 })

@@ -3,18 +3,18 @@ import { expect } from 'chai'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
-import { ROTATION, type RotationDoc } from '../../../services/domain/privacy/documents.ts'
+import { ROTATION_ID, type RotationDoc } from '../../../services/domain/privacy/documents.ts'
 import { providerContext } from '../../../services/domain/tenancy/documents.ts'
-import { tenancy } from '../../../services/domain/tenancy/tenancy.ts'
+import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
 import { recipientIndexes } from '../../../services/domain/verifications/counting.ts'
 import { atRest, referenceIndex, sandboxIndex } from '../../../services/domain/verifications/sealing.ts'
-import { sealedSecret } from '../../../services/domain/webhooks/minting.ts'
-import { rotationSweeps } from '../../../services/sweeper/rotation.ts'
-import { capturedLog } from '../../support/captured-log.ts'
+import { createWebhookSecret } from '../../../services/domain/webhooks/minting.ts'
+import { createRotationSweeps } from '../../../services/sweeper/rotation.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
-import { actorOn, type TestActor } from '../../support/otp.actor.ts'
+import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
-import { testKeyring, watched } from '../../support/tenancy.ts'
+import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
 
 const LINK = { mode: 'link_code', business_number: '+15550001111' }
 const WORLD = { app_id: 'app_1', mode: 'test' } as const
@@ -33,7 +33,7 @@ eachStore('rotation', fresh => {
       { _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings: {}, created_at: 0, rev: 0 },
       { _id: 'app_2', company_id: 'cmp_1', name: 'Chat', settings: settings as object, created_at: 0, rev: 0 },
     ])
-    actor = await actorOn(store, before)
+    actor = await startOtpActor(store, before)
   })
   afterEach(() => actor.close())
 
@@ -45,14 +45,14 @@ eachStore('rotation', fresh => {
     return doc
   }
   const state = async (): Promise<RotationDoc | undefined> =>
-    (await store.docs('rotations').get([ROTATION])).get(ROTATION)
+    (await store.docs('rotations').get([ROTATION_ID])).get(ROTATION_ID)
   const sweeper = (keyring: Keyring = during, on = store) => {
-    const captured = capturedLog()
+    const captured = createCapturedLog()
     const parts = { store: on, keyring, clock, log: captured.log, metrics: createMetrics() }
-    const rotate = rotationSweeps(parts).rotation ?? (async () => 0)
+    const rotate = createRotationSweeps(parts).rotation ?? (async () => 0)
     return { captured, metrics: parts.metrics, rotate: () => rotate([0]) }
   }
-  const finish = async (keyring: Keyring = during): Promise<RotationDoc> => {
+  const rotateUntilDone = async (keyring: Keyring = during): Promise<RotationDoc> => {
     const { rotate } = sweeper(keyring)
     for (let turns = 0; turns < 50; turns += 1) {
       await rotate()
@@ -65,7 +65,7 @@ eachStore('rotation', fresh => {
   it('renews every text and index of a verification, and nothing else', async () => {
     const id = await send('app_2')
     const old = await otp(id)
-    expect((await finish()).renewed_in_all).to.equal(1)
+    expect((await rotateUntilDone()).renewed_in_all).to.equal(1)
     const renewed = await otp(id)
     const { context } = renewed
     expect(after.unseal(context.recipient.sealed, atRest.recipient(id))).to.equal(TO)
@@ -89,12 +89,12 @@ eachStore('rotation', fresh => {
     const place = { app_id: 'app_1', name: 'inbox', channel: 'sms', type: 'sandbox', position: 0 } as const
     await store.docs('providers').insert([{ _id, ...place, config, rev: 1 }])
     const secrets = (['current', 'next'] as const).map(which =>
-      sealedSecret(before, `whsec_${which}`, { app_id: 'app_1', state: which, now: 0 }),
+      createWebhookSecret(before, `whsec_${which}`, { app_id: 'app_1', state: which, now: 0 }),
     )
     await store.docs('webhooks').insert([{ _id: 'app_1', url: 'https://x.example', status: 'active', secrets, rev: 1 }])
-    await finish()
-    const reader = tenancy({ store, keyring: after })
-    expect((await reader.setups('app_1')).providers).to.have.length(1)
+    await rotateUntilDone()
+    const reader = createTenancy({ store, keyring: after })
+    expect((await reader.providersOf('app_1')).providers).to.have.length(1)
     const opened = (await reader.webhook('app_1'))?.secrets.map(({ secret }) => secret)
     expect(opened).to.deep.equal(['whsec_current', 'whsec_next'])
   })
@@ -106,7 +106,7 @@ eachStore('rotation', fresh => {
     const recipient = sandboxIndex(before, TO)
     const _id = delivery?.delivery_id ?? ''
     await store.docs('sandbox_messages').insert([{ ...message, _id, recipient, purge_at: new Date(2 ** 42) }])
-    await finish()
+    await rotateUntilDone()
     const [kept] = [...(await store.docs('sandbox_messages').get([_id])).values()]
     expect(kept?.recipient).to.equal(sandboxIndex(after, TO))
     const [index] = recipientIndexes(after, WORLD, TO)
@@ -121,7 +121,7 @@ eachStore('rotation', fresh => {
   it('loses no change that comes in between, and is made again after it', async () => {
     const id = await send()
     let overtaken = 0
-    const raced = watched(store, {
+    const racedStore = interceptWrites(store, {
       async before(call) {
         if (call !== 'otps.change' || overtaken > 1) return
         overtaken += 1
@@ -130,7 +130,7 @@ eachStore('rotation', fresh => {
           .change([{ _id: id, rev: (await otp(id)).rev, update: { $inc: { 'context.sends': 1 } } }])
       },
     })
-    const { rotate } = sweeper(during, raced)
+    const { rotate } = sweeper(during, racedStore)
     while ((await state())?.state !== 'done') await rotate()
     const { context } = await otp(id)
     expect(context.sends).to.equal(3)
@@ -140,7 +140,7 @@ eachStore('rotation', fresh => {
   it('goes on where another was cut off, whatever it had done', async () => {
     const ids = [await send(), await send('app_2', '+14155550124')]
     for (const call of ['counters.insert', 'otps.change', 'rotations.change']) {
-      const dying = watched(store, {
+      const dying = interceptWrites(store, {
         before(made) {
           if (made === call) throw new Error('killed')
         },
@@ -149,7 +149,7 @@ eachStore('rotation', fresh => {
         .rotate()
         .catch(() => {})
     }
-    await finish()
+    await rotateUntilDone()
     for (const id of ids) expect(JSON.stringify(await otp(id))).to.not.include('v1.d1.')
   })
 
@@ -163,13 +163,13 @@ eachStore('rotation', fresh => {
   })
 
   it('takes notice of a process that still seals with the older key', async () => {
-    await finish()
+    await rotateUntilDone()
     const late = await send()
     await clock.advance(60_000)
     const { rotate } = sweeper()
     await rotate()
     expect((await state())?.state).to.equal('running')
-    expect((await finish()).state).to.equal('done')
+    expect((await rotateUntilDone()).state).to.equal('done')
     expect(JSON.stringify(await otp(late))).to.not.include('v1.d1.')
   })
 
@@ -178,7 +178,7 @@ eachStore('rotation', fresh => {
     await sweeper()
       .rotate()
       .catch(() => {})
-    await store.docs('rotations').remove({ _id: ROTATION }, 1)
+    await store.docs('rotations').remove({ _id: ROTATION_ID }, 1)
     const lost = await send()
     await store.docs('otps').modify({ _id: lost }, { $set: { 'context.code.salt': 'v1.d7.AAAA' } })
     const { captured, rotate } = sweeper()
@@ -192,7 +192,7 @@ eachStore('rotation', fresh => {
     const id = await send()
     await sweeper(
       during,
-      watched(store, { before: call => call === 'otps.change' && Promise.reject(new Error('away')) }),
+      interceptWrites(store, { before: call => call === 'otps.change' && Promise.reject(new Error('away')) }),
     )
       .rotate()
       .catch(() => {})
@@ -200,9 +200,9 @@ eachStore('rotation', fresh => {
     await early.rotate()
     const said = early.captured.lines().filter(({ msg }) => msg === 'rotation.key_removed_too_early')
     expect(said.map(({ key_ids }) => key_ids)).to.deep.equal([['d1']])
-    expect(await finish(after)).to.include({ unsealable: 1 })
+    expect(await rotateUntilDone(after)).to.include({ unsealable: 1 })
     expect(await sweeper().rotate()).to.equal(0)
-    expect(await finish()).to.include({ unsealable: 0, renewed_in_all: 1 })
+    expect(await rotateUntilDone()).to.include({ unsealable: 0, renewed_in_all: 1 })
     expect(JSON.stringify(await otp(id))).to.not.include('v1.d1.')
   })
 

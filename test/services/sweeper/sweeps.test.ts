@@ -3,11 +3,11 @@ import { PARTITIONS } from '../../../infra/partitions.ts'
 import type { Update } from '../../../infra/store/docs.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { ClaimDoc, OtpDoc } from '../../../services/domain/verifications/documents.ts'
-import type { Outgoing } from '../../../services/domain/verifications/effect-messages.ts'
-import { sweeps } from '../../../services/sweeper/sweeps.ts'
+import type { OutboxEntry } from '../../../services/domain/verifications/effect-messages.ts'
+import { createOtpSweeps } from '../../../services/sweeper/sweeps.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eachStore } from '../../support/stores.ts'
-import { watched } from '../../support/tenancy.ts'
+import { interceptWrites } from '../../support/tenancy.ts'
 
 const PARTITION = 3
 
@@ -22,17 +22,18 @@ eachStore('sweeps', fresh => {
     published = []
     relayed = []
   })
-  const sweeping = (on = store) =>
-    sweeps({
-      ...{ store: on, clock },
+  const createSweeps = (on = store) =>
+    createOtpSweeps({
+      store: on,
+      clock,
       broker: { publish: async (queue, { id, body }) => void published.push({ queue, id, body }) },
       relay: Object.assign(
-        (otp_id: string, effects: readonly Outgoing[]) => void relayed.push([otp_id, effects.map(({ id }) => id)]),
+        (otp_id: string, effects: readonly OutboxEntry[]) => void relayed.push([otp_id, effects.map(({ id }) => id)]),
         { settled: async () => {} },
       ),
     })
   const sweepAll = async (name: 'expiry' | 'outbox' | 'claims') => {
-    return sweeping()[name]?.(Array.from({ length: PARTITIONS }, (_, partition) => partition))
+    return createSweeps()[name]?.(Array.from({ length: PARTITIONS }, (_, partition) => partition))
   }
   const otp = (_id: string, more: Partial<OtpDoc>) =>
     store
@@ -55,7 +56,7 @@ eachStore('sweeps', fresh => {
   })
 
   it('publish effects that were left behind, and not those that are on their way', async () => {
-    const effect = (id: string): Outgoing => ({ id, queue: 'channel.sms', body: {}, at: clock.now() })
+    const effect = (id: string): OutboxEntry => ({ id, queue: 'channel.sms', body: {}, at: clock.now() })
     await otp('otp_stuck', { outbox: [effect('a'), effect('b')], outbox_at: clock.now() })
     await otp('otp_empty', {})
     expect(await sweepAll('outbox')).to.equal(0)
@@ -69,14 +70,14 @@ eachStore('sweeps', fresh => {
   })
 
   it('leave alone what was seen to between their looking and their marking it', async () => {
-    const effect: Outgoing = { id: 'a', queue: 'channel.sms', body: {}, at: clock.now() }
+    const effect: OutboxEntry = { id: 'a', queue: 'channel.sms', body: {}, at: clock.now() }
     await otp('otp_due', { due_at: clock.now() })
     await otp('otp_stuck', { outbox: [effect], outbox_at: clock.now() })
     await clock.advance(10_000)
-    const overtakenBy = (_id: string, update: Update<OtpDoc>) =>
-      watched(store, { before: call => call === 'otps.change' && store.docs('otps').modify({ _id }, update) })
-    const { expiry } = sweeping(overtakenBy('otp_due', { $unset: { due_at: true } }))
-    const { outbox } = sweeping(overtakenBy('otp_stuck', { $set: { outbox: [], outbox_at: null } }))
+    const storeChangedBefore = (_id: string, update: Update<OtpDoc>) =>
+      interceptWrites(store, { before: call => call === 'otps.change' && store.docs('otps').modify({ _id }, update) })
+    const { expiry } = createSweeps(storeChangedBefore('otp_due', { $unset: { due_at: true } }))
+    const { outbox } = createSweeps(storeChangedBefore('otp_stuck', { $set: { outbox: [], outbox_at: null } }))
     expect([await expiry?.([PARTITION]), await outbox?.([PARTITION])]).to.deep.equal([1, 1])
     const left = await store.docs('otps').get(['otp_due', 'otp_stuck'])
     expect(left.get('otp_due')).not.to.have.property('due_at')

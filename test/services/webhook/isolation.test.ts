@@ -1,28 +1,34 @@
 // One endpoint's trouble is nobody else's, and costs its own events nothing but time.
 import { expect } from 'chai'
 import { eachStore } from '../../support/stores.ts'
-import { expectStatus, hanging, SECONDS, type WebhookWorld, webhookWorld } from '../../support/webhooks.ts'
+import {
+  createWebhookHarness,
+  expectStatus,
+  hangingEndpoint,
+  SECONDS,
+  type WebhookHarness,
+} from '../../support/webhooks.ts'
 
 eachStore('an endpoint that hangs', fresh => {
-  let world: WebhookWorld
-  const slow = hanging()
+  let harness: WebhookHarness
+  const slow = hangingEndpoint()
   beforeEach(async () => {
-    world = await webhookWorld(await fresh())
-    world.answering('app_shop', slow.answers)
+    harness = await createWebhookHarness(await fresh())
+    harness.respondWith('app_shop', slow.answers)
   })
   afterEach(async () => {
     slow.answerAll(200)
-    await world.stop()
+    await harness.stop()
   })
-  const flood = (events: number): Promise<string[]> =>
-    Promise.all(Array.from({ length: events }, () => world.happen('app_shop')))
+  const emitMany = (events: number): Promise<string[]> =>
+    Promise.all(Array.from({ length: events }, () => harness.emitEvent('app_shop')))
 
   it('has a few calls under way, the rest of its events waits in the store, and no message waits for it', async () => {
-    const ids = await flood(400)
-    await world.pass(3 * SECONDS)
+    const ids = await emitMany(400)
+    await harness.passTime(3 * SECONDS)
     expect(slow.waiting()).to.equal(16)
-    expect(world.calls).to.have.length(16)
-    const parked = await Promise.all(ids.slice(16).map(id => world.event(id)))
+    expect(harness.calls).to.have.length(16)
+    const parked = await Promise.all(ids.slice(16).map(id => harness.event(id)))
     for (const event of parked) {
       expect(event).to.deep.include({ status: 'pending', tries: 0, attempts: [], backlog: 'overflow' })
       expect(event.due_at, 'the sweeper leaves it alone').to.equal(undefined)
@@ -30,110 +36,110 @@ eachStore('an endpoint that hangs', fresh => {
   })
 
   it('delays nobody else, whatever waits for it', async () => {
-    await flood(400)
-    const at = world.clock.now()
-    const others = await Promise.all(Array.from({ length: 20 }, () => world.happen('app_blog')))
-    await world.quiet()
-    for (const id of others) await expectStatus(world, id, 'delivered')
-    expect(world.clock.now() - at, 'no more than happening took').to.be.at.most(20)
+    await emitMany(400)
+    const at = harness.clock.now()
+    const others = await Promise.all(Array.from({ length: 20 }, () => harness.emitEvent('app_blog')))
+    await harness.settle()
+    for (const id of others) await expectStatus(harness, id, 'delivered')
+    expect(harness.clock.now() - at, 'no more than happening took').to.be.at.most(20)
   })
 
   it('gets all that waited once it answers, oldest first, each once and with its first attempt', async () => {
-    const ids = await flood(100)
-    await world.pass(3 * SECONDS)
-    world.answering('app_shop', () => 200)
+    const ids = await emitMany(100)
+    await harness.passTime(3 * SECONDS)
+    harness.respondWith('app_shop', () => 200)
     slow.answerAll(200)
     for (const id of ids) {
-      const { attempts } = await world.soon(() => expectStatus(world, id, 'delivered'))
+      const { attempts } = await harness.soon(() => expectStatus(harness, id, 'delivered'))
       expect(attempts?.map(({ attempt }) => attempt)).to.deep.equal([1])
     }
-    expect(world.calls).to.have.length(100)
-    const parked = world.calls.slice(16).map(({ event_id }) => event_id)
+    expect(harness.calls).to.have.length(100)
+    const parked = harness.calls.slice(16).map(({ event_id }) => event_id)
     expect(parked).to.deep.equal([...parked].sort())
   })
 
   it('that answers soon is sent a burst from memory: nothing is put aside', async () => {
-    const ids = await flood(100)
-    await world.quiet()
-    world.answering('app_shop', () => 200)
+    const ids = await emitMany(100)
+    await harness.settle()
+    harness.respondWith('app_shop', () => 200)
     slow.answerAll(200)
-    await world.quiet()
-    for (const id of ids) await expectStatus(world, id, 'delivered')
-    expect(world.calls).to.have.length(100)
-    expect((await world.endpoint('app_shop')).drain_at, 'no backlog was announced').to.equal(undefined)
+    await harness.settle()
+    for (const id of ids) await expectStatus(harness, id, 'delivered')
+    expect(harness.calls).to.have.length(100)
+    expect((await harness.endpoint('app_shop')).drain_at, 'no backlog was announced').to.equal(undefined)
   })
 
   it('that is gone with its first answer is not called for those in line: they are kept', async () => {
-    const ids = await flood(100)
-    await world.quiet()
-    world.answering('app_shop', () => 410)
+    const ids = await emitMany(100)
+    await harness.settle()
+    harness.respondWith('app_shop', () => 410)
     slow.answerAll(410)
-    await world.pass(3 * SECONDS)
-    for (const id of ids.slice(16)) expect(await expectStatus(world, id, 'held')).to.include({ tries: 0 })
-    expect(world.calls).to.have.length(16)
+    await harness.passTime(3 * SECONDS)
+    for (const id of ids.slice(16)) expect(await expectStatus(harness, id, 'held')).to.include({ tries: 0 })
+    expect(harness.calls).to.have.length(16)
   })
 
   it('gets fewer calls once it keeps failing', async () => {
-    await flood(60)
-    await world.quiet()
+    await emitMany(60)
+    await harness.settle()
     expect(slow.waiting()).to.equal(16)
-    await world.pass(32 * SECONDS)
+    await harness.passTime(32 * SECONDS)
     expect(slow.waiting()).to.equal(2)
   })
 
   it('parks a retry whose turn comes while its slots are taken, without spending an attempt', async () => {
-    world.answering('app_shop', () => 500)
-    const id = await world.happen('app_shop')
-    await world.quiet()
-    world.answering('app_shop', slow.answers)
-    await flood(20)
-    await world.pass(6 * SECONDS)
-    await world.quiet()
-    expect(await world.event(id)).to.include({ status: 'pending', tries: 1, backlog: 'overflow', round: 1 })
-    world.answering('app_shop', () => 200)
+    harness.respondWith('app_shop', () => 500)
+    const id = await harness.emitEvent('app_shop')
+    await harness.settle()
+    harness.respondWith('app_shop', slow.answers)
+    await emitMany(20)
+    await harness.passTime(6 * SECONDS)
+    await harness.settle()
+    expect(await harness.event(id)).to.include({ status: 'pending', tries: 1, backlog: 'overflow', round: 1 })
+    harness.respondWith('app_shop', () => 200)
     slow.answerAll(200)
-    const { tries, round } = await world.soon(() => expectStatus(world, id, 'delivered'))
+    const { tries, round } = await harness.soon(() => expectStatus(harness, id, 'delivered'))
     expect([tries, round]).to.deep.equal([2, 1])
   })
 
   it('is drained by whoever is left when the process that filled its backlog dies', async () => {
-    const ids = await flood(40)
-    await world.quiet()
-    await world.crash()
-    world.answering('app_shop', () => 200)
-    await world.start()
-    await world.pass(60 * SECONDS)
-    for (const id of ids) await world.soon(() => expectStatus(world, id, 'delivered'))
-    for (const id of ids.slice(16)) expect(world.callsOf(id)).to.have.length(1)
-    await world.pass(15 * SECONDS)
-    expect((await world.endpoint('app_shop')).drain_at, 'nothing is left to remember').to.equal(undefined)
+    const ids = await emitMany(40)
+    await harness.settle()
+    await harness.crash()
+    harness.respondWith('app_shop', () => 200)
+    await harness.start()
+    await harness.passTime(60 * SECONDS)
+    for (const id of ids) await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    for (const id of ids.slice(16)) expect(harness.callsOf(id)).to.have.length(1)
+    await harness.passTime(15 * SECONDS)
+    expect((await harness.endpoint('app_shop')).drain_at, 'nothing is left to remember').to.equal(undefined)
   })
 })
 
 eachStore('a company with many slow endpoints', fresh => {
-  let world: WebhookWorld
-  const slow = hanging()
+  let harness: WebhookHarness
+  const slow = hangingEndpoint()
   afterEach(async () => {
     slow.answerAll(200)
-    await world.stop()
+    await harness.stop()
   })
 
   it('has 200 calls under way, however many apps it has, and others have the rest', async () => {
-    world = await webhookWorld(await fresh(), { swept: false })
+    harness = await createWebhookHarness(await fresh(), { withSweeper: false })
     const apps = Array.from({ length: 14 }, (_, n) => `app_slow${n}`)
     for (const app of apps) {
-      await world.endow(app)
-      world.answering(app, slow.answers)
+      await harness.addEndpoint(app)
+      harness.respondWith(app, slow.answers)
     }
-    const ids = await Promise.all(apps.flatMap(app => Array.from({ length: 16 }, () => world.happen(app))))
-    await world.quiet()
+    const ids = await Promise.all(apps.flatMap(app => Array.from({ length: 16 }, () => harness.emitEvent(app))))
+    await harness.settle()
     expect(slow.waiting()).to.equal(200)
-    const other = await world.happen('app_shop', { company_id: 'cmp_other' })
-    await world.quiet()
-    await expectStatus(world, other, 'delivered')
-    for (const app of apps) world.answering(app, () => 200)
-    await world.pass(3 * SECONDS)
+    const other = await harness.emitEvent('app_shop', { company_id: 'cmp_other' })
+    await harness.settle()
+    await expectStatus(harness, other, 'delivered')
+    for (const app of apps) harness.respondWith(app, () => 200)
+    await harness.passTime(3 * SECONDS)
     slow.answerAll(200)
-    for (const id of ids) await world.soon(() => expectStatus(world, id, 'delivered'))
+    for (const id of ids) await harness.soon(() => expectStatus(harness, id, 'delivered'))
   })
 })

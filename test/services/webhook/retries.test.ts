@@ -6,29 +6,29 @@ import { ForbiddenTarget, Lost, NotSent } from '../../../infra/outbound/outbound
 import { eachStore } from '../../support/stores.ts'
 import {
   BACKOFF,
+  createWebhookHarness,
   expectStatus,
-  hanging,
+  hangingEndpoint,
   SECONDS,
   secretOf,
-  type WebhookWorld,
-  webhookWorld,
+  type WebhookHarness,
 } from '../../support/webhooks.ts'
 
 eachStore('an event on its way', fresh => {
-  let world: WebhookWorld
-  afterEach(() => world.stop())
+  let harness: WebhookHarness
+  afterEach(() => harness.stop())
 
   /** The times between its attempts. */
   const spacing = (id: string): number[] => {
-    const times = world.callsOf(id).map(({ at }) => at)
+    const times = harness.callsOf(id).map(({ at }) => at)
     return times.slice(1).map((at, before) => at - (times[before] ?? 0))
   }
 
   it('is one POST with exactly its envelope, signed, once it is taken', async () => {
-    world = await webhookWorld(await fresh())
-    const id = await world.happen('app_shop', { mode: 'live' })
-    const event = await world.soon(() => expectStatus(world, id, 'delivered'))
-    const [call, ...more] = world.callsOf(id)
+    harness = await createWebhookHarness(await fresh())
+    const id = await harness.emitEvent('app_shop', { mode: 'live' })
+    const event = await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    const [call, ...more] = harness.callsOf(id)
     expect(more).to.deep.equal([])
     expect(call?.url).to.equal('https://app_shop.example/hooks')
     expect(call?.body).to.equal(
@@ -37,7 +37,9 @@ eachStore('an event on its way', fresh => {
     const timestamp = String(Math.floor((call?.at ?? 0) / 1000))
     const secret = `whsec_${secretOf('app_shop')}`
     expect(call?.headers).to.deep.include({
-      ...{ 'content-type': 'application/json', 'x-webhook-mode': 'live', 'x-webhook-timestamp': timestamp },
+      'content-type': 'application/json',
+      'x-webhook-mode': 'live',
+      'x-webhook-timestamp': timestamp,
       'x-webhook-signature': createHmac('sha256', secret).update(`${timestamp}.${call?.body}`).digest('hex'),
       'webhook-id': id,
     })
@@ -50,15 +52,15 @@ eachStore('an event on its way', fresh => {
   })
 
   it('is sent again with the same id and bytes and a fresh signature, after the waits of the ladder', async () => {
-    world = await webhookWorld(await fresh())
+    harness = await createWebhookHarness(await fresh())
     let failures = 0
-    world.answering('app_shop', () => (failures++ < 3 ? 500 : 204))
-    const id = await world.happen('app_shop')
-    await world.soon(async () => expect((await world.event(id)).attempts).to.have.length(1))
-    const first = world.callsOf(id)[0]?.at ?? 0
-    expect(await world.event(id)).to.include({ status: 'pending', next_attempt_at: first + 5 * SECONDS })
-    await world.pass(200 * SECONDS)
-    const { attempts } = await world.soon(() => expectStatus(world, id, 'delivered'))
+    harness.respondWith('app_shop', () => (failures++ < 3 ? 500 : 204))
+    const id = await harness.emitEvent('app_shop')
+    await harness.soon(async () => expect((await harness.event(id)).attempts).to.have.length(1))
+    const first = harness.callsOf(id)[0]?.at ?? 0
+    expect(await harness.event(id)).to.include({ status: 'pending', next_attempt_at: first + 5 * SECONDS })
+    await harness.passTime(200 * SECONDS)
+    const { attempts } = await harness.soon(() => expectStatus(harness, id, 'delivered'))
     expect(attempts?.map(({ attempt, status }) => [attempt, status])).to.deep.equal([
       [1, 500],
       [2, 500],
@@ -67,7 +69,7 @@ eachStore('an event on its way', fresh => {
     ])
     for (const [at, ms] of spacing(id).entries())
       expect(ms).to.be.within(BACKOFF[at] ?? 0, (BACKOFF[at] ?? 0) + SECONDS)
-    const calls = world.callsOf(id)
+    const calls = harness.callsOf(id)
     expect(new Set(calls.map(({ body }) => body))).to.have.property('size', 1)
     for (const header of ['x-webhook-signature', 'x-webhook-timestamp', 'webhook-signature'])
       expect(new Set(calls.map(({ headers }) => headers[header])), header).to.have.property('size', 4)
@@ -78,11 +80,11 @@ eachStore('an event on its way', fresh => {
     [0.999_999, 1.2],
   ] as const)
     it(`waits ${share} of a rung at an end of the jitter, and never calls before`, async () => {
-      world = await webhookWorld(await fresh(), { random: () => random })
-      world.answering('app_shop', () => 503)
-      const id = await world.happen('app_shop')
-      await world.pass(240 * SECONDS)
-      await world.soon(() => expectStatus(world, id, 'failed'))
+      harness = await createWebhookHarness(await fresh(), { random: () => random })
+      harness.respondWith('app_shop', () => 503)
+      const id = await harness.emitEvent('app_shop')
+      await harness.passTime(240 * SECONDS)
+      await harness.soon(() => expectStatus(harness, id, 'failed'))
       for (const [at, ms] of spacing(id).entries()) {
         const rung = (BACKOFF[at] ?? 0) * share
         expect(ms, `wait ${at + 1}`).to.be.within(Math.floor(rung), rung + SECONDS)
@@ -114,38 +116,40 @@ eachStore('an event on its way', fresh => {
   ]
   for (const [what, answers, error] of endings)
     it(`counts ${what} as a failed attempt`, async () => {
-      world = await webhookWorld(await fresh())
-      world.answering('app_shop', answers)
-      const id = await world.happen('app_shop')
-      const [attempt] = await world.soon(async () => {
-        const { attempts = [] } = await world.event(id)
+      harness = await createWebhookHarness(await fresh())
+      harness.respondWith('app_shop', answers)
+      const id = await harness.emitEvent('app_shop')
+      const [attempt] = await harness.soon(async () => {
+        const { attempts = [] } = await harness.event(id)
         expect(attempts).to.have.length(1)
         return attempts
       })
       expect(attempt).to.deep.include({ status: null, error, response: null })
-      expect((await world.event(id)).next_attempt_at).to.be.greaterThan(world.clock.now())
+      expect((await harness.event(id)).next_attempt_at).to.be.greaterThan(harness.clock.now())
     })
 
   it('gives up on an answer after 15 seconds, and keeps the first 2 KB of one that came', async () => {
-    world = await webhookWorld(await fresh())
-    const slow = hanging()
-    world.answering('app_shop', slow.answers)
-    const id = await world.happen('app_shop')
-    await world.soon(() => expect(slow.waiting()).to.equal(1))
-    world.answering('app_shop', async () => ({ status: 500, headers: {}, body: Buffer.from('é'.repeat(3_000)) }))
-    await world.pass(14 * SECONDS)
+    harness = await createWebhookHarness(await fresh())
+    const slow = hangingEndpoint()
+    harness.respondWith('app_shop', slow.answers)
+    const id = await harness.emitEvent('app_shop')
+    await harness.soon(() => expect(slow.waiting()).to.equal(1))
+    harness.respondWith('app_shop', async () => ({ status: 500, headers: {}, body: Buffer.from('é'.repeat(3_000)) }))
+    await harness.passTime(14 * SECONDS)
     expect(slow.waiting()).to.equal(1)
-    await world.pass(2 * SECONDS)
-    await world.soon(async () =>
-      expect((await world.event(id)).attempts?.[0]).to.include({ error: 'timeout', ms: 15_000 }),
+    await harness.passTime(2 * SECONDS)
+    await harness.soon(async () =>
+      expect((await harness.event(id)).attempts?.[0]).to.include({ error: 'timeout', ms: 15_000 }),
     )
-    await world.pass(6 * SECONDS)
-    await world.soon(async () => expect((await world.event(id)).attempts?.[1]?.response).to.equal('é'.repeat(1_024)))
+    await harness.passTime(6 * SECONDS)
+    await harness.soon(async () =>
+      expect((await harness.event(id)).attempts?.[1]?.response).to.equal('é'.repeat(1_024)),
+    )
   })
 
   it('takes nothing but 2xx for an answer', async () => {
-    world = await webhookWorld(await fresh())
-    world.answering('app_shop', call => Number(JSON.parse(call.body).payload.otp_id))
+    harness = await createWebhookHarness(await fresh())
+    harness.respondWith('app_shop', call => Number(JSON.parse(call.body).payload.otp_id))
     for (const [status, outcome] of [
       [200, 'delivered'],
       [299, 'delivered'],
@@ -153,22 +157,24 @@ eachStore('an event on its way', fresh => {
       [404, 'pending'],
       [199, 'pending'],
     ] as const) {
-      const id = await world.happen('app_shop', { payload: { otp_id: String(status) } })
-      await world.soon(async () => {
-        expect((await world.event(id)).attempts).to.have.length(1)
-        await expectStatus(world, id, outcome)
+      const id = await harness.emitEvent('app_shop', { payload: { otp_id: String(status) } })
+      await harness.soon(async () => {
+        expect((await harness.event(id)).attempts).to.have.length(1)
+        await expectStatus(harness, id, outcome)
       })
     }
   })
 
   it('leaves one line in the log per attempt, without address or body', async () => {
-    world = await webhookWorld(await fresh())
-    const id = await world.happen('app_shop')
-    await world.soon(() => expectStatus(world, id, 'delivered'))
-    const lines = world.log.lines().filter(({ msg }) => msg === 'webhook.attempted')
+    harness = await createWebhookHarness(await fresh())
+    const id = await harness.emitEvent('app_shop')
+    await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    const lines = harness.log.lines().filter(({ msg }) => msg === 'webhook.attempted')
     expect(lines).to.have.length(1)
     expect(lines[0]).to.include({ event_id: id, app_id: 'app_shop', attempt: 1, outcome: 'delivered', status: 200 })
-    expect(world.log.output()).not.to.include('app_shop.example').and.not.to.include('otp_1')
-    expect((await world.metrics.render()).body).to.include('countersign_webhook_attempts_total{outcome="delivered"} 1')
+    expect(harness.log.output()).not.to.include('app_shop.example').and.not.to.include('otp_1')
+    expect((await harness.metrics.render()).body).to.include(
+      'countersign_webhook_attempts_total{outcome="delivered"} 1',
+    )
   })
 })

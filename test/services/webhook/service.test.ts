@@ -3,48 +3,54 @@ import { expect } from 'chai'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { eachStore } from '../../support/stores.ts'
-import { expectStatus, SECONDS, type WebhookWorld, webhookWorld } from '../../support/webhooks.ts'
+import { createWebhookHarness, expectStatus, SECONDS, type WebhookHarness } from '../../support/webhooks.ts'
 
 const DAY_MS = 86_400_000
 
 eachStore('the webhook role', fresh => {
   let store: CountersignStore
-  let world: WebhookWorld
+  let harness: WebhookHarness
 
   beforeEach(async () => {
     store = await fresh()
   })
-  afterEach(() => world.stop())
+  afterEach(() => harness.stop())
 
   it('keeps every event as it happened, for 30 days, and calls nobody where there is no endpoint', async () => {
-    world = await webhookWorld(store)
-    const id = await world.happen('app_bare')
-    expect(await world.event(id)).to.deep.include({
-      ...{ _id: id, app_id: 'app_bare', company_id: 'cmp_acme', mode: 'test', type: 'otp.approved' },
-      ...{ payload: { otp_id: 'otp_1', status: 'approved' }, status: 'unsent', created_at: world.clock.now() },
-      purge_at: new Date(world.clock.now() + 30 * DAY_MS),
+    harness = await createWebhookHarness(store)
+    const id = await harness.emitEvent('app_bare')
+    expect(await harness.event(id)).to.deep.include({
+      _id: id,
+      app_id: 'app_bare',
+      company_id: 'cmp_acme',
+      mode: 'test',
+      type: 'otp.approved',
+      payload: { otp_id: 'otp_1', status: 'approved' },
+      status: 'unsent',
+      created_at: harness.clock.now(),
+      purge_at: new Date(harness.clock.now() + 30 * DAY_MS),
     })
-    expect(world.calls).to.deep.equal([])
+    expect(harness.calls).to.deep.equal([])
   })
 
   it('keeps them as long as the app says, and what is to be sent at least until it can be', async () => {
-    world = await webhookWorld(store, { retention_days: 2 })
-    const [bare, shop] = [await world.happen('app_bare'), await world.happen('app_shop')]
-    expect((await world.event(bare)).purge_at.getTime()).to.be.within(
-      world.clock.now() + 2 * DAY_MS - 5,
-      world.clock.now() + 2 * DAY_MS,
+    harness = await createWebhookHarness(store, { retention_days: 2 })
+    const [bare, shop] = [await harness.emitEvent('app_bare'), await harness.emitEvent('app_shop')]
+    expect((await harness.event(bare)).purge_at.getTime()).to.be.within(
+      harness.clock.now() + 2 * DAY_MS - 5,
+      harness.clock.now() + 2 * DAY_MS,
     )
-    expect((await world.event(shop)).purge_at.getTime()).to.be.greaterThan(world.clock.now() + 7 * DAY_MS)
+    expect((await harness.event(shop)).purge_at.getTime()).to.be.greaterThan(harness.clock.now() + 7 * DAY_MS)
   })
 
   it('keeps an event once that comes twice, and calls for it once', async () => {
-    world = await webhookWorld(store)
-    const id = await world.happen('app_shop')
-    await world.soon(() => expectStatus(world, id, 'delivered'))
-    await world.happen('app_shop', { event_id: id })
-    const other = await world.happen('app_shop')
-    await world.soon(() => expectStatus(world, other, 'delivered'))
-    expect(world.callsOf(id)).to.have.length(1)
+    harness = await createWebhookHarness(store)
+    const id = await harness.emitEvent('app_shop')
+    await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    await harness.emitEvent('app_shop', { event_id: id })
+    const other = await harness.emitEvent('app_shop')
+    await harness.soon(() => expectStatus(harness, other, 'delivered'))
+    expect(harness.callsOf(id)).to.have.length(1)
     expect(await store.docs('events').count({ app_id: 'app_shop' })).to.equal(2)
   })
 
@@ -62,69 +68,74 @@ eachStore('the webhook role', fresh => {
         return { ...docs, insert }
       },
     }
-    world = await webhookWorld(failing)
-    const happening = world.happen('app_shop')
-    await world.soon(() => expect(world.log.output()).to.include('events.postponed'))
+    harness = await createWebhookHarness(failing)
+    const emitting = harness.emitEvent('app_shop')
+    await harness.soon(() => expect(harness.log.output()).to.include('events.postponed'))
     away = false
-    await world.pass(5_000)
-    await world.soon(async () => expectStatus(world, await happening, 'delivered'))
+    await harness.passTime(5_000)
+    await harness.soon(async () => expectStatus(harness, await emitting, 'delivered'))
   })
 
   /** Told in one breath, so that they are taken in together. */
-  function together(apps: readonly string[]): string[] {
-    const at = world.clock.now()
+  function publishTogether(apps: readonly string[]): string[] {
+    const at = harness.clock.now()
     return apps.map((app_id, n) => {
       const event_id = `evt_together${n}`
       const body = {
-        ...{ event_id, app_id, company_id: 'cmp_acme', mode: 'test', type: 'otp.approved' },
-        ...{ payload: { otp_id: 'otp_1', status: 'approved' }, at },
+        event_id,
+        app_id,
+        company_id: 'cmp_acme',
+        mode: 'test',
+        type: 'otp.approved',
+        payload: { otp_id: 'otp_1', status: 'approved' },
+        at,
       }
-      void world.publish({ id: event_id, body })
+      void harness.publish({ id: event_id, body })
       return event_id
     })
   }
 
   it('takes in every event of a batch but the one whose app cannot be read now, and that one later', async () => {
-    world = await webhookWorld(store)
-    await world.happen('app_shop')
-    await world.quiet()
-    world.before('apps.get', async () => {
+    harness = await createWebhookHarness(store)
+    await harness.emitEvent('app_shop')
+    await harness.settle()
+    harness.beforeStoreCall('apps.get', async () => {
       throw new Unavailable('away')
     })
-    const ids = together([...Array<string>(16).fill('app_shop'), 'app_blog'])
-    await world.quiet()
-    for (const id of ids.slice(0, 16)) await expectStatus(world, id, 'delivered')
+    const ids = publishTogether([...Array<string>(16).fill('app_shop'), 'app_blog'])
+    await harness.settle()
+    for (const id of ids.slice(0, 16)) await expectStatus(harness, id, 'delivered')
     expect(await store.docs('events').count({ app_id: 'app_blog' })).to.equal(0)
-    expect(world.log.lines().find(({ msg }) => msg === 'events.postponed')).to.include({ messages: 1 })
-    await world.pass(5 * SECONDS)
-    await expectStatus(world, ids[16] ?? '', 'delivered')
+    expect(harness.log.lines().find(({ msg }) => msg === 'events.postponed')).to.include({ messages: 1 })
+    await harness.passTime(5 * SECONDS)
+    await expectStatus(harness, ids[16] ?? '', 'delivered')
   })
 
   it('has every place at an endpoint free again when a batch could not be kept', async () => {
-    world = await webhookWorld(store)
-    await world.happen('app_shop')
-    await world.quiet()
+    harness = await createWebhookHarness(store)
+    await harness.emitEvent('app_shop')
+    await harness.settle()
     for (const question of ['events.insert', 'apps.get'])
-      world.before(question, async () => {
+      harness.beforeStoreCall(question, async () => {
         throw new Unavailable('away')
       })
-    const ids = together([...Array<string>(16).fill('app_shop'), 'app_blog'])
-    await world.pass(5 * SECONDS)
-    for (const id of ids) await expectStatus(world, id, 'delivered')
-    const later = await world.happen('app_shop')
-    await world.quiet()
-    expect(await expectStatus(world, later, 'delivered')).not.to.have.property('backlog')
+    const ids = publishTogether([...Array<string>(16).fill('app_shop'), 'app_blog'])
+    await harness.passTime(5 * SECONDS)
+    for (const id of ids) await expectStatus(harness, id, 'delivered')
+    const later = await harness.emitEvent('app_shop')
+    await harness.settle()
+    expect(await expectStatus(harness, later, 'delivered')).not.to.have.property('backlog')
   })
 
   it('keeps for 30 days what happens to an app whose settings it cannot read, and loses nobody an event', async () => {
-    world = await webhookWorld(store)
+    harness = await createWebhookHarness(store)
     const settings = { routing: { default: ['a channel of a newer release'] } }
     await store.docs('apps').modify({ _id: 'app_blog' }, { $set: { settings } as never })
-    const ids = together(['app_shop', 'app_blog', 'app_shop'])
-    await world.quiet()
-    for (const id of ids) await expectStatus(world, id, 'delivered')
-    const { created_at, purge_at } = await world.event(ids[1] ?? '')
+    const ids = publishTogether(['app_shop', 'app_blog', 'app_shop'])
+    await harness.settle()
+    for (const id of ids) await expectStatus(harness, id, 'delivered')
+    const { created_at, purge_at } = await harness.event(ids[1] ?? '')
     expect(purge_at.getTime() - created_at).to.equal(30 * DAY_MS)
-    expect(world.log.lines().filter(({ msg }) => msg === 'app.unreadable')).to.have.length(1)
+    expect(harness.log.lines().filter(({ msg }) => msg === 'app.unreadable')).to.have.length(1)
   })
 })

@@ -42,8 +42,10 @@ describe('the signature of a webhook', () => {
   describe('of Standard Webhooks', () => {
     it('is the one its specification gives as an example', () => {
       const headers = signatureHeaders({
-        ...{ id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body: '{"test": 2432232314}' },
-        ...{ at: 1_614_265_330_000, secrets: [SECRET] },
+        id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+        body: '{"test": 2432232314}',
+        at: 1_614_265_330_000,
+        secrets: [SECRET],
       })
       expect(headers).to.deep.include({
         'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',

@@ -1,12 +1,12 @@
 // A gateway of the app's own, simulated: takes JSON with the delivery's id in it, answers 2xx, and signs its receipts as our webhooks
 // are signed.
 import { createHmac } from 'node:crypto'
-import { type Call, type Fate, type Vendor, type VendorOptions, vendor } from './vendor.ts'
+import { type ReceiptStatus, startVendor, type Vendor, type VendorCallback, type VendorOptions } from './vendor.ts'
 
 export interface GatewayMessage {
   delivery_id: string
   /** The body as it came. */
-  asked: Record<string, unknown>
+  requestBody: Record<string, unknown>
 }
 
 export interface GatewayOptions extends VendorOptions {
@@ -23,27 +23,30 @@ export interface HttpGateway extends Vendor<GatewayMessage> {
   secret: string
 }
 
-export async function httpGateway({
+export async function startHttpGateway({
   authorization,
   secret = 'the secret of a test gateway',
   callbackUrl = () => null,
   now = Date.now,
   ...options
 }: GatewayOptions = {}): Promise<HttpGateway> {
-  const running = await vendor<GatewayMessage>(
+  const running = await startVendor<GatewayMessage>(
     {
       take({ headers, body }) {
         if (headers.authorization !== authorization) return { answer: { status: 401 } }
-        const asked: Record<string, unknown> = JSON.parse(body.toString())
-        if (typeof asked.delivery_id !== 'string') return { answer: { status: 422 } }
-        return { message: { delivery_id: asked.delivery_id, asked }, answer: { status: 202, body: { queued: true } } }
+        const requestBody: Record<string, unknown> = JSON.parse(body.toString())
+        if (typeof requestBody.delivery_id !== 'string') return { answer: { status: 422 } }
+        return {
+          message: { delivery_id: requestBody.delivery_id, requestBody },
+          answer: { status: 202, body: { queued: true } },
+        }
       },
       refused: () => ({ status: 422, body: { error: 'no such recipient' } }),
-      receipt({ delivery_id }, fate) {
+      receipt({ delivery_id }, receiptStatus) {
         const url = callbackUrl()
         return url === null
           ? null
-          : gatewayCall(url, JSON.stringify({ delivery_id, status: WORDS[fate] }), secret, now())
+          : gatewayCall(url, JSON.stringify({ delivery_id, status: VENDOR_STATUSES[receiptStatus] }), secret, now())
       },
     },
     options,
@@ -51,7 +54,7 @@ export async function httpGateway({
   return { ...running, secret }
 }
 
-const WORDS: Readonly<Record<Fate, string>> = {
+const VENDOR_STATUSES: Readonly<Record<ReceiptStatus, string>> = {
   sent: 'sent',
   delivered: 'delivered',
   failed: 'failed',
@@ -59,11 +62,13 @@ const WORDS: Readonly<Record<Fate, string>> = {
 }
 
 /** Anything, signed by the scheme of the interface (§6.3). */
-export function gatewayCall(url: string, body: string | Buffer, secret: string, at: number): Call {
+export function gatewayCall(url: string, body: string | Buffer, secret: string, at: number): VendorCallback {
   const timestamp = String(Math.floor(at / 1000))
   const signature = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex')
   const headers = {
-    ...{ 'content-type': 'application/json', 'x-webhook-timestamp': timestamp, 'x-webhook-signature': signature },
+    'content-type': 'application/json',
+    'x-webhook-timestamp': timestamp,
+    'x-webhook-signature': signature,
   }
   return { method: 'POST', url, headers, body }
 }

@@ -1,6 +1,13 @@
 // Meta's WhatsApp Cloud API, simulated: what it checks, how it answers and how it signs its webhooks, by its documentation.
 import { createHmac, randomBytes } from 'node:crypto'
-import { type Answer, type Call, type Seen, type Vendor, type VendorOptions, vendor } from './vendor.ts'
+import {
+  type Answer,
+  type SeenRequest,
+  startVendor,
+  type Vendor,
+  type VendorCallback,
+  type VendorOptions,
+} from './vendor.ts'
 
 export interface MetaApp {
   phone_number_id: string
@@ -12,12 +19,12 @@ export interface MetaApp {
 export interface MetaMessage {
   id: string
   /** The body as it came. */
-  asked: Record<string, unknown>
+  requestBody: Record<string, unknown>
 }
 
 export interface Meta extends Vendor<MetaMessage>, MetaApp {
   /** A user writes to the business; answers our status. */
-  says(from: string, text: string): Promise<number | null>
+  sendUserMessage(from: string, text: string): Promise<number | null>
 }
 
 export interface MetaOptions extends VendorOptions {
@@ -27,43 +34,45 @@ export interface MetaOptions extends VendorOptions {
   templates?: Record<string, readonly string[]>
 }
 
-export async function metaVendor({
+export async function startMeta({
   callbackUrl = () => null,
   templates = { shop_code: ['en_US'] },
   ...options
 }: MetaOptions = {}): Promise<Meta> {
   const app: MetaApp = {
-    ...{ phone_number_id: '106540352242922', access_token: 'EAAJBtheaccesstokenofatest' },
-    ...{ app_secret: '0123456789abcdef0123456789abcdef', verify_token: 'a verify token' },
+    phone_number_id: '106540352242922',
+    access_token: 'EAAJBtheaccesstokenofatest',
+    app_secret: '0123456789abcdef0123456789abcdef',
+    verify_token: 'a verify token',
   }
-  const running = await vendor<MetaMessage>(
+  const running = await startVendor<MetaMessage>(
     {
       take(seen) {
         const asked = readObject(seen)
-        const answer = complaint(seen, asked, { app, templates })
+        const answer = requestError(seen, asked, { app, templates })
         if (answer) return { answer }
-        const message = { id: wamid(), asked }
+        const message = { id: wamid(), requestBody: asked }
         return { message, answer: { status: 200, body: accepted(message) } }
       },
       refused: () => metaError(400, 131026, 'Message undeliverable'),
       busy: () => metaError(429, 130429, 'Rate limit hit'),
       broken: status => metaError(status, 131000, 'Something went wrong'),
-      receipt: ({ id, asked }, fate) => {
-        const { biz_opaque_callback_data } = asked
-        return called([{ statuses: [metaStatus(id, fate, biz_opaque_callback_data)] }])
+      receipt: ({ id, requestBody }, receiptStatus) => {
+        const { biz_opaque_callback_data } = requestBody
+        return callbackWith([{ statuses: [metaStatus(id, receiptStatus, biz_opaque_callback_data)] }])
       },
     },
     options,
   )
-  const called = (values: object[]): Call | null => {
+  const callbackWith = (values: object[]): VendorCallback | null => {
     const url = typeof callbackUrl === 'string' ? callbackUrl : callbackUrl()
     return url === null ? null : metaCall(url, metaNotice(values, app), app)
   }
   return {
     ...running,
     ...app,
-    says: async (from, text) => {
-      const call = called([{ messages: [metaText(from, text)] }])
+    sendUserMessage: async (from, text) => {
+      const call = callbackWith([{ messages: [metaText(from, text)] }])
       return call && running.call(call)
     },
   }
@@ -75,13 +84,16 @@ export const metaError = (status: number, code: number, title: string): Answer =
   status,
   body: {
     error: {
-      ...{ message: `(#${code}) ${title}`, type: 'OAuthException', code, fbtrace_id: 'A_fbtrace' },
+      message: `(#${code}) ${title}`,
+      type: 'OAuthException',
+      code,
+      fbtrace_id: 'A_fbtrace',
       error_data: { messaging_product: 'whatsapp', details: `${title}: recipient 447700900123, code 739164` },
     },
   },
 })
 
-function readObject({ body }: Seen): Record<string, unknown> {
+function readObject({ body }: SeenRequest): Record<string, unknown> {
   try {
     return JSON.parse(body.toString())
   } catch {
@@ -95,8 +107,8 @@ interface Template {
   components?: { type: string; sub_type?: string; index?: string; parameters: { type: string; text: string }[] }[]
 }
 
-function complaint(
-  { method, path, headers }: Seen,
+function requestError(
+  { method, path, headers }: SeenRequest,
   asked: Record<string, unknown>,
   { app, templates }: { app: MetaApp; templates: Record<string, readonly string[]> },
 ): Answer | null {
@@ -118,22 +130,29 @@ function complaint(
   return null
 }
 
-const accepted = ({ id, asked }: MetaMessage): object => ({
+const accepted = ({ id, requestBody }: MetaMessage): object => ({
   messaging_product: 'whatsapp',
-  contacts: [{ input: asked.to, wa_id: String(asked.to).slice(1) }],
-  messages: [{ id, ...(asked.type === 'template' ? { message_status: 'accepted' } : {}) }],
+  contacts: [{ input: requestBody.to, wa_id: String(requestBody.to).slice(1) }],
+  messages: [{ id, ...(requestBody.type === 'template' ? { message_status: 'accepted' } : {}) }],
 })
 
 /** One element of `statuses`. */
 export const metaStatus = (id: string, status: string, biz_opaque_callback_data?: unknown): object => ({
-  ...{ id, status, timestamp: '1750263773', recipient_id: '447700900123' },
+  id,
+  status,
+  timestamp: '1750263773',
+  recipient_id: '447700900123',
   ...(biz_opaque_callback_data === undefined ? {} : { biz_opaque_callback_data }),
   ...(status === 'failed' ? { errors: [{ code: 131026, title: 'Message undeliverable' }] } : {}),
 })
 
 /** One element of `messages`. */
 export const metaText = (from: string, body: string, id = wamid()): object => ({
-  ...{ from, id, timestamp: '1750263773', type: 'text', text: { body } },
+  from,
+  id,
+  timestamp: '1750263773',
+  type: 'text',
+  text: { body },
 })
 
 /** A whole notice, of one change for each value. */
@@ -156,15 +175,15 @@ export const metaNotice = (values: object[], { phone_number_id }: Pick<MetaApp, 
 })
 
 /** Meta escapes what is not ASCII, and signs what it sends. */
-export function metaCall(url: string, notice: unknown, { app_secret }: Pick<MetaApp, 'app_secret'>): Call {
+export function metaCall(url: string, notice: unknown, { app_secret }: Pick<MetaApp, 'app_secret'>): VendorCallback {
   const body = JSON.stringify(notice).replaceAll(
     /[\u0080-\uffff]/g,
     char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
-  return { method: 'POST', url, headers: metaSigned(body, app_secret), body }
+  return { method: 'POST', url, headers: metaSignatureHeaders(body, app_secret), body }
 }
 
-export const metaSigned = (body: string | Uint8Array, app_secret: string): Record<string, string> => ({
+export const metaSignatureHeaders = (body: string | Uint8Array, app_secret: string): Record<string, string> => ({
   'content-type': 'application/json',
   'x-hub-signature-256': `sha256=${createHmac('sha256', app_secret).update(body).digest('hex')}`,
 })

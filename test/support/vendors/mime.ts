@@ -2,19 +2,19 @@
 import { Buffer } from 'node:buffer'
 import { createHash, type KeyLike, verify } from 'node:crypto'
 
-export interface MailParts {
+export interface ParsedMail {
   /** Unfolded and decoded, by lower-case name. */
   headers: Record<string, string>
   /** By type: `text/plain`, `text/html`. */
-  parts: Record<string, string>
+  bodies: Record<string, string>
 }
 
-export function mailParts(raw: Buffer): MailParts {
+export function parseMail(raw: Buffer): ParsedMail {
   const { fields, body } = split(raw.toString('latin1'))
-  const headers = Object.fromEntries(fields.map(([name, value]) => [name.toLowerCase(), words(unfolded(value))]))
+  const headers = Object.fromEntries(fields.map(([name, value]) => [name.toLowerCase(), decodeWords(unfold(value))]))
   const boundary = /boundary="?([^";]+)/.exec(headers['content-type'] ?? '')?.[1]
   const bodies = boundary === undefined ? [raw.toString('latin1')] : body.split(`--${boundary}`).slice(1, -1)
-  return { headers, parts: Object.fromEntries(bodies.map(partOf)) }
+  return { headers, bodies: Object.fromEntries(bodies.map(partOf)) }
 }
 
 function partOf(text: string): [type: string, content: string] {
@@ -27,9 +27,9 @@ function partOf(text: string): [type: string, content: string] {
 }
 
 const quotedPrintable = (text: string, encoding: string): Buffer =>
-  Buffer.from(encoding === 'quoted-printable' ? hexed(text.replaceAll('=\r\n', ''), '=') : text, 'latin1')
+  Buffer.from(encoding === 'quoted-printable' ? decodeHex(text.replaceAll('=\r\n', ''), '=') : text, 'latin1')
 
-const hexed = (text: string, mark: string): string =>
+const decodeHex = (text: string, mark: string): string =>
   text.replaceAll(new RegExp(`${mark}([0-9A-F]{2})`, 'gi'), (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   )
@@ -46,10 +46,10 @@ function split(text: string): { fields: Field[]; body: string } {
   return { fields, body: text.slice(end + 4) }
 }
 
-const unfolded = (value: string): string => value.replaceAll('\r\n', '').trim()
+const unfold = (value: string): string => value.replaceAll('\r\n', '').trim()
 
 /** RFC 2047. */
-const words = (text: string): string =>
+const decodeWords = (text: string): string =>
   text
     .replaceAll(/\?=\s+=\?/g, '?==?')
     .replaceAll(/(?:=\?utf-8\?[bq]\?[^?]*\?=)+/gi, run =>
@@ -57,7 +57,7 @@ const words = (text: string): string =>
         [...run.matchAll(/=\?utf-8\?([bq])\?([^?]*)\?=/gi)].map(([, kind = '', encoded = '']) =>
           kind.toLowerCase() === 'b'
             ? Buffer.from(encoded, 'base64')
-            : Buffer.from(hexed(encoded.replaceAll('_', ' '), '='), 'latin1'),
+            : Buffer.from(decodeHex(encoded.replaceAll('_', ' '), '='), 'latin1'),
         ),
       ).toString(),
     )
@@ -82,22 +82,22 @@ export function checkDkim(raw: Buffer, key: KeyLike): Dkim | null {
   )
   const signed = (tags.h ?? '').split(':')
   const canonical = [
-    ...signed.map(name => relaxed(fields.findLast(([given]) => given.toLowerCase() === name) ?? [name, ''])),
+    ...signed.map(name => relaxField(fields.findLast(([given]) => given.toLowerCase() === name) ?? [name, ''])),
     // The signature itself, without its value and without a line break after it.
-    relaxed(['dkim-signature', signature[1].replace(/(\bb=)[^;]*$/, '$1')]),
+    relaxField(['dkim-signature', signature[1].replace(/(\bb=)[^;]*$/, '$1')]),
   ].join('\r\n')
-  const bodyHash = createHash('sha256').update(relaxedBody(body), 'latin1').digest('base64')
+  const bodyHash = createHash('sha256').update(relaxBody(body), 'latin1').digest('base64')
   const right = verify('sha256', Buffer.from(canonical, 'latin1'), key, Buffer.from(tags.b ?? '', 'base64'))
   const known = tags.v === '1' && tags.a === 'rsa-sha256' && tags.c === 'relaxed/relaxed'
   return { domain: tags.d, selector: tags.s, signed, ok: known && right && bodyHash === tags.bh }
 }
 
-const relaxed = ([name, value]: Field): string =>
-  `${name.toLowerCase().trim()}:${unfolded(value)
+const relaxField = ([name, value]: Field): string =>
+  `${name.toLowerCase().trim()}:${unfold(value)
     .replaceAll(/[ \t]+/g, ' ')
     .trim()}`
 
-const relaxedBody = (body: string): string => {
+const relaxBody = (body: string): string => {
   const lines = body.split('\r\n').map(line => line.replaceAll(/[ \t]+/g, ' ').replace(/ $/, ''))
   const text = lines.join('\r\n').replace(/(\r\n)*$/, '')
   return text === '' ? '' : `${text}\r\n`

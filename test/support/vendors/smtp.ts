@@ -3,15 +3,15 @@ import { Buffer } from 'node:buffer'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import { CERTIFICATE, KEY } from '../certificate.ts'
-import { type MailParts, mailParts } from './mime.ts'
+import { type ParsedMail, parseMail } from './mime.ts'
 
 /** Where something goes wrong: at a command, within the mail itself, or once all of it is there. */
 export type Stage = 'connect' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'within' | 'body'
 
 /** A reply (`550 5.1.1 …`), silence until `release`, or the end of the connection, broken or not. */
-export type Trouble = { at: Stage; does: 'hang' | 'reset' | 'close' } | { at: Stage; says: string }
+export type SmtpFault = { at: Stage; does: 'hang' | 'reset' | 'close' } | { at: Stage; says: string }
 
-export interface ReceivedMail extends MailParts {
+export interface ReceivedMail extends ParsedMail {
   from: string
   to: string[]
   raw: Buffer
@@ -27,10 +27,10 @@ export interface MailServer {
   /** All commands, of all connections, in order; what was logged in with is left out. */
   commands: string[]
   /** Connections made so far, and those that are open. */
-  made(): number
-  open(): number
+  connectionsMade(): number
+  connectionsOpen(): number
   /** What the next ones to come that far meet, in this order. */
-  next(...troubles: Trouble[]): void
+  next(...troubles: SmtpFault[]): void
   /** Ends every silence with the answer that was due. */
   release(): void
   /** Ends all connections, as a restart would. */
@@ -48,11 +48,11 @@ export interface MailServerOptions {
 
 const context = createSecureContext({ cert: CERTIFICATE, key: KEY })
 
-export async function mailServer({ tls, auth, pipelining = true }: MailServerOptions = {}): Promise<MailServer> {
+export async function startMailServer({ tls, auth, pipelining = true }: MailServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = []
   const commands: string[] = []
-  const troubles: Trouble[] = []
-  const silences = new Set<() => void>()
+  const troubles: SmtpFault[] = []
+  const heldAnswers = new Set<() => void>()
   const sockets = new Set<Socket>()
   let made = 0
 
@@ -84,7 +84,7 @@ export async function mailServer({ tls, auth, pipelining = true }: MailServerOpt
       }
       if (!trouble) goOn()
       else if ('says' in trouble) say(trouble.says)
-      else if (trouble.does === 'hang') silences.add(goOn)
+      else if (trouble.does === 'hang') heldAnswers.add(goOn)
       else if (trouble.does === 'reset') socket.resetAndDestroy()
       else socket.end()
     }
@@ -104,7 +104,7 @@ export async function mailServer({ tls, auth, pipelining = true }: MailServerOpt
       })
     }
 
-    function obey(line: string): void {
+    function runCommand(line: string): void {
       const [, verb = '', rest = ''] = /^(\S+) ?(.*)$/.exec(line) ?? []
       const name = verb.toUpperCase()
       commands.push(name === 'AUTH' ? line.split(' ').slice(0, 2).join(' ') : line)
@@ -139,7 +139,7 @@ export async function mailServer({ tls, auth, pipelining = true }: MailServerOpt
     function take(raw: Buffer): void {
       mode = 'commands'
       const unstuffed = Buffer.from(raw.toString('latin1').replaceAll(/^\.(?=\.)/gm, ''), 'latin1')
-      const mail = { ...mailParts(unstuffed), from, to, raw: unstuffed, session, encrypted: secured, user }
+      const mail = { ...parseMail(unstuffed), from, to, raw: unstuffed, session, encrypted: secured, user }
       const refused = troubles[0]?.at === 'body' && 'says' in troubles[0]
       if (!refused) mails.push(mail)
       ;[from, to] = ['', []]
@@ -156,20 +156,22 @@ export async function mailServer({ tls, auth, pipelining = true }: MailServerOpt
         const taken = buffered.subarray(0, end)
         buffered = buffered.subarray(end + mark.length)
         if (mode === 'mail') take(Buffer.concat([taken, Buffer.from('\r\n')]))
-        else obey(taken.toString())
+        else runCommand(taken.toString())
       }
     })
     if (!greeted) answer('connect', '220 mail.test ESMTP')
   }
 
   return {
-    ...{ port: (server.address() as AddressInfo).port, mails, commands },
-    made: () => made,
-    open: () => sockets.size,
+    port: (server.address() as AddressInfo).port,
+    mails,
+    commands,
+    connectionsMade: () => made,
+    connectionsOpen: () => sockets.size,
     next: (...more) => void troubles.push(...more),
     release: () => {
-      for (const goOn of silences) goOn()
-      silences.clear()
+      for (const goOn of heldAnswers) goOn()
+      heldAnswers.clear()
     },
     hangUp: () => sockets.forEach(socket => void socket.end()),
     close: () =>

@@ -1,6 +1,14 @@
 // The Telegram Gateway, simulated: what it checks, how it answers and how it signs its reports, by its documentation.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import { type Answer, type Call, type Fate, type Seen, type Vendor, type VendorOptions, vendor } from './vendor.ts'
+import {
+  type Answer,
+  type ReceiptStatus,
+  type SeenRequest,
+  startVendor,
+  type Vendor,
+  type VendorCallback,
+  type VendorOptions,
+} from './vendor.ts'
 
 export interface TelegramMessage {
   request_id: string
@@ -21,34 +29,40 @@ export interface TelegramOptions extends VendorOptions {
   now?(): number
 }
 
-export async function telegramVendor({
+export async function startTelegram({
   token = 'AAGwTeLeGrAmToKeNoFaTeSt',
   now = Date.now,
   ...options
 }: TelegramOptions = {}): Promise<Telegram> {
-  const running = await vendor<TelegramMessage>(
+  const running = await startVendor<TelegramMessage>(
     {
       take(seen) {
         const asked = readObject(seen)
-        const error = complaint(seen, asked, token)
+        const error = requestError(seen, asked, token)
         if (error) return { answer: telegramError(error) }
         const message = { ...asked, request_id: randomBytes(8).toString('hex') } as TelegramMessage
         return { message, answer: { status: 200, body: { ok: true, result: requestStatus(message) } } }
       },
       refused: () => telegramError('PHONE_NUMBER_NOT_AVAILABLE'),
-      receipt: (message, fate) => telegramReport(message, WORDS[fate], { token, now: now() }),
+      receipt: (message, receiptStatus) =>
+        telegramReceipt(message, VENDOR_STATUSES[receiptStatus], { token, now: now() }),
     },
     options,
   )
   return { ...running, token }
 }
 
-const WORDS: Readonly<Record<Fate, string>> = { sent: 'sent', delivered: 'delivered', failed: 'expired', read: 'read' }
+const VENDOR_STATUSES: Readonly<Record<ReceiptStatus, string>> = {
+  sent: 'sent',
+  delivered: 'delivered',
+  failed: 'expired',
+  read: 'read',
+}
 
 /** Errors come as any other answer does. */
 export const telegramError = (error: string, status = 200): Answer => ({ status, body: { ok: false, error } })
 
-function readObject({ body }: Seen): Record<string, unknown> {
+function readObject({ body }: SeenRequest): Record<string, unknown> {
   try {
     return JSON.parse(body.toString())
   } catch {
@@ -56,7 +70,7 @@ function readObject({ body }: Seen): Record<string, unknown> {
   }
 }
 
-function complaint({ path, headers }: Seen, asked: Record<string, unknown>, token: string): string | null {
+function requestError({ path, headers }: SeenRequest, asked: Record<string, unknown>, token: string): string | null {
   const { phone_number, code, ttl, payload = '', callback_url = '' } = asked
   if (path.toLowerCase() !== '/sendverificationmessage') return 'UNKNOWN_METHOD'
   if (headers.authorization === undefined) return 'ACCESS_TOKEN_REQUIRED'
@@ -70,24 +84,27 @@ function complaint({ path, headers }: Seen, asked: Record<string, unknown>, toke
 }
 
 const requestStatus = ({ request_id, phone_number, payload }: TelegramMessage, more: object = {}) => ({
-  ...{ request_id, phone_number, request_cost: 0.01, remaining_balance: 99.99 },
+  request_id,
+  phone_number,
+  request_cost: 0.01,
+  remaining_balance: 99.99,
   ...(payload === undefined ? {} : { payload }),
   ...more,
 })
 
 /** A delivery report, in Telegram's own word. */
-export function telegramReport(
+export function telegramReceipt(
   message: TelegramMessage,
   status: string,
   { token, now }: { token: string; now: number },
-): Call | null {
+): VendorCallback | null {
   if (!message.callback_url) return null
   const updated_at = Math.floor(now / 1000)
   const body = JSON.stringify(requestStatus(message, { delivery_status: { status, updated_at } }))
-  return { method: 'POST', url: message.callback_url, headers: telegramSigned(body, { token, now }), body }
+  return { method: 'POST', url: message.callback_url, headers: telegramSignatureHeaders(body, { token, now }), body }
 }
 
-export function telegramSigned(body: string | Uint8Array, { token, now }: { token: string; now: number }) {
+export function telegramSignatureHeaders(body: string | Uint8Array, { token, now }: { token: string; now: number }) {
   const timestamp = String(Math.floor(now / 1000))
   const key = createHash('sha256').update(token).digest()
   return {

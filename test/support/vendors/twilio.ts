@@ -1,7 +1,15 @@
 // Twilio's Programmable Messaging, simulated: what it checks, how it answers and how it signs, by its documentation.
 import { Buffer } from 'node:buffer'
 import { createHmac, randomBytes } from 'node:crypto'
-import { type Answer, type Call, type Fate, type Seen, type Vendor, type VendorOptions, vendor } from './vendor.ts'
+import {
+  type Answer,
+  type ReceiptStatus,
+  type SeenRequest,
+  startVendor,
+  type Vendor,
+  type VendorCallback,
+  type VendorOptions,
+} from './vendor.ts'
 
 export interface TwilioAccount {
   account_sid: string
@@ -16,17 +24,17 @@ export interface TwilioMessage {
 
 export interface Twilio extends Vendor<TwilioMessage>, TwilioAccount {}
 
-export async function twilioVendor({
+export async function startTwilio({
   account_sid = `AC${'0123456789abcdef'.repeat(2)}`,
   auth_token = 'the auth token of a test',
   ...options
 }: Partial<TwilioAccount> & VendorOptions = {}): Promise<Twilio> {
   const account = { account_sid, auth_token }
-  const running = await vendor<TwilioMessage>(
+  const running = await startVendor<TwilioMessage>(
     {
       take(seen) {
         const form = Object.fromEntries(new URLSearchParams(seen.body.toString()))
-        const answer = complaint(seen, form, account)
+        const answer = requestError(seen, form, account)
         if (answer) return { answer }
         const message = { sid: `SM${randomBytes(16).toString('hex')}`, form }
         return { message, answer: { status: 201, body: resource(message, account) } }
@@ -34,14 +42,14 @@ export async function twilioVendor({
       refused: () => twilioError(400, 21614, "'To' number is not a valid mobile number"),
       busy: () => twilioError(429, 20429, 'Too many requests'),
       broken: status => twilioError(status, 20500, 'Internal Server Error'),
-      receipt: (message, fate) => twilioReceipt(message, WORDS[fate], account),
+      receipt: (message, receiptStatus) => twilioReceipt(message, VENDOR_STATUSES[receiptStatus], account),
     },
     options,
   )
   return { ...running, ...account }
 }
 
-const WORDS: Readonly<Record<Fate, string>> = {
+const VENDOR_STATUSES: Readonly<Record<ReceiptStatus, string>> = {
   sent: 'sent',
   delivered: 'delivered',
   failed: 'undelivered',
@@ -53,7 +61,7 @@ export const twilioError = (status: number, code: number, message: string): Answ
   body: { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status },
 })
 
-function complaint({ method, path, headers }: Seen, form: Record<string, string>, account: TwilioAccount) {
+function requestError({ method, path, headers }: SeenRequest, form: Record<string, string>, account: TwilioAccount) {
   const { account_sid, auth_token } = account
   if (method !== 'POST' || path !== `/2010-04-01/Accounts/${account_sid}/Messages.json`)
     return twilioError(404, 20404, `The requested resource ${path} was not found`)
@@ -77,21 +85,44 @@ function complaint({ method, path, headers }: Seen, form: Record<string, string>
 }
 
 const resource = ({ sid, form }: TwilioMessage, { account_sid }: TwilioAccount) => ({
-  ...{ sid, account_sid, api_version: '2010-04-01', direction: 'outbound-api' },
-  ...{ to: form.To, from: form.From ?? null, messaging_service_sid: form.MessagingServiceSid ?? null, body: form.Body },
+  sid,
+  account_sid,
+  api_version: '2010-04-01',
+  direction: 'outbound-api',
+  to: form.To,
+  from: form.From ?? null,
+  messaging_service_sid: form.MessagingServiceSid ?? null,
+  body: form.Body,
   status: form.MessagingServiceSid ? 'accepted' : 'queued',
-  ...{ error_code: null, error_message: null, num_media: '0', num_segments: '1', price: null, price_unit: 'USD' },
-  ...{ date_created: new Date().toUTCString(), date_updated: new Date().toUTCString(), date_sent: null },
+  error_code: null,
+  error_message: null,
+  num_media: '0',
+  num_segments: '1',
+  price: null,
+  price_unit: 'USD',
+  date_created: new Date().toUTCString(),
+  date_updated: new Date().toUTCString(),
+  date_sent: null,
   uri: `/2010-04-01/Accounts/${account_sid}/Messages/${sid}.json`,
 })
 
 /** A status callback, in Twilio's own word. */
-export function twilioReceipt({ sid, form }: TwilioMessage, status: string, account: TwilioAccount): Call | null {
+export function twilioReceipt(
+  { sid, form }: TwilioMessage,
+  status: string,
+  account: TwilioAccount,
+): VendorCallback | null {
   const { StatusCallback, To = '', From = '' } = form
   if (!StatusCallback) return null
   const fields: Record<string, string> = {
-    ...{ SmsSid: sid, SmsStatus: status, MessageStatus: status, To, MessageSid: sid },
-    ...{ AccountSid: account.account_sid, From, ApiVersion: '2010-04-01' },
+    SmsSid: sid,
+    SmsStatus: status,
+    MessageStatus: status,
+    To,
+    MessageSid: sid,
+    AccountSid: account.account_sid,
+    From,
+    ApiVersion: '2010-04-01',
     ...(status === 'undelivered' ? { ErrorCode: '30003' } : {}),
   }
   return {

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 /** What a vendor got. */
-export interface Seen {
+export interface SeenRequest {
   method: string
   /** Path and query. */
   path: string
@@ -22,7 +22,7 @@ export interface Answer {
 }
 
 /** A callback on its way to us. */
-export interface Call {
+export interface VendorCallback {
   method: 'GET' | 'POST'
   url: string
   headers: Record<string, string>
@@ -30,7 +30,7 @@ export interface Call {
 }
 
 /** What becomes of a message, in common words; each vendor has its own. */
-export type Fate = 'sent' | 'delivered' | 'failed' | 'read'
+export type ReceiptStatus = 'sent' | 'delivered' | 'failed' | 'read'
 
 /** What goes wrong with a request. */
 export type Fault =
@@ -52,42 +52,42 @@ export type Fault =
 export interface Script {
   fault?: Fault
   /** In this order, one after the other, repeats and all: so a vendor doubles and mixes them up. */
-  receipts?: readonly Fate[]
+  receipts?: readonly ReceiptStatus[]
   /** The receipts are out before the answer is. */
   early?: boolean
 }
 
-export interface Manner<Message> {
+export interface VendorBehavior<Message> {
   /** Checks the request as the vendor does. An answer without a message is a refusal, or a question answered. */
-  take(seen: Seen): { message: Message; answer: Answer } | { answer: Answer }
+  take(seen: SeenRequest): { message: Message; answer: Answer } | { answer: Answer }
   /** The answers to what goes wrong; a status alone unless the vendor says more. */
   busy?(): Answer
   broken?(status: number): Answer
   refused(): Answer
   /** Signed; null when the vendor was given nowhere to call. */
-  receipt(message: Message, fate: Fate): Call | null
+  receipt(message: Message, receiptStatus: ReceiptStatus): VendorCallback | null
   /** False for requests that use up no script: questions before the message itself. True unless told. */
-  isSend?(seen: Seen): boolean
+  isSend?(seen: SeenRequest): boolean
 }
 
 export interface Vendor<Message> {
   url: string
   /** Every request that was read, well-formed or not. */
-  seen: Seen[]
+  seen: SeenRequest[]
   /** Every message that was taken. */
   messages: Message[]
   /** Every callback made, with our answer to it; null when there was none. */
-  calls: (Call & { status: number | null })[]
+  calls: (VendorCallback & { status: number | null })[]
   /** What the next messages meet, one script each; then `always` again. */
   next(...scripts: Script[]): void
   /** What every message without a script of its own meets; at first all goes well, without receipts. */
-  always(script: Script | ((seen: Seen) => Script)): void
+  always(script: Script | ((seen: SeenRequest) => Script)): void
   /** Answers all that hang. */
   release(): void
   /** Sends a receipt of its own accord. */
-  report(message: Message, fate: Fate): Promise<number | null>
+  report(message: Message, receiptStatus: ReceiptStatus): Promise<number | null>
   /** Makes any callback; answers our status. */
-  call(call: Call): Promise<number | null>
+  call(call: VendorCallback): Promise<number | null>
   /** Resolves once no receipt is on its way. */
   idle(): Promise<void>
   close(): Promise<void>
@@ -98,17 +98,17 @@ export interface VendorOptions {
   route?(url: string): string
 }
 
-export async function vendor<Message>(
-  manner: Manner<Message>,
+export async function startVendor<Message>(
+  behavior: VendorBehavior<Message>,
   { route = url => url }: VendorOptions = {},
 ): Promise<Vendor<Message>> {
-  const seen: Seen[] = []
+  const seen: SeenRequest[] = []
   const messages: Message[] = []
   const calls: Vendor<Message>['calls'] = []
   const scripts: Script[] = []
   const hanging = new Set<() => void>()
   const underWay = new Set<Promise<unknown>>()
-  let standing: Script | ((seen: Seen) => Script) = {}
+  let defaultScript: Script | ((seen: SeenRequest) => Script) = {}
 
   const server = createServer((req, res) => {
     void serve(req, res).catch(() => req.destroy())
@@ -125,11 +125,13 @@ export async function vendor<Message>(
     }
     const request = await read(req)
     seen.push(request)
-    const isSend = manner.isSend?.(request) ?? true
-    const script = isSend ? (scripts.shift() ?? (typeof standing === 'function' ? standing(request) : standing)) : {}
-    const refusal = notTaken(script.fault)
+    const isSend = behavior.isSend?.(request) ?? true
+    const script = isSend
+      ? (scripts.shift() ?? (typeof defaultScript === 'function' ? defaultScript(request) : defaultScript))
+      : {}
+    const refusal = faultAnswer(script.fault)
     if (refusal) return reply(res, refusal)
-    const taken = manner.take(request)
+    const taken = behavior.take(request)
     if (!('message' in taken)) return reply(res, taken.answer)
     messages.push(taken.message)
     await respond(res, taken, script)
@@ -137,32 +139,32 @@ export async function vendor<Message>(
 
   async function respond(res: ServerResponse, taken: { message: Message; answer: Answer }, script: Script) {
     const { fault, receipts = [], early = false } = script
-    const reporting = async (): Promise<void> => {
-      for (const fate of receipts) await report(taken.message, fate)
+    const sendReceipts = async (): Promise<void> => {
+      for (const receiptStatus of receipts) await report(taken.message, receiptStatus)
     }
-    if (early) await tracked(reporting())
+    if (early) await tracked(sendReceipts())
     if (fault?.kind === 'reset') res.socket?.resetAndDestroy()
     else if (fault?.kind === 'hang') hanging.add(() => reply(res, taken.answer))
     else if (fault?.kind === 'slow') setTimeout(() => reply(res, taken.answer), fault.ms)
     else if (fault?.kind === 'garbage') reply(res, { ...taken.answer, body: fault.body ?? '<html>It works!</html>' })
     else reply(res, taken.answer)
-    if (!early) void tracked(reporting())
+    if (!early) void tracked(sendReceipts())
   }
 
-  function notTaken(fault: Fault | undefined): Answer | null {
-    if (fault?.kind === 'refused') return manner.refused()
-    if (fault?.kind === 'broken') return manner.broken?.(fault.status ?? 500) ?? { status: fault.status ?? 500 }
+  function faultAnswer(fault: Fault | undefined): Answer | null {
+    if (fault?.kind === 'refused') return behavior.refused()
+    if (fault?.kind === 'broken') return behavior.broken?.(fault.status ?? 500) ?? { status: fault.status ?? 500 }
     if (fault?.kind !== 'busy') return null
-    const { headers, ...answer } = manner.busy?.() ?? { status: 429 }
+    const { headers, ...answer } = behavior.busy?.() ?? { status: 429 }
     return { ...answer, headers: { ...headers, ...(fault.retryAfter ? { 'retry-after': fault.retryAfter } : {}) } }
   }
 
-  async function report(message: Message, fate: Fate): Promise<number | null> {
-    const receipt = manner.receipt(message, fate)
+  async function report(message: Message, receiptStatus: ReceiptStatus): Promise<number | null> {
+    const receipt = behavior.receipt(message, receiptStatus)
     return receipt && call(receipt)
   }
 
-  async function call(made: Call): Promise<number | null> {
+  async function call(made: VendorCallback): Promise<number | null> {
     const { method, url, headers } = made
     const body = method === 'POST' ? { body: made.body } : {}
     const status = await fetch(route(url), { method, headers, ...body }).then(
@@ -182,16 +184,20 @@ export async function vendor<Message>(
   }
 
   return {
-    ...{ url: `http://127.0.0.1:${port}`, seen, messages, calls, call: made => tracked(call(made)) },
+    url: `http://127.0.0.1:${port}`,
+    seen,
+    messages,
+    calls,
+    call: made => tracked(call(made)),
     next: (...more) => void scripts.push(...more),
     always: script => {
-      standing = script
+      defaultScript = script
     },
     release: () => {
       for (const answer of hanging) answer()
       hanging.clear()
     },
-    report: (message, fate) => tracked(report(message, fate)),
+    report: (message, receiptStatus) => tracked(report(message, receiptStatus)),
     idle: async () => {
       while (underWay.size > 0) await Promise.all(underWay)
     },
@@ -203,7 +209,7 @@ export async function vendor<Message>(
   }
 }
 
-async function read(req: IncomingMessage): Promise<Seen> {
+async function read(req: IncomingMessage): Promise<SeenRequest> {
   const chunks: Buffer[] = []
   for await (const chunk of req) chunks.push(chunk as Buffer)
   const headers = Object.fromEntries(Object.entries(req.headers).map(([name, value]) => [name, String(value)]))

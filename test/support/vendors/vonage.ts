@@ -1,7 +1,15 @@
 // Vonage's Messages API, simulated: what it checks, how it answers and how it signs, by its OpenAPI file and documentation.
 import { Buffer } from 'node:buffer'
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomUUID, verify } from 'node:crypto'
-import { type Answer, type Call, type Fate, type Seen, type Vendor, type VendorOptions, vendor } from './vendor.ts'
+import {
+  type Answer,
+  type ReceiptStatus,
+  type SeenRequest,
+  startVendor,
+  type Vendor,
+  type VendorCallback,
+  type VendorOptions,
+} from './vendor.ts'
 
 export interface VonageApplication {
   application_id: string
@@ -13,7 +21,7 @@ export interface VonageApplication {
 export interface VonageMessage {
   message_uuid: string
   /** The body as it came. */
-  asked: Record<string, unknown>
+  requestBody: Record<string, unknown>
 }
 
 export interface Vonage extends Vendor<VonageMessage>, VonageApplication {}
@@ -26,7 +34,7 @@ export interface VonageOptions extends VendorOptions {
 /** Making a key takes a while; one serves all. */
 let pair: { privateKey: KeyObject; publicKey: KeyObject } | undefined
 
-export async function vonageVendor({ now = Date.now, ...options }: VonageOptions = {}): Promise<Vonage> {
+export async function startVonage({ now = Date.now, ...options }: VonageOptions = {}): Promise<Vonage> {
   pair ??= generateKeyPairSync('rsa', { modulusLength: 2048 })
   const { privateKey, publicKey } = pair
   const application: VonageApplication = {
@@ -34,13 +42,13 @@ export async function vonageVendor({ now = Date.now, ...options }: VonageOptions
     signature_secret: 'the signature secret of a test account',
     private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   }
-  const running = await vendor<VonageMessage>(
+  const running = await startVendor<VonageMessage>(
     {
       take(seen) {
         const refusal = unauthorized(seen, publicKey, application, now())
         if (refusal) return { answer: refusal }
         const asked = readObject(seen.body)
-        const answer = complaint(asked)
+        const answer = requestError(asked)
         if (answer || !asked) return { answer: answer ?? vonageError(422, '#invalid-json', 'Invalid JSON') }
         const message = { message_uuid: randomUUID(), asked }
         return { message, answer: { status: 202, body: { message_uuid: message.message_uuid } } }
@@ -48,15 +56,18 @@ export async function vonageVendor({ now = Date.now, ...options }: VonageOptions
       refused: () => vonageError(422, '/messages#1170', 'Invalid or Missing Msisdn Param'),
       busy: () => vonageError(429, '/messages#1010', 'Rate Limit Hit'),
       broken: status => vonageError(status, '/messages#1000', 'Internal error'),
-      receipt: (message, fate) => vonageReceipt(message, WORDS[fate], application, now()),
+      receipt: (message, receiptStatus) => vonageReceipt(message, VENDOR_STATUSES[receiptStatus], application, now()),
     },
     options,
   )
   return { ...running, ...application }
 }
 
-const WORDS: Readonly<Record<Fate, string>> = {
-  ...{ sent: 'submitted', delivered: 'delivered', failed: 'rejected', read: 'read' },
+const VENDOR_STATUSES: Readonly<Record<ReceiptStatus, string>> = {
+  sent: 'submitted',
+  delivered: 'delivered',
+  failed: 'rejected',
+  read: 'read',
 }
 
 export const vonageError = (status: number, type: string, title: string): Answer => ({
@@ -64,12 +75,14 @@ export const vonageError = (status: number, type: string, title: string): Answer
   headers: { 'content-type': 'application/problem+json' },
   body: {
     type: `https://developer.vonage.com/api-errors${type}`,
-    ...{ title, detail: 'The value of one or more parameters is invalid.', instance: randomUUID() },
+    title,
+    detail: 'The value of one or more parameters is invalid.',
+    instance: randomUUID(),
   },
 })
 
 function unauthorized(
-  { method, path, headers }: Seen,
+  { method, path, headers }: SeenRequest,
   publicKey: KeyObject,
   { application_id }: VonageApplication,
   now: number,
@@ -87,7 +100,7 @@ function unauthorized(
   return valid ? null : vonageError(401, '#unauthorized', 'You did not provide correct credentials.')
 }
 
-function complaint(asked: Record<string, unknown> | null): Answer | null {
+function requestError(asked: Record<string, unknown> | null): Answer | null {
   if (!asked) return vonageError(422, '#invalid-json', 'The request body did not contain valid JSON')
   const { channel, message_type, to, from, text, client_ref = '', webhook_url = 'https://', webhook_version } = asked
   if (channel !== 'sms') return vonageError(422, '/messages#1400', 'Unsupported channel')
@@ -105,14 +118,20 @@ function complaint(asked: Record<string, unknown> | null): Answer | null {
 
 /** A message status, in Vonage's own word. */
 export function vonageReceipt(message: VonageMessage, status: string, application: VonageApplication, now: number) {
-  const { asked, message_uuid } = message
-  const { to, from, client_ref, webhook_url } = asked
+  const { requestBody, message_uuid } = message
+  const { to, from, client_ref, webhook_url } = requestBody
   if (typeof webhook_url !== 'string') return null
   const timestamp = new Date(now).toISOString()
   return vonageCall(
     webhook_url,
     JSON.stringify({
-      ...{ message_uuid, to, from, timestamp, status, channel: 'sms', client_ref },
+      message_uuid,
+      to,
+      from,
+      timestamp,
+      status,
+      channel: 'sms',
+      client_ref,
       ...(status === 'rejected'
         ? { error: { type: 'https://developer.vonage.com/api-errors/messages#1260', title: 1260 } }
         : {}),
@@ -129,7 +148,7 @@ export function vonageCall(
   body: string | Buffer,
   { application_id, signature_secret }: Pick<VonageApplication, 'application_id' | 'signature_secret'>,
   claims: Record<string, unknown>,
-): Call {
+): VendorCallback {
   const payload_hash = createHash('sha256').update(body).digest('hex')
   const unsigned = [
     { typ: 'JWT', alg: 'HS256' },

@@ -4,52 +4,52 @@ import { expect } from 'chai'
 import { type Broker, CallFailed, CallTimeout, type Message } from '../../../../infra/broker/broker.ts'
 import {
   CALLS,
-  channelSpy,
-  echo,
+  createChannelSpy,
+  createRabbitFixture,
   expectRejection,
+  LONG_WAIT_MS,
   latch,
-  NEVER,
-  onRabbit,
-  type RabbitBench,
-  rabbitBench,
-  up,
+  type RabbitFixture,
+  serveEcho,
+  waitUntilUp,
+  withRabbitChannel,
 } from '../../../support/amqp.ts'
 import { AMQP_URL, onRealEngines } from '../../../support/engines.ts'
 import { eventually } from '../../../support/eventually.ts'
 
 onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
-  let bench: RabbitBench
+  let bench: RabbitFixture
   beforeEach(() => {
-    bench = rabbitBench()
+    bench = createRabbitFixture()
   })
   afterEach(() => bench.close())
 
-  async function opened(...options: Parameters<RabbitBench['open']>): Promise<Broker> {
+  async function opened(...options: Parameters<RabbitFixture['open']>): Promise<Broker> {
     const broker = bench.open(...options)
-    await up(broker)
+    await waitUntilUp(broker)
     return broker
   }
 
-  const ask = (broker: Broker, bodies: unknown[], budgetMs = NEVER): Promise<unknown>[] =>
+  const ask = (broker: Broker, bodies: unknown[], budgetMs = LONG_WAIT_MS): Promise<unknown>[] =>
     bodies.map(body => broker.request(CALLS, { id: `${body}`, body }, budgetMs))
 
   const bodies = Array.from({ length: 100 }, (_, index) => index)
 
-  for (const [framing, frames] of [
+  for (const [maxCallsPerFrame, frames] of [
     [256, 1],
     [30, 4],
     [1, 100],
   ] as const)
-    it(`puts 100 calls of one tick into ${frames} messages when a frame holds ${framing}`, async () => {
-      const broker = await opened({ framing })
+    it(`puts 100 calls of one tick into ${frames} messages when a frame holds ${maxCallsPerFrame}`, async () => {
+      const broker = await opened({ maxCallsPerFrame })
       const answers = Promise.all(ask(broker, bodies))
       await eventually(async () => expect(await broker.depth(CALLS)).to.include({ ready: frames }))
-      await echo(broker)
+      await serveEcho(broker)
       expect(await answers).to.deep.equal(bodies)
     })
 
   it('answers the calls of one batch in one message', async () => {
-    const spy = channelSpy()
+    const spy = createChannelSpy()
     const server = await opened({ connect: spy.connect })
     await server.serve(CALLS, async waiting => waiting.map(({ body }) => body), { prefetch: 1, batch: 50 })
     const channel = spy.consuming('amq.rabbitmq.reply-to')
@@ -112,13 +112,13 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
   it('fails a call whose answer JSON cannot hold', async () => {
     const broker = await opened()
     await broker.serve(CALLS, async waiting => waiting.map(() => 1n), { prefetch: 10 })
-    await expectRejection(broker.request(CALLS, { id: 'c', body: 1 }, NEVER), CallFailed)
+    await expectRejection(broker.request(CALLS, { id: 'c', body: 1 }, LONG_WAIT_MS), CallFailed)
   })
 
   it('survives what is no call', async () => {
     const broker = await opened()
-    const server = await echo(broker)
-    await onRabbit(async rabbit => {
+    const server = await serveEcho(broker)
+    await withRabbitChannel(async rabbit => {
       for (const junk of ['', '{', '7', '[{}]', '[{"n":1}]'])
         rabbit.sendToQueue(bench.names.queue(CALLS), Buffer.from(junk))
       await rabbit.waitForConfirms()
@@ -130,14 +130,14 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
   })
 
   it('declares a durable queue for calls where RabbitMQ refuses any other', async () => {
-    const spy = channelSpy()
+    const spy = createChannelSpy()
     const pretending = async (...args: Parameters<typeof spy.connect>) => {
       const model = await spy.connect(...args)
       model.connection.serverProperties.version = '4.3.0'
       return model
     }
     await opened({ connect: pretending as typeof spy.connect })
-    await onRabbit(rabbit =>
+    await withRabbitChannel(rabbit =>
       rabbit.assertQueue(bench.names.queue(CALLS), { durable: true, arguments: { 'x-queue-type': 'classic' } }),
     )
   })

@@ -4,27 +4,27 @@ import { expect } from 'chai'
 import type { Broker } from '../../../../infra/broker/broker.ts'
 import { Unavailable } from '../../../../infra/unavailable.ts'
 import {
-  collect,
+  collectIds,
+  createRabbitFixture,
   expectRejection,
-  onRabbit,
-  publishingBy,
+  publishVia,
   QUEUE,
-  type RabbitBench,
+  type RabbitFixture,
   rabbitBehindProxy,
-  rabbitBench,
-  up,
+  waitUntilUp,
+  withRabbitChannel,
 } from '../../../support/amqp.ts'
 import { AMQP_URL, onRealEngines } from '../../../support/engines.ts'
 import { eventually } from '../../../support/eventually.ts'
-import { follow } from '../../../support/follow.ts'
+import { promiseState } from '../../../support/follow.ts'
 import type { TcpProxy } from '../../../support/proxy.ts'
 
 onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
-  let bench: RabbitBench
+  let bench: RabbitFixture
   let proxy: TcpProxy
   let url: string
   beforeEach(async () => {
-    bench = rabbitBench()
+    bench = createRabbitFixture()
     ;({ proxy, url } = await rabbitBehindProxy())
   })
   afterEach(async () => {
@@ -35,10 +35,10 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
   const letters = Array.from({ length: 30 }, (_, index) => `l${index}`)
 
   /** A broker, and these letters in its dead letters. */
-  async function opened(options: Parameters<RabbitBench['open']>[0] = {}): Promise<Broker> {
+  async function opened(options: Parameters<RabbitFixture['open']>[0] = {}): Promise<Broker> {
     const broker = bench.open(options)
-    await up(broker)
-    await onRabbit(async rabbit => {
+    await waitUntilUp(broker)
+    await withRabbitChannel(async rabbit => {
       for (const id of letters)
         rabbit.sendToQueue(bench.names.dead(QUEUE), Buffer.from('1'), {
           messageId: id,
@@ -79,7 +79,7 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
   it('are all there, in order, after a look that was cut', async () => {
     const broker = await opened({ url })
     proxy.mute()
-    const look = follow(broker.dead(QUEUE).list(10))
+    const look = promiseState(broker.dead(QUEUE).list(10))
     proxy.cut()
     await eventually(() => expect(look.value).to.be.instanceOf(Unavailable))
     proxy.heal()
@@ -87,7 +87,7 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
   })
 
   it('are kept when they cannot be requeued', async () => {
-    const broker = await opened({ connect: publishingBy(url) })
+    const broker = await opened({ connect: publishVia(url) })
     proxy.refuse()
     await eventually(() => expect(broker.state()).to.equal('down'))
     await expectRejection(broker.dead(QUEUE).requeue(['l0', 'l1']), Unavailable)
@@ -96,8 +96,8 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
 
   it('hold what nobody can read, as it came, with the reason', async () => {
     const broker = await opened()
-    const { seen } = await collect(broker)
-    await onRabbit(async rabbit => {
+    const { seen } = await collectIds(broker)
+    await withRabbitChannel(async rabbit => {
       rabbit.sendToQueue(bench.names.queue(QUEUE), Buffer.from('{"half":'), { messageId: 'junk' })
       await rabbit.waitForConfirms()
     })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { deadlines } from '../../../../infra/broker/amqp/deadlines.ts'
+import { createDeadlines } from '../../../../infra/broker/amqp/deadlines.ts'
 import { type Clock, systemClock } from '../../../../infra/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
 
@@ -28,7 +28,7 @@ describe('deadlines', () => {
   }
 
   it('call each when its time is over and never before', async () => {
-    const due = deadlines(systemClock)
+    const due = createDeadlines(systemClock)
     const waited: [number, number][] = []
     const start = performance.now()
     for (let ms = 0; ms < 60; ms += 0.25) due.after(ms, () => waited.push([ms, performance.now() - start]))
@@ -38,7 +38,7 @@ describe('deadlines', () => {
 
   it('share timers, and leave none behind when all are cancelled', () => {
     const { clock, timers } = countedClock()
-    const due = deadlines(clock)
+    const due = createDeadlines(clock)
     const cancels = Array.from({ length: 1_000 }, (_, index) => due.after(60_000 + (index % 5), () => {}))
     expect(timers()).to.be.within(1, 3)
     for (const cancel of cancels) cancel()
@@ -46,7 +46,7 @@ describe('deadlines', () => {
   })
 
   it('cancel only what was cancelled', async () => {
-    const due = deadlines(systemClock)
+    const due = createDeadlines(systemClock)
     const called: string[] = []
     due.after(5, () => called.push('kept'))
     const cancel = due.after(5, () => called.push('cancelled'))

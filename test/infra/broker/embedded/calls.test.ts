@@ -1,11 +1,11 @@
 // What the call queue of the embedded broker does beyond the contract: frames, budgets by the clock given, hand-over of calls.
 import { expect } from 'chai'
 import { type Broker, CallFailed, CallTimeout, type Message } from '../../../../infra/broker/broker.ts'
-import { embeddedBroker } from '../../../../infra/broker/embedded.ts'
-import { topology } from '../../../../infra/broker/topology.ts'
+import { createEmbeddedBroker } from '../../../../infra/broker/embedded.ts'
+import { createTopology } from '../../../../infra/broker/topology.ts'
 import { Unavailable } from '../../../../infra/unavailable.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
-import { follow } from '../../../support/follow.ts'
+import { promiseState } from '../../../support/follow.ts'
 
 const CALLS = 'otp.calls'
 
@@ -25,11 +25,12 @@ describe('embedded call queue', () => {
     lines = []
     const write = (fields: object, event: string) => void lines.push(`${event} ${'id' in fields ? fields.id : ''}`)
     const log = { warn: write, error: write }
-    broker = embeddedBroker({ topology: topology({ channel: [50], webhook: [50] }), clock, log })
+    broker = createEmbeddedBroker({ topology: createTopology({ channel: [50], webhook: [50] }), clock, log })
   })
   afterEach(() => broker.close(0))
 
-  const request = (body: unknown, budgetMs = 1_000) => follow(broker.request(CALLS, { id: `${body}`, body }, budgetMs))
+  const request = (body: unknown, budgetMs = 1_000) =>
+    promiseState(broker.request(CALLS, { id: `${body}`, body }, budgetMs))
 
   /** Serves; every batch is answered as the test says. */
   const serve = async (flow: { prefetch: number; batch?: number; parallel?: number }) => {
@@ -153,11 +154,14 @@ describe('embedded call queue', () => {
         timers.add(task)
         return () => timers.delete(task)
       }
-      own = embeddedBroker({ topology: topology({ channel: [], webhook: [] }), clock: { now: () => time, after } })
+      own = createEmbeddedBroker({
+        topology: createTopology({ channel: [], webhook: [] }),
+        clock: { now: () => time, after },
+      })
     })
     afterEach(() => own.close(0))
 
-    const ask = (body: string) => follow(own.request(CALLS, { id: body, body }, 10))
+    const ask = (body: string) => promiseState(own.request(CALLS, { id: body, body }, 10))
     const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
     it('leave none behind once they are answered', async () => {

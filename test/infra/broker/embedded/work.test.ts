@@ -1,13 +1,13 @@
 // What a work queue of the embedded broker does beyond the contract: it says when work is done, folds repeated work, and
 // follows the clock given.
 import { expect } from 'chai'
-import { type Broker, type Delivered, dead, done, type Outcome, retry } from '../../../../infra/broker/broker.ts'
-import { MOST_LETTERS } from '../../../../infra/broker/embedded/dead.ts'
-import { embeddedBroker } from '../../../../infra/broker/embedded.ts'
-import { topology } from '../../../../infra/broker/topology.ts'
+import { type Broker, type DeliveredMessage, dead, done, type Outcome, retry } from '../../../../infra/broker/broker.ts'
+import { MAX_DEAD_LETTERS } from '../../../../infra/broker/embedded/dead.ts'
+import { createEmbeddedBroker } from '../../../../infra/broker/embedded.ts'
+import { createTopology } from '../../../../infra/broker/topology.ts'
 import { Unavailable } from '../../../../infra/unavailable.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
-import { follow } from '../../../support/follow.ts'
+import { promiseState } from '../../../support/follow.ts'
 
 const QUEUE = 'webhook.deliver'
 
@@ -28,15 +28,15 @@ describe('embedded work queue', () => {
     const write = (level: string) => (fields: object, event: string) =>
       void lines.push(`${level} ${event} ${'id' in fields ? fields.id : ''}`)
     const log = { warn: write('warn'), error: write('error') }
-    broker = embeddedBroker({ topology: topology({ channel: [50], webhook: [50, 150] }), clock, log })
+    broker = createEmbeddedBroker({ topology: createTopology({ channel: [50], webhook: [50, 150] }), clock, log })
   })
   afterEach(() => broker.close(0))
 
-  const publish = (id: string, body: unknown = null) => follow(broker.publish(QUEUE, { id, body }))
+  const publish = (id: string, body: unknown = null) => promiseState(broker.publish(QUEUE, { id, body }))
 
   /** Consumes; every message ends as the test says. */
   async function consume(flow = { prefetch: 10, batch: 1 }) {
-    const handed: { message: Delivered; end(outcome: Outcome): void }[] = []
+    const handed: { message: DeliveredMessage; end(outcome: Outcome): void }[] = []
     const consumer = await broker.consume(
       QUEUE,
       waiting =>
@@ -91,7 +91,7 @@ describe('embedded work queue', () => {
     it('takes the same id as new work once it is done, and on another queue', async () => {
       const { handed, end } = await consume()
       publish('a')
-      const elsewhere = follow(broker.publish('channel.sms', { id: 'a', body: 1 }))
+      const elsewhere = promiseState(broker.publish('channel.sms', { id: 'a', body: 1 }))
       await settled()
       await end(0, done())
       expect(elsewhere.state).to.equal('pending')
@@ -133,12 +133,12 @@ describe('embedded work queue', () => {
   })
 
   describe('dead letters', () => {
-    it(`are bounded: past ${MOST_LETTERS} the oldest goes, and the log says so`, async () => {
+    it(`are bounded: past ${MAX_DEAD_LETTERS} the oldest goes, and the log says so`, async () => {
       await broker.consume(QUEUE, async waiting => waiting.map(() => dead('no use')), { prefetch: 5_000, batch: 5_000 })
-      for (let index = 0; index <= MOST_LETTERS; index += 1) publish(`m${index}`)
+      for (let index = 0; index <= MAX_DEAD_LETTERS; index += 1) publish(`m${index}`)
       while ((await broker.depth(QUEUE)).ready > 0) await settled()
       await settled()
-      expect(await broker.dead(QUEUE).count()).to.equal(MOST_LETTERS)
+      expect(await broker.dead(QUEUE).count()).to.equal(MAX_DEAD_LETTERS)
       expect((await broker.dead(QUEUE).list(1))[0]?.id).to.equal('m1')
       expect(lines.filter(line => line.includes('lost'))).to.deep.equal(['error dead_letter.lost m0'])
     })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Breaker, type BreakerState, breaker } from '../../../../services/channel/admission/breakers.ts'
+import { type Breaker, type BreakerState, createBreaker } from '../../../../services/channel/admission/breakers.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
 
 const SECOND = 1_000
@@ -11,7 +11,7 @@ describe('a circuit breaker', () => {
   beforeEach(() => {
     clock = testClock()
     changes = []
-    one = breaker({ clock, changed: state => void changes.push(state) })
+    one = createBreaker({ clock, onChange: state => void changes.push(state) })
   })
   afterEach(() => one.shutDown())
 
@@ -98,13 +98,13 @@ describe('a circuit breaker', () => {
 
     it('lets another try when the first made no call after all', async () => {
       await clock.advance(30 * SECOND)
-      one.enter()?.giveUp()
+      one.enter()?.cancel()
       await calls(true, 1)
       expect(one.state()).to.equal('closed')
     })
 
     it('lets finish what was let in before', async () => {
-      const other = breaker({ clock })
+      const other = createBreaker({ clock })
       const early = other.enter()
       for (let nth = 0; nth < 10; nth += 1)
         await other.enter()?.run(

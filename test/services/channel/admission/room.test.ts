@@ -1,88 +1,92 @@
 import { expect } from 'chai'
-import { type Leave, room } from '../../../../services/channel/admission/room.ts'
+import { createConcurrency, type Release } from '../../../../services/channel/admission/room.ts'
 import type { AttemptResult } from '../../../../services/domain/verifications/documents.ts'
 import { testClock } from '../../../support/clock.ts'
-import { follow } from '../../../support/follow.ts'
+import { promiseState } from '../../../support/follow.ts'
 
-const FIRST = 64
-const MOST = 200
-const LEAST = 4
+const INITIAL_SLOTS = 64
+const MAX_SLOTS = 200
+const MIN_SLOTS = 4
 
 describe('room for calls', () => {
-  const opened = () => {
+  const createTestConcurrency = () => {
     const clock = testClock()
-    const { take, callMs } = room(clock)
-    const place = async (): Promise<Leave> => {
-      const leave = await take()
-      if (!leave) throw new Error('no place')
-      return leave
+    const { acquire, callMs } = createConcurrency(clock)
+    const place = async (): Promise<Release> => {
+      const release = await acquire()
+      if (!release) throw new Error('no place')
+      return release
     }
-    const places = async (many: number): Promise<Leave[]> => {
-      const all: Leave[] = []
+    const places = async (many: number): Promise<Release[]> => {
+      const all: Release[] = []
       for (let nth = 0; nth < many; nth += 1) all.push(await place())
       return all
     }
     return {
-      ...{ clock, take, callMs, place, places },
+      clock,
+      take: acquire,
+      callMs,
+      place,
+      places,
       /** So many calls at once, each over after so long. */
       async calls(many: number, result: AttemptResult, ms: number): Promise<void> {
         const all = await places(many)
         await clock.advance(ms)
-        for (const leave of all) leave(result)
+        for (const release of all) release(result)
       },
       /** How many there are in all when none is taken, asked for while nobody would wait. */
       async size(): Promise<number> {
-        const all: Leave[] = []
+        const all: Release[] = []
         for (;;) {
-          const asking = take()
-          const state = follow(asking)
+          const asking = acquire()
+          const state = promiseState(asking)
           await clock.advance(0)
           if (state.state === 'pending') break
-          const leave = await asking
-          if (!leave) break
-          all.push(leave)
+          const release = await asking
+          if (!release) break
+          all.push(release)
         }
         await clock.advance(1_000)
-        for (const leave of all) leave(null)
+        for (const release of all) release(null)
         return all.length
       },
     }
   }
 
   it('is given back, whatever came of the call', async () => {
-    const { size, place } = opened()
+    const { size, place } = createTestConcurrency()
     for (const result of ['accepted', 'refused', 'failed', null] as const) {
-      const leave = await place()
-      leave(result)
-      expect(await size()).to.equal(FIRST)
+      const release = await place()
+      release(result)
+      expect(await size()).to.equal(INITIAL_SLOTS)
     }
   })
 
   it('grows for a provider that answers and needs it, up to less than half of what a channel has in hand', async () => {
-    const { size, calls } = opened()
+    const { size, calls } = createTestConcurrency()
     await calls(1, 'accepted', 10)
-    expect(await size(), 'not needed').to.equal(FIRST)
-    await calls(FIRST, 'accepted', 10)
+    expect(await size(), 'not needed').to.equal(INITIAL_SLOTS)
+    await calls(INITIAL_SLOTS, 'accepted', 10)
     const more = await size()
-    expect(more).to.be.greaterThan(FIRST)
+    expect(more).to.be.greaterThan(INITIAL_SLOTS)
     for (let nth = 0; nth < 10; nth += 1) await calls(await size(), 'accepted', 10)
-    expect(await size()).to.equal(MOST)
+    expect(await size()).to.equal(MAX_SLOTS)
   })
 
   it('shrinks for one that hangs, and never to none', async () => {
-    const { size, calls } = opened()
+    const { size, calls } = createTestConcurrency()
     await calls(1, 'unknown', 8_000)
-    expect(await size()).to.equal(FIRST / 2)
+    expect(await size()).to.equal(INITIAL_SLOTS / 2)
     for (let nth = 0; nth < 8; nth += 1) await calls(1, 'unknown', 8_000)
-    expect(await size()).to.equal(LEAST)
+    expect(await size()).to.equal(MIN_SLOTS)
   })
 
   describe('with a line before it', () => {
     it('lets in who came first, as soon as there is a place', async () => {
-      const { places, take } = opened()
-      const inside = await places(FIRST)
+      const { places, take } = createTestConcurrency()
+      const inside = await places(INITIAL_SLOTS)
       const [first, second] = [take(), take()]
-      const state = follow(second)
+      const state = promiseState(second)
       inside[0]?.(null)
       expect(await first).to.be.a('function')
       expect(state.state).to.equal('pending')
@@ -91,28 +95,28 @@ describe('room for calls', () => {
     })
 
     it('is gone at once when the calls take long', async () => {
-      const { places, take, clock, callMs } = opened()
-      await places(FIRST)
+      const { places, take, clock, callMs } = createTestConcurrency()
+      await places(INITIAL_SLOTS)
       await clock.advance(2_001)
       expect(callMs()).to.equal(2_001)
       expect(await take()).to.equal(null)
     })
 
     it('comes back when the provider is quick again', async () => {
-      const { calls, places, take, callMs, clock } = opened()
+      const { calls, places, take, callMs, clock } = createTestConcurrency()
       await calls(1, 'accepted', 30_000)
       expect(callMs()).to.be.greaterThan(2_000)
       for (let nth = 0; nth < 20; nth += 1) await calls(2, 'accepted', 10)
       expect(callMs()).to.be.lessThan(2_000)
-      await places(FIRST)
-      const waiting = follow(take())
+      await places(INITIAL_SLOTS)
+      const waiting = promiseState(take())
       await clock.advance(999)
       expect(waiting.state).to.equal('pending')
     })
 
     it('is left in the end by those who waited in vain', async () => {
-      const { places, take, clock } = opened()
-      await places(FIRST)
+      const { places, take, clock } = createTestConcurrency()
+      await places(INITIAL_SLOTS)
       const waiting = take()
       await clock.advance(1_000)
       expect(await waiting).to.equal(null)

@@ -1,27 +1,27 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import type { Message } from '../../../../infra/broker/broker.ts'
-import { httpShell } from '../../../../infra/http/shell.ts'
+import { createHttpShell } from '../../../../infra/http/shell.ts'
 import { createMetrics } from '../../../../infra/metrics.ts'
 import { Unavailable } from '../../../../infra/unavailable.ts'
-import { callbackRouter } from '../../../../services/channel/callbacks/callbacks.ts'
-import { hearing } from '../../../../services/channel/callbacks/heard.ts'
-import { claimId } from '../../../../services/channel/claims.ts'
+import { createCallbackRouter } from '../../../../services/channel/callbacks/callbacks.ts'
+import { createHandleCallback } from '../../../../services/channel/callbacks/heard.ts'
+import { attemptId } from '../../../../services/channel/claims.ts'
 import {
   BadCallback,
   BadSignature,
   type Callback,
-  type Heard,
+  type CallbackItem,
   type Provider,
 } from '../../../../services/channel/provider.ts'
 import { applyBootstrap, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { tenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import type { AttemptDoc } from '../../../../services/domain/verifications/documents.ts'
 import { inFlight, referenceIndex } from '../../../../services/domain/verifications/sealing.ts'
-import { capturedLog } from '../../../support/captured-log.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
-import { type Serving, serving } from '../../../support/serving.ts'
+import { type ServedApp, serveApp } from '../../../support/serving.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
@@ -29,26 +29,30 @@ const DELIVERY = 'dlv_01jgfj1z000000000000000001'
 const REFERENCE = '23456789ABCDEFGH'
 
 /** A vendor whose signature is its secret, and whose callbacks are what we hear. */
-const vendor = (secret: string, heard: Callback[]): Provider => ({
+const vendor = (secret: string, received: Callback[]): Provider => ({
   send: async () => ({ reference: null }),
-  hear(callback) {
-    heard.push(callback)
+  parseCallback(callback) {
+    received.push(callback)
     if (callback.headers.signature !== secret) throw new BadSignature()
-    const said = Buffer.from(callback.body).toString()
-    if (!said.startsWith('[')) throw new BadCallback()
-    return JSON.parse(said) as Heard[]
+    const content = Buffer.from(callback.body).toString()
+    if (!content.startsWith('[')) throw new BadCallback()
+    return JSON.parse(content) as CallbackItem[]
   },
-  shake: query => (query.get('hub.verify_token') === secret ? query.get('hub.challenge') : null),
+  answerHandshake: query => (query.get('hub.verify_token') === secret ? query.get('hub.challenge') : null),
 })
 
 const provider = (name: string, more: object = {}) => ({
-  ...{ name, channel: 'sms', type: 'http', config: { url: 'https://g.example/', secret: `secret of ${name}` } },
+  name,
+  channel: 'sms',
+  type: 'http',
+  config: { url: 'https://g.example/', secret: `secret of ${name}` },
   ...more,
 })
-const SITE = {
+const BOOTSTRAP = {
   companies: [
     {
-      ...{ id: 'cmp_acme', name: 'Acme' },
+      id: 'cmp_acme',
+      name: 'Acme',
       apps: [
         { id: 'app_shop', name: 'Shop', providers: [provider('main'), provider('spare'), provider('mute')] },
         { id: 'app_other', name: 'Other', providers: [provider('main')] },
@@ -60,19 +64,19 @@ const SITE = {
 eachStore('the callbacks of vendors', fresh => {
   let store: CountersignStore
   let published: Message[]
-  let heard: Callback[]
+  let received: Callback[]
   let down: boolean
-  let door: Serving
+  let server: ServedApp
   const clock = testClock()
   const keyring = testKeyring()
 
   beforeEach(async () => {
     store = await fresh()
-    await applyBootstrap(readBootstrap(JSON.stringify(SITE)), { store, keyring, clock })
+    await applyBootstrap(readBootstrap(JSON.stringify(BOOTSTRAP)), { store, keyring, clock })
     published = []
-    heard = []
+    received = []
     down = false
-    const { log } = capturedLog()
+    const { log } = createCapturedLog()
     const metrics = createMetrics()
     const broker = {
       async publish(_: string, message: Message) {
@@ -80,34 +84,54 @@ eachStore('the callbacks of vendors', fresh => {
         published.push(message)
       },
     }
-    const router = callbackRouter({
-      ...{ clock, log, metrics, tenancy: tenancy({ store, keyring }) },
+    const router = createCallbackRouter({
+      clock,
+      log,
+      metrics,
+      tenancy: createTenancy({ store, keyring }),
       http: { publicUrl: 'https://otp.example/base', maxBodyBytes: 16 },
-      build: ({ name }) =>
-        name === 'mute' ? { send: async () => ({ reference: null }) } : vendor(`secret of ${name}`, heard),
-      pass: hearing({ attempts: store.docs('attempts'), broker, keyring, clock, log, metrics, rounds: 4 }),
+      buildProvider: ({ name }) =>
+        name === 'mute' ? { send: async () => ({ reference: null }) } : vendor(`secret of ${name}`, received),
+      handleCallback: createHandleCallback({
+        attempts: store.docs('attempts'),
+        broker,
+        keyring,
+        clock,
+        log,
+        metrics,
+        rounds: 4,
+      }),
     })
-    door = await serving(httpShell({ log, metrics, clock }, [router]))
+    server = await serveApp(createHttpShell({ log, metrics, clock }, [router]))
   })
-  afterEach(() => door.close())
+  afterEach(() => server.close())
 
-  const call = async (path: string, said: unknown, signature = 'secret of main') => {
-    const body = typeof said === 'string' ? said : JSON.stringify(said)
-    const answer = await fetch(`${door.url}/callbacks/${path}`, { method: 'POST', headers: { signature }, body })
+  const call = async (path: string, content: unknown, signature = 'secret of main') => {
+    const body = typeof content === 'string' ? content : JSON.stringify(content)
+    const answer = await fetch(`${server.url}/callbacks/${path}`, { method: 'POST', headers: { signature }, body })
     if (answer.status === 200) return { status: 200 }
     const { request_id, ...problem } = (await answer.json()) as Record<string, unknown>
     return problem
   }
   const attempt = (more: Partial<AttemptDoc> = {}): Promise<unknown> => {
     const doc: AttemptDoc = {
-      ...{ _id: '', otp_id: 'otp_1', app_id: 'app_shop', delivery_id: DELIVERY, provider: 'main', round: 1 },
-      ...{ at: clock.now(), result: null, reference: null, purge_at: new Date(clock.now()), rev: 1 },
+      _id: '',
+      otp_id: 'otp_1',
+      app_id: 'app_shop',
+      delivery_id: DELIVERY,
+      provider: 'main',
+      round: 1,
+      at: clock.now(),
+      result: null,
+      reference: null,
+      purge_at: new Date(clock.now()),
+      rev: 1,
       ...more,
     }
-    const _id = claimId(doc.delivery_id, doc.provider, doc.round)
+    const _id = attemptId(doc.delivery_id, doc.provider, doc.round)
     return store.docs('attempts').insert([{ ...doc, _id }])
   }
-  const receipt = (more: Partial<Extract<Heard, { kind: 'receipt' }>> = {}) => [
+  const receipt = (more: Partial<Extract<CallbackItem, { kind: 'receipt' }>> = {}) => [
     { kind: 'receipt', delivery_id: DELIVERY, reference: null, status: 'delivered', ...more },
   ]
   const statuses = () => published.map(({ body }) => (body as { status: string }).status)
@@ -151,8 +175,8 @@ eachStore('the callbacks of vendors', fresh => {
 
   it('are given the exact bytes, and the address as the vendor has it', async () => {
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0xff, 0x00, 0x0d])
-    await fetch(`${door.url}/callbacks/app_shop/main?delivery=1&x=%20a+b`, { method: 'POST', body: bytes })
-    const [callback] = heard
+    await fetch(`${server.url}/callbacks/app_shop/main?delivery=1&x=%20a+b`, { method: 'POST', body: bytes })
+    const [callback] = received
     expect(Buffer.from(callback?.body ?? []).equals(bytes)).to.equal(true)
     expect(callback?.url.href).to.equal('https://otp.example/base/callbacks/app_shop/main?delivery=1&x=%20a+b')
   })
@@ -182,12 +206,12 @@ eachStore('the callbacks of vendors', fresh => {
 
     it('when larger than a vendor’s can be, before anybody looks at them', async () => {
       expect(await call('app_shop/main', 'x'.repeat(2 ** 20 + 1))).to.include({ status: 413 })
-      expect(heard).to.deep.equal([])
+      expect(received).to.deep.equal([])
     })
 
     it('in any other spelling of the address, and by any other method', async () => {
-      expect((await fetch(`${door.url}/Callbacks/app_shop/main`, { method: 'POST' })).status).to.equal(404)
-      expect((await fetch(`${door.url}/callbacks/app_shop/main`, { method: 'PUT' })).status).to.equal(405)
+      expect((await fetch(`${server.url}/Callbacks/app_shop/main`, { method: 'POST' })).status).to.equal(404)
+      expect((await fetch(`${server.url}/callbacks/app_shop/main`, { method: 'PUT' })).status).to.equal(405)
     })
   })
 
@@ -247,7 +271,10 @@ eachStore('the callbacks of vendors', fresh => {
       .and.to.equal(second?.id)
     const { sealed_from, ...body } = (first as Message).body as { sealed_from: string }
     expect(body).to.deep.equal({
-      ...{ type: 'message.received', app_id: 'app_shop', mode: 'live', at: clock.now() },
+      type: 'message.received',
+      app_id: 'app_shop',
+      mode: 'live',
+      at: clock.now(),
       references: [referenceIndex(keyring, REFERENCE)],
     })
     expect(keyring.unseal(sealed_from, inFlight.from)).to.equal('447700900123')
@@ -258,13 +285,15 @@ eachStore('the callbacks of vendors', fresh => {
   describe('that begin with a handshake', () => {
     const shake = async (path: string, token: string) => {
       const query = `hub.mode=subscribe&hub.challenge=%3Cb%3E42&hub.verify_token=${encodeURIComponent(token)}`
-      const answer = await fetch(`${door.url}/callbacks/${path}?${query}`)
+      const answer = await fetch(`${server.url}/callbacks/${path}?${query}`)
       return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
     }
 
     it('are answered with the challenge, as plain text', async () => {
       expect(await shake('app_shop/main', 'secret of main')).to.deep.equal({
-        ...{ status: 200, type: 'text/plain; charset=utf-8', text: '<b>42' },
+        status: 200,
+        type: 'text/plain; charset=utf-8',
+        text: '<b>42',
       })
     })
 

@@ -2,13 +2,13 @@ import { Buffer } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { expect } from 'chai'
-import { intake } from '../../../../services/channel/callbacks/intake.ts'
+import { createBodyLimiter } from '../../../../services/channel/callbacks/intake.ts'
 import { testClock } from '../../../support/clock.ts'
 
 describe('the intake of callbacks', () => {
-  const opened = () => {
+  const createTestLimiter = () => {
     const clock = testClock()
-    const watch = intake({ mostBytes: 10, withinMs: 5_000 }, clock)
+    const watch = createBodyLimiter({ maxTotalBytes: 10, timeoutMs: 5_000 }, clock)
     const request = () => {
       const stream = new PassThrough()
       const done = watch(stream as unknown as IncomingMessage)
@@ -19,7 +19,7 @@ describe('the intake of callbacks', () => {
   const settled = () => new Promise(resolve => setImmediate(resolve))
 
   it('takes so many bytes at once, whoever sends them; of too many, whoever holds most is cut off, not who came last', async () => {
-    const { request } = opened()
+    const { request } = createTestLimiter()
     const [first, second] = [request(), request()]
     first.write(6)
     second.write(4)
@@ -34,7 +34,7 @@ describe('the intake of callbacks', () => {
   })
 
   it('has room again when a body is done with', async () => {
-    const { request } = opened()
+    const { request } = createTestLimiter()
     const first = request()
     first.write(10)
     await settled()
@@ -46,7 +46,7 @@ describe('the intake of callbacks', () => {
   })
 
   it('waits a while for a body, and no longer; what has come may take its time', async () => {
-    const { request, clock } = opened()
+    const { request, clock } = createTestLimiter()
     const [slow, complete] = [request(), request()]
     slow.write(1)
     complete.stream.end()

@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { ProviderFault, UnknownOutcome } from '../../../../services/channel/provider.ts'
-import { ask, faultOf, jsonOf, retryAfterMs } from '../../../../services/channel/providers/answers.ts'
-import { faultOf as thrownBy } from '../../../support/vendors/provider.ts'
+import { callVendor, faultFromStatus, parseJson, retryAfterMs } from '../../../../services/channel/providers/answers.ts'
+import { thrownBy } from '../../../support/vendors/provider.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 
@@ -42,7 +42,7 @@ describe('what a vendor answers', () => {
   })
 
   it("is the provider's fault by its status, except where someone in between gave up", () => {
-    const answered = (status: number) => faultOf({ status, headers: {}, body: Buffer.alloc(0) }, NOW, 'code-1')
+    const answered = (status: number) => faultFromStatus({ status, headers: {}, body: Buffer.alloc(0) }, NOW, 'code-1')
     for (const status of [301, 400, 401, 403, 404, 408, 422, 429, 500, 502, 503, 599])
       expect(answered(status))
         .to.be.instanceOf(ProviderFault)
@@ -54,18 +54,18 @@ describe('what a vendor answers', () => {
     const bug = new TypeError('not a URL')
     const outbound = { request: () => Promise.reject(bug) }
     const request = { method: 'GET', url: '', headers: {}, signal: new AbortController().signal } as const
-    expect(await thrownBy(ask(outbound, request))).to.equal(bug)
+    expect(await thrownBy(callVendor(outbound, request))).to.equal(bug)
   })
 
   it('is JSON, or it is undefined', () => {
-    expect(jsonOf(Buffer.from('{"a":1}'))).to.deep.equal({ a: 1 })
-    expect(jsonOf(Buffer.from('\u{feff}{"a":1}'))).to.deep.equal({ a: 1 })
+    expect(parseJson(Buffer.from('{"a":1}'))).to.deep.equal({ a: 1 })
+    expect(parseJson(Buffer.from('\u{feff}{"a":1}'))).to.deep.equal({ a: 1 })
     for (const broken of [
       Buffer.from('{'),
       Buffer.from([0x22, 0xff, 0x22]),
       Buffer.alloc(0),
       Buffer.from('['.repeat(1e6)),
     ])
-      expect(jsonOf(broken)).to.equal(undefined)
+      expect(parseJson(broken)).to.equal(undefined)
   })
 })

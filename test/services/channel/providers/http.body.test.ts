@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { filled } from '../../../../services/channel/providers/http.body.ts'
+import { fillBody } from '../../../../services/channel/providers/http.body.ts'
 import { CODE, DELIVERY_ID, RECIPIENT } from '../../../support/vendors/provider.ts'
 
 const TEXT = 'Shop: your code is 739164.'
@@ -13,21 +13,22 @@ describe('the body of an HTTP gateway', () => {
       a: ['{{code}}{{code}}', 1, null, true],
       '{{code}}': '{{ code }} {{Code}} {{other}} {code} {{{code}}}',
     }
-    expect(filled(body, filling)).to.deep.equal({
-      ...{ a: [CODE + CODE, 1, null, true], '{{code}}': `{{ code }} {{Code}} {{other}} {code} {${CODE}}` },
+    expect(fillBody(body, filling)).to.deep.equal({
+      a: [CODE + CODE, 1, null, true],
+      '{{code}}': `{{ code }} {{Code}} {{other}} {code} {${CODE}}`,
     })
-    expect(filled('{{text}}', filling)).to.equal(TEXT)
-    expect(filled(7, filling)).to.equal(7)
+    expect(fillBody('{{text}}', filling)).to.equal(TEXT)
+    expect(fillBody(7, filling)).to.equal(7)
   })
 
   it('never fills what was filled in', () => {
     const sly = { ...filling, text: '{{code}} {{text}} $& $1', recipient: '{{delivery_id}}' }
-    expect(filled('{{text}}|{{recipient}}', sly)).to.equal('{{code}} {{text}} $& $1|{{delivery_id}}')
+    expect(fillBody('{{text}}|{{recipient}}', sly)).to.equal('{{code}} {{text}} $& $1|{{delivery_id}}')
   })
 
   it('keeps a member named __proto__ a member', () => {
     const body = JSON.parse('{"__proto__": {"a": "{{code}}"}}')
-    expect(JSON.stringify(filled(body, filling))).to.equal(`{"__proto__":{"a":"${CODE}"}}`)
+    expect(JSON.stringify(fillBody(body, filling))).to.equal(`{"__proto__":{"a":"${CODE}"}}`)
   })
 
   it('says every value as it is, in every body', () => {
@@ -41,7 +42,7 @@ describe('the body of an HTTP gateway', () => {
       fc.property(pieces, fillings, (parts, given) => {
         // Pieces that only make a placeholder together ('{' before one) are left out.
         fc.pre(!parts.join('').includes('{{{'))
-        const sent = JSON.parse(JSON.stringify(filled({ parts, whole: parts.join('') }, given)))
+        const sent = JSON.parse(JSON.stringify(fillBody({ parts, whole: parts.join('') }, given)))
         const said = parts.map(part => given[part.slice(2, -2) as keyof typeof given] ?? part)
         expect(sent.parts).to.deep.equal(said)
         expect(sent.whole).to.equal(said.join(''))
@@ -53,7 +54,7 @@ describe('the body of an HTTP gateway', () => {
     fc.assert(
       fc.property(fc.jsonValue(), body => {
         fc.pre(!JSON.stringify(body).includes('{{'))
-        expect(filled(body as Parameters<typeof filled>[0], filling)).to.deep.equal(body)
+        expect(fillBody(body as Parameters<typeof fillBody>[0], filling)).to.deep.equal(body)
       }),
     )
   })

@@ -1,19 +1,27 @@
 import { expect } from 'chai'
 import type { OutboundRequest } from '../../../../infra/outbound/outbound.ts'
-import { type Provider, ProviderFault, type Tools } from '../../../../services/channel/provider.ts'
-import { http } from '../../../../services/channel/providers/http.ts'
+import { type Provider, type ProviderDeps, ProviderFault } from '../../../../services/channel/provider.ts'
+import { createHttpProvider } from '../../../../services/channel/providers/http.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
-import { itSortsTrouble } from '../../../support/vendors/faults.ts'
-import { type HttpGateway, httpGateway } from '../../../support/vendors/http-gateway.ts'
-import { type Bench, bench, CODE, DELIVERY_ID, faultOf, RECIPIENT, send } from '../../../support/vendors/provider.ts'
+import { itNamesVendorFaults } from '../../../support/vendors/faults.ts'
+import { type HttpGateway, startHttpGateway } from '../../../support/vendors/http-gateway.ts'
+import {
+  CODE,
+  DELIVERY_ID,
+  RECIPIENT,
+  send,
+  type TestProviderDeps,
+  testProviderDeps,
+  thrownBy,
+} from '../../../support/vendors/provider.ts'
 
 describe('an HTTP gateway', () => {
   let gateway: HttpGateway
-  let tools: Bench
+  let tools: TestProviderDeps
 
   before(async () => {
-    gateway = await httpGateway({ authorization: 'Bearer key-1' })
-    tools = bench()
+    gateway = await startHttpGateway({ authorization: 'Bearer key-1' })
+    tools = testProviderDeps()
   })
   after(async () => {
     await tools.outbound.close()
@@ -21,12 +29,15 @@ describe('an HTTP gateway', () => {
   })
 
   const config = (more: Partial<ProviderConfigs['http']> = {}): ProviderConfigs['http'] => ({
-    ...{ url: `${gateway.url}/send?tenant=7`, method: 'POST', headers: { Authorization: 'Bearer key-1' } },
+    url: `${gateway.url}/send?tenant=7`,
+    method: 'POST',
+    headers: { Authorization: 'Bearer key-1' },
     body: { recipient: '{{recipient}}', text: '{{text}}', delivery_id: '{{delivery_id}}' },
-    ...{ secret: null, ...more },
+    secret: null,
+    ...more,
   })
-  const made = (more: Partial<ProviderConfigs['http']> = {}, over: Partial<Tools> = {}): Provider =>
-    http({ config: config(more) }, { ...tools, ...over })
+  const createProvider = (more: Partial<ProviderConfigs['http']> = {}, over: Partial<ProviderDeps> = {}): Provider =>
+    createHttpProvider({ config: config(more) }, { ...tools, ...over })
 
   describe('sending', () => {
     it('calls the address with the method, the headers and the body of the config', async () => {
@@ -37,27 +48,35 @@ describe('an HTTP gateway', () => {
         deep: { delivery: '<{{delivery_id}}>' },
         delivery_id: '',
       }
-      expect(await send(made({ method: 'PUT', body }))).to.deep.equal({ reference: null })
+      expect(await send(createProvider({ method: 'PUT', body }))).to.deep.equal({ reference: null })
       const seen = gateway.seen.at(-1)
       expect(seen).to.include({ method: 'PUT', path: '/send?tenant=7' })
       expect(seen?.headers).to.include({ authorization: 'Bearer key-1', 'content-type': 'application/json' })
-      expect(gateway.messages.at(-1)?.asked).to.deep.equal({
-        ...{ to: [RECIPIENT], code: CODE, n: 1, deep: { delivery: `<${DELIVERY_ID}>` }, delivery_id: '' },
+      expect(gateway.messages.at(-1)?.requestBody).to.deep.equal({
+        to: [RECIPIENT],
+        code: CODE,
+        n: 1,
+        deep: { delivery: `<${DELIVERY_ID}>` },
+        delivery_id: '',
       })
     })
 
     it('names no header twice, in whatever case the config names it', async () => {
       const requests: OutboundRequest[] = []
-      const request: Tools['outbound']['request'] = async asked => {
+      const request: ProviderDeps['outbound']['request'] = async asked => {
         requests.push(asked)
         return { status: 200, headers: {}, body: new Uint8Array() }
       }
-      await send(made({ headers: { 'Content-TYPE': 'a/json' } }, { outbound: { ...tools.outbound, request } }))
+      await send(
+        createProvider({ headers: { 'Content-TYPE': 'a/json' } }, { outbound: { ...tools.outbound, request } }),
+      )
       expect(requests.map(({ headers }) => headers)).to.deep.equal([{ 'content-type': 'a/json' }])
     })
 
     it('lets the config say what kind of JSON it is', async () => {
-      await send(made({ headers: { Authorization: 'Bearer key-1', 'Content-Type': 'application/vnd.gw+json' } }))
+      await send(
+        createProvider({ headers: { Authorization: 'Bearer key-1', 'Content-Type': 'application/vnd.gw+json' } }),
+      )
       expect(gateway.seen.at(-1)?.headers['content-type']).to.equal('application/vnd.gw+json')
     })
 
@@ -68,20 +87,23 @@ describe('an HTTP gateway', () => {
         'Transfer-Encoding': 'chunked',
         Expect: 'x',
       }
-      expect(await send(made({ headers }))).to.deep.equal({ reference: null })
+      expect(await send(createProvider({ headers }))).to.deep.equal({ reference: null })
     })
 
     it("is the provider's fault when it answers 4xx: its config is what is mostly wrong", async () => {
       for (const headers of [{}, { authorization: 'Bearer key-2' }]) {
-        const fault = await faultOf(send(made({ headers })))
+        const fault = await thrownBy(send(createProvider({ headers })))
         expect(fault).to.be.instanceOf(ProviderFault).and.to.have.property('message', 'it answered 401')
       }
     })
   })
 
-  itSortsTrouble({
-    ...{ vendor: () => gateway, bench: () => tools, refused: ProviderFault, reads: false },
-    make: over => made({ secret: 'a secret' }, over),
+  itNamesVendorFaults({
+    vendor: () => gateway,
+    bench: () => tools,
+    refused: ProviderFault,
+    parsesSuccess: false,
+    make: over => createProvider({ secret: 'a secret' }, over),
     secrets: () => ['key-1', 'a secret', 'tenant=7'],
   })
 })

@@ -1,24 +1,31 @@
 import { expect } from 'chai'
 import { ProviderFault, RecipientFault, UnknownOutcome } from '../../../../services/channel/provider.ts'
 import { openSession, SmtpFailure } from '../../../../services/channel/providers/smtp.session.ts'
-import { smtp } from '../../../../services/channel/providers/smtp.ts'
+import { createSmtpProvider } from '../../../../services/channel/providers/smtp.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
 import { eventually } from '../../../support/eventually.ts'
-import { type Bench, bench, CODE, faultOf, rendered, send } from '../../../support/vendors/provider.ts'
-import { type MailServer, mailServer, type Stage } from '../../../support/vendors/smtp.ts'
+import {
+  CODE,
+  renderedMessage,
+  send,
+  type TestProviderDeps,
+  testProviderDeps,
+  thrownBy,
+} from '../../../support/vendors/provider.ts'
+import { type MailServer, type Stage, startMailServer } from '../../../support/vendors/smtp.ts'
 
 const RECIPIENT = 'ada@reader.example'
 const LOGIN = { user: 'shop', pass: 'a pass of a test' }
-const mail = rendered({ recipient: RECIPIENT, subject: 's', html: null })
+const mail = renderedMessage({ recipient: RECIPIENT, subject: 's', html: null })
 
 for (const pipelining of [true, false])
   describe(`SMTP trouble, ${pipelining ? 'all commands at once' : 'one command at a time'}`, () => {
-    let tools: Bench
+    let tools: TestProviderDeps
     let server: MailServer
 
     beforeEach(async () => {
-      tools = bench()
-      server = await mailServer({ pipelining, auth: LOGIN })
+      tools = testProviderDeps()
+      server = await startMailServer({ pipelining, auth: LOGIN })
     })
     afterEach(async () => {
       await server.close()
@@ -27,11 +34,11 @@ for (const pipelining of [true, false])
 
     const made = (more: Partial<ProviderConfigs['smtp']> = {}) => {
       const config = { host: '127.0.0.1', port: server.port, secure: false, ...LOGIN, dkim: null }
-      return smtp({ config: { ...config, from: 'otp@shop.example', ...more } }, tools)
+      return createSmtpProvider({ config: { ...config, from: 'otp@shop.example', ...more } }, tools)
     }
     const answered = async (at: Stage, says: string): Promise<Error> => {
       server.next({ at, says })
-      return faultOf(send(made(), mail))
+      return thrownBy(send(made(), mail))
     }
 
     const answers: [at: Stage, says: string, whose: typeof RecipientFault | typeof ProviderFault][] = [
@@ -78,8 +85,8 @@ for (const pipelining of [true, false])
       })
 
     it('is the fault of the password', async () => {
-      expect(await faultOf(send(made({ pass: 'another' }), mail))).to.be.instanceOf(ProviderFault)
-      expect(await faultOf(send(made({ user: null, pass: null }), mail))).to.be.instanceOf(ProviderFault)
+      expect(await thrownBy(send(made({ pass: 'another' }), mail))).to.be.instanceOf(ProviderFault)
+      expect(await thrownBy(send(made({ user: null, pass: null }), mail))).to.be.instanceOf(ProviderFault)
     })
 
     const before: Stage[] = ['connect', 'ehlo', 'auth', 'mail', 'rcpt', 'data']
@@ -88,14 +95,14 @@ for (const pipelining of [true, false])
         it(`means nothing was sent: ${does} at ${at}`, async () => {
           server.next({ at, does })
           const aborting = new AbortController()
-          const sending = faultOf(send(made(), mail, aborting.signal))
+          const sending = thrownBy(send(made(), mail, aborting.signal))
           if (does === 'hang') {
             await eventually(() => expect(reached(server, at)).to.equal(true))
             aborting.abort()
           }
           expect(await sending).to.be.instanceOf(ProviderFault)
           server.release()
-          await eventually(() => expect(server.open()).to.equal(0))
+          await eventually(() => expect(server.connectionsOpen()).to.equal(0))
           expect(server.mails).to.deep.equal([])
         })
 
@@ -103,13 +110,13 @@ for (const pipelining of [true, false])
       for (const does of ['reset', 'close'] as const)
         it(`means nobody knows: ${does} ${at === 'within' ? 'within the mail' : 'after it'}`, async () => {
           server.next({ at, does })
-          expect(await faultOf(send(made(), mail))).to.be.instanceOf(UnknownOutcome)
+          expect(await thrownBy(send(made(), mail))).to.be.instanceOf(UnknownOutcome)
         })
 
     it('means nobody knows: given up after the mail was on its way', async () => {
       server.next({ at: 'body', does: 'hang' })
       const aborting = new AbortController()
-      const sending = faultOf(send(made(), mail, aborting.signal))
+      const sending = thrownBy(send(made(), mail, aborting.signal))
       await eventually(() => expect(server.mails).to.have.lengthOf(1))
       aborting.abort()
       expect(await sending).to.be.instanceOf(UnknownOutcome)
@@ -127,19 +134,19 @@ for (const pipelining of [true, false])
 
     it('means nothing was sent: an endless answer', async () => {
       server.next({ at: 'mail', says: `250-${'x'.repeat(100_000)}` })
-      expect(await faultOf(send(made(), mail))).to.be.instanceOf(ProviderFault)
+      expect(await thrownBy(send(made(), mail))).to.be.instanceOf(ProviderFault)
     })
 
     it('means nothing was sent: given up before it began', async () => {
-      expect(await faultOf(send(made(), mail, AbortSignal.abort()))).to.be.instanceOf(ProviderFault)
-      expect(server.made()).to.equal(0)
+      expect(await thrownBy(send(made(), mail, AbortSignal.abort()))).to.be.instanceOf(ProviderFault)
+      expect(server.connectionsMade()).to.equal(0)
     })
 
     it('means nothing was sent: nobody listens', async () => {
       const { port } = server
       await server.close()
-      expect(await faultOf(send(made({ port }), mail))).to.be.instanceOf(ProviderFault)
-      server = await mailServer()
+      expect(await thrownBy(send(made({ port }), mail))).to.be.instanceOf(ProviderFault)
+      server = await startMailServer()
     })
 
     it('says nothing of the recipient, the code or the password', async () => {
@@ -157,12 +164,17 @@ for (const pipelining of [true, false])
     it('is what a server without TLS means where TLS is a must: it learns no password', async () => {
       const opening = openSession(
         {
-          ...{ address: '127.0.0.1', servername: null, port: server.port, secure: false, tlsRequired: true },
-          ...{ auth: LOGIN, trust: {} },
+          address: '127.0.0.1',
+          servername: null,
+          port: server.port,
+          secure: false,
+          tlsRequired: true,
+          auth: LOGIN,
+          trust: {},
         },
         new AbortController().signal,
       )
-      expect(await faultOf(opening)).to.be.instanceOf(SmtpFailure)
+      expect(await thrownBy(opening)).to.be.instanceOf(SmtpFailure)
       expect(server.commands.filter(line => line.startsWith('AUTH'))).to.deep.equal([])
     })
   })
@@ -170,4 +182,4 @@ for (const pipelining of [true, false])
 const VERBS: Partial<Record<Stage, string>> = { ehlo: 'EHLO', auth: 'AUTH', mail: 'MAIL', rcpt: 'RCPT', data: 'DATA' }
 
 const reached = (server: MailServer, at: Stage): boolean =>
-  at === 'connect' ? server.made() > 0 : server.commands.some(line => line.startsWith(VERBS[at] ?? '?'))
+  at === 'connect' ? server.connectionsMade() > 0 : server.commands.some(line => line.startsWith(VERBS[at] ?? '?'))

@@ -1,27 +1,38 @@
 import { expect } from 'chai'
 import { type Provider, ProviderFault } from '../../../../services/channel/provider.ts'
-import { smtp } from '../../../../services/channel/providers/smtp.ts'
+import { createSmtpProvider } from '../../../../services/channel/providers/smtp.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
 import { eventually } from '../../../support/eventually.ts'
-import { type Bench, bench, faultOf, rendered, send } from '../../../support/vendors/provider.ts'
-import { type MailServer, mailServer } from '../../../support/vendors/smtp.ts'
+import {
+  renderedMessage,
+  send,
+  type TestProviderDeps,
+  testProviderDeps,
+  thrownBy,
+} from '../../../support/vendors/provider.ts'
+import { type MailServer, startMailServer } from '../../../support/vendors/smtp.ts'
 
-const mail = rendered({ recipient: 'ada@reader.example', subject: 's', html: null })
-const MOST = 10
+const mail = renderedMessage({ recipient: 'ada@reader.example', subject: 's', html: null })
+const MAX_CONNECTIONS = 10
 
 describe('SMTP connections', () => {
-  let tools: Bench
+  let tools: TestProviderDeps
   let server: MailServer
   let provider: Provider
 
   beforeEach(async () => {
-    tools = bench()
-    server = await mailServer()
+    tools = testProviderDeps()
+    server = await startMailServer()
     const config: ProviderConfigs['smtp'] = {
-      ...{ host: '127.0.0.1', port: server.port, secure: false, user: null, pass: null, dkim: null },
+      host: '127.0.0.1',
+      port: server.port,
+      secure: false,
+      user: null,
+      pass: null,
+      dkim: null,
       from: 'otp@shop.example',
     }
-    provider = smtp({ config }, tools)
+    provider = createSmtpProvider({ config }, tools)
   })
   afterEach(async () => {
     provider.close?.()
@@ -30,17 +41,17 @@ describe('SMTP connections', () => {
   })
 
   const burst = (count: number) => Promise.all(Array.from({ length: count }, () => send(provider, mail)))
-  const hang = () => Array.from({ length: MOST }, () => ({ at: 'body', does: 'hang' }) as const)
+  const hang = () => Array.from({ length: MAX_CONNECTIONS }, () => ({ at: 'body', does: 'hang' }) as const)
 
   it('are kept for the next mail', async () => {
     for (let nth = 0; nth < 5; nth += 1) await send(provider, mail)
-    expect([server.mails.length, server.made()]).to.deep.equal([5, 1])
+    expect([server.mails.length, server.connectionsMade()]).to.deep.equal([5, 1])
   })
 
   it('are as many as are needed, within bounds: the other mails wait their turn', async () => {
     await burst(35)
     expect(server.mails).to.have.lengthOf(35)
-    expect(server.made()).to.equal(MOST)
+    expect(server.connectionsMade()).to.equal(MAX_CONNECTIONS)
   })
 
   it('end with a word when nobody needs them for a while', async () => {
@@ -48,24 +59,24 @@ describe('SMTP connections', () => {
     await tools.clock.advance(14_999)
     await send(provider, mail)
     await tools.clock.advance(14_999)
-    expect(server.open()).to.equal(1)
+    expect(server.connectionsOpen()).to.equal(1)
     await tools.clock.advance(1)
-    await eventually(() => expect(server.open()).to.equal(0))
+    await eventually(() => expect(server.connectionsOpen()).to.equal(0))
     expect(server.commands.at(-1)).to.equal('QUIT')
     await send(provider, mail)
-    expect([server.mails.length, server.made()]).to.deep.equal([3, 2])
+    expect([server.mails.length, server.connectionsMade()]).to.deep.equal([3, 2])
   })
 
   it('carry a hundred mails, no more', async () => {
     for (let nth = 0; nth < 101; nth += 1) await send(provider, mail)
-    expect([server.mails.length, server.made()]).to.deep.equal([101, 2])
+    expect([server.mails.length, server.connectionsMade()]).to.deep.equal([101, 2])
   })
 
   it('that the server closed meanwhile are no trouble', async () => {
     await send(provider, mail)
     server.hangUp()
     await send(provider, mail)
-    expect([server.mails.length, server.made()]).to.deep.equal([2, 2])
+    expect([server.mails.length, server.connectionsMade()]).to.deep.equal([2, 2])
   })
 
   for (const trouble of [{ does: 'reset' }, { does: 'close' }, { says: '421 4.4.2 Timeout' }] as const)
@@ -73,19 +84,19 @@ describe('SMTP connections', () => {
       await send(provider, mail)
       server.next({ at: 'mail', ...trouble })
       await send(provider, mail)
-      expect([server.mails.length, server.made()]).to.deep.equal([2, 2])
+      expect([server.mails.length, server.connectionsMade()]).to.deep.equal([2, 2])
     })
 
   it('that are new and closed are trouble: nobody knocks for ever', async () => {
     server.next({ at: 'mail', does: 'close' })
-    expect(await faultOf(send(provider, mail))).to.be.instanceOf(ProviderFault)
-    expect(server.made()).to.equal(1)
+    expect(await thrownBy(send(provider, mail))).to.be.instanceOf(ProviderFault)
+    expect(server.connectionsMade()).to.equal(1)
   })
 
   it('are not kept after trouble', async () => {
     server.next({ at: 'rcpt', says: '550 5.1.1 No such user' })
-    await faultOf(send(provider, mail))
-    await eventually(() => expect(server.open()).to.equal(0))
+    await thrownBy(send(provider, mail))
+    await eventually(() => expect(server.connectionsOpen()).to.equal(0))
     await send(provider, mail)
     expect(server.mails).to.have.lengthOf(1)
   })
@@ -93,28 +104,28 @@ describe('SMTP connections', () => {
   it('that hang keep the others waiting no longer than their callers do', async () => {
     server.next(...hang())
     const aborting = new AbortController()
-    const hanging = Array.from({ length: MOST }, () => faultOf(send(provider, mail, aborting.signal)))
-    await eventually(() => expect(server.mails).to.have.lengthOf(MOST))
+    const hanging = Array.from({ length: MAX_CONNECTIONS }, () => thrownBy(send(provider, mail, aborting.signal)))
+    await eventually(() => expect(server.mails).to.have.lengthOf(MAX_CONNECTIONS))
     const impatient = new AbortController()
-    const gaveUp = faultOf(send(provider, mail, impatient.signal))
+    const gaveUp = thrownBy(send(provider, mail, impatient.signal))
     const patient = send(provider, mail)
     impatient.abort()
     expect(await gaveUp).to.be.instanceOf(ProviderFault)
     aborting.abort()
     await Promise.all([patient, ...hanging])
-    expect(server.mails).to.have.lengthOf(MOST + 1)
+    expect(server.mails).to.have.lengthOf(MAX_CONNECTIONS + 1)
   })
 
   it('end when the provider is let go of: at once, or when their mail is through', async () => {
     await send(provider, mail)
     provider.close?.()
-    await eventually(() => expect(server.open()).to.equal(0))
+    await eventually(() => expect(server.connectionsOpen()).to.equal(0))
     server.next({ at: 'body', does: 'hang' })
     const sending = send(provider, mail)
     await eventually(() => expect(server.mails).to.have.lengthOf(2))
     provider.close?.()
     server.release()
     await sending
-    await eventually(() => expect(server.open()).to.equal(0))
+    await eventually(() => expect(server.connectionsOpen()).to.equal(0))
   })
 })

@@ -1,15 +1,23 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
-import { guardedOutbound } from '../../../../infra/outbound/guarded.ts'
+import { createOutbound } from '../../../../infra/outbound/guarded.ts'
 import { ForbiddenTarget, NotSent, type Outbound } from '../../../../infra/outbound/outbound.ts'
-import { type Provider, ProviderFault, type Tools } from '../../../../services/channel/provider.ts'
-import { isOpenInternet, smtp } from '../../../../services/channel/providers/smtp.ts'
+import { type Provider, type ProviderDeps, ProviderFault } from '../../../../services/channel/provider.ts'
+import { createSmtpProvider, isOpenInternet } from '../../../../services/channel/providers/smtp.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
-import { wording } from '../../../../services/domain/texts/texts.ts'
+import { renderMessage } from '../../../../services/domain/texts/texts.ts'
 import { CA } from '../../../support/certificate.ts'
 import { checkDkim } from '../../../support/vendors/mime.ts'
-import { type Bench, bench, CODE, DELIVERY_ID, faultOf, rendered, send } from '../../../support/vendors/provider.ts'
-import { type MailServer, type MailServerOptions, mailServer } from '../../../support/vendors/smtp.ts'
+import {
+  CODE,
+  DELIVERY_ID,
+  renderedMessage,
+  send,
+  type TestProviderDeps,
+  testProviderDeps,
+  thrownBy,
+} from '../../../support/vendors/provider.ts'
+import { type MailServer, type MailServerOptions, startMailServer } from '../../../support/vendors/smtp.ts'
 
 type Config = ProviderConfigs['smtp']
 
@@ -19,42 +27,55 @@ const LOGIN = { user: 'shop', pass: 'a pass of a test' }
 
 const mail = (more: Partial<{ recipient: string; locale: string; app: string }> = {}) => {
   const { locale = 'en', app = 'Shop' } = more
-  const words = wording({
-    ...{ channel: 'email', locale, app, code: CODE, minutes: 10 },
+  const words = renderMessage({
+    channel: 'email',
+    locale,
+    app,
+    code: CODE,
+    minutes: 10,
     sms: { domain: null, android_hash: null },
   })
-  return rendered({ recipient: more.recipient ?? RECIPIENT, locale, ...words })
+  return renderedMessage({ recipient: more.recipient ?? RECIPIENT, locale, ...words })
 }
 
 describe('SMTP', () => {
-  let tools: Bench
+  let tools: TestProviderDeps
   const opened: { close(): unknown }[] = []
 
   beforeEach(() => {
-    tools = bench()
+    tools = testProviderDeps()
   })
   afterEach(async () => {
     for (const one of opened.splice(0).toReversed()) await one.close()
     await tools.outbound.close()
   })
 
-  const running = async (options?: MailServerOptions): Promise<MailServer> => {
-    const server = await mailServer(options)
+  const startServer = async (options?: MailServerOptions): Promise<MailServer> => {
+    const server = await startMailServer(options)
     opened.push(server)
     return server
   }
-  const made = ({ port }: MailServer, more: Partial<Config> = {}, over: Partial<Tools> = {}): Provider => {
+  const createProvider = (
+    { port }: MailServer,
+    more: Partial<Config> = {},
+    over: Partial<ProviderDeps> = {},
+  ): Provider => {
     const config: Config = {
-      ...{ host: '127.0.0.1', port, secure: false, user: null, pass: null, dkim: null },
+      host: '127.0.0.1',
+      port,
+      secure: false,
+      user: null,
+      pass: null,
+      dkim: null,
       from: 'Shop & Söhne <otp@shop.example>',
       ...more,
     }
-    const provider = smtp({ config }, { ...tools, ...over }, { ca: CA })
+    const provider = createSmtpProvider({ config }, { ...tools, ...over }, { ca: CA })
     opened.push({ close: () => provider.close?.() })
     return provider
   }
   /** As if a name server had said so. */
-  const resolving = (resolve: (host: string) => string | Error): Partial<Tools> => ({
+  const withLookup = (resolve: (host: string) => string | Error): Partial<ProviderDeps> => ({
     outbound: {
       ...tools.outbound,
       resolve: async host => {
@@ -67,9 +88,9 @@ describe('SMTP', () => {
 
   describe('a mail', () => {
     it('says the same in text and HTML, from the app to the recipient', async () => {
-      const server = await running()
+      const server = await startServer()
       const message = mail()
-      expect(await send(made(server), message)).to.deep.equal({ reference: `${DELIVERY_ID}@shop.example` })
+      expect(await send(createProvider(server), message)).to.deep.equal({ reference: `${DELIVERY_ID}@shop.example` })
       const [got] = server.mails
       expect(got?.from).to.equal('otp@shop.example')
       expect(got?.to).to.deep.equal([RECIPIENT])
@@ -82,51 +103,58 @@ describe('SMTP', () => {
         date: new Date(tools.clock.now()).toUTCString().replace('GMT', '+0000'),
       })
       expect(got?.headers['content-type']).to.match(/^multipart\/alternative/)
-      expect(got?.parts).to.deep.equal({ 'text/plain': message.text, 'text/html': message.html?.trimEnd() })
+      expect(got?.bodies).to.deep.equal({ 'text/plain': message.text, 'text/html': message.html?.trimEnd() })
     })
 
     it('is no other in a script that mail was not made for', async () => {
-      const server = await running()
+      const server = await startServer()
       for (const locale of ['ar', 'ja', 'hi']) {
         const message = mail({ locale, app: '店 & متجر 😀' })
-        await send(made(server), message)
+        await send(createProvider(server), message)
         const got = server.mails.at(-1)
         expect(got?.headers.subject).to.equal(message.subject)
-        expect(got?.parts).to.deep.equal({ 'text/plain': message.text, 'text/html': message.html?.trimEnd() })
+        expect(got?.bodies).to.deep.equal({ 'text/plain': message.text, 'text/html': message.html?.trimEnd() })
         expect(got?.raw.every(byte => byte < 0x80)).to.equal(true)
       }
     })
 
     it('goes to domains of any script by their ASCII name', async () => {
-      const server = await running()
-      await send(made(server, { from: 'otp@bücher.example' }), mail({ recipient: 'ada@почта.example' }))
+      const server = await startServer()
+      await send(createProvider(server, { from: 'otp@bücher.example' }), mail({ recipient: 'ada@почта.example' }))
       expect(server.mails[0]).to.deep.include({ from: 'otp@xn--bcher-kva.example', to: ['ada@xn--80a1acny.example'] })
     })
 
     it('carries lines that begin with a dot', async () => {
-      const server = await running()
+      const server = await startServer()
       const text = '.\n..\n.hidden\nend'
-      await send(made(server), rendered({ recipient: RECIPIENT, subject: 's', html: null, text }))
-      expect(server.mails[0]?.parts).to.deep.equal({ 'text/plain': text })
+      await send(createProvider(server), renderedMessage({ recipient: RECIPIENT, subject: 's', html: null, text }))
+      expect(server.mails[0]?.bodies).to.deep.equal({ 'text/plain': text })
     })
 
     it('has no header but ours, whatever is in it', async () => {
-      const server = await running()
+      const server = await startServer()
       const evil = 'x\r\nBcc: eve@evil.example\r\n\r\nbody'
       const message = { ...mail(), subject: evil, text: '\r\n.\r\nMAIL FROM:<eve@evil.example>\r\n' }
-      await send(made(server, { from: '"Eve, \\" Bcc: x" <otp@shop.example>' }), message)
+      await send(createProvider(server, { from: '"Eve, \\" Bcc: x" <otp@shop.example>' }), message)
       const [got] = server.mails
       expect(Object.keys(got?.headers ?? {})).to.have.members([
-        ...['from', 'to', 'subject', 'message-id', 'date', 'auto-submitted', 'mime-version', 'content-type'],
+        'from',
+        'to',
+        'subject',
+        'message-id',
+        'date',
+        'auto-submitted',
+        'mime-version',
+        'content-type',
       ])
       expect(got?.to).to.deep.equal([RECIPIENT])
       expect(server.mails).to.have.lengthOf(1)
     })
 
     it('goes nowhere but to one recipient, even if the address breaks lines', async () => {
-      const server = await running()
+      const server = await startServer()
       for (const recipient of ['a@b.example>\r\nRCPT TO:<eve@evil.example', 'a@b.example, eve@evil.example']) {
-        await send(made(server), mail({ recipient })).catch(() => {})
+        await send(createProvider(server), mail({ recipient })).catch(() => {})
         expect(server.commands.filter(line => line.startsWith('RCPT TO:<eve'))).to.deep.equal([])
       }
     })
@@ -139,8 +167,8 @@ describe('SMTP', () => {
 
     for (const locale of ['en', 'ar'])
       it(`signs what is read, in ${locale}`, async () => {
-        const server = await running()
-        await send(made(server, { dkim }), mail({ locale }))
+        const server = await startServer()
+        await send(createProvider(server, { dkim }), mail({ locale }))
         const raw = server.mails[0]?.raw
         const check = raw && checkDkim(raw, publicKey)
         expect(check).to.deep.include({ domain: 'shop.example', selector: 's1', ok: true })
@@ -148,8 +176,8 @@ describe('SMTP', () => {
       })
 
     it('would be found out if anybody changed a word', async () => {
-      const server = await running()
-      await send(made(server, { dkim }), mail())
+      const server = await startServer()
+      await send(createProvider(server, { dkim }), mail())
       const raw = server.mails[0]?.raw ?? Buffer.alloc(0)
       for (const [word, other] of [
         ['Subject: 739164', 'Subject: 739165'],
@@ -169,36 +197,36 @@ describe('SMTP', () => {
       ['a public key', publicKey.export({ type: 'spki', format: 'pem' }).toString()],
     ] as const)
       it(`sends nothing unsigned: with ${title}`, async () => {
-        const server = await running()
-        const fault = await faultOf(send(made(server, { dkim: { ...dkim, private_key } }), mail()))
+        const server = await startServer()
+        const fault = await thrownBy(send(createProvider(server, { dkim: { ...dkim, private_key } }), mail()))
         expect(fault).to.be.instanceOf(ProviderFault)
-        expect([fault.message, server.made()]).to.deep.equal(['its DKIM key is no RSA key in PEM', 0])
+        expect([fault.message, server.connectionsMade()]).to.deep.equal(['its DKIM key is no RSA key in PEM', 0])
       })
 
     it('signs nothing without', async () => {
-      const server = await running()
-      await send(made(server), mail())
+      const server = await startServer()
+      await send(createProvider(server), mail())
       expect(checkDkim(server.mails[0]?.raw ?? Buffer.alloc(0), publicKey)).to.equal(null)
     })
   })
 
   describe('a connection', () => {
     it('is encrypted from the first byte where that is asked for', async () => {
-      const server = await running({ tls: 'secure', auth: LOGIN })
-      await send(made(server, { secure: true, ...LOGIN }), mail())
+      const server = await startServer({ tls: 'secure', auth: LOGIN })
+      await send(createProvider(server, { secure: true, ...LOGIN }), mail())
       expect(server.mails[0]).to.include({ encrypted: true, user: 'shop' })
     })
 
     for (const pipelining of [true, false])
       it(`is encrypted where the server offers it, pipelining or not: ${pipelining}`, async () => {
-        const server = await running({ tls: 'starttls', auth: LOGIN, pipelining })
-        await send(made(server, LOGIN), mail())
+        const server = await startServer({ tls: 'starttls', auth: LOGIN, pipelining })
+        await send(createProvider(server, LOGIN), mail())
         expect(server.mails[0]).to.include({ encrypted: true, user: 'shop' })
       })
 
     it('is made to the address that was checked, and holds the server to its name', async () => {
       const asked: string[] = []
-      const over = resolving(host => {
+      const over = withLookup(host => {
         asked.push(host)
         return '127.0.0.1'
       })
@@ -206,10 +234,12 @@ describe('SMTP', () => {
         ['secure', true],
         ['starttls', false],
       ] as const) {
-        const server = await running({ tls })
-        await send(made(server, { host: NAME, secure }, over), mail())
+        const server = await startServer({ tls })
+        await send(createProvider(server, { host: NAME, secure }, over), mail())
         expect(server.mails[0]).to.include({ encrypted: true })
-        const fault = await faultOf(send(made(server, { host: 'other.countersign.test', secure }, over), mail()))
+        const fault = await thrownBy(
+          send(createProvider(server, { host: 'other.countersign.test', secure }, over), mail()),
+        )
         expect(fault).to.be.instanceOf(ProviderFault)
         expect(server.mails).to.have.lengthOf(1)
       }
@@ -217,35 +247,36 @@ describe('SMTP', () => {
     })
 
     it('is none to a server whose certificate nobody vouches for', async () => {
-      const server = await running({ tls: 'starttls' })
+      const server = await startServer({ tls: 'starttls' })
       const config = { host: '127.0.0.1', port: server.port, secure: false, user: null, pass: null, dkim: null }
-      const distrusting = smtp({ config: { ...config, from: 'otp@shop.example' } }, tools)
-      expect(await faultOf(send(distrusting, mail()))).to.be.instanceOf(ProviderFault)
+      const distrusting = createSmtpProvider({ config: { ...config, from: 'otp@shop.example' } }, tools)
+      expect(await thrownBy(send(distrusting, mail()))).to.be.instanceOf(ProviderFault)
       expect(server.mails).to.deep.equal([])
     })
 
     it('is none to an address that may not be called, or that nobody knows', async () => {
-      const server = await running()
+      const server = await startServer()
       for (const refusal of [new ForbiddenTarget('private'), new NotSent('no such name')])
         expect(
-          await faultOf(
+          await thrownBy(
             send(
-              made(
+              createProvider(
                 server,
                 {},
-                resolving(() => refusal),
+                withLookup(() => refusal),
               ),
               mail(),
             ),
           ),
         ).to.be.instanceOf(ProviderFault)
-      const guarded = guardedOutbound({ privateTargets: [] })
+      const guarded = createOutbound({ privateTargets: [] })
       for (const host of ['127.0.0.1', 'localhost', '::1', '2130706433', '0x7f.1'])
-        expect(await faultOf(send(made(server, { host }, { outbound: guarded }), mail())), host).to.be.instanceOf(
-          ProviderFault,
-        )
+        expect(
+          await thrownBy(send(createProvider(server, { host }, { outbound: guarded }), mail())),
+          host,
+        ).to.be.instanceOf(ProviderFault)
       await guarded.close()
-      expect(server.made()).to.equal(0)
+      expect(server.connectionsMade()).to.equal(0)
     })
 
     it('carries a password over the open internet under TLS alone', () => {

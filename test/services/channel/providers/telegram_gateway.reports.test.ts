@@ -2,32 +2,46 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { BadCallback, BadSignature, type Callback } from '../../../../services/channel/provider.ts'
-import { telegramGateway } from '../../../../services/channel/providers/telegram_gateway.ts'
-import { bench, CALLBACK_URL, CODE, callbackOf, DELIVERY_ID, RECIPIENT } from '../../../support/vendors/provider.ts'
-import { telegramReport, telegramSigned } from '../../../support/vendors/telegram.ts'
+import { createTelegramProvider } from '../../../../services/channel/providers/telegram_gateway.ts'
+import {
+  CALLBACK_URL,
+  CODE,
+  callbackOf,
+  DELIVERY_ID,
+  RECIPIENT,
+  testProviderDeps,
+} from '../../../support/vendors/provider.ts'
+import { telegramReceipt, telegramSignatureHeaders } from '../../../support/vendors/telegram.ts'
 
 const token = 'AAGwTeLeGrAmToKeNoFaTeSt'
 const NOW = Date.UTC(2030, 0, 1)
 const MINUTE = 60_000
-const provider = telegramGateway({ config: { token, base_url: 'https://gatewayapi.telegram.org' } }, bench())
+const provider = createTelegramProvider(
+  { config: { token, base_url: 'https://gatewayapi.telegram.org' } },
+  testProviderDeps(),
+)
 
-const heard = (callback: Callback, now = NOW) => provider.hear?.(callback, now)
+const parse = (callback: Callback, now = NOW) => provider.parseCallback?.(callback, now)
 
 function report(
   status: string,
   more: { payload?: string | undefined; at?: number; signedWith?: string } = {},
 ): Callback {
   const message = {
-    ...{ request_id: 'req_1', phone_number: RECIPIENT, code: CODE, ttl: 60, callback_url: CALLBACK_URL },
+    request_id: 'req_1',
+    phone_number: RECIPIENT,
+    code: CODE,
+    ttl: 60,
+    callback_url: CALLBACK_URL,
     payload: 'payload' in more ? more.payload : DELIVERY_ID,
   }
-  const call = telegramReport(message, status, { token: more.signedWith ?? token, now: more.at ?? NOW })
+  const call = telegramReceipt(message, status, { token: more.signedWith ?? token, now: more.at ?? NOW })
   if (!call) throw new Error('nowhere to call')
   return callbackOf(call)
 }
 
 function signed(body: string | Uint8Array): Callback {
-  const headers = telegramSigned(body, { token, now: NOW })
+  const headers = telegramSignatureHeaders(body, { token, now: NOW })
   return { method: 'POST', url: new URL(CALLBACK_URL), headers, body: Buffer.from(body) }
 }
 
@@ -40,25 +54,25 @@ describe("Telegram's reports", () => {
     ['revoked', 'failed'],
   ] as const)
     it(`${word} is ${status}`, () => {
-      expect(heard(report(word))).to.deep.equal([
+      expect(parse(report(word))).to.deep.equal([
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'req_1', status },
       ])
     })
 
   for (const word of ['code_valid', 'something new', '', '__proto__', 'constructor'])
     it(`${JSON.stringify(word)} means nothing here`, () => {
-      expect(heard(report(word))).to.deep.equal([])
+      expect(parse(report(word))).to.deep.equal([])
     })
 
   it('is found by its request where it carries no payload', () => {
     for (const payload of [undefined, ''])
-      expect(heard(report('sent', { payload }))).to.deep.equal([
+      expect(parse(report('sent', { payload }))).to.deep.equal([
         { kind: 'receipt', delivery_id: null, reference: 'req_1', status: 'sent' },
       ])
   })
 
   it('means nothing without a delivery status', () => {
-    expect(heard(signed('{"request_id":"req_1","verification_status":{"status":"code_valid"}}'))).to.deep.equal([])
+    expect(parse(signed('{"request_id":"req_1","verification_status":{"status":"code_valid"}}'))).to.deep.equal([])
   })
 
   it('is signed as the documentation says', () => {
@@ -68,30 +82,30 @@ describe("Telegram's reports", () => {
       'x-request-signature': '8e8d0e297901baf3ce87b122a5b876aee92d1da0f9c9be005006796cb14debfd',
     }
     const body = Buffer.from('{"request_id":"req_1","delivery_status":{"status":"read"}}')
-    expect(heard({ method: 'POST', url: new URL(CALLBACK_URL), headers, body })).to.have.lengthOf(1)
+    expect(parse({ method: 'POST', url: new URL(CALLBACK_URL), headers, body })).to.have.lengthOf(1)
   })
 
-  const refused = (callback: Callback, now = NOW): void => {
-    expect(() => heard(callback, now)).to.throw(BadSignature)
+  const expectRefused = (callback: Callback, now = NOW): void => {
+    expect(() => parse(callback, now)).to.throw(BadSignature)
   }
 
-  it('is refused when signed with another token', () => refused(report('read', { signedWith: 'another' })))
+  it('is refused when signed with another token', () => expectRefused(report('read', { signedWith: 'another' })))
 
   it('is refused when a byte is changed', () => {
     const { body, ...rest } = report('read')
     for (let at = 0; at < body.length; at += 1) {
       const changed = Buffer.from(body)
       changed[at] = (changed[at] ?? 0) ^ 1
-      refused({ ...rest, body: changed })
+      expectRefused({ ...rest, body: changed })
     }
-    refused({ ...rest, body: Buffer.concat([body, Buffer.from(' ')]) })
-    refused({ ...rest, body: Buffer.alloc(0) })
+    expectRefused({ ...rest, body: Buffer.concat([body, Buffer.from(' ')]) })
+    expectRefused({ ...rest, body: Buffer.alloc(0) })
   })
 
   it('is refused when its time is changed', () => {
     const { headers, ...rest } = report('read')
     for (const timestamp of ['1893456001', '', 'soon', '1893456000 ', '-1', '1e9', '１８９３４５６０００'])
-      refused({ ...rest, headers: { ...headers, 'x-request-timestamp': timestamp } })
+      expectRefused({ ...rest, headers: { ...headers, 'x-request-timestamp': timestamp } })
   })
 
   it('is refused without a signature, or with something like one', () => {
@@ -99,24 +113,24 @@ describe("Telegram's reports", () => {
     const signature = headers['x-request-signature'] ?? ''
     const { 'x-request-signature': _, ...unsigned } = headers
     const { 'x-request-timestamp': __, ...undated } = headers
-    refused({ ...rest, headers: unsigned })
-    refused({ ...rest, headers: undated })
-    refused({ ...rest, headers: {} })
+    expectRefused({ ...rest, headers: unsigned })
+    expectRefused({ ...rest, headers: undated })
+    expectRefused({ ...rest, headers: {} })
     for (const other of ['', signature.slice(1), `${signature}0`, `0x${signature}`, 'ÿ'.repeat(64), '\ud800'])
-      refused({ ...rest, headers: { ...headers, 'x-request-signature': other } })
+      expectRefused({ ...rest, headers: { ...headers, 'x-request-signature': other } })
   })
 
   it('is taken in capitals too', () => {
     const { headers, ...rest } = report('read')
     const signature = headers['x-request-signature']?.toUpperCase()
-    expect(heard({ ...rest, headers: { ...headers, 'x-request-signature': signature } })).to.have.lengthOf(1)
+    expect(parse({ ...rest, headers: { ...headers, 'x-request-signature': signature } })).to.have.lengthOf(1)
   })
 
   it('is refused five minutes later, or earlier', () => {
-    expect(heard(report('read'), NOW + 5 * MINUTE)).to.have.lengthOf(1)
-    expect(heard(report('read'), NOW - 5 * MINUTE)).to.have.lengthOf(1)
-    refused(report('read'), NOW + 5 * MINUTE + 1)
-    refused(report('read'), NOW - 5 * MINUTE - 1)
+    expect(parse(report('read'), NOW + 5 * MINUTE)).to.have.lengthOf(1)
+    expect(parse(report('read'), NOW - 5 * MINUTE)).to.have.lengthOf(1)
+    expectRefused(report('read'), NOW + 5 * MINUTE + 1)
+    expectRefused(report('read'), NOW - 5 * MINUTE - 1)
   })
 
   for (const [title, body] of Object.entries({
@@ -133,13 +147,13 @@ describe("Telegram's reports", () => {
     deep: '['.repeat(100_000),
   }))
     it(`cannot be read, signed as it is, when it is ${title}`, () => {
-      expect(() => heard(signed(body))).to.throw(BadCallback)
+      expect(() => parse(signed(body))).to.throw(BadCallback)
     })
 
   it('throws nothing else, whatever comes, signed or not', () => {
     const isCalm = (callback: Callback): boolean => {
       try {
-        return Array.isArray(heard(callback))
+        return Array.isArray(parse(callback))
       } catch (error) {
         return error instanceof BadSignature || error instanceof BadCallback
       }

@@ -1,47 +1,50 @@
 import { expect } from 'chai'
 import {
   type Provider,
+  type ProviderDeps,
   ProviderFault,
   RecipientFault,
-  type Tools,
   UnknownOutcome,
 } from '../../../../services/channel/provider.ts'
-import { telegramGateway } from '../../../../services/channel/providers/telegram_gateway.ts'
-import { itSortsTrouble } from '../../../support/vendors/faults.ts'
+import { createTelegramProvider } from '../../../../services/channel/providers/telegram_gateway.ts'
+import { itNamesVendorFaults } from '../../../support/vendors/faults.ts'
 import {
-  type Bench,
-  bench,
   CALLBACK_URL,
   CODE,
   callbackOf,
   DELIVERY_ID,
-  faultOf,
   RECIPIENT,
-  rendered,
+  renderedMessage,
   send,
+  type TestProviderDeps,
+  testProviderDeps,
+  thrownBy,
 } from '../../../support/vendors/provider.ts'
-import { type Telegram, telegramError, telegramReport, telegramVendor } from '../../../support/vendors/telegram.ts'
-import { type Answer, vendor } from '../../../support/vendors/vendor.ts'
+import { startTelegram, type Telegram, telegramError, telegramReceipt } from '../../../support/vendors/telegram.ts'
+import { type Answer, startVendor } from '../../../support/vendors/vendor.ts'
 
 describe('the Telegram Gateway', () => {
   let api: Telegram
-  let tools: Bench
+  let tools: TestProviderDeps
 
   before(async () => {
-    tools = bench()
-    api = await telegramVendor({ now: tools.clock.now })
+    tools = testProviderDeps()
+    api = await startTelegram({ now: tools.clock.now })
   })
   after(async () => {
     await tools.outbound.close()
     await api.close()
   })
 
-  const made = (over: Partial<Tools> = {}, more: { token?: string; base_url?: string } = {}): Provider =>
-    telegramGateway({ config: { token: api.token, base_url: api.url, ...more } }, { ...tools, ...over })
+  const createProvider = (
+    over: Partial<ProviderDeps> = {},
+    more: { token?: string; base_url?: string } = {},
+  ): Provider =>
+    createTelegramProvider({ config: { token: api.token, base_url: api.url, ...more } }, { ...tools, ...over })
 
   describe('sending', () => {
     it('posts the code, how long it lives, and whose receipt it will be; keeps the id of the request', async () => {
-      const taken = await send(made())
+      const taken = await send(createProvider())
       const message = api.messages.at(-1)
       expect(taken).to.deep.equal({ reference: message?.request_id })
       expect(message).to.deep.include({ phone_number: RECIPIENT, code: CODE, ttl: 600, payload: DELIVERY_ID })
@@ -50,7 +53,7 @@ describe('the Telegram Gateway', () => {
 
     it('asks once: checking first would be charged too', async () => {
       const seen = api.seen.length
-      await send(made())
+      await send(createProvider())
       expect(api.seen.slice(seen).map(({ path }) => path)).to.deep.equal(['/sendVerificationMessage'])
     })
 
@@ -62,26 +65,26 @@ describe('the Telegram Gateway', () => {
       [7_200_000, 3600],
     ] as const)
       it(`lets a message live as long as its code, within what Telegram takes: ${left} ms left, ${ttl} s`, async () => {
-        const message = rendered()
-        message.errand.otp.expires_at = tools.clock.now() + left
-        await send(made(), message)
+        const message = renderedMessage()
+        message.job.otp.expires_at = tools.clock.now() + left
+        await send(createProvider(), message)
         expect(api.messages.at(-1)?.ttl).to.equal(ttl)
       })
 
     for (const callbackUrl of [null, 'http://verify.example/callbacks/app_shop/gateway', `https://${'x'.repeat(249)}`])
       it(`asks for no reports where Telegram would not call: ${callbackUrl?.slice(0, 20)}`, async () => {
-        const provider = made({ callbackUrl })
+        const provider = createProvider({ callbackUrl })
         await send(provider)
         expect(api.messages.at(-1)).to.not.have.property('callback_url')
         expect(provider).to.not.have.property('hear')
       })
 
     it('is told of receipts, by delivery, that it understands', async () => {
-      const provider = made()
+      const provider = createProvider()
       await send(provider)
       const message = api.messages.at(-1)
-      const report = message && telegramReport(message, 'delivered', { token: api.token, now: tools.clock.now() })
-      expect(report && provider.hear?.(callbackOf(report), tools.clock.now())).to.deep.equal([
+      const report = message && telegramReceipt(message, 'delivered', { token: api.token, now: tools.clock.now() })
+      expect(report && provider.parseCallback?.(callbackOf(report), tools.clock.now())).to.deep.equal([
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference: message?.request_id, status: 'delivered' },
       ])
     })
@@ -89,8 +92,8 @@ describe('the Telegram Gateway', () => {
 
   describe('refusals', () => {
     const answering = async (answer: Answer): Promise<Error> => {
-      const odd = await vendor({ take: () => ({ answer }), refused: () => answer, receipt: () => null })
-      const fault = await faultOf(send(made({}, { base_url: odd.url })))
+      const odd = await startVendor({ take: () => ({ answer }), refused: () => answer, receipt: () => null })
+      const fault = await thrownBy(send(createProvider({}, { base_url: odd.url })))
       await odd.close()
       return fault
     }
@@ -102,8 +105,18 @@ describe('the Telegram Gateway', () => {
       })
 
     for (const name of [
-      ...['ACCESS_TOKEN_INVALID', 'ACCESS_TOKEN_REQUIRED', 'BALANCE_NOT_ENOUGH', 'TTL_INVALID', 'CODE_INVALID'],
-      ...['CALLBACK_URL_INVALID', 'FLOOD_WAIT', 'UNKNOWN_METHOD', 'SOMETHING_NEW', 'not a name', '', '__proto__'],
+      'ACCESS_TOKEN_INVALID',
+      'ACCESS_TOKEN_REQUIRED',
+      'BALANCE_NOT_ENOUGH',
+      'TTL_INVALID',
+      'CODE_INVALID',
+      'CALLBACK_URL_INVALID',
+      'FLOOD_WAIT',
+      'UNKNOWN_METHOD',
+      'SOMETHING_NEW',
+      'not a name',
+      '',
+      '__proto__',
     ])
       it(`${JSON.stringify(name)} is the provider's`, async () => {
         const fault = await answering(telegramError(name))
@@ -120,7 +133,7 @@ describe('the Telegram Gateway', () => {
     })
 
     it('with the wrong token is the provider’s', async () => {
-      expect(await faultOf(send(made({}, { token: 'another' })))).to.be.instanceOf(ProviderFault)
+      expect(await thrownBy(send(createProvider({}, { token: 'another' })))).to.be.instanceOf(ProviderFault)
     })
 
     it('say the error by its name alone, and only if it looks like one', async () => {
@@ -132,8 +145,12 @@ describe('the Telegram Gateway', () => {
     })
   })
 
-  itSortsTrouble({
-    ...{ vendor: () => api, bench: () => tools, make: over => made(over), secrets: () => [api.token] },
-    ...{ refused: RecipientFault, reads: true },
+  itNamesVendorFaults({
+    vendor: () => api,
+    bench: () => tools,
+    make: over => createProvider(over),
+    secrets: () => [api.token],
+    refused: RecipientFault,
+    parsesSuccess: true,
   })
 })

@@ -2,25 +2,34 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { BadCallback, BadSignature, type Callback } from '../../../../services/channel/provider.ts'
-import { twilio } from '../../../../services/channel/providers/twilio.ts'
-import { bench, CALLBACK_URL, callbackOf, DELIVERY_ID, RECIPIENT } from '../../../support/vendors/provider.ts'
+import { createTwilioProvider } from '../../../../services/channel/providers/twilio.ts'
+import {
+  CALLBACK_URL,
+  callbackOf,
+  DELIVERY_ID,
+  RECIPIENT,
+  testProviderDeps,
+} from '../../../support/vendors/provider.ts'
 import { twilioReceipt, twilioSignature } from '../../../support/vendors/twilio.ts'
 
 const ACCOUNT = { account_sid: 'AC123', auth_token: 'the auth token of a test' }
 
-const made = ({ auth_token = ACCOUNT.auth_token } = {}) =>
-  twilio(
+const createProvider = ({ auth_token = ACCOUNT.auth_token } = {}) =>
+  createTwilioProvider(
     {
       config: {
-        ...{ ...ACCOUNT, auth_token, from: '+15005550006', messaging_service_sid: null },
+        ...ACCOUNT,
+        auth_token,
+        from: '+15005550006',
+        messaging_service_sid: null,
         base_url: 'https://api.twilio.com',
       },
     },
-    bench(),
+    testProviderDeps(),
   )
 
 describe("Twilio's receipts", () => {
-  const heard = (callback: Callback) => made().hear?.(callback, 0)
+  const parse = (callback: Callback) => createProvider().parseCallback?.(callback, 0)
   const receipt = (status: string, query = `?delivery_id=${DELIVERY_ID}`): Callback => {
     const form = { StatusCallback: `${CALLBACK_URL}${query}`, To: RECIPIENT, From: '+15005550006' }
     const call = twilioReceipt({ sid: 'SM123', form }, status, ACCOUNT)
@@ -29,36 +38,30 @@ describe("Twilio's receipts", () => {
   }
 
   for (const [word, status] of [
-    ...[
-      ['accepted', 'sent'],
-      ['scheduled', 'sent'],
-      ['queued', 'sent'],
-      ['sending', 'sent'],
-      ['sent', 'sent'],
-    ],
-    ...[
-      ['delivered', 'delivered'],
-      ['read', 'delivered'],
-    ],
-    ...[
-      ['undelivered', 'failed'],
-      ['failed', 'failed'],
-      ['canceled', 'failed'],
-    ],
+    ['accepted', 'sent'],
+    ['scheduled', 'sent'],
+    ['queued', 'sent'],
+    ['sending', 'sent'],
+    ['sent', 'sent'],
+    ['delivered', 'delivered'],
+    ['read', 'delivered'],
+    ['undelivered', 'failed'],
+    ['failed', 'failed'],
+    ['canceled', 'failed'],
   ] as const)
     it(`${word} is ${status}`, () => {
-      expect(heard(receipt(word))).to.deep.equal([
+      expect(parse(receipt(word))).to.deep.equal([
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'SM123', status },
       ])
     })
 
   for (const word of ['received', 'receiving', 'partially_delivered', 'something new', '', '__proto__', 'constructor'])
     it(`${JSON.stringify(word)} means nothing here`, () => {
-      expect(heard(receipt(word))).to.deep.equal([])
+      expect(parse(receipt(word))).to.deep.equal([])
     })
 
   it('is found by the SID where the address names no delivery', () => {
-    expect(heard(receipt('sent', ''))).to.deep.equal([
+    expect(parse(receipt('sent', ''))).to.deep.equal([
       { kind: 'receipt', delivery_id: null, reference: 'SM123', status: 'sent' },
     ])
   })
@@ -67,19 +70,23 @@ describe("Twilio's receipts", () => {
     for (const fields of [{ MessageStatus: 'sent' }, { MessageSid: 'SM1' }, {}] as Record<string, string>[]) {
       const headers = { 'x-twilio-signature': twilioSignature(ACCOUNT.auth_token, CALLBACK_URL, fields) }
       const body = Buffer.from(new URLSearchParams(fields).toString())
-      expect(() => heard({ method: 'POST', url: new URL(CALLBACK_URL), headers, body })).to.throw(BadCallback)
+      expect(() => parse({ method: 'POST', url: new URL(CALLBACK_URL), headers, body })).to.throw(BadCallback)
     }
   })
 
   // The example of Twilio's documentation, whose libraries test with it too.
   const EXAMPLE = {
-    ...{ CallSid: 'CA1234567890ABCDE', Caller: '+14158675309', Digits: '1234' },
-    ...{ From: '+14158675309', To: '+18005551212' },
+    CallSid: 'CA1234567890ABCDE',
+    Caller: '+14158675309',
+    Digits: '1234',
+    From: '+14158675309',
+    To: '+18005551212',
   }
   const example = (signature: string, url = 'https://mycompany.com/myapp.php?foo=1&bar=2'): (() => unknown) => {
     const headers = { 'x-twilio-signature': signature }
     const body = Buffer.from(new URLSearchParams(EXAMPLE).toString())
-    return () => made({ auth_token: '12345' }).hear?.({ method: 'POST', url: new URL(url), headers, body }, 0)
+    return () =>
+      createProvider({ auth_token: '12345' }).parseCallback?.({ method: 'POST', url: new URL(url), headers, body }, 0)
   }
 
   it('is signed as the documentation says', () => {
@@ -103,18 +110,18 @@ describe("Twilio's receipts", () => {
     const body = Buffer.from('MessagingBinding.Address=%2B1415xxxxxxx&MessagingBinding.Address=%2B1325xxxxxxx')
     const headers = { 'x-twilio-signature': '83O6e2vORAoJHUNzJjDWN1jz+BA=' }
     const url = new URL('https://mycompany.com/myapp.php?foo=1&bar=2')
-    const provider = made({ auth_token: '12345' })
-    expect(() => provider.hear?.({ method: 'POST', url, headers, body }, 0)).to.throw(BadCallback)
+    const provider = createProvider({ auth_token: '12345' })
+    expect(() => provider.parseCallback?.({ method: 'POST', url, headers, body }, 0)).to.throw(BadCallback)
   })
 
-  const refused = (callback: Callback): void => {
-    expect(() => heard(callback)).to.throw(BadSignature)
+  const expectRefused = (callback: Callback): void => {
+    expect(() => parse(callback)).to.throw(BadSignature)
   }
 
   it('is refused when a field is changed, added or missing', () => {
     const signed = receipt('sent')
     const fields = new URLSearchParams(Buffer.from(signed.body).toString())
-    const withFields = (changed: URLSearchParams) => refused({ ...signed, body: Buffer.from(changed.toString()) })
+    const withFields = (changed: URLSearchParams) => expectRefused({ ...signed, body: Buffer.from(changed.toString()) })
     for (const name of fields.keys()) {
       for (const value of ['', `${fields.get(name)}x`, 'delivered']) {
         const changed = new URLSearchParams(fields)
@@ -136,7 +143,7 @@ describe("Twilio's receipts", () => {
     for (let at = 0; at < signed.body.length; at += 1) {
       const body = Buffer.from(signed.body)
       body[at] = (body[at] ?? 0) ^ 0x80
-      refused({ ...signed, body })
+      expectRefused({ ...signed, body })
     }
   })
 
@@ -149,26 +156,29 @@ describe("Twilio's receipts", () => {
       'https://evil.example/callbacks/app_shop/gateway?delivery_id=dlv_01jgfj1z000000000000000000',
       'http://verify.example/callbacks/app_shop/gateway?delivery_id=dlv_01jgfj1z000000000000000000',
     ])
-      refused({ ...signed, url: new URL(url) })
+      expectRefused({ ...signed, url: new URL(url) })
   })
 
   it('is refused without a signature, or with one of another account', () => {
     const signed = receipt('sent')
-    refused({ ...signed, headers: {} })
-    refused({ ...signed, headers: { 'x-twilio-signature': '' } })
+    expectRefused({ ...signed, headers: {} })
+    expectRefused({ ...signed, headers: { 'x-twilio-signature': '' } })
     const signature = signed.headers['x-twilio-signature'] ?? ''
     for (let at = 0; at < signature.length; at += 1)
-      refused({ ...signed, headers: { 'x-twilio-signature': `${signature.slice(0, at)}-${signature.slice(at + 1)}` } })
-    refused({ ...signed, headers: { 'x-twilio-signature': signature.replace('=', '') } })
+      expectRefused({
+        ...signed,
+        headers: { 'x-twilio-signature': `${signature.slice(0, at)}-${signature.slice(at + 1)}` },
+      })
+    expectRefused({ ...signed, headers: { 'x-twilio-signature': signature.replace('=', '') } })
     const fields = Object.fromEntries(new URLSearchParams(Buffer.from(signed.body).toString()))
     for (const token of ['', 'another token', ` ${ACCOUNT.auth_token}`])
-      refused({ ...signed, headers: { 'x-twilio-signature': twilioSignature(token, signed.url.href, fields) } })
+      expectRefused({ ...signed, headers: { 'x-twilio-signature': twilioSignature(token, signed.url.href, fields) } })
   })
 
   it('is refused in front of which there is a byte order mark, or bytes that are no text', () => {
     const signed = receipt('sent')
-    refused({ ...signed, body: Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), signed.body]) })
-    refused({ ...signed, body: Buffer.concat([signed.body, Buffer.from([0x26, 0xff, 0xfe, 0x3d, 0xc0])]) })
+    expectRefused({ ...signed, body: Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), signed.body]) })
+    expectRefused({ ...signed, body: Buffer.concat([signed.body, Buffer.from([0x26, 0xff, 0xfe, 0x3d, 0xc0])]) })
   })
 
   it('is nothing else but refused, whatever is sent', () => {
@@ -178,11 +188,14 @@ describe("Twilio's receipts", () => {
     )
     fc.assert(
       fc.property(hostile, fc.string(), fc.webUrl({ withQueryParameters: true }), (body, signature, url) =>
-        refused({ method: 'POST', url: new URL(url), headers: { 'x-twilio-signature': signature }, body }),
+        expectRefused({ method: 'POST', url: new URL(url), headers: { 'x-twilio-signature': signature }, body }),
       ),
     )
-    refused({ ...receipt('sent'), body: Buffer.from(Array.from({ length: 100_000 }, (_, n) => `f${n}=`).join('&')) })
-    refused({ ...receipt('sent'), body: Buffer.alloc(1_000_000, '%') })
+    expectRefused({
+      ...receipt('sent'),
+      body: Buffer.from(Array.from({ length: 100_000 }, (_, n) => `f${n}=`).join('&')),
+    })
+    expectRefused({ ...receipt('sent'), body: Buffer.alloc(1_000_000, '%') })
   })
 
   it('is refused when it is larger than any status, signed or not', () => {
@@ -192,8 +205,8 @@ describe("Twilio's receipts", () => {
       const body = Buffer.from(new URLSearchParams(fields).toString())
       return { method: 'POST', url: new URL(CALLBACK_URL), headers, body }
     }
-    expect(heard(statusOf('x'.repeat(16_000)))).to.have.lengthOf(1)
-    refused(statusOf('x'.repeat(17_000)))
+    expect(parse(statusOf('x'.repeat(16_000)))).to.have.lengthOf(1)
+    expectRefused(statusOf('x'.repeat(17_000)))
   })
 
   it('is heard whatever it says, once Twilio signed it', () => {
@@ -204,7 +217,7 @@ describe("Twilio's receipts", () => {
         const url = `${CALLBACK_URL}?delivery_id=dlv_1`
         const headers = { 'x-twilio-signature': twilioSignature(ACCOUNT.auth_token, url, fields) }
         const body = Buffer.from(new URLSearchParams(fields).toString())
-        expect(heard({ method: 'POST', url: new URL(url), headers, body })).to.deep.equal([
+        expect(parse({ method: 'POST', url: new URL(url), headers, body })).to.deep.equal([
           { kind: 'receipt', delivery_id: 'dlv_1', reference: 'SM1', status: 'delivered' },
         ])
       }),

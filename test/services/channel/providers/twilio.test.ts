@@ -1,29 +1,34 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
-import { type Provider, ProviderFault, RecipientFault, type Tools } from '../../../../services/channel/provider.ts'
-import { twilio } from '../../../../services/channel/providers/twilio.ts'
-import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
-import { itSortsTrouble } from '../../../support/vendors/faults.ts'
 import {
-  type Bench,
-  bench,
+  type Provider,
+  type ProviderDeps,
+  ProviderFault,
+  RecipientFault,
+} from '../../../../services/channel/provider.ts'
+import { createTwilioProvider } from '../../../../services/channel/providers/twilio.ts'
+import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
+import { itNamesVendorFaults } from '../../../support/vendors/faults.ts'
+import {
   CALLBACK_URL,
   DELIVERY_ID,
-  faultOf,
   RECIPIENT,
-  rendered,
+  renderedMessage,
   send,
+  type TestProviderDeps,
+  testProviderDeps,
+  thrownBy,
 } from '../../../support/vendors/provider.ts'
-import { type Twilio, twilioError, twilioVendor } from '../../../support/vendors/twilio.ts'
-import { vendor } from '../../../support/vendors/vendor.ts'
+import { startTwilio, type Twilio, twilioError } from '../../../support/vendors/twilio.ts'
+import { startVendor } from '../../../support/vendors/vendor.ts'
 
 describe('Twilio', () => {
   let api: Twilio
-  let tools: Bench
+  let tools: TestProviderDeps
 
   before(async () => {
-    api = await twilioVendor()
-    tools = bench()
+    api = await startTwilio()
+    tools = testProviderDeps()
   })
   after(async () => {
     await tools.outbound.close()
@@ -31,34 +36,40 @@ describe('Twilio', () => {
   })
 
   const config = (more: Partial<ProviderConfigs['twilio']> = {}): ProviderConfigs['twilio'] => ({
-    ...{ account_sid: api.account_sid, auth_token: api.auth_token, base_url: api.url },
-    ...{ from: '+15005550006', messaging_service_sid: null },
+    account_sid: api.account_sid,
+    auth_token: api.auth_token,
+    base_url: api.url,
+    from: '+15005550006',
+    messaging_service_sid: null,
     ...more,
   })
-  const made = (more: Partial<ProviderConfigs['twilio']> = {}, over: Partial<Tools> = {}): Provider =>
-    twilio({ config: config(more) }, { ...tools, ...over })
+  const createProvider = (more: Partial<ProviderConfigs['twilio']> = {}, over: Partial<ProviderDeps> = {}): Provider =>
+    createTwilioProvider({ config: config(more) }, { ...tools, ...over })
 
   describe('sending', () => {
     it('posts the form of a Message resource and keeps its SID', async () => {
-      const taken = await send(made())
+      const taken = await send(createProvider())
       const message = api.messages.at(-1)
       expect(taken).to.deep.equal({ reference: message?.sid })
       expect(message?.sid).to.match(/^SM[0-9a-f]{32}$/)
       expect(message?.form).to.deep.equal({
-        ...{ To: RECIPIENT, From: '+15005550006', Body: 'Shop: your code is 739164.', ValidityPeriod: '600' },
+        To: RECIPIENT,
+        From: '+15005550006',
+        Body: 'Shop: your code is 739164.',
+        ValidityPeriod: '600',
         StatusCallback: `${CALLBACK_URL}?delivery_id=${DELIVERY_ID}`,
       })
     })
 
     it('names a messaging service, with a sender of its pool or without', async () => {
-      await send(made({ from: null, messaging_service_sid: 'MG1' }))
+      await send(createProvider({ from: null, messaging_service_sid: 'MG1' }))
       expect(api.messages.at(-1)?.form).to.include({ MessagingServiceSid: 'MG1' }).and.not.to.have.property('From')
-      await send(made({ messaging_service_sid: 'MG1' }))
+      await send(createProvider({ messaging_service_sid: 'MG1' }))
       expect(api.messages.at(-1)?.form).to.include({ MessagingServiceSid: 'MG1', From: '+15005550006' })
     })
 
     it('asks for no receipts where there is no address for them', async () => {
-      const provider = made({}, { callbackUrl: null })
+      const provider = createProvider({}, { callbackUrl: null })
       await send(provider)
       expect(api.messages.at(-1)?.form).not.to.have.property('StatusCallback')
       expect(provider).not.to.have.property('hear')
@@ -66,13 +77,13 @@ describe('Twilio', () => {
 
     it('says every text as it is', async () => {
       const text = 'Ваш код 739164 & +1 = "日本" 😀\n@shop.example #739164'
-      await send(made(), rendered({ text }))
+      await send(createProvider(), renderedMessage({ text }))
       expect(api.messages.at(-1)?.form.Body).to.equal(text)
     })
 
     it('lets a message live no longer than its code, within what Twilio takes', async () => {
       const validity = async (ttl_ms: number) => {
-        await send(made(), rendered({}, { rules: { ttl_ms } }))
+        await send(createProvider(), renderedMessage({}, { rules: { ttl_ms } }))
         return api.messages.at(-1)?.form.ValidityPeriod
       }
       expect(await validity(60_000)).to.equal('60')
@@ -82,66 +93,66 @@ describe('Twilio', () => {
     })
 
     it('keeps an account id that is a path within its segment', async () => {
-      expect(await faultOf(send(made({ account_sid: '../../x?y' })))).to.be.instanceOf(ProviderFault)
+      expect(await thrownBy(send(createProvider({ account_sid: '../../x?y' })))).to.be.instanceOf(ProviderFault)
       expect(api.seen.at(-1)?.path).to.equal('/2010-04-01/Accounts/..%2F..%2Fx%3Fy/Messages.json')
     })
 
     it("is the provider's fault when its credentials are wrong", async () => {
-      const fault = await faultOf(send(made({ auth_token: 'another' })))
+      const fault = await thrownBy(send(createProvider({ auth_token: 'another' })))
       expect(fault).to.be.instanceOf(ProviderFault).and.to.have.property('message', 'it answered 401, 20003')
     })
 
     for (const code of [21211, 21214, 21217, 21265, 21268, 21610, 21614, 21635])
       it(`is the recipient's fault: ${code}`, async () => {
-        expect(await faultOf(answered(400, code))).to.be.instanceOf(RecipientFault)
+        expect(await thrownBy(answered(400, code))).to.be.instanceOf(RecipientFault)
       })
 
     for (const [status, code] of [
-      ...[
-        [400, 21408],
-        [400, 21606],
-        [400, 21608],
-        [400, 21612],
-        [400, 21659],
-        [400, 21266],
-        [400, 21617],
-      ],
-      ...[
-        [401, 20003],
-        [403, 20403],
-        [404, 20404],
-        [429, 20429],
-        [400, 63038],
-        [500, 21211],
-        [503, 20503],
-      ],
+      [400, 21408],
+      [400, 21606],
+      [400, 21608],
+      [400, 21612],
+      [400, 21659],
+      [400, 21266],
+      [400, 21617],
+      [401, 20003],
+      [403, 20403],
+      [404, 20404],
+      [429, 20429],
+      [400, 63038],
+      [500, 21211],
+      [503, 20503],
     ] as [number, number][])
       it(`is the provider's fault: ${status}, ${code}`, async () => {
-        expect(await faultOf(answered(status, code))).to.be.instanceOf(ProviderFault)
+        expect(await thrownBy(answered(status, code))).to.be.instanceOf(ProviderFault)
       })
 
     it("is the provider's fault when a refusal cannot be read", async () => {
       for (const code of ['21211', Number.NaN, null, [21211], '1e400'])
-        expect(await faultOf(answered(400, code as number))).to.be.instanceOf(ProviderFault)
+        expect(await thrownBy(answered(400, code as number))).to.be.instanceOf(ProviderFault)
     })
 
     it('repeats of a refusal no more than its code', async () => {
-      expect((await faultOf(answered(400, 447700900123))).message).to.equal('it answered 400')
+      expect((await thrownBy(answered(400, 447700900123))).message).to.equal('it answered 400')
     })
 
     /** Whatever is asked for. */
     async function answered(status: number, code: number): Promise<unknown> {
-      const refusing = await vendor<never>({
+      const refusing = await startVendor<never>({
         take: () => ({ answer: twilioError(status, code, `The 'To' number ${RECIPIENT} …`) }),
-        ...{ refused: () => ({ status }), receipt: () => null },
+        refused: () => ({ status }),
+        receipt: () => null,
       })
-      return send(made({ base_url: refusing.url })).finally(() => refusing.close())
+      return send(createProvider({ base_url: refusing.url })).finally(() => refusing.close())
     }
   })
 
-  itSortsTrouble({
-    ...{ vendor: () => api, bench: () => tools, refused: RecipientFault, reads: true },
-    make: over => made({}, over),
+  itNamesVendorFaults({
+    vendor: () => api,
+    bench: () => tools,
+    refused: RecipientFault,
+    parsesSuccess: true,
+    make: over => createProvider({}, over),
     secrets: () => [api.auth_token, Buffer.from(`${api.account_sid}:${api.auth_token}`).toString('base64')],
   })
 })

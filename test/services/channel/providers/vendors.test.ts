@@ -1,57 +1,73 @@
 // The simulated vendors with the providers that call them, callbacks and all: what a flow test may rely on.
 import { expect } from 'chai'
-import type { Heard, Provider } from '../../../../services/channel/provider.ts'
-import { http } from '../../../../services/channel/providers/http.ts'
-import { twilio } from '../../../../services/channel/providers/twilio.ts'
-import { vonage } from '../../../../services/channel/providers/vonage.ts'
-import { httpGateway } from '../../../support/vendors/http-gateway.ts'
-import { type Bench, bench, CALLBACK_URL, DELIVERY_ID, send } from '../../../support/vendors/provider.ts'
-import { twilioVendor } from '../../../support/vendors/twilio.ts'
-import { type Call, type Seen, type Vendor, type VendorOptions, vendor } from '../../../support/vendors/vendor.ts'
-import { vonageVendor } from '../../../support/vendors/vonage.ts'
+import type { CallbackItem, Provider } from '../../../../services/channel/provider.ts'
+import { createHttpProvider } from '../../../../services/channel/providers/http.ts'
+import { createTwilioProvider } from '../../../../services/channel/providers/twilio.ts'
+import { createVonageProvider } from '../../../../services/channel/providers/vonage.ts'
+import { startHttpGateway } from '../../../support/vendors/http-gateway.ts'
+import {
+  CALLBACK_URL,
+  DELIVERY_ID,
+  send,
+  type TestProviderDeps,
+  testProviderDeps,
+} from '../../../support/vendors/provider.ts'
+import { startTwilio } from '../../../support/vendors/twilio.ts'
+import {
+  type SeenRequest,
+  startVendor,
+  type Vendor,
+  type VendorCallback,
+  type VendorOptions,
+} from '../../../support/vendors/vendor.ts'
+import { startVonage } from '../../../support/vendors/vonage.ts'
 
 interface Scene {
   api: Vendor<unknown>
   provider: Provider
 }
 
-const SCENES: Record<string, (tools: Bench, options: VendorOptions) => Promise<Scene>> = {
+const SCENES: Record<string, (tools: TestProviderDeps, options: VendorOptions) => Promise<Scene>> = {
   async Twilio(tools, options) {
-    const api = await twilioVendor(options)
+    const api = await startTwilio(options)
     const { account_sid, auth_token, url: base_url } = api
     const config = { account_sid, auth_token, base_url, from: '+15005550006', messaging_service_sid: null }
-    return { api, provider: twilio({ config }, tools) }
+    return { api, provider: createTwilioProvider({ config }, tools) }
   },
   async Vonage(tools, options) {
-    const api = await vonageVendor({ ...options, now: tools.clock.now })
+    const api = await startVonage({ ...options, now: tools.clock.now })
     const { application_id, private_key, signature_secret, url: base_url } = api
     return {
       api,
-      provider: vonage({ config: { application_id, private_key, signature_secret, base_url, from: 'Shop' } }, tools),
+      provider: createVonageProvider(
+        { config: { application_id, private_key, signature_secret, base_url, from: 'Shop' } },
+        tools,
+      ),
     }
   },
   async 'an HTTP gateway'(tools, options) {
-    const api = await httpGateway({ ...options, now: tools.clock.now, callbackUrl: () => CALLBACK_URL })
+    const api = await startHttpGateway({ ...options, now: tools.clock.now, callbackUrl: () => CALLBACK_URL })
     const body = { delivery_id: '{{delivery_id}}' }
     const config = { url: api.url, method: 'POST' as const, headers: {}, body, secret: api.secret }
-    return { api, provider: http({ config }, tools) }
+    return { api, provider: createHttpProvider({ config }, tools) }
   },
 }
 
 for (const [name, stage] of Object.entries(SCENES))
   describe(`${name}, simulated`, () => {
-    let tools: Bench
+    let tools: TestProviderDeps
     let scene: Scene
     let router: Vendor<never>
-    let heard: Heard[]
+    let items: CallbackItem[]
 
     beforeEach(async () => {
-      tools = bench()
-      heard = []
+      tools = testProviderDeps()
+      items = []
       // Stands in for the router: hands the provider what came, under the public address.
-      router = await vendor<never>({
+      router = await startVendor<never>({
         take: seen => ({ answer: { status: hearing(seen) } }),
-        ...{ refused: () => ({ status: 500 }), receipt: () => null },
+        refused: () => ({ status: 500 }),
+        receipt: () => null,
       })
       scene = await stage(tools, { route: url => url.replace('https://verify.example', router.url) })
     })
@@ -60,22 +76,22 @@ for (const [name, stage] of Object.entries(SCENES))
       await Promise.all([tools.outbound.close(), scene.api.close(), router.close()])
     })
 
-    function hearing({ path, headers, body }: Seen): number {
+    function hearing({ path, headers, body }: SeenRequest): number {
       const url = new URL(`https://verify.example${path}`)
       try {
-        heard.push(...(scene.provider.hear?.({ method: 'POST', url, headers, body }, tools.clock.now()) ?? []))
+        items.push(...(scene.provider.parseCallback?.({ method: 'POST', url, headers, body }, tools.clock.now()) ?? []))
         return 204
       } catch {
         return 401
       }
     }
-    const statuses = () => heard.map(one => (one.kind === 'receipt' ? one.status : one.kind))
+    const statuses = () => items.map(one => (one.kind === 'receipt' ? one.status : one.kind))
 
     it('takes a message and calls back, in its own words and with its own signature', async () => {
       scene.api.next({ receipts: ['sent', 'delivered'] })
       const { reference } = await send(scene.provider)
       await scene.api.idle()
-      expect(heard).to.deep.equal([
+      expect(items).to.deep.equal([
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference, status: 'sent' },
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference, status: 'delivered' },
       ])
@@ -86,7 +102,7 @@ for (const [name, stage] of Object.entries(SCENES))
       scene.api.next({ receipts: ['delivered'], early: true })
       const { reference } = await send(scene.provider)
       // Nothing was waited for: it was heard before there was an answer.
-      expect(heard).to.deep.equal([{ kind: 'receipt', delivery_id: DELIVERY_ID, reference, status: 'delivered' }])
+      expect(items).to.deep.equal([{ kind: 'receipt', delivery_id: DELIVERY_ID, reference, status: 'delivered' }])
     })
 
     it('doubles its receipts and mixes them up', async () => {
@@ -106,9 +122,11 @@ for (const [name, stage] of Object.entries(SCENES))
 
     it('takes nothing while it refuses, is busy or broken, or hangs up', async () => {
       const faults = [
-        ...([{ kind: 'refused' }, { kind: 'busy' }, { kind: 'broken' }] as const),
-        { kind: 'reset', when: 'unread' } as const,
-      ]
+        { kind: 'refused' },
+        { kind: 'busy' },
+        { kind: 'broken' },
+        { kind: 'reset', when: 'unread' },
+      ] as const
       scene.api.next(...faults.map(fault => ({ fault, receipts: ['sent'] as const })))
       for (const _ of faults) await send(scene.provider).catch(() => undefined)
       await scene.api.idle()
@@ -131,7 +149,7 @@ for (const [name, stage] of Object.entries(SCENES))
       await send(scene.provider)
       const message = scene.api.messages[0]
       expect(await scene.api.report(message, 'delivered')).to.equal(204)
-      const forged: Call = { method: 'POST', url: CALLBACK_URL, headers: {}, body: '{}' }
+      const forged: VendorCallback = { method: 'POST', url: CALLBACK_URL, headers: {}, body: '{}' }
       expect(await scene.api.call(forged)).to.equal(401)
       await router.close()
       expect(await scene.api.report(message, 'delivered')).to.equal(null)

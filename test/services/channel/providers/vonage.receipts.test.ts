@@ -3,26 +3,30 @@ import { createHash, createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { BadCallback, BadSignature, type Callback } from '../../../../services/channel/provider.ts'
-import { vonage } from '../../../../services/channel/providers/vonage.ts'
-import { bench, CALLBACK_URL, callbackOf, DELIVERY_ID } from '../../../support/vendors/provider.ts'
+import { createVonageProvider } from '../../../../services/channel/providers/vonage.ts'
+import { CALLBACK_URL, callbackOf, DELIVERY_ID, testProviderDeps } from '../../../support/vendors/provider.ts'
 import { vonageCall, vonageReceipt } from '../../../support/vendors/vonage.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const SECOND = 1000
 const APPLICATION = {
-  ...{ application_id: 'aaaaaaaa-bbbb-cccc-dddd-0123456789ab', signature_secret: 'the signature secret of a test' },
+  application_id: 'aaaaaaaa-bbbb-cccc-dddd-0123456789ab',
+  signature_secret: 'the signature secret of a test',
   private_key: 'unused',
 }
-const provider = vonage({ config: { ...APPLICATION, from: 'Shop', base_url: 'https://api.nexmo.com' } }, bench())
+const provider = createVonageProvider(
+  { config: { ...APPLICATION, from: 'Shop', base_url: 'https://api.nexmo.com' } },
+  testProviderDeps(),
+)
 
-const heard = (callback: Callback, now = NOW) => provider.hear?.(callback, now)
-const refused = (callback: Callback, now = NOW): void => {
-  expect(() => heard(callback, now)).to.throw(BadSignature)
+const parse = (callback: Callback, now = NOW) => provider.parseCallback?.(callback, now)
+const expectRefused = (callback: Callback, now = NOW): void => {
+  expect(() => parse(callback, now)).to.throw(BadSignature)
 }
 
 function receipt(status: string): Callback {
-  const asked = { to: '447700900123', from: 'Shop', client_ref: DELIVERY_ID, webhook_url: CALLBACK_URL }
-  const call = vonageReceipt({ message_uuid: 'uuid-1', asked }, status, APPLICATION, NOW)
+  const requestBody = { to: '447700900123', from: 'Shop', client_ref: DELIVERY_ID, webhook_url: CALLBACK_URL }
+  const call = vonageReceipt({ message_uuid: 'uuid-1', requestBody }, status, APPLICATION, NOW)
   if (!call) throw new Error('nowhere to call')
   return callbackOf(call)
 }
@@ -39,45 +43,41 @@ function token(header: unknown, claims: unknown, secret = APPLICATION.signature_
 
 describe("Vonage's receipts", () => {
   for (const [word, status] of [
-    ...[
-      ['submitted', 'sent'],
-      ['delivered', 'delivered'],
-      ['read', 'delivered'],
-    ],
-    ...[
-      ['rejected', 'failed'],
-      ['undeliverable', 'failed'],
-    ],
+    ['submitted', 'sent'],
+    ['delivered', 'delivered'],
+    ['read', 'delivered'],
+    ['rejected', 'failed'],
+    ['undeliverable', 'failed'],
   ] as const)
     it(`${word} is ${status}`, () => {
-      expect(heard(receipt(word))).to.deep.equal([
+      expect(parse(receipt(word))).to.deep.equal([
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'uuid-1', status },
       ])
     })
 
   for (const word of ['accepted', 'something new', '', '__proto__', 'constructor'])
     it(`${JSON.stringify(word)} means nothing here`, () => {
-      expect(heard(receipt(word))).to.deep.equal([])
+      expect(parse(receipt(word))).to.deep.equal([])
     })
 
   it('is found by the UUID where it names no delivery', () => {
-    expect(heard(signed('{"status":"delivered","message_uuid":"uuid-1","client_ref":null}'))).to.deep.equal([
+    expect(parse(signed('{"status":"delivered","message_uuid":"uuid-1","client_ref":null}'))).to.deep.equal([
       { kind: 'receipt', delivery_id: null, reference: 'uuid-1', status: 'delivered' },
     ])
   })
 
   it("is not a user's own message", () => {
     const inbound = { channel: 'sms', message_uuid: 'uuid-2', to: '1', from: '2', message_type: 'text', text: 'STOP' }
-    expect(heard(signed(JSON.stringify(inbound)))).to.deep.equal([])
+    expect(parse(signed(JSON.stringify(inbound)))).to.deep.equal([])
   })
 
   it('is checked over the bytes it came in', () => {
     const body = '\u{feff}{ "status": "delivered",\r\n "client_ref": "dlv_\\u0031", "message_uuid":"é" }'
-    expect(heard(signed(body))).to.deep.equal([
+    expect(parse(signed(body))).to.deep.equal([
       { kind: 'receipt', delivery_id: 'dlv_1', reference: 'é', status: 'delivered' },
     ])
-    refused({ ...signed(body), body: Buffer.from(body.slice(1)) })
-    refused({ ...signed(body), body: Buffer.from(body.replace('\\u0031', '1')) })
+    expectRefused({ ...signed(body), body: Buffer.from(body.slice(1)) })
+    expectRefused({ ...signed(body), body: Buffer.from(body.replace('\\u0031', '1')) })
   })
 
   it('is refused when a byte of the body is another', () => {
@@ -85,9 +85,9 @@ describe("Vonage's receipts", () => {
     for (let at = 0; at < call.body.length; at += 1) {
       const body = Buffer.from(call.body)
       body[at] = (body[at] ?? 0) ^ 1
-      refused({ ...call, body })
+      expectRefused({ ...call, body })
     }
-    refused({ ...call, body: Buffer.alloc(0) })
+    expectRefused({ ...call, body: Buffer.alloc(0) })
   })
 
   it('is refused when a character of the token is another', () => {
@@ -95,32 +95,32 @@ describe("Vonage's receipts", () => {
     const bearer = call.headers.authorization ?? ''
     for (let at = 'Bearer '.length; at < bearer.length; at += 1)
       for (const other of ['A', 'B', '', '.', '='].filter(one => one !== bearer[at]))
-        refused({ ...call, headers: { authorization: bearer.slice(0, at) + other + bearer.slice(at + 1) } })
+        expectRefused({ ...call, headers: { authorization: bearer.slice(0, at) + other + bearer.slice(at + 1) } })
   })
 
   it('is refused without a token, or with one of another secret, scheme or shape', () => {
     const call = receipt('submitted')
     const bearer = call.headers.authorization ?? ''
     for (const authorization of [
-      ...[
-        '',
-        'Bearer',
-        'Bearer ',
-        'Bearer ..',
-        'Bearer a.b.c',
-        bearer.slice(7),
-        `${bearer}.x`,
-        `${bearer} `,
-        `x ${bearer}`,
-      ],
-      ...[bearer.replace('Bearer', 'Basic'), `${bearer}, ${bearer}`, bearer.split('.').slice(0, 2).join('.')],
+      '',
+      'Bearer',
+      'Bearer ',
+      'Bearer ..',
+      'Bearer a.b.c',
+      bearer.slice(7),
+      `${bearer}.x`,
+      `${bearer} `,
+      `x ${bearer}`,
+      bearer.replace('Bearer', 'Basic'),
+      `${bearer}, ${bearer}`,
+      bearer.split('.').slice(0, 2).join('.'),
     ])
-      refused({ ...call, headers: { authorization } })
-    refused({ ...call, headers: {} })
-    refused(
+      expectRefused({ ...call, headers: { authorization } })
+    expectRefused({ ...call, headers: {} })
+    expectRefused(
       callbackOf(vonageCall(CALLBACK_URL, '{}', { ...APPLICATION, signature_secret: 'x' }, { iat: NOW / SECOND })),
     )
-    expect(heard({ ...call, headers: { authorization: bearer.replace('Bearer', 'bearer') } })).to.have.lengthOf(1)
+    expect(parse({ ...call, headers: { authorization: bearer.replace('Bearer', 'bearer') } })).to.have.lengthOf(1)
   })
 
   it('is refused when the token says it is signed in another way, or not at all', () => {
@@ -138,43 +138,60 @@ describe("Vonage's receipts", () => {
       'HS256',
       [],
     ])
-      refused({ ...call, headers: { authorization: token(header, claims) } })
+      expectRefused({ ...call, headers: { authorization: token(header, claims) } })
     const [head, payload] = token({ alg: 'none' }, claims).split('.')
-    refused({ ...call, headers: { authorization: `${head}.${payload}.` } })
-    expect(heard({ ...call, headers: { authorization: token({ alg: 'HS256' }, claims) } })).to.have.lengthOf(1)
+    expectRefused({ ...call, headers: { authorization: `${head}.${payload}.` } })
+    expect(parse({ ...call, headers: { authorization: token({ alg: 'HS256' }, claims) } })).to.have.lengthOf(1)
   })
 
   it('is refused when its claims do not hold: no hash, no time, of another application, expired', () => {
     for (const claims of [
-      ...[{ payload_hash: undefined }, { payload_hash: '' }, { payload_hash: 7 }, { payload_hash: [''] }],
-      ...[{ iat: undefined }, { iat: String(NOW / SECOND) }, { iat: null }, { iat: NOW }],
-      ...[{ application_id: 'bbbbbbbb-bbbb-cccc-dddd-0123456789ab' }, { application_id: '' }, { application_id: null }],
-      ...[{ exp: NOW / SECOND }, { exp: 0 }, { exp: 'never' }],
+      { payload_hash: undefined },
+      { payload_hash: '' },
+      { payload_hash: 7 },
+      { payload_hash: [''] },
+      { iat: undefined },
+      { iat: String(NOW / SECOND) },
+      { iat: null },
+      { iat: NOW },
+      { application_id: 'bbbbbbbb-bbbb-cccc-dddd-0123456789ab' },
+      { application_id: '' },
+      { application_id: null },
+      { exp: NOW / SECOND },
+      { exp: 0 },
+      { exp: 'never' },
     ])
-      refused(signed('{"status":"delivered","message_uuid":"uuid-1"}', claims))
-    expect(heard(signed('{"message_uuid":"u"}', { application_id: undefined, exp: NOW / SECOND + 1 }))).to.deep.equal(
+      expectRefused(signed('{"status":"delivered","message_uuid":"uuid-1"}', claims))
+    expect(parse(signed('{"message_uuid":"u"}', { application_id: undefined, exp: NOW / SECOND + 1 }))).to.deep.equal(
       [],
     )
   })
 
   it('is refused when it is stale, or from the future', () => {
     const call = receipt('delivered')
-    for (const ms of [0, 300 * SECOND, -300 * SECOND]) expect(heard(call, NOW + ms)).to.have.lengthOf(1)
-    for (const ms of [301 * SECOND, -301 * SECOND, 86_400 * SECOND]) refused(call, NOW + ms)
+    for (const ms of [0, 300 * SECOND, -300 * SECOND]) expect(parse(call, NOW + ms)).to.have.lengthOf(1)
+    for (const ms of [301 * SECOND, -301 * SECOND, 86_400 * SECOND]) expectRefused(call, NOW + ms)
   })
 
   it('is a bad callback when it is signed and cannot be read', () => {
     for (const body of [
-      ...['', '{', 'null', '[]', '"text"', '7', '{}', '{"status":"delivered"}', '{"status":7,"message_uuid":"u"}'],
-      ...['{"status":"delivered","message_uuid":""}', '{"status":"delivered","client_ref":{"$gt":""}}'],
-      ...[
-        `{"status":"delivered","client_ref":"${'x'.repeat(101)}"}`,
-        '['.repeat(100_000),
-        Buffer.from([0x22, 0xff, 0x22]),
-      ],
-      ...[`{"status":"delivered","message_uuid":${'['.repeat(5_000)}${']'.repeat(5_000)}}`],
+      '',
+      '{',
+      'null',
+      '[]',
+      '"text"',
+      '7',
+      '{}',
+      '{"status":"delivered"}',
+      '{"status":7,"message_uuid":"u"}',
+      '{"status":"delivered","message_uuid":""}',
+      '{"status":"delivered","client_ref":{"$gt":""}}',
+      `{"status":"delivered","client_ref":"${'x'.repeat(101)}"}`,
+      '['.repeat(100_000),
+      Buffer.from([0x22, 0xff, 0x22]),
+      `{"status":"delivered","message_uuid":${'['.repeat(5_000)}${']'.repeat(5_000)}}`,
     ])
-      expect(() => heard(signed(body)), String(body).slice(0, 50)).to.throw(BadCallback)
+      expect(() => parse(signed(body)), String(body).slice(0, 50)).to.throw(BadCallback)
   })
 
   it('is nothing else but refused or unreadable, whatever is sent', () => {
@@ -184,15 +201,15 @@ describe("Vonage's receipts", () => {
     )
     fc.assert(
       fc.property(anything, fc.string(), (body, authorization) => {
-        refused({ ...receipt('submitted'), body, headers: { authorization } })
+        expectRefused({ ...receipt('submitted'), body, headers: { authorization } })
         expect(() => {
-          if (heard(signed(Buffer.from(body)))?.length === 0) throw new BadCallback()
+          if (parse(signed(Buffer.from(body)))?.length === 0) throw new BadCallback()
         }).to.throw(BadCallback)
       }),
     )
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (header, claims) =>
-        refused({ ...receipt('submitted'), headers: { authorization: token(header, claims) } }),
+        expectRefused({ ...receipt('submitted'), headers: { authorization: token(header, claims) } }),
       ),
     )
   })
@@ -202,7 +219,7 @@ describe("Vonage's receipts", () => {
     fc.assert(
       fc.property(members, fc.string({ minLength: 1, maxLength: 100 }), (more, client_ref) => {
         const body = JSON.stringify({ ...more, status: 'delivered', message_uuid: 'u', client_ref })
-        expect(heard(signed(body))).to.deep.equal([
+        expect(parse(signed(body))).to.deep.equal([
           { kind: 'receipt', delivery_id: client_ref, reference: 'u', status: 'delivered' },
         ])
       }),

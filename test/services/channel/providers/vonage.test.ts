@@ -1,31 +1,36 @@
 import { Buffer } from 'node:buffer'
 import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
-import { type Provider, ProviderFault, RecipientFault, type Tools } from '../../../../services/channel/provider.ts'
-import { vonage } from '../../../../services/channel/providers/vonage.ts'
-import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
-import { itSortsTrouble } from '../../../support/vendors/faults.ts'
 import {
-  type Bench,
-  bench,
+  type Provider,
+  type ProviderDeps,
+  ProviderFault,
+  RecipientFault,
+} from '../../../../services/channel/provider.ts'
+import { createVonageProvider } from '../../../../services/channel/providers/vonage.ts'
+import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
+import { itNamesVendorFaults } from '../../../support/vendors/faults.ts'
+import {
   CALLBACK_URL,
   DELIVERY_ID,
-  faultOf,
-  rendered,
+  renderedMessage,
   send,
+  type TestProviderDeps,
+  testProviderDeps,
+  thrownBy,
 } from '../../../support/vendors/provider.ts'
-import { vendor } from '../../../support/vendors/vendor.ts'
-import { type Vonage, vonageError, vonageVendor } from '../../../support/vendors/vonage.ts'
+import { startVendor } from '../../../support/vendors/vendor.ts'
+import { startVonage, type Vonage, vonageError } from '../../../support/vendors/vonage.ts'
 
 const MINUTE = 60_000
 
 describe('Vonage', () => {
   let api: Vonage
-  let tools: Bench
+  let tools: TestProviderDeps
 
   before(async () => {
-    tools = bench()
-    api = await vonageVendor({ now: () => tools.clock.now() })
+    tools = testProviderDeps()
+    api = await startVonage({ now: () => tools.clock.now() })
   })
   after(async () => {
     await tools.outbound.close()
@@ -33,45 +38,54 @@ describe('Vonage', () => {
   })
 
   const config = (more: Partial<ProviderConfigs['vonage']> = {}): ProviderConfigs['vonage'] => ({
-    ...{ application_id: api.application_id, private_key: api.private_key, signature_secret: api.signature_secret },
-    ...{ from: 'Shop', base_url: api.url, ...more },
+    application_id: api.application_id,
+    private_key: api.private_key,
+    signature_secret: api.signature_secret,
+    from: 'Shop',
+    base_url: api.url,
+    ...more,
   })
-  const made = (more: Partial<ProviderConfigs['vonage']> = {}, over: Partial<Tools> = {}): Provider =>
-    vonage({ config: config(more) }, { ...tools, ...over })
+  const createProvider = (more: Partial<ProviderConfigs['vonage']> = {}, over: Partial<ProviderDeps> = {}): Provider =>
+    createVonageProvider({ config: config(more) }, { ...tools, ...over })
 
   describe('sending', () => {
     it('posts a text message and keeps its UUID', async () => {
-      const taken = await send(made())
+      const taken = await send(createProvider())
       const message = api.messages.at(-1)
       expect(taken).to.deep.equal({ reference: message?.message_uuid })
-      expect(message?.asked).to.deep.equal({
-        ...{ channel: 'sms', message_type: 'text', to: '447700900123', from: 'Shop' },
-        ...{ text: 'Shop: your code is 739164.', client_ref: DELIVERY_ID },
-        ...{ webhook_url: CALLBACK_URL, webhook_version: 'v1' },
+      expect(message?.requestBody).to.deep.equal({
+        channel: 'sms',
+        message_type: 'text',
+        to: '447700900123',
+        from: 'Shop',
+        text: 'Shop: your code is 739164.',
+        client_ref: DELIVERY_ID,
+        webhook_url: CALLBACK_URL,
+        webhook_version: 'v1',
       })
     })
 
     it('asks for no receipts where there is no address, or no secret to check them with', async () => {
-      for (const provider of [made({}, { callbackUrl: null }), made({ signature_secret: null })]) {
+      for (const provider of [createProvider({}, { callbackUrl: null }), createProvider({ signature_secret: null })]) {
         await send(provider)
-        expect(api.messages.at(-1)?.asked).not.to.have.any.keys('webhook_url', 'webhook_version')
+        expect(api.messages.at(-1)?.requestBody).not.to.have.any.keys('webhook_url', 'webhook_version')
         expect(provider).not.to.have.property('hear')
       }
     })
 
     it('writes a sender that is a number without its plus', async () => {
-      await send(made({ from: '+447700900001' }))
-      expect(api.messages.at(-1)?.asked.from).to.equal('447700900001')
+      await send(createProvider({ from: '+447700900001' }))
+      expect(api.messages.at(-1)?.requestBody.from).to.equal('447700900001')
     })
 
     it('leaves the encoding of a text to Vonage', async () => {
       const text = 'Ваш код 739164 "日本" 😀\n@shop.example #739164'
-      await send(made(), rendered({ text }))
-      expect(api.messages.at(-1)?.asked).to.include({ text }).and.not.to.have.property('sms')
+      await send(createProvider(), renderedMessage({ text }))
+      expect(api.messages.at(-1)?.requestBody).to.include({ text }).and.not.to.have.property('sms')
     })
 
     it('signs a token for each while, which tells whose it is, since when and until when', async () => {
-      const provider = made()
+      const provider = createProvider()
       const tokens: string[] = []
       for (const wait of [0, 9 * MINUTE, MINUTE, 0, 24 * 60 * MINUTE]) {
         await tools.clock.advance(wait)
@@ -91,10 +105,10 @@ describe('Vonage', () => {
 
     it('makes a new token when the clock was set back', async () => {
       let now = tools.clock.now()
-      const provider = made({}, { clock: { ...tools.clock, now: () => now } })
+      const provider = createProvider({}, { clock: { ...tools.clock, now: () => now } })
       await send(provider)
       now -= 24 * 60 * MINUTE
-      const late = await faultOf(send(provider)) // Vonage's clock says it has expired: it is a new one
+      const late = await thrownBy(send(provider)) // Vonage's clock says it has expired: it is a new one
       expect(late).to.have.property('message', 'it answered 401, unauthorized')
     })
 
@@ -109,7 +123,7 @@ describe('Vonage', () => {
         ['-----BEGIN PRIVATE KEY-----\nhello\n-----END PRIVATE KEY-----', 'its private key cannot be read'],
         ['hello', 'its private key cannot be read'],
       ] as const) {
-        const fault = await faultOf(send(made({ private_key })))
+        const fault = await thrownBy(send(createProvider({ private_key })))
         expect(fault).to.be.instanceOf(ProviderFault).and.to.have.property('message', message)
         expect(fault.cause).to.equal(undefined)
       }
@@ -117,53 +131,54 @@ describe('Vonage', () => {
 
     for (const code of ['1050', '1170', '1190', '1240', '1430'])
       it(`is the recipient's fault: ${code}`, async () => {
-        expect(await faultOf(answered(422, `/messages#${code}`))).to.be.instanceOf(RecipientFault)
+        expect(await thrownBy(answered(422, `/messages#${code}`))).to.be.instanceOf(RecipientFault)
       })
 
     for (const [status, type] of [
-      ...[
-        [401, '#unauthorized'],
-        [402, '#low-balance'],
-        [403, '#forbidden'],
-        [404, '#not-found'],
-        [422, '#invalid-json'],
-      ],
-      ...[
-        [422, '/messages#1020'],
-        [422, '/messages#1040'],
-        [422, '/messages#1120'],
-        [422, '/messages#1420'],
-      ],
-      ...[
-        [429, '/messages#1000'],
-        [500, '/messages#1170'],
-        [422, '/messages#11700'],
-        [422, '/messages'],
-        [422, '#'],
-      ],
+      [401, '#unauthorized'],
+      [402, '#low-balance'],
+      [403, '#forbidden'],
+      [404, '#not-found'],
+      [422, '#invalid-json'],
+      [422, '/messages#1020'],
+      [422, '/messages#1040'],
+      [422, '/messages#1120'],
+      [422, '/messages#1420'],
+      [429, '/messages#1000'],
+      [500, '/messages#1170'],
+      [422, '/messages#11700'],
+      [422, '/messages'],
+      [422, '#'],
       [422, `/messages#1170${' '.repeat(500)}`],
     ] as [number, string][])
       it(`is the provider's fault: ${status}, ${type.trim()}`, async () => {
-        expect(await faultOf(answered(status, type))).to.be.instanceOf(ProviderFault)
+        expect(await thrownBy(answered(status, type))).to.be.instanceOf(ProviderFault)
       })
 
     it('repeats of a refusal no more than its code', async () => {
-      const { message } = await faultOf(answered(422, '?to=447700900123&#1020'))
+      const { message } = await thrownBy(answered(422, '?to=447700900123&#1020'))
       expect(message).to.equal('it answered 422, 1020')
-      expect((await faultOf(answered(422, '/messages#447700900123'))).message).to.equal('it answered 422')
+      expect((await thrownBy(answered(422, '/messages#447700900123'))).message).to.equal('it answered 422')
     })
 
     /** Whatever is asked for. */
     async function answered(status: number, type: string): Promise<unknown> {
       const answer = vonageError(status, type, 'to: 447700900123')
-      const refusing = await vendor<never>({ take: () => ({ answer }), refused: () => answer, receipt: () => null })
-      return send(made({ base_url: refusing.url })).finally(() => refusing.close())
+      const refusing = await startVendor<never>({
+        take: () => ({ answer }),
+        refused: () => answer,
+        receipt: () => null,
+      })
+      return send(createProvider({ base_url: refusing.url })).finally(() => refusing.close())
     }
   })
 
-  itSortsTrouble({
-    ...{ vendor: () => api, bench: () => tools, refused: RecipientFault, reads: true },
-    make: over => made({}, over),
+  itNamesVendorFaults({
+    vendor: () => api,
+    bench: () => tools,
+    refused: RecipientFault,
+    parsesSuccess: true,
+    make: over => createProvider({}, over),
     secrets: () => [api.signature_secret, 'PRIVATE KEY', api.seen.at(-1)?.headers.authorization?.slice(7) ?? 'none'],
   })
 })

@@ -2,29 +2,38 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { BadCallback, BadSignature, type Callback } from '../../../../services/channel/provider.ts'
-import { whatsappCloud } from '../../../../services/channel/providers/whatsapp_cloud.ts'
+import { createWhatsappProvider } from '../../../../services/channel/providers/whatsapp_cloud.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
-import { metaCall, metaNotice, metaSigned, metaStatus, metaText } from '../../../support/vendors/meta.ts'
-import { bench, CALLBACK_URL, callbackOf, DELIVERY_ID } from '../../../support/vendors/provider.ts'
+import { metaCall, metaNotice, metaSignatureHeaders, metaStatus, metaText } from '../../../support/vendors/meta.ts'
+import { CALLBACK_URL, callbackOf, DELIVERY_ID, testProviderDeps } from '../../../support/vendors/provider.ts'
 
 const APP = { phone_number_id: '106540352242922', app_secret: '0123456789abcdef0123456789abcdef' }
 
-const made = (more: Partial<ProviderConfigs['whatsapp_cloud']> = {}) =>
-  whatsappCloud(
+const createProvider = (more: Partial<ProviderConfigs['whatsapp_cloud']> = {}) =>
+  createWhatsappProvider(
     {
       config: {
-        ...{ ...APP, access_token: 'EAAJB', verify_token: 'a verify token', template: null, template_language: null },
-        ...{ api_version: 'v23.0', base_url: 'https://graph.facebook.com', ...more },
+        ...APP,
+        access_token: 'EAAJB',
+        verify_token: 'a verify token',
+        template: null,
+        template_language: null,
+        api_version: 'v23.0',
+        base_url: 'https://graph.facebook.com',
+        ...more,
       },
     },
-    bench(),
+    testProviderDeps(),
   )
-const provider = made()
+const provider = createProvider()
 
-const heard = (callback: Callback) => provider.hear?.(callback, 0)
-const noticed = (...values: object[]): Callback => callbackOf(metaCall(CALLBACK_URL, metaNotice(values, APP), APP))
+const parse = (callback: Callback) => provider.parseCallback?.(callback, 0)
+const noticeCallback = (...values: object[]): Callback =>
+  callbackOf(metaCall(CALLBACK_URL, metaNotice(values, APP), APP))
 const signed = (body: string | Uint8Array): Callback => ({
-  ...{ method: 'POST', url: new URL(CALLBACK_URL), headers: metaSigned(body, APP.app_secret) },
+  method: 'POST',
+  url: new URL(CALLBACK_URL),
+  headers: metaSignatureHeaders(body, APP.app_secret),
   body: Buffer.from(body),
 })
 
@@ -37,18 +46,18 @@ describe("Meta's receipts", () => {
     ['failed', 'failed'],
   ] as const)
     it(`${word} is ${status}`, () => {
-      expect(heard(noticed({ statuses: [metaStatus('wamid.1', word, DELIVERY_ID)] }))).to.deep.equal([
+      expect(parse(noticeCallback({ statuses: [metaStatus('wamid.1', word, DELIVERY_ID)] }))).to.deep.equal([
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'wamid.1', status },
       ])
     })
 
   for (const word of ['deleted', 'warning', 'something new', '', '__proto__', 'constructor'])
     it(`${JSON.stringify(word)} means nothing here`, () => {
-      expect(heard(noticed({ statuses: [metaStatus('wamid.1', word, DELIVERY_ID)] }))).to.deep.equal([])
+      expect(parse(noticeCallback({ statuses: [metaStatus('wamid.1', word, DELIVERY_ID)] }))).to.deep.equal([])
     })
 
   it('are found by the wamid where they carry nothing of ours', () => {
-    expect(heard(noticed({ statuses: [metaStatus('wamid.1', 'read')] }))).to.deep.equal([
+    expect(parse(noticeCallback({ statuses: [metaStatus('wamid.1', 'read')] }))).to.deep.equal([
       { kind: 'receipt', delivery_id: null, reference: 'wamid.1', status: 'delivered' },
     ])
   })
@@ -58,27 +67,27 @@ describe("Meta's receipts", () => {
       { statuses: [metaStatus('wamid.1', 'sent', 'dlv_1'), metaStatus('wamid.2', 'failed', 'dlv_2')] },
       { messages: [metaText('447700900123', 'hello', 'wamid.3')] },
     ]
-    expect(heard(noticed(...values))?.map(({ kind }) => kind)).to.deep.equal(['receipt', 'receipt', 'message'])
+    expect(parse(noticeCallback(...values))?.map(({ kind }) => kind)).to.deep.equal(['receipt', 'receipt', 'message'])
   })
 
   it('of another number of the same Meta app are not ours', () => {
     const body = metaNotice([{ statuses: [metaStatus('wamid.1', 'read', DELIVERY_ID)] }], { phone_number_id: '999' })
-    expect(heard(callbackOf(metaCall(CALLBACK_URL, body, APP)))).to.deep.equal([])
+    expect(parse(callbackOf(metaCall(CALLBACK_URL, body, APP)))).to.deep.equal([])
   })
 
   it('are heard past what cannot be read', () => {
     const odd = [null, 7, 'x', [], {}, { id: 7, status: 'read' }, { id: '', status: 'read' }, { id: 'wamid.0' }]
     const payload = { id: 'wamid.4', status: 'read', biz_opaque_callback_data: { $ne: null } }
-    expect(heard(noticed({ statuses: [...odd, payload, metaStatus('wamid.1', 'read')] }))).to.have.lengthOf(1)
+    expect(parse(noticeCallback({ statuses: [...odd, payload, metaStatus('wamid.1', 'read')] }))).to.have.lengthOf(1)
   })
 })
 
 describe("Meta's messages", () => {
-  const said = (message: object) => heard(noticed({ messages: [message] }))
+  const parseMessage = (message: object) => parse(noticeCallback({ messages: [message] }))
 
   it('are what a user wrote, in any script', () => {
     const text = 'Привет 😀\nReference: 23456789ABCDEFGH "quoted" \u202e'
-    expect(said(metaText('5511987654321', text, 'wamid.1'))).to.deep.equal([
+    expect(parseMessage(metaText('5511987654321', text, 'wamid.1'))).to.deep.equal([
       { kind: 'message', id: 'wamid.1', from: '5511987654321', text },
     ])
   })
@@ -95,12 +104,14 @@ describe("Meta's messages", () => {
       { ...tapped, type: 'interactive', interactive: { type: 'list_reply', list_reply: { id: 'i', title: 'Yes' } } },
     ]
     for (const message of texts)
-      expect(said(message)).to.deep.equal([{ kind: 'message', id: 'wamid.1', from: '447700900123', text: 'Yes' }])
+      expect(parseMessage(message)).to.deep.equal([
+        { kind: 'message', id: 'wamid.1', from: '447700900123', text: 'Yes' },
+      ])
   })
 
   it('are from nobody when the user keeps their number to themselves', () => {
     const message = { from_user_id: 'GB.123', id: 'wamid.1', type: 'text', text: { body: 'hi' } }
-    expect(said(message)).to.deep.equal([{ kind: 'message', id: 'wamid.1', from: '', text: 'hi' }])
+    expect(parseMessage(message)).to.deep.equal([{ kind: 'message', id: 'wamid.1', from: '', text: 'hi' }])
   })
 
   for (const message of [
@@ -114,12 +125,12 @@ describe("Meta's messages", () => {
     { from: '1', id: 'wamid.1', type: '__proto__' },
   ])
     it(`of another kind are passed over: ${JSON.stringify(message)}`, () => {
-      expect(said(message)).to.deep.equal([])
+      expect(parseMessage(message)).to.deep.equal([])
     })
 
   it('to another number of the same Meta app are not ours', () => {
     const body = metaNotice([{ messages: [metaText('1', 'x')] }], { phone_number_id: '999' })
-    expect(heard(callbackOf(metaCall(CALLBACK_URL, body, APP)))).to.deep.equal([])
+    expect(parse(callbackOf(metaCall(CALLBACK_URL, body, APP)))).to.deep.equal([])
   })
 
   it('are none in news of other fields and products', () => {
@@ -129,44 +140,44 @@ describe("Meta's messages", () => {
       { object: 'page', entry: [{ id: '1', time: 1, messaging: [{}] }] },
       { object: 'whatsapp_business_account', entry: [] },
     ])
-      expect(heard(signed(JSON.stringify(notice)))).to.deep.equal([])
+      expect(parse(signed(JSON.stringify(notice)))).to.deep.equal([])
   })
 })
 
 describe("Meta's signature", () => {
-  const refused = (callback: Callback): void => {
-    expect(() => heard(callback)).to.throw(BadSignature)
+  const expectRefused = (callback: Callback): void => {
+    expect(() => parse(callback)).to.throw(BadSignature)
   }
-  const genuine = (): Callback => noticed({ statuses: [metaStatus('wamid.1', 'read', DELIVERY_ID)] })
+  const signedNotice = (): Callback => noticeCallback({ statuses: [metaStatus('wamid.1', 'read', DELIVERY_ID)] })
 
   it('is checked as the documentation says', () => {
     // sha256=hex(HMAC_SHA256(body, app secret)), computed by other means.
     const headers = { 'x-hub-signature-256': 'sha256=eefab58106e73358686845848feb95c56372e7391b3dc050b6a31c8c5f347ece' }
     const body = Buffer.from('{"object":"whatsapp_business_account","entry":[]}')
-    expect(heard({ method: 'POST', url: new URL(CALLBACK_URL), headers, body })).to.deep.equal([])
+    expect(parse({ method: 'POST', url: new URL(CALLBACK_URL), headers, body })).to.deep.equal([])
   })
 
   it('of another app secret is refused', () => {
-    const { body, ...rest } = genuine()
-    refused({ ...rest, body, headers: metaSigned(body, 'another') })
+    const { body, ...rest } = signedNotice()
+    expectRefused({ ...rest, body, headers: metaSignatureHeaders(body, 'another') })
   })
 
   it('is over every byte', () => {
-    const { body, ...rest } = genuine()
+    const { body, ...rest } = signedNotice()
     for (let at = 0; at < body.length; at += 1) {
       const changed = Buffer.from(body)
       changed[at] = (changed[at] ?? 0) ^ 1
-      refused({ ...rest, body: changed })
+      expectRefused({ ...rest, body: changed })
     }
-    refused({ ...rest, body: Buffer.concat([body, Buffer.from('\n')]) })
-    refused({ ...rest, body: Buffer.alloc(0) })
+    expectRefused({ ...rest, body: Buffer.concat([body, Buffer.from('\n')]) })
+    expectRefused({ ...rest, body: Buffer.alloc(0) })
   })
 
   it('must be there, whole and of this kind', () => {
-    const { headers, ...rest } = genuine()
+    const { headers, ...rest } = signedNotice()
     const signature = headers['x-hub-signature-256'] ?? ''
-    refused({ ...rest, headers: {} })
-    refused({ ...rest, headers: { 'x-hub-signature': signature } })
+    expectRefused({ ...rest, headers: {} })
+    expectRefused({ ...rest, headers: { 'x-hub-signature': signature } })
     for (const other of [
       '',
       'sha256=',
@@ -175,7 +186,7 @@ describe("Meta's signature", () => {
       `${signature}0`,
       `sha1=${signature.slice(7)}`,
     ])
-      refused({ ...rest, headers: { 'x-hub-signature-256': other } })
+      expectRefused({ ...rest, headers: { 'x-hub-signature-256': other } })
   })
 
   it('is over exact bytes, whether they are text or not', () => {
@@ -184,11 +195,11 @@ describe("Meta's signature", () => {
       Buffer.from('\ufeff{}'),
       Buffer.from([0x7b, 0x22, 0xc3, 0x28]),
     ])
-      expect(() => heard(signed(bytes))).to.throw(BadCallback)
+      expect(() => parse(signed(bytes))).to.throw(BadCallback)
   })
 
   it('cannot be checked without the app secret: then nothing is heard', () => {
-    expect(made({ app_secret: null })).to.not.have.property('hear')
+    expect(createProvider({ app_secret: null })).to.not.have.property('hear')
   })
 
   for (const [title, body] of Object.entries({
@@ -202,13 +213,13 @@ describe("Meta's signature", () => {
     deep: '['.repeat(100_000),
   }))
     it(`does not help a notice that is ${title}`, () => {
-      expect(() => heard(signed(body))).to.throw(BadCallback)
+      expect(() => parse(signed(body))).to.throw(BadCallback)
     })
 
   it('or none, whatever comes, throws nothing else', () => {
     const isCalm = (callback: Callback): boolean => {
       try {
-        return Array.isArray(heard(callback))
+        return Array.isArray(parse(callback))
       } catch (error) {
         return error instanceof BadSignature || error instanceof BadCallback
       }
@@ -226,30 +237,30 @@ describe("Meta's signature", () => {
 })
 
 describe("Meta's handshake", () => {
-  const shaken = (query: Record<string, string>, token: string | null = 'a verify token') =>
-    made({ verify_token: token }).shake?.(new URLSearchParams(query))
-  const asked = { 'hub.mode': 'subscribe', 'hub.verify_token': 'a verify token', 'hub.challenge': '1158201444' }
+  const answerHandshake = (query: Record<string, string>, token: string | null = 'a verify token') =>
+    createProvider({ verify_token: token }).answerHandshake?.(new URLSearchParams(query))
+  const handshake = { 'hub.mode': 'subscribe', 'hub.verify_token': 'a verify token', 'hub.challenge': '1158201444' }
 
   it('is answered with the challenge', () => {
-    expect(shaken(asked)).to.equal('1158201444')
+    expect(answerHandshake(handshake)).to.equal('1158201444')
   })
 
   it('is refused to whoever does not know the token', () => {
     for (const token of ['', 'a verify toke', 'a verify token ', 'A VERIFY TOKEN', '\ud800'])
-      expect(shaken({ ...asked, 'hub.verify_token': token })).to.equal(null)
+      expect(answerHandshake({ ...handshake, 'hub.verify_token': token })).to.equal(null)
   })
 
   it('is refused when a part is missing or odd', () => {
-    for (const name of Object.keys(asked)) {
-      const { [name as keyof typeof asked]: _, ...rest } = asked
-      expect(shaken(rest)).to.equal(null)
+    for (const name of Object.keys(handshake)) {
+      const { [name as keyof typeof handshake]: _, ...rest } = handshake
+      expect(answerHandshake(rest)).to.equal(null)
     }
-    expect(shaken({ ...asked, 'hub.mode': 'unsubscribe' })).to.equal(null)
+    expect(answerHandshake({ ...handshake, 'hub.mode': 'unsubscribe' })).to.equal(null)
     for (const challenge of ['', '<script>alert(1)</script>', 'x'.repeat(201), 'a\r\nb: c'])
-      expect(shaken({ ...asked, 'hub.challenge': challenge })).to.equal(null)
+      expect(answerHandshake({ ...handshake, 'hub.challenge': challenge })).to.equal(null)
   })
 
   it('is none without a token to know', () => {
-    expect(made({ verify_token: null })).to.not.have.property('shake')
+    expect(createProvider({ verify_token: null })).to.not.have.property('shake')
   })
 })

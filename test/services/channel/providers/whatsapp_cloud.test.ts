@@ -1,61 +1,75 @@
 import { expect } from 'chai'
-import { type Provider, ProviderFault, RecipientFault, type Tools } from '../../../../services/channel/provider.ts'
-import { whatsappCloud } from '../../../../services/channel/providers/whatsapp_cloud.ts'
-import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
-import { itSortsTrouble } from '../../../support/vendors/faults.ts'
-import { type Meta, metaError, metaVendor } from '../../../support/vendors/meta.ts'
 import {
-  type Bench,
-  bench,
+  type Provider,
+  type ProviderDeps,
+  ProviderFault,
+  RecipientFault,
+} from '../../../../services/channel/provider.ts'
+import { createWhatsappProvider } from '../../../../services/channel/providers/whatsapp_cloud.ts'
+import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
+import { itNamesVendorFaults } from '../../../support/vendors/faults.ts'
+import { type Meta, metaError, startMeta } from '../../../support/vendors/meta.ts'
+import {
   CODE,
   DELIVERY_ID,
-  faultOf,
   RECIPIENT,
-  rendered,
+  renderedMessage,
   send,
+  type TestProviderDeps,
+  testProviderDeps,
+  thrownBy,
 } from '../../../support/vendors/provider.ts'
-import { vendor } from '../../../support/vendors/vendor.ts'
+import { startVendor } from '../../../support/vendors/vendor.ts'
 
 type Config = ProviderConfigs['whatsapp_cloud']
 
 const LANGUAGES = ['de', 'pt_BR', 'pt_PT', 'zh_TW', 'en_US']
-const ALL = ['de', 'en', 'en_US', 'en_GB']
+const ALL_LANGUAGES = ['de', 'en', 'en_US', 'en_GB']
 
 describe('the WhatsApp Cloud API', () => {
   let api: Meta
-  let tools: Bench
+  let tools: TestProviderDeps
 
   before(async () => {
-    tools = bench()
-    api = await metaVendor({ templates: { shop_code: LANGUAGES, only_english: ['en'] } })
+    tools = testProviderDeps()
+    api = await startMeta({ templates: { shop_code: LANGUAGES, only_english: ['en'] } })
   })
   after(async () => {
     await tools.outbound.close()
     await api.close()
   })
 
-  const made = (more: Partial<Config> = {}, over: Partial<Tools> = {}): Provider => {
+  const createProvider = (more: Partial<Config> = {}, over: Partial<ProviderDeps> = {}): Provider => {
     const { phone_number_id, access_token, app_secret, verify_token } = api
     const config: Config = {
-      ...{ phone_number_id, access_token, app_secret, verify_token, base_url: api.url },
-      ...{ template: 'shop_code', template_language: null, api_version: 'v23.0' },
+      phone_number_id,
+      access_token,
+      app_secret,
+      verify_token,
+      base_url: api.url,
+      template: 'shop_code',
+      template_language: null,
+      api_version: 'v23.0',
       ...more,
     }
-    return whatsappCloud({ config }, { ...tools, ...over })
+    return createWhatsappProvider({ config }, { ...tools, ...over })
   }
-  const spoken = (locale: string, text = 'en') => rendered({ locale: text }, { locale })
+  const messageIn = (locale: string, text = 'en') => renderedMessage({ locale: text }, { locale })
   const languages = (from: number): unknown[] =>
     api.seen.slice(from).map(({ body }) => JSON.parse(body.toString()).template.language.code)
 
   describe('sending', () => {
     it('fills an authentication template: the code in its text and for its button', async () => {
-      const taken = await send(made({ template_language: 'en_US' }))
+      const taken = await send(createProvider({ template_language: 'en_US' }))
       const message = api.messages.at(-1)
       expect(taken).to.deep.equal({ reference: message?.id })
       expect(taken.reference).to.match(/^wamid\./)
       const parameters = [{ type: 'text', text: CODE }]
-      expect(message?.asked).to.deep.equal({
-        ...{ messaging_product: 'whatsapp', recipient_type: 'individual', to: RECIPIENT, type: 'template' },
+      expect(message?.requestBody).to.deep.equal({
+        messaging_product: 'whatsapp',
+        recipient_type: 'individual',
+        to: RECIPIENT,
+        type: 'template',
         template: {
           name: 'shop_code',
           language: { code: 'en_US' },
@@ -69,17 +83,17 @@ describe('the WhatsApp Cloud API', () => {
     })
 
     it('calls the version and the number of the config', async () => {
-      await send(made({ api_version: 'v24.0' }))
+      await send(createProvider({ api_version: 'v24.0' }))
       expect(api.seen.at(-1)?.path).to.equal(`/v24.0/${api.phone_number_id}/messages`)
       expect(api.seen.at(-1)?.headers.authorization).to.equal(`Bearer ${api.access_token}`)
       const seen = api.seen.length
-      await faultOf(send(made({ phone_number_id: '../../me?x=' })))
+      await thrownBy(send(createProvider({ phone_number_id: '../../me?x=' })))
       expect(api.seen[seen]?.path).to.equal('/v23.0/..%2F..%2Fme%3Fx%3D/messages')
     })
 
     it('says so when there is no template to fill', async () => {
       const seen = api.seen.length
-      const fault = await faultOf(send(made({ template: null })))
+      const fault = await thrownBy(send(createProvider({ template: null })))
       expect(fault).to.be.instanceOf(ProviderFault)
       expect([fault.message, api.seen.length]).to.deep.equal(['it has no template configured', seen])
     })
@@ -96,72 +110,77 @@ describe('the WhatsApp Cloud API', () => {
       ['en', 'en_US'],
     ] as const)
       it(`is the user's: ${locale} gets ${language}`, async () => {
-        await send(made(), spoken(locale))
-        expect(api.messages.at(-1)?.asked).to.nested.include({ 'template.language.code': language })
+        await send(createProvider(), messageIn(locale))
+        expect(api.messages.at(-1)?.requestBody).to.nested.include({ 'template.language.code': language })
       })
 
     it('is the one of the config where that names one', async () => {
-      await send(made({ template_language: 'pt_PT' }), spoken('de'))
-      expect(api.messages.at(-1)?.asked).to.nested.include({ 'template.language.code': 'pt_PT' })
-      expect(await faultOf(send(made({ template_language: 'fr' }), spoken('de')))).to.be.instanceOf(ProviderFault)
+      await send(createProvider({ template_language: 'pt_PT' }), messageIn('de'))
+      expect(api.messages.at(-1)?.requestBody).to.nested.include({ 'template.language.code': 'pt_PT' })
+      expect(await thrownBy(send(createProvider({ template_language: 'fr' }), messageIn('de')))).to.be.instanceOf(
+        ProviderFault,
+      )
     })
 
     it('is the next best when there is no translation, and is remembered for a while', async () => {
-      const provider = made()
+      const provider = createProvider()
       const from = api.seen.length
-      await send(provider, spoken('fr-CA', 'de'))
-      await send(provider, spoken('fr-CA', 'de'))
+      await send(provider, messageIn('fr-CA', 'de'))
+      await send(provider, messageIn('fr-CA', 'de'))
       expect(languages(from)).to.deep.equal(['fr', 'de', 'de'])
       await tools.clock.advance(601_000)
-      await send(provider, spoken('fr-CA', 'de'))
+      await send(provider, messageIn('fr-CA', 'de'))
       expect(languages(from).slice(3)).to.deep.equal(['fr', 'de'])
     })
 
     it('is English in the end', async () => {
-      const provider = made({ template: 'only_english' })
+      const provider = createProvider({ template: 'only_english' })
       const from = api.seen.length
-      await send(provider, spoken('tlh', 'tlh'))
-      await send(provider, spoken('not a locale', '!'))
+      await send(provider, messageIn('tlh', 'tlh'))
+      await send(provider, messageIn('not a locale', '!'))
       expect(languages(from)).to.deep.equal(['en', 'en'])
     })
 
     it("is nobody's when the template is unknown: the provider's fault, and one call is enough to hear so again", async () => {
-      const provider = made({ template: 'no_such' })
+      const provider = createProvider({ template: 'no_such' })
       const from = api.seen.length
       for (let nth = 0; nth < 2; nth += 1) {
-        const fault = await faultOf(send(provider, spoken('de')))
+        const fault = await thrownBy(send(provider, messageIn('de')))
         expect(fault).to.be.instanceOf(ProviderFault)
         expect(fault.message).to.equal('it answered 404, 132001')
       }
-      expect(languages(from)).to.deep.equal([...ALL, 'de'])
+      expect(languages(from)).to.deep.equal([...ALL_LANGUAGES, 'de'])
     })
   })
 
   describe('answering', () => {
     it('is a text without a preview', async () => {
-      const taken = await made({ template: null }).reply?.(
+      const taken = await createProvider({ template: null }).reply?.(
         '447700900123',
         'Done. https://x',
         new AbortController().signal,
       )
       const message = api.messages.at(-1)
       expect(taken).to.deep.equal({ reference: message?.id })
-      expect(message?.asked).to.deep.equal({
-        ...{ messaging_product: 'whatsapp', recipient_type: 'individual', to: RECIPIENT, type: 'text' },
+      expect(message?.requestBody).to.deep.equal({
+        messaging_product: 'whatsapp',
+        recipient_type: 'individual',
+        to: RECIPIENT,
+        type: 'text',
         text: { preview_url: false, body: 'Done. https://x' },
       })
     })
 
     it('carries the delivery, where it is one', async () => {
-      await made().reply?.(RECIPIENT, 'x', new AbortController().signal, DELIVERY_ID)
-      expect(api.messages.at(-1)?.asked).to.include({ biz_opaque_callback_data: DELIVERY_ID })
+      await createProvider().reply?.(RECIPIENT, 'x', new AbortController().signal, DELIVERY_ID)
+      expect(api.messages.at(-1)?.requestBody).to.include({ biz_opaque_callback_data: DELIVERY_ID })
     })
 
     it('has the same faults as sending', async () => {
       api.next({ fault: { kind: 'refused' } }, { fault: { kind: 'busy', retryAfter: '5' } })
-      const reply = () => made().reply?.(RECIPIENT, 'x', new AbortController().signal) ?? Promise.reject()
-      expect(await faultOf(reply())).to.be.instanceOf(RecipientFault)
-      expect(await faultOf(reply()))
+      const reply = () => createProvider().reply?.(RECIPIENT, 'x', new AbortController().signal) ?? Promise.reject()
+      expect(await thrownBy(reply())).to.be.instanceOf(RecipientFault)
+      expect(await thrownBy(reply()))
         .to.be.instanceOf(ProviderFault)
         .and.to.have.property('retryAfterMs', 5_000)
     })
@@ -170,8 +189,8 @@ describe('the WhatsApp Cloud API', () => {
   describe('errors', () => {
     const answering = async (status: number, code: number): Promise<Error> => {
       const answer = metaError(status, code, 'title')
-      const odd = await vendor({ take: () => ({ answer }), refused: () => answer, receipt: () => null })
-      const fault = await faultOf(send(made({ base_url: odd.url, template_language: 'en' })))
+      const odd = await startVendor({ take: () => ({ answer }), refused: () => answer, receipt: () => null })
+      const fault = await thrownBy(send(createProvider({ base_url: odd.url, template_language: 'en' })))
       await odd.close()
       return fault
     }
@@ -184,14 +203,40 @@ describe('the WhatsApp Cloud API', () => {
       })
 
     for (const [status, code] of [
-      ...[[401, 0] as const, [500, 1] as const, [503, 2] as const, [500, 3] as const, [400, 4] as const],
-      ...[[403, 10] as const, [400, 33] as const, [400, 100] as const, [401, 190] as const, [403, 200] as const],
-      ...[[403, 368] as const, [400, 80007] as const, [400, 130429] as const, [403, 130497] as const],
-      ...[[500, 131000] as const, [403, 131005] as const, [400, 131008] as const, [400, 131009] as const],
-      ...[[500, 131016] as const, [400, 131030] as const, [403, 131031] as const, [400, 131042] as const],
-      ...[[400, 131047] as const, [400, 131048] as const, [400, 131049] as const, [400, 131056] as const],
-      ...[[400, 132000] as const, [404, 132001] as const, [400, 132012] as const, [400, 132015] as const],
-      ...[[400, 133010] as const, [200, 131000] as const, [400, 999_999] as const, [500, 131026] as const],
+      [401, 0] as const,
+      [500, 1] as const,
+      [503, 2] as const,
+      [500, 3] as const,
+      [400, 4] as const,
+      [403, 10] as const,
+      [400, 33] as const,
+      [400, 100] as const,
+      [401, 190] as const,
+      [403, 200] as const,
+      [403, 368] as const,
+      [400, 80007] as const,
+      [400, 130429] as const,
+      [403, 130497] as const,
+      [500, 131000] as const,
+      [403, 131005] as const,
+      [400, 131008] as const,
+      [400, 131009] as const,
+      [500, 131016] as const,
+      [400, 131030] as const,
+      [403, 131031] as const,
+      [400, 131042] as const,
+      [400, 131047] as const,
+      [400, 131048] as const,
+      [400, 131049] as const,
+      [400, 131056] as const,
+      [400, 132000] as const,
+      [404, 132001] as const,
+      [400, 132012] as const,
+      [400, 132015] as const,
+      [400, 133010] as const,
+      [200, 131000] as const,
+      [400, 999_999] as const,
+      [500, 131026] as const,
     ])
       it(`${code} is the provider's`, async () => {
         expect(await answering(status, code)).to.be.instanceOf(ProviderFault)
@@ -201,14 +246,18 @@ describe('the WhatsApp Cloud API', () => {
   it('says a code only if it could be one of Meta’s', async () => {
     for (const code of [447700900123, -1, 1.5, '447700900123', { a: 1 }]) {
       const answer = { status: 400, body: { error: { code } } }
-      const odd = await vendor({ take: () => ({ answer }), refused: () => answer, receipt: () => null })
-      expect((await faultOf(send(made({ base_url: odd.url })))).message).to.equal('it answered 400')
+      const odd = await startVendor({ take: () => ({ answer }), refused: () => answer, receipt: () => null })
+      expect((await thrownBy(send(createProvider({ base_url: odd.url })))).message).to.equal('it answered 400')
       await odd.close()
     }
   })
 
-  itSortsTrouble({
-    ...{ vendor: () => api, bench: () => tools, make: over => made({ template_language: 'en_US' }, over) },
-    ...{ secrets: () => [api.access_token, api.app_secret], refused: RecipientFault, reads: true },
+  itNamesVendorFaults({
+    vendor: () => api,
+    bench: () => tools,
+    make: over => createProvider({ template_language: 'en_US' }, over),
+    secrets: () => [api.access_token, api.app_secret],
+    refused: RecipientFault,
+    parsesSuccess: true,
   })
 })

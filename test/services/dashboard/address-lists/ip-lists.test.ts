@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { applyBootstrap, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
-import { type Answer, adminOn, closeAdmins, pathsOf, type TestAdmin } from '../../../support/admin.ts'
+import { type Answer, closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { chunksIn, classesIn } from '../../../support/ip-lists.ts'
 import { eachStore } from '../../../support/stores.ts'
@@ -13,7 +13,7 @@ const named = ({ body }: Answer, name: string): any => body.items.find((list: { 
 eachStore('/ip-lists', fresh => {
   let admin: TestAdmin
   beforeEach(async () => {
-    admin = await adminOn(await fresh())
+    admin = await startAdmin(await fresh())
   })
   afterEach(closeAdmins)
 
@@ -87,15 +87,20 @@ eachStore('/ip-lists', fresh => {
     await applyBootstrap(readBootstrap(JSON.stringify(file)), admin)
     await put()
     expect(named(await admin.get('/ip-lists'), 'bootstrap')).to.deep.include({
-      ...{ class: 'abusive', source: { kind: 'bootstrap' }, ranges: 1, status: 'ready' },
+      class: 'abusive',
+      source: { kind: 'bootstrap' },
+      ranges: 1,
+      status: 'ready',
     })
-    expect(pathsOf(await put({ class: 'abusive', name: 'bootstrap', cidrs: [] }))).to.deep.equal(['lists.0.name'])
+    expect(errorPaths(await put({ class: 'abusive', name: 'bootstrap', cidrs: [] }))).to.deep.equal(['lists.0.name'])
   })
 
   it('has an address fetched, now and by schedule, and shows it without its key', async () => {
     const answer = await put({ class: 'vpn', url: URL, refresh_seconds: 3_600 })
     expect(named(answer, 'default')).to.deep.include({
-      ...{ status: 'waiting', refresh_seconds: 3_600, version: null },
+      status: 'waiting',
+      refresh_seconds: 3_600,
+      version: null,
       source: { kind: 'url', url: 'https://lists.example/vpn.txt?…' },
     })
     const due = async () => (await admin.store.docs('ip_lists').get(['vpn:default'])).get('vpn:default')
@@ -156,12 +161,12 @@ eachStore('/ip-lists', fresh => {
       await ready('kept')
       const refused = await put(...lists)
       expect([refused.status, refused.body.type]).to.deep.equal([422, 'ValidationError'])
-      expect(pathsOf(refused)).to.deep.equal(paths)
+      expect(errorPaths(refused)).to.deep.equal(paths)
       expect((await admin.get('/ip-lists')).body.items).to.have.lengthOf(1)
     })
 
   it('names the first bad ranges, not thousands', async () => {
-    expect(pathsOf(await put({ class: 'vpn', cidrs: Array(9_000).fill('x') }))).to.have.lengthOf(20)
+    expect(errorPaths(await put({ class: 'vpn', cidrs: Array(9_000).fill('x') }))).to.have.lengthOf(20)
   })
 
   it('refuses a body that is larger than any list', async () => {

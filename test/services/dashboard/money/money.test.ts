@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { getCountries } from 'libphonenumber-js/max'
-import { adminOn, closeAdmins, pathsOf, type TestAdmin } from '../../../support/admin.ts'
+import { closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 eachStore('money, for operators', fresh => {
   let admin: TestAdmin
   let company: string
   beforeEach(async () => {
-    admin = await adminOn(await fresh())
+    admin = await startAdmin(await fresh())
     company = (await admin.ask('POST', '/companies', { name: 'Acme' })).body.id
   })
   afterEach(closeAdmins)
@@ -23,7 +23,9 @@ eachStore('money, for operators', fresh => {
     expect(items[0]).to.include({ kind: 'credit', micros: 500, balance_after: 500, note: 'invoice 17' })
     const { items: audit } = (await admin.get('/audit')).body
     expect(audit.find(({ action }: { action: string }) => action === 'company.credit')).to.deep.include({
-      ...{ action: 'company.credit', before: { balance: 0 }, after: { micros: 500, note: 'invoice 17' } },
+      action: 'company.credit',
+      before: { balance: 0 },
+      after: { micros: 500, note: 'invoice 17' },
       outcome: 'done',
     })
   })
@@ -36,11 +38,11 @@ eachStore('money, for operators', fresh => {
   })
 
   it('is not taken below zero or beyond counting, and what is refused leaves no record', async () => {
-    expect(pathsOf(await credit({ micros: -1 }))).to.deep.equal(['micros'])
-    expect(pathsOf(await credit({ micros: 0 }))).to.deep.equal(['micros'])
-    expect(pathsOf(await credit({ micros: 1.5 }))).to.deep.equal(['micros'])
+    expect(errorPaths(await credit({ micros: -1 }))).to.deep.equal(['micros'])
+    expect(errorPaths(await credit({ micros: 0 }))).to.deep.equal(['micros'])
+    expect(errorPaths(await credit({ micros: 1.5 }))).to.deep.equal(['micros'])
     await credit({ micros: Number.MAX_SAFE_INTEGER })
-    expect(pathsOf(await credit({ micros: 1 }))).to.deep.equal(['micros'])
+    expect(errorPaths(await credit({ micros: 1 }))).to.deep.equal(['micros'])
     expect((await actions()).filter((action: string) => action === 'company.credit')).to.have.length(1)
     expect((await admin.ask('POST', '/companies/cmp_none/credit', { micros: 1 })).status).to.equal(404)
   })
@@ -59,9 +61,9 @@ eachStore('money, for operators', fresh => {
   it('has no price twice, none below zero, and none for a country there is not', async () => {
     const put = (...prices: object[]) => admin.ask('PUT', '/prices', { prices })
     const gb = { channel: 'sms', country: 'GB', micros: 1 }
-    expect(pathsOf(await put(gb, gb))).to.deep.equal(['prices.1'])
-    expect(pathsOf(await put({ ...gb, micros: -1 }))).to.deep.equal(['prices.0.micros'])
-    expect(pathsOf(await put({ ...gb, country: 'ZZ' }))).to.deep.equal(['prices.0.country'])
+    expect(errorPaths(await put(gb, gb))).to.deep.equal(['prices.1'])
+    expect(errorPaths(await put({ ...gb, micros: -1 }))).to.deep.equal(['prices.0.micros'])
+    expect(errorPaths(await put({ ...gb, country: 'ZZ' }))).to.deep.equal(['prices.0.country'])
     expect((await admin.get('/prices')).body.items).to.deep.equal([])
   })
 })

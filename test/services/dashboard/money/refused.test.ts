@@ -1,14 +1,21 @@
 // Whoever sends nonsense about money is told what is wrong, in the one shape there is, and nothing changes.
 import { expect } from 'chai'
-import { type Answer, adminOn, closeAdmins, type TestAdmin, tenant } from '../../../support/admin.ts'
-import { flowingClock } from '../../../support/flowing-clock.ts'
+import { type Answer, closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin.ts'
+import { createRunningClock } from '../../../support/flowing-clock.ts'
 import { eachStore } from '../../../support/stores.ts'
-import { everything } from '../../../support/tenancy.ts'
+import { allTenancyDocs } from '../../../support/tenancy.ts'
 
 const OPENING = 1_000
 
 const CREDITS = [
-  ...['', 'null', '[]', '"5"', '5', '{}', '{"micros":5', '\ufeff{"micros":5}x'],
+  '',
+  'null',
+  '[]',
+  '"5"',
+  '5',
+  '{}',
+  '{"micros":5',
+  '\ufeff{"micros":5}x',
   ...['"5"', '"1e3"', '1.5', '-0', '0', '-0.0', '1e-9', '1e16', '-1e16', '1e400', '9007199254740993', '-1001'].map(
     micros => `{"micros":${micros}}`,
   ),
@@ -24,7 +31,14 @@ const PRICES: unknown[] = [
   ...['pigeon', 'SMS', '', null, 5, 'sms '].map(channel => [{ ...PRICE, channel }]),
   ...['gb', 'UK', 'ZZ', 'GBR', '', ' GB', '**', null, 44].map(country => [{ ...PRICE, country }]),
   ...[-1, 0.5, 1e16, '5', null, true].map(micros => [{ ...PRICE, micros }]),
-  ...[{}, [null], [[]], ['sms'], [{ ...PRICE, currency: 'EUR' }], [PRICE, { ...PRICE, micros: 6 }], null, 'free'],
+  {},
+  [null],
+  [[]],
+  ['sms'],
+  [{ ...PRICE, currency: 'EUR' }],
+  [PRICE, { ...PRICE, micros: 6 }],
+  null,
+  'free',
   Array.from({ length: 2_001 }, () => PRICE),
 ]
 
@@ -46,8 +60,8 @@ const COUNTRIES = ['GB', ['gb'], ['UK'], ['*'], [null], [44], { GB: true }, ['GB
 eachStore('of money and countries', fresh => {
   let [admin, company, app] = [] as unknown as [TestAdmin, string, string]
   beforeEach(async () => {
-    admin = await adminOn(await fresh(), { clock: flowingClock() })
-    ;({ company, app } = await tenant(admin))
+    admin = await startAdmin(await fresh(), { clock: createRunningClock() })
+    ;({ company, app } = await createTenant(admin))
     await admin.ask('POST', `/companies/${company}/credit`, { micros: OPENING })
     await admin.ask('PUT', '/prices', { prices: [PRICE] })
     await admin.get(`/companies/${company}/ledger`)
@@ -64,9 +78,9 @@ eachStore('of money and countries', fresh => {
       expect([typeof path, typeof message]).to.deep.equal(['string', 'string'])
   }
   async function refusesAll(asks: [what: string, ask: () => Promise<Answer>][]): Promise<void> {
-    const before = [await everything(admin.store), (await admin.get('/audit?limit=100')).body.items.length]
+    const before = [await allTenancyDocs(admin.store), (await admin.get('/audit?limit=100')).body.items.length]
     for (const [what, ask] of asks) expectRefused(await ask(), what)
-    expect([await everything(admin.store), (await admin.get('/audit?limit=100')).body.items.length]).to.deep.equal(
+    expect([await allTenancyDocs(admin.store), (await admin.get('/audit?limit=100')).body.items.length]).to.deep.equal(
       before,
     )
   }
@@ -91,7 +105,7 @@ eachStore('of money and countries', fresh => {
   })
 
   it('a credit under one key is entered once, however many dashboards are asked at once', async () => {
-    const other = await adminOn(admin.store, { clock: flowingClock() })
+    const other = await startAdmin(admin.store, { clock: createRunningClock() })
     const ask = (nth: number) =>
       (nth % 2 === 0 ? admin : other).ask(
         ...(['POST', `/companies/${company}/credit`, { micros: 10 + nth }] as const),

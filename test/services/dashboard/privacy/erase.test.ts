@@ -2,22 +2,22 @@
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
 import { PARTITIONS } from '../../../../infra/partitions.ts'
-import { eraser } from '../../../../services/dashboard/privacy/erase.ts'
+import { createEraseRecipient } from '../../../../services/dashboard/privacy/erase.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { blockId, blockOf, blockScope, tagOf } from '../../../../services/domain/fraud/blocks.ts'
 import type { DecisionDoc } from '../../../../services/domain/fraud/documents.ts'
-import { accounting } from '../../../../services/domain/money/accounts.ts'
-import { holdOf, keepOf } from '../../../../services/domain/money/documents.ts'
-import { CHECK_AFTER_MS } from '../../../../services/domain/money/moving.ts'
+import { createAccounts } from '../../../../services/domain/money/accounts.ts'
+import { holdEntry, keepHoldEntry } from '../../../../services/domain/money/documents.ts'
+import { CHECK_HOLD_AFTER_MS } from '../../../../services/domain/money/moving.ts'
 import { recipientIndexes } from '../../../../services/domain/verifications/counting.ts'
 import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
-import { holdSweeps } from '../../../../services/sweeper/holds.ts'
-import { adminOn, closeAdmins, type TestAdmin, tenant } from '../../../support/admin.ts'
-import { capturedLog } from '../../../support/captured-log.ts'
-import { actorOn, type TestActor } from '../../../support/otp.actor.ts'
-import { whereIs } from '../../../support/raw.ts'
+import { createHoldSweeps } from '../../../../services/sweeper/holds.ts'
+import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
+import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
+import { collectionsContaining } from '../../../support/raw.ts'
 import { eachStore } from '../../../support/stores.ts'
-import { testKeyring, watched } from '../../../support/tenancy.ts'
+import { interceptWrites, testKeyring } from '../../../support/tenancy.ts'
 
 const NUMBER = '+447911123456'
 const FAR = new Date(2 ** 42)
@@ -29,9 +29,9 @@ eachStore('erasing a recipient', fresh => {
   let owner: { company: string; app: string }
   beforeEach(async () => {
     store = await fresh()
-    actor = await actorOn(store)
-    admin = await adminOn(store, { clock: actor.clock })
-    owner = await tenant(admin)
+    actor = await startOtpActor(store)
+    admin = await startAdmin(store, { clock: actor.clock })
+    owner = await createTenant(admin)
   })
   afterEach(async () => {
     await closeAdmins()
@@ -45,68 +45,99 @@ eachStore('erasing a recipient', fresh => {
     const id = await send()
     const delivery = (await otp(id))?.context.deliveries[0]
     await store.docs('otps').modify({ _id: id }, { $set: { 'context.deliveries': [{ ...delivery, micros: 500 }] } })
-    const entered: unknown[] = []
-    const accounts = { enter: async (_: string, entry: object) => void entered.push(entry) as never }
-    const once = eraser({ store, keyring: testKeyring(), clock: actor.clock, accounts })
+    const entries: unknown[] = []
+    const accounts = { enter: async (_: string, entry: object) => void entries.push(entry) as never }
+    const once = createEraseRecipient({ store, keyring: testKeyring(), clock: actor.clock, accounts })
     await once(owner.app, NUMBER)
     await once(owner.app, NUMBER)
     const entry = { entry: `back:${delivery?.delivery_id}`, kind: 'refund', micros: 500 }
-    expect(entered).to.have.length(1)
-    expect(entered[0]).to.include(entry)
+    expect(entries).to.have.length(1)
+    expect(entries[0]).to.include(entry)
   })
 
   it('keeps what was paid for a message that went, and gives back what one cost that failed', async () => {
     const id = await send()
     const first = (await otp(id))?.context.deliveries[0]
     const deliveries = ['delivered', 'failed'].map((status, nth) => ({
-      ...{ ...first, delivery_id: `dlv_${nth}`, status, micros: 500 },
+      ...first,
+      delivery_id: `dlv_${nth}`,
+      status,
+      micros: 500,
     }))
     await store.docs('otps').modify({ _id: id }, { $set: { 'context.deliveries': deliveries } })
-    const accounts = accounting({ store, clock: actor.clock, log: capturedLog().log })
-    await accounts.enter(owner.company, { ...keepOf('', 'x'), entry: 'credit:x', kind: 'credit', micros: 1_000 })
-    for (const { delivery_id } of deliveries) await accounts.enter(owner.company, holdOf(id, delivery_id, 500))
+    const accounts = createAccounts({ store, clock: actor.clock, log: createCapturedLog().log })
+    await accounts.enter(owner.company, { ...keepHoldEntry('', 'x'), entry: 'credit:x', kind: 'credit', micros: 1_000 })
+    for (const { delivery_id } of deliveries) await accounts.enter(owner.company, holdEntry(id, delivery_id, 500))
     await accounts.settled()
     await erase()
-    await actor.clock.advance(CHECK_AFTER_MS + 1)
+    await actor.clock.advance(CHECK_HOLD_AFTER_MS + 1)
     const everyShare = Array.from({ length: PARTITIONS }, (_, share) => share)
-    await holdSweeps({ store, accounts, clock: actor.clock }).holds?.(everyShare)
+    await createHoldSweeps({ store, accounts, clock: actor.clock }).holds?.(everyShare)
     expect(await accounts.balance(owner.company)).to.equal(500)
   })
 
   it('leaves events, and forgets what an endpoint answered to them', async () => {
     const [id, other] = [await send(), await send('+447911123457')]
-    const happened = (otp_id: string): EventDoc => ({
-      ...{ _id: newId('evt', 0), app_id: owner.app, company_id: owner.company, mode: 'test', type: 'otp.approved' },
-      ...{ payload: { otp_id, status: 'approved' }, created_at: 0, purge_at: FAR, rev: 1, status: 'delivered' },
+    const eventOf = (otp_id: string): EventDoc => ({
+      _id: newId('evt', 0),
+      app_id: owner.app,
+      company_id: owner.company,
+      mode: 'test',
+      type: 'otp.approved',
+      payload: { otp_id, status: 'approved' },
+      created_at: 0,
+      purge_at: FAR,
+      rev: 1,
+      status: 'delivered',
       attempts: [{ round: 1, attempt: 1, at: 0, ms: 1, status: 200, error: null, response: `thanks ${otp_id}` }],
     })
-    await store.docs('events').insert([happened(id), happened(other)])
+    await store.docs('events').insert([eventOf(id), eventOf(other)])
     expect(await erase()).to.include({ verifications: 1, events: 1 })
-    const hushed = await store.docs('events').find({}, { sort: { _id: 1 }, limit: 10 })
-    expect(hushed.filter(event => event.hushed).map(({ payload }) => payload.otp_id)).to.deep.equal([id])
-    const { rev, attempts } = hushed.find(event => event.hushed) ?? {}
+    const storedEvents = await store.docs('events').find({}, { sort: { _id: 1 }, limit: 10 })
+    expect(storedEvents.filter(event => event.hushed).map(({ payload }) => payload.otp_id)).to.deep.equal([id])
+    const { rev, attempts } = storedEvents.find(event => event.hushed) ?? {}
     expect(rev, 'a call that is under way is not taken for overtaken, and made again').to.equal(1)
-    expect(attempts).to.deep.equal(happened(id).attempts?.map(attempt => ({ ...attempt, response: null })))
-    expect(await whereIs(store, `thanks ${id}`)).to.deep.equal([])
-    expect(await whereIs(store, `thanks ${other}`)).to.deep.equal(['events'])
-    expect(await whereIs(store, id)).to.deep.equal(['events'])
+    expect(attempts).to.deep.equal(eventOf(id).attempts?.map(attempt => ({ ...attempt, response: null })))
+    expect(await collectionsContaining(store, `thanks ${id}`)).to.deep.equal([])
+    expect(await collectionsContaining(store, `thanks ${other}`)).to.deep.equal(['events'])
+    expect(await collectionsContaining(store, id)).to.deep.equal(['events'])
   })
 
   it('takes what the guard decided, also where no verification came of it, and what was said in thanks', async () => {
     const id = await send()
     const [recipient = ''] = recipientIndexes(admin.keyring, { app_id: owner.app, mode: 'live' }, NUMBER)
     const decision: DecisionDoc = {
-      ...{ _id: newId('frd', 0), app_id: owner.app, company_id: owner.company, mode: 'live', at: 0, enforced: true },
-      ...{ outcome: 'refused', channel: null, verdict: 'refuse', score: 100, reasons: [], otp_id: 'otp_never' },
-      ...{ recipient, masked: '+44****56', country: 'GB', unrecorded: 0, purge_at: FAR },
+      _id: newId('frd', 0),
+      app_id: owner.app,
+      company_id: owner.company,
+      mode: 'live',
+      at: 0,
+      enforced: true,
+      outcome: 'refused',
+      channel: null,
+      verdict: 'refuse',
+      score: 100,
+      reasons: [],
+      otp_id: 'otp_never',
+      recipient,
+      masked: '+44****56',
+      country: 'GB',
+      unrecorded: 0,
+      purge_at: FAR,
     }
     await store.docs('fraud_decisions').insert([decision])
     const call = { otp_id: id, app_id: owner.app, provider: 'meta', round: 1, at: 0, purge_at: FAR, rev: 1 }
-    const thanks = { ...call, _id: `${id}:approved:meta`, delivery_id: `${id}:approved`, result: null, reference: 'x' }
-    await store.docs('attempts').insert([thanks])
+    const approvalAttempt = {
+      ...call,
+      _id: `${id}:approved:meta`,
+      delivery_id: `${id}:approved`,
+      result: null,
+      reference: 'x',
+    }
+    await store.docs('attempts').insert([approvalAttempt])
     expect(await erase()).to.include({ decisions: 1, attempts: 1 })
-    expect(await whereIs(store, recipient)).to.deep.equal([])
-    expect(await whereIs(store, id)).to.deep.equal([])
+    expect(await collectionsContaining(store, recipient)).to.deep.equal([])
+    expect(await collectionsContaining(store, id)).to.deep.equal([])
   })
 
   it('takes a number out of its block, though processes add to it meanwhile, and leaves its neighbours there', async () => {
@@ -121,18 +152,22 @@ eachStore('erasing a recipient', fresh => {
       blockId(world, admin.keyring.index(blockScope(world), blockOf(NUMBER)))
     await blocks.insert(
       worlds.map(world => ({
-        ...{ _id: idOf(world), app_id: owner.app, state: { numbers: numbers(world) }, purge_at: FAR, rev: 1 },
+        _id: idOf(world),
+        app_id: owner.app,
+        state: { numbers: numbers(world) },
+        purge_at: FAR,
+        rev: 1,
       })),
     )
     let changes = 0
-    const raced = watched(store, {
+    const raced = interceptWrites(store, {
       async before(call) {
         if (call !== 'fraud_blocks.change' || changes++ > 0) return
         for (const world of worlds) await blocks.modify({ _id: idOf(world) }, { $inc: { rev: 1 } })
       },
     })
     const accounts = { enter: async () => 'entered' as const }
-    const erasing = eraser({ store: raced, keyring: testKeyring(), clock: actor.clock, accounts })
+    const erasing = createEraseRecipient({ store: raced, keyring: testKeyring(), clock: actor.clock, accounts })
     expect(await erasing(owner.app, NUMBER)).to.include({ blocks: 2 })
     expect(changes).to.be.greaterThan(1)
     for (const world of worlds) {
@@ -144,14 +179,14 @@ eachStore('erasing a recipient', fresh => {
   it('gives way to a change that comes first, and erases what came of it', async () => {
     const id = await send()
     let changes = 0
-    const raced = watched(store, {
+    const raced = interceptWrites(store, {
       async before(call) {
         if (call !== 'otps.change' || changes++ > 0) return
         await store.docs('otps').modify({ _id: id }, { $inc: { rev: 1 } })
       },
     })
     const accounts = { enter: async () => 'entered' as const }
-    const report = await eraser({ store: raced, keyring: testKeyring(), clock: actor.clock, accounts })(
+    const report = await createEraseRecipient({ store: raced, keyring: testKeyring(), clock: actor.clock, accounts })(
       owner.app,
       NUMBER,
     )
@@ -163,23 +198,26 @@ eachStore('erasing a recipient', fresh => {
     const id = await send()
     for (const call of ['otps.change', 'attempts.remove', 'otps.remove', 'sandbox_messages.remove', 'counters.remove'])
       for (const when of ['before', 'after'] as const) {
-        const cut = watched(store, { [when]: (made: string) => made === call && Promise.reject(new Error('killed')) })
+        const cut = interceptWrites(store, {
+          [when]: (made: string) => made === call && Promise.reject(new Error('killed')),
+        })
         const accounts = { enter: async () => 'entered' as const }
-        await eraser({ store: cut, keyring: testKeyring(), clock: actor.clock, accounts })(owner.app, NUMBER).catch(
-          () => {},
-        )
+        await createEraseRecipient({ store: cut, keyring: testKeyring(), clock: actor.clock, accounts })(
+          owner.app,
+          NUMBER,
+        ).catch(() => {})
       }
     await erase()
-    expect(await whereIs(store, id)).to.deep.equal([])
+    expect(await collectionsContaining(store, id)).to.deep.equal([])
     for (const mode of ['live', 'test'] as const)
       for (const index of recipientIndexes(admin.keyring, { app_id: owner.app, mode }, NUMBER))
-        expect(await whereIs(store, index)).to.deep.equal([])
+        expect(await collectionsContaining(store, index)).to.deep.equal([])
   })
 
   it('finds what older keys have indexed', async () => {
     await send()
     const accounts = { enter: async () => 'entered' as const }
-    const later = eraser({ store, keyring: testKeyring(2, 1), clock: actor.clock, accounts })
+    const later = createEraseRecipient({ store, keyring: testKeyring(2, 1), clock: actor.clock, accounts })
     expect(await later(owner.app, NUMBER)).to.include({ verifications: 1, counters: 2 })
   })
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { changedConfig } from '../../../../services/dashboard/providers/changes.ts'
+import { applyConfigChange } from '../../../../services/dashboard/providers/changes.ts'
 import { destinationOf } from '../../../../services/domain/tenancy/provider.destinations.ts'
-import { type ProviderType, resolveProvider, shownConfig } from '../../../../services/domain/tenancy/providers.ts'
+import { maskConfig, type ProviderType, resolveProvider } from '../../../../services/domain/tenancy/providers.ts'
 
 type Members = Record<string, unknown>
 
@@ -19,7 +19,10 @@ const STORED: Partial<Record<ProviderType, Members>> = {
   whatsapp_cloud: { phone_number_id: '1', access_token: 'SECRET-a', app_secret: 'SECRET-b', verify_token: 'SECRET-c' },
   telegram_gateway: { token: 'SECRET-token' },
   smtp: {
-    ...{ host: 'mail.example', user: 'ann', pass: 'SECRET-pass', from: 'ann@shop.example' },
+    host: 'mail.example',
+    user: 'ann',
+    pass: 'SECRET-pass',
+    from: 'ann@shop.example',
     dkim: { domain: 'shop.example', selector: 's', private_key: 'SECRET-dkim' },
   },
 }
@@ -34,21 +37,21 @@ const ELSEWHERE: Partial<Record<ProviderType, Members[]>> = {
 const BASES = [{ base_url: 'https://evil.example' }, { base_url: 'https://api.twilio.com/evil' }]
 
 const stored = (type: ProviderType) => {
-  const written = STORED[type] ?? {}
-  return { written, resolved: resolveProvider(type, written).config }
+  const raw = STORED[type] ?? {}
+  return { raw, resolved: resolveProvider(type, raw).config }
 }
 
 describe('a changed provider config', () => {
   for (const type of Object.keys(STORED) as ProviderType[]) {
     it(`of ${type} that was read can be written`, () => {
       const before = stored(type)
-      const answer = changedConfig(type, shownConfig(type, before.resolved), before)
+      const answer = applyConfigChange(type, maskConfig(type, before.resolved), before)
       expect(answer.ok && resolveProvider(type, answer.value).config).to.deep.equal(before.resolved)
     })
 
     it(`of ${type} never takes a stored secret to another address`, () => {
       const before = stored(type)
-      const shown = shownConfig(type, before.written) as Members
+      const shown = maskConfig(type, before.raw) as Members
       const member = (name: string) =>
         fc.constantFrom<unknown>(undefined, shown[name], null, 'mine', { ...(shown[name] as object) }, {})
       const given = fc.record(Object.fromEntries(Object.keys(shown).map(name => [name, member(name)])))
@@ -56,7 +59,7 @@ describe('a changed provider config', () => {
       fc.assert(
         fc.property(given, elsewhere, (members, address) => {
           const wish = JSON.parse(JSON.stringify({ ...members, ...address }))
-          const answer = changedConfig(type, wish, before)
+          const answer = applyConfigChange(type, wish, before)
           if (!answer.ok || !JSON.stringify(answer.value).includes('SECRET')) return
           const there = destinationOf(type, resolveProvider(type, answer.value).config as never)
           expect(there).to.deep.equal(destinationOf(type, before.resolved as never))
@@ -67,12 +70,12 @@ describe('a changed provider config', () => {
 
     it(`of ${type} that leaves its secrets out keeps them, and asks for them where it leads elsewhere`, () => {
       const before = stored(type)
-      const { auth_token, private_key, signature_secret, access_token, ...rest } = before.written
+      const { auth_token, private_key, signature_secret, access_token, ...rest } = before.raw
       const { app_secret, verify_token, token, headers, secret, pass, ...open } = rest
-      const kept = changedConfig(type, open, before)
+      const kept = applyConfigChange(type, open, before)
       expect(kept.ok && resolveProvider(type, kept.value).config).to.deep.equal(before.resolved)
       for (const address of ELSEWHERE[type] ?? BASES) {
-        const moved = changedConfig(type, { ...open, ...address }, before)
+        const moved = applyConfigChange(type, { ...open, ...address }, before)
         expect(moved.ok).to.equal(false)
         expect(moved.ok ? [] : moved.problems.map(({ message }) => message.split(':')[0])).to.include('give it again')
       }
@@ -80,7 +83,7 @@ describe('a changed provider config', () => {
   }
 
   it('of a new provider has no secrets to keep', () => {
-    const answer = changedConfig('twilio', { account_sid: 'AC1', from: '+1' }, null)
+    const answer = applyConfigChange('twilio', { account_sid: 'AC1', from: '+1' }, null)
     expect(answer.ok ? [] : answer.problems.map(({ path }) => path)).to.deep.equal(['auth_token'])
   })
 })

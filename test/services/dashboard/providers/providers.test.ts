@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
-import { tenancy } from '../../../../services/domain/tenancy/tenancy.ts'
-import { adminOn, closeAdmins, pathsOf, type TestAdmin, tenant } from '../../../support/admin.ts'
+import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 const TOKEN = 'twilio-token-0123456789'
@@ -13,12 +13,20 @@ const HTTP = {
   secret: 'callback-secret-0123',
 }
 const SMTP = {
-  ...{ host: 'mail.example', user: 'ann', pass: 'smtp-secret-0123', from: 'Ann <ann@shop.example>' },
+  host: 'mail.example',
+  user: 'ann',
+  pass: 'smtp-secret-0123',
+  from: 'Ann <ann@shop.example>',
   dkim: { domain: 'shop.example', selector: 's1', private_key: 'dkim-secret-0123' },
 }
 const SECRETS = [
-  ...[TOKEN, 'url-secret-0123', 'header-secret-0123', 'body-secret-0123', 'callback-secret-0123'],
-  ...['smtp-secret-0123', 'dkim-secret-0123'],
+  TOKEN,
+  'url-secret-0123',
+  'header-secret-0123',
+  'body-secret-0123',
+  'callback-secret-0123',
+  'smtp-secret-0123',
+  'dkim-secret-0123',
 ]
 
 eachStore('the providers of an app', fresh => {
@@ -26,8 +34,8 @@ eachStore('the providers of an app', fresh => {
   let app: string
   let company: string
   beforeEach(async () => {
-    admin = await adminOn(await fresh())
-    const made = await tenant(admin)
+    admin = await startAdmin(await fresh())
+    const made = await createTenant(admin)
     app = made.app
     company = made.company
   })
@@ -38,7 +46,7 @@ eachStore('the providers of an app', fresh => {
   const records = async (action: string) =>
     (await admin.get('/audit')).body.items.filter((record: { action: string }) => record.action === action)
   const opened = async (name: string) => {
-    const found = (await tenancy(admin).setups(app)).providers.find(provider => provider.name === name)
+    const found = (await createTenancy(admin).providersOf(app)).providers.find(provider => provider.name === name)
     return found?.config as Record<string, unknown>
   }
 
@@ -46,10 +54,16 @@ eachStore('the providers of an app', fresh => {
     const { status, body } = await put('main', { type: 'twilio', config: TWILIO })
     expect(status).to.equal(201)
     expect(body).to.deep.equal({
-      ...{ name: 'main', channel: 'sms', type: 'twilio', position: 0 },
+      name: 'main',
+      channel: 'sms',
+      type: 'twilio',
+      position: 0,
       config: {
-        ...{ account_sid: 'AC1', auth_token: fingerprint(TOKEN), from: '+15005550006' },
-        ...{ messaging_service_sid: null, base_url: 'https://api.twilio.com' },
+        account_sid: 'AC1',
+        auth_token: fingerprint(TOKEN),
+        from: '+15005550006',
+        messaging_service_sid: null,
+        base_url: 'https://api.twilio.com',
       },
     })
     expect((await admin.get(at('main'))).body).to.deep.equal(body)
@@ -69,7 +83,7 @@ eachStore('the providers of an app', fresh => {
       ['a', 1],
     ])
     await put('b', { type: 'twilio', config: TWILIO, position: 7 })
-    const order = (await tenancy(admin).setups(app)).providers.map(({ name }) => name)
+    const order = (await createTenancy(admin).providersOf(app)).providers.map(({ name }) => name)
     expect(order).to.deep.equal(['first', 'a', 'b'])
   })
 
@@ -208,14 +222,16 @@ eachStore('the providers of an app', fresh => {
       ['TLS', 'mail', { ...SMTP, port: 587, secure: true, pass: undefined, dkim: null }, ['config.pass']],
     ]
     const TYPES: Record<string, object> = {
-      ...{ sms: { type: 'twilio' }, gate: { type: 'http', channel: 'sms' }, mail: { type: 'smtp' } },
+      sms: { type: 'twilio' },
+      gate: { type: 'http', channel: 'sms' },
+      mail: { type: 'smtp' },
     }
     for (const [what, name, config, paths] of MOVED)
       it(`are asked for again when ${what} changes`, async () => {
         const before = await opened(name)
         const answer = await put(name, { ...TYPES[name], config })
         expect(answer.status).to.equal(422)
-        expect(pathsOf(answer)).to.deep.equal(paths)
+        expect(errorPaths(answer)).to.deep.equal(paths)
         expect(await opened(name)).to.deep.equal(before)
       })
 
@@ -227,13 +243,13 @@ eachStore('the providers of an app', fresh => {
 
     it('are not carried over to another type', async () => {
       const answer = await put('sms', { type: 'telegram_gateway', config: { base_url: 'https://evil.example' } })
-      expect(pathsOf(answer)).to.deep.equal(['config.token'])
+      expect(errorPaths(answer)).to.deep.equal(['config.token'])
       const http = await put('sms', {
         type: 'http',
         channel: 'sms',
         config: { url: 'https://evil.example/', secret: fingerprint(TOKEN) },
       })
-      expect(pathsOf(http)).to.deep.equal(['config.secret'])
+      expect(errorPaths(http)).to.deep.equal(['config.secret'])
     })
   })
 
@@ -292,7 +308,7 @@ eachStore('the providers of an app', fresh => {
       it(what, async () => {
         const answer = await put(name, body)
         expect(answer.status).to.equal(422)
-        expect(pathsOf(answer)).to.deep.equal(paths)
+        expect(errorPaths(answer)).to.deep.equal(paths)
         expect((await admin.get(`/apps/${app}/providers`)).body.items).to.deep.equal([])
         expect(await records('provider.create')).to.deep.equal([])
       })
@@ -308,7 +324,7 @@ eachStore('the providers of an app', fresh => {
     it('with a member named __proto__', async () => {
       const raw = `{"type":"twilio","config":{"account_sid":"a","auth_token":"b","from":"c","__proto__":{"x":1}}}`
       const answer = await admin.ask('PUT', at('x'), undefined, { raw })
-      expect([answer.status, pathsOf(answer)]).to.deep.equal([422, ['config.__proto__']])
+      expect([answer.status, errorPaths(answer)]).to.deep.equal([422, ['config.__proto__']])
     })
   })
 
@@ -318,15 +334,21 @@ eachStore('the providers of an app', fresh => {
     const lost = await admin.get(at('main'))
     expect([lost.status, lost.body.config]).to.deep.equal([200, null])
     const { auth_token: _, ...rest } = TWILIO
-    expect(pathsOf(await put('main', { type: 'twilio', config: rest }))).to.deep.equal(['config.auth_token'])
+    expect(errorPaths(await put('main', { type: 'twilio', config: rest }))).to.deep.equal(['config.auth_token'])
     expect((await put('main', { type: 'twilio', config: TWILIO })).status).to.equal(200)
     expect(await opened('main')).to.include(TWILIO)
   })
 
   it('are at most a hundred', async () => {
     const full = Array.from({ length: 100 }, (_, position) => ({
-      ...{ _id: `${app}:p${position}`, app_id: app, name: `p${position}`, channel: 'sms' as const },
-      ...{ type: 'sandbox' as const, position, config: 'v1.gone.x', rev: 0 },
+      _id: `${app}:p${position}`,
+      app_id: app,
+      name: `p${position}`,
+      channel: 'sms' as const,
+      type: 'sandbox' as const,
+      position,
+      config: 'v1.gone.x',
+      rev: 0,
     }))
     await admin.store.docs('providers').insert(full)
     expect((await put('another', { type: 'twilio', config: TWILIO })).status).to.equal(422)

@@ -2,33 +2,47 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { createKeyring } from '../../../../infra/crypto/keyring.ts'
 import { readInbox } from '../../../../services/dashboard/sandbox/inbox.ts'
-import { tenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc, SandboxMessageDoc } from '../../../../services/domain/verifications/documents.ts'
 import { sandboxIndex } from '../../../../services/domain/verifications/sealing.ts'
 import { testClock } from '../../../support/clock.ts'
-import { codeOf, type Issue, lastDelivery, RECIPIENT, stored, tenant, type World } from '../../../support/deliveries.ts'
+import {
+  codeOf,
+  createTenant,
+  insertOtp,
+  lastDelivery,
+  type OtpOptions,
+  RECIPIENT,
+  type StoreContext,
+} from '../../../support/deliveries.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
 eachStore('the sandbox inbox', fresh => {
-  let world: World & { clock: ReturnType<typeof testClock> }
+  let world: StoreContext & { clock: ReturnType<typeof testClock> }
 
   beforeEach(async () => {
     world = { store: await fresh(), keyring: testKeyring(), clock: testClock() }
-    await tenant(world)
+    await createTenant(world)
   })
 
   const read = (query: Partial<Parameters<typeof readInbox>[1]> = {}, keyring = world.keyring) =>
-    readInbox({ store: world.store, keyring, tenancy: tenancy({ ...world, keyring }) }, { limit: 10, ...query })
+    readInbox({ store: world.store, keyring, tenancy: createTenancy({ ...world, keyring }) }, { limit: 10, ...query })
 
-  async function arrived(options: Issue = {}, message: Partial<SandboxMessageDoc> = {}): Promise<OtpDoc> {
+  async function arrived(options: OtpOptions = {}, message: Partial<SandboxMessageDoc> = {}): Promise<OtpDoc> {
     await world.clock.advance(1000)
-    const doc = await stored(world, options)
+    const doc = await insertOtp(world, options)
     const { delivery_id, generation } = lastDelivery(doc)
     await world.store.docs('sandbox_messages').insert([
       {
-        ...{ _id: delivery_id, otp_id: doc._id, app_id: doc.app_id, company_id: doc.company_id, generation },
-        ...{ locale: 'en', at: world.clock.now(), purge_at: doc.purge_at },
+        _id: delivery_id,
+        otp_id: doc._id,
+        app_id: doc.app_id,
+        company_id: doc.company_id,
+        generation,
+        locale: 'en',
+        at: world.clock.now(),
+        purge_at: doc.purge_at,
         recipient: sandboxIndex(world.keyring, options.recipient ?? RECIPIENT),
         ...message,
       },
@@ -41,8 +55,13 @@ eachStore('the sandbox inbox', fresh => {
     const code = codeOf(world, doc)
     expect(await read()).to.deep.equal([
       {
-        ...{ otp_id: doc._id, delivery_id: lastDelivery(doc).delivery_id, channel: 'sms', recipient: RECIPIENT, code },
-        ...{ text: `${code} is your Shop verification code.`, at: world.clock.now() },
+        otp_id: doc._id,
+        delivery_id: lastDelivery(doc).delivery_id,
+        channel: 'sms',
+        recipient: RECIPIENT,
+        code,
+        text: `${code} is your Shop verification code.`,
+        at: world.clock.now(),
       },
     ])
   })

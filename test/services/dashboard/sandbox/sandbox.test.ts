@@ -4,8 +4,8 @@ import { Unavailable } from '../../../../infra/unavailable.ts'
 import type { OtpReport } from '../../../../machines/reports.ts'
 import { providerContext, providerId } from '../../../../services/domain/tenancy/documents.ts'
 import { inFlight, referenceIndex, sandboxIndex } from '../../../../services/domain/verifications/sealing.ts'
-import { adminOn, closeAdmins, pathsOf, type TestAdmin, tenant } from '../../../support/admin.ts'
-import { actorOn, type TestActor } from '../../../support/otp.actor.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin.ts'
+import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 const NUMBER = '+447911123456'
@@ -17,10 +17,10 @@ eachStore('a message played through the sandbox', fresh => {
   let owner: { company: string; app: string }
   beforeEach(async () => {
     const store = await fresh()
-    actor = await actorOn(store)
-    admin = await adminOn(store, { clock: actor.clock, broker: actor.broker })
+    actor = await startOtpActor(store)
+    admin = await startAdmin(store, { clock: actor.clock, broker: actor.broker })
     const whatsapp = { mode: 'link_inbound', business_number: '+15550001111' }
-    owner = await tenant(admin, { channels: { whatsapp }, routing: { default: ['whatsapp'] } })
+    owner = await createTenant(admin, { channels: { whatsapp }, routing: { default: ['whatsapp'] } })
   })
   afterEach(async () => {
     await closeAdmins()
@@ -53,7 +53,7 @@ eachStore('a message played through the sandbox', fresh => {
     const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER })
     expect((await play('+447911123457', textOf(action_url))).body).to.deep.equal({ accepted: true })
     expect((await play(NUMBER, 'hello')).body).to.deep.equal({ accepted: true })
-    const other = await tenant(admin)
+    const other = await createTenant(admin)
     await play(NUMBER, textOf(action_url), other.app)
     expect(await statusOf(otp_id)).to.equal('pending')
   })
@@ -73,8 +73,8 @@ eachStore('the sandbox', fresh => {
   let admin: TestAdmin
   let owner: { company: string; app: string }
   beforeEach(async () => {
-    admin = await adminOn(await fresh())
-    owner = await tenant(admin)
+    admin = await startAdmin(await fresh())
+    owner = await createTenant(admin)
   })
   afterEach(closeAdmins)
 
@@ -97,16 +97,16 @@ eachStore('the sandbox', fresh => {
 
   it('accepts a message only once it is safe', async () => {
     const broker = { publish: () => Promise.reject(new Unavailable('down')) }
-    const cut = await adminOn(admin.store, { broker })
+    const cut = await startAdmin(admin.store, { broker })
     const refused = await cut.ask('POST', '/sandbox/inbound', { app_id: owner.app, from: NUMBER, text: 'hi' })
     expect(refused.body).to.include({ type: 'ServiceUnavailableError', status: 503 })
   })
 
   it('wants an app, a number and a text', async () => {
     const play = (body: object) => admin.ask('POST', '/sandbox/inbound', body)
-    expect(pathsOf(await play({}))).to.have.members(['app_id', 'from', 'text'])
-    expect(pathsOf(await play({ app_id: 'app_none', from: NUMBER, text: '' }))).to.deep.equal(['app_id'])
-    expect(pathsOf(await play({ app_id: owner.app, from: 'ann@example.com', text: '' }))).to.deep.equal(['from'])
+    expect(errorPaths(await play({}))).to.have.members(['app_id', 'from', 'text'])
+    expect(errorPaths(await play({ app_id: 'app_none', from: NUMBER, text: '' }))).to.deep.equal(['app_id'])
+    expect(errorPaths(await play({ app_id: owner.app, from: 'ann@example.com', text: '' }))).to.deep.equal(['from'])
     expect(admin.published).to.deep.equal([])
   })
 })
@@ -117,9 +117,9 @@ eachStore('the inbox', fresh => {
   let owner: { company: string; app: string }
   beforeEach(async () => {
     const store = await fresh()
-    actor = await actorOn(store)
-    admin = await adminOn(store, { clock: actor.clock })
-    owner = await tenant(admin)
+    actor = await startOtpActor(store)
+    admin = await startAdmin(store, { clock: actor.clock })
+    owner = await createTenant(admin)
   })
   afterEach(async () => {
     await closeAdmins()
@@ -146,7 +146,7 @@ eachStore('the inbox', fresh => {
   })
 
   it('refuses a query it does not know', async () => {
-    expect(pathsOf(await admin.get('/sandbox/messages?recipent=x'))).to.deep.equal(['recipent'])
+    expect(errorPaths(await admin.get('/sandbox/messages?recipent=x'))).to.deep.equal(['recipent'])
   })
 })
 
@@ -159,7 +159,13 @@ async function arrive({ store, keyring, clock }: TestAdmin, otp_id: string, reci
   const at = clock.now()
   await store.docs('sandbox_messages').insert([
     {
-      ...{ _id: delivery_id, app_id, company_id, otp_id, generation: 1, locale: 'en', at },
+      _id: delivery_id,
+      app_id,
+      company_id,
+      otp_id,
+      generation: 1,
+      locale: 'en',
+      at,
       recipient: sandboxIndex(keyring, recipient),
       purge_at: new Date(at + 86_400_000),
     },

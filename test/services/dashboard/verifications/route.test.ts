@@ -1,7 +1,7 @@
 // Which channel a send would take, explained.
 import { expect } from 'chai'
 import type { Channel } from '../../../../machines/channels.ts'
-import { adminOn, closeAdmins, pathsOf, type TestAdmin, tenant } from '../../../support/admin.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 const BRAZILIAN = '+5511987654321'
@@ -11,8 +11,8 @@ eachStore('the explanation of a route', fresh => {
   let admin: TestAdmin
   let app: string
   beforeEach(async () => {
-    admin = await adminOn(await fresh())
-    app = (await tenant(admin, { routing: { countries: { BR: ['whatsapp', 'sms'] } } })).app
+    admin = await startAdmin(await fresh())
+    app = (await createTenant(admin, { routing: { countries: { BR: ['whatsapp', 'sms'] } } })).app
     await provide('sms', 'whatsapp', 'email')
   })
   afterEach(closeAdmins)
@@ -20,8 +20,14 @@ eachStore('the explanation of a route', fresh => {
   const provide = (...channels: Channel[]) =>
     admin.store.docs('providers').insert(
       channels.map((channel, position) => ({
-        ...{ _id: `${app}:${channel}`, app_id: app, name: channel, channel, type: 'sandbox' as const },
-        ...{ position, config: 'sealed elsewhere', rev: 0 },
+        _id: `${app}:${channel}`,
+        app_id: app,
+        name: channel,
+        channel,
+        type: 'sandbox' as const,
+        position,
+        config: 'sealed elsewhere',
+        rev: 0,
       })),
     )
   const explain = async (recipient: string, asked: object = {}) =>
@@ -83,8 +89,8 @@ eachStore('the explanation of a route', fresh => {
 
   it('tells what is no recipient, and wants one', async () => {
     expect(await explain('+4412')).to.include({ channel: null, refusal: 'InvalidRecipientError' })
-    expect(pathsOf(await admin.ask('POST', `/apps/${app}/route`, {}))).to.deep.equal(['recipient'])
-    expect(pathsOf(await admin.ask('POST', `/apps/${app}/route`, { recipient: 7 }))).to.deep.equal(['recipient'])
+    expect(errorPaths(await admin.ask('POST', `/apps/${app}/route`, {}))).to.deep.equal(['recipient'])
+    expect(errorPaths(await admin.ask('POST', `/apps/${app}/route`, { recipient: 7 }))).to.deep.equal(['recipient'])
   })
 
   it('knows that test keys need no provider, and what magic recipients do', async () => {

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { claimId } from '../../../../services/channel/claims.ts'
+import { attemptId } from '../../../../services/channel/claims.ts'
 import { providerContext, providerId } from '../../../../services/domain/tenancy/documents.ts'
 import type { AttemptDoc } from '../../../../services/domain/verifications/documents.ts'
 import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
-import { adminOn, closeAdmins, pathsOf, type TestAdmin, tenant } from '../../../support/admin.ts'
-import { actorOn, type TestActor } from '../../../support/otp.actor.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin.ts'
+import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 const NUMBER = '+447911123456'
@@ -15,9 +15,9 @@ eachStore('verifications for an operator', fresh => {
   let owner: { company: string; app: string }
   beforeEach(async () => {
     const store = await fresh()
-    actor = await actorOn(store)
-    admin = await adminOn(store, { clock: actor.clock })
-    owner = await tenant(admin)
+    actor = await startOtpActor(store)
+    admin = await startAdmin(store, { clock: actor.clock })
+    owner = await createTenant(admin)
   })
   afterEach(async () => {
     await closeAdmins()
@@ -89,8 +89,17 @@ eachStore('verifications for an operator', fresh => {
     const now = actor.clock.now()
     const purge_at = new Date(now + 1e10)
     const attempt = (provider: string, round: number, at: number, result: AttemptDoc['result']): AttemptDoc => ({
-      ...{ _id: claimId(delivery_id, provider, round), otp_id, app_id: owner.app, delivery_id, provider, round },
-      ...{ at: now + at, result, reference: result === 'accepted' ? 'SM1' : null, purge_at, rev: 1 },
+      _id: attemptId(delivery_id, provider, round),
+      otp_id,
+      app_id: owner.app,
+      delivery_id,
+      provider,
+      round,
+      at: now + at,
+      result,
+      reference: result === 'accepted' ? 'SM1' : null,
+      purge_at,
+      rev: 1,
     })
     await admin.store
       .docs('attempts')
@@ -102,8 +111,18 @@ eachStore('verifications for an operator', fresh => {
       ])
     const call = { round: 1, attempt: 1, at: now + 60, ms: 7, status: 200, error: null, response: 'thanks' }
     const event = (_id: string, app_id: string, otp: string): EventDoc => ({
-      ...{ _id, app_id, company_id: owner.company, mode: 'test', type: 'delivery.delivered', payload: { otp_id: otp } },
-      ...{ created_at: now + 50, purge_at, rev: 0, status: 'delivered', round: 1, attempts: [call] },
+      _id,
+      app_id,
+      company_id: owner.company,
+      mode: 'test',
+      type: 'delivery.delivered',
+      payload: { otp_id: otp },
+      created_at: now + 50,
+      purge_at,
+      rev: 0,
+      status: 'delivered',
+      round: 1,
+      attempts: [call],
     })
     await admin.store
       .docs('events')
@@ -147,8 +166,15 @@ eachStore('verifications for an operator', fresh => {
       },
       { at: at(50), happened: 'event.recorded', event_id: 'evt_1', type: 'delivery.delivered', status: 'delivered' },
       {
-        ...{ at: at(60), happened: 'event.sent', event_id: 'evt_1', type: 'delivery.delivered', round: 1, attempt: 1 },
-        ...{ status: 200, error: null, ms: 7 },
+        at: at(60),
+        happened: 'event.sent',
+        event_id: 'evt_1',
+        type: 'delivery.delivered',
+        round: 1,
+        attempt: 1,
+        status: 200,
+        error: null,
+        ms: 7,
       },
     ])
     await actor.clock.advance(600_000)
@@ -175,7 +201,7 @@ eachStore('verifications for an operator', fresh => {
   })
 
   it('of an app are listed newest first, and of no other', async () => {
-    const other = await tenant(admin)
+    const other = await createTenant(admin)
     await actor.send({ ...other, recipient: NUMBER })
     const sent: string[] = []
     for (const recipient of [NUMBER, 'ann@example.com', NUMBER]) {
@@ -198,7 +224,7 @@ eachStore('verifications for an operator', fresh => {
     const { next_cursor } = (await admin.get(`${path}&limit=2`)).body
     expect(await ids(`${path}&limit=2&cursor=${next_cursor}`)).to.deep.equal(sent.slice(2))
     const elsewhere = `/apps/${owner.app}/verifications?recipient=ann@example.com&cursor=${next_cursor}`
-    expect(pathsOf(await admin.get(elsewhere))).to.deep.equal(['cursor'])
+    expect(errorPaths(await admin.get(elsewhere))).to.deep.equal(['cursor'])
   })
 
   it('are found however the recipient was typed', async () => {

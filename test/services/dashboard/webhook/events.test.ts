@@ -1,23 +1,30 @@
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
 import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
-import { adminOn, closeAdmins, pathsOf, type TestAdmin, tenant } from '../../../support/admin.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 eachStore('webhook events for an operator', fresh => {
   let admin: TestAdmin
   beforeEach(async () => {
-    admin = await adminOn(await fresh())
+    admin = await startAdmin(await fresh())
   })
   afterEach(closeAdmins)
 
   const NOW = Date.UTC(2030, 0, 1)
   const event = (_id: string, app_id: string, more: Partial<EventDoc> = {}): EventDoc => ({
-    ...{ _id, app_id, company_id: 'cmp_1', mode: 'live', type: 'otp.approved' },
-    ...{ payload: { otp_id: 'otp_1', status: 'approved' }, created_at: NOW, purge_at: new Date(NOW + 1e10), rev: 0 },
+    _id,
+    app_id,
+    company_id: 'cmp_1',
+    mode: 'live',
+    type: 'otp.approved',
+    payload: { otp_id: 'otp_1', status: 'approved' },
+    created_at: NOW,
+    purge_at: new Date(NOW + 1e10),
+    rev: 0,
     ...more,
   })
-  const store = (...docs: EventDoc[]) => admin.store.docs('events').insert(docs)
+  const insert = (...docs: EventDoc[]) => admin.store.docs('events').insert(docs)
   const ids = async (path: string): Promise<string[]> =>
     (await admin.get(path)).body.items.map(({ id }: { id: string }) => id)
   const endpoint = (app: string) => admin.ask('PUT', `/apps/${app}/webhook`, { url: 'https://shop.example/' })
@@ -25,31 +32,43 @@ eachStore('webhook events for an operator', fresh => {
     (await admin.get('/audit')).body.items.filter((record: { action: string }) => record.action === action)
 
   it('are listed for their app, newest first, with what became of them', async () => {
-    const { app } = await tenant(admin)
-    const other = await tenant(admin)
+    const { app } = await createTenant(admin)
+    const other = await createTenant(admin)
     const attempt = { round: 1, attempt: 1, at: NOW + 5, ms: 12, status: 503, error: null, response: 'busy' }
     const sent = { status: 'pending' as const, round: 1, tries: 1, attempts: [attempt], next_attempt_at: NOW + 5_000 }
-    await store(event('evt_1', app), event('evt_2', app, sent), event('evt_3', other.app))
+    await insert(event('evt_1', app), event('evt_2', app, sent), event('evt_3', other.app))
     const { body } = await admin.get(`/apps/${app}/events`)
     expect(body.next_cursor).to.equal(null)
     expect(body.items).to.deep.equal([
       {
-        ...{ id: 'evt_2', type: 'otp.approved', mode: 'live', payload: { otp_id: 'otp_1', status: 'approved' } },
-        ...{ created_at: '2030-01-01T00:00:00.000Z', status: 'pending', round: 1 },
+        id: 'evt_2',
+        type: 'otp.approved',
+        mode: 'live',
+        payload: { otp_id: 'otp_1', status: 'approved' },
+        created_at: '2030-01-01T00:00:00.000Z',
+        status: 'pending',
+        round: 1,
         next_attempt_at: '2030-01-01T00:00:05.000Z',
         attempts: [{ ...attempt, at: '2030-01-01T00:00:00.005Z' }],
       },
       {
-        ...{ id: 'evt_1', type: 'otp.approved', mode: 'live', payload: { otp_id: 'otp_1', status: 'approved' } },
-        ...{ created_at: '2030-01-01T00:00:00.000Z', status: 'unsent', round: 0, next_attempt_at: null, attempts: [] },
+        id: 'evt_1',
+        type: 'otp.approved',
+        mode: 'live',
+        payload: { otp_id: 'otp_1', status: 'approved' },
+        created_at: '2030-01-01T00:00:00.000Z',
+        status: 'unsent',
+        round: 0,
+        next_attempt_at: null,
+        attempts: [],
       },
     ])
   })
 
   it('are found by verification, and by the states that need attention, page by page', async () => {
-    const { app } = await tenant(admin)
+    const { app } = await createTenant(admin)
     const of = (otp_id: string) => ({ payload: { otp_id } })
-    await store(
+    await insert(
       event('evt_1', app, { ...of('otp_1'), status: 'failed' }),
       event('evt_2', app, { ...of('otp_2'), status: 'delivered' }),
       event('evt_3', app, { ...of('otp_1'), status: 'held' }),
@@ -62,13 +81,13 @@ eachStore('webhook events for an operator', fresh => {
     expect(await ids(`/apps/${app}/events?status=failed&otp_id=otp_1`)).to.deep.equal(['evt_1'])
     const first = (await admin.get(`/apps/${app}/events?otp_id=otp_1&limit=2`)).body
     expect(await ids(`/apps/${app}/events?otp_id=otp_1&limit=2&cursor=${first.next_cursor}`)).to.deep.equal(['evt_1'])
-    expect(pathsOf(await admin.get(`/apps/${app}/events?status=lost`))).to.deep.equal(['status'])
+    expect(errorPaths(await admin.get(`/apps/${app}/events?status=lost`))).to.deep.equal(['status'])
   })
 
   it('are sent again one by one', async () => {
-    const { app } = await tenant(admin)
+    const { app } = await createTenant(admin)
     await endpoint(app)
-    await store(event('evt_1', app, { status: 'failed', round: 1, tries: 8, attempts: [] }))
+    await insert(event('evt_1', app, { status: 'failed', round: 1, tries: 8, attempts: [] }))
     const { status, body } = await admin.ask('POST', '/events/evt_1/replay')
     expect([status, body.id, body.status, body.round]).to.deep.equal([200, 'evt_1', 'pending', 2])
     expect(admin.published).to.have.length(1)
@@ -76,10 +95,10 @@ eachStore('webhook events for an operator', fresh => {
   })
 
   it('are sent again for a range of time, given as times are shown or kept', async () => {
-    const { app } = await tenant(admin)
+    const { app } = await createTenant(admin)
     await endpoint(app)
     const at = (ms: number) => newId('evt', NOW + ms)
-    await store(...[0, 1_000, 2_000].map(ms => event(at(ms), app, { created_at: NOW + ms, status: 'delivered' })))
+    await insert(...[0, 1_000, 2_000].map(ms => event(at(ms), app, { created_at: NOW + ms, status: 'delivered' })))
     const again = (body: unknown) => admin.ask('POST', `/apps/${app}/events/replay`, body)
     const since = '2030-01-01T00:00:01Z'
     expect((await again({ since, until: '2030-01-01T01:00:02+01:00' })).body).to.deep.equal({ replayed: 1 })
@@ -90,23 +109,23 @@ eachStore('webhook events for an operator', fresh => {
   })
 
   it('are not sent again on a wish that cannot be understood', async () => {
-    const { app } = await tenant(admin)
+    const { app } = await createTenant(admin)
     await endpoint(app)
     const again = (body?: unknown) => admin.ask('POST', `/apps/${app}/events/replay`, body)
-    expect(pathsOf(await again({}))).to.deep.equal(['since'])
-    expect(pathsOf(await again())).to.deep.equal([''])
-    expect(pathsOf(await again({ since: 'yesterday' }))).to.deep.equal(['since'])
-    expect(pathsOf(await again({ since: '2030-01-01' }))).to.deep.equal(['since'])
+    expect(errorPaths(await again({}))).to.deep.equal(['since'])
+    expect(errorPaths(await again())).to.deep.equal([''])
+    expect(errorPaths(await again({ since: 'yesterday' }))).to.deep.equal(['since'])
+    expect(errorPaths(await again({ since: '2030-01-01' }))).to.deep.equal(['since'])
     for (const since of [1e300, Number.MAX_SAFE_INTEGER, -1, 1.5, null, {}])
-      expect(pathsOf(await again({ since }))).to.deep.equal(['since'])
-    expect(pathsOf(await again({ since: NOW, until: NOW }))).to.deep.equal(['until'])
-    expect(pathsOf(await again({ since: NOW, till: NOW }))).to.deep.equal(['till'])
+      expect(errorPaths(await again({ since }))).to.deep.equal(['since'])
+    expect(errorPaths(await again({ since: NOW, until: NOW }))).to.deep.equal(['until'])
+    expect(errorPaths(await again({ since: NOW, till: NOW }))).to.deep.equal(['till'])
     expect(await records('events.replay')).to.deep.equal([])
   })
 
   it('are not sent again to nobody', async () => {
-    const { app } = await tenant(admin)
-    await store(event('evt_1', app))
+    const { app } = await createTenant(admin)
+    await insert(event('evt_1', app))
     const one = await admin.ask('POST', '/events/evt_1/replay')
     expect([one.status, one.body.detail]).to.deep.equal([409, 'The app has no webhook endpoint.'])
     expect((await admin.ask('POST', `/apps/${app}/events/replay`, { since: NOW - 1 })).status).to.equal(409)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
-import { tenancy } from '../../../../services/domain/tenancy/tenancy.ts'
-import { adminOn, closeAdmins, pathsOf, type TestAdmin, tenant } from '../../../support/admin.ts'
+import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 const URL_ = 'https://shop.example/hooks'
@@ -12,8 +12,8 @@ eachStore('the webhook endpoint of an app', fresh => {
   let app: string
   let company: string
   beforeEach(async () => {
-    admin = await adminOn(await fresh())
-    const made = await tenant(admin)
+    admin = await startAdmin(await fresh())
+    const made = await createTenant(admin)
     app = made.app
     company = made.company
   })
@@ -25,7 +25,8 @@ eachStore('the webhook endpoint of an app', fresh => {
   const records = async () => (await admin.get('/audit')).body.items
   const recordsOf = async (action: string) =>
     (await records()).filter((record: { action: string }) => record.action === action)
-  const signers = async () => (await tenancy(admin).webhook(app))?.secrets.map(({ state, secret }) => [state, secret])
+  const signers = async () =>
+    (await createTenancy(admin).webhook(app))?.secrets.map(({ state, secret }) => [state, secret])
 
   it('is made with a secret that is shown once', async () => {
     const { status, body } = await put({ url: URL_ })
@@ -33,8 +34,13 @@ eachStore('the webhook endpoint of an app', fresh => {
     const { secret, ...rest } = body
     expect(secret).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(rest).to.deep.include({
-      ...{ app_id: app, url: URL_, status: 'active', failures: 0 },
-      ...{ failing_since: null, last_success_at: null, paused: null },
+      app_id: app,
+      url: URL_,
+      status: 'active',
+      failures: 0,
+      failing_since: null,
+      last_success_at: null,
+      paused: null,
     })
     expect(rest.secrets).to.have.length(1)
     expect(rest.secrets[0]).to.include({ state: 'current', fingerprint: fingerprint(secret), expires_at: null })
@@ -100,24 +106,24 @@ eachStore('the webhook endpoint of an app', fresh => {
       it(what, async () => {
         const answer = await put(body)
         expect(answer.status).to.equal(422)
-        expect(pathsOf(answer)).to.deep.equal(paths)
+        expect(errorPaths(answer)).to.deep.equal(paths)
         expect((await get()).status).to.equal(404)
       })
 
     it('where its name leads to a private address now', async () => {
-      const inside = await adminOn(admin.store, { lookup: async () => ['10.0.0.1'] })
+      const inside = await startAdmin(admin.store, { lookup: async () => ['10.0.0.1'] })
       const answer = await inside.ask('PUT', `/apps/${app}/webhook`, { url: URL_ })
       expect(answer.body.errors).to.deep.equal([{ path: 'url', message: 'would not be called: not a public address' }])
     })
   })
 
   it('may be private where the operator allows it', async () => {
-    const inside = await adminOn(admin.store, { privateTargets: ['10.0.0.0/8'] })
+    const inside = await startAdmin(admin.store, { privateTargets: ['10.0.0.0/8'] })
     expect((await inside.ask('PUT', `/apps/${app}/webhook`, { url: 'http://10.0.0.1/' })).status).to.equal(201)
   })
 
   it('may have a name nobody knows yet', async () => {
-    const early = await adminOn(admin.store, { lookup: () => Promise.reject(new Error('ENOTFOUND')) })
+    const early = await startAdmin(admin.store, { lookup: () => Promise.reject(new Error('ENOTFOUND')) })
     expect((await early.ask('PUT', `/apps/${app}/webhook`, { url: URL_ })).status).to.equal(201)
   })
 
@@ -184,7 +190,7 @@ eachStore('the webhook endpoint of an app', fresh => {
         [{ immediate: 'yes' }, 'immediate'],
         [{ now: true }, 'now'],
       ] as const)
-        expect(pathsOf(await post('rotate', body))).to.deep.equal([path])
+        expect(errorPaths(await post('rotate', body))).to.deep.equal([path])
       expect(await signers()).to.deep.equal([['current', first]])
     })
 
@@ -226,8 +232,12 @@ eachStore('the webhook endpoint of an app', fresh => {
     const enables = await recordsOf('webhook.enable')
     expect(enables).to.have.length(1)
     expect(enables[0]).to.deep.include({
-      ...{ action: 'webhook.enable', target: app, company_id: company, outcome: 'done' },
-      ...{ before: { status: 'paused', reason: 'operator' }, after: { status: 'active' } },
+      action: 'webhook.enable',
+      target: app,
+      company_id: company,
+      outcome: 'done',
+      before: { status: 'paused', reason: 'operator' },
+      after: { status: 'active' },
     })
     expect((await recordsOf('webhook.pause'))[0]).to.include({ target: app, outcome: 'done' })
   })

@@ -1,34 +1,34 @@
 import { expect } from 'chai'
 import { type IpListDoc, listId } from '../../../../services/domain/address-lists/documents.ts'
-import { BadList, importing, type Obtained } from '../../../../services/domain/address-lists/imports.ts'
+import { BadList, createRunImport, type ListContent } from '../../../../services/domain/address-lists/imports.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { capturedLog } from '../../../support/captured-log.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import {
   chunksIn,
-  claimedList,
   classesIn,
-  dyingStore,
+  contentOfLines,
+  crashingStore,
+  listBeingImported,
   listsIn,
   manyRanges,
-  meaningOf,
-  textOf,
+  stableFieldsOf,
 } from '../../../support/ip-lists.ts'
 import { eachStore } from '../../../support/stores.ts'
-import { watched } from '../../../support/tenancy.ts'
+import { interceptWrites } from '../../../support/tenancy.ts'
 
 const clock = testClock()
-const { log } = capturedLog()
+const { log } = createCapturedLog()
 const ID = listId('abusive', 'some')
 
-const run = (store: CountersignStore, list: IpListDoc, obtained: Obtained | Error): Promise<void> =>
-  importing({ store, clock, log })(list, async () => {
-    if (obtained instanceof Error) throw obtained
-    return obtained
+const run = (store: CountersignStore, list: IpListDoc, content: ListContent | Error): Promise<void> =>
+  createRunImport({ store, clock, log })(list, async () => {
+    if (content instanceof Error) throw content
+    return content
   })
 
 const put = async (store: CountersignStore, ...lines: string[]): Promise<void> =>
-  run(store, await claimedList(store, { now: clock.now() }), textOf(...lines))
+  run(store, await listBeingImported(store, { now: clock.now() }), contentOfLines(...lines))
 
 const stored = async (store: CountersignStore): Promise<IpListDoc> =>
   (await store.docs('ip_lists').get([ID])).get(ID) as IpListDoc
@@ -45,7 +45,10 @@ eachStore('an import', fresh => {
     await put(store, '9.9.9.9', '10.0.0.0/8', 'what?', '2a02::/16')
     expect(await classesIn(store, asked)).to.deep.equal([null, null, 'abusive', 'abusive'])
     expect(await stored(store)).to.deep.include({
-      ...{ status: 'ready', problem: null, importing: null, refreshed_at: clock.now() },
+      status: 'ready',
+      problem: null,
+      importing: null,
+      refreshed_at: clock.now(),
       counts: { ranges: 2, entries: 4, ignored: 1, bad: 1, bad_lines: [3] },
     })
     expect(await stored(store)).not.to.have.property('due_at')
@@ -67,22 +70,25 @@ eachStore('an import', fresh => {
     await put(store, ...ranges, '2a01::1')
     expect((await stored(store)).chunks).to.equal(4)
     expect(await classesIn(store, ['11.0.0.0', ranges.at(-1) ?? '', '2a01::1', '11.0.0.1'])).to.deep.equal([
-      ...['abusive', 'abusive', 'abusive', null],
+      'abusive',
+      'abusive',
+      'abusive',
+      null,
     ])
     expect(new Set(await classesIn(store, ranges))).to.deep.equal(new Set(['abusive']))
   })
 
   it('shows how far it is, and that it lives', async () => {
     const store = await fresh()
-    const list = await claimedList(store, { now: clock.now() })
+    const list = await listBeingImported(store, { now: clock.now() })
     const seen: IpListDoc[] = []
-    const watching = watched(store, {
+    const watching = interceptWrites(store, {
       after: async call => call === 'ip_lists.modify' && seen.push(await stored(store)),
     })
     let time = clock.now()
     const passing = { ...clock, now: () => (time += 200) }
-    const text = textOf(...manyRanges(50_000))
-    await importing({ store: watching, clock: passing, log })(list, async () => text)
+    const text = contentOfLines(...manyRanges(50_000))
+    await createRunImport({ store: watching, clock: passing, log })(list, async () => text)
     const progress = seen.flatMap(({ importing: under }) => under ?? [])
     expect(progress.length).to.be.greaterThan(4)
     expect(progress.some(({ lines }) => lines > 1_000 && lines < 50_000)).to.equal(true)
@@ -94,14 +100,14 @@ eachStore('an import', fresh => {
   })
 
   for (const [what, bad, why] of [
-    ['a page that is no list', textOf('<html>', '<body>', '8.8.8.8'), 'most of its lines are no addresses'],
+    ['a page that is no list', contentOfLines('<html>', '<body>', '8.8.8.8'), 'most of its lines are no addresses'],
     ['a source that fails', new BadList('its source answered 500'), 'its source answered 500'],
   ] as const)
     it(`of ${what} leaves what was there, and says why`, async () => {
       const store = await fresh()
       await put(store, '8.8.8.8')
       const before = await stored(store)
-      await run(store, await claimedList(store, { now: clock.now() }), bad)
+      await run(store, await listBeingImported(store, { now: clock.now() }), bad)
       const after = await stored(store)
       expect(after).to.deep.include({ status: 'failed', importing: null, version: before.version })
       expect(after.problem).to.include(why)
@@ -114,7 +120,7 @@ eachStore('an import', fresh => {
     const store = await fresh()
     await put(store, '8.8.8.8')
     const source = { kind: 'url', url: 'https://lists.example/a', etag: null } as const
-    const list = await claimedList(store, { now: clock.now(), source, refresh_seconds: 600 })
+    const list = await listBeingImported(store, { now: clock.now(), source, refresh_seconds: 600 })
     await run(store, list, { bytes: new TextEncoder().encode('# maintenance\n10.0.0.0/8'), source })
     const after = await stored(store)
     expect(after).to.deep.include({ status: 'failed', due_at: clock.now() + 300_000 })
@@ -132,7 +138,7 @@ eachStore('an import', fresh => {
       const store = await fresh()
       const source = { kind: 'url', url: 'https://lists.example/a', etag: null } as const
       const bytes = new TextEncoder().encode(lines.join('\n'))
-      await run(store, await claimedList(store, { now: clock.now(), source }), { bytes, source })
+      await run(store, await listBeingImported(store, { now: clock.now(), source }), { bytes, source })
       expect((await stored(store)).status).to.equal(shown)
       await put(store, ...lines)
       expect((await stored(store)).status).to.equal('ready')
@@ -141,16 +147,16 @@ eachStore('an import', fresh => {
   it('that another has taken over from changes nothing, and leaves nothing', async () => {
     const store = await fresh()
     await put(store, '8.8.8.8')
-    const early = await claimedList(store, { now: clock.now() })
+    const early = await listBeingImported(store, { now: clock.now() })
     let overtaken = false
-    const watching = watched(store, {
+    const watching = interceptWrites(store, {
       async before(call) {
         if (call !== 'ip_chunks.insert' || overtaken) return
         overtaken = true
         await put(store, '9.9.9.9')
       },
     })
-    await run(watching, early, textOf('7.7.7.7'))
+    await run(watching, early, contentOfLines('7.7.7.7'))
     expect(overtaken).to.equal(true)
     expect(await classesIn(store, ['7.7.7.7', '8.8.8.8', '9.9.9.9'])).to.deep.equal([null, null, 'abusive'])
     expect(await chunksIn(store)).to.have.lengthOf(1)
@@ -158,11 +164,11 @@ eachStore('an import', fresh => {
 
   it('of a list that was removed meanwhile does not bring it back', async () => {
     const store = await fresh()
-    const list = await claimedList(store, { now: clock.now() })
-    const watching = watched(store, {
+    const list = await listBeingImported(store, { now: clock.now() })
+    const watching = interceptWrites(store, {
       before: call => call === 'ip_chunks.insert' && store.docs('ip_lists').remove({ _id: ID }, 1),
     })
-    await run(watching, list, textOf('7.7.7.7'))
+    await run(watching, list, contentOfLines('7.7.7.7'))
     expect([await listsIn(store), await chunksIn(store)]).to.deep.equal([[], []])
   })
 
@@ -170,17 +176,17 @@ eachStore('an import', fresh => {
     const store = await fresh()
     const ranges = manyRanges(MANY)
     await put(store, '8.8.8.8')
-    const whole = dyingStore(store, Number.POSITIVE_INFINITY, 'after')
-    await run(whole.store, await claimedList(store, { now: clock.now() }), textOf(...ranges))
+    const whole = crashingStore(store, Number.POSITIVE_INFINITY, 'after')
+    await run(whole.store, await listBeingImported(store, { now: clock.now() }), contentOfLines(...ranges))
     expect(whole.writes()).to.be.greaterThan(4)
     const ends = new Set<string>()
     for (let nth = 1; nth <= whole.writes(); nth += 1)
       for (const when of ['before', 'after'] as const) {
         await put(store, '8.8.8.8')
-        const dying = dyingStore(store, nth, when)
-        await run(dying.store, await claimedList(store, { now: clock.now() }), textOf(...ranges))
+        const dying = crashingStore(store, nth, when)
+        await run(dying.store, await listBeingImported(store, { now: clock.now() }), contentOfLines(...ranges))
         expect(dying.died(), `write ${nth}`).to.equal(true)
-        await meaningOf(store)
+        await stableFieldsOf(store)
         const seen = await classesIn(store, ['8.8.8.8', ranges[0] ?? '', ranges[MANY - 1] ?? ''])
         ends.add(JSON.stringify(seen))
       }

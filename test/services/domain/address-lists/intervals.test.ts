@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import {
-  addressesIn,
+  countAddresses,
   covers,
-  holds,
+  emptyIntervals,
   type Intervals,
+  includesAddress,
+  intervalCount,
   intervalsOf,
-  none,
-  sizeOf,
   union,
   unionOf,
   type Words,
@@ -32,7 +32,8 @@ const rangesOf = ({ words, data }: Intervals): Range[] => {
   ])
 }
 
-const has = (set: Intervals, value: bigint): boolean => holds(set, Uint32Array.from(wordsOf(set.words, value)))
+const has = (set: Intervals, value: bigint): boolean =>
+  includesAddress(set, Uint32Array.from(wordsOf(set.words, value)))
 
 /** Few values, far apart and side by side, at the ends and where a word ends: so that ranges meet. */
 const values = (words: Words): fc.Arbitrary<bigint> =>
@@ -105,7 +106,7 @@ for (const words of [1, 4] as const)
           const sizes = rangesOf(set).map(([from, to]) => (to < last ? to : last) - (from > first ? from : first) + 1n)
           const exact = Number(sizes.filter(size => size > 0n).reduce((sum, size) => sum + size, 0n))
           const within = Uint32Array.from([...wordsOf(words, first), ...wordsOf(words, last)])
-          expect(addressesIn(set, within)).to.be.closeTo(exact, exact / 2 ** 40)
+          expect(countAddresses(set, within)).to.be.closeTo(exact, exact / 2 ** 40)
         }),
         { numRuns: 500 },
       )
@@ -113,8 +114,8 @@ for (const words of [1, 4] as const)
 
     it('may hold everything, and nothing', () => {
       const all = setOf(words, [[0n, TOP[words]]])
-      expect([has(all, 0n), has(all, TOP[words]), sizeOf(all)]).to.deep.equal([true, true, 1])
-      expect([has(none(words), 0n), sizeOf(none(words))]).to.deep.equal([false, 0])
+      expect([has(all, 0n), has(all, TOP[words]), intervalCount(all)]).to.deep.equal([true, true, 1])
+      expect([has(emptyIntervals(words), 0n), intervalCount(emptyIntervals(words))]).to.deep.equal([false, 0])
       expect(rangesOf(union(all, setOf(words, [[7n, 9n]])))).to.deep.equal([[0n, TOP[words]]])
     })
 

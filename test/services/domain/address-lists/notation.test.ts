@@ -3,11 +3,11 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { canonicalCidr } from '../../../../services/domain/address-lists/cidr.ts'
-import { readAddress, readRange, scratch } from '../../../../services/domain/address-lists/notation.ts'
+import { createRangeBuffer, parseAddress, parseRange } from '../../../../services/domain/address-lists/notation.ts'
 
 const range = (text: string): string | null => {
-  const into = scratch()
-  const words = readRange(text, into)
+  const into = createRangeBuffer()
+  const words = parseRange(text, into)
   if (words === 0) return null
   const shown = [...into.subarray(0, 2 * words)].map(word => word.toString(16).padStart(8, '0'))
   return `${shown.slice(0, words).join('')}-${shown.slice(words).join('')}`
@@ -94,7 +94,7 @@ describe('an address that is looked up', () => {
     fc.assert(
       fc.property(nearly, text => {
         fc.pre(!text.includes('%'))
-        const words = readAddress(text, scratch())
+        const words = parseAddress(text, createRangeBuffer())
         expect(words).to.equal({ 0: 0, 4: 1, 6: 4 }[isIP(text)])
       }),
       { numRuns: 2_000 },

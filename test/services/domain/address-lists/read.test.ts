@@ -2,18 +2,18 @@ import { Buffer } from 'node:buffer'
 import { BlockList } from 'node:net'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { usableAddress } from '../../../../infra/client-ip.ts'
-import { holds } from '../../../../services/domain/address-lists/intervals.ts'
-import { readAddress, scratch } from '../../../../services/domain/address-lists/notation.ts'
-import { type Progress, type ReadList, readList } from '../../../../services/domain/address-lists/read.ts'
+import { publicAddress } from '../../../../infra/client-ip.ts'
+import { includesAddress } from '../../../../services/domain/address-lists/intervals.ts'
+import { createRangeBuffer, parseAddress } from '../../../../services/domain/address-lists/notation.ts'
+import { type ParsedList, type Progress, parseList } from '../../../../services/domain/address-lists/read.ts'
 import { RESERVED_V4, RESERVED_V6 } from '../../../../services/domain/address-lists/reserved.ts'
 
-const read = (text: string | Uint8Array): Promise<ReadList> => readList(Buffer.from(text), async () => {})
+const read = (text: string | Uint8Array): Promise<ParsedList> => parseList(Buffer.from(text), async () => {})
 
-const holdsIn = ({ set }: ReadList, address: string): boolean => {
-  const into = scratch()
-  const words = readAddress(address, into)
-  return words !== 0 && holds(words === 1 ? set.v4 : set.v6, into)
+const holdsIn = ({ set }: ParsedList, address: string): boolean => {
+  const into = createRangeBuffer()
+  const words = parseAddress(address, into)
+  return words !== 0 && includesAddress(words === 1 ? set.v4 : set.v6, into)
 }
 
 const v4 = fc.tuple(fc.constantFrom(8, 45, 91, 185), fc.nat(3), fc.nat(3), fc.nat(255)).map(parts => parts.join('.'))
@@ -77,7 +77,7 @@ describe('reading a list', () => {
     const lines = Array.from({ length: 60_000 }, (_, nth) => (nth % 20_000 === 19_999 ? 'bad' : address(nth)))
     const text = lines.join('\n')
     const seen: Progress[] = []
-    const answer = await readList(Buffer.from(text), async progress => void seen.push(progress))
+    const answer = await parseList(Buffer.from(text), async progress => void seen.push(progress))
     expect(answer).to.deep.include({ ranges: 59_997, bad_lines: [20_000, 40_000, 60_000] })
     expect(seen.length).to.be.greaterThan(5)
     expect(seen.at(-1)).to.deep.equal({ lines: 60_000, bytes: text.length })
@@ -86,7 +86,7 @@ describe('reading a list', () => {
   })
 
   it('ends when told so between two parts', async () => {
-    const ended = readList(Buffer.from('8.8.8.8\n'.repeat(50_000)), async () => {
+    const ended = parseList(Buffer.from('8.8.8.8\n'.repeat(50_000)), async () => {
       throw new Error('enough')
     })
     expect(await ended.catch((error: Error) => error.message)).to.equal('enough')
@@ -97,14 +97,14 @@ describe('private and reserved ranges of a list', () => {
   for (const cidr of [...RESERVED_V4, ...RESERVED_V6])
     it(`${cidr} is left out, as its addresses say nothing of a client`, async () => {
       expect(await read(cidr)).to.deep.include({ ranges: 0, ignored: 1, bad: 0 })
-      expect(usableAddress(cidr.split('/')[0] ?? '')).to.equal(null)
+      expect(publicAddress(cidr.split('/')[0] ?? '')).to.equal(null)
     })
 
   it('are all of those that count as no address', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.ipV4(), fc.ipV6()), async address => {
         fc.pre(!/^::(0*:)*\d+\.\d+\.\d+\.\d+/.test(address))
-        expect((await read(address)).ignored, address).to.equal(usableAddress(address) === null ? 1 : 0)
+        expect((await read(address)).ignored, address).to.equal(publicAddress(address) === null ? 1 : 0)
       }),
       { numRuns: 2_000 },
     )

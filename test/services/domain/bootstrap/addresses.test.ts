@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import { expect } from 'chai'
-import { inspecting } from '../../../../infra/outbound/inspect.ts'
+import { createInspector } from '../../../../infra/outbound/inspect.ts'
 import { applyBootstrap, BootstrapProblems, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { adminOn, closeAdmins, tenant } from '../../../support/admin.ts'
+import { closeAdmins, createTenant, startAdmin } from '../../../support/admin.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
-import { everything, testKeyring } from '../../../support/tenancy.ts'
+import { allTenancyDocs, testKeyring } from '../../../support/tenancy.ts'
 
 const REFUSED = [
   'http://8.8.8.8/hook',
@@ -35,9 +35,12 @@ eachStore('an address of the bootstrap file', fresh => {
   }
   const problemsOf = (app: object) => {
     const file = { companies: [{ id: 'cmp_a' }, { id: 'cmp_b', apps: [{ id: 'app_b', ...app }] }] }
-    const inspect = inspecting({ privateTargets: [], lookup })
+    const inspect = createInspector({ privateTargets: [], lookup })
     return applyBootstrap(readBootstrap(JSON.stringify(file)), {
-      ...{ store, keyring: testKeyring(), clock: testClock(), inspect },
+      store,
+      keyring: testKeyring(),
+      clock: testClock(),
+      inspect,
     }).then(
       () => [],
       refused => (refused instanceof BootstrapProblems ? refused.problems : Promise.reject(refused)),
@@ -48,9 +51,9 @@ eachStore('an address of the bootstrap file', fresh => {
     it(`is refused by its path where the admin API refuses it, and nothing is applied: ${url}`, async () => {
       const problems = await problemsOf({ webhook: { url } })
       expect(problems.map(({ path }) => path)).to.deep.equal(['companies.1.apps.0.webhook.url'])
-      expect(Object.values(await everything(store)).flat(), 'stored').to.deep.equal([])
-      const admin = await adminOn(store, { lookup })
-      const { app } = await tenant(admin)
+      expect(Object.values(await allTenancyDocs(store)).flat(), 'stored').to.deep.equal([])
+      const admin = await startAdmin(store, { lookup })
+      const { app } = await createTenant(admin)
       const answer = await admin.ask('PUT', `/apps/${app}/webhook`, { url })
       expect(answer.status).to.equal(422)
       expect(answer.body.errors).to.deep.equal([{ path: 'url', message: problems[0]?.message }])

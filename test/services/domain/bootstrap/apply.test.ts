@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { applyBootstrap, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { opened } from '../../../../services/domain/money/batches.ts'
+import { openAccount } from '../../../../services/domain/money/batches.ts'
 import { hashApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
-import { tenancy } from '../../../../services/domain/tenancy/tenancy.ts'
-import { fullFile } from '../../../support/bootstrap.ts'
+import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 import { testClock } from '../../../support/clock.ts'
 import { classesIn } from '../../../support/ip-lists.ts'
 import { eachStore } from '../../../support/stores.ts'
-import { everything, testKeyring, watched } from '../../../support/tenancy.ts'
+import { allTenancyDocs, interceptWrites, testKeyring } from '../../../support/tenancy.ts'
 
 const keyring = testKeyring()
 const clock = testClock()
@@ -21,11 +21,17 @@ const withApp = (app: object) => ({ companies: [{ id: 'cmp_acme', apps: [{ id: '
 eachStore('applying the bootstrap file', fresh => {
   it('makes all it says', async () => {
     const store = await fresh()
-    const { minted, mintedSecrets, warnings } = await apply(store, fullFile())
-    const { companies, apps, keys, webhooks, providers, prices, ip_lists } = await everything(store)
+    const { mintedKeys, mintedSecrets, warnings } = await apply(store, fullBootstrapFile())
+    const { companies, apps, keys, webhooks, providers, prices, ip_lists } = await allTenancyDocs(store)
 
     expect(companies).to.deep.equal([
-      { _id: 'cmp_acme', name: 'Acme', ...opened('cmp_acme', 5_000_000, clock.now()), created_at: clock.now(), rev: 0 },
+      {
+        _id: 'cmp_acme',
+        name: 'Acme',
+        ...openAccount('cmp_acme', 5_000_000, clock.now()),
+        created_at: clock.now(),
+        rev: 0,
+      },
       { _id: 'cmp_other', name: 'cmp_other', balance: 0, seq: 0, created_at: clock.now(), rev: 0 },
     ])
     expect(apps.map(app => [app._id, app.company_id, app.name, app.settings])).to.deep.equal([
@@ -65,39 +71,39 @@ eachStore('applying the bootstrap file', fresh => {
       ['tor:bootstrap', 0, 1],
     ])
     expect(await classesIn(store, ['45.95.147.255', '45.95.148.0'])).to.deep.equal(['abusive', null])
-    expect(minted.map(({ id }) => id)).to.deep.equal(['key_made'])
+    expect(mintedKeys.map(({ id }) => id)).to.deep.equal(['key_made'])
     expect(mintedSecrets.map(({ app_id }) => app_id)).to.deep.equal(['app_other'])
     expect(warnings).to.deep.equal([])
   })
 
   it('makes a key and a signing secret where none is given, and tells them once', async () => {
     const store = await fresh()
-    const first = await apply(store, fullFile())
-    const [made] = first.minted
+    const first = await apply(store, fullBootstrapFile())
+    const [made] = first.mintedKeys
     expect(made?.key).to.match(/^sk_live_\w{40,}$/)
-    expect(await tenancy({ store, keyring }).keyByHash(hashApiKey(String(made?.key)))).to.deep.include({
+    expect(await createTenancy({ store, keyring }).keyByHash(hashApiKey(String(made?.key)))).to.deep.include({
       _id: 'key_made',
     })
     const [secret] = first.mintedSecrets
     expect(secret?.secret).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    expect((await tenancy({ store, keyring }).webhook('app_other'))?.secrets)
+    expect((await createTenancy({ store, keyring }).webhook('app_other'))?.secrets)
       .to.have.lengthOf(1)
       .with.nested.property('[0].secret', secret?.secret)
 
-    expect(await apply(store, fullFile())).to.deep.equal({ minted: [], mintedSecrets: [], warnings: [] })
+    expect(await apply(store, fullBootstrapFile())).to.deep.equal({ mintedKeys: [], mintedSecrets: [], warnings: [] })
   })
 
   it('stores no key, secret or credential that could be read', async () => {
     const store = await fresh()
-    const { minted, mintedSecrets } = await apply(store, fullFile())
-    const stored = JSON.stringify(await everything(store))
+    const { mintedKeys, mintedSecrets } = await apply(store, fullBootstrapFile())
+    const stored = JSON.stringify(await allTenancyDocs(store))
     for (const secret of [
       'sk_test_0123456789',
       'pk_live_0123456789',
       'whsec_c2Vj',
       'twilio-auth-token',
       'gateway.example',
-      minted[0]?.key,
+      mintedKeys[0]?.key,
       mintedSecrets[0]?.secret,
     ]) {
       expect(stored).to.not.include(String(secret))
@@ -106,20 +112,20 @@ eachStore('applying the bootstrap file', fresh => {
 
   it('writes nothing the second time', async () => {
     const store = await fresh()
-    await apply(store, fullFile())
-    const before = await everything(store)
+    await apply(store, fullBootstrapFile())
+    const before = await allTenancyDocs(store)
     await clock.advance(1000)
-    await apply(watched(store, { before: call => expect.fail(`wrote: ${call}`) }), fullFile())
-    expect(await everything(store)).to.deep.equal(before)
+    await apply(interceptWrites(store, { before: call => expect.fail(`wrote: ${call}`) }), fullBootstrapFile())
+    expect(await allTenancyDocs(store)).to.deep.equal(before)
   })
 
   it('leaves alone what the file does not mention', async () => {
     const store = await fresh()
-    await apply(store, fullFile())
-    const before = await everything(store)
+    await apply(store, fullBootstrapFile())
+    const before = await allTenancyDocs(store)
     await apply(store, {})
     await apply(store, { companies: [{ id: 'cmp_acme', balance: 1, apps: [{ id: 'app_shop', keys: [] }] }] })
-    expect(await everything(store)).to.deep.equal(before)
+    expect(await allTenancyDocs(store)).to.deep.equal(before)
   })
 
   it('renames companies, and never touches their money again', async () => {
@@ -127,7 +133,7 @@ eachStore('applying the bootstrap file', fresh => {
     await apply(store, { companies: [{ id: 'cmp_acme', balance: 7 }] })
     await store.docs('companies').modify({ _id: 'cmp_acme' }, { $inc: { balance: -3 } })
     await apply(store, { companies: [{ id: 'cmp_acme', name: 'Acme Ltd', balance: 100 }] })
-    const [company] = (await everything(store)).companies
+    const [company] = (await allTenancyDocs(store)).companies
     expect(company).to.deep.include({ name: 'Acme Ltd', balance: 4, rev: 1 })
   })
 
@@ -135,23 +141,24 @@ eachStore('applying the bootstrap file', fresh => {
     const store = await fresh()
     await apply(store, withApp({ name: 'Shop', settings: { send_attempts: 3, locale: 'de' } }))
     await apply(store, withApp({ settings: { locale: 'fr' } }))
-    const app = await tenancy({ store, keyring }).app('app_shop')
+    const app = await createTenancy({ store, keyring }).app('app_shop')
     expect(app).to.deep.include({ name: 'Shop' })
     expect(app?.settings).to.include({ locale: 'fr', send_attempts: 5 })
     await apply(store, withApp({ settings: {} }))
-    expect((await everything(store)).apps[0]?.settings).to.deep.equal({})
+    expect((await allTenancyDocs(store)).apps[0]?.settings).to.deep.equal({})
   })
 
   it('makes the providers exactly those listed, in that order', async () => {
     const store = await fresh()
     const sandbox = (name: string) => ({ name, type: 'sandbox', channel: 'sms' })
-    const names = async () => (await tenancy({ store, keyring }).setups('app_shop')).providers.map(({ name }) => name)
+    const names = async () =>
+      (await createTenancy({ store, keyring }).providersOf('app_shop')).providers.map(({ name }) => name)
     await apply(store, withApp({ providers: ['a', 'b', 'c', 'd'].map(sandbox) }))
     expect(await names()).to.deep.equal(['a', 'b', 'c', 'd'])
-    const { providers: before } = await everything(store)
+    const { providers: before } = await allTenancyDocs(store)
     await apply(store, withApp({ providers: ['d', 'e', 'c', 'b'].map(sandbox) }))
     expect(await names()).to.deep.equal(['d', 'e', 'c', 'b'])
-    const { providers: after } = await everything(store)
+    const { providers: after } = await allTenancyDocs(store)
     const c = (list: typeof after) => list.find(({ name }) => name === 'c')
     expect(c(after), 'the one that stayed in its place').to.deep.equal(c(before))
     const b = (list: typeof after) => list.find(({ name }) => name === 'b')
@@ -173,9 +180,12 @@ eachStore('applying the bootstrap file', fresh => {
       withApp({ providers: [{ name: 'main', type: 'telegram_gateway', config: { token: 'before' } }] }),
     )
     await apply(store, withApp({ providers: [{ name: 'main', type: 'telegram_gateway', config }] }))
-    expect((await tenancy({ store, keyring }).setups('app_shop')).providers).to.deep.equal([
+    expect((await createTenancy({ store, keyring }).providersOf('app_shop')).providers).to.deep.equal([
       {
-        ...{ app_id: 'app_shop', name: 'main', channel: 'telegram', type: 'telegram_gateway' },
+        app_id: 'app_shop',
+        name: 'main',
+        channel: 'telegram',
+        type: 'telegram_gateway',
         config: { token: 'tg-token', base_url: 'https://gatewayapi.telegram.org' },
       },
     ])
@@ -189,8 +199,8 @@ eachStore('applying the bootstrap file', fresh => {
       if (call !== 'apps.change' || overtaken++ > 0) return
       await store.docs('apps').modify({ _id: 'app_shop' }, { $set: { name: 'Renamed' }, $inc: { rev: 1 } })
     }
-    await apply(watched(store, { before: overtake }), withApp({ settings: { locale: 'fr' } }))
-    const [app] = (await everything(store)).apps
+    await apply(interceptWrites(store, { before: overtake }), withApp({ settings: { locale: 'fr' } }))
+    const [app] = (await allTenancyDocs(store)).apps
     expect(app).to.deep.include({ name: 'Renamed', settings: { locale: 'fr' }, rev: 2 })
   })
 
@@ -200,7 +210,7 @@ eachStore('applying the bootstrap file', fresh => {
     const app = (id: string, providers: object[]) => ({ id, providers })
     await apply(store, { companies: [{ id: 'cmp_acme', apps: [app('app_a', [provider]), app('app_b', [provider])] }] })
     await apply(store, { companies: [{ id: 'cmp_acme', apps: [app('app_a', [])] }] })
-    expect((await everything(store)).providers.map(({ _id }) => _id)).to.deep.equal(['app_b:main'])
+    expect((await allTenancyDocs(store)).providers.map(({ _id }) => _id)).to.deep.equal(['app_b:main'])
   })
 
   it('makes the prices and address lists exactly those listed', async () => {
@@ -215,7 +225,7 @@ eachStore('applying the bootstrap file', fresh => {
       prices: [price('DE', 5), price('FR', 4), price('*', 3)],
       ip_lists: ['11.0.0.5', '11.0.0.1'].map(range),
     })
-    const { prices } = await everything(store)
+    const { prices } = await allTenancyDocs(store)
     expect(prices.map(({ _id, micros }) => [_id, micros])).to.deep.equal([
       ['sms:*', 3],
       ['sms:DE', 5],
@@ -224,7 +234,7 @@ eachStore('applying the bootstrap file', fresh => {
     const asked = ['11.0.0.1', '11.0.0.2', '11.0.0.5']
     expect(await classesIn(store, asked)).to.deep.equal(['tor', null, 'tor'])
     await apply(store, { prices: [], ip_lists: [] })
-    expect(await everything(store)).to.deep.include({ prices: [], ip_lists: [], ip_chunks: [] })
+    expect(await allTenancyDocs(store)).to.deep.include({ prices: [], ip_lists: [], ip_chunks: [] })
   })
 
   it('takes long address lists', async () => {
@@ -237,7 +247,7 @@ eachStore('applying the bootstrap file', fresh => {
     })
     await apply(store, lists(0, 1_100))
     await apply(store, lists(550, 1_650))
-    expect((await everything(store)).ip_lists.map(({ counts }) => counts?.ranges)).to.deep.equal([1_100])
+    expect((await allTenancyDocs(store)).ip_lists.map(({ counts }) => counts?.ranges)).to.deep.equal([1_100])
     const [was, is] = [lists(0, 550), lists(550, 1_650)].map(({ ip_lists }) => ip_lists.map(({ cidr }) => cidr))
     expect(new Set(await classesIn(store, was ?? []))).to.deep.equal(new Set([null]))
     expect(new Set(await classesIn(store, is ?? []))).to.deep.equal(new Set(['tor']))
@@ -247,7 +257,7 @@ eachStore('applying the bootstrap file', fresh => {
     const store = await fresh()
     const url = 'https://shop.example/hooks'
     const secrets = async () =>
-      (await tenancy({ store, keyring }).webhook('app_shop'))?.secrets.map(one => [one.secret, one.state])
+      (await createTenancy({ store, keyring }).webhook('app_shop'))?.secrets.map(one => [one.secret, one.state])
     await apply(store, withApp({ webhook: { url, secret: 'secret-one' } }))
     await store.docs('webhooks').modify({ _id: 'app_shop' }, { $set: { status: 'paused' } })
 
@@ -256,13 +266,13 @@ eachStore('applying the bootstrap file', fresh => {
       ['secret-two', 'current'],
       ['secret-one', 'old'],
     ])
-    const [endpoint] = (await everything(store)).webhooks
+    const [endpoint] = (await allTenancyDocs(store)).webhooks
     expect(endpoint?.status).to.equal('paused')
     expect(endpoint?.secrets[1]?.expires_at).to.equal(clock.now() + 86_400_000)
 
     await apply(store, withApp({ webhook: { url: 'https://other.example/' } }))
     expect((await secrets())?.[0]).to.deep.equal(['secret-two', 'current'])
-    expect((await everything(store)).webhooks[0]?.url).to.equal('https://other.example/')
+    expect((await allTenancyDocs(store)).webhooks[0]?.url).to.equal('https://other.example/')
 
     await apply(store, withApp({ webhook: { url, secret: 'secret-one' } }))
     expect(await secrets()).to.deep.equal([

@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import { applyBootstrap, BootstrapProblems, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { hashApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
-import { tenancy } from '../../../../services/domain/tenancy/tenancy.ts'
-import { fullFile } from '../../../support/bootstrap.ts'
+import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
-import { everything, testKeyring } from '../../../support/tenancy.ts'
+import { allTenancyDocs, testKeyring } from '../../../support/tenancy.ts'
 
 const keyring = testKeyring()
 const clock = testClock()
@@ -15,12 +15,12 @@ const apply = (store: CountersignStore, file: unknown) =>
   applyBootstrap(readBootstrap(JSON.stringify(file)), { store, keyring, clock })
 
 const conflictsOf = async (store: CountersignStore, file: unknown) => {
-  const before = await everything(store)
+  const before = await allTenancyDocs(store)
   const problems = await apply(store, file).then(
     () => [],
     refused => (refused instanceof BootstrapProblems ? refused.problems : Promise.reject(refused)),
   )
-  expect(await everything(store), 'what is stored').to.deep.equal(before)
+  expect(await allTenancyDocs(store), 'what is stored').to.deep.equal(before)
   return problems
 }
 
@@ -33,7 +33,7 @@ eachStore('a bootstrap file that contradicts the store is refused, and nothing w
 
   it('an app of another company', async () => {
     const store = await fresh()
-    await apply(store, fullFile())
+    await apply(store, fullBootstrapFile())
     expect(await conflictsOf(store, inApp('cmp_other', 'app_shop'))).to.deep.equal([
       { path: 'companies.1.apps.0.id', message: 'is an app of cmp_acme already' },
     ])
@@ -41,7 +41,7 @@ eachStore('a bootstrap file that contradicts the store is refused, and nothing w
 
   it('a key of another app', async () => {
     const store = await fresh()
-    await apply(store, fullFile())
+    await apply(store, fullBootstrapFile())
     const file = inApp('cmp_acme', 'app_blog', key('key_a', 'sk_test_0123456789'))
     expect(await conflictsOf(store, file)).to.deep.equal([
       { path: 'companies.1.apps.0.keys.0.id', message: 'is a key of app_shop already' },
@@ -50,7 +50,7 @@ eachStore('a bootstrap file that contradicts the store is refused, and nothing w
 
   it("a value that is another key's", async () => {
     const store = await fresh()
-    await apply(store, fullFile())
+    await apply(store, fullBootstrapFile())
     const file = inApp('cmp_acme', 'app_blog', key('key_new', 'sk_test_0123456789'))
     expect(await conflictsOf(store, file)).to.deep.equal([
       { path: 'companies.1.apps.0.keys.0.key', message: 'is the value of key_a already' },
@@ -59,7 +59,7 @@ eachStore('a bootstrap file that contradicts the store is refused, and nothing w
 
   it('another value, kind or mode for a key that is there', async () => {
     const store = await fresh()
-    await apply(store, fullFile())
+    await apply(store, fullBootstrapFile())
     const file = inApp(
       'cmp_acme',
       'app_shop',
@@ -78,13 +78,13 @@ eachStore('a bootstrap file that contradicts the store is refused, and nothing w
 eachStore('a revoked key in the bootstrap file', fresh => {
   it('stays revoked, with a warning', async () => {
     const store = await fresh()
-    await apply(store, fullFile())
+    await apply(store, fullBootstrapFile())
     await store.docs('keys').modify({ _id: 'key_a' }, { $set: { revoked_at: clock.now() } })
-    const before = await everything(store)
-    expect((await apply(store, fullFile())).warnings).to.deep.equal([
+    const before = await allTenancyDocs(store)
+    expect((await apply(store, fullBootstrapFile())).warnings).to.deep.equal([
       { path: 'companies.0.apps.0.keys.0', message: 'key_a was revoked, and stays so' },
     ])
-    expect(await everything(store)).to.deep.equal(before)
-    expect(await tenancy({ store, keyring }).keyByHash(hashApiKey('sk_test_0123456789'))).to.equal(null)
+    expect(await allTenancyDocs(store)).to.deep.equal(before)
+    expect(await createTenancy({ store, keyring }).keyByHash(hashApiKey('sk_test_0123456789'))).to.equal(null)
   })
 })

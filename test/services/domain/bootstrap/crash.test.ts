@@ -1,16 +1,16 @@
 import { expect } from 'chai'
 import { Unavailable } from '../../../../infra/unavailable.ts'
-import type { ApplyTo } from '../../../../services/domain/bootstrap/apply.ts'
+import type { BootstrapDeps } from '../../../../services/domain/bootstrap/apply.ts'
 import { applyBootstrap, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
 import { createDemo } from '../../../../services/domain/bootstrap/demo.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { hashApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
-import { tenancy } from '../../../../services/domain/tenancy/tenancy.ts'
-import { fullFile } from '../../../support/bootstrap.ts'
+import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 import { testClock } from '../../../support/clock.ts'
-import { meaningOf } from '../../../support/ip-lists.ts'
+import { stableFieldsOf } from '../../../support/ip-lists.ts'
 import { eachStore } from '../../../support/stores.ts'
-import { clear, everything, testKeyring, watched } from '../../../support/tenancy.ts'
+import { allTenancyDocs, clearTenancy, interceptWrites, testKeyring } from '../../../support/tenancy.ts'
 
 const keyring = testKeyring()
 const clock = testClock()
@@ -51,16 +51,16 @@ const earlierFile = () => ({
 
 /** All that counts about what is stored: secrets opened, and without what is made at random or tells how often it was written. */
 async function meaning(store: CountersignStore) {
-  const { keys, webhooks, providers, ip_chunks: _, ...plain } = await everything(store)
-  const reader = tenancy({ store, keyring })
+  const { keys, webhooks, providers, ip_chunks: _, ...plain } = await allTenancyDocs(store)
+  const reader = createTenancy({ store, keyring })
   return {
     ...plain,
-    ip_lists: await meaningOf(store),
+    ip_lists: await stableFieldsOf(store),
     companies: plain.companies.map(({ rev: _, ...company }) => company),
     apps: plain.apps.map(({ rev: _, ...app }) => app),
     keys: keys.map(({ hash, ...key }) => (key._id === 'key_made' ? key : { ...key, hash })),
     providers: await Promise.all(
-      [...new Set(providers.map(({ app_id }) => app_id))].map(async id => (await reader.setups(id)).providers),
+      [...new Set(providers.map(({ app_id }) => app_id))].map(async id => (await reader.providersOf(id)).providers),
     ),
     webhooks: await Promise.all(
       webhooks.map(async ({ _id }) => {
@@ -82,21 +82,23 @@ eachStore('a bootstrap that is cut short', fresh => {
     const store = await fresh()
     await apply(store, earlierFile())
     let writes = 0
-    await apply(watched(store, { after: () => (writes += 1) }), fullFile())
+    await apply(interceptWrites(store, { after: () => (writes += 1) }), fullBootstrapFile())
     const wanted = await meaning(store)
     expect(writes).to.be.at.least(15)
 
     for (let nth = 1; nth <= writes; nth += 1) {
-      await clear(store)
+      await clearTenancy(store)
       await apply(store, earlierFile())
       let count = 0
       const crash = () => {
         count += 1
         if (count === nth) throw new Crash()
       }
-      const died = await apply(watched(store, { after: crash }), fullFile()).catch((error: unknown) => error)
+      const died = await apply(interceptWrites(store, { after: crash }), fullBootstrapFile()).catch(
+        (error: unknown) => error,
+      )
       expect(died).to.be.instanceOf(Crash)
-      await apply(store, fullFile())
+      await apply(store, fullBootstrapFile())
       expect(await meaning(store), `write ${nth}`).to.deep.equal(wanted)
     }
   })
@@ -104,7 +106,7 @@ eachStore('a bootstrap that is cut short', fresh => {
   it('has not made a key that nobody was told of, unless it died at the very end', async () => {
     const store = await fresh()
     const calls: string[] = []
-    await apply(watched(store, { before: call => calls.push(call) }), fullFile())
+    await apply(interceptWrites(store, { before: call => calls.push(call) }), fullBootstrapFile())
     expect(calls.at(-1)).to.equal('keys.insert')
     expect(calls.filter(call => call === 'keys.insert')).to.have.lengthOf(1)
   })
@@ -112,9 +114,13 @@ eachStore('a bootstrap that is cut short', fresh => {
 
 eachStore('a bootstrap that is tried again because an answer of the store was lost', fresh => {
   /** Tries until it comes through; the answer to the nth write is lost. */
-  async function trying<T>(nth: number, attempt: (to: ApplyTo) => Promise<T>, store: CountersignStore): Promise<T> {
+  async function trying<T>(
+    nth: number,
+    attempt: (to: BootstrapDeps) => Promise<T>,
+    store: CountersignStore,
+  ): Promise<T> {
     let writes = 0
-    const losing = watched(store, {
+    const losing = interceptWrites(store, {
       after() {
         writes += 1
         if (writes === nth) throw new Unavailable('the answer was lost')
@@ -130,15 +136,17 @@ eachStore('a bootstrap that is tried again because an answer of the store was lo
   it('still tells every key and secret it made, and only what is stored', async () => {
     const store = await fresh()
     let writes = 0
-    await apply(watched(store, { after: () => (writes += 1) }), fullFile())
+    await apply(interceptWrites(store, { after: () => (writes += 1) }), fullBootstrapFile())
     for (let nth = 1; nth <= writes; nth += 1) {
-      await clear(store)
-      const file = readBootstrap(JSON.stringify(fullFile()))
-      const { minted, mintedSecrets } = await trying(nth, to => applyBootstrap(file, to), store)
-      expect(minted.map(({ id }) => id)).to.deep.equal(['key_made'])
-      const [key] = await store.docs('keys').find({ hash: hashApiKey(minted[0]?.key ?? '') }, { sort: {}, limit: 1 })
+      await clearTenancy(store)
+      const file = readBootstrap(JSON.stringify(fullBootstrapFile()))
+      const { mintedKeys, mintedSecrets } = await trying(nth, to => applyBootstrap(file, to), store)
+      expect(mintedKeys.map(({ id }) => id)).to.deep.equal(['key_made'])
+      const [key] = await store
+        .docs('keys')
+        .find({ hash: hashApiKey(mintedKeys[0]?.key ?? '') }, { sort: {}, limit: 1 })
       expect(key?._id, `write ${nth}`).to.equal('key_made')
-      const endpoint = await tenancy({ store, keyring }).webhook('app_other')
+      const endpoint = await createTenancy({ store, keyring }).webhook('app_other')
       expect(mintedSecrets, `write ${nth}`).to.deep.equal([
         { app_id: 'app_other', secret: endpoint?.secrets[0]?.secret },
       ])
@@ -160,7 +168,9 @@ eachStore('a demo', fresh => {
       const crash = (call: string) => {
         if (call === last) throw new Crash()
       }
-      const died = await createDemo({ store: watched(store, { after: crash }), keyring, clock }).catch(error => error)
+      const died = await createDemo({ store: interceptWrites(store, { after: crash }), keyring, clock }).catch(
+        error => error,
+      )
       expect(died).to.be.instanceOf(Crash)
       expect((await createDemo({ store, keyring, clock }))?.server, last).to.match(/^sk_test_/)
     }
@@ -169,14 +179,14 @@ eachStore('a demo', fresh => {
   it('is made once, and not beside a company of anybody’s own', async () => {
     const store = await fresh()
     await createDemo({ store, keyring, clock })
-    const before = await everything(store)
+    const before = await allTenancyDocs(store)
     expect(await createDemo({ store, keyring, clock })).to.equal(null)
-    expect(await everything(store)).to.deep.equal(before)
+    expect(await allTenancyDocs(store)).to.deep.equal(before)
 
     const taken = await fresh()
     await apply(taken, { companies: [{ id: 'cmp_own' }] })
     expect(await createDemo({ store: taken, keyring, clock })).to.equal(null)
-    expect((await everything(taken)).apps).to.deep.equal([])
+    expect((await allTenancyDocs(taken)).apps).to.deep.equal([])
   })
 })
 
@@ -188,21 +198,21 @@ eachStore('several processes that apply the same file at once', fresh => {
     it(`come to the same as one, ${what}`, async () => {
       const clean = await fresh()
       await apply(clean, before)
-      await apply(clean, fullFile())
+      await apply(clean, fullBootstrapFile())
 
       const store = await fresh()
       await apply(store, before)
-      const results = await Promise.all(Array.from({ length: 5 }, () => apply(store, fullFile())))
+      const results = await Promise.all(Array.from({ length: 5 }, () => apply(store, fullBootstrapFile())))
       expect(await meaning(store)).to.deep.equal(await meaning(clean))
 
-      const minted = results.flatMap(result => result.minted)
+      const mintedKeys = results.flatMap(result => result.mintedKeys)
       expect(
-        minted.map(({ id }) => id),
+        mintedKeys.map(({ id }) => id),
         'told by one of them only',
       ).to.deep.equal(['key_made'])
       const secrets = results.flatMap(result => result.mintedSecrets)
       expect(secrets.map(({ app_id }) => app_id)).to.deep.equal(['app_other'])
-      const endpoint = await tenancy({ store, keyring }).webhook('app_other')
+      const endpoint = await createTenancy({ store, keyring }).webhook('app_other')
       expect(
         endpoint?.secrets.map(({ secret }) => secret),
         'the one that was told',

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { BootstrapProblems, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
 import type { Problem } from '../../../../services/domain/tenancy/problems.ts'
-import { fullFile } from '../../../support/bootstrap.ts'
+import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 
 const read = (file: unknown) => readBootstrap(JSON.stringify(file))
 
@@ -24,7 +24,7 @@ const TWILIO = { name: 'main', type: 'twilio', config: { account_sid: 'AC1', aut
 
 describe('reading the bootstrap file', () => {
   it('completes what is left out', () => {
-    const { companies, prices, ip_lists } = read(fullFile())
+    const { companies, prices, ip_lists } = read(fullBootstrapFile())
     expect(companies[0]).to.deep.include({ id: 'cmp_acme', name: 'Acme', balance: 5_000_000 })
     expect(companies[1]).to.deep.include({ id: 'cmp_other', name: null, balance: 0 })
     expect(companies[0]?.apps[0]?.keys).to.deep.equal([
@@ -38,7 +38,12 @@ describe('reading the bootstrap file', () => {
       ['backup', 'sms'],
     ])
     expect(companies[0]?.apps[1]).to.deep.equal({
-      ...{ id: 'app_blog', name: null, settings: null, keys: [], webhook: null, providers: null },
+      id: 'app_blog',
+      name: null,
+      settings: null,
+      keys: [],
+      webhook: null,
+      providers: null,
     })
     expect(prices?.map(price => price._id)).to.deep.equal(['sms:GB', 'sms:*'])
     expect(ip_lists).to.deep.equal([
@@ -48,7 +53,7 @@ describe('reading the bootstrap file', () => {
   })
 
   it('keeps settings and configs as they were written', () => {
-    const [app] = read(fullFile()).companies[0]?.apps ?? []
+    const [app] = read(fullBootstrapFile()).companies[0]?.apps ?? []
     expect(app?.settings).to.deep.equal({
       code: { length: 8 },
       routing: { countries: { BR: ['whatsapp', 'sms'] } },

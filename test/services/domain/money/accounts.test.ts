@@ -1,17 +1,22 @@
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { type Accounts, accounting } from '../../../../services/domain/money/accounts.ts'
-import { type Entry, holdOf, refundOf, voidOf } from '../../../../services/domain/money/documents.ts'
+import { type Accounts, createAccounts } from '../../../../services/domain/money/accounts.ts'
+import { type Entry, holdEntry, refundEntry, voidEntry } from '../../../../services/domain/money/documents.ts'
 import type { Company } from '../../../../services/domain/tenancy/documents.ts'
-import { capturedLog } from '../../../support/captured-log.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
-import { watched } from '../../../support/tenancy.ts'
+import { interceptWrites } from '../../../support/tenancy.ts'
 
 const credit = (name: string, micros: number): Entry => ({
-  ...{ entry: `credit:${name}`, kind: 'credit', micros, otp_id: null, delivery_id: null, note: 'a transfer' },
+  entry: `credit:${name}`,
+  kind: 'credit',
+  micros,
+  otp_id: null,
+  delivery_id: null,
+  note: 'a transfer',
 })
-const hold = (nth: number, micros: number): Entry => holdOf(`otp_${nth}`, `dlv_${nth}`, micros)
+const hold = (nth: number, micros: number): Entry => holdEntry(`otp_${nth}`, `dlv_${nth}`, micros)
 
 eachStore('an account', fresh => {
   let store: CountersignStore
@@ -23,15 +28,15 @@ eachStore('an account', fresh => {
       { _id: 'cmp_2', name: 'Two', ...empty },
     ])
   })
-  const opened = (on: CountersignStore = store): Accounts =>
-    accounting({ store: on, clock: testClock(), log: capturedLog().log })
+  const openAccounts = (on: CountersignStore = store): Accounts =>
+    createAccounts({ store: on, clock: testClock(), log: createCapturedLog().log })
   const ledger = () => store.docs('ledger').find({ company_id: 'cmp_1' }, { sort: { _id: -1 }, limit: 1_000 })
 
   it('has what was entered, and the ledger says how it came to it', async () => {
-    const accounts = opened()
+    const accounts = openAccounts()
     expect(await accounts.enter('cmp_1', credit('a', 100))).to.equal('entered')
     expect(await accounts.enter('cmp_1', hold(1, 30))).to.equal('entered')
-    expect(await accounts.enter('cmp_1', refundOf('otp_1', 'dlv_1', 30))).to.equal('entered')
+    expect(await accounts.enter('cmp_1', refundEntry('otp_1', 'dlv_1', 30))).to.equal('entered')
     await accounts.settled()
     expect(await accounts.balance('cmp_1')).to.equal(100)
     expect((await ledger()).map(({ kind, micros, balance_after }) => [kind, micros, balance_after])).to.deep.equal([
@@ -44,21 +49,21 @@ eachStore('an account', fresh => {
   })
 
   it('counts a fact once, whoever says it again', async () => {
-    const accounts = opened()
+    const accounts = openAccounts()
     await accounts.enter('cmp_1', credit('a', 100))
     await accounts.enter('cmp_1', hold(1, 30))
     const again = await Promise.all([
       accounts.enter('cmp_1', credit('a', 100)),
-      accounts.enter('cmp_1', refundOf('otp_1', 'dlv_1', 30)),
-      opened().enter('cmp_1', refundOf('otp_1', 'dlv_1', 30)),
-      opened().enter('cmp_1', voidOf('otp_1', 'dlv_1', 30)),
+      accounts.enter('cmp_1', refundEntry('otp_1', 'dlv_1', 30)),
+      openAccounts().enter('cmp_1', refundEntry('otp_1', 'dlv_1', 30)),
+      openAccounts().enter('cmp_1', voidEntry('otp_1', 'dlv_1', 30)),
     ])
     expect(again.filter(answer => answer === 'entered')).to.have.length(1)
     expect(await accounts.balance('cmp_1')).to.equal(100)
   })
 
   it('is safe with processes of the release before, which write what they have counted out', async () => {
-    const accounts = opened()
+    const accounts = openAccounts()
     const companies = store.docs('companies')
     await accounts.enter('cmp_1', credit('a', 100))
     const read = (await companies.get(['cmp_1'])).get('cmp_1') as Company
@@ -72,7 +77,7 @@ eachStore('an account', fresh => {
   })
 
   it('is never overdrawn by however many processes, and spends all it can', async () => {
-    const processes = [opened(), opened(), opened()]
+    const processes = [openAccounts(), openAccounts(), openAccounts()]
     await processes[0]?.enter('cmp_1', credit('a', 1_000))
     const answers = await Promise.all(
       Array.from({ length: 150 }, (_, nth) => processes[nth % 3]?.enter('cmp_1', hold(nth, 10))),
@@ -87,25 +92,25 @@ eachStore('an account', fresh => {
   })
 
   it('of one company is nothing to another', async () => {
-    const accounts = opened()
+    const accounts = openAccounts()
     await accounts.enter('cmp_1', credit('a', 100))
     expect(await accounts.enter('cmp_2', hold(1, 1))).to.equal('short')
     expect([await accounts.balance('cmp_1'), await accounts.balance('cmp_2')]).to.deep.equal([100, 0])
   })
 
   it('brings to the ledger what a process that died left behind, once it is asked to, and says since when it is behind', async () => {
-    const dying = watched(store, {
+    const dying = interceptWrites(store, {
       async before(call) {
         if (call === 'ledger.insert') throw new Error('the process is gone')
       },
     })
-    const gone = opened(dying)
+    const gone = openAccounts(dying)
     await gone.enter('cmp_1', credit('a', 30))
     await gone.enter('cmp_1', hold(1, 30))
     await gone.settled()
     const behind = async () => (await store.docs('companies').get(['cmp_1'])).get('cmp_1')?.behind_at
     expect(await behind()).to.equal(testClock().now())
-    const next = opened()
+    const next = openAccounts()
     expect(await next.enter('cmp_1', hold(2, 30))).to.equal('short')
     await next.flush('cmp_1')
     expect((await ledger()).map(({ entry }) => entry)).to.deep.equal(['hold:dlv_1', 'credit:a'])
@@ -113,7 +118,7 @@ eachStore('an account', fresh => {
   })
 
   it('is never more than can be counted', async () => {
-    const accounts = opened()
+    const accounts = openAccounts()
     await accounts.enter('cmp_1', credit('a', Number.MAX_SAFE_INTEGER))
     expect(await accounts.enter('cmp_1', credit('b', 1))).to.equal('short')
     expect(await accounts.knows('cmp_1', 'credit:a')).to.equal(true)
@@ -122,15 +127,15 @@ eachStore('an account', fresh => {
 
   it('loses no entry when its process dies on the way to the ledger', async () => {
     let dead = true
-    const dying = watched(store, {
+    const dying = interceptWrites(store, {
       async before(call) {
         if (dead && call === 'ledger.insert') throw new Error('the process is gone')
       },
     })
-    await opened(dying).enter('cmp_1', credit('a', 100))
+    await openAccounts(dying).enter('cmp_1', credit('a', 100))
     dead = false
-    expect(await opened().enter('cmp_1', credit('a', 100))).to.equal('known')
-    const next = opened()
+    expect(await openAccounts().enter('cmp_1', credit('a', 100))).to.equal('known')
+    const next = openAccounts()
     await next.enter('cmp_1', hold(1, 1))
     await next.settled()
     await next.flush('cmp_1')

@@ -1,18 +1,24 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { itemsOf } from '../../../../services/domain/money/batches.ts'
-import { book, entered, type Wanted } from '../../../../services/domain/money/booking.ts'
-import { type Entry, holdOf, keepOf, refundOf } from '../../../../services/domain/money/documents.ts'
+import { book, type EntryRequest, enteredBatch } from '../../../../services/domain/money/booking.ts'
+import { type Entry, holdEntry, keepHoldEntry, refundEntry } from '../../../../services/domain/money/documents.ts'
 
 const credit = (name: string, micros: number): Entry => ({
-  ...{ entry: `credit:${name}`, kind: 'credit', micros, otp_id: null, delivery_id: null, note: null },
+  entry: `credit:${name}`,
+  kind: 'credit',
+  micros,
+  otp_id: null,
+  delivery_id: null,
+  note: null,
 })
 const KEY = 'app:GB:20000'
-const hold = (name: string, micros: number, most?: number): Wanted => ({
-  entry: holdOf('otp', name, micros),
-  ...(most === undefined ? {} : { room: { key: KEY, most } }),
+const hold = (name: string, micros: number, limit?: number): EntryRequest => ({
+  entry: holdEntry('otp', name, micros),
+  ...(limit === undefined ? {} : { cap: { key: KEY, limit } }),
 })
-const answersOf = (account: Parameters<typeof book>[0], ...wanted: Wanted[]) => book(account, wanted, new Map()).answers
+const answersOf = (account: Parameters<typeof book>[0], ...wanted: EntryRequest[]) =>
+  book(account, wanted, new Map()).answers
 
 describe('booking', () => {
   const entries = fc.array(
@@ -24,7 +30,7 @@ describe('booking', () => {
         const wanted = all.map(({ name, micros }) => ({ entry: credit(String(name), micros) }))
         const { booked, answers } = book({ balance }, wanted, new Map([['credit:3', {}]]))
         const after = booked.reduce((sum, { entry }) => sum + entry.micros, balance)
-        const items = itemsOf(entered(booked, { balance: after, seq: 7 + booked.length }, 0))
+        const items = itemsOf(enteredBatch(booked, { balance: after, seq: 7 + booked.length }, 0))
         let now = balance
         for (const [at, item] of items.entries()) {
           now += item.micros
@@ -58,12 +64,12 @@ describe('booking', () => {
       ['hold:a', { room: KEY }],
       ['hold:b', {}],
     ])
-    const back = (name: string) => ({ entry: refundOf('otp', name, 10) })
-    const taken = (spent: Record<string, number>, one: Wanted) =>
-      book({ balance: 0, spent }, [one], known).booked[0]?.taken
-    expect(taken({ [KEY]: 10 }, back('a'))).to.deep.include({ key: KEY, micros: -10 })
-    expect(taken({ [KEY]: 10 }, back('b')), 'held before there was a cap').to.equal(undefined)
-    expect(taken({}, back('a')), 'of a day that is over').to.equal(undefined)
-    expect(taken({ [KEY]: 10 }, { entry: keepOf('otp', 'a') })?.micros, 'it stays paid').to.equal(-0)
+    const back = (name: string) => ({ entry: refundEntry('otp', name, 10) })
+    const spend = (spent: Record<string, number>, one: EntryRequest) =>
+      book({ balance: 0, spent }, [one], known).booked[0]?.spend
+    expect(spend({ [KEY]: 10 }, back('a'))).to.deep.include({ key: KEY, micros: -10 })
+    expect(spend({ [KEY]: 10 }, back('b')), 'held before there was a cap').to.equal(undefined)
+    expect(spend({}, back('a')), 'of a day that is over').to.equal(undefined)
+    expect(spend({ [KEY]: 10 }, { entry: keepHoldEntry('otp', 'a') })?.micros, 'it stays paid').to.equal(-0)
   })
 })

@@ -8,13 +8,13 @@ import { checkKeys } from '../../../../services/domain/privacy/canary.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 eachStore('the keys a process was started with', fresh => {
-  const named = (id: string) => ({ id, key: randomBytes(32) })
-  const [first, second, wrong] = [named('first'), named('second'), named('first')]
-  const keys = (...dataKeys: (typeof first)[]) =>
+  const createKey = (id: string) => ({ id, key: randomBytes(32) })
+  const [first, second, wrong] = [createKey('first'), createKey('second'), createKey('first')]
+  const keyringOf = (...dataKeys: (typeof first)[]) =>
     createKeyring({ dataKeys, codeSecrets: [{ id: 'c', key: Buffer.alloc(32) }] })
 
   /** What a person is told; null when they fit. */
-  const problem = async (store: CountersignStore, keyring: Keyring, more = {}): Promise<string | null> =>
+  const startProblem = async (store: CountersignStore, keyring: Keyring, more = {}): Promise<string | null> =>
     checkKeys({ store, keyring, ...more }).then(
       () => null,
       error => {
@@ -25,27 +25,33 @@ eachStore('the keys a process was started with', fresh => {
 
   it('fit the store they were first used with, and no other keys do, whatever their names', async () => {
     const store = await fresh()
-    expect(await problem(store, keys(first))).to.equal(null)
-    expect(await problem(store, keys(second))).to.be.a('string')
-    expect(await problem(store, keys(wrong))).to.be.a('string')
-    expect(await problem(store, keys(first))).to.equal(null)
+    expect(await startProblem(store, keyringOf(first))).to.equal(null)
+    expect(await startProblem(store, keyringOf(second))).to.be.a('string')
+    expect(await startProblem(store, keyringOf(wrong))).to.be.a('string')
+    expect(await startProblem(store, keyringOf(first))).to.equal(null)
   })
 
   it('may be rotated by those who start at any moment of it: the new one last, first, alone', async () => {
     const store = await fresh()
-    const rotation = [keys(first), keys(first, second), keys(second, first), keys(first, second), keys(second, first)]
-    for (const given of [...rotation, keys(second)]) expect(await problem(store, given)).to.equal(null)
-    expect(await problem(store, keys(first)), 'not back to the old one alone').to.be.a('string')
+    const rotation = [
+      keyringOf(first),
+      keyringOf(first, second),
+      keyringOf(second, first),
+      keyringOf(first, second),
+      keyringOf(second, first),
+    ]
+    for (const given of [...rotation, keyringOf(second)]) expect(await startProblem(store, given)).to.equal(null)
+    expect(await startProblem(store, keyringOf(first)), 'not back to the old one alone').to.be.a('string')
   })
 
   it('are named by the setting to change and the key to give, and no secret is told', async () => {
     const store = await fresh()
-    await problem(store, keys(first))
-    const missing = await problem(store, keys(second))
+    await startProblem(store, keyringOf(first))
+    const missing = await startProblem(store, keyringOf(second))
     expect(missing).to.match(/^DATA_KEYS: .*"first".*not among those given \(second\).*LOST_DATA_KEYS=first/)
-    const mistaken = await problem(store, keys(wrong))
+    const mistaken = await startProblem(store, keyringOf(wrong))
     expect(mistaken).to.match(/^DATA_KEYS: .*"first".*another.*another id.*LOST_DATA_KEYS=first/)
-    const made = await problem(store, keys(second), { source: '/data' })
+    const made = await startProblem(store, keyringOf(second), { source: '/data' })
     expect(made).to.include('DATA_KEYS is not set: the keys come from /data')
     for (const { key } of [first, second, wrong])
       for (const told of [missing, mistaken, made]) {
@@ -56,17 +62,17 @@ eachStore('the keys a process was started with', fresh => {
 
   it('are believed when the one that is missing is given up for lost; then the store is theirs', async () => {
     const store = await fresh()
-    await problem(store, keys(first))
-    expect(await problem(store, keys(second), { lost: ['other'] })).to.be.a('string')
-    expect(await problem(store, keys(second), { lost: ['first'] })).to.equal(null)
-    expect(await problem(store, keys(second))).to.equal(null)
-    expect(await problem(store, keys(first))).to.be.a('string')
+    await startProblem(store, keyringOf(first))
+    expect(await startProblem(store, keyringOf(second), { lost: ['other'] })).to.be.a('string')
+    expect(await startProblem(store, keyringOf(second), { lost: ['first'] })).to.equal(null)
+    expect(await startProblem(store, keyringOf(second))).to.equal(null)
+    expect(await startProblem(store, keyringOf(first))).to.be.a('string')
   })
 
   it('of many that start at once on an empty store are those of one of them', async () => {
     const store = await fresh()
-    const all = Array.from({ length: 10 }, (_, nth) => keys(named(`k${nth}`)))
-    const told = await Promise.all(all.map(one => problem(store, one)))
+    const all = Array.from({ length: 10 }, (_, nth) => keyringOf(createKey(`k${nth}`)))
+    const told = await Promise.all(all.map(one => startProblem(store, one)))
     expect(told.filter(one => one === null)).to.have.length(1)
   })
 })

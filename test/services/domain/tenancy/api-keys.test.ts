@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { apiKeyShape, hashApiKey, newApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
+import { hashApiKey, newApiKey, parseApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
 
 describe('API keys', () => {
   it('say what they open, and hold 32 random bytes', () => {
@@ -27,8 +27,8 @@ describe('API keys', () => {
   it('are recognised by their prefix', () => {
     for (const kind of ['server', 'publishable'] as const)
       for (const mode of ['live', 'test'] as const)
-        expect(apiKeyShape(newApiKey(kind, mode))).to.deep.equal({ kind, mode })
-    expect(apiKeyShape('sk_test_demo')).to.deep.equal({ kind: 'server', mode: 'test' })
+        expect(parseApiKey(newApiKey(kind, mode))).to.deep.equal({ kind, mode })
+    expect(parseApiKey('sk_test_demo')).to.deep.equal({ kind: 'server', mode: 'test' })
   })
 
   for (const text of [
@@ -42,7 +42,7 @@ describe('API keys', () => {
     'sk_live_a b',
     `sk_live_${'x'.repeat(201)}`,
   ]) {
-    it(`are not ${JSON.stringify(text.slice(0, 20))}`, () => expect(apiKeyShape(text)).to.equal(null))
+    it(`are not ${JSON.stringify(text.slice(0, 20))}`, () => expect(parseApiKey(text)).to.equal(null))
   }
 
   it('are stored as their SHA-256', () => {

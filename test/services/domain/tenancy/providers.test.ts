@@ -2,13 +2,13 @@ import { expect } from 'chai'
 import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
 import {
   channelsOf,
+  maskConfig,
   PROVIDER_NAME,
   PROVIDER_TYPES,
   type ProviderType,
   parseProviderConfig,
   resolveProvider,
-  SECRETS,
-  shownConfig,
+  SECRET_MEMBERS,
 } from '../../../../services/domain/tenancy/providers.ts'
 
 const LEAST: Record<ProviderType, Record<string, unknown>> = {
@@ -171,16 +171,16 @@ describe('a config shown to people', () => {
 
   for (const type of PROVIDER_TYPES) {
     it(`holds no secret of ${type}, but a fingerprint of each`, () => {
-      const text = JSON.stringify(shownConfig(type, full[type]))
+      const text = JSON.stringify(maskConfig(type, full[type]))
       expect(text).to.not.include(SECRET)
       const hidden = JSON.stringify(full[type]).split(SECRET).length - 1
       expect(text.split('sha256:').length - 1).to.equal(hidden)
-      expect(hidden).to.be.at.least(SECRETS[type].length)
+      expect(hidden).to.be.at.least(SECRET_MEMBERS[type].length)
     })
   }
 
   it('shows the rest as it is', () => {
-    expect(shownConfig('http', full.http)).to.deep.equal({
+    expect(maskConfig('http', full.http)).to.deep.equal({
       url: `https://gateway.example/send?${fingerprint(`key=${SECRET}1`)}`,
       headers: { authorization: fingerprint(`Bearer ${SECRET}2`) },
       body: {
@@ -190,7 +190,7 @@ describe('a config shown to people', () => {
       },
       secret: fingerprint(`${SECRET}4`),
     })
-    expect(shownConfig('twilio', { ...LEAST.twilio, from: null })).to.deep.include({ account_sid: 'AC1', from: null })
+    expect(maskConfig('twilio', { ...LEAST.twilio, from: null })).to.deep.include({ account_sid: 'AC1', from: null })
   })
 
   it('tells equal secrets from different ones', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type GivenSettings, parseSettings, resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
+import { parseSettings, resolveSettings, type SettingsInput } from '../../../../services/domain/tenancy/settings.ts'
 
 const DEFAULTS = {
   locale: 'en',
@@ -68,7 +68,7 @@ describe('app settings', () => {
   })
 
   it('take their complete documented form as it is', () => {
-    const complete = structuredClone(DEFAULTS) as GivenSettings
+    const complete = structuredClone(DEFAULTS) as SettingsInput
     complete.routing = { ...complete.routing, countries: { BR: ['whatsapp', 'sms'], XK: ['sms'] } }
     complete.channels = { ...complete.channels, whatsapp: { business_number: '+15550001111', mode: 'link_code' } }
     expect(faults(complete)).to.deep.equal([])
@@ -243,7 +243,7 @@ describe('app settings', () => {
   })
 
   it('are read past members a later release wrote, but never past a bad value', () => {
-    const later = { verify_attempts: 3, texture: 'soft', code: { length: 7, alphabet: 'digits' } } as GivenSettings
+    const later = { verify_attempts: 3, texture: 'soft', code: { length: 7, alphabet: 'digits' } } as SettingsInput
     expect(resolveSettings(later)).to.deep.equal({
       ...DEFAULTS,
       verify_attempts: 3,

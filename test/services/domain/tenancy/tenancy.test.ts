@@ -4,8 +4,8 @@ import { applyBootstrap, readBootstrap } from '../../../../services/domain/boots
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { hashApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
 import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
-import { tenancy } from '../../../../services/domain/tenancy/tenancy.ts'
-import { fullFile } from '../../../support/bootstrap.ts'
+import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
@@ -17,36 +17,50 @@ eachStore('tenancy', fresh => {
 
   beforeEach(async () => {
     store = await fresh()
-    await applyBootstrap(readBootstrap(JSON.stringify(fullFile())), { store, keyring, clock: testClock() })
+    await applyBootstrap(readBootstrap(JSON.stringify(fullBootstrapFile())), { store, keyring, clock: testClock() })
   })
 
   it('finds a key by its hash', async () => {
-    const { keyByHash } = tenancy({ store, keyring })
+    const { keyByHash } = createTenancy({ store, keyring })
     expect(await keyByHash(hashApiKey('pk_live_0123456789'))).to.deep.include({
-      ...{ _id: 'key_b', app_id: 'app_shop', company_id: 'cmp_acme', kind: 'publishable', mode: 'live' },
+      _id: 'key_b',
+      app_id: 'app_shop',
+      company_id: 'cmp_acme',
+      kind: 'publishable',
+      mode: 'live',
     })
     expect(await keyByHash(hashApiKey('pk_live_9876543210'))).to.equal(null)
   })
 
   it('reads an app with every setting', async () => {
-    const { app } = tenancy({ store, keyring })
+    const { app } = createTenancy({ store, keyring })
     expect(await app('app_shop')).to.deep.equal({
-      ...{ id: 'app_shop', company_id: 'cmp_acme', name: 'Shop' },
+      id: 'app_shop',
+      company_id: 'cmp_acme',
+      name: 'Shop',
       settings: resolveSettings({ code: { length: 8 }, routing: { countries: { BR: ['whatsapp', 'sms'] } } }),
     })
     expect(await app('app_none')).to.equal(null)
   })
 
   it('opens the providers of an app or of one of its channels, in order', async () => {
-    const { setups } = tenancy({ store, keyring })
-    const providers = async (app: string, channel?: Channel) => (await setups(app, channel)).providers
+    const { providersOf } = createTenancy({ store, keyring })
+    const providers = async (app: string, channel?: Channel) => (await providersOf(app, channel)).providers
     expect((await providers('app_shop')).map(({ name }) => name)).to.deep.equal(['twilio-main', 'mail', 'backup'])
     expect(await providers('app_shop', 'email')).to.deep.equal([
       {
-        ...{ app_id: 'app_shop', name: 'mail', channel: 'email', type: 'smtp' },
+        app_id: 'app_shop',
+        name: 'mail',
+        channel: 'email',
+        type: 'smtp',
         config: {
-          ...{ host: 'mail.example.com', port: 587, secure: false, user: null, pass: null },
-          ...{ from: 'no-reply@example.com', dkim: null },
+          host: 'mail.example.com',
+          port: 587,
+          secure: false,
+          user: null,
+          pass: null,
+          from: 'no-reply@example.com',
+          dkim: null,
         },
       },
     ])
@@ -56,7 +70,7 @@ eachStore('tenancy', fresh => {
   })
 
   it('opens the webhook endpoint of an app', async () => {
-    const { webhook } = tenancy({ store, keyring })
+    const { webhook } = createTenancy({ store, keyring })
     const endpoint = await webhook('app_shop')
     expect(endpoint).to.deep.include({ app_id: 'app_shop', url: 'https://shop.example/hooks', status: 'active' })
     expect(endpoint?.secrets.map(({ secret, state }) => [secret, state])).to.deep.equal([
@@ -72,21 +86,21 @@ eachStore('tenancy', fresh => {
     const webhooks = store.docs('webhooks')
     const shop = (await webhooks.get(['app_shop'])).get('app_shop')
     await webhooks.modify({ _id: 'app_other' }, { $set: { secrets: shop?.secrets } })
-    const reader = tenancy({ store, keyring })
-    expect((await reader.setups('app_shop')).providers.map(({ name }) => name)).to.deep.equal(['mail', 'backup'])
+    const reader = createTenancy({ store, keyring })
+    expect((await reader.providersOf('app_shop')).providers.map(({ name }) => name)).to.deep.equal(['mail', 'backup'])
     expect((await reader.webhook('app_other'))?.secrets).to.deep.equal([])
   })
 
   it('goes on without what was sealed with a key that is gone', async () => {
-    const reader = tenancy({ store, keyring: testKeyring(9) })
-    const { providers, unreadable } = await reader.setups('app_shop')
+    const reader = createTenancy({ store, keyring: testKeyring(9) })
+    const { providers, unreadable } = await reader.providersOf('app_shop')
     expect(providers).to.deep.equal([])
     expect(unreadable.map(({ name, channel }) => [name, channel])).to.deep.equal([
       ['twilio-main', 'sms'],
       ['mail', 'email'],
       ['backup', 'sms'],
     ])
-    expect((await reader.setups('app_shop', 'email')).unreadable).to.have.length(1)
+    expect((await reader.providersOf('app_shop', 'email')).unreadable).to.have.length(1)
     expect((await reader.webhook('app_shop'))?.secrets).to.deep.equal([])
   })
 })

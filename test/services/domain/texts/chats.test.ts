@@ -1,15 +1,15 @@
 import { expect } from 'chai'
-import { CHATS } from '../../../../services/domain/texts/chats.ts'
+import { CHAT_SENTENCES } from '../../../../services/domain/texts/chats.ts'
 import { approvedText, LANGUAGES, linkText } from '../../../../services/domain/texts/texts.ts'
 
 const REFERENCE = '23456789ABCDEFGH'
 
 describe('the texts of a chat', () => {
   it('are there in every language there are texts in', () => {
-    expect(Object.keys(CHATS)).to.deep.equal(LANGUAGES)
+    expect(Object.keys(CHAT_SENTENCES)).to.deep.equal(LANGUAGES)
   })
 
-  for (const [tag, { confirms, requests, reference, approved }] of Object.entries(CHATS))
+  for (const [tag, { confirms, requests, reference, approved }] of Object.entries(CHAT_SENTENCES))
     it(`in ${tag} say what they must, each thing once`, () => {
       const placeholders = (text: string) => [...text.matchAll(/\{.*?\}/g)].map(([found]) => found)
       for (const sentence of [confirms, requests, approved]) expect(placeholders(sentence)).to.deep.equal(['{app}'])

@@ -1,10 +1,14 @@
 import { expect } from 'chai'
 import { directionOf } from '../../../../services/domain/texts/mail.ts'
-import { LANGUAGES, wording } from '../../../../services/domain/texts/texts.ts'
+import { LANGUAGES, renderMessage } from '../../../../services/domain/texts/texts.ts'
 
 const mail = (given: { locale?: string; app?: string; code?: string } = {}): string =>
-  wording({
-    ...{ channel: 'email', locale: 'en', app: 'Acme', code: '123456', minutes: 10 },
+  renderMessage({
+    channel: 'email',
+    locale: 'en',
+    app: 'Acme',
+    code: '123456',
+    minutes: 10,
     sms: { domain: null, android_hash: null },
     ...given,
   }).html ?? ''
@@ -24,8 +28,12 @@ const read = (html: string): string =>
 describe('a mail as HTML', () => {
   for (const locale of LANGUAGES)
     it(`says in ${locale} what its text says, and once`, () => {
-      const { text } = wording({
-        ...{ channel: 'email', locale, app: 'Acme', code: '123456', minutes: 10 },
+      const { text } = renderMessage({
+        channel: 'email',
+        locale,
+        app: 'Acme',
+        code: '123456',
+        minutes: 10,
         sms: { domain: null, android_hash: null },
       })
       expect(read(mail({ locale }))).to.equal(text.replace('\n\n', '\n'))

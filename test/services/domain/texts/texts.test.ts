@@ -1,12 +1,16 @@
 import { expect } from 'chai'
 import { chooseLocale } from '../../../../machines/locale.ts'
 import { SENTENCES } from '../../../../services/domain/texts/languages.ts'
-import { LANGUAGES, type Wording, wording } from '../../../../services/domain/texts/texts.ts'
+import { LANGUAGES, type MessageInput, renderMessage } from '../../../../services/domain/texts/texts.ts'
 import { smsSegments } from '../../../support/sms-segments.ts'
 
-const say = (given: Partial<Wording> = {}) =>
-  wording({
-    ...{ channel: 'sms', locale: 'en', app: 'Acme', code: '123456', minutes: 10 },
+const say = (given: Partial<MessageInput> = {}) =>
+  renderMessage({
+    channel: 'sms',
+    locale: 'en',
+    app: 'Acme',
+    code: '123456',
+    minutes: 10,
     sms: { domain: null, android_hash: null },
     ...given,
   })
@@ -66,7 +70,7 @@ describe('the words of a message', () => {
 
   it('can end in a domain-bound line, an Android hash, or both: the domain on the last line', () => {
     const sentence = say().text
-    const ending = (sms: Wording['sms']) => say({ sms }).text
+    const ending = (sms: MessageInput['sms']) => say({ sms }).text
     expect(ending({ domain: 'example.com', android_hash: null })).to.equal(`${sentence}\n\n@example.com #123456`)
     expect(ending({ domain: null, android_hash: 'FA+9qCX9VSu' })).to.equal(`${sentence}\n\nFA+9qCX9VSu`)
     expect(ending({ domain: 'example.com', android_hash: 'FA+9qCX9VSu' })).to.equal(

@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import type { Docs } from '../../../../infra/store/docs.ts'
 import type { OtpDoc } from '../../../../services/domain/verifications/documents.ts'
-import type { Outgoing } from '../../../../services/domain/verifications/effect-messages.ts'
-import { relaying } from '../../../../services/domain/verifications/outbox.ts'
-import { capturedLog } from '../../../support/captured-log.ts'
+import type { OutboxEntry } from '../../../../services/domain/verifications/effect-messages.ts'
+import { createRelay } from '../../../../services/domain/verifications/outbox.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 eachStore('the outbox', fresh => {
-  const effect = (id: string): Outgoing => ({ id, queue: 'channel.sms', body: {}, at: 1 })
+  const effect = (id: string): OutboxEntry => ({ id, queue: 'channel.sms', body: {}, at: 1 })
 
   async function relayed(ids: string[], publish: (id: string) => Promise<void>) {
     const clock = testClock()
@@ -21,8 +21,10 @@ eachStore('the outbox', fresh => {
       writes += changes.length
       return otps.change(changes)
     }
-    const relay = relaying({
-      ...{ clock, log: capturedLog().log, otps: { change } },
+    const relay = createRelay({
+      clock,
+      log: createCapturedLog().log,
+      otps: { change },
       broker: { publish: (_, { id }) => publish(id) },
     })
     for (const one of outbox) relay('otp_1', [one])

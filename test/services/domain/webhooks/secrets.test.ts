@@ -1,11 +1,20 @@
 import { expect } from 'chai'
 import type { WebhookSecret } from '../../../../services/domain/webhooks/documents.ts'
-import { OLD_SECRET_LIFE, signing, withCurrent, withNext } from '../../../../services/domain/webhooks/secrets.ts'
+import {
+  OLD_SECRET_TTL_MS,
+  signingSecrets,
+  withCurrent,
+  withNext,
+} from '../../../../services/domain/webhooks/secrets.ts'
 
 const NOW = 1_000_000
 
 const secret = (id: string, state: WebhookSecret['state'], expires_at: number | null = null): WebhookSecret => ({
-  ...{ id, state, sealed: `sealed ${id}`, created_at: 0, expires_at },
+  id,
+  state,
+  sealed: `sealed ${id}`,
+  created_at: 0,
+  expires_at,
 })
 const states = (secrets: WebhookSecret[]) => secrets.map(({ id, state, expires_at }) => [id, state, expires_at])
 
@@ -14,7 +23,7 @@ describe('webhook secrets', () => {
     const secrets = withCurrent([secret('a', 'current')], secret('b', 'current'), NOW)
     expect(states(secrets)).to.deep.equal([
       ['b', 'current', null],
-      ['a', 'old', NOW + OLD_SECRET_LIFE],
+      ['a', 'old', NOW + OLD_SECRET_TTL_MS],
     ])
   })
 
@@ -22,12 +31,12 @@ describe('webhook secrets', () => {
     const secrets = [secret('a', 'current'), secret('b', 'next'), secret('c', 'old', NOW + 5)]
     expect(states(withCurrent(secrets, secret('b', 'next'), NOW))).to.deep.equal([
       ['b', 'current', null],
-      ['a', 'old', NOW + OLD_SECRET_LIFE],
+      ['a', 'old', NOW + OLD_SECRET_TTL_MS],
       ['c', 'old', NOW + 5],
     ])
     expect(states(withCurrent(secrets, secret('c', 'old', NOW + 5), NOW))).to.deep.equal([
       ['c', 'current', null],
-      ['a', 'old', NOW + OLD_SECRET_LIFE],
+      ['a', 'old', NOW + OLD_SECRET_TTL_MS],
       ['b', 'next', null],
     ])
   })
@@ -44,7 +53,7 @@ describe('webhook secrets', () => {
 
   it('sign while they live, the current one first', () => {
     const secrets = [secret('z', 'old', NOW + 1), secret('b', 'next'), secret('a', 'current')]
-    expect(signing(secrets, NOW).map(({ id }) => id)).to.deep.equal(['a', 'z', 'b'])
-    expect(signing(secrets, NOW + 1).map(({ id }) => id)).to.deep.equal(['a', 'b'])
+    expect(signingSecrets(secrets, NOW).map(({ id }) => id)).to.deep.equal(['a', 'z', 'b'])
+    expect(signingSecrets(secrets, NOW + 1).map(({ id }) => id)).to.deep.equal(['a', 'b'])
   })
 })

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { Unavailable } from '../../../../infra/unavailable.ts'
-import type { Neighbour } from '../../../../machines/fraud.block.ts'
-import type { Tally, TallyNews } from '../../../../machines/fraud.tally.ts'
+import type { BlockNumber } from '../../../../machines/fraud.block.ts'
+import type { Tally, TallyEntry } from '../../../../machines/fraud.tally.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { fraudCounts } from '../../../../services/otp/fraud/counts.ts'
-import { capturedLog } from '../../../support/captured-log.ts'
+import { createFraudCounts } from '../../../../services/otp/fraud/counts.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { eachStore } from '../../../support/stores.ts'
-import { watched } from '../../../support/tenancy.ts'
+import { interceptWrites } from '../../../support/tenancy.ts'
 
 eachStore('counts of text messages', fresh => {
   let clock = testClock()
@@ -17,11 +17,15 @@ eachStore('counts of text messages', fresh => {
     clock = testClock()
     store = await fresh()
   })
-  const process = (on: CountersignStore = store) => fraudCounts({ store: on, clock, log: capturedLog().log })
-  const sent = (many = 1): TallyNews => ({ at: clock.now(), sent: many, verified: 0 })
-  const verified = (): TallyNews => ({ at: clock.now(), sent: 0, verified: 1 })
-  const number = (tag: string, isVerified = false): Neighbour => ({
-    ...{ tag, hundred: '00', at: clock.now(), verified: isVerified },
+  const process = (on: CountersignStore = store) =>
+    createFraudCounts({ store: on, clock, log: createCapturedLog().log })
+  const sent = (many = 1): TallyEntry => ({ at: clock.now(), sent: many, verified: 0 })
+  const verified = (): TallyEntry => ({ at: clock.now(), sent: 0, verified: 1 })
+  const number = (tag: string, isVerified = false): BlockNumber => ({
+    tag,
+    hundred: '00',
+    at: clock.now(),
+    verified: isVerified,
   })
   const today = ({ days }: Tally) => days.map(day => [day.sent, day.verified])
 
@@ -57,7 +61,7 @@ eachStore('counts of text messages', fresh => {
 
   it('are written by themselves, together, a moment later', async () => {
     const writes: string[] = []
-    const one = process(watched(store, { before: call => writes.push(call) }))
+    const one = process(interceptWrites(store, { before: call => writes.push(call) }))
     for (let nth = 0; nth < 100; nth += 1) one.tallies.add('GB', 'app', sent())
     expect(writes).to.deep.equal([])
     await clock.advance(5_000)
@@ -69,7 +73,7 @@ eachStore('counts of text messages', fresh => {
 
   it('wait while the store is away, and do not keep a process from stopping', async () => {
     let away = true
-    const shaky = watched(store, {
+    const shaky = interceptWrites(store, {
       before() {
         if (away) throw new Unavailable('away')
       },

@@ -6,7 +6,7 @@ import type { CountersignStore } from '../../../../services/domain/collections.t
 import { inFlight } from '../../../../services/domain/verifications/sealing.ts'
 import { codeOf } from '../../../../services/otp/verify.ts'
 import { eventually } from '../../../support/eventually.ts'
-import { actorOn, type TestActor } from '../../../support/otp.actor.ts'
+import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { testKeyring } from '../../../support/tenancy.ts'
 
@@ -23,7 +23,7 @@ eachStore('the fraud guard of several processes', fresh => {
     const limits = { app_without_client_ip: PLENTY, recipient: PLENTY, recipient_messages: PLENTY }
     const app = { _id: 'app_a', company_id: 'cmp_a', name: 'A', created_at: 0, rev: 1 }
     await store.docs('apps').insert([{ ...app, settings: { limits, fraud_guard: { mode: 'on' } } }])
-    actors = [await actorOn(store, keyring), await actorOn(store, keyring)]
+    actors = [await startOtpActor(store, keyring), await startOtpActor(store, keyring)]
   })
   afterEach(() => Promise.all(actors.map(actor => actor.close())))
 
@@ -33,7 +33,12 @@ eachStore('the fraud guard of several processes', fresh => {
   const at = (nth: number): TestActor => actors[nth % actors.length] as TestActor
   const send = ({ ask, clock }: TestActor, number: string): Promise<OtpAnswer> =>
     ask({
-      ...{ type: 'otp.send', by, otp_id: newId('otp', clock.now()), locale: null, sealed_client_ip: null, claim: null },
+      type: 'otp.send',
+      by,
+      otp_id: newId('otp', clock.now()),
+      locale: null,
+      sealed_client_ip: null,
+      claim: null,
       sealed_recipient: keyring.seal(number, inFlight.recipient),
     })
   const sent = (answer: OtpAnswer): string => (answer.kind === 'refused' ? (answer.scope ?? answer.error) : 'sent')

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { Unavailable } from '../../../../infra/unavailable.ts'
 import type { IpClass } from '../../../../services/domain/address-lists/documents.ts'
-import { importing } from '../../../../services/domain/address-lists/imports.ts'
+import { createRunImport } from '../../../../services/domain/address-lists/imports.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { currentLists } from '../../../../services/otp/limits/current.ts'
-import { capturedLog } from '../../../support/captured-log.ts'
+import { createCurrentClassifier } from '../../../../services/otp/limits/current.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
-import { chunksIn, claimedList, classesIn, manyRanges, textOf } from '../../../support/ip-lists.ts'
+import { chunksIn, classesIn, contentOfLines, listBeingImported, manyRanges } from '../../../support/ip-lists.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 /** More than fit into one chunk. */
@@ -15,15 +15,15 @@ const MANY = 70_000
 
 async function put(store: CountersignStore, lines: string[], of: IpClass = 'abusive'): Promise<void> {
   const clock = testClock()
-  const list = await claimedList(store, { now: clock.now(), class: of, name: of })
-  await importing({ store, clock, log: capturedLog().log })(list, async () => textOf(...lines))
+  const list = await listBeingImported(store, { now: clock.now(), class: of, name: of })
+  await createRunImport({ store, clock, log: createCapturedLog().log })(list, async () => contentOfLines(...lines))
 }
 
 eachStore('a process that judges addresses', fresh => {
   const open = (store: CountersignStore, at = testClock()) => {
-    const captured = capturedLog()
+    const captured = createCapturedLog()
     const [lists, chunks] = [store.docs('ip_lists'), store.docs('ip_chunks')]
-    return { view: currentLists({ lists, chunks, clock: at, log: captured.log }), at, captured }
+    return { view: createCurrentClassifier({ lists, chunks, clock: at, log: captured.log }), at, captured }
   }
 
   it('sees a swap within five seconds, and reads nothing again that it has', async () => {
@@ -159,7 +159,10 @@ eachStore('a process that judges addresses', fresh => {
     await put(store, ['8.8.8.8'])
     await put(store, ['8.8.0.0/16'], 'vpn')
     expect(await classesIn(store, ['8.8.8.8', '8.8.8.9', '9.9.9.9', '1.1.1.1'])).to.deep.equal([
-      ...['abusive', 'vpn', 'tor', null],
+      'abusive',
+      'vpn',
+      'tor',
+      null,
     ])
   })
 })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { limits } from '../../../../services/otp/limits/limits.ts'
+import { createLimits } from '../../../../services/otp/limits/limits.ts'
 import type { Counted } from '../../../../services/otp/limits/windows.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
@@ -12,7 +12,7 @@ eachStore('limits', fresh => {
     clock = testClock()
     store = await fresh()
   })
-  const shared = () => limits({ counters: store.docs('counters'), clock })
+  const shared = () => createLimits({ counters: store.docs('counters'), clock })
   let keys = 0
   const counted = (max: number, seconds = 600): Counted => {
     keys += 1
@@ -91,22 +91,22 @@ eachStore('limits', fresh => {
   })
 
   it('looks without counting', async () => {
-    const { take, look } = shared()
+    const { take, peek } = shared()
     const one = counted(1)
-    for (let looks = 0; looks < 3; looks += 1) expect((await look(one)).granted).to.equal(true)
+    for (let looks = 0; looks < 3; looks += 1) expect((await peek(one)).granted).to.equal(true)
     await take(one)
-    expect((await look(one)).granted).to.equal(false)
+    expect((await peek(one)).granted).to.equal(false)
   })
 
   it('locks for as long as it is told, whatever slides out meanwhile', async () => {
-    const { take, look, lock } = shared()
+    const { take, peek, lock } = shared()
     const two = counted(2, 10)
     await take(two)
     await lock(two, 3_600_000)
     await clock.advance(3_599_999)
-    expect(await look(two)).to.deep.equal({ granted: false, retry_after_ms: 1 })
+    expect(await peek(two)).to.deep.equal({ granted: false, retry_after_ms: 1 })
     await clock.advance(1)
-    expect((await look(two)).granted).to.equal(true)
+    expect((await peek(two)).granted).to.equal(true)
   })
 
   it('counts keys apart, and knows no limit where there is no rule', async () => {

@@ -1,7 +1,7 @@
 // Counters are named by an index under the current data key. When keys rotate, nobody gets a fresh limit by it.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { limits } from '../../../../services/otp/limits/limits.ts'
+import { createLimits } from '../../../../services/otp/limits/limits.ts'
 import type { Counted } from '../../../../services/otp/limits/windows.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
@@ -12,10 +12,10 @@ eachStore('limits while data keys rotate', fresh => {
   beforeEach(async () => {
     store = await fresh()
   })
-  const process = () => limits({ counters: store.docs('counters'), clock })
+  const process = () => createLimits({ counters: store.docs('counters'), clock })
   const rules = [{ max: 3, seconds: 600 }]
   const before: Counted = { key: 'old', rules }
-  const since: Counted = { key: 'new', formerly: ['old'], rules }
+  const since: Counted = { key: 'new', formerKeys: ['old'], rules }
   const granted = async (many: Promise<{ granted: boolean }>[]): Promise<number> =>
     (await Promise.all(many)).filter(one => one.granted).length
 
@@ -24,7 +24,7 @@ eachStore('limits while data keys rotate', fresh => {
     await process().take(before)
     const [one, other] = [process(), process()]
     expect(await granted(Array.from({ length: 8 }, (_, at) => (at % 2 ? one : other).take(since)))).to.equal(1)
-    expect((await process().look(since)).granted).to.equal(false)
+    expect((await process().peek(since)).granted).to.equal(false)
   })
 
   it('need the old name no more once they were used under the new one', async () => {
@@ -36,9 +36,9 @@ eachStore('limits while data keys rotate', fresh => {
   it('are seen by who only looks, locks included', async () => {
     await process().take(before)
     await process().lock(before, 60_000)
-    expect(await process().look(since)).to.deep.equal({ granted: false, retry_after_ms: 60_000 })
+    expect(await process().peek(since)).to.deep.equal({ granted: false, retry_after_ms: 60_000 })
     await process().take(since)
-    expect(await process().look({ key: 'new', rules })).to.deep.equal({ granted: false, retry_after_ms: 60_000 })
+    expect(await process().peek({ key: 'new', rules })).to.deep.equal({ granted: false, retry_after_ms: 60_000 })
   })
 
   it('of a thing that was never counted begin as ever', async () => {

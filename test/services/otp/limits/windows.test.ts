@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { limits } from '../../../../services/otp/limits/limits.ts'
+import { createLimits } from '../../../../services/otp/limits/limits.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
 
@@ -17,7 +17,7 @@ eachStore('sliding windows', fresh => {
         async (max, gaps) => {
           runs += 1
           const clock = testClock()
-          const { take } = limits({ counters: store.docs('counters'), clock })
+          const { take } = createLimits({ counters: store.docs('counters'), clock })
           const counted = { key: `run ${runs}`, rules: [{ max, seconds: 10 }] }
           const grants: number[] = []
           const used = (now: number) => {
