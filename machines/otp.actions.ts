@@ -4,9 +4,9 @@ import { setup } from 'xstate'
 import type { ErrorType } from './errors.ts'
 import * as change from './otp.changes.ts'
 import { guards, type TransitionArgs } from './otp.guards.ts'
+import { attemptsLeft, cooldownEndsAt } from './otp.queries.ts'
 import type { Delivery, Effect, EventOf, Otp, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
 import { fallbackChannel, resendTarget } from './resend.ts'
-import { attemptsLeft, cooldownEndsAt } from './rules.ts'
 
 export const otpSetup = setup({
   types: { context: {} as Otp, events: {} as OtpEvent, input: {} as OtpStart },

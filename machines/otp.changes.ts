@@ -1,7 +1,7 @@
 // How a verification changes: one pure function per kind of change, each from one version of the data to the next.
 import type { Channel } from './channels.ts'
+import { expiryAfterSend } from './otp.queries.ts'
 import type { Caller, Delivery, DeliveryStatus, Link, Otp, OtpStart, Prices } from './otp.ts'
-import { expiryAfterSend } from './rules.ts'
 
 /** Nothing is sent while the user has a link to open. */
 const waitsOnLink = (otp: Pick<Otp, 'whatsapp'>, channel: Channel): boolean =>

@@ -1,8 +1,8 @@
 // The questions the transition table asks. In: a verification and the event that meets it. Out: yes or no.
 import * as change from './otp.changes.ts'
+import { attemptsLeft, completionOf, cooldownEndsAt, isExchangeable, isLapsed, sendsLeft } from './otp.queries.ts'
 import type { Delivery, EventOf, Otp, OtpEvent } from './otp.ts'
 import { fallbackChannel, resendTarget } from './resend.ts'
-import { attemptsLeft, completionOf, cooldownEndsAt, isExchangeable, isLapsed, sendsLeft } from './rules.ts'
 
 export interface TransitionArgs {
   context: Otp

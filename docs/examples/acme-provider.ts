@@ -1,7 +1,7 @@
 // A whole provider, for a vendor that does not exist. In the tree it would be services/channel/providers/acme.ts.
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { isSameSecret } from '../../infra/crypto/compare.ts'
+import { isSameSecret } from '../../infra/crypto/compare-secrets.ts'
 import {
   BadSignature,
   type Provider,
@@ -9,8 +9,8 @@ import {
   RecipientFault,
   UnknownOutcome,
 } from '../../services/channel/provider.ts'
-import { callVendor, faultFromStatus, isSuccess } from '../../services/channel/providers/answers.ts'
-import { parseCallbackBody } from '../../services/channel/providers/callbacks.ts'
+import { parseCallbackBody } from '../../services/channel/providers/signed-callbacks.ts'
+import { callVendor, faultFromStatus, isSuccess } from '../../services/channel/providers/vendor-http.ts'
 
 export interface AcmeConfig {
   key: string

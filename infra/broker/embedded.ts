@@ -3,8 +3,8 @@
 import type { Clock } from '../clock.ts'
 import { Unavailable } from '../unavailable.ts'
 import { type Broker, Unroutable } from './broker.ts'
-import { createCallQueue, type MemoryCallQueue } from './embedded/calls.ts'
-import { createWorkQueue, type Log, type MemoryWorkQueue } from './embedded/work.ts'
+import { createCallQueue, type MemoryCallQueue } from './embedded/call-queue.ts'
+import { createWorkQueue, type Log, type MemoryWorkQueue } from './embedded/work-queue.ts'
 import type { Topology } from './topology.ts'
 
 export interface EmbeddedBrokerOptions {

@@ -2,7 +2,7 @@
 // compute it. Each generation of a verification has a code of its own.
 import type { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
-import { encodeLengthPrefixed } from './parts.ts'
+import { encodeLengthPrefixed } from './length-prefix.ts'
 
 export interface CodeInputs {
   otpId: string

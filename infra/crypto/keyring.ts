@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer'
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { NamedKey } from '../config/secrets.ts'
 import { type CodeInputs, deriveCode } from './code.ts'
-import { encodeLengthPrefixed } from './parts.ts'
+import { encodeLengthPrefixed } from './length-prefix.ts'
 import { keyIdOf, seal, Unsealable, unseal } from './seal.ts'
 import { deriveToken, type TokenInputs } from './token.ts'
 

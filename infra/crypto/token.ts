@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import { isId } from '../ids.ts'
-import { encodeLengthPrefixed } from './parts.ts'
+import { encodeLengthPrefixed } from './length-prefix.ts'
 
 export interface TokenInputs {
   otpId: string

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type Koa from 'koa'
 import { type Clock, systemClock } from '../clock.ts'
 import { StartProblem } from '../start-problem.ts'
-import { REQUEST_TIMEOUTS, refuseMalformedRequests } from './unparsed.ts'
+import { REQUEST_TIMEOUTS, refuseMalformedRequests } from './malformed-requests.ts'
 
 export interface Address {
   host: string

@@ -1,7 +1,7 @@
 // Prometheus reads here: openly on METRICS_PORT, with an operator's token on the public port.
 import { Router } from '@koa/router'
 import type { Metrics } from '../metrics.ts'
-import type { IdentifyOperator } from './operator.ts'
+import type { IdentifyOperator } from './operators.ts'
 
 export function createMetricsRouter(metrics: Pick<Metrics, 'render'>, identifyOperator?: IdentifyOperator): Router {
   const router = new Router({ sensitive: true })

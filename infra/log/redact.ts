@@ -1,7 +1,8 @@
 // In: whatever was handed to the log. Out: a plain copy that is safe to write: secret members replaced by their name, every text
 // scrubbed, errors as type, message, stack and cause. The one place where log lines are made safe.
-import { classifyMember } from './names.ts'
+
 import { scrub } from './scrub.ts'
+import { classifyMember } from './secret-members.ts'
 
 const HIDDEN = '[hidden]'
 const MAX_DEPTH = 8

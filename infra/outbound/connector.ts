@@ -3,7 +3,7 @@
 // judged, and the very address that passed is connected to. Nothing between those steps asks DNS again.
 import type { Socket } from 'node:net'
 import { buildConnector } from 'undici'
-import type { CheckAddress } from './addresses.ts'
+import type { CheckAddress } from './address-check.ts'
 import type { Lookup } from './lookup.ts'
 import { ForbiddenTarget } from './outbound.ts'
 

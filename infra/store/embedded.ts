@@ -6,14 +6,14 @@
 // writes of one turn.
 import type { Clock } from '../clock.ts'
 import type { Docs } from './docs.ts'
-import { createGroupCommit } from './embedded/commit.ts'
-import { openSqlite } from './embedded/engine.ts'
+import { createGroupCommit } from './embedded/group-commit.ts'
 import { createEncode } from './embedded/json.ts'
 import { startPurging } from './embedded/purge.ts'
-import { createReader } from './embedded/read.ts'
+import { createReader } from './embedded/reader.ts'
 import { declareTables } from './embedded/schema.ts'
+import { openSqlite } from './embedded/sqlite.ts'
 import { tableOf } from './embedded/table.ts'
-import { createWriter } from './embedded/write.ts'
+import { createWriter } from './embedded/writer.ts'
 import type { CollectionSpec, Collections, Store } from './store.ts'
 
 export interface EmbeddedStoreOptions<C extends Collections> {

@@ -2,7 +2,7 @@
 // writes only what differs, so doing it again writes nothing, and doing half of it harms nothing.
 import { isDeepStrictEqual } from 'node:util'
 import type { Change, Doc, Docs, Filter, Operators, RevisedDoc } from './docs.ts'
-import { scanAll } from './every.ts'
+import { scanAll } from './scan.ts'
 
 interface RevisedCollection<T extends RevisedDoc> extends Pick<Docs<T>, 'get' | 'insert'> {
   change(changes: readonly Change<T>[]): Promise<('won' | 'lost')[]>

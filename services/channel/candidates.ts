@@ -4,8 +4,8 @@ import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { Tenancy, UnreadableProvider } from '../domain/tenancy/tenancy.ts'
-import { type Candidate, isChatReply } from './attempt.ts'
-import type { BuildProvider } from './build.ts'
+import type { BuildProvider } from './build-provider.ts'
+import { type Candidate, isChatReply } from './call-provider.ts'
 import type { DeliveryJob, Provider } from './provider.ts'
 
 export interface CandidateDeps {

@@ -7,17 +7,17 @@ import {
   isMissingKeyError,
   MISSING_KEY_RETRY_MS,
   type MissingKeyError,
-} from '../../infra/crypto/unopened.ts'
+} from '../../infra/crypto/missing-key-reporter.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import { statusAt } from '../../machines/otp.queries.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
-import { statusAt } from '../../machines/rules.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { ApprovalNoticeBody, DeliverBody } from '../domain/verifications/effect-messages.ts'
-import type { Failover } from './carry.ts'
+import type { SendApprovalReply } from './approval-reply.ts'
+import type { Failover } from './failover.ts'
 import type { DeliveryJob } from './provider.ts'
-import type { SendApprovalReply } from './thanks.ts'
 
 export interface DeliverDeps {
   otps: Pick<Docs<OtpDoc>, 'get'>

@@ -3,7 +3,7 @@ import type { Outcome } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import type { Delivery, Otp, ReportedStatus } from '../../machines/otp.ts'
-import type { Content } from '../domain/verifications/rendering.ts'
+import type { Content } from '../domain/verifications/message-content.ts'
 
 /** One delivery of one verification, as it was read just now. Nothing in it is in the clear. */
 export interface DeliveryJob {

@@ -3,8 +3,8 @@ import type { Cache } from '../../infra/cache.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { chooseLocale } from '../../machines/locale.ts'
 import type { TenantApp } from '../domain/tenancy/tenancy.ts'
-import { LANGUAGES } from '../domain/texts/texts.ts'
-import { renderContent } from '../domain/verifications/rendering.ts'
+import { LANGUAGES } from '../domain/texts/message-text.ts'
+import { renderContent } from '../domain/verifications/message-content.ts'
 import type { DeliveryJob, RenderedMessage } from './provider.ts'
 
 export interface RenderDeps {

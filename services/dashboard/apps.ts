@@ -5,9 +5,9 @@ import { sameJson } from '../../infra/store/ensure.ts'
 import type { App } from '../domain/tenancy/documents.ts'
 import { underPath } from '../domain/tenancy/problems.ts'
 import { resolveSettings, type SettingsInput } from '../domain/tenancy/settings.ts'
-import { text } from '../domain/tenancy/shapes.ts'
-import { type AddRoutes, isoTime } from './admin.ts'
-import { getOr404, validationProblem } from './requests.ts'
+import { text } from '../domain/tenancy/value-schemas.ts'
+import { type AddRoutes, isoTime } from './admin-deps.ts'
+import { getOr404, validationProblem } from './request-input.ts'
 import { type JsonObject, patchSettings } from './settings.patch.ts'
 
 const settings = z.record(z.string(), z.unknown()).optional()

@@ -1,9 +1,9 @@
 // GET /audit: every change, newest first; of one company when asked.
 import { z } from 'zod'
 import type { AuditDoc } from '../domain/audit.ts'
-import { type AddRoutes, isoTime } from './admin.ts'
-import { pageFields } from './paging.ts'
-import { readQuery } from './requests.ts'
+import { type AddRoutes, isoTime } from './admin-deps.ts'
+import { pageFields } from './pages.ts'
+import { readQuery } from './request-input.ts'
 
 const query = z.strictObject({ ...pageFields, company_id: z.string().optional() })
 

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { newId } from '../../infra/ids.ts'
 import { openAccount } from '../domain/money/batches.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
-import { text } from '../domain/tenancy/shapes.ts'
-import { type AddRoutes, isoTime } from './admin.ts'
-import { getOr404 } from './requests.ts'
+import { text } from '../domain/tenancy/value-schemas.ts'
+import { type AddRoutes, isoTime } from './admin-deps.ts'
+import { getOr404 } from './request-input.ts'
 
 const createBody = z.strictObject({ name: text() })
 

@@ -3,8 +3,8 @@
 
 import { recentCounts, usualConversion } from '../../machines/fraud.tally.ts'
 import type { DecisionDoc, TallyDoc } from '../domain/fraud/documents.ts'
-import { type AddRoutes, isoTime } from './admin.ts'
-import { getOr404 } from './requests.ts'
+import { type AddRoutes, isoTime } from './admin-deps.ts'
+import { getOr404 } from './request-input.ts'
 
 const DAY_MS = 86_400_000
 

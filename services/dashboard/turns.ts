@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
 import { httpException } from '../../infra/http/problem.ts'
 import type { LeaseDoc } from '../../infra/leases.ts'
-import { createSerialRunner } from '../../infra/serially.ts'
+import { createSerialRunner } from '../../infra/serial-runner.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 
 /** `keep` goes before every write of a change: it is refused once the turn is another's. */

@@ -5,7 +5,7 @@ import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
-import { batchDocs } from '../../infra/store/grouped.ts'
+import { batchDocs } from '../../infra/store/batched-docs.ts'
 import type { StepEndpoint } from '../../machines/endpoint.step.ts'
 import type { EndpointEvent } from '../../machines/endpoint.ts'
 import type { CountersignStore } from '../domain/collections.ts'
@@ -17,7 +17,7 @@ import {
   type NewEventFields,
   newEvent,
 } from '../domain/webhooks/events.ts'
-import { attemptMessage, createRemind, drainMessage } from '../domain/webhooks/work.ts'
+import { attemptMessage, createRemind, drainMessage } from '../domain/webhooks/messages.ts'
 import { replayEvent, replayRange } from './event-replay.ts'
 
 export interface ControlDeps {

@@ -1,10 +1,14 @@
 // In: what the OTP actor answered. Out: the response's body, opened for the caller, or the refusal as a problem.
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import { isMissingKeyError, MISSING_KEY_RETRY_MS, type ReportMissingKey } from '../../infra/crypto/unopened.ts'
+import {
+  isMissingKeyError,
+  MISSING_KEY_RETRY_MS,
+  type ReportMissingKey,
+} from '../../infra/crypto/missing-key-reporter.ts'
 import { httpException, type Problem } from '../../infra/http/problem.ts'
 import type { OtpAnswer, Refusal, VerificationView } from '../../machines/calls.ts'
 import { problem } from '../domain/errors.ts'
-import { atRest, inFlight } from '../domain/verifications/sealing.ts'
+import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
 import type { Exchanged, Verification, Verified } from './schemas.answers.ts'
 
 export interface OpeningDeps {

@@ -7,11 +7,11 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { isId, newId } from '../../infra/ids.ts'
 import type { Identity, OtpCall } from '../../machines/calls.ts'
-import { inFlight } from '../domain/verifications/sealing.ts'
+import { inFlight } from '../domain/verifications/encryption-context.ts'
 import type { FindClientAddress } from './client-address.ts'
 import { claimOf } from './idempotency.ts'
 import { otpNotFound } from './not-found.ts'
-import type { cancelRequest, exchangeRequest, resendRequest, sendRequest, verifyRequest } from './schemas.ts'
+import type { cancelRequest, exchangeRequest, resendRequest, sendRequest, verifyRequest } from './schemas.requests.ts'
 import { validationProblem } from './validation.ts'
 
 type Body<Schema extends z.ZodType> = z.output<Schema>

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { LimitScope } from '../../machines/calls.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 import type { DeliveryStatus, OtpStatus } from '../../machines/otp.ts'
-import { channel } from './schemas.ts'
+import { channel } from './schemas.requests.ts'
 
 /** The list of `names`, complete: a name that is missing is a type error. */
 const enumOf = <Name extends string>(names: Record<Name, true>) => z.enum(Object.keys(names) as [Name, ...Name[]])

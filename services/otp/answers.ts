@@ -1,6 +1,6 @@
 // What a client hears of a change that ends in the verification object.
 import type { OtpAnswer } from '../../machines/calls.ts'
-import { verificationView } from '../../machines/view.ts'
+import { verificationView } from '../../machines/otp.view.ts'
 import type { CommitResult } from './commit.ts'
 import { notFoundRefusal, refusalFromReply } from './refusals.ts'
 

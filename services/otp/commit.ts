@@ -10,9 +10,9 @@ import type { Reply } from '../../machines/otp.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
 import { outboxEntries } from '../domain/verifications/outbox.ts'
-import type { BoundedMap } from './bounded.ts'
-import { NO_RESERVATION, type Reservation } from './reserve.ts'
-import { otpUpdate, updatedDoc } from './saving.ts'
+import type { BoundedMap } from './bounded-map.ts'
+import { otpUpdate, updatedDoc } from './otp-update.ts'
+import { NO_RESERVATION, type Reservation } from './reservation.ts'
 
 export interface Intent {
   command(doc: OtpDoc): OtpCommand | Promise<OtpCommand>

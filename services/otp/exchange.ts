@@ -1,13 +1,13 @@
 // A device's token for the recipient it proves: once per API key, while it is young. Whatever is wrong with a token, the answer
 // and the work done for it are the same.
 import type { Clock } from '../../infra/clock.ts'
-import { isSameSecret } from '../../infra/crypto/compare.ts'
+import { isSameSecret } from '../../infra/crypto/compare-secrets.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
 import { parseToken } from '../../infra/crypto/token.ts'
-import { isMissingKeyError } from '../../infra/crypto/unopened.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import { step } from '../../machines/otp.step.ts'
-import { atRest, inFlight } from '../domain/verifications/sealing.ts'
+import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
 import type { Commit } from './commit.ts'
 import { tokenOf } from './verify.ts'
 

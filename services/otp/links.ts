@@ -6,8 +6,8 @@ import { chooseLocale } from '../../machines/locale.ts'
 import type { Link } from '../../machines/otp.ts'
 import type { WhatsAppMode } from '../../machines/settings.ts'
 import type { TenantApp } from '../domain/tenancy/tenancy.ts'
-import { LANGUAGES, linkText } from '../domain/texts/texts.ts'
-import { atRest, referenceIndex } from '../domain/verifications/sealing.ts'
+import { LANGUAGES, linkText } from '../domain/texts/message-text.ts'
+import { atRest, referenceIndex } from '../domain/verifications/encryption-context.ts'
 
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 /** 16 characters of 5 bits: 80 bits, out of reach of guessing within a code's life. */

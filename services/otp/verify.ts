@@ -1,23 +1,23 @@
 // Checking a code. It is derived again and compared in constant time; the guess is counted in the same write that answers it, and
 // wrong ones are counted across the recipient's verifications too, before the answer leaves.
 import type { Clock } from '../../infra/clock.ts'
-import { isSameSecret } from '../../infra/crypto/compare.ts'
+import { isSameSecret } from '../../infra/crypto/compare-secrets.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import { isMissingKeyError } from '../../infra/crypto/unopened.ts'
+import { isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
 import { newId } from '../../infra/ids.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import { type OtpCommand, step } from '../../machines/otp.step.ts'
 import type { Reply } from '../../machines/otp.ts'
-import { recipientIndexes } from '../domain/verifications/counting.ts'
+import { recipientIndexes } from '../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { atRest, inFlight } from '../domain/verifications/sealing.ts'
+import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
 import type { CachedApp } from './apps.ts'
 import type { Commit } from './commit.ts'
 import type { Limits } from './limits/limits.ts'
 import { guessQuota, type Quota } from './limits/quotas.ts'
 import type { TakeResult } from './limits/windows.ts'
 import { limitRefusal, notFoundRefusal, refusalFromReply } from './refusals.ts'
-import { NO_RESERVATION } from './reserve.ts'
+import { NO_RESERVATION } from './reservation.ts'
 
 /** All but what needs a key to be known. */
 type UncheckedVerify = Omit<Extract<OtpCommand, { type: 'otp.verify' }>, 'right' | 'locked_ms'>

@@ -6,7 +6,7 @@ import type { Change, Docs, RevisedDoc } from '../../infra/store/docs.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { SealedCollection } from '../domain/privacy/documents.ts'
 import { otpRenewal, providerRenewal, type Renewal, webhookRenewal } from './renewal.ts'
-import { createRenewLinked, type DueRenewal } from './renewals.neighbours.ts'
+import { createRenewLinked, type DueRenewal } from './renewals.linked.ts'
 
 export interface RenewedBatch {
   looked: number

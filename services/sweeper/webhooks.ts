@@ -4,7 +4,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { eventState } from '../domain/webhooks/events.ts'
-import { type AttemptReminder, attemptMessage, drainMessage, type Remind } from '../domain/webhooks/work.ts'
+import { type AttemptReminder, attemptMessage, drainMessage, type Remind } from '../domain/webhooks/messages.ts'
 import { postponeDue, SWEEP_BATCH, type Sweep } from './sweeps.ts'
 
 export interface WebhookSweepDeps {

@@ -1,8 +1,9 @@
 // The endpoints, and what their calls say about them. Read often and remembered briefly; changed by their machine only, what happened
 // together in one write.
+
+import { createKeyedBatcher } from '../../infra/batcher.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
-import { createKeyedBatcher } from '../../infra/gather.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Docs } from '../../infra/store/docs.ts'

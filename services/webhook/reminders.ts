@@ -7,13 +7,13 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { eventState } from '../domain/webhooks/events.ts'
-import type { RetrySchedule } from '../domain/webhooks/ladder.ts'
-import type { AttemptReminder } from '../domain/webhooks/work.ts'
+import type { AttemptReminder } from '../domain/webhooks/messages.ts'
+import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
 import type { Attempts } from './attempts.ts'
-import type { Backlogs } from './backlog.ts'
-import * as change from './changes.ts'
+import type { Backlogs } from './backlogs.ts'
+import type { RecordResult } from './call-results.ts'
 import { type Endpoint, type Endpoints, isCallable, isPaused } from './endpoints.ts'
-import type { RecordResult } from './settle.ts'
+import * as change from './event-changes.ts'
 
 export interface Reminders {
   handle(body: AttemptReminder): Promise<Outcome>

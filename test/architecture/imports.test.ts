@@ -135,8 +135,8 @@ describe('the import table', () => {
     ['services/otp/actor.ts', 'infra/store/mongo.ts'],
     ['services/otp/actor.ts', 'infra/broker/amqp.frame.ts'],
     ['infra/host.ts', 'infra/store/mongo.ts'],
-    ['infra/broker/dispatch.ts', 'infra/broker/amqp/link.ts'],
-    ['infra/broker/embedded/queue.ts', 'infra/broker/amqp/link.ts'],
+    ['infra/broker/dispatcher.ts', 'infra/broker/amqp/connection.ts'],
+    ['infra/broker/embedded/shared-queue.ts', 'infra/broker/amqp/connection.ts'],
     ['services/edge/send.ts', 'services/main.ts'],
     ['services/edge/send.ts', 'test/support/clock.ts'],
   ]
@@ -150,7 +150,7 @@ describe('the import table', () => {
     ['services/otp/actor.ts', 'infra/store/docs.ts'],
     ['services/otp/actor.ts', 'services/otp/relay.ts'],
     ['services/main.ts', 'infra/store/mongo.ts'],
-    ['infra/store/mongo.ts', 'infra/store/mongo/change.ts'],
+    ['infra/store/mongo.ts', 'infra/store/mongo/bulk-change.ts'],
   ]
   for (const [from, to] of allowed)
     it(`allows ${from} → ${to}`, () => expect(violationOf({ from, to })).to.equal(undefined))

@@ -2,9 +2,9 @@
 import process from 'node:process'
 import { createAmqpBroker } from '../../infra/broker/amqp.ts'
 import type { Message } from '../../infra/broker/broker.ts'
-import { batchDocs } from '../../infra/store/grouped.ts'
+import { batchDocs } from '../../infra/store/batched-docs.ts'
 import { createMongoStore } from '../../infra/store/mongo.ts'
-import { waitUntilUp } from '../support/amqp.ts'
+import { waitUntilUp } from '../support/rabbitmq.ts'
 import { BARE_COLLECTIONS, BARE_TOPOLOGY } from './bare.ts'
 import { sample } from './samples.ts'
 

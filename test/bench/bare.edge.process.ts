@@ -6,7 +6,7 @@ import Koa from 'koa'
 import { createAmqpBroker } from '../../infra/broker/amqp.ts'
 import { readJson } from '../../infra/http/body.ts'
 import { listen } from '../../infra/http/listen.ts'
-import { waitUntilUp } from '../support/amqp.ts'
+import { waitUntilUp } from '../support/rabbitmq.ts'
 import { BARE_BUDGET_MS, BARE_TOPOLOGY } from './bare.ts'
 
 const { AMQP_URL: url = '', AMQP_PREFIX: prefix = '' } = process.env

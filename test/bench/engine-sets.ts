@@ -13,9 +13,9 @@ import { systemClock } from '../../infra/clock.ts'
 import { createEmbeddedStore } from '../../infra/store/embedded.ts'
 import { createMongoStore } from '../../infra/store/mongo.ts'
 import type { Collections, Store } from '../../infra/store/store.ts'
-import { freshPrefix, removeQueues, waitUntilUp } from '../support/amqp.ts'
 import { spawnChild } from '../support/child.ts'
-import { BENCH_TOPOLOGY, PLAIN, serveEcho, TOGETHER } from './answering.ts'
+import { freshPrefix, removeQueues, waitUntilUp } from '../support/rabbitmq.ts'
+import { BENCH_TOPOLOGY, PLAIN, serveEcho, TOGETHER } from './echo-server.ts'
 import { CALL } from './samples.ts'
 
 export interface BrokerBench {

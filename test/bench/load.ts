@@ -1,5 +1,5 @@
 // What a load process is told to do, what it tells, and how it is started: a process of its own, for one round.
-import { launchProcess } from './built.ts'
+import { launchProcess } from './build.ts'
 
 export interface Job {
   url: string

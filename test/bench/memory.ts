@@ -1,7 +1,7 @@
 // Whether memory stays flat: all in one on embedded engines, sending for as long as it takes; read after every tenth.
 import process from 'node:process'
 import type { Child } from '../support/child.ts'
-import { build } from './built.ts'
+import { build } from './build.ts'
 import { load } from './load.ts'
 import { quantile } from './measure.ts'
 import { ALL_IN_ONE, startCountersign } from './systems.ts'

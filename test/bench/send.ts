@@ -1,8 +1,8 @@
 // Sends over HTTP, on RabbitMQ and MongoDB with one process per role, against the bare pipeline: as it runs, and without its
 // consumers, which the bare pipeline has none of. Then all in one on the embedded engines, against the same on the real ones.
-import { build } from './built.ts'
+import { build } from './build.ts'
+import { type Contest, runContest } from './contest.ts'
 import { type Figures, load } from './load.ts'
-import { type Contest, runContest } from './rounds.ts'
 import {
   ALL_IN_ONE,
   type Bare,

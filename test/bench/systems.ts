@@ -3,10 +3,10 @@
 import { randomBytes } from 'node:crypto'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
 import { ROLES, type Role } from '../../infra/config/config.ts'
-import { withRabbitChannel } from '../support/amqp.ts'
 import type { Child } from '../support/child.ts'
+import { withRabbitChannel } from '../support/rabbitmq.ts'
 import { type EngineSet, type Env, freshSite, type Site } from '../support/site.ts'
-import { launchProcess } from './built.ts'
+import { launchProcess } from './build.ts'
 
 export interface System {
   url: string

@@ -1,7 +1,7 @@
 // What trust costs: live sends that are paid for, counted against every limit and held against lists of addresses, and the same sends
 // with nothing to pay, no limit and no list.
-import { build } from './built.ts'
-import { type Contest, runContest } from './rounds.ts'
+import { build } from './build.ts'
+import { type Contest, runContest } from './contest.ts'
 import { sends } from './send.ts'
 import { KEY, NO_LIMIT, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
 import { needsRealEngines, ROUNDS, useAndClose } from './under-load.ts'

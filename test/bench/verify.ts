@@ -1,8 +1,8 @@
 // Right codes, verified over HTTP: one process per role on real engines against the bare pipeline. Every round sends what it is
 // going to verify before the time that counts.
-import { build } from './built.ts'
+import { build } from './build.ts'
+import { runContest } from './contest.ts'
 import { type Figures, load } from './load.ts'
-import { runContest } from './rounds.ts'
 import { bareSends } from './send.ts'
 import { type Countersign, ONE_PROCESS_PER_ROLE, startBare, startCountersign } from './systems.ts'
 import { AIMS_AGAINST_BARE, needsRealEngines, ROUND, ROUNDS, useAndClose } from './under-load.ts'

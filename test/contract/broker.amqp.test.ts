@@ -1,7 +1,7 @@
 // The broker contract on a real RabbitMQ. Every case has queues of its own.
 import { createAmqpBroker } from '../../infra/broker/amqp.ts'
-import { freshPrefix, removeQueues, waitUntilUp } from '../support/amqp.ts'
 import { AMQP_URL, onRealEngines } from '../support/engines.ts'
+import { freshPrefix, removeQueues, waitUntilUp } from '../support/rabbitmq.ts'
 import { brokerContract, CONTRACT_TOPOLOGY } from './broker.contract.ts'
 
 onRealEngines('RabbitMQ', { AMQP_URL }, () => {

@@ -2,15 +2,16 @@
 // In: a way to open an adapter on fresh, empty queues. Out: mocha cases.
 // RabbitMQ resolves a publish when it is confirmed, the embedded broker when it was handled. So no case here waits for a publish
 // before its consumer is there, and every case holds under both.
-import { type BrokerFixture, type BrokerUnderTest, createBrokerFixture } from './broker/bench.ts'
+
 import { callCases } from './broker/calls.ts'
 import { deadLetterCases } from './broker/dead-letters.ts'
 import { deliveryCases } from './broker/delivery.ts'
+import { type BrokerFixture, type BrokerUnderTest, createBrokerFixture } from './broker/fixture.ts'
 import { flowCases } from './broker/flow.ts'
 import { retryCases } from './broker/retries.ts'
 import { stoppingCases } from './broker/stopping.ts'
 
-export { type BrokerUnderTest, CONTRACT_TOPOLOGY } from './broker/bench.ts'
+export { type BrokerUnderTest, CONTRACT_TOPOLOGY } from './broker/fixture.ts'
 
 export function brokerContract(title: string, open: () => Promise<BrokerUnderTest>): void {
   describe(`${title} keeps the broker's promises`, () => {

@@ -10,7 +10,7 @@ import { createMongoStore } from '../../infra/store/mongo.ts'
 import { collection } from '../../infra/store/store.ts'
 import { testClock } from '../support/clock.ts'
 import { MONGODB_URL, onRealEngines } from '../support/engines.ts'
-import { createTemporaryFolder } from '../support/folder.ts'
+import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
 interface Sample extends Doc {
   s?: unknown

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import { acme } from '../../docs/examples/acme-provider.ts'
 import { BadSignature, type ProviderDeps, RecipientFault } from '../../services/channel/provider.ts'
-import { itNamesVendorFaults } from '../support/vendors/faults.ts'
+import { itNamesVendorFaults } from '../support/vendors/fault-cases.ts'
 import {
   CALLBACK_URL,
   callbackOf,
@@ -12,7 +12,7 @@ import {
   send,
   type TestProviderDeps,
   testProviderDeps,
-} from '../support/vendors/provider.ts'
+} from '../support/vendors/provider-fixtures.ts'
 import { startVendor, type Vendor, type VendorCallback } from '../support/vendors/vendor.ts'
 
 const KEY = 'the key of a test account'

@@ -3,6 +3,10 @@
 import { expect } from 'chai'
 import { type Broker, type Consumer, done, retry, Unroutable } from '../../infra/broker/broker.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import { createCapturedLog } from '../support/captured-log.ts'
+import { AMQP_URL, onRealEngines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { promiseState } from '../support/promise-state.ts'
 import {
   breakChannel,
   CALLS,
@@ -18,11 +22,7 @@ import {
   serveEcho,
   waitUntilUp,
   withRabbitChannel,
-} from '../support/amqp.ts'
-import { createCapturedLog } from '../support/captured-log.ts'
-import { AMQP_URL, onRealEngines } from '../support/engines.ts'
-import { eventually } from '../support/eventually.ts'
-import { promiseState } from '../support/follow.ts'
+} from '../support/rabbitmq.ts'
 
 onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQP_URL }, () => {
   let bench: RabbitFixture

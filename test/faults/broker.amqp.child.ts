@@ -4,7 +4,7 @@
 import process from 'node:process'
 import { createAmqpBroker } from '../../infra/broker/amqp.ts'
 import { done } from '../../infra/broker/broker.ts'
-import { QUEUE, TEST_TOPOLOGY } from '../support/amqp.ts'
+import { QUEUE, TEST_TOPOLOGY } from '../support/rabbitmq.ts'
 
 const { url = '', prefix = '', deliveryLimit } = process.env
 const broker = createAmqpBroker({ url, topology: TEST_TOPOLOGY, prefix, deliveryLimit: Number(deliveryLimit ?? 20) })

@@ -6,6 +6,9 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { type Broker, type DeliveredMessage, done, retry } from '../../infra/broker/broker.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import { AMQP_URL, ENGINES_DIR, onRealEngines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { promiseState } from '../support/promise-state.ts'
 import {
   CALLS,
   collectIds,
@@ -18,10 +21,7 @@ import {
   serveEcho,
   waitUntilUp,
   withRabbitChannel,
-} from '../support/amqp.ts'
-import { AMQP_URL, ENGINES_DIR, onRealEngines } from '../support/engines.ts'
-import { eventually } from '../support/eventually.ts'
-import { promiseState } from '../support/follow.ts'
+} from '../support/rabbitmq.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../infra/engines.sh')
 const engines = async (...args: string[]): Promise<string> => (await promisify(execFile)(SCRIPT, args)).stdout

@@ -1,10 +1,10 @@
 // What only a process can show: it is killed with messages in hand, it dies on a message again and again, it ends when it should.
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { collectIds, createRabbitFixture, QUEUE, type RabbitFixture, waitUntilUp } from '../support/amqp.ts'
 import { spawnChild } from '../support/child.ts'
 import { AMQP_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
+import { collectIds, createRabbitFixture, QUEUE, type RabbitFixture, waitUntilUp } from '../support/rabbitmq.ts'
 
 const SCRIPT = join(import.meta.dirname, 'broker.amqp.child.ts')
 

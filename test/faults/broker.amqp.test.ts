@@ -3,6 +3,9 @@
 import { expect } from 'chai'
 import { done, retry } from '../../infra/broker/broker.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import { AMQP_URL, onRealEngines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { promiseState } from '../support/promise-state.ts'
 import {
   CALLS,
   collectIds,
@@ -17,11 +20,8 @@ import {
   serveEcho,
   waitUntilUp,
   withRabbitChannel,
-} from '../support/amqp.ts'
-import { AMQP_URL, onRealEngines } from '../support/engines.ts'
-import { eventually } from '../support/eventually.ts'
-import { promiseState } from '../support/follow.ts'
-import type { TcpProxy } from '../support/proxy.ts'
+} from '../support/rabbitmq.ts'
+import type { TcpProxy } from '../support/tcp-proxy.ts'
 
 onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
   let bench: RabbitFixture

@@ -3,8 +3,8 @@
 import process from 'node:process'
 import { createLog } from '../../infra/log/log.ts'
 import { openEngines, run } from '../../services/main.ts'
+import { acceleratedClock } from '../support/accelerated-clock.ts'
 import { readCrashPoint, withCrash } from '../support/crash.ts'
-import { acceleratedClock } from '../support/hasty-clock.ts'
 
 const { AMQP_PREFIX, SINCE } = process.env
 const clock = acceleratedClock(Number(SINCE), 5)

@@ -1,7 +1,7 @@
 // kill -9 in the midst of sends. What was answered with 200 is there after the restart and is delivered; what was not answered can be
 // asked again with its idempotency key; nobody gets two codes, and nobody pays for what he did not get.
 import { expect } from 'chai'
-import { type BurstSite, createBurstSite, OPENING_BALANCE, PRICE } from '../support/burst.ts'
+import { type BurstSite, createBurstSite, OPENING_BALANCE, PRICE } from '../support/burst-site.ts'
 import { eventually } from '../support/eventually.ts'
 import { useProcesses } from '../support/processes.ts'
 import { onEachEngineSet } from '../support/site.ts'

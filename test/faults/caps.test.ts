@@ -1,6 +1,6 @@
 // kill -9 between any two steps of a send that takes room below a cap: what came to nothing has taken none, once it is seen to.
 import { expect } from 'chai'
-import { createBurstSite, OPENING_BALANCE, PRICE } from '../support/burst.ts'
+import { createBurstSite, OPENING_BALANCE, PRICE } from '../support/burst-site.ts'
 import type { CrashPoint } from '../support/crash.ts'
 import { eventually } from '../support/eventually.ts'
 import { useProcesses } from '../support/processes.ts'

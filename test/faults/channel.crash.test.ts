@@ -1,9 +1,9 @@
 // Killed between any two steps of a delivery: the message goes out, by each provider at most once.
 import { expect } from 'chai'
+import { createCaller } from '../support/api-caller.ts'
 import type { CrashPoint } from '../support/crash.ts'
 import { eventually } from '../support/eventually.ts'
-import { createCaller } from '../support/flow.calls.ts'
-import { PUBLIC_URL } from '../support/live.ts'
+import { PUBLIC_URL } from '../support/live-flow.ts'
 import { useProcesses } from '../support/processes.ts'
 import { onEachEngineSet } from '../support/site.ts'
 import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'

@@ -6,8 +6,8 @@ import process from 'node:process'
 import { done } from '../../infra/broker/broker.ts'
 import { systemClock } from '../../infra/clock.ts'
 import { openBareEngines } from '../support/bare-engines.ts'
-import { COMPANY_IDS, company, ONE_BY_ONE, QUEUE } from '../support/crash.pieces.ts'
 import { readCrashPoint, withCrash } from '../support/crash.ts'
+import { COMPANY_IDS, company, ONE_BY_ONE, QUEUE } from '../support/crash.work.ts'
 
 const { broker, store } = withCrash(await openBareEngines(process.env), readCrashPoint(process.env))
 const does = new Set(process.argv.slice(2))

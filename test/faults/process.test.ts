@@ -4,11 +4,11 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import process from 'node:process'
 import { expect } from 'chai'
-import { rabbitBehindProxy } from '../support/amqp.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { type MongoBehindProxy, mongoBehindProxy } from '../support/mongo.ts'
 import { type CountersignProcess, ECHO_SERVICES, useProcesses } from '../support/processes.ts'
+import { rabbitBehindProxy } from '../support/rabbitmq.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
 const STOPPED = { code: 0, signal: null }

@@ -3,9 +3,9 @@
 import { Buffer } from 'node:buffer'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { ask, createCaller } from '../support/api-caller.ts'
 import type { CrashPoint } from '../support/crash.ts'
 import { eventually } from '../support/eventually.ts'
-import { ask, createCaller } from '../support/flow.calls.ts'
 import { useProcesses } from '../support/processes.ts'
 import { onEachEngineSet } from '../support/site.ts'
 

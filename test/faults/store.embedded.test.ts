@@ -8,7 +8,7 @@ import { collection, type Index } from '../../infra/store/store.ts'
 import { CONTRACT_COLLECTIONS } from '../contract/store.contract.ts'
 import { type Child, spawnChild } from '../support/child.ts'
 import { testClock } from '../support/clock.ts'
-import { createTemporaryFolder } from '../support/folder.ts'
+import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
 const FILE = fileURLToPath(new URL('store.embedded.child.ts', import.meta.url))
 

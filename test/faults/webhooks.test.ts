@@ -3,17 +3,17 @@
 import { expect } from 'chai'
 import { createTopology } from '../../infra/broker/topology.ts'
 import { readConfig } from '../../infra/config/config.ts'
-import { brokerDelays } from '../../services/domain/webhooks/ladder.ts'
-import { removeQueues } from '../support/amqp.ts'
+import { brokerDelays } from '../../services/domain/webhooks/retry-schedule.ts'
+import { ask, createCaller } from '../support/api-caller.ts'
 import { createStart } from '../support/countersign.ts'
 import type { CrashPoint } from '../support/crash.ts'
 import { eventually } from '../support/eventually.ts'
-import { ask, createCaller } from '../support/flow.calls.ts'
-import { createRunningClock } from '../support/flowing-clock.ts'
 import { useProcesses } from '../support/processes.ts'
+import { removeQueues } from '../support/rabbitmq.ts'
 import { type AnswerRequest, type Receiver, startReceiver } from '../support/receiver.ts'
+import { createRunningClock } from '../support/running-clock.ts'
 import { type EngineSet, onEachEngineSet } from '../support/site.ts'
-import { createWebhookSite, type WebhookSite } from '../support/webhook.faults.ts'
+import { createWebhookSite, type WebhookSite } from '../support/webhook-site.ts'
 
 const TIMEOUT_MS = 90_000
 

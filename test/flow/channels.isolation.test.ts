@@ -1,7 +1,7 @@
 // On embedded engines only: where time stands still it can be told who waits for whom.
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { type LiveApp, type LiveFlow, openLiveFlow } from '../support/live.ts'
+import { type LiveApp, type LiveFlow, openLiveFlow } from '../support/live-flow.ts'
 import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 
 /** Longer than anything here takes. */

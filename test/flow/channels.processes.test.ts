@@ -3,7 +3,7 @@ import { ROLES } from '../../infra/config/config.ts'
 import { type Countersign, startCountersign } from '../support/countersign.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { freshNumber } from '../support/flow.ts'
-import { LIVE_ENV, type LiveApp, type LiveFlow, openLiveFlow } from '../support/live.ts'
+import { LIVE_ENV, type LiveApp, type LiveFlow, openLiveFlow } from '../support/live-flow.ts'
 import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 
 onRealEngines('a channel in processes of its own', { AMQP_URL, MONGODB_URL }, () => {

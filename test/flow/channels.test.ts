@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { codeIn, eachLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live.ts'
+import { codeIn, eachLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
 import { gatewayCall, type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
 import type { Script } from '../support/vendors/vendor.ts'

@@ -1,12 +1,12 @@
 // The request of a data subject: an operator names a recipient and an app, and nothing is left by which the store could tell of them.
 import { expect } from 'chai'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
-import { recipientIndexes } from '../../services/domain/verifications/counting.ts'
-import { sandboxIndexes } from '../../services/domain/verifications/sealing.ts'
+import { recipientIndexes } from '../../services/domain/verifications/counter-names.ts'
+import { sandboxIndexes } from '../../services/domain/verifications/encryption-context.ts'
+import type { Answer } from '../support/api-caller.ts'
 import { eachFlow } from '../support/each-flow.ts'
-import type { Answer } from '../support/flow.calls.ts'
 import { CACHES_MS, freshNumber, wrongCode } from '../support/flow.ts'
-import { collectionsContaining, rawDocuments } from '../support/raw.ts'
+import { collectionsContaining, rawDocuments } from '../support/raw-documents.ts'
 
 const NOTHING = {
   verifications: 0,

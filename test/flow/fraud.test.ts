@@ -1,7 +1,7 @@
 // SMS pumping over HTTP: what the guard sees, what it would do, and what it does.
 import { expect } from 'chai'
+import { type Answer, type Caller, refusal } from '../support/api-caller.ts'
 import { eachFlow } from '../support/each-flow.ts'
-import { type Answer, type Caller, refusal } from '../support/flow.calls.ts'
 import type { Flow } from '../support/flow.ts'
 
 const PLENTY = [{ max: 100_000, seconds: 60 }]

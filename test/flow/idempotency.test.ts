@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import { newId } from '../../infra/ids.ts'
 import { partitionOf } from '../../infra/partitions.ts'
 import { claimOf } from '../../services/edge/idempotency.ts'
+import { refusal } from '../support/api-caller.ts'
 import { eachFlow, FLOW_APP_KEYS } from '../support/each-flow.ts'
-import { refusal } from '../support/flow.calls.ts'
 import { freshNumber, type Tenant } from '../support/flow.ts'
 
 const DAY = 86_400_000

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { LimitRule } from '../../machines/settings.ts'
+import { type Answer, refusal } from '../support/api-caller.ts'
 import { ABUSIVE, eachFlow, FLOW_APP_KEYS, VPN } from '../support/each-flow.ts'
-import { type Answer, refusal } from '../support/flow.calls.ts'
 import { freshNumber } from '../support/flow.ts'
 
 const ONE = '8.8.4.4'

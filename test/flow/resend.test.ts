@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import { type Caller, refusal } from '../support/api-caller.ts'
 import { eachFlow } from '../support/each-flow.ts'
-import { type Caller, refusal } from '../support/flow.calls.ts'
 import { freshNumber, wrongCode } from '../support/flow.ts'
 
 const NOT_ALLOWED = { type: 'ResendNotAllowedError', status: 409 }

@@ -1,12 +1,12 @@
 // An app decides to keep less: what it kept for longer is gone within a minute or so, without anybody asking for it.
 import { expect } from 'chai'
+import { ask } from '../support/api-caller.ts'
 import { testClock } from '../support/clock.ts'
 import { startCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
-import { ask } from '../support/flow.calls.ts'
 import { startFlow } from '../support/flow.ts'
-import { createRunningClock } from '../support/flowing-clock.ts'
-import { collectionsContaining } from '../support/raw.ts'
+import { collectionsContaining } from '../support/raw-documents.ts'
+import { createRunningClock } from '../support/running-clock.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
 const TWO_DAYS_MS = 2 * 86_400_000

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { testClock } from '../support/clock.ts'
 import { type Countersign, eachEngineSet, type StartCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
-import { promiseState } from '../support/follow.ts'
+import { promiseState } from '../support/promise-state.ts'
 
 const KEY = 'sk_test_0123456789'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import { refusal } from '../support/api-caller.ts'
 import { ABUSIVE, eachFlow } from '../support/each-flow.ts'
-import { refusal } from '../support/flow.calls.ts'
 import { freshNumber } from '../support/flow.ts'
 
 eachFlow('sending', flow => {

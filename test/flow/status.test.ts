@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { newId } from '../../infra/ids.ts'
+import { type Answer, type Caller, refusal } from '../support/api-caller.ts'
 import { eachFlow } from '../support/each-flow.ts'
-import { type Answer, type Caller, refusal } from '../support/flow.calls.ts'
 
 const NOT_FOUND = { type: 'OtpNotFoundError', status: 404 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { eachLiveFlow, type LiveApp } from '../support/live.ts'
+import { eachLiveFlow, type LiveApp } from '../support/live-flow.ts'
 import { startTelegram, type Telegram, telegramReceipt } from '../support/vendors/telegram.ts'
 import type { Script } from '../support/vendors/vendor.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { codeIn, eachLiveFlow, type LiveFlow, PUBLIC_URL } from '../support/live.ts'
+import { codeIn, eachLiveFlow, type LiveFlow, PUBLIC_URL } from '../support/live-flow.ts'
 import { startHttpGateway } from '../support/vendors/http-gateway.ts'
 import { startMeta } from '../support/vendors/meta.ts'
 import { startMailServer } from '../support/vendors/smtp.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import { refusal } from '../support/api-caller.ts'
 import { eachFlow } from '../support/each-flow.ts'
-import { refusal } from '../support/flow.calls.ts'
 import { wrongCode } from '../support/flow.ts'
 
 const TEN_MINUTES = 600_000

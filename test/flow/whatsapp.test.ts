@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { codeIn, eachLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live.ts'
+import { codeIn, eachLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
 import { type Meta, metaCall, metaNotice, metaStatus, metaText, startMeta } from '../support/vendors/meta.ts'
 import type { Script } from '../support/vendors/vendor.ts'
 

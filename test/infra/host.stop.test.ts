@@ -7,8 +7,8 @@ import type { Service } from '../../infra/host.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { testClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
-import { promiseState } from '../support/follow.ts'
-import { fakeConsumer, useHosts } from '../support/hosting.ts'
+import { promiseState } from '../support/promise-state.ts'
+import { fakeConsumer, useHosts } from '../support/test-host.ts'
 
 const rejection = (promise: Promise<unknown>) =>
   promise.then(

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { StartProblem } from '../../infra/start-problem.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import { shellServers } from '../support/door.ts'
-import { promiseState } from '../support/follow.ts'
-import { fakeConsumer, useHosts } from '../support/hosting.ts'
+import { shellServers } from '../support/http-shell.ts'
+import { promiseState } from '../support/promise-state.ts'
+import { fakeConsumer, useHosts } from '../support/test-host.ts'
 
 const never = () => new Promise<never>(() => {})
 

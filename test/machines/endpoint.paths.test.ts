@@ -16,7 +16,7 @@ import {
   rowName,
   rowsTaken,
   succeeded,
-} from '../support/endpoint.ts'
+} from '../support/endpoint-machine.ts'
 
 /** The latest thing that happened. */
 const latest = ({ failing_since, last_success_at, paused, enabled_at }: EndpointLife): number =>

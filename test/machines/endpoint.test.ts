@@ -16,7 +16,7 @@ import {
   pause,
   play,
   succeeded,
-} from '../support/endpoint.ts'
+} from '../support/endpoint-machine.ts'
 
 describe('an active endpoint', () => {
   it('is failing from the first failure on, and still counts as active to others', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { isExchangeable } from '../../machines/rules.ts'
+import { isExchangeable } from '../../machines/otp.queries.ts'
 import {
   cancel,
   device,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { statusAt } from '../../machines/rules.ts'
-import { verificationView } from '../../machines/view.ts'
+import { statusAt } from '../../machines/otp.queries.ts'
+import { verificationView } from '../../machines/otp.view.ts'
 import { cancel, issued, lapse, MINUTE, play, resend, right, SECOND, T0, wrong } from '../support/otp.ts'
 
 const END = T0 + 10 * MINUTE

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { resendAt } from '../../machines/rules.ts'
+import { resendAt } from '../../machines/otp.queries.ts'
 import { cancel, issued, lapse, MINUTE, PRICES, play, resend, right, SECOND, T0, wrong } from '../support/otp.ts'
 
 const notAllowed = { kind: 'refused', error: 'ResendNotAllowedError' }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
+import { completionOf } from '../../machines/otp.queries.ts'
 import { step } from '../../machines/otp.step.ts'
-import { completionOf } from '../../machines/rules.ts'
-import { verificationView } from '../../machines/view.ts'
+import { verificationView } from '../../machines/otp.view.ts'
 import { issued, linkNo, MINUTE, PRICES, start, T0 } from '../support/otp.ts'
 
 describe('starting a verification', () => {

@@ -3,11 +3,11 @@
 import { expect } from 'chai'
 import type { KeyKind, Mode } from '../../machines/otp.ts'
 import type { InboxMessage } from '../../services/dashboard/sandbox/inbox.ts'
+import { type Answer, ask, type Caller, createCaller } from './api-caller.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { type Countersign, type StartOptions, startCountersign } from './countersign.ts'
 import { eventually } from './eventually.ts'
-import { type Answer, ask, type Caller, createCaller } from './flow.calls.ts'
-import { createRunningClock } from './flowing-clock.ts'
+import { createRunningClock } from './running-clock.ts'
 import type { EngineSet } from './site.ts'
 
 export interface Tenant {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Db, MongoClient } from 'mongodb'
 import { MONGODB_URL } from './engines.ts'
-import { type TcpProxy, tcpProxy } from './proxy.ts'
+import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
 
 export interface MongoBehindProxy {
   proxy: TcpProxy

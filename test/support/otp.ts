@@ -1,6 +1,7 @@
 // Builders for verifications and what happens to them, so that a test reads as a story: play(issued(), wrong(), resend(), right()).
 // In: only what a test cares about. Out: data for `step`; ids are predictable (dlv_1, dlv_2, link_1, …).
 import type { Channel } from '../../machines/channels.ts'
+import { cooldownEndsAt } from '../../machines/otp.queries.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type {
   Caller,
@@ -14,7 +15,6 @@ import type {
   WebhookEvent,
 } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
-import { cooldownEndsAt } from '../../machines/rules.ts'
 
 export const T0 = Date.UTC(2030, 0, 1)
 export const SECOND = 1000

@@ -1,5 +1,5 @@
 // Calls through the guard, as tests make them. What is opened here is closed after each test.
-import { createOutbound, type OutboundOptions } from '../../infra/outbound/guarded.ts'
+import { createOutbound, type OutboundOptions } from '../../infra/outbound/guarded-outbound.ts'
 import type { Outbound, OutboundRequest, OutboundResponse } from '../../infra/outbound/outbound.ts'
 import { type RawServer, startRawServer } from './raw-server.ts'
 import { type AnswerRequest, type Receiver, startReceiver } from './receiver.ts'

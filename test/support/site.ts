@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { createTopology } from '../../infra/broker/topology.ts'
 import { readConfig } from '../../infra/config/config.ts'
-import { brokerDelays } from '../../services/domain/webhooks/ladder.ts'
-import { freshPrefix, removeQueues } from './amqp.ts'
+import { brokerDelays } from '../../services/domain/webhooks/retry-schedule.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from './engines.ts'
+import { freshPrefix, removeQueues } from './rabbitmq.ts'
 
 export type EngineSet = 'embedded' | 'real'
 export type Env = Record<string, string>

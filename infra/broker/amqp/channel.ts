@@ -4,7 +4,7 @@ import type { Channel, ChannelModel } from 'amqplib'
 import type { Clock } from '../../clock.ts'
 import { Unavailable } from '../../unavailable.ts'
 import { type Backoff, backoffDelay, sleep } from './backoff.ts'
-import type { Connection } from './link.ts'
+import type { Connection } from './connection.ts'
 import type { Log } from './log.ts'
 
 export interface RecoveringChannel<C extends Channel> {

@@ -2,7 +2,7 @@
 // a deleted queue or a cancellation. In: deliveries. Out: items for the dispatcher.
 import type { Channel, ConsumeMessage } from 'amqplib'
 import type { Consumer, Flow } from '../broker.ts'
-import type { Dispatcher } from '../dispatch.ts'
+import type { Dispatcher } from '../dispatcher.ts'
 import { sleep } from './backoff.ts'
 import { type AmqpChannelDeps, createRecoveringChannel, type RecoveringChannel } from './channel.ts'
 

@@ -1,7 +1,7 @@
 // Computes an expression over one document, as MongoDB's aggregation does: `{ $add: ['$n', 1] }`. In: the document and the expression.
 // Out: a value, or undefined for what MongoDB calls missing. Only the operators below; each means what it means there, which mingo's do
 // not always (`{ $lt: ['$n', 5] }` is true where `n` is missing). Those that work on lists are in expression.lists.ts.
-import { LIST_OPERATORS } from './expression.lists.ts'
+import { LIST_OPERATORS } from './list-operators.ts'
 import type { Evaluate, Operator, Scope } from './operator.ts'
 import { compareAcrossTypes, isNullish, isObject, member, truthy } from './values.ts'
 

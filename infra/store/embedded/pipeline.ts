@@ -1,7 +1,7 @@
 // Applies a computed update ("add one unless that passes the limit"). In: the document as read, changed in place, and stages.
 import type { Doc, Pipeline } from '../docs.ts'
 import { evaluate } from './expression.ts'
-import { refuseConflicts } from './update.ts'
+import { refuseConflicts } from './update-operators.ts'
 import { copy, isObject, member } from './values.ts'
 
 type Fields = Record<string, unknown>

@@ -1,8 +1,8 @@
 // Garbage collection: what is past its `purge_at` goes, a small batch at a time so that writers are never kept waiting for long.
 import type { Clock } from '../../clock.ts'
 import { Unavailable } from '../../unavailable.ts'
-import type { GroupCommit } from './commit.ts'
-import type { Sqlite } from './engine.ts'
+import type { GroupCommit } from './group-commit.ts'
+import type { Sqlite } from './sqlite.ts'
 import type { Table } from './table.ts'
 
 const PURGE_INTERVAL_MS = 60_000

@@ -1,8 +1,8 @@
 // Brings the database to its declaration: creates tables, and creates, changes and drops indexes. All of it or nothing.
 import { StartProblem } from '../../start-problem.ts'
 import { Duplicate } from '../docs.ts'
-import type { Sqlite } from './engine.ts'
-import { quoted } from './key.ts'
+import { quoted } from './index-key.ts'
+import type { Sqlite } from './sqlite.ts'
 import type { IndexSql, Table } from './table.ts'
 
 export function declareTables(sqlite: Sqlite, tables: readonly Table[]): void {

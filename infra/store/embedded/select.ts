@@ -1,8 +1,8 @@
 // Pages of documents as SQL. Out: a statement, and the parameters it takes for one page.
 
-import type { Order } from '../served.ts'
-import type { Parameter, Where } from './condition.ts'
-import { indexKey } from './key.ts'
+import type { Order } from '../index-coverage.ts'
+import type { Parameter, Where } from './condition-sql.ts'
+import { indexKey } from './index-key.ts'
 
 export interface Select {
   sql: string

@@ -1,13 +1,13 @@
 // The SQL of one collection. In: its declaration, filters and sorts. Out: its table, its indexes and its statements, as text.
 import { conditionsOf, exactValuesOf } from '../conditions.ts'
 import type { Doc, Filter, Sort } from '../docs.ts'
-import { keyOf, type Order, orderOf } from '../served.ts'
+import { keyOf, type Order, orderOf } from '../index-coverage.ts'
 import type { CollectionSpec, Index } from '../store.ts'
 import { type Branch, splitFilter } from './branches.ts'
-import type { Where } from './condition.ts'
-import { holdsList, indexKey, quoted } from './key.ts'
+import type { Where } from './condition-sql.ts'
+import { and, type IndexedPaths, indexedPathsOf, partialWhere, whereOf } from './filter-sql.ts'
+import { holdsList, indexKey, quoted } from './index-key.ts'
 import { type Select, selectMerged, selectOrdered, selectUnordered } from './select.ts'
-import { and, type IndexedPaths, indexedPathsOf, partialWhere, whereOf } from './where.ts'
 
 export interface IndexSql {
   name: string

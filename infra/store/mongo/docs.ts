@@ -3,11 +3,11 @@ import type { Collection, Filter as MongoFilter, UpdateFilter } from 'mongodb'
 import { idToInsert, refuseVagueFilter, shapeOf } from '../conditions.ts'
 import type { Change, Doc, Docs, Filter, RevisedDoc, Sort } from '../docs.ts'
 import { Unindexed } from '../docs.ts'
-import { isServedByIndex, orderOf } from '../served.ts'
+import { isServedByIndex, orderOf } from '../index-coverage.ts'
 import type { CollectionSpec } from '../store.ts'
-import { changeAll } from './change.ts'
+import { changeAll } from './bulk-change.ts'
 import { bulkFailure, DUPLICATE_KEY, isDuplicateId } from './errors.ts'
-import type { MongoDoc } from './stored.ts'
+import type { MongoDoc } from './mongo-doc.ts'
 
 /** Runs a call on the engine, or rejects with `Unavailable`. */
 export type RunCall = <R>(work: () => Promise<R>) => Promise<R>

@@ -1,7 +1,7 @@
 // Makes the declared indexes. What is there already is left alone; what is there and differs is an error that names it, because an index is
 // a promise (unique, or fast) that the code relies on, and dropping one is not for a starting process to decide.
 import { type Db, type IndexDescription, MongoServerError } from 'mongodb'
-import { keyOf } from '../served.ts'
+import { keyOf } from '../index-coverage.ts'
 import type { CollectionSpec, Collections, Index } from '../store.ts'
 import { isDuplicate } from './errors.ts'
 

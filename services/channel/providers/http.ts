@@ -2,12 +2,12 @@
 // Its receipts come as our own webhooks go: signed with `secret`, and a body `{delivery_id, status}`.
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { isSameSecret } from '../../../infra/crypto/compare.ts'
+import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import { BadSignature, type Callback, type Provider, type ProviderDeps, type RenderedMessage } from '../provider.ts'
-import { callVendor, faultFromStatus, isSuccess } from './answers.ts'
-import { isRecent, parseCallbackBody } from './callbacks.ts'
 import { type BodyValues, fillBody } from './http.body.ts'
+import { isRecent, parseCallbackBody } from './signed-callbacks.ts'
+import { callVendor, faultFromStatus, isSuccess } from './vendor-http.ts'
 
 export function createHttpProvider(
   { config }: { config: ProviderConfigs['http'] },

@@ -4,17 +4,18 @@
 // hand, later ones by giving it back for the while. So a process that dies in between is followed by another delivery, which finds
 // the delivery sent and plays the receipts again, under the same ids. A long wait in hand would take the prefetch from
 // everyone else on the channel, and a test key must never slow down live messages.
+
+import { createBatcher } from '../../../infra/batcher.ts'
 import { done, retry } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { unsealOrNull } from '../../../infra/crypto/opened.ts'
-import { createBatcher } from '../../../infra/gather.ts'
+import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { SandboxMessageDoc } from '../../domain/verifications/documents.ts'
-import { atRest, sandboxIndex } from '../../domain/verifications/sealing.ts'
+import { atRest, sandboxIndex } from '../../domain/verifications/encryption-context.ts'
 import type { DeliveryJob, Provider, RenderedMessage } from '../provider.ts'
-import type { PublishReport } from '../reports.ts'
-import { type Script, scriptFor } from './sandbox.plays.ts'
+import type { PublishReport } from '../report-publisher.ts'
+import { type Script, scriptFor } from './sandbox.scripts.ts'
 
 export interface SandboxDeps {
   messages: Pick<Docs<SandboxMessageDoc>, 'insert'>

@@ -7,7 +7,7 @@
 import { Buffer } from 'node:buffer'
 import { createHash, createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { isSameSecret } from '../../../infra/crypto/compare.ts'
+import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
 import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import {
@@ -20,8 +20,8 @@ import {
   RecipientFault,
   UnknownOutcome,
 } from '../provider.ts'
-import { callVendor, faultFromStatus, isSuccess, retryAfterMs, type VendorResponse } from './answers.ts'
-import { isRecent, parseCallbackBody } from './callbacks.ts'
+import { isRecent, parseCallbackBody } from './signed-callbacks.ts'
+import { callVendor, faultFromStatus, isSuccess, retryAfterMs, type VendorResponse } from './vendor-http.ts'
 
 export function createTelegramProvider(
   { config }: { config: ProviderConfigs['telegram_gateway'] },

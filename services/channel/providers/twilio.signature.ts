@@ -1,7 +1,7 @@
 // Whether Twilio sent a callback: base64 HMAC-SHA1, keyed with the auth token, of the address and the form's fields by name.
 // https://www.twilio.com/docs/usage/security#validating-requests (JSON bodies with `bodySHA256` are not used for messages.)
 import { createHmac } from 'node:crypto'
-import { isSameSecret } from '../../../infra/crypto/compare.ts'
+import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
 
 export interface SignedByTwilio {
   /** The address Twilio was given. */

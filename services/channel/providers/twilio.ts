@@ -14,8 +14,8 @@ import {
   RecipientFault,
   UnknownOutcome,
 } from '../provider.ts'
-import { callVendor, faultFromStatus, isSuccess, type VendorResponse } from './answers.ts'
 import { fieldsOf, isSignedByTwilio } from './twilio.signature.ts'
+import { callVendor, faultFromStatus, isSuccess, type VendorResponse } from './vendor-http.ts'
 
 type Config = ProviderConfigs['twilio']
 

@@ -3,11 +3,11 @@
 import { Buffer } from 'node:buffer'
 import { createHash, createHmac, createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto'
 import { z } from 'zod'
-import { isSameSecret } from '../../../infra/crypto/compare.ts'
+import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import { ProviderFault } from '../provider.ts'
-import { parseJson } from './answers.ts'
-import { isRecent } from './callbacks.ts'
+import { isRecent } from './signed-callbacks.ts'
+import { parseJson } from './vendor-http.ts'
 
 const TOKEN_LIFE_S = 15 * 60
 /** A token is not used to its end: clocks differ, and a call takes its time. */

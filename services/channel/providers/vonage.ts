@@ -14,8 +14,8 @@ import {
   type RenderedMessage,
   UnknownOutcome,
 } from '../provider.ts'
-import { callVendor, faultFromStatus, isSuccess, type VendorResponse } from './answers.ts'
-import { parseCallbackBody } from './callbacks.ts'
+import { parseCallbackBody } from './signed-callbacks.ts'
+import { callVendor, faultFromStatus, isSuccess, type VendorResponse } from './vendor-http.ts'
 import { createVonageToken, isSignedByVonage } from './vonage.jwt.ts'
 
 type Config = ProviderConfigs['vonage']

@@ -11,8 +11,8 @@ import {
   type RenderedMessage,
   UnknownOutcome,
 } from '../provider.ts'
-import { callVendor, faultFromStatus, isSuccess, type VendorResponse } from './answers.ts'
-import { createAnswerHandshake, createParseCallback } from './whatsapp_cloud.hear.ts'
+import { callVendor, faultFromStatus, isSuccess, type VendorResponse } from './vendor-http.ts'
+import { createAnswerHandshake, createParseCallback } from './whatsapp_cloud.callbacks.ts'
 import { metaLanguages } from './whatsapp_cloud.languages.ts'
 
 type Config = ProviderConfigs['whatsapp_cloud']

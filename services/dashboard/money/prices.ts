@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { replaceAll } from '../../../infra/store/ensure.ts'
 import { price as given } from '../../domain/bootstrap/schema.ts'
 import { type Price, priceId } from '../../domain/money/documents.ts'
-import type { AddRoutes } from '../admin.ts'
-import { createReadBody, validationProblem } from '../requests.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { createReadBody, validationProblem } from '../request-input.ts'
 
 const pricesBody = z.strictObject({ prices: z.array(given).max(2_000) })
 

@@ -4,7 +4,7 @@
 //   holds         each was for a delivery, or is back, or is about to be looked at
 //   caps          each has counted the holds that took room there, and did not come back
 
-import { scanAll } from '../../../infra/store/every.ts'
+import { scanAll } from '../../../infra/store/scan.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { waitingItems } from '../../domain/money/batches.ts'
 import { type LedgerItem, ledgerId } from '../../domain/money/documents.ts'

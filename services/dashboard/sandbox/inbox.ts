@@ -3,9 +3,9 @@ import { type Keyring, UnknownSecret, Unsealable } from '../../../infra/crypto/k
 import type { CountersignStore } from '../../domain/collections.ts'
 import type { Tenancy, TenantApp } from '../../domain/tenancy/tenancy.ts'
 import type { OtpDoc, SandboxMessageDoc } from '../../domain/verifications/documents.ts'
+import { sandboxIndexes } from '../../domain/verifications/encryption-context.ts'
+import { renderContent } from '../../domain/verifications/message-content.ts'
 import { parseRecipient } from '../../domain/verifications/recipient.ts'
-import { renderContent } from '../../domain/verifications/rendering.ts'
-import { sandboxIndexes } from '../../domain/verifications/sealing.ts'
 
 /** As the admin API shows it, but for the time: epoch milliseconds. */
 export interface InboxMessage {

@@ -5,7 +5,7 @@ import type { Delivery, Otp, OtpStatus } from '../../../machines/otp.ts'
 import type { AttemptDoc } from '../../domain/verifications/documents.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
 import { eventState } from '../../domain/webhooks/events.ts'
-import { isoTime } from '../admin.ts'
+import { isoTime } from '../admin-deps.ts'
 
 export interface TimelineInput {
   otp: Otp

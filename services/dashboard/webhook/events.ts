@@ -4,9 +4,9 @@ import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
 import { eventState } from '../../domain/webhooks/events.ts'
-import { type AddRoutes, isoTime, isoTimeOrNull } from '../admin.ts'
-import { pageFields } from '../paging.ts'
-import { emptyBody, getOr404, readQuery, validationProblem } from '../requests.ts'
+import { type AddRoutes, isoTime, isoTimeOrNull } from '../admin-deps.ts'
+import { pageFields } from '../pages.ts'
+import { emptyBody, getOr404, readQuery, validationProblem } from '../request-input.ts'
 
 const query = z.strictObject({
   ...pageFields,

@@ -3,12 +3,12 @@
 import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
 import type { WebhookEndpoint, WebhookSecret } from '../../domain/webhooks/documents.ts'
-import { createWebhookSecret, newWebhookSecret } from '../../domain/webhooks/minting.ts'
+import { createWebhookSecret, newWebhookSecret } from '../../domain/webhooks/new-secret.ts'
 import { withCurrent, withNext } from '../../domain/webhooks/secrets.ts'
-import type { AddRoutes } from '../admin.ts'
-import { emptyBody, getOr404 } from '../requests.ts'
-import { endpointAuditFields, endpointView } from './shown.ts'
-import { ENDPOINT_NAME } from './webhook.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { emptyBody, getOr404 } from '../request-input.ts'
+import { ENDPOINT_NAME } from './routes.ts'
+import { endpointAuditFields, endpointView } from './view.ts'
 
 const rotateBody = z.strictObject({ immediate: z.boolean().default(false) }).optional()
 

@@ -8,7 +8,7 @@ import { removeList, removeVersion, saveVersion } from './chunks.ts'
 import type { AddressListStore, IpClass } from './documents.ts'
 import { BOOTSTRAP_LIST_NAME, IP_CLASSES, type IpListDoc, listId } from './documents.ts'
 import { newVersion } from './imports.ts'
-import { parseList } from './read.ts'
+import { parseList } from './list-parser.ts'
 
 export interface BootstrapListsDeps {
   store: AddressListStore

@@ -5,7 +5,7 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import type { AddressListStore } from './documents.ts'
 import { chunkId, type IpChunkDoc, type IpListDoc } from './documents.ts'
 import type { Intervals, Words } from './intervals.ts'
-import type { AddressSet } from './read.ts'
+import type { AddressSet } from './list-parser.ts'
 
 /** Whole intervals of either family fit. */
 const CHUNK_BYTES = 256 * 1024

@@ -3,7 +3,7 @@
 // document names the one that counts, so that naming another is the whole swap.
 import type { Doc, Docs, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
-import type { ParseCounts } from './read.ts'
+import type { ParseCounts } from './list-parser.ts'
 
 export const IP_CLASSES: readonly IpClass[] = ['abusive', 'vpn', 'proxy', 'tor', 'datacenter']
 

@@ -9,7 +9,7 @@ import type { Operators } from '../../../infra/store/docs.ts'
 import { removeVersion, saveVersion } from './chunks.ts'
 import type { AddressListStore, ImportProgress, IpListDoc, ListSource } from './documents.ts'
 import { intervalCount } from './intervals.ts'
-import { type AddressSet, type ParsedList, parseList, TooManyRanges } from './read.ts'
+import { type AddressSet, type ParsedList, parseList, TooManyRanges } from './list-parser.ts'
 import { shareOfAddressSpace } from './reserved.ts'
 
 export interface ImportDeps {

@@ -2,8 +2,8 @@
 // the admin API names them. Those that are saved already are not asked for again: whoever owns a name must not be able to keep a system
 // from its next start.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { unsealOrNull } from '../../../infra/crypto/opened.ts'
-import { type Inspector, targetProblem } from '../../../infra/outbound/inspect.ts'
+import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
+import { type Inspector, targetProblem } from '../../../infra/outbound/inspector.ts'
 import type { CountersignStore } from '../collections.ts'
 import { type Provider, providerContext, providerId } from '../tenancy/documents.ts'
 import type { Problem } from '../tenancy/problems.ts'

@@ -6,7 +6,7 @@ import { isCountry } from '../tenancy/countries.ts'
 import { check } from '../tenancy/problems.ts'
 import { PROVIDER_NAME, PROVIDER_TYPES } from '../tenancy/providers.ts'
 import { type SettingsInput, settingsSchema } from '../tenancy/settings.ts'
-import { channel, text, webAddress } from '../tenancy/shapes.ts'
+import { channel, text, webAddress } from '../tenancy/value-schemas.ts'
 
 const id = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}_[A-Za-z0-9]{1,60}$`), `must be "${prefix}_" followed by letters and digits`)

@@ -1,8 +1,9 @@
 // Balances that are never overdrawn, whoever spends from however many processes. In: entries. Out: entered, known already, or too
 // little left. Entries of one company that wait together are one write of its document, so that a busy company costs a write per batch
 // and not per send; and holds are written without a look at it first, so that its processes do not lose races to each other.
+
+import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import type { Clock } from '../../../infra/clock.ts'
-import { createKeyedBatcher } from '../../../infra/gather.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { waitingItems } from './batches.ts'
@@ -18,8 +19,8 @@ import {
   spendOf,
 } from './booking.ts'
 import type { Account, AccountDoc, Entry, MoneyStore } from './documents.ts'
-import { createLedgerWriter } from './moving.ts'
-import type { SpendCap } from './room.ts'
+import { createLedgerWriter } from './ledger-writer.ts'
+import type { SpendCap } from './spend-caps.ts'
 
 export interface Accounts {
   enter(company_id: string, entry: Entry, cap?: SpendCap): Promise<EnterResult>

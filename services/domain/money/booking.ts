@@ -3,7 +3,7 @@
 import type { Filter, Pipeline } from '../../../infra/store/docs.ts'
 import { packEntries, withoutSeqs } from './batches.ts'
 import type { Account, AccountDoc, Entry, EntryBatch, LedgerItem } from './documents.ts'
-import { isExpiredKey, type SpendCap } from './room.ts'
+import { isExpiredKey, type SpendCap } from './spend-caps.ts'
 
 /** `short`: the balance is too small for it, or so large that nobody could count on. `capped`: there is no room for it. */
 export type EnterResult = 'entered' | 'known' | 'short' | 'capped'

@@ -1,7 +1,7 @@
 // The config of each type of provider: what it must hold, and the vendor's public address where it names none. As with settings,
 // what was written is stored and defaults are resolved on reading. What only receipts need may be missing: then there are none.
 import { z } from 'zod'
-import { baseUrl, domain, text, webAddress } from './shapes.ts'
+import { baseUrl, domain, text, webAddress } from './value-schemas.ts'
 
 const MAX_PEM_LENGTH = 10_000
 

@@ -4,7 +4,7 @@ import type { Channel } from '../../../machines/channels.ts'
 import { fingerprint } from './fingerprint.ts'
 import { type CheckResult, check } from './problems.ts'
 import { CONFIG_SCHEMAS } from './provider.configs.ts'
-import { resolveDefaults } from './resolve.ts'
+import { resolveDefaults } from './resolve-defaults.ts'
 
 export type ProviderType = keyof typeof CONFIG_SCHEMAS
 

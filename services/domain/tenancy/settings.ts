@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { check, type Problem } from './problems.ts'
-import { resolveDefaults } from './resolve.ts'
+import { resolveDefaults } from './resolve-defaults.ts'
 import {
   androidHash,
   channel,
@@ -14,7 +14,7 @@ import {
   locale,
   origin,
   phoneNumber,
-} from './shapes.ts'
+} from './value-schemas.ts'
 
 const enabled = z.boolean().default(true)
 

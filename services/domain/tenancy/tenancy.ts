@@ -3,7 +3,7 @@
 // beside: they are there, and will do again once the key is back.
 
 import { type Keyring, MissingKey, Unsealable } from '../../../infra/crypto/keyring.ts'
-import { unsealOrNull } from '../../../infra/crypto/opened.ts'
+import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { SavedEndpoint } from '../../../machines/endpoint.ts'
 import type { AppSettings } from '../../../machines/settings.ts'

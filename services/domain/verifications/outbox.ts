@@ -7,7 +7,7 @@ import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs, Pipeline } from '../../../infra/store/docs.ts'
 import type { Effect } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
-import type { NotifyBody } from '../webhooks/work.ts'
+import type { NotifyBody } from '../webhooks/messages.ts'
 import type { OtpDoc } from './documents.ts'
 import { channelQueue, type DeliverBody, type OutboxEntry } from './effect-messages.ts'
 

@@ -1,7 +1,7 @@
 // In: the zod schemas the edge parses and answers with. Out: the same as named JSON Schemas, each referring to the others by name.
 import { z } from 'zod'
 import * as answers from '../schemas.answers.ts'
-import * as requests from '../schemas.ts'
+import * as requests from '../schemas.requests.ts'
 
 const SCHEMAS = {
   SendRequest: requests.sendRequest,

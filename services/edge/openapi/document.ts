@@ -1,5 +1,5 @@
 // The OpenAPI 3.1 document, built once from the operations and the schemas.
-import { LONGEST_IDEMPOTENCY_KEY } from '../schemas.ts'
+import { LONGEST_IDEMPOTENCY_KEY } from '../schemas.requests.ts'
 import { componentSchemas, type JsonSchema, ref, type SchemaName } from './components.ts'
 import { type DocumentedOperation, type Link, OPERATIONS } from './operations.ts'
 import type { DocumentedRefusal } from './refusals.ts'

@@ -1,7 +1,7 @@
 // What all processes know together of text messages: tallies of countries and ranges, and the numbers of a block.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
-import { batchDocs } from '../../../infra/store/grouped.ts'
+import { batchDocs } from '../../../infra/store/batched-docs.ts'
 import {
   addToBlock,
   BLOCK_WINDOW_MS,
@@ -11,7 +11,7 @@ import {
 } from '../../../machines/fraud.block.ts'
 import { addToTally, EMPTY_TALLY, SLOT_MS, type Tally, type TallyEntry } from '../../../machines/fraud.tally.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
-import { createSharedState, type SharedState } from './folding.ts'
+import { createSharedState, type SharedState } from './shared-state.ts'
 
 const DAY_MS = 86_400_000
 /** Shares change over minutes, and a busy app sends to the same ranges all the time; a burst of neighbours is over within seconds. */

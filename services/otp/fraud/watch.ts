@@ -5,9 +5,9 @@ import { type Block, type BlockNumber, EMPTY_BLOCK } from '../../../machines/fra
 import type { Evidence } from '../../../machines/fraud.ts'
 import type { Delivery } from '../../../machines/otp.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
-import { createBoundedMap } from '../bounded.ts'
+import { createBoundedMap } from '../bounded-map.ts'
 import type { FraudCounts } from './counts.ts'
-import type { NumberGroups } from './places.ts'
+import type { NumberGroups } from './number-groups.ts'
 
 const HOUR_MS = 3_600_000
 const MAX_NUMBERS = 20_000

@@ -1,9 +1,9 @@
 // Limits shared by every process. In: a thing that is counted and its rules. Out: granted, or how long to wait.
 // Checking and counting are one atomic update, so parallel calls never pass together where only one of them may.
-import { createKeyedBatcher } from '../../../infra/gather.ts'
-import { copyFormerCounters } from '../../domain/verifications/counting.ts'
-import { createBoundedMap } from '../bounded.ts'
-import { type CounterUpdateParts, createCounterUpdate } from './grants.ts'
+import { createKeyedBatcher } from '../../../infra/batcher.ts'
+import { copyFormerCounters } from '../../domain/verifications/counter-names.ts'
+import { createBoundedMap } from '../bounded-map.ts'
+import { type CounterUpdateParts, createCounterUpdate } from './counter-updates.ts'
 import { type Counted, firstCounter, type TakeResult, uncountUpdate, waitFor } from './windows.ts'
 
 export interface Limits {

@@ -3,7 +3,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { LimitScope } from '../../../machines/calls.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import type { AppSettings, LimitRule } from '../../../machines/settings.ts'
-import { type AppMode, addressCounter, counterKey, recipientCounter } from '../../domain/verifications/counting.ts'
+import { type AppMode, addressCounter, counterKey, recipientCounter } from '../../domain/verifications/counter-names.ts'
 import type { Reputation } from './reputation.ts'
 import type { Counted } from './windows.ts'
 

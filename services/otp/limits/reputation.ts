@@ -2,7 +2,7 @@
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
-import { createCurrentClassifier } from './current.ts'
+import { createCurrentClassifier } from './current-address-lists.ts'
 
 /** `abusive` is refused, `suspect` (VPN, proxy, Tor, datacenter) is throttled. */
 export type Reputation = 'abusive' | 'suspect' | 'unknown'

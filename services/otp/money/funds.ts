@@ -7,9 +7,9 @@ import type { AppSettings } from '../../../machines/settings.ts'
 import type { Accounts } from '../../domain/money/accounts.ts'
 import { holdEntry, voidEntry } from '../../domain/money/documents.ts'
 import { refusal } from '../refusals.ts'
-import { NO_RESERVATION, type Reservation } from '../reserve.ts'
-import { spendCapFor, spendCapRefusal } from './caps.ts'
+import { NO_RESERVATION, type Reservation } from '../reservation.ts'
 import type { Prices as PriceLists } from './prices.ts'
+import { spendCapFor, spendCapRefusal } from './spend-caps.ts'
 
 export interface Funds {
   pricesFor(mode: Mode, recipient: Pick<Recipient, 'country'>): Promise<Prices>

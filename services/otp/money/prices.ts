@@ -3,7 +3,7 @@
 import { createCache } from '../../../infra/cache.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
-import { scanAll } from '../../../infra/store/every.ts'
+import { scanAll } from '../../../infra/store/scan.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import { type Price, priceId } from '../../domain/money/documents.ts'
 

@@ -1,7 +1,7 @@
 // request → serve: every call its own answer, within its budget or not at all.
 import { expect } from 'chai'
 import { type Broker, CallFailed, CallTimeout, type Message } from '../../../infra/broker/broker.ts'
-import { type BrokerFixture, expectError, expectValue } from './bench.ts'
+import { type BrokerFixture, expectError, expectValue } from './fixture.ts'
 
 const CALLS = 'otp.calls'
 const PLENTY = 30_000

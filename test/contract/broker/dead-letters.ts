@@ -1,7 +1,7 @@
 // Dead letters: what lands there, why, and what an operator can do with it.
 import { expect } from 'chai'
 import { type DeliveredMessage, dead, done, type Outcome, retry } from '../../../infra/broker/broker.ts'
-import { type BrokerFixture, collect, eachMessage, ids, numberedMessages, QUEUE } from './bench.ts'
+import { type BrokerFixture, collect, eachMessage, ids, numberedMessages, QUEUE } from './fixture.ts'
 
 export function deadLetterCases(fixture: () => BrokerFixture): void {
   /** Publishes these, one after the other, and lets them die. Nobody consumes afterwards. */

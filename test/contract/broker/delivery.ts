@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { type DeliveredMessage, done, retry, Unroutable } from '../../../infra/broker/broker.ts'
 import type { WorkQueue } from '../../../infra/broker/topology.ts'
-import { type BrokerFixture, collect, eachMessage, expectError, ids, numberedMessages, QUEUE } from './bench.ts'
+import { type BrokerFixture, collect, eachMessage, expectError, ids, numberedMessages, QUEUE } from './fixture.ts'
 
 const BODIES: unknown[] = [
   null,

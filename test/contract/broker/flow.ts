@@ -1,7 +1,7 @@
 // Flow: prefetch, batch, parallel, and how consumers share a queue.
 import { expect } from 'chai'
 import { dead, done, type Outcome } from '../../../infra/broker/broker.ts'
-import { type BrokerFixture, eachMessage, ids, numberedMessages, QUEUE } from './bench.ts'
+import { type BrokerFixture, eachMessage, ids, numberedMessages, QUEUE } from './fixture.ts'
 
 export function flowCases(fixture: () => BrokerFixture): void {
   it('lets several consumers share a queue, each message reaching one of them', async () => {

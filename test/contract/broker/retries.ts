@@ -1,7 +1,7 @@
 // retry(afterMs): later, never sooner than asked, counted, and nobody waits behind it.
 import { expect } from 'chai'
 import { type DeliveredMessage, done, retry } from '../../../infra/broker/broker.ts'
-import { type BrokerFixture, collect, eachMessage, elapsedBetween, type Moment, QUEUE } from './bench.ts'
+import { type BrokerFixture, collect, eachMessage, elapsedBetween, type Moment, QUEUE } from './fixture.ts'
 
 export function retryCases(fixture: () => BrokerFixture): void {
   /** Consumes one message that asks for these waits in turn; answers its deliveries and the time between them. */

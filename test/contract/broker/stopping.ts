@@ -18,7 +18,7 @@ import {
   ids,
   numberedMessages,
   QUEUE,
-} from './bench.ts'
+} from './fixture.ts'
 
 export function stoppingCases(fixture: () => BrokerFixture): void {
   /** A consumer whose handlers wait at a gate before they answer. */

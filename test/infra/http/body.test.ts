@@ -9,7 +9,7 @@ import { createMetrics } from '../../../infra/metrics.ts'
 import { type CapturedLog, createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type ServedApp, serveApp } from '../../support/serving.ts'
+import { type ServedApp, serveApp } from '../../support/serve-app.ts'
 
 const MOST = 100
 

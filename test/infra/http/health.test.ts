@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createHealthRouter, type Readiness } from '../../../infra/http/health.ts'
-import { shellServers } from '../../support/door.ts'
+import { shellServers } from '../../support/http-shell.ts'
 
 describe('health', () => {
   const door = shellServers()

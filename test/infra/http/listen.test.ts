@@ -3,9 +3,9 @@ import { expect } from 'chai'
 import Koa from 'koa'
 import { listen } from '../../../infra/http/listen.ts'
 import { StartProblem } from '../../../infra/start-problem.ts'
-import { answerWith, request, shellServers } from '../../support/door.ts'
 import { eventually } from '../../support/eventually.ts'
-import { promiseState } from '../../support/follow.ts'
+import { answerWith, request, shellServers } from '../../support/http-shell.ts'
+import { promiseState } from '../../support/promise-state.ts'
 
 const LONG = 60_000
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { createMetricsRouter } from '../../../infra/http/metrics.ts'
-import { createIdentifyOperator } from '../../../infra/http/operator.ts'
+import { createIdentifyOperator } from '../../../infra/http/operators.ts'
 import { Problem } from '../../../infra/http/problem.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
-import { shellServers } from '../../support/door.ts'
+import { shellServers } from '../../support/http-shell.ts'
 
 const ann = { name: 'ann', token: 'token-of-ann' }
 const bob = { name: 'bob', token: 'token-of-bob' }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { answerWith, routerWith, shellServers } from '../../support/door.ts'
+import { answerWith, routerWith, shellServers } from '../../support/http-shell.ts'
 
 describe('a request id', () => {
   const door = shellServers()

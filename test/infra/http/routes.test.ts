@@ -1,8 +1,8 @@
 import { Router } from '@koa/router'
 import { expect } from 'chai'
 import { httpException } from '../../../infra/http/problem.ts'
-import { answerWith, request, routerWith, shellServers } from '../../support/door.ts'
 import { eventually } from '../../support/eventually.ts'
+import { answerWith, request, routerWith, shellServers } from '../../support/http-shell.ts'
 
 describe('an address', () => {
   const door = shellServers()

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { redact } from '../../../infra/log/redact.ts'
-import { LANGUAGES, renderMessage } from '../../../services/domain/texts/texts.ts'
+import { LANGUAGES, renderMessage } from '../../../services/domain/texts/message-text.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 
 const base62 = (length: number) => fc.stringMatching(new RegExp(`^[A-Za-z0-9]{${length}}$`))

@@ -3,7 +3,7 @@ import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
 import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
 import { testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
-import { createTemporaryFolder } from '../../support/folder.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 const MINUTE = 60_000
 

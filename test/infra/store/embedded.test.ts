@@ -6,7 +6,7 @@ import { type Doc, type Filter, Unindexed } from '../../../infra/store/docs.ts'
 import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
 import { type Collections, collection } from '../../../infra/store/store.ts'
 import { testClock } from '../../support/clock.ts'
-import { createTemporaryFolder } from '../../support/folder.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 interface Item extends Doc {
   kind?: unknown

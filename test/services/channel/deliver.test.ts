@@ -1,9 +1,15 @@
 import { expect } from 'chai'
 import { step } from '../../../machines/otp.step.ts'
 import { providerContext } from '../../../services/domain/tenancy/documents.ts'
-import { acceptMessage, actorWithProvider, createChannelActor, GATEWAY, replaceOtp } from '../../support/channel.ts'
-import { codeOf, createTenant, insertOtp, lastDelivery, RECIPIENT } from '../../support/deliveries.ts'
+import {
+  acceptMessage,
+  actorWithProvider,
+  createChannelActor,
+  GATEWAY,
+  replaceOtp,
+} from '../../support/channel-actor.ts'
 import { cancel, play, resend } from '../../support/otp.ts'
+import { codeOf, createTenant, insertOtp, lastDelivery, RECIPIENT } from '../../support/queued-otps.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const live = { mode: 'live' } as const

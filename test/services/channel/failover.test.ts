@@ -11,9 +11,9 @@ import {
   replaceOtp,
   UNDER_WAY_MS,
   UNKNOWN_WAIT_MS,
-} from '../../support/channel.ts'
-import { createTenant, insertOtp } from '../../support/deliveries.ts'
+} from '../../support/channel-actor.ts'
 import { cancel, play } from '../../support/otp.ts'
+import { createTenant, insertOtp } from '../../support/queued-otps.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const live = { mode: 'live' } as const

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { magicOf } from '../../../machines/magic.ts'
+import { magicOf } from '../../../machines/magic-recipients.ts'
 import type { Otp } from '../../../machines/otp.ts'
-import { scriptFor } from '../../../services/channel/providers/sandbox.plays.ts'
-import { createChannelActor, replaceOtp } from '../../support/channel.ts'
-import { codeOf, createTenant, insertOtp, lastDelivery, RECIPIENT } from '../../support/deliveries.ts'
+import { scriptFor } from '../../../services/channel/providers/sandbox.scripts.ts'
+import { createChannelActor, replaceOtp } from '../../support/channel-actor.ts'
 import { play, resend } from '../../support/otp.ts'
+import { codeOf, createTenant, insertOtp, lastDelivery, RECIPIENT } from '../../support/queued-otps.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const SECOND = 1000

@@ -1,7 +1,7 @@
 // Who may ask the admin API, and what it makes of requests that are no good.
 import { request } from 'node:http'
 import { expect } from 'chai'
-import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin, TOKENS } from '../../support/admin.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin, TOKENS } from '../../support/admin-api.ts'
 import { eachStore } from '../../support/stores.ts'
 
 eachStore('the admin API', fresh => {

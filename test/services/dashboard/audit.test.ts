@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
-import { closeAdmins, createTenant, startAdmin, type TestAdmin, TOKENS } from '../../support/admin.ts'
+import { closeAdmins, createTenant, startAdmin, type TestAdmin, TOKENS } from '../../support/admin-api.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites } from '../../support/tenancy.ts'
 

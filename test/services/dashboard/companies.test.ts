@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
-import { closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../support/admin.ts'
+import { closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { eachStore } from '../../support/stores.ts'
 
 eachStore('companies', fresh => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { DecisionDoc } from '../../../services/domain/fraud/documents.ts'
-import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin.ts'
+import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { eachStore } from '../../support/stores.ts'
 
 eachStore('decisions of the fraud guard', fresh => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { PROVIDER_TYPES } from '../../../services/domain/tenancy/providers.ts'
-import { type Answer, closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin.ts'
+import { type Answer, closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const MEMBERS = [

@@ -4,7 +4,7 @@ import { CallFailed, CallTimeout } from '../../../infra/broker/broker.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer } from '../../../machines/calls.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
-import { atRest, inFlight } from '../../../services/domain/verifications/sealing.ts'
+import { atRest, inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import { OTP_ID, problemOf, startTestEdge, type TestEdge, view } from '../../support/edge.ts'
 
 const SEND = { recipient: '+447911123456' }

@@ -1,9 +1,9 @@
 // What the edge asks of the OTP actor: the calls as they travel, opened with the deployment's keys.
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import { encodeLengthPrefixed } from '../../../infra/crypto/parts.ts'
+import { encodeLengthPrefixed } from '../../../infra/crypto/length-prefix.ts'
 import type { OtpCall } from '../../../machines/calls.ts'
-import { inFlight } from '../../../services/domain/verifications/sealing.ts'
+import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import { KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
 
 const RECIPIENT = '+447911123456'

@@ -1,10 +1,10 @@
 // GET /otp/{otp_id}: who sees a verification, and how much of it.
 import { expect } from 'chai'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
-import { verificationView } from '../../../machines/view.ts'
+import { verificationView } from '../../../machines/otp.view.ts'
 import { hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
-import { atRest } from '../../../services/domain/verifications/sealing.ts'
+import { atRest } from '../../../services/domain/verifications/encryption-context.ts'
 import { apiKey, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
 import { issued, play, reported, right, type StartOptions, T0 } from '../../support/otp.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { WhatsAppMode } from '../../../machines/settings.ts'
 import { resolveSettings } from '../../../services/domain/tenancy/settings.ts'
+import { atRest, referenceIndex } from '../../../services/domain/verifications/encryption-context.ts'
 import { referencesIn } from '../../../services/domain/verifications/references.ts'
-import { atRest, referenceIndex } from '../../../services/domain/verifications/sealing.ts'
 import { linkFor } from '../../../services/otp/links.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
+import { createCallQueue, type QueuedEvent } from '../../../services/webhook/call-queue.ts'
 import type { Endpoint } from '../../../services/webhook/endpoints.ts'
 import { createSlots } from '../../../services/webhook/slots.ts'
-import { createCallQueue, type QueuedEvent } from '../../../services/webhook/waiting.ts'
 import { testClock } from '../../support/clock.ts'
 
 const settled = () => new Promise(resolve => setImmediate(resolve))

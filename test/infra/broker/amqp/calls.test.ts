@@ -2,6 +2,8 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { type Broker, CallFailed, CallTimeout, type Message } from '../../../../infra/broker/broker.ts'
+import { AMQP_URL, onRealEngines } from '../../../support/engines.ts'
+import { eventually } from '../../../support/eventually.ts'
 import {
   CALLS,
   createChannelSpy,
@@ -13,9 +15,7 @@ import {
   serveEcho,
   waitUntilUp,
   withRabbitChannel,
-} from '../../../support/amqp.ts'
-import { AMQP_URL, onRealEngines } from '../../../support/engines.ts'
-import { eventually } from '../../../support/eventually.ts'
+} from '../../../support/rabbitmq.ts'
 
 onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
   let bench: RabbitFixture

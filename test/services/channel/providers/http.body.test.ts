@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { fillBody } from '../../../../services/channel/providers/http.body.ts'
-import { CODE, DELIVERY_ID, RECIPIENT } from '../../../support/vendors/provider.ts'
+import { CODE, DELIVERY_ID, RECIPIENT } from '../../../support/vendors/provider-fixtures.ts'
 
 const TEXT = 'Shop: your code is 739164.'
 

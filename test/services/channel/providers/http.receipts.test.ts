@@ -6,7 +6,7 @@ import { BadCallback, BadSignature, type Callback } from '../../../../services/c
 import { createHttpProvider } from '../../../../services/channel/providers/http.ts'
 import { signatureHeaders } from '../../../../services/webhook/signature.ts'
 import { gatewayCall } from '../../../support/vendors/http-gateway.ts'
-import { CALLBACK_URL, callbackOf, DELIVERY_ID, testProviderDeps } from '../../../support/vendors/provider.ts'
+import { CALLBACK_URL, callbackOf, DELIVERY_ID, testProviderDeps } from '../../../support/vendors/provider-fixtures.ts'
 
 const createProvider = (secret: string | null) =>
   createHttpProvider(

@@ -3,7 +3,7 @@ import type { OutboundRequest } from '../../../../infra/outbound/outbound.ts'
 import { type Provider, type ProviderDeps, ProviderFault } from '../../../../services/channel/provider.ts'
 import { createHttpProvider } from '../../../../services/channel/providers/http.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
-import { itNamesVendorFaults } from '../../../support/vendors/faults.ts'
+import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
 import { type HttpGateway, startHttpGateway } from '../../../support/vendors/http-gateway.ts'
 import {
   CODE,
@@ -13,7 +13,7 @@ import {
   type TestProviderDeps,
   testProviderDeps,
   thrownBy,
-} from '../../../support/vendors/provider.ts'
+} from '../../../support/vendors/provider-fixtures.ts'
 
 describe('an HTTP gateway', () => {
   let gateway: HttpGateway

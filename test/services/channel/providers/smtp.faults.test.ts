@@ -11,7 +11,7 @@ import {
   type TestProviderDeps,
   testProviderDeps,
   thrownBy,
-} from '../../../support/vendors/provider.ts'
+} from '../../../support/vendors/provider-fixtures.ts'
 import { type MailServer, type Stage, startMailServer } from '../../../support/vendors/smtp.ts'
 
 const RECIPIENT = 'ada@reader.example'

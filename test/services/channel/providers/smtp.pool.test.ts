@@ -9,7 +9,7 @@ import {
   type TestProviderDeps,
   testProviderDeps,
   thrownBy,
-} from '../../../support/vendors/provider.ts'
+} from '../../../support/vendors/provider-fixtures.ts'
 import { type MailServer, startMailServer } from '../../../support/vendors/smtp.ts'
 
 const mail = renderedMessage({ recipient: 'ada@reader.example', subject: 's', html: null })

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
-import { createOutbound } from '../../../../infra/outbound/guarded.ts'
+import { createOutbound } from '../../../../infra/outbound/guarded-outbound.ts'
 import { ForbiddenTarget, NotSent, type Outbound } from '../../../../infra/outbound/outbound.ts'
 import { type Provider, type ProviderDeps, ProviderFault } from '../../../../services/channel/provider.ts'
 import { createSmtpProvider, isOpenInternet } from '../../../../services/channel/providers/smtp.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
-import { renderMessage } from '../../../../services/domain/texts/texts.ts'
+import { renderMessage } from '../../../../services/domain/texts/message-text.ts'
 import { CA } from '../../../support/certificate.ts'
 import { checkDkim } from '../../../support/vendors/mime.ts'
 import {
@@ -16,7 +16,7 @@ import {
   type TestProviderDeps,
   testProviderDeps,
   thrownBy,
-} from '../../../support/vendors/provider.ts'
+} from '../../../support/vendors/provider-fixtures.ts'
 import { type MailServer, type MailServerOptions, startMailServer } from '../../../support/vendors/smtp.ts'
 
 type Config = ProviderConfigs['smtp']

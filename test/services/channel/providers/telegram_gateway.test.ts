@@ -7,7 +7,7 @@ import {
   UnknownOutcome,
 } from '../../../../services/channel/provider.ts'
 import { createTelegramProvider } from '../../../../services/channel/providers/telegram_gateway.ts'
-import { itNamesVendorFaults } from '../../../support/vendors/faults.ts'
+import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
 import {
   CALLBACK_URL,
   CODE,
@@ -19,7 +19,7 @@ import {
   type TestProviderDeps,
   testProviderDeps,
   thrownBy,
-} from '../../../support/vendors/provider.ts'
+} from '../../../support/vendors/provider-fixtures.ts'
 import { startTelegram, type Telegram, telegramError, telegramReceipt } from '../../../support/vendors/telegram.ts'
 import { type Answer, startVendor } from '../../../support/vendors/vendor.ts'
 

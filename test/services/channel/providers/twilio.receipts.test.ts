@@ -9,7 +9,7 @@ import {
   DELIVERY_ID,
   RECIPIENT,
   testProviderDeps,
-} from '../../../support/vendors/provider.ts'
+} from '../../../support/vendors/provider-fixtures.ts'
 import { twilioReceipt, twilioSignature } from '../../../support/vendors/twilio.ts'
 
 const ACCOUNT = { account_sid: 'AC123', auth_token: 'the auth token of a test' }

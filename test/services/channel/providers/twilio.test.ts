@@ -8,7 +8,7 @@ import {
 } from '../../../../services/channel/provider.ts'
 import { createTwilioProvider } from '../../../../services/channel/providers/twilio.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
-import { itNamesVendorFaults } from '../../../support/vendors/faults.ts'
+import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
 import {
   CALLBACK_URL,
   DELIVERY_ID,
@@ -18,7 +18,7 @@ import {
   type TestProviderDeps,
   testProviderDeps,
   thrownBy,
-} from '../../../support/vendors/provider.ts'
+} from '../../../support/vendors/provider-fixtures.ts'
 import { startTwilio, type Twilio, twilioError } from '../../../support/vendors/twilio.ts'
 import { startVendor } from '../../../support/vendors/vendor.ts'
 

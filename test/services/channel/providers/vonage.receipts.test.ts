@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { BadCallback, BadSignature, type Callback } from '../../../../services/channel/provider.ts'
 import { createVonageProvider } from '../../../../services/channel/providers/vonage.ts'
-import { CALLBACK_URL, callbackOf, DELIVERY_ID, testProviderDeps } from '../../../support/vendors/provider.ts'
+import { CALLBACK_URL, callbackOf, DELIVERY_ID, testProviderDeps } from '../../../support/vendors/provider-fixtures.ts'
 import { vonageCall, vonageReceipt } from '../../../support/vendors/vonage.ts'
 
 const NOW = Date.UTC(2030, 0, 1)

@@ -9,7 +9,7 @@ import {
 } from '../../../../services/channel/provider.ts'
 import { createVonageProvider } from '../../../../services/channel/providers/vonage.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
-import { itNamesVendorFaults } from '../../../support/vendors/faults.ts'
+import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
 import {
   CALLBACK_URL,
   DELIVERY_ID,
@@ -18,7 +18,7 @@ import {
   type TestProviderDeps,
   testProviderDeps,
   thrownBy,
-} from '../../../support/vendors/provider.ts'
+} from '../../../support/vendors/provider-fixtures.ts'
 import { startVendor } from '../../../support/vendors/vendor.ts'
 import { startVonage, type Vonage, vonageError } from '../../../support/vendors/vonage.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { metaLanguages } from '../../../../services/channel/providers/whatsapp_cloud.languages.ts'
-import { LANGUAGES } from '../../../../services/domain/texts/texts.ts'
+import { LANGUAGES } from '../../../../services/domain/texts/message-text.ts'
 
 describe("Meta's languages", () => {
   for (const [tag, codes] of Object.entries({

@@ -7,7 +7,7 @@ import {
 } from '../../../../services/channel/provider.ts'
 import { createWhatsappProvider } from '../../../../services/channel/providers/whatsapp_cloud.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
-import { itNamesVendorFaults } from '../../../support/vendors/faults.ts'
+import { itNamesVendorFaults } from '../../../support/vendors/fault-cases.ts'
 import { type Meta, metaError, startMeta } from '../../../support/vendors/meta.ts'
 import {
   CODE,
@@ -18,7 +18,7 @@ import {
   type TestProviderDeps,
   testProviderDeps,
   thrownBy,
-} from '../../../support/vendors/provider.ts'
+} from '../../../support/vendors/provider-fixtures.ts'
 import { startVendor } from '../../../support/vendors/vendor.ts'
 
 type Config = ProviderConfigs['whatsapp_cloud']

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { LANGUAGES, linkText } from '../../../../services/domain/texts/texts.ts'
+import { LANGUAGES, linkText } from '../../../../services/domain/texts/message-text.ts'
 import { referencesIn } from '../../../../services/domain/verifications/references.ts'
 
 const REFERENCE = '23456789ABCDEFGH'

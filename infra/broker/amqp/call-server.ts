@@ -1,0 +1,110 @@
+// The answering side of calls. In: frames of calls. Out: one message of answers per requester and batch. A frame is settled when
+// each of its calls is answered, too old, or handed on to another server.
+import type { Flow, Message } from '../broker.ts'
+import { createDispatcher, type HandlerResult } from '../dispatcher.ts'
+import type { CallQueue } from '../topology.ts'
+import type { Caller } from './caller.ts'
+import type { AmqpChannelDeps } from './channel.ts'
+import { type Answer, answerJson, type Call, callJson, callsIn, encodeFrame } from './frames.ts'
+import { assertQueues, type QueueNames, type Queues } from './queues.ts'
+import { type Acknowledger, type AmqpDelivery, createSubscription, type Subscription } from './subscription.ts'
+
+export interface ServerOptions extends AmqpChannelDeps {
+  names: QueueNames
+  queues: Queues
+  caller: Pick<Caller, 'post'>
+}
+
+interface Frame extends AmqpDelivery {
+  replyTo: string
+  unsettled: number
+}
+
+interface PendingCall {
+  call: Call
+  from: Frame
+  /** On the monotonic clock: a budget counts from when the frame came, as the requester's clock is not ours. */
+  dueAt: number
+}
+
+export function createCallServer(
+  options: ServerOptions,
+  queue: CallQueue,
+  answer: (waiting: Message[]) => Promise<unknown[]>,
+  flow: Flow,
+): Subscription {
+  const { names, queues, caller, clock, log } = options
+  const answers = new Map<string, string[]>()
+
+  function reply({ replyTo }: Frame, given: Answer): void {
+    // Sent when the batch is through: its other answers are settled in this very turn.
+    if (answers.size === 0) queueMicrotask(sendAnswers)
+    const forRequester = answers.get(replyTo) ?? []
+    forRequester.push(answerJson(given))
+    answers.set(replyTo, forRequester)
+  }
+
+  function sendAnswers(): void {
+    for (const [replyTo, entries] of answers)
+      if (!caller.post(replyTo, encodeFrame(entries)))
+        log.warn({ queue, answers: entries.length }, 'broker.answers_lost')
+    answers.clear()
+  }
+
+  function countSettled({ from }: PendingCall, acknowledger: Acknowledger): void {
+    from.unsettled -= 1
+    if (from.unsettled === 0) acknowledger.ack(from)
+  }
+
+  function settle(waiting: PendingCall, handlerResult: HandlerResult<unknown>, acknowledger: Acknowledger): void {
+    const { call, from } = waiting
+    if (handlerResult.kind === 'failed') log.error({ queue, id: call.id, err: handlerResult.error }, 'call.failed')
+    if (handlerResult.kind === 'failed') reply(from, { n: call.n, failed: handlerResult.reason })
+    if (handlerResult.kind === 'returned') reply(from, { n: call.n, value: handlerResult.result })
+    countSettled(waiting, acknowledger)
+  }
+
+  /** Calls go on one by one, not as the frame they came in: the others of it may be answered already. */
+  function forward(waiting: PendingCall, acknowledger: Acknowledger): void {
+    const budgetMs = Math.ceil(waiting.dueAt - performance.now())
+    const { call, from } = waiting
+    const posting = { replyTo: from.replyTo, expiration: budgetMs }
+    const sent =
+      budgetMs <= 0 || caller.post(names.queue(queue), encodeFrame([callJson({ ...call, budgetMs })]), posting)
+    if (sent) countSettled(waiting, acknowledger)
+  }
+
+  return createSubscription<PendingCall>({
+    ...options,
+    queue: names.queue(queue),
+    flow,
+    declareQueue: channel => assertQueues(channel, [queues.calls(queue, channel)]),
+    dispatch: acknowledger =>
+      createDispatcher<PendingCall, unknown>({
+        flow,
+        clock,
+        handle: waiting => answer(waiting.map(({ call: { id, body } }) => ({ id, body }))),
+        settle: (waiting, handlerResult) => settle(waiting, handlerResult, acknowledger),
+        requeue(all) {
+          for (const waiting of all) forward(waiting, acknowledger)
+        },
+        expired: ({ dueAt }) => performance.now() > dueAt,
+      }),
+    unpack(delivery, acknowledger) {
+      const calls = readCalls(delivery)
+      if (calls.length === 0) acknowledger.ack(delivery)
+      const from = { ...delivery, replyTo: String(delivery.message.properties.replyTo), unsettled: calls.length }
+      const now = performance.now()
+      return calls.map(call => ({ call, from, dueAt: now + call.budgetMs }))
+    },
+  })
+
+  function readCalls({ message }: AmqpDelivery): Call[] {
+    try {
+      return callsIn(message.content)
+    } catch (error) {
+      log.warn({ queue, err: String(error) }, 'broker.unreadable_call')
+      return []
+    }
+  }
+}

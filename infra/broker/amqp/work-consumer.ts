@@ -1,0 +1,96 @@
+// publish → consume on RabbitMQ: turns outcomes into what the broker understands. `done` is an ack; `retry` and `dead` are a
+// confirmed publish to the wait queue or the dead letters, and only then an ack, so a crash in between delivers twice, never not.
+import type { ConsumeMessage } from 'amqplib'
+import type { DeliveredMessage, Flow, Outcome } from '../broker.ts'
+import { createDispatcher, type HandlerResult, outcomeOf } from '../dispatcher.ts'
+import type { WorkQueue } from '../topology.ts'
+import { backoffDelay, sleep } from './backoff.ts'
+import type { AmqpChannelDeps } from './channel.ts'
+import { deadLetterProperties, deliveredOf, messageProperties, metaOf } from './envelope.ts'
+import type { Publisher } from './publisher.ts'
+import { assertQueues, type QueueNames, type Queues } from './queues.ts'
+import { type Acknowledger, type AmqpDelivery, createSubscription, type Subscription } from './subscription.ts'
+
+export interface WorkOptions extends AmqpChannelDeps {
+  names: QueueNames
+  queues: Queues
+  delays: readonly number[]
+  publisher: Pick<Publisher, 'send'>
+}
+
+type RetryOrDead = Exclude<Outcome, { kind: 'done' }>
+
+interface Job extends AmqpDelivery {
+  delivered: DeliveredMessage
+}
+
+export function createWorkConsumer(
+  options: WorkOptions,
+  queue: WorkQueue,
+  handle: (waiting: DeliveredMessage[]) => Promise<Outcome[]>,
+  flow: Flow,
+): Subscription {
+  const { names, queues, delays, publisher, backoff, clock, log } = options
+
+  function logDeadLetter({ message }: AmqpDelivery, reason: string, handlerResult?: HandlerResult<Outcome>): void {
+    const { id, attempt } = metaOf(message)
+    const fields = { queue, id, attempt, reason }
+    if (handlerResult?.kind === 'failed') log.error({ ...fields, err: handlerResult.error }, 'message.dead')
+    else log.warn(fields, 'message.dead')
+  }
+
+  function destination(message: ConsumeMessage, outcome: RetryOrDead) {
+    const meta = metaOf(message)
+    if (outcome.kind === 'dead')
+      return { to: names.dead(queue), publishOptions: deadLetterProperties(meta, outcome.reason, clock.now()) }
+    return {
+      to: names.wait(queue, outcome.afterMs),
+      publishOptions: messageProperties({ ...meta, attempt: meta.attempt + 1 }),
+    }
+  }
+
+  /** Tried until it is confirmed. Meanwhile the message stays in hand, so a blocked broker slows us down and nothing spins. */
+  async function move(delivery: AmqpDelivery, outcome: RetryOrDead, acknowledger: Acknowledger): Promise<void> {
+    const { to, publishOptions } = destination(delivery.message, outcome)
+    for (let failures = 0; acknowledger.canSettle(delivery); failures += 1) {
+      try {
+        await publisher.send(to, delivery.message.content, publishOptions)
+        return acknowledger.ack(delivery)
+      } catch (error) {
+        log.warn({ queue, to, id: publishOptions.messageId, err: String(error) }, 'broker.outcome_not_saved')
+        await sleep(clock, backoffDelay(backoff, failures), acknowledger.closed)
+      }
+    }
+  }
+
+  return createSubscription<Job>({
+    ...options,
+    queue: names.queue(queue),
+    flow,
+    declareQueue: channel => assertQueues(channel, queues.work(queue)),
+    dispatch: acknowledger =>
+      createDispatcher<Job, Outcome>({
+        flow,
+        clock,
+        handle: jobs => handle(jobs.map(job => job.delivered)),
+        settle(job, handlerResult) {
+          const outcome = outcomeOf(handlerResult, delays)
+          if (outcome.kind === 'done') return acknowledger.ack(job)
+          if (outcome.kind === 'dead') logDeadLetter(job, outcome.reason, handlerResult)
+          return move(job, outcome, acknowledger)
+        },
+        requeue: jobs => jobs.forEach(acknowledger.requeue),
+      }),
+    unpack(delivery, acknowledger) {
+      try {
+        return [{ ...delivery, delivered: deliveredOf(delivery.message) }]
+      } catch {
+        // Not the parser's own words: they quote the content, and this goes into the log.
+        const reason = 'unreadable: its content is not JSON'
+        logDeadLetter(delivery, reason)
+        void move(delivery, { kind: 'dead', reason }, acknowledger)
+        return []
+      }
+    },
+  })
+}

@@ -1,0 +1,127 @@
+// One condition on one indexed path as SQL. Ranges keep to the type of their bound, as in MongoDB: `{ $gt: 5 }` finds no text.
+import type { Condition } from '../conditions.ts'
+import { exists, FALSE_KEY, indexKey, NULL_KEY, TEXT_END, TEXT_START, TRUE_KEY } from './index-key.ts'
+
+/** The binding of libsql ends the process when it is given a boolean: nothing but these may get there. */
+export type Parameter = string | number
+
+export interface Where {
+  sql: string
+  params: readonly Parameter[]
+  /** False when it may find more than was meant. It never finds less. */
+  exact: boolean
+}
+
+export const ALL: Where = { sql: '1', params: [], exact: true }
+export const UNKNOWN: Where = { sql: '1', params: [], exact: false }
+const NONE: Where = { sql: '0', params: [], exact: true }
+
+/** How a value gets into SQL: as a parameter, or, in the definition of an index, written out. */
+export type Bind = (value: Parameter) => Where
+export const asParameter: Bind = value => ({ sql: '?', params: [value], exact: true })
+export const asLiteral: Bind = value => ({
+  sql: typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`,
+  params: [],
+  exact: true,
+})
+
+export function conditionTerms(path: string, condition: Condition, bind: Bind): Where[] {
+  const terms = Object.entries(condition).map(([operator, operand]) => {
+    const make = OPERATORS[operator]
+    if (!make) throw new TypeError(`A filter knows no ${operator}`)
+    return make(path, operand, bind)
+  })
+  return [...terms, ...typeBounds(path, condition)]
+}
+
+type Operator = (path: string, operand: unknown, bind: Bind) => Where
+
+const OPERATORS: Record<string, Operator> = {
+  $eq: (path, operand, bind) => isOneOf(path, [operand], bind),
+  $in: (path, operand, bind) => isOneOf(path, operand as unknown[], bind),
+  $ne(path, operand, bind) {
+    const point = valueSql(path, operand, bind)
+    if (point === NONE) return ALL
+    return point.exact ? { ...point, sql: `${indexKey(path)} <> ${point.sql}` } : UNKNOWN
+  },
+  $exists(path, operand) {
+    if (path === '_id') return operand ? ALL : NONE
+    return { ...ALL, sql: operand ? exists(path) : `${indexKey(path)} = ${NULL_KEY} AND NOT ${exists(path)}` }
+  },
+  $gt: comparison('>', '>='),
+  $gte: comparison('>=', '>='),
+  $lt: comparison('<', '<='),
+  $lte: comparison('<=', '<='),
+}
+
+/** Past it a list of texts travels as one parameter: SQLite takes some 32 000. */
+const MAX_LISTED_VALUES = 1_000
+
+function isOneOf(path: string, operands: readonly unknown[], bind: Bind): Where {
+  const points = operands.map(operand => valueSql(path, operand, bind)).filter(point => point !== NONE)
+  const [first] = points
+  if (!first) return NONE
+  if (points.includes(UNKNOWN)) return UNKNOWN
+  if (points.length === 1) return { ...first, sql: `${indexKey(path)} = ${first.sql}` }
+  if (
+    bind === asParameter &&
+    points.length > MAX_LISTED_VALUES &&
+    operands.every(operand => typeof operand === 'string')
+  )
+    return {
+      sql: `${indexKey(path)} IN (SELECT value FROM json_each(?))`,
+      params: [JSON.stringify(operands)],
+      exact: true,
+    }
+  // Lists are made as long as the next power of two, so that a handful of statements serves every length.
+  const padding = 2 ** Math.ceil(Math.log2(points.length)) - points.length
+  const all = [...points, ...Array.from({ length: padding }, () => first)]
+  return {
+    sql: `${indexKey(path)} IN (${all.map(point => point.sql).join(',')})`,
+    params: all.flatMap(point => point.params),
+    exact: all.every(point => point.exact),
+  }
+}
+
+function comparison(operator: string, atLeast: string): Operator {
+  return (path, operand, bind) => {
+    if (typeof operand !== 'number' && typeof operand !== 'string' && !(operand instanceof Date))
+      throw new TypeError(`A filter compares ${path} with what has no order`)
+    if (isBoundless(operator, operand)) return ALL
+    const point = valueSql(path, operand, bind)
+    if (point === NONE || point === UNKNOWN) return point
+    return { ...point, sql: `${indexKey(path)} ${point.exact ? operator : atLeast} ${point.sql}` }
+  }
+}
+
+const isBoundless = (operator: string, operand: unknown): boolean =>
+  operand === (operator.startsWith('>') ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY)
+
+/** The end of the type on the side where a range is open. Nothing where both are given: SQLite might search by the looser one. */
+function typeBounds(path: string, { $gt, $gte, $lt, $lte }: Condition): Where[] {
+  if (new Set([$gt, $gte, $lt, $lte].filter(each => each !== undefined).map(each => typeof each)).size > 1)
+    return [NONE]
+  const [lower, upper] = [$gt ?? $gte, $lt ?? $lte]
+  const [start, end] = typeof (lower ?? upper) === 'number' ? [NULL_KEY, TEXT_START] : [TEXT_START, TEXT_END]
+  const from = start === NULL_KEY ? '>' : '>='
+  const terms: Where[] = []
+  if (upper !== undefined && (lower === undefined || lower === Number.NEGATIVE_INFINITY))
+    terms.push({ ...ALL, sql: `${indexKey(path)} ${from} ${start}` })
+  if (lower !== undefined && (upper === undefined || upper === Number.POSITIVE_INFINITY))
+    terms.push({ ...ALL, sql: `${indexKey(path)} < ${end}` })
+  return terms
+}
+
+/** A value to compare a key with. `NONE`: nothing stored can be equal to it. */
+function valueSql(path: string, operand: unknown, bind: Bind): Where {
+  if (operand instanceof Date) return UNKNOWN
+  if (path === '_id' && typeof operand !== 'string') return NONE
+  if (operand === null) return { ...ALL, sql: NULL_KEY }
+  if (typeof operand === 'boolean') return { ...ALL, sql: operand ? TRUE_KEY : FALSE_KEY }
+  if (typeof operand === 'string' || Number.isSafeInteger(operand)) return bind(operand as Parameter)
+  if (typeof operand !== 'number') throw new TypeError(`A filter compares ${path} with what is no scalar`)
+  if (!Number.isFinite(operand)) return NONE
+  // SQLite can misread the last bit of a fraction. Read by it in the same way, both are off alike; the matcher has the last word.
+  const text = bind(JSON.stringify(operand))
+  return { sql: `CAST(json_extract(${text.sql},'$') AS REAL)`, params: text.params, exact: false }
+}

@@ -1,0 +1,74 @@
+// A filter as a WHERE clause. In: a filter, and what is indexed. Out: SQL that finds every match. A path in no index may hold a list,
+// which SQL cannot search well: it is left out, `exact` is false, and embedded.match.ts decides on each document found.
+import { branchesOf, type Condition, conditionsOf } from '../conditions.ts'
+import type { Doc, Filter } from '../docs.ts'
+import { implies } from '../implies.ts'
+import type { CollectionSpec, Index } from '../store.ts'
+import { ALL, asLiteral, asParameter, type Bind, conditionTerms, UNKNOWN, type Where } from './condition-sql.ts'
+
+/** What of a collection is in its indexes. */
+export interface IndexedPaths {
+  /** Paths that hold no list. */
+  paths: ReadonlySet<string>
+  partials: readonly { conditions: ReadonlyMap<string, Condition>; where: Where }[]
+}
+
+export function indexedPathsOf(spec: CollectionSpec): IndexedPaths {
+  const paths = new Set(
+    spec.indexes.flatMap(index => [...Object.keys(index.fields), ...Object.keys(index.partial ?? {})]),
+  )
+  // Stored as text, read as a Date: to SQL it would be equal to the text as well.
+  for (const path of ['purge_at', '_id', '$or']) paths.delete(path)
+  const partials = spec.indexes.flatMap(({ partial }) =>
+    partial ? [{ conditions: conditionsOf(partial), where: partialWhere(partial, paths) }] : [],
+  )
+  return { paths, partials }
+}
+
+/** What goes into the definition of a partial index: no parameters. */
+export function partialWhere(partial: NonNullable<Index['partial']>, paths: IndexedPaths['paths']): Where {
+  const where = conditionsSql(conditionsOf(partial), paths, asLiteral)
+  if (!where.exact || branchesOf(partial))
+    throw new TypeError('A partial index needs whole numbers or text, and no $or')
+  return where
+}
+
+export function whereOf<T extends Doc>(filter: Filter<T>, indexed: IndexedPaths): Where {
+  const branches = branchesOf(filter)?.map(branch => whereOf(branch, indexed))
+  return branches ? and([withoutBranches(filter, indexed), or(branches)]) : withoutBranches(filter, indexed)
+}
+
+/** All that a filter says outside of `$or`. */
+function withoutBranches<T extends Doc>(filter: Filter<T>, indexed: IndexedPaths): Where {
+  const conditions = conditionsOf(filter)
+  return and([conditionsSql(conditions, indexed.paths, asParameter), ...partialsOf(conditions, indexed)])
+}
+
+/** SQLite uses a partial index only when it finds the very words of its definition in the query. */
+const partialsOf = (conditions: ReadonlyMap<string, Condition>, { partials }: IndexedPaths): Where[] =>
+  partials
+    .filter(partial => [...partial.conditions].every(([path, wanted]) => implies(conditions.get(path), wanted)))
+    .map(partial => partial.where)
+
+function conditionsSql(conditions: ReadonlyMap<string, Condition>, paths: IndexedPaths['paths'], bind: Bind): Where {
+  const members = [...conditions].flatMap(([path, condition]) =>
+    path === '_id' || paths.has(path) ? conditionTerms(path, condition, bind) : [UNKNOWN],
+  )
+  return and(members)
+}
+
+export function and(terms: readonly Where[]): Where {
+  const restrictive = terms.filter(each => each.sql !== ALL.sql)
+  return join(terms, restrictive.length > 0 ? restrictive.map(each => each.sql).join(' AND ') : ALL.sql)
+}
+
+function or(terms: readonly Where[]): Where {
+  if (terms.some(each => each.sql === ALL.sql)) return terms.every(each => each.exact) ? ALL : UNKNOWN
+  return join(terms, `(${terms.map(each => `(${each.sql})`).join(' OR ')})`)
+}
+
+const join = (terms: readonly Where[], sql: string): Where => ({
+  sql,
+  params: terms.flatMap(each => each.params),
+  exact: terms.every(each => each.exact),
+})

@@ -1,0 +1,133 @@
+// SQLite behind the few calls the store needs. In: SQL and parameters. Out: columns, counts, and errors the port knows.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'libsql'
+import { StartProblem } from '../../start-problem.ts'
+import { Unavailable } from '../../unavailable.ts'
+import { Duplicate } from '../docs.ts'
+import type { Parameter } from './condition-sql.ts'
+
+export interface Sqlite {
+  /** The first column of every row. */
+  column(sql: string, params?: readonly Parameter[]): unknown[]
+  /** The first column of the first row. */
+  value(sql: string, params?: readonly Parameter[]): unknown
+  /** How many rows it changed. */
+  run(sql: string, params?: readonly Parameter[]): number
+  inTransaction(): boolean
+  close(): void
+}
+
+export const DATABASE_FILE = 'countersign.db'
+
+/** Fillings of a statement are many, statements few; the bound is for a mistake. */
+const MAX_CACHED_STATEMENTS = 1_000
+
+export function openSqlite(folder: string): Sqlite {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  let database: Database.Database | undefined
+  try {
+    database = new Database(join(folder, DATABASE_FILE))
+    const sqlite = sqliteOn(database)
+    lock(sqlite)
+    return sqlite
+  } catch (error) {
+    database?.close()
+    throw startProblem(folder, error instanceof Unavailable ? error.cause : error)
+  }
+}
+
+function startProblem(folder: string, cause: unknown): unknown {
+  if (codeOf(cause).startsWith('SQLITE_BUSY')) return new StartProblem(`another process is using ${folder}`, { cause })
+  if (!codeOf(cause).startsWith('SQLITE_')) return cause
+  return new StartProblem(`cannot open ${DATABASE_FILE} in ${folder}: ${(cause as Error).message}`, { cause })
+}
+
+/** 64 MiB of pages in memory; a log that one large write made longer than that is cut back. */
+const PRAGMAS = [
+  'locking_mode=EXCLUSIVE',
+  'journal_mode=WAL',
+  'synchronous=FULL',
+  'cache_size=-65536',
+  'journal_size_limit=67108864',
+]
+
+/** One process has the file to itself: no shared memory, and no second writer that would see half of a group. */
+function lock(sqlite: Sqlite): void {
+  for (const setting of PRAGMAS) sqlite.column(`PRAGMA ${setting}`)
+  sqlite.run('BEGIN EXCLUSIVE')
+  sqlite.run('COMMIT')
+}
+
+function sqliteOn(database: Database.Database): Sqlite {
+  const statements = new Map<string, Database.Statement>()
+  let open = true
+
+  function statement(sql: string): Database.Statement {
+    if (!open) throw new Unavailable('The store is closed')
+    const ready = statements.get(sql) ?? prepare(sql)
+    if (statements.size >= MAX_CACHED_STATEMENTS) statements.clear()
+    statements.set(sql, ready)
+    return ready
+  }
+  function prepare(sql: string): Database.Statement {
+    const prepared = database.prepare(sql)
+    return prepared.reader ? prepared.raw() : prepared
+  }
+  /** Calls in, our errors out. */
+  function withStatement<R>(sql: string, call: (statement: Database.Statement) => R): R {
+    try {
+      return call(statement(sql))
+    } catch (error) {
+      throw toPortError(error)
+    }
+  }
+  // Never `get`: after an `all` of the same statement it answers for the parameters before.
+  const column = (sql: string, params: readonly Parameter[] = []): unknown[] =>
+    withStatement(sql, ready => ready.all(bindable(params)).map(row => (row as unknown[])[0]))
+  /** libsql keeps the file open, and so locked, until the last statement is garbage. Leaving WAL empties it and gives up the lock. */
+  function releaseLock(): void {
+    try {
+      for (const setting of ['journal_mode=DELETE', 'locking_mode=NORMAL', 'schema_version'])
+        column(`PRAGMA ${setting}`)
+    } catch (error) {
+      // Nothing is lost: what was committed is in the log, and the next to open the folder reads it.
+      if (!(error instanceof Unavailable)) throw error
+    }
+  }
+  return {
+    column,
+    value: (sql, params) => column(sql, params)[0],
+    run: (sql, params = []) => withStatement(sql, ready => ready.run(bindable(params)).changes),
+    inTransaction: () => open && database.inTransaction,
+    close() {
+      if (!open) return
+      try {
+        releaseLock()
+      } finally {
+        open = false
+        statements.clear()
+        database.close()
+      }
+    },
+  }
+}
+
+/** libsql ends the whole process when it is given a boolean. */
+function bindable(params: readonly Parameter[]): Parameter[] {
+  if (params.every(each => typeof each === 'string' || typeof each === 'number')) return [...params]
+  throw new TypeError('SQLite is given neither text nor number')
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+
+/** Codes of a mistake in our SQL. Every other failure (disk full, input and output, corruption) is the engine's. */
+const SQL_MISTAKE_CODES = new Set(['SQLITE_ERROR', 'SQLITE_MISUSE', 'SQLITE_RANGE', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG'])
+
+function toPortError(error: unknown): unknown {
+  const code = codeOf(error)
+  if (code.startsWith('SQLITE_CONSTRAINT')) return new Duplicate((error as Error).message, { cause: error })
+  if (!code.startsWith('SQLITE_') || SQL_MISTAKE_CODES.has(code)) return error
+  return new Unavailable(`SQLite: ${(error as Error).message}`, { cause: error })
+}

@@ -1,0 +1,136 @@
+// Applies update operators to a document, in place. In: the document as read, and what to do to it. What MongoDB refuses is refused here
+// too, so that nothing passes in a test and fails in production. mingo's updater does not serve: it takes 200 µs an update, passes over
+// an `$inc` of text in silence and forgets `$slice` on a new list.
+import type { Condition } from '../conditions.ts'
+import type { Doc, Filter, Operators } from '../docs.ts'
+import { createMatcher, createValueMatcher, type Test } from './matcher.ts'
+import { copy, deepEqual, isObject, member } from './values.ts'
+
+/** Whatever holds a value under a name: an object, or a list under a number. */
+type Holder = Record<string, unknown>
+type Operator = (holder: Holder, name: string, operand: unknown, path: string) => void
+
+export function applyOperators<T extends Doc>(doc: T, update: Operators<T>, inserting = false): void {
+  refuseConflicts(Object.values(update).flatMap(fields => Object.keys(fields ?? {})))
+  for (const [operator, fields] of Object.entries(update)) {
+    if (operator === '$setOnInsert' && !inserting) continue
+    const apply = OPERATORS[operator === '$setOnInsert' ? '$set' : operator]
+    if (!apply) throw new TypeError(`An update knows no ${operator}`)
+    for (const [path, operand] of Object.entries(fields as Holder)) {
+      if (operand === undefined) continue
+      const found = holderOf(doc as unknown as Holder, path, operator)
+      if (found) apply(found.holder, found.name, operand, path)
+    }
+  }
+}
+
+const LEAVE_MISSING = new Set(['$unset', '$pull'])
+
+const OPERATORS: Record<string, Operator> = {
+  $set(holder, name, operand, path) {
+    if (path === '_id' && holder._id !== operand) throw new TypeError('An _id does not change')
+    setOwn(holder, name, copy(operand))
+  },
+  $unset(holder, name) {
+    if (Array.isArray(holder) && name in holder) holder[Number(name)] = null
+    else delete holder[name]
+  },
+  $inc(holder, name, operand, path) {
+    const had = orElse(member(holder, name), 0)
+    if (typeof had !== 'number' || typeof operand !== 'number')
+      throw new TypeError(`$inc of ${fieldOf(path)}: it is no number`)
+    setOwn(holder, name, had + operand)
+  },
+  $min: (holder, name, operand) => setIfBetter(holder, name, operand, order => order < 0),
+  $max: (holder, name, operand) => setIfBetter(holder, name, operand, order => order > 0),
+  $push(holder, name, operand, path) {
+    const { each, slice } = parsePush(operand, path)
+    const list = [...listAt(holder, name, path), ...(copy(each) as unknown[])]
+    setOwn(holder, name, slice === undefined ? list : slice < 0 ? list.slice(slice) : list.slice(0, slice))
+  },
+  $addToSet(holder, name, operand, path) {
+    const list = [...listAt(holder, name, path)]
+    for (const value of isObject(operand) && '$each' in operand ? (operand.$each as unknown[]) : [operand])
+      if (!list.some(had => deepEqual(had, value))) list.push(copy(value))
+    setOwn(holder, name, list)
+  },
+  $pull(holder, name, operand, path) {
+    if (member(holder, name) === undefined) return
+    const pulled = pullTest(operand)
+    setOwn(
+      holder,
+      name,
+      listAt(holder, name, path).filter(value => !pulled(value)),
+    )
+  },
+}
+
+/** `__proto__` is a name like any other. */
+function setOwn(holder: Holder, name: string, value: unknown): void {
+  if (name === '__proto__')
+    Object.defineProperty(holder, name, { value, enumerable: true, configurable: true, writable: true })
+  else holder[name] = value
+}
+
+/** Null is a value: no operator takes it for a missing one. */
+const orElse = (value: unknown, otherwise: unknown): unknown => (value === undefined ? otherwise : value)
+
+/** Null is below every number, text and the rest above. */
+function setIfBetter(holder: Holder, name: string, operand: unknown, better: (order: number) => boolean): void {
+  const had = member(holder, name)
+  const order = typeof had === 'number' ? (operand as number) - had : had === null ? 1 : -1
+  if (had === undefined || better(order)) setOwn(holder, name, operand)
+}
+
+function parsePush(operand: unknown, path: string): { each: unknown[]; slice?: number } {
+  if (!isObject(operand) || !('$each' in operand)) return { each: [operand] }
+  const { $each, $slice, ...others } = operand as { $each: unknown[]; $slice?: number }
+  if (Object.keys(others).length > 0) throw new TypeError(`$push to ${fieldOf(path)} knows $each and $slice only`)
+  return $slice === undefined ? { each: $each } : { each: $each, slice: $slice }
+}
+
+function listAt(holder: Holder, name: string, path: string): unknown[] {
+  const list = orElse(member(holder, name), [])
+  if (!Array.isArray(list)) throw new TypeError(`In ${fieldOf(path)}: no list to add to or take from`)
+  return list
+}
+
+/** Operators are about the member itself, an object without them about the fields of the member, anything else is the member. */
+function pullTest(operand: unknown): Test {
+  if (!isObject(operand)) return value => deepEqual(value, operand)
+  if (Object.keys(operand).some(name => name.startsWith('$') && name !== '$or'))
+    return createValueMatcher(operand as Condition)
+  const test = createMatcher(operand as Filter<Doc>)
+  return value => isObject(value) && test(value)
+}
+
+/** All an error says of a path: further names may be keys of a map, and so anyone's data. */
+const fieldOf = (path: string): string => path.split('.')[0] ?? ''
+
+/** Where a dotted path ends. What is missing on the way is made, or, for operators that only take away, left. */
+function holderOf(doc: Holder, path: string, operator: string): { holder: Holder; name: string } | undefined {
+  const names = path.split('.')
+  const name = names.pop() ?? ''
+  let holder: unknown = doc
+  for (const step of names) {
+    if (!canHold(holder, step)) break
+    if (!LEAVE_MISSING.has(operator) && member(holder, step) === undefined) setOwn(holder, step, {})
+    holder = member(holder, step)
+  }
+  if (canHold(holder, name)) return { holder, name }
+  if (holder === undefined || operator === '$unset') return undefined
+  throw new TypeError(`In ${fieldOf(path)}: a path leads through what is no object`)
+}
+
+/** A list has members by number only. */
+const canHold = (value: unknown, name: string): value is Holder =>
+  isObject(value) || (Array.isArray(value) && /^\d+$/.test(name))
+
+/** Two writes to one path, or to a path and into it. */
+export function refuseConflicts(paths: readonly string[]): void {
+  const taken = new Set(paths)
+  const conflicts = (path: string) =>
+    path.split('.').some((_, i, names) => i > 0 && taken.has(names.slice(0, i).join('.')))
+  if (taken.size < paths.length || paths.some(conflicts))
+    throw new TypeError(`An update writes a path twice: ${paths.map(fieldOf)}`)
+}

@@ -1,0 +1,115 @@
+// Writing to one collection. In: documents, changes, updates. Out: answers, once the group they were committed in is on disk.
+import { Unavailable } from '../../unavailable.ts'
+import { conditionsOf, idToInsert } from '../conditions.ts'
+import {
+  type Change,
+  type Doc,
+  type Docs,
+  Duplicate,
+  type Filter,
+  type Operators,
+  type RevisedDoc,
+  type Update,
+} from '../docs.ts'
+import type { GroupCommit } from './group-commit.ts'
+import type { Encode } from './json.ts'
+import { applyPipeline } from './pipeline.ts'
+import { NO_LIMIT, type Reader } from './reader.ts'
+import type { Sqlite } from './sqlite.ts'
+import type { Table } from './table.ts'
+import { applyOperators } from './update-operators.ts'
+
+type Writer<T extends Doc> = Pick<Docs<T>, 'insert' | 'change' | 'modify' | 'remove'>
+
+export interface WriterOptions<T extends Doc> {
+  sqlite: Sqlite
+  commits: GroupCommit
+  table: Table
+  reader: Reader<T>
+  encode: Encode
+}
+
+export function createWriter<T extends Doc>({ sqlite, commits, table, reader, encode }: WriterOptions<T>): Writer<T> {
+  const insertIfNew = (id: string, text: string): boolean => sqlite.run(table.insert, [id, text]) === 1
+  const replace = (doc: Doc): number => sqlite.run(table.replace, [encode(doc), doc._id])
+
+  function changeOne({ _id, rev, update }: Change<T & RevisedDoc>): 'won' | 'lost' {
+    const doc = reader.getOne(_id) as (T & RevisedDoc) | undefined
+    if (!doc || (rev !== undefined && doc.rev !== rev)) return 'lost'
+    apply(doc, update, false)
+    if (rev !== undefined) doc.rev = rev + 1
+    replace(doc)
+    return 'won'
+  }
+
+  function upsert(filter: Filter<T>, update: Update<T>): T {
+    const doc = newDocument(filter)
+    apply(doc, update, true)
+    if (!insertIfNew(doc._id, encode(doc)))
+      throw new Duplicate(`${table.collection}: the _id is taken, or a unique index refused`)
+    return doc
+  }
+
+  return {
+    async insert(docs) {
+      // Written down now: what the caller does to a document later is no part of it.
+      const texts = docs.map(encode)
+      return commits.write(() =>
+        docs.map((doc, i) => (insertIfNew(doc._id, texts[i] ?? '') ? 'inserted' : 'duplicate')),
+      )
+    },
+    async change(changes) {
+      return commits.write(() => mapAll(changes as readonly Change<T & RevisedDoc>[], changeOne))
+    },
+    async modify(filter, update, options) {
+      reader.check(filter)
+      if (options?.upsert) idToInsert(filter)
+      return commits.write(() => {
+        const [doc] = reader.findMatching(filter, table.match(filter), 1)
+        if (!doc) return options?.upsert ? upsert(filter, update) : null
+        apply(doc, update, false)
+        replace(doc)
+        return doc
+      })
+    },
+    async remove(filter, limit) {
+      reader.check(filter)
+      const { sql, params, exact } = table.remove(filter)
+      return commits.write(() => {
+        if (!(limit > 0)) return 0
+        if (exact) return sqlite.run(sql, [...params, Math.min(Math.ceil(limit), NO_LIMIT)])
+        const found = [...reader.findMatching(filter, table.match(filter), limit)]
+        return found.reduce((removed, doc) => removed + sqlite.run(table.drop, [doc._id]), 0)
+      })
+    },
+  }
+}
+
+function apply<T extends Doc>(doc: T, update: Update<T>, inserting: boolean): void {
+  if (Array.isArray(update)) applyPipeline(doc, update)
+  else applyOperators(doc, update as Operators<T>, inserting)
+}
+
+/** A new document begins with what the filter says it equals. */
+function newDocument<T extends Doc>(filter: Filter<T>): T {
+  const doc: Doc = { _id: idToInsert(filter) }
+  const equalities = [...conditionsOf(filter)].filter(([path, condition]) => path !== '_id' && '$eq' in condition)
+  applyOperators(doc, { $set: Object.fromEntries(equalities.map(([path, { $eq }]) => [path, $eq])) })
+  return doc as T
+}
+
+/** One that fails does not keep the others from being done; the first failure is the answer for all. */
+function mapAll<A, B>(values: readonly A[], work: (value: A) => B): B[] {
+  const failures: unknown[] = []
+  const answers = values.map(value => {
+    try {
+      return [work(value)]
+    } catch (error) {
+      if (error instanceof Unavailable) throw error
+      failures.push(error)
+      return []
+    }
+  })
+  if (failures.length > 0) throw failures[0]
+  return answers.flat()
+}

@@ -1,0 +1,65 @@
+// A word of thanks in the chat, in the user's language, when their own message has approved. It is tried once, by the first provider
+// that can answer, and nothing depends on it.
+import { done, type Outcome } from '../../infra/broker/broker.ts'
+import type { Cache } from '../../infra/cache.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import { chooseLocale } from '../../machines/locale.ts'
+import { toCurrentVersion } from '../../machines/otp.versions.ts'
+import type { TenantApp } from '../domain/tenancy/tenancy.ts'
+import { approvedText, LANGUAGES } from '../domain/texts/message-text.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
+import type { ApprovalNoticeBody } from '../domain/verifications/effect-messages.ts'
+import { atRest } from '../domain/verifications/encryption-context.ts'
+import type { Admission } from './admission/admission.ts'
+import type { CallProvider } from './call-provider.ts'
+import type { Candidates } from './candidates.ts'
+import type { DeliveryJob } from './provider.ts'
+
+export interface ThankDeps {
+  otps: Pick<Docs<OtpDoc>, 'get'>
+  apps: Pick<Cache<TenantApp | null>, 'get'>
+  candidates: Pick<Candidates, 'of'>
+  admission: Pick<Admission, 'admit'>
+  callProvider: CallProvider
+  keyring: Pick<Keyring, 'unseal'>
+}
+
+export type SendApprovalReply = (body: ApprovalNoticeBody) => Promise<Outcome>
+
+export const createSendApprovalReply =
+  ({ otps, apps, candidates, admission, callProvider, keyring }: ThankDeps): SendApprovalReply =>
+  async ({ otp_id }) => {
+    const doc = (await otps.get([otp_id])).get(otp_id)
+    const app = doc && (await apps.get(doc.app_id))
+    if (!doc || !app) return done()
+    const { context: otp } = toCurrentVersion(doc)
+    const job = approvalJob(doc)
+    const candidate = (await candidates.of(job)).find(({ provider }) => provider.reply)
+    if (otp.approval?.by !== null || !candidate) return done()
+    const locale = chooseLocale(otp.locale, app.settings.locale, LANGUAGES)
+    const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(otp_id))
+    const permit = await admission.admit({
+      company_id: otp.company_id,
+      app_id: otp.app_id,
+      name: candidate.name,
+      type: candidate.type,
+    })
+    if (permit === 'shut' || 'fullForMs' in permit) return done()
+    const content = { text: approvedText(locale, app.name), subject: null, html: null, code: '' }
+    await callProvider(candidate, { job, recipient, locale, ...content }, 1, permit)
+    return done()
+  }
+
+/** No delivery of the verification, so whatever is reported of it changes nothing; claimed as one, so it is said once. */
+function approvalJob(doc: OtpDoc): DeliveryJob {
+  const { context: otp, _id, purge_at } = doc
+  const at = otp.approval?.at ?? 0
+  const times = { created_at: at, updated_at: at }
+  const delivery_id = `${_id}:approved`
+  return {
+    otp,
+    delivery: { delivery_id, channel: 'whatsapp', generation: 0, status: 'queued', micros: 0, ...times },
+    purge_at,
+  }
+}

@@ -1,0 +1,33 @@
+// A provider from an app's setup of it. In: the setup as it is stored, its config opened. Out: the provider, or null where its type is
+// not built.
+import type { Logger } from '../../infra/log/log.ts'
+import type { ProviderType } from '../domain/tenancy/providers.ts'
+import type { TenantProvider } from '../domain/tenancy/tenancy.ts'
+import type { Provider, ProviderDeps } from './provider.ts'
+import type { ProviderFactory } from './providers/factories.ts'
+
+export type ProviderFactories = { readonly [T in ProviderType]?: ProviderFactory<T> }
+
+export interface BuildDeps {
+  factories: ProviderFactories
+  providerDeps: Omit<ProviderDeps, 'callbackUrl'>
+  /** `PUBLIC_URL`, where there is one. */
+  publicUrl: string | null
+  log: Logger
+}
+
+export type BuildProvider = (setup: TenantProvider) => Provider | null
+
+export const createBuildProvider = ({ factories, providerDeps, publicUrl, log }: BuildDeps): BuildProvider => {
+  const buildProvider = <T extends ProviderType>(setup: Extract<TenantProvider, { type: T }>): Provider | null => {
+    const { app_id, name, channel, type } = setup
+    const factory: ProviderFactories[T] = factories[type as T]
+    if (!factory) {
+      log.warn({ app_id, channel, provider: name, type }, 'provider.not_built')
+      return null
+    }
+    const callbackUrl = publicUrl === null ? null : `${publicUrl}/callbacks/${app_id}/${name}`
+    return factory(setup, { ...providerDeps, callbackUrl })
+  }
+  return buildProvider
+}

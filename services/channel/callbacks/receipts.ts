@@ -1,0 +1,138 @@
+// What a vendor said, passed on to the OTP actor through its durable queue. In: words whose signature was checked, and whose they are.
+// Out: reports that are safe. Said twice or in any order, it comes to the same: a report has the id of what it says.
+//
+// A vendor's word counts for deliveries it was given by this very app and no other: the claim, written before the vendor was called,
+// says which those are.
+import { createHash } from 'node:crypto'
+import type { Broker } from '../../../infra/broker/broker.ts'
+import type { Clock } from '../../../infra/clock.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import type { Logger } from '../../../infra/log/log.ts'
+import type { Metrics } from '../../../infra/metrics.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
+import type { OtpReport } from '../../../machines/reports.ts'
+import type { ProviderType } from '../../domain/tenancy/providers.ts'
+import type { AttemptDoc } from '../../domain/verifications/documents.ts'
+import { inFlight, referenceIndexes } from '../../domain/verifications/encryption-context.ts'
+import { referencesIn } from '../../domain/verifications/references.ts'
+import { attemptId, END_OF_ROUND, storedReference } from '../attempts.ts'
+import type { CallbackItem } from '../provider.ts'
+
+export interface CallbackSource {
+  app_id: string
+  /** Its name in the app. */
+  provider: string
+  type: ProviderType
+}
+
+/** Resolves once all of it is safe. */
+export type HandleCallback = (source: CallbackSource, items: readonly CallbackItem[]) => Promise<void>
+
+export interface HeardDeps {
+  attempts: Pick<Docs<AttemptDoc>, 'get' | 'find'>
+  broker: Pick<Broker, 'publish'>
+  keyring: Pick<Keyring, 'seal' | 'indexes'>
+  clock: Pick<Clock, 'now'>
+  log: Logger
+  metrics: Pick<Metrics, 'callbacks'>
+  /** How many rounds a delivery can have. */
+  rounds: number
+}
+
+type Receipt = Extract<CallbackItem, { kind: 'receipt' }>
+type Message = Extract<CallbackItem, { kind: 'message' }>
+
+/** As far as anyone's name for a message goes. */
+const MAX_ID_LENGTH = 512
+const MAX_ATTEMPTS_READ = 10_000
+const BATCH_SIZE = 64
+
+export function createHandleCallback({
+  attempts,
+  broker,
+  keyring,
+  clock,
+  log,
+  metrics,
+  rounds,
+}: HeardDeps): HandleCallback {
+  const allRounds = Array.from({ length: rounds }, (_, nth) => nth + 1)
+  const logOutcome = (
+    { app_id, provider, type }: CallbackSource,
+    kind: CallbackItem['kind'],
+    outcome: string,
+    fields: object = {},
+  ): void => {
+    metrics.callbacks.inc({ provider: type, kind, outcome })
+    log[outcome === 'passed_on' ? 'debug' : 'info']({ app_id, provider, outcome, ...fields }, `${kind}.heard`)
+  }
+
+  async function findAttempt({ app_id, provider }: CallbackSource, receipt: Receipt): Promise<AttemptDoc | undefined> {
+    const { delivery_id, reference: vendorReference } = receipt
+    if (delivery_id !== null && delivery_id.length <= MAX_ID_LENGTH) {
+      const found = await attempts.get(allRounds.map(round => attemptId(delivery_id, provider, round)))
+      const ownAttempts = [...found.values()].filter(
+        attempt => attempt.app_id === app_id && attempt.provider === provider,
+      )
+      if (ownAttempts.length > 0)
+        return ownAttempts.reduce((latest, attempt) => (attempt.round > latest.round ? attempt : latest))
+    }
+    if (!vendorReference || vendorReference.length > MAX_ID_LENGTH) return undefined
+    const reference = storedReference(vendorReference)
+    return (await attempts.find({ app_id, provider, reference }, { sort: { reference: 1 }, limit: 1 }))[0]
+  }
+
+  /** A provider we gave up on may still say that the message arrived, but not that it failed: another has it now. */
+  async function isSuperseded({ delivery_id, provider, at }: AttemptDoc): Promise<boolean> {
+    const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
+    const attemptsOfDelivery = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+    return attemptsOfDelivery.some(
+      attempt =>
+        ![END_OF_ROUND, provider].includes(attempt.provider) && attempt.at >= at && attempt.result !== 'failed',
+    )
+  }
+
+  async function handleReceipt(source: CallbackSource, receipt: Receipt): Promise<void> {
+    const attempt = await findAttempt(source, receipt)
+    // A 2xx all the same: a vendor that is told otherwise says it again for days.
+    if (!attempt) return logOutcome(source, 'receipt', 'unknown')
+    const { otp_id, delivery_id } = attempt
+    const { status } = receipt
+    const fields = { otp_id, delivery_id, status }
+    if (status === 'failed' && (await isSuperseded(attempt))) return logOutcome(source, 'receipt', 'superseded', fields)
+    const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, at: clock.now() }
+    await broker.publish('otp.reports', { id: `${delivery_id}@${source.provider}:${status}`, body: report })
+    logOutcome(source, 'receipt', 'passed_on', fields)
+  }
+
+  async function handleMessage(source: CallbackSource, { id, from, text }: Message): Promise<void> {
+    const { app_id, provider } = source
+    const references = referencesIn(text).flatMap(reference => referenceIndexes(keyring, reference))
+    if (references.length === 0) return logOutcome(source, 'message', 'without_reference')
+    const sealed_from = keyring.seal(from, inFlight.from)
+    const report: OtpReport = {
+      type: 'message.received',
+      app_id,
+      mode: 'live',
+      sealed_from,
+      references,
+      at: clock.now(),
+    }
+    await broker.publish('otp.reports', { id: messageId(app_id, provider, id), body: report })
+    logOutcome(source, 'message', 'passed_on')
+  }
+
+  return async (source, items) => {
+    // A vendor may say a lot at once. The engines have others to serve.
+    for (let first = 0; first < items.length; first += BATCH_SIZE)
+      await Promise.all(
+        items
+          .slice(first, first + BATCH_SIZE)
+          .map(one => (one.kind === 'receipt' ? handleReceipt(source, one) : handleMessage(source, one))),
+      )
+  }
+}
+
+/** A vendor's own id, as long as it likes, may hold the sender's number. */
+const messageId = (app_id: string, provider: string, id: string): string =>
+  `message:${createHash('sha256').update(`${app_id}:${provider}:${id}`).digest('hex')}`

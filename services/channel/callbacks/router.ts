@@ -1,0 +1,173 @@
+// /callbacks/{app_id}/{provider}: where vendors call us. In: an HTTP request that may be anybody's. Out: 2xx once what the vendor said is
+// safe. Nothing is believed before the vendor's own signature has been checked over the very bytes that came; until then no more is
+// done than reading a bounded body and looking up, at most once in a few seconds, whose secret to check it with.
+import { Router } from '@koa/router'
+import type { Context } from 'koa'
+import { type Cache, createCache } from '../../../infra/cache.ts'
+import type { Clock } from '../../../infra/clock.ts'
+import type { Config } from '../../../infra/config/config.ts'
+import {
+  createMissingKeyReporter,
+  isMissingKeyError,
+  MISSING_KEY_RETRY_MS,
+  type MissingKeyError,
+} from '../../../infra/crypto/missing-key-reporter.ts'
+import { readBytes } from '../../../infra/http/body.ts'
+import { httpException, type Problem } from '../../../infra/http/problem.ts'
+import type { Logger } from '../../../infra/log/log.ts'
+import type { Metrics } from '../../../infra/metrics.ts'
+import { problem } from '../../domain/errors.ts'
+import { PROVIDER_NAME, type ProviderType } from '../../domain/tenancy/providers.ts'
+import type { Tenancy } from '../../domain/tenancy/tenancy.ts'
+import type { BuildProvider } from '../build-provider.ts'
+import { BadCallback, BadSignature, type Callback, type CallbackItem, type Provider } from '../provider.ts'
+import { createBodyLimiter } from './body-limits.ts'
+import type { HandleCallback } from './receipts.ts'
+
+export interface CallbackDeps {
+  tenancy: Pick<Tenancy, 'providersOf'>
+  buildProvider: BuildProvider
+  handleCallback: HandleCallback
+  clock: Clock
+  log: Logger
+  metrics: Pick<Metrics, 'callbacks'>
+  http: Pick<Config['http'], 'publicUrl' | 'maxBodyBytes'>
+}
+
+interface KnownProvider {
+  app_id: string
+  name: string
+  type: ProviderType
+  provider: Provider
+}
+
+/** A changed or removed provider is noticed within this. */
+const PROVIDER_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
+/** Vendors put many reports into one call. */
+const MIN_BODY_LIMIT_BYTES = 2 ** 20
+/** What callbacks could take from everyone else is memory, while they come, and the engines' time, once they are here. */
+const BODY_LIMITS = { maxTotalBytes: 64 * 2 ** 20, timeoutMs: 10_000 }
+const MAX_CONCURRENT_CALLBACKS = 256
+
+const APP_ID = /^app_[0-9A-Za-z]{1,64}$/
+
+export function createCallbackRouter(deps: CallbackDeps): Router {
+  const { log, metrics, clock, http } = deps
+  const providersByApp = createProviderCache(deps)
+  const maxBytes = Math.max(http.maxBodyBytes, MIN_BODY_LIMIT_BYTES)
+  const limitBody = createBodyLimiter(BODY_LIMITS, clock)
+  const reportMissingKey = createMissingKeyReporter({ log, clock })
+  let inProgress = 0
+
+  async function findProvider({
+    app_id = '',
+    name = '',
+  }: Record<string, string | undefined>): Promise<KnownProvider | null> {
+    if (!APP_ID.test(app_id) || !PROVIDER_NAME.test(name)) return null
+    const found = (await providersByApp.get(app_id)).get(name) ?? null
+    if (!isMissingKeyError(found)) return found
+    // A vendor that is told 401 may never say it again, and this one may well be right.
+    reportMissingKey(found, { app_id, provider: name })
+    throw retryLater(MISSING_KEY_RETRY_MS)
+  }
+
+  async function handleBody(ctx: Context, body: Uint8Array): Promise<void> {
+    const known = await findProvider(ctx.params)
+    const callback = toCallback(ctx, http.publicUrl, body)
+    // Only Meta asks so, and is answered with 403. Whoever guesses is too, whether or not there is such an app.
+    if (callback?.method === 'GET' && callback.url.searchParams.has('hub.mode'))
+      return respondToHandshake(ctx, known, callback)
+    const items = known && callback && parse(known, callback)
+    if (!known || !items) throw httpException(401, 'The signature is missing or wrong.')
+    const { app_id, name, type } = known
+    await deps.handleCallback({ app_id, provider: name, type }, items)
+    ctx.body = ''
+  }
+
+  /** Null where nobody vouches for it. */
+  function parse({ app_id, name, type, provider }: KnownProvider, callback: Callback): readonly CallbackItem[] | null {
+    try {
+      return provider.parseCallback?.(callback, clock.now()) ?? null
+    } catch (error) {
+      const isUnsigned = error instanceof BadSignature
+      if (!isUnsigned && !(error instanceof BadCallback)) throw error
+      metrics.callbacks.inc({ provider: type, kind: 'call', outcome: isUnsigned ? 'unsigned' : 'unreadable' })
+      log.warn({ app_id, provider: name, err: error }, 'callback.refused')
+      if (isUnsigned) return null
+      throw httpException(400, 'It is signed, and says nothing we understand.')
+    }
+  }
+
+  function respondToHandshake(ctx: Context, known: KnownProvider | null, { url }: Callback): void {
+    const answer = known?.provider.answerHandshake?.(url.searchParams) ?? null
+    if (answer === null) throw httpException(403, 'The token to verify is wrong.')
+    ctx.body = answer
+  }
+
+  async function runWithinLimit(work: () => Promise<void>): Promise<void> {
+    if (inProgress >= MAX_CONCURRENT_CALLBACKS) throw retryLater(1_000)
+    inProgress += 1
+    try {
+      await work()
+    } finally {
+      inProgress -= 1
+    }
+  }
+
+  async function handle(ctx: Context): Promise<void> {
+    ctx.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
+    const done = limitBody(ctx.req)
+    try {
+      // Read before anything is looked up: how soon we answer tells nobody which apps there are.
+      const body = await readBytes(ctx, maxBytes)
+      await runWithinLimit(() => handleBody(ctx, body))
+      ctx.type = 'text/plain'
+    } finally {
+      done()
+    }
+  }
+
+  const router = new Router({ sensitive: true })
+  router.get('/callbacks/:app_id/:name', handle).post('/callbacks/:app_id/:name', handle)
+  return router
+}
+
+function createProviderCache({
+  tenancy,
+  buildProvider,
+  clock,
+}: CallbackDeps): Cache<Map<string, KnownProvider | MissingKeyError>> {
+  const load = async (app_id: string): Promise<Map<string, KnownProvider | MissingKeyError>> => {
+    const { providers, unreadable } = await tenancy.providersOf(app_id)
+    const known = new Map<string, KnownProvider | MissingKeyError>(
+      unreadable.map(({ name, problem }) => [name, problem]),
+    )
+    for (const setup of providers) {
+      const { name, type } = setup
+      // The sandbox plays its receipts itself.
+      const provider = type === 'sandbox' ? null : buildProvider(setup)
+      if (provider) known.set(name, { app_id, name, type, provider })
+    }
+    return known
+  }
+  return createCache(load, { ...PROVIDER_CACHE, clock })
+}
+
+const retryLater = (ms: number): Problem =>
+  problem('ServiceUnavailableError', {
+    detail: 'Call again later.',
+    headers: { 'Retry-After': String(Math.ceil(ms / 1000)) },
+  })
+
+/** The address as the vendor has it; without a `PUBLIC_URL`, as it says it has it. */
+function toCallback(ctx: Context, publicUrl: string | null, body: Uint8Array): Callback | null {
+  const address = `${publicUrl ?? `${ctx.protocol}://${ctx.host}`}${ctx.path}${ctx.search}`
+  if (!URL.canParse(address)) return null
+  const headers = Object.entries(ctx.headers).map(([name, value]) => [name, value?.toString()] as const)
+  return {
+    method: ctx.method === 'POST' ? 'POST' : 'GET',
+    url: new URL(address),
+    headers: Object.fromEntries(headers),
+    body,
+  }
+}

@@ -1,0 +1,44 @@
+// What the sandbox plays for a message: which receipts come, in which order, how long after it was sent. Pure.
+import { magicOf, type SandboxScenario } from '../../../machines/magic-recipients.ts'
+import type { Delivery, Mode, Otp, ReportedStatus } from '../../../machines/otp.ts'
+
+export interface Receipt {
+  afterMs: number
+  status: ReportedStatus
+}
+
+export interface Script {
+  /** Overtakes the provider's own answer: we hear of it before we know the message was taken. */
+  early: ReportedStatus | null
+  /** By time. */
+  receipts: readonly Receipt[]
+}
+
+/** Long enough to see `sent` before `delivered`, short enough to hold the broker's message meanwhile. */
+const RECEIPT_DELAY_MS = 100
+const LATE_RECEIPT_DELAY_MS = 30_000
+
+const delivered = (afterMs: number): Receipt => ({ afterMs, status: 'delivered' })
+const failed = (afterMs: number): Receipt => ({ afterMs, status: 'failed' })
+const script = (...receipts: Receipt[]): Script => ({ early: null, receipts })
+
+const SCRIPTS: Readonly<Record<Exclude<SandboxScenario, 'fallback'>, Script>> = {
+  delivered: script(delivered(RECEIPT_DELAY_MS)),
+  failed: script(failed(RECEIPT_DELAY_MS)),
+  late: script(delivered(LATE_RECEIPT_DELAY_MS)),
+  twice: script(delivered(RECEIPT_DELAY_MS), delivered(2 * RECEIPT_DELAY_MS)),
+  disorder: { early: 'delivered', receipts: [failed(RECEIPT_DELAY_MS)] },
+  silent: script(),
+}
+
+export function scriptFor(recipient: string, otp: Pick<Otp, 'mode' | 'deliveries'>, { channel }: Delivery): Script {
+  const scenario = scenarioOf(recipient, otp.mode)
+  if (scenario !== 'fallback') return SCRIPTS[scenario]
+  return SCRIPTS[otp.deliveries[0]?.channel === channel ? 'failed' : 'delivered']
+}
+
+/** One whose fate is a refusal never gets here. */
+function scenarioOf(recipient: string, mode: Mode): SandboxScenario {
+  const magic = magicOf(mode, recipient)
+  return magic !== null && 'plays' in magic ? magic.plays : 'delivered'
+}

@@ -1,0 +1,97 @@
+// What Meta calls us with. In: a signed notice of all that happened on the app's WhatsApp accounts. Out: receipts and users' messages of
+// one phone number. A notice is a batch, and new kinds of news come without warning: what cannot be read is left out, not refused.
+// https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages
+import { createHmac } from 'node:crypto'
+import { z } from 'zod'
+import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
+import type { ReportedStatus } from '../../../machines/otp.ts'
+import { BadSignature, type Callback, type CallbackItem } from '../provider.ts'
+import { parseCallbackBody } from './signed-callbacks.ts'
+
+/** Meta signs no time, so nothing tells a replay: it says once more what was said before, which changes nothing. */
+export function createParseCallback(
+  app_secret: string,
+  phone_number_id: string,
+): (callback: Callback) => readonly CallbackItem[] {
+  return ({ headers, body }) => {
+    const expected = `sha256=${createHmac('sha256', app_secret).update(body).digest('hex')}`
+    if (!isSameSecret((headers['x-hub-signature-256'] ?? '').toLowerCase(), expected)) throw new BadSignature()
+    return parseCallbackBody(NOTICE, body).entry.flatMap(({ changes }) =>
+      changes.flatMap(change => {
+        const { data } = CHANGE.safeParse(change)
+        // One Meta app may have several numbers, and all their news come here.
+        if (data?.value.metadata.phone_number_id !== phone_number_id) return []
+        return [...data.value.statuses.flatMap(receiptOf), ...data.value.messages.flatMap(messageOf)]
+      }),
+    )
+  }
+}
+
+const anything = z.array(z.unknown()).default([])
+
+const NOTICE = z.object({ object: z.string(), entry: z.array(z.object({ changes: anything })) })
+
+const CHANGE = z.object({
+  field: z.literal('messages'),
+  value: z.object({
+    messaging_product: z.literal('whatsapp'),
+    metadata: z.object({ phone_number_id: z.string() }),
+    statuses: anything,
+    messages: anything,
+  }),
+})
+
+const id = z.string().min(1).max(1_000)
+
+const STATUS = z.object({ id, status: z.string(), biz_opaque_callback_data: z.string().min(1).max(512).optional() })
+
+const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
+  ['sent', 'sent'],
+  ['delivered', 'delivered'],
+  ['read', 'delivered'],
+  ['played', 'delivered'],
+  ['failed', 'failed'],
+])
+
+function receiptOf(item: unknown): CallbackItem[] {
+  const { data } = STATUS.safeParse(item)
+  const status = STATUSES.get(data?.status ?? '')
+  if (!data || !status) return []
+  return [{ kind: 'receipt', delivery_id: data.biz_opaque_callback_data ?? null, reference: data.id, status }]
+}
+
+const withTitle = z.object({ title: z.string() })
+
+const MESSAGE = z.intersection(
+  // Users with a name may keep their number to themselves: then it is nobody's message, and recorded as such.
+  z.object({ id, from: z.string().max(50).default('') }),
+  z.discriminatedUnion('type', [
+    z.object({ type: z.literal('text'), text: z.object({ body: z.string() }) }),
+    z.object({ type: z.literal('button'), button: z.object({ text: z.string() }) }),
+    z.object({
+      type: z.literal('interactive'),
+      interactive: z.union([z.object({ button_reply: withTitle }), z.object({ list_reply: withTitle })]),
+    }),
+  ]),
+)
+
+function messageOf(item: unknown): CallbackItem[] {
+  const { data } = MESSAGE.safeParse(item)
+  return data ? [{ kind: 'message', id: data.id, from: data.from, text: textOf(data) }] : []
+}
+
+function textOf(message: z.infer<typeof MESSAGE>): string {
+  if (message.type === 'text') return message.text.body
+  if (message.type === 'button') return message.button.text
+  const { interactive } = message
+  return 'button_reply' in interactive ? interactive.button_reply.title : interactive.list_reply.title
+}
+
+/** What Meta is answered when it asks whether this address is ours: its own challenge, a number, if it knows the token. */
+export function createAnswerHandshake(verify_token: string): (query: URLSearchParams) => string | null {
+  return query => {
+    const tokenMatches = isSameSecret(query.get('hub.verify_token') ?? '', verify_token)
+    const challenge = query.get('hub.challenge') ?? ''
+    return tokenMatches && query.get('hub.mode') === 'subscribe' && /^[\w-]{1,200}$/.test(challenge) ? challenge : null
+  }
+}

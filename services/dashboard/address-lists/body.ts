@@ -1,0 +1,69 @@
+// What a PUT of /ip-lists may say: which lists there are, and of each where its ranges come from.
+import { z } from 'zod'
+import { canonicalCidr } from '../../domain/address-lists/cidr.ts'
+import { BOOTSTRAP_LIST_NAME, IP_CLASSES, MAX_LISTS } from '../../domain/address-lists/documents.ts'
+import { MAX_LIST_BYTES } from '../../domain/address-lists/imports.ts'
+import { webAddress } from '../../domain/tenancy/value-schemas.ts'
+
+/** The largest text, and what JSON adds to it: a line's end is two characters. */
+export const MAX_BODY_BYTES = MAX_LIST_BYTES + MAX_LIST_BYTES / 4
+const MAX_CIDRS = 10_000
+/** Nobody reads more of them. */
+const MAX_REPORTED_PROBLEMS = 20
+const [MIN_REFRESH_SECONDS, MAX_REFRESH_SECONDS] = [60, 30 * 86_400]
+
+const RANGE_MESSAGE = 'must be an address range, such as "45.95.147.0/24"'
+
+const cidrs = z
+  .array(z.string())
+  .max(MAX_CIDRS, `must be at most ${MAX_CIDRS} ranges; give more of them as a text`)
+  .superRefine((given, ctx) => {
+    const wrong = given.flatMap((cidr, at) => (canonicalCidr(cidr) === null ? [at] : []))
+    for (const at of wrong.slice(0, MAX_REPORTED_PROBLEMS))
+      ctx.addIssue({ code: 'custom', path: [at], message: RANGE_MESSAGE })
+  })
+
+const list = z
+  .strictObject({
+    class: z.enum(IP_CLASSES),
+    /** Lists of one class are told apart by it. */
+    name: z
+      .string()
+      .regex(
+        /^[a-z0-9][a-z0-9._-]{0,62}$/,
+        'must be 1 to 63 of a–z, 0–9, ".", "-" and "_", the first a letter or digit',
+      )
+      .refine(name => name !== BOOTSTRAP_LIST_NAME, 'is the name of the lists of the bootstrap file')
+      .default('default'),
+    cidrs: cidrs.optional(),
+    text: z
+      .string()
+      .refine(text => text.length <= MAX_LIST_BYTES, `must have at most ${MAX_LIST_BYTES} bytes`)
+      .optional(),
+    url: webAddress.optional(),
+    refresh_seconds: z.int().min(MIN_REFRESH_SECONDS).max(MAX_REFRESH_SECONDS).nullable().optional(),
+  })
+  .refine(({ cidrs, text, url }) => [cidrs, text, url].filter(one => one !== undefined).length <= 1, {
+    message: 'takes one of cidrs, text and url',
+  })
+  .refine(({ cidrs, text, refresh_seconds }) => (cidrs ?? text) === undefined || typeof refresh_seconds !== 'number', {
+    path: ['refresh_seconds'],
+    message: 'is for a list with a url',
+  })
+
+export const addressListsBody = z.strictObject({
+  lists: z
+    .array(list)
+    .max(MAX_LISTS)
+    .superRefine((lists, ctx) => {
+      const seen = new Set<string>()
+      for (const [at, one] of lists.entries()) {
+        const id = `${one.class}:${one.name}`
+        if (seen.has(id))
+          ctx.addIssue({ code: 'custom', path: [at, 'name'], message: 'is the name of another of them' })
+        seen.add(id)
+      }
+    }),
+})
+
+export type ListInput = z.output<typeof list>

@@ -1,0 +1,90 @@
+// GET|PUT /ip-lists. A PUT says which lists there are from now on: one that it does not name is removed, one that it names without
+// saying what is in it stays as it is. What has to be read is read afterwards; GET shows how far it is.
+
+import { targetProblem } from '../../../infra/outbound/inspector.ts'
+import { removeList } from '../../domain/address-lists/chunks.ts'
+import { BOOTSTRAP_LIST_NAME, findAllLists, type IpListDoc, listId } from '../../domain/address-lists/documents.ts'
+import { createRunImport } from '../../domain/address-lists/imports.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { createReadBody, validationProblem } from '../request-input.ts'
+import type { Change, Unchanged } from '../with-audit.ts'
+import { addressListsBody, type ListInput, MAX_BODY_BYTES } from './body.ts'
+import { type ListChange, planListChanges } from './plan.ts'
+import { listAuditFields, listView } from './view.ts'
+
+export const addAddressListRoutes: AddRoutes = (
+  router,
+  { store, clock, log, inspect, withAudit, inTurn, runInBackground },
+) => {
+  const lists = store.docs('ip_lists')
+  const runImport = createRunImport({ store, clock, log })
+  const readBody = createReadBody(MAX_BODY_BYTES)
+  const viewAll = async () => ({ items: (await findAllLists(lists)).map(listView), next_cursor: null })
+
+  router.get('/ip-lists', async ctx => {
+    ctx.body = await viewAll()
+  })
+
+  router.put('/ip-lists', async ctx => {
+    const given = (await readBody(ctx, addressListsBody)).lists
+    await refuseUncallable(given)
+    // What a PUT leaves must be what it said, not what several said together.
+    ctx.body = await inTurn('ip-lists', async keep => {
+      const listChanges = await withAudit(ctx, () => planChange(given, keep))
+      for (const { list, text } of listChanges)
+        if (text !== null) runInBackground(() => runImport(list, async () => text))
+      return viewAll()
+    })
+  })
+
+  async function planChange(
+    given: readonly ListInput[],
+    keep: () => Promise<void>,
+  ): Promise<Change<ListChange[]> | Unchanged<ListChange[]>> {
+    const stored = await findAllLists(lists)
+    const plan = planListChanges(given, stored, clock.now())
+    if ('problems' in plan) throw validationProblem(plan.problems)
+    const { changes } = plan
+    const namedIds = new Set(given.map(one => listId(one.class, one.name)))
+    const removed = stored.filter(({ _id, name }) => name !== BOOTSTRAP_LIST_NAME && !namedIds.has(_id))
+    if (changes.length + removed.length === 0) return { unchanged: [] }
+    const changed = new Map(changes.map(({ list }) => [list._id, list]))
+    const kept = stored.filter(list => !removed.includes(list) && !changed.has(list._id))
+    return {
+      action: 'ip_lists.change',
+      target: 'ip-lists',
+      company_id: null,
+      before: auditFields(stored),
+      after: auditFields([...kept, ...changed.values()]),
+      perform: async () => {
+        for (const change of changes) {
+          await keep()
+          if (!(await writeChange(change))) return null
+        }
+        for (const list of removed) {
+          await keep()
+          if (!(await removeList(store, list))) return null
+        }
+        return changes
+      },
+    }
+  }
+
+  async function writeChange({ list, rev, update }: ListChange): Promise<boolean> {
+    if (rev === null) return (await lists.insert([list]))[0] === 'inserted'
+    return (await lists.change([{ _id: list._id, rev, update: update }]))[0] === 'won'
+  }
+
+  async function refuseUncallable(given: readonly ListInput[]): Promise<void> {
+    const refusals = await Promise.all(
+      given.map(async ({ url }, at) => {
+        const refusal = url === undefined ? null : await inspect.url(url)
+        return refusal === null ? [] : [{ path: `lists.${at}.url`, message: targetProblem(refusal) }]
+      }),
+    )
+    if (refusals.flat().length > 0) throw validationProblem(refusals.flat())
+  }
+}
+
+const auditFields = (lists: readonly IpListDoc[]) =>
+  [...lists].sort((one, other) => (one._id < other._id ? -1 : 1)).map(listAuditFields)

@@ -1,0 +1,87 @@
+// POST /companies/{id}/credit, GET /companies/{id}/ledger, GET /companies/{id}/reconciliation
+import { z } from 'zod'
+import { newId } from '../../../infra/ids.ts'
+import { problem } from '../../domain/errors.ts'
+import type { LedgerDoc } from '../../domain/money/documents.ts'
+import { text } from '../../domain/tenancy/value-schemas.ts'
+import { type AddRoutes, isoTime } from '../admin-deps.ts'
+import { getOr404, validationProblem } from '../request-input.ts'
+import { reconcile } from './reconcile.ts'
+
+/** Below zero takes back what was credited by mistake. */
+const creditBody = z.strictObject({
+  micros: z.int().refine(micros => micros !== 0, 'must not be 0'),
+  note: text().nullable().default(null),
+})
+
+const ledgerEntryView = ({ _id, at, kind, micros, balance_after, otp_id, delivery_id, note }: LedgerDoc) => ({
+  id: _id,
+  at: isoTime(at),
+  kind,
+  micros,
+  balance_after,
+  otp_id,
+  delivery_id,
+  note,
+})
+
+export const addMoneyRoutes: AddRoutes = (router, { store, clock, accounts, readBody, readPage, withAudit }) => {
+  const companies = store.docs('companies')
+
+  router.post('/companies/:id/credit', async ctx => {
+    const { _id } = await getOr404(companies, ctx.params.id, 'company')
+    const { micros, note } = await readBody(ctx, creditBody)
+    const entryId = `credit:${_id}:${readIdempotencyKey(ctx.get('idempotency-key')) ?? newId('aud', clock.now())}`
+    ctx.body = await withAudit(ctx, async () => {
+      const balance = await accounts.balance(_id)
+      const account = { id: _id, balance }
+      if (await accounts.knows(_id, entryId)) return { unchanged: account }
+      if (balance + micros < 0 || !Number.isSafeInteger(balance + micros)) throw amountProblem()
+      return {
+        action: 'company.credit',
+        target: _id,
+        company_id: _id,
+        before: { balance },
+        after: { micros, note },
+        // Null: the balance was spent, or the same was entered, in this very moment.
+        perform: async () =>
+          (await accounts.enter(_id, {
+            entry: entryId,
+            kind: 'credit',
+            micros,
+            otp_id: null,
+            delivery_id: null,
+            note,
+          })) === 'entered'
+            ? { id: _id, balance: await accounts.balance(_id) }
+            : null,
+      }
+    })
+  })
+
+  router.get('/companies/:id/ledger', async ctx => {
+    const { _id: company_id } = await getOr404(companies, ctx.params.id, 'company')
+    await accounts.flush(company_id)
+    ctx.body = await readPage(ctx, {
+      docs: store.docs('ledger'),
+      filter: { company_id },
+      newestFirst: true,
+      show: ledgerEntryView,
+    })
+  })
+
+  router.get('/companies/:id/reconciliation', async ctx => {
+    const { _id } = await getOr404(companies, ctx.params.id, 'company')
+    ctx.body = await reconcile(store, _id)
+  })
+}
+
+const amountProblem = () =>
+  validationProblem([{ path: 'micros', message: 'takes more than there is, or gives more than can be counted' }])
+
+/** Whoever is not sure that it was done asks again under the same key. */
+function readIdempotencyKey(header: string): string | null {
+  if (!/^[\x20-\x7e]{0,255}$/.test(header))
+    throw problem('InvalidIdempotencyKeyError', { detail: 'It must be at most 255 printable ASCII characters.' })
+  return header || null
+}

@@ -1,0 +1,126 @@
+// GET /apps/{id}/providers, GET|PUT|DELETE /apps/{id}/providers/{name}. Secrets go in and never come out: people read fingerprints.
+// What a PUT leaves out of the secrets stays, as long as the provider's address does.
+import { z } from 'zod'
+import { type Inspector, targetProblem } from '../../../infra/outbound/inspector.ts'
+import { sameJson } from '../../../infra/store/ensure.ts'
+import { soleChannel } from '../../domain/bootstrap/file.ts'
+import { channelProblems } from '../../domain/bootstrap/rules.ts'
+import { type Provider, providerContext, providerId } from '../../domain/tenancy/documents.ts'
+import { type Problem, underPath } from '../../domain/tenancy/problems.ts'
+import { addressIn } from '../../domain/tenancy/provider.destinations.ts'
+import { PROVIDER_NAME, PROVIDER_TYPES } from '../../domain/tenancy/providers.ts'
+import { channel } from '../../domain/tenancy/value-schemas.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { getOr404, validationProblem } from '../request-input.ts'
+import { applyConfigChange, type StoredConfig } from './changes.ts'
+import { providerAuditFields, providerView, unsealConfig, withoutConfig } from './view.ts'
+
+const MAX_PROVIDERS_PER_APP = 100
+const MAX_POSITION = 10_000
+
+const providerBody = z.strictObject({
+  type: z.enum(PROVIDER_TYPES),
+  channel: channel.optional(),
+  /** Lower ones are tried first, equal ones in the order of their names. A new one is the last, unless told. */
+  position: z.int().min(0).max(MAX_POSITION).optional(),
+  config: z.unknown().optional(),
+})
+type ProviderInput = z.output<typeof providerBody>
+
+const NAME_MESSAGE = 'must be 1 to 63 of a–z, 0–9, "-" and "_", the first a letter or digit'
+
+export const addProviderRoutes: AddRoutes = (router, { store, keyring, inspect, readBody, withAudit }) => {
+  const [docs, apps] = [store.docs('providers'), store.docs('apps')]
+  const findInOrder = (app_id: string) => docs.find({ app_id }, { sort: { position: 1, _id: 1 }, limit: MAX_POSITION })
+
+  router.get('/apps/:id/providers', async ctx => {
+    const { _id: app_id } = await getOr404(apps, ctx.params.id, 'app')
+    const items = (await findInOrder(app_id)).map(provider => providerView(keyring, provider))
+    ctx.body = { items, next_cursor: null }
+  })
+
+  router.get('/apps/:id/providers/:name', async ctx => {
+    const { _id: app_id } = await getOr404(apps, ctx.params.id, 'app')
+    ctx.body = providerView(keyring, await getOr404(docs, providerId(app_id, ctx.params.name ?? ''), 'provider'))
+  })
+
+  router.put('/apps/:id/providers/:name', async ctx => {
+    const { _id: app_id, company_id } = await getOr404(apps, ctx.params.id, 'app')
+    const { name = '' } = ctx.params
+    if (!PROVIDER_NAME.test(name)) throw validationProblem([{ path: 'name', message: NAME_MESSAGE }])
+    const input = await readBody(ctx, providerBody)
+    await checkChannelAndAddress(inspect, input)
+    const answer = await withAudit(ctx, async () => {
+      const _id = providerId(app_id, name)
+      const stored = (await docs.get([_id])).get(_id)
+      const others = stored ? [] : await findInOrder(app_id)
+      if (others.length >= MAX_PROVIDERS_PER_APP)
+        throw validationProblem([{ path: '', message: `an app has at most ${MAX_PROVIDERS_PER_APP} providers` }])
+      const before = stored?.type === input.type ? unsealConfig(keyring, stored) : null
+      const config = configOf(input, before)
+      const next: Provider = {
+        _id,
+        app_id,
+        name,
+        type: input.type,
+        channel: channelOf(input),
+        rev: stored ? stored.rev + 1 : 0,
+        position: input.position ?? stored?.position ?? (others.at(-1)?.position ?? -1) + 1,
+        config: keyring.seal(JSON.stringify(config), providerContext(_id)),
+      }
+      if (stored && before && sameJson(withoutConfig(stored), withoutConfig(next)) && sameJson(before.raw, config))
+        return { unchanged: { created: false, provider: stored } }
+      return {
+        action: stored ? 'provider.change' : 'provider.create',
+        target: _id,
+        company_id,
+        before: stored ? providerAuditFields(keyring, stored) : null,
+        after: providerAuditFields(keyring, next),
+        perform: async () => ((await writeProvider(stored, next)) ? { created: !stored, provider: next } : null),
+      }
+    })
+    ctx.status = answer.created ? 201 : 200
+    ctx.body = providerView(keyring, answer.provider)
+  })
+
+  router.delete('/apps/:id/providers/:name', async ctx => {
+    const { _id: app_id, company_id } = await getOr404(apps, ctx.params.id, 'app')
+    await withAudit(ctx, async () => {
+      const stored = await getOr404(docs, providerId(app_id, ctx.params.name ?? ''), 'provider')
+      return {
+        action: 'provider.delete',
+        target: stored._id,
+        company_id,
+        before: providerAuditFields(keyring, stored),
+        after: null,
+        perform: async () => ((await docs.remove({ _id: stored._id, rev: stored.rev }, 1)) === 1 ? stored : null),
+      }
+    })
+    ctx.status = 204
+  })
+
+  async function writeProvider(stored: Provider | undefined, next: Provider): Promise<boolean> {
+    if (!stored) return (await docs.insert([next]))[0] === 'inserted'
+    const { channel, type, position, config } = next
+    const update = { $set: { channel, type, position, config } }
+    return (await docs.change([{ _id: next._id, rev: stored.rev, update }]))[0] === 'won'
+  }
+}
+
+/** A channel the type does not serve, an address nobody would be called at. */
+async function checkChannelAndAddress(inspect: Inspector, { type, channel, config }: ProviderInput): Promise<void> {
+  const problems: Problem[] = [...channelProblems('channel', type, channel)]
+  const address = addressIn(type, config)
+  const refusal = address && (await inspect[address.kind](address.value))
+  if (address && refusal !== null) problems.push({ path: `config.${address.path}`, message: targetProblem(refusal) })
+  if (problems.length > 0) throw validationProblem(problems)
+}
+
+function configOf({ type, config }: ProviderInput, before: StoredConfig | null): unknown {
+  const checked = applyConfigChange(type, config === undefined ? {} : config, before)
+  if (!checked.ok) throw validationProblem(underPath('config', checked.problems))
+  return checked.value
+}
+
+/** Where the type serves several, it was asked for. */
+const channelOf = ({ type, channel }: ProviderInput): Provider['channel'] => channel ?? soleChannel(type) ?? 'sms'

@@ -1,0 +1,59 @@
+// GET /sandbox/messages, POST /sandbox/inbound: both ends of a conversation with the sandbox, where test keys send.
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import type { OtpReport } from '../../../machines/reports.ts'
+import { inFlight, referenceIndexes } from '../../domain/verifications/encryption-context.ts'
+import { referencesIn } from '../../domain/verifications/references.ts'
+import { type AddRoutes, isoTime } from '../admin-deps.ts'
+import { readQuery, validationProblem } from '../request-input.ts'
+import { recipientQuery } from '../verifications/recipients.ts'
+import { readInbox } from './inbox.ts'
+
+const MAX_MESSAGES = 100
+
+const inboxQuery = z.strictObject({ recipient: recipientQuery.optional() })
+
+const inboundBody = z.strictObject({
+  app_id: z.string(),
+  /** A WhatsApp id is a number without its plus. */
+  from: z.string().regex(/^\+?[1-9]\d{6,14}$/, 'must be a phone number, such as "+447911123456"'),
+  text: z.string(),
+})
+
+export const addSandboxRoutes: AddRoutes = (
+  router,
+  { store, broker, keyring, clock, tenancy, readBody, withAudit },
+) => {
+  router.get('/sandbox/messages', async ctx => {
+    const { recipient } = readQuery(ctx, inboxQuery)
+    const inboxFilter = { limit: MAX_MESSAGES, ...(recipient === undefined ? {} : { recipient }) }
+    const messages = await readInbox({ store, keyring, tenancy }, inboxFilter)
+    ctx.body = messages.map(({ at, ...rest }) => ({ ...rest, at: isoTime(at) }))
+  })
+
+  router.post('/sandbox/inbound', async ctx => {
+    const { app_id, from, text } = await readBody(ctx, inboundBody)
+    const app = (await store.docs('apps').get([app_id])).get(app_id)
+    if (!app) throw validationProblem([{ path: 'app_id', message: 'there is no such app' }])
+    const report: OtpReport = {
+      type: 'message.received',
+      app_id,
+      // Whatever the text refers to: a live verification is never moved by a message that was only played.
+      mode: 'test',
+      sealed_from: keyring.seal(from, inFlight.from),
+      references: referencesIn(text).flatMap(reference => referenceIndexes(keyring, reference)),
+      at: clock.now(),
+    }
+    ctx.body = await withAudit(ctx, () => ({
+      action: 'sandbox.play_message',
+      target: app_id,
+      company_id: app.company_id,
+      before: null,
+      after: null,
+      perform: async () => {
+        await broker.publish('otp.reports', { id: `sandbox:${randomUUID()}`, body: report })
+        return { accepted: true }
+      },
+    }))
+  })
+}

@@ -1,0 +1,109 @@
+// GET /verifications/{otp_id}, GET /apps/{id}/verifications?recipient=. What an operator sees of a verification: where it stands and
+// how it got there. The recipient stays masked; who searches for one knows it already.
+import { z } from 'zod'
+import { type Keyring, Unsealable } from '../../../infra/crypto/keyring.ts'
+import type { Filter } from '../../../infra/store/docs.ts'
+import { statusAt } from '../../../machines/otp.queries.ts'
+import type { Delivery } from '../../../machines/otp.ts'
+import { toCurrentVersion } from '../../../machines/otp.versions.ts'
+import { statusView } from '../../../machines/otp.view.ts'
+import type { CountersignStore } from '../../domain/collections.ts'
+import { recipientIndexes } from '../../domain/verifications/counter-names.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { atRest } from '../../domain/verifications/encryption-context.ts'
+import { type AddRoutes, isoTime, isoTimeOrNull } from '../admin-deps.ts'
+import { pageFields } from '../pages.ts'
+import { getOr404, readQuery } from '../request-input.ts'
+import { canonicalRecipient, recipientQuery } from './recipients.ts'
+import { createTimeline } from './timeline.ts'
+
+const query = z.strictObject({ ...pageFields, recipient: recipientQuery.optional() })
+
+export const MODES = ['live', 'test'] as const
+
+export const addVerificationRoutes: AddRoutes = (router, { store, keyring, clock, readPage }) => {
+  const docs = store.docs('otps')
+  const show = (doc: OtpDoc) => operatorView(keyring, doc, clock.now())
+
+  router.get('/verifications/:otp_id', async ctx => {
+    const doc = await getOr404(docs, ctx.params.otp_id, 'verification')
+    ctx.body = { ...show(doc), timeline: await loadTimeline(store, doc, clock.now()) }
+  })
+
+  router.get('/apps/:id/verifications', async ctx => {
+    const { _id: app_id } = await getOr404(store.docs('apps'), ctx.params.id, 'app')
+    const { recipient, ...pageOptions } = readQuery(ctx, query)
+    const filter =
+      recipient === undefined ? { app_id } : recipientFilter(keyring, app_id, canonicalRecipient(recipient))
+    ctx.body = await readPage(ctx, { docs, filter, newestFirst: true, show }, pageOptions)
+  })
+}
+
+const MAX_TIMELINE_DOCS = 1_000
+
+async function loadTimeline(store: CountersignStore, doc: OtpDoc, now: number) {
+  const { value, context: otp } = toCurrentVersion(doc)
+  const attempts = await Promise.all(
+    otp.deliveries.map(({ delivery_id }) => {
+      const attemptFilter = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
+      return store.docs('attempts').find(attemptFilter, { sort: { _id: 1 }, limit: MAX_TIMELINE_DOCS })
+    }),
+  )
+  const eventFilter = { 'payload.otp_id': doc._id, app_id: doc.app_id }
+  const events = await store.docs('events').find(eventFilter, { sort: { _id: 1 }, limit: MAX_TIMELINE_DOCS })
+  return createTimeline({ otp, status: statusAt(value, otp, now), attempts: attempts.flat(), events })
+}
+
+/** Those of one recipient: in both modes, and under every key. */
+export const recipientFilter = (
+  keyring: Pick<Keyring, 'indexes'>,
+  app_id: string,
+  recipient: string,
+): Filter<Pick<OtpDoc, '_id' | 'app_id' | 'mode' | 'recipient'>> => ({
+  app_id,
+  mode: { $in: MODES },
+  recipient: { $in: MODES.flatMap(mode => recipientIndexes(keyring, { app_id, mode }, recipient)) },
+})
+
+function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number) {
+  const saved = toCurrentVersion(doc)
+  const { context: otp } = saved
+  const { sealed_action_url, ...view } = statusView(saved, now)
+  return {
+    ...view,
+    action_url: sealed_action_url === null ? null : unsealOrNull(keyring, sealed_action_url, atRest.link(otp.otp_id)),
+    created_at: isoTime(view.created_at),
+    expires_at: isoTime(view.expires_at),
+    verified_at: isoTimeOrNull(view.verified_at),
+    resend_at: isoTimeOrNull(view.resend_at),
+    deliveries: view.deliveries.map(deliveryView),
+    company_id: otp.company_id,
+    app_id: otp.app_id,
+    mode: otp.mode,
+    started_by: otp.started_by,
+    country: otp.recipient.country,
+    locale: otp.locale,
+    order: otp.order,
+    sends: otp.sends,
+    generation: otp.generation,
+    wrong_codes: otp.wrong_codes,
+    approved_by: otp.approval?.by ?? null,
+    exchange: otp.exchange && { key_id: otp.exchange.key_id, at: isoTime(otp.exchange.at) },
+  }
+}
+
+/** A link of days ago may have been sealed with a key that is gone; the rest is still worth showing. */
+function unsealOrNull(keyring: Pick<Keyring, 'unseal'>, sealed: string, context: string): string | null {
+  try {
+    return keyring.unseal(sealed, context)
+  } catch (error) {
+    if (error instanceof Unsealable) return null
+    throw error
+  }
+}
+
+const deliveryView = ({ created_at, updated_at, ...delivery }: Delivery) => ({
+  ...delivery,
+  created_at: isoTime(created_at),
+  updated_at: isoTime(updated_at),
+})

@@ -1,0 +1,107 @@
+// POST /apps/{id}/route {recipient}: which channel a send would take now, and why not another. It asks the very functions a send
+// asks, and sends nothing. What is counted (limits, funds, the caller's address) is no part of it.
+import { z } from 'zod'
+import { CHANNELS, type Channel } from '../../../machines/channels.ts'
+import type { ErrorType } from '../../../machines/errors.ts'
+import { magicOf } from '../../../machines/magic-recipients.ts'
+import { firstUsable, isGeoBlocked, type Obstacle, obstacle, orderFor } from '../../../machines/routing.ts'
+import type { AppSettings } from '../../../machines/settings.ts'
+import { resolveSettings } from '../../domain/tenancy/settings.ts'
+import { parseRecipient } from '../../domain/verifications/recipient.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { getOr404 } from '../request-input.ts'
+
+/** Which key would send; a backend's live one unless told. */
+const previewBody = z.strictObject({
+  recipient: z.string(),
+  mode: z.enum(['live', 'test']).default('live'),
+  kind: z.enum(['server', 'publishable']).default('server'),
+})
+type PreviewInput = z.output<typeof previewBody>
+
+const MAX_PROVIDERS = 1_000
+
+export const addRoutingPreviewRoutes: AddRoutes = (router, { store, readBody }) => {
+  router.post('/apps/:id/route', async ctx => {
+    const { _id: app_id, settings } = await getOr404(store.docs('apps'), ctx.params.id, 'app')
+    const input = await readBody(ctx, previewBody)
+    const options = { sort: { position: 1, _id: 1 }, limit: MAX_PROVIDERS } as const
+    const providedChannels = (await store.docs('providers').find({ app_id }, options)).map(({ channel }) => channel)
+    ctx.body = explainRouting(input, resolveSettings(settings), input.mode === 'test' ? CHANNELS : providedChannels)
+  })
+}
+
+function explainRouting(
+  { recipient: text, mode, kind }: PreviewInput,
+  settings: AppSettings,
+  providedChannels: readonly Channel[],
+) {
+  const parsed = parseRecipient(text)
+  const magic = magicOf(mode, parsed?.value ?? text)
+  const magicRefusal = magic && 'refuses' in magic ? magic.refuses : null
+  const recipient = parsed ?? (magic ? magicRecipient(text) : null)
+  if (recipient === null || magicRefusal === 'InvalidRecipientError') return INVALID_RECIPIENT
+
+  const country = recipient.kind === 'phone' ? recipient.country : null
+  const order = orderFor(settings.routing, country)
+  const whatsapp = settings.channels.whatsapp.mode
+  const situation = { settings, recipient: recipient.kind, providedChannels, whatsapp, caller: kind }
+  const channels = CHANNELS.map(channel => explainChannel(channel, order, obstacle(channel, situation)))
+  const usable = channels.filter(one => one.usable).map(one => one.channel)
+  const first = firstUsable(order, usable) ?? null
+  const refusal = refusalOf(isGeoBlocked(settings, { kind: recipient.kind, country }), first, magicRefusal)
+  const orderName = order === settings.routing.default ? 'the default order' : `the order of ${country}`
+  return {
+    channel: refusal === null ? first : null,
+    refusal,
+    why:
+      refusal === null ? `It is the first usable channel in ${orderName}.` : (REFUSAL_REASONS[refusal] ?? MAGIC_REASON),
+    recipient_type: recipient.kind,
+    country,
+    order,
+    whatsapp_mode: whatsapp,
+    channels,
+  }
+}
+
+function explainChannel(channel: Channel, order: readonly Channel[], blockedBy: Obstacle | null) {
+  const place = order.includes(channel) ? order.indexOf(channel) + 1 : null
+  const reason = blockedBy !== null ? OBSTACLE_REASONS[blockedBy] : place === null ? 'It is not in the order.' : null
+  return { channel, place, usable: blockedBy === null, obstacle: blockedBy, reason }
+}
+
+/** In the order a send checks. */
+function refusalOf(blocked: boolean, first: Channel | null, magicRefusal: ErrorType | null): ErrorType | null {
+  if (blocked || magicRefusal === 'GeoBlockedError') return 'GeoBlockedError'
+  return first === null ? 'NoEnabledChannelError' : magicRefusal
+}
+
+/** Valid whatever the metadata says. */
+const magicRecipient = (text: string) =>
+  text.includes('@') ? ({ kind: 'email' } as const) : ({ kind: 'phone', country: 'US' } as const)
+
+const REFUSAL_REASONS: Partial<Record<ErrorType, string>> = {
+  GeoBlockedError: "The recipient's country is blocked, or plays one that is.",
+  NoEnabledChannelError: 'No channel of the order is enabled, can reach the recipient and has a provider.',
+}
+
+const MAGIC_REASON = 'This is what the magic recipient is for.'
+
+const INVALID_RECIPIENT = {
+  channel: null,
+  refusal: 'InvalidRecipientError',
+  why: 'It is no valid E.164 phone number or email address, or plays one that is not.',
+  recipient_type: null,
+  country: null,
+  order: [],
+  whatsapp_mode: null,
+  channels: [],
+}
+
+const OBSTACLE_REASONS: Record<Obstacle, string> = {
+  disabled: "It is switched off in the app's settings.",
+  cannot_reach_recipient: 'Email reaches addresses, the other channels phone numbers.',
+  no_provider: 'The app has no provider for it.',
+  no_business_number: 'Its link modes need a business number.',
+  not_provable_by_device: 'A publishable key could never prove what a message approved.',
+}

@@ -1,0 +1,56 @@
+// An endpoint as people and the audit log see it: where it is, how it fares, and fingerprints in place of its secrets.
+import { type Keyring, Unsealable } from '../../../infra/crypto/keyring.ts'
+import { endpointLife } from '../../../machines/endpoint.step.ts'
+import { fingerprint } from '../../domain/tenancy/fingerprint.ts'
+import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../../domain/webhooks/documents.ts'
+import { signingSecrets } from '../../domain/webhooks/secrets.ts'
+import { isoTime, isoTimeOrNull } from '../admin-deps.ts'
+
+type Unsealer = Pick<Keyring, 'unseal'>
+
+export function endpointView(keyring: Unsealer, endpoint: WebhookEndpoint, now: number) {
+  const { _id: app_id, url, status, secrets } = endpoint
+  const { failures, failing_since, last_success_at, paused } = endpointLife(endpoint).context
+  return {
+    app_id,
+    url,
+    status,
+    failures,
+    failing_since: isoTimeOrNull(failing_since),
+    last_success_at: isoTimeOrNull(last_success_at),
+    paused: paused && { at: isoTime(paused.at), reason: paused.reason },
+    secrets: signingSecrets(secrets, now).map(secret => ({
+      id: secret.id,
+      state: secret.state,
+      fingerprint: fingerprintOf(keyring, app_id, secret),
+      created_at: isoTime(secret.created_at),
+      expires_at: isoTimeOrNull(secret.expires_at),
+    })),
+  }
+}
+
+export const endpointAuditFields = (keyring: Unsealer, { _id, url, status, secrets }: WebhookEndpoint) => ({
+  url,
+  status,
+  secrets: secrets.map(secret => ({
+    id: secret.id,
+    state: secret.state,
+    fingerprint: fingerprintOf(keyring, _id, secret),
+    expires_at: isoTimeOrNull(secret.expires_at),
+  })),
+})
+
+/** Null when it was sealed with a key that is gone. */
+export function unsealSecret(keyring: Unsealer, app_id: string, { id, sealed }: WebhookSecret): string | null {
+  try {
+    return keyring.unseal(sealed, webhookSecretContext(app_id, id))
+  } catch (error) {
+    if (error instanceof Unsealable) return null
+    throw error
+  }
+}
+
+function fingerprintOf(keyring: Unsealer, app_id: string, secret: WebhookSecret): string | null {
+  const value = unsealSecret(keyring, app_id, secret)
+  return value === null ? null : fingerprint(value)
+}

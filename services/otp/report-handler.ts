@@ -1,0 +1,104 @@
+// News from outside, through the durable queue: what became of a delivery, what a user wrote, what time it is. Each becomes a
+// command for the same load → step → save as a client's call. Said twice, it changes nothing the second time.
+import { type DeliveredMessage, dead, done, type Outcome, retry } from '../../infra/broker/broker.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
+import { newId } from '../../infra/ids.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import type { ResendInputs } from '../../machines/otp.ts'
+import type { OtpReport, OtpReports } from '../../machines/reports.ts'
+import type { Accounts } from '../domain/money/accounts.ts'
+import { refundEntry } from '../domain/money/documents.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
+import type { CachedApp } from './apps.ts'
+import type { Intent } from './commit.ts'
+import { createReceiveMessage, type InboundDeps } from './inbound-messages.ts'
+import { resendInputsFor } from './resend-inputs.ts'
+import { reserveMessage } from './reserve-message.ts'
+
+export interface ReportDeps extends InboundDeps {
+  keyring: Keyring
+  accounts: Pick<Accounts, 'enter'>
+}
+
+type Refund = Extract<OtpReport, { type: 'delivery.refunded' }>
+type DeliveryReport = Extract<OtpReport, { type: 'delivery.reported' }>
+
+const RETRY_MS = 1_000
+/** Most news leads to no further delivery, and then nobody asks what one would need. */
+const NO_RESEND_INPUTS: ResendInputs = { usable: [], delivery_id: '', link: null, prices: {} }
+
+export const createReportHandler = (deps: ReportDeps) => {
+  const { clock, log, apps, accounts, commit } = deps
+  const receive = createReceiveMessage(deps)
+  const reportMissingKey = createMissingKeyReporter(deps)
+
+  async function handleDelivery(id: string, report: DeliveryReport): Promise<void> {
+    const { otp_id, status } = report
+    const needsPlainReport = await commit(otp_id, null, deliveryIntent(id, report, status === 'failed')).then(
+      committed => committed !== null && 'refusal' in committed,
+      error => ignoreKeyProblem(error, otp_id),
+    )
+    // It failed all the same; it only does not go on by itself.
+    if (needsPlainReport) await commit(otp_id, null, deliveryIntent(id, report, false))
+  }
+
+  function ignoreKeyProblem(error: unknown, otp_id: string): true {
+    if (!isMissingKeyError(error)) throw error
+    reportMissingKey(error, { otp_id })
+    return true
+  }
+
+  function deliveryIntent(
+    id: string,
+    { delivery_id: reported_id, status, at }: DeliveryReport,
+    mayFallBack: boolean,
+  ): Intent {
+    const event_id = newId('evt', clock.now())
+    const appOf = async (doc: OtpDoc): Promise<CachedApp | null> =>
+      mayFallBack && doc.context.rules.auto_fallback ? apps.get(doc.app_id) : null
+    return {
+      async command(doc) {
+        const app = await appOf(doc)
+        const inputs = app ? await resendInputsFor(doc.context, app, deps) : NO_RESEND_INPUTS
+        return { ...inputs, id, type: 'delivery.reported', at, reported_id, status, event_id }
+      },
+      ...(mayFallBack ? { reserve: async (next, doc) => reserveMessage(deps, await appOf(doc), next, doc) } : {}),
+    }
+  }
+
+  /** Once: the second time it is known. */
+  async function bookRefund({ company_id, otp_id, delivery_id, micros }: Refund): Promise<void> {
+    await accounts.enter(company_id, refundEntry(otp_id, delivery_id, micros))
+  }
+
+  const handle = (id: string, report: OtpReport): Promise<unknown> => {
+    if (report.type === 'delivery.reported') return handleDelivery(id, report)
+    if (report.type === 'message.received') return receive(id, report)
+    if (report.type === 'delivery.refunded') return bookRefund(report)
+    return commit(report.otp_id, null, { command: () => ({ id, type: 'otp.lapse', at: clock.now() }) })
+  }
+
+  /** Each piece of news is handled, whatever becomes of the others; a bundle that comes again changes nothing it has changed. */
+  async function handleAll(id: string, body: OtpReport | OtpReports): Promise<Outcome> {
+    const all = body.type === 'reports' ? body.all : [{ id, report: body }]
+    const outcomes = await Promise.all(all.map(one => outcomeOf(one.id, one.report)))
+    return outcomes.find(({ kind }) => kind === 'retry') ?? outcomes.find(({ kind }) => kind === 'dead') ?? done()
+  }
+
+  async function outcomeOf(id: string, report: OtpReport): Promise<Outcome> {
+    try {
+      await handle(id, report)
+      return done()
+    } catch (error) {
+      if (error instanceof Unavailable) return retry(RETRY_MS)
+      // Kept as a dead letter, it can be handled once the key is back.
+      if (isMissingKeyError(error)) reportMissingKey(error, { message_id: id })
+      else log.error({ err: error, message_id: id }, 'report.failed')
+      return dead(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  return (waiting: DeliveredMessage[]): Promise<Outcome[]> =>
+    Promise.all(waiting.map(({ id, body }) => handleAll(id, body as OtpReport | OtpReports)))
+}

@@ -1,0 +1,45 @@
+// A message on its way to a recipient counts, whatever it was that sends it: a resend, a failed delivery that goes on by itself, an
+// answer in the chat. In: a change the machine has agreed to. Out: counted and paid for, or refused; nothing where the change sends none.
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { magicOf } from '../../machines/magic-recipients.ts'
+import type { Step } from '../../machines/otp.step.ts'
+import { isGeoBlocked } from '../../machines/routing.ts'
+import { recipientIndexes } from '../domain/verifications/counter-names.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { atRest } from '../domain/verifications/encryption-context.ts'
+import type { CachedApp } from './apps.ts'
+import type { FraudGuard } from './fraud/guard.ts'
+import type { Limits } from './limits/limits.ts'
+import { messageQuota } from './limits/quotas.ts'
+import type { Funds } from './money/funds.ts'
+import { geoBlockedRefusal } from './refusals.ts'
+import { chainReservations, NO_RESERVATION, type Reservation, reserve } from './reservation.ts'
+
+export interface MessageDeps {
+  keyring: Pick<Keyring, 'unseal' | 'indexes'>
+  limits: Limits
+  guard: Pick<FraudGuard, 'check'>
+  funds: Funds
+}
+
+export async function reserveMessage(
+  { keyring, limits, guard, funds }: MessageDeps,
+  app: Pick<CachedApp, 'settings'> | null,
+  next: Step,
+  doc: OtpDoc,
+): Promise<Reservation> {
+  const { last_commands, context: otp } = next.saved
+  if (otp.deliveries.length <= doc.context.deliveries.length || !app) return NO_RESERVATION
+  const { country } = otp.recipient
+  // Blocked since it was sent.
+  if (isGeoBlocked(app.settings, otp.recipient)) return { ...NO_RESERVATION, refusal: geoBlockedRefusal(country) }
+  const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(doc._id))
+  const isMagic = magicOf(doc.mode, recipient) !== null
+  const counted = await reserve(
+    limits,
+    isMagic ? [] : [messageQuota(doc, recipientIndexes(keyring, doc, recipient), app.settings.limits)],
+  )
+  const command_id = last_commands.at(-1)?.id ?? ''
+  const guarded = await chainReservations(counted, () => guard.check({ command_id, otp, recipient, app, free: null }))
+  return chainReservations(guarded, () => funds.take(otp, app.settings))
+}

@@ -1,0 +1,96 @@
+// What a send will be: the checks that need no counting, in their order: recipient → geography → channel → address. Pure apart
+// from what it is told.
+
+import type { Refusal } from '../../machines/calls.ts'
+import type { Channel } from '../../machines/channels.ts'
+import type { ErrorType } from '../../machines/errors.ts'
+import { type Magic, magicOf } from '../../machines/magic-recipients.ts'
+import { maskEmail, maskPhone } from '../../machines/masking.ts'
+import type { KeyKind, Mode, Prices } from '../../machines/otp.ts'
+import { firstUsable, isGeoBlocked, orderFor, usableChannels } from '../../machines/routing.ts'
+import type { WhatsAppMode } from '../../machines/settings.ts'
+import { type ParsedRecipient, parseRecipient } from '../domain/verifications/recipient.ts'
+import type { CachedApp } from './apps.ts'
+import type { Reputation } from './limits/reputation.ts'
+import { abusiveAddressRefusal, geoBlockedRefusal, limitRefusal, refusal } from './refusals.ts'
+
+export interface SendRequest {
+  recipient: string
+  mode: Mode
+  caller: KeyKind
+  app: CachedApp
+  /** Null when there is no usable address. */
+  reputation: Reputation | null
+}
+
+export interface SendPlan {
+  recipient: ParsedRecipient
+  masked: string
+  country: string | null
+  /** A recipient with a fixed fate skips the limits of its own. */
+  magic: boolean
+  /** Nothing can be paid: refused once all else is granted. */
+  insufficientFunds: boolean
+  order: Channel[]
+  /** In no order. */
+  usable: Channel[]
+  channel: Channel
+}
+
+export function planSend({ recipient: text, mode, caller, app, reputation }: SendRequest): SendPlan | Refusal {
+  const parsed = parseRecipient(text)
+  const magic = magicOf(mode, parsed?.value ?? text)
+  const recipient = parsed ?? (magic ? magicRecipient(text) : null)
+  if (!recipient || isMagicRefusal(magic, 'InvalidRecipientError'))
+    return refusal('InvalidRecipientError', 'It must be a valid E.164 phone number or email address.')
+
+  const country = recipient.kind === 'phone' ? recipient.country : null
+  if (isGeoBlocked(app.settings, { kind: recipient.kind, country }) || isMagicRefusal(magic, 'GeoBlockedError'))
+    return geoBlockedRefusal(country)
+
+  const { settings } = app
+  const whatsapp = settings.channels.whatsapp.mode
+  const usableAmong = (providedChannels: readonly Channel[]): Channel[] =>
+    usableChannels({ settings, recipient: recipient.kind, providedChannels, whatsapp, caller })
+  const usable = usableAmong(app.providedChannels(mode))
+  const order = orderFor(settings.routing, country)
+  const channel = firstUsable(order, usable)
+  const unreadable = mode === 'test' ? [] : app.unreadable
+  // There is one, and it will do again once its key is back.
+  const unreadableProvider =
+    channel === undefined && unreadable.find(one => firstUsable(order, usableAmong([one.channel])) !== undefined)
+  if (unreadableProvider) throw unreadableProvider.problem
+  if (channel === undefined || isMagicRefusal(magic, 'NoEnabledChannelError'))
+    return refusal(
+      'NoEnabledChannelError',
+      'No channel of the order is enabled, can reach the recipient and has a provider.',
+    )
+
+  if (reputation === 'abusive' || isMagicRefusal(magic, 'IpReputationBlockedError')) return abusiveAddressRefusal()
+  if (isMagicRefusal(magic, 'RateLimitExceededError')) return limitRefusal('recipient', MAGIC_RETRY_AFTER_MS)
+
+  const masked =
+    recipient.kind === 'phone' ? maskPhone(recipient.value, recipient.callingCode) : maskEmail(recipient.value)
+  const insufficientFunds = isMagicRefusal(magic, 'InsufficientFundsError')
+  return { recipient, masked, country, magic: magic !== null, insufficientFunds, order, usable, channel }
+}
+
+/** Where a text message could go instead, for nothing: the first other channel of the order without a price. A text message is never
+ *  for nothing, whatever the price list says: somebody pays for it. */
+export const freeChannel = ({ order, usable }: SendPlan, prices: Prices, whatsapp: WhatsAppMode): Channel | null =>
+  order.find(
+    channel =>
+      channel !== 'sms' &&
+      usable.includes(channel) &&
+      // Approved by the user's own message, it sends none.
+      (!prices[channel] || (channel === 'whatsapp' && whatsapp === 'link_inbound')),
+  ) ?? null
+
+const MAGIC_RETRY_AFTER_MS = 60_000
+
+const isMagicRefusal = (magic: Magic | null, error: ErrorType): boolean =>
+  magic !== null && 'refuses' in magic && magic.refuses === error
+
+/** Valid whatever the metadata says. */
+const magicRecipient = (text: string): ParsedRecipient =>
+  text.includes('@') ? { kind: 'email', value: text } : { kind: 'phone', value: text, country: 'US', callingCode: '1' }

@@ -1,0 +1,99 @@
+// Lists of addresses that are due: fetched again by schedule, or left by a process that died over them. And chunks that no list names,
+// which only a crash leaves. Lists are few and belong to no share: they go with the first. Fetching takes its time, so it goes on beside
+// the other sweeps; what is under way is claimed on the list's own document.
+import type { Clock } from '../../infra/clock.ts'
+import { ulidTime } from '../../infra/ids.ts'
+import type { Logger } from '../../infra/log/log.ts'
+import type { Outbound } from '../../infra/outbound/outbound.ts'
+import { removeVersion } from '../domain/address-lists/chunks.ts'
+import { findAllLists, type IpListDoc } from '../domain/address-lists/documents.ts'
+import { createRunImport, importLease, newVersion } from '../domain/address-lists/imports.ts'
+import type { CountersignStore } from '../domain/collections.ts'
+import { createFetchList } from './fetch-address-list.ts'
+import type { Sweep } from './sweeps.ts'
+
+export interface AddressListSweepDeps {
+  store: CountersignStore
+  outbound: Pick<Outbound, 'request'>
+  clock: Clock
+  log: Logger
+}
+
+/** Each holds its text in memory. */
+const MAX_IMPORTS_AT_ONCE = 3
+const TIDY_EVERY_MS = 600_000
+/** No import takes nearly as long: what is older and named by nobody never will be. */
+const ABANDONED_AFTER_MS = 3_600_000
+
+export function createAddressListSweeps({ store, outbound, clock, log }: AddressListSweepDeps) {
+  const [lists, chunks] = [store.docs('ip_lists'), store.docs('ip_chunks')]
+  const stopping = new AbortController()
+  const runImport = createRunImport({ store, clock, log, signal: stopping.signal })
+  const fetch = createFetchList({ outbound, clock })
+  const running = new Set<Promise<void>>()
+  let nextTidyAt = 0
+
+  /** Of a list that is due: what it needs, unless another sweeper was faster. */
+  async function startImport(list: IpListDoc): Promise<void> {
+    const { _id, due_at = 0, source, importing: interrupted } = list
+    const version = newVersion(clock.now())
+    const claimed =
+      source.kind === 'url'
+        ? await lists.modify({ _id, due_at }, { $set: importLease(version, clock.now()) })
+        : await lists.modify({ _id, due_at }, { $set: INTERRUPTED, $unset: { due_at: true } })
+    if (claimed === null) return
+    if (interrupted !== null) await removeVersion(chunks, _id, interrupted.id)
+    if (source.kind !== 'url') return log.warn({ list: _id, why: INTERRUPTED.problem }, 'ip_list.failed')
+    const work: Promise<void> = runImport(claimed, () => fetch(source, stopping.signal)).finally(() =>
+      running.delete(work),
+    )
+    running.add(work)
+  }
+
+  const sweeps: Record<string, Sweep> = {
+    async ip_lists(partitions) {
+      const free = MAX_IMPORTS_AT_ONCE - running.size
+      if (!partitions.includes(0) || free === 0) return 0
+      const due = await lists.find({ due_at: { $gt: 0, $lte: clock.now() } }, { sort: { due_at: 1 }, limit: free })
+      for (const list of due) await startImport(list)
+      return due.length
+    },
+
+    /** One chunk tells of its whole version, so that few are read. */
+    async ip_chunks(partitions) {
+      if (!partitions.includes(0) || clock.now() < nextTidyAt) return 0
+      const before = clock.now() - ABANDONED_AFTER_MS
+      const versionsInUse = new Set((await findAllLists(lists)).flatMap(versionsOf))
+      let removed = 0
+      for (let after = ''; ; ) {
+        const [chunk] = await chunks.find({ _id: { $gt: after } }, { sort: { _id: 1 }, limit: 1 })
+        if (!chunk) break
+        const [list = '', version = ''] = chunk._id.split('/')
+        after = `${list}/${version}0`
+        if (versionsInUse.has(`${list}/${version}`) || (ulidTime(version) ?? 0) > before) continue
+        await removeVersion(chunks, list, version)
+        removed += 1
+      }
+      nextTidyAt = clock.now() + TIDY_EVERY_MS
+      return removed
+    },
+  }
+  return {
+    sweeps,
+    /** What is under way is left as a crash would leave it. */
+    async stop(): Promise<void> {
+      stopping.abort(new Error('stopping'))
+      await Promise.all(running)
+    },
+  }
+}
+
+/** Its text went with the process that read it. */
+const INTERRUPTED = {
+  status: 'failed',
+  importing: null,
+  problem: 'the import was cut short: put the list again',
+} as const
+
+const versionsOf = ({ _id, version, importing: current }: IpListDoc): string[] =>
+  [version, current?.id].map(one => `${_id}/${one}`)

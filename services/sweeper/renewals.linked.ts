@@ -1,0 +1,100 @@
+// What goes by a verification's recipient or address, renewed along with it: counters, messages of the sandbox, decisions of the fraud
+// guard. None of them can be read, so they are found by what the verification says in the clear.
+import type { Clock } from '../../infra/clock.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { CountersignStore } from '../domain/collections.ts'
+import {
+  type AppMode,
+  addressCounter,
+  type CounterName,
+  copyFormerCounters,
+  RECIPIENT_COUNTS,
+  recipientCounter,
+  recipientIndexes,
+} from '../domain/verifications/counter-names.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { sandboxIndex } from '../domain/verifications/encryption-context.ts'
+import type { Renewal } from './renewal.ts'
+
+/** A document, and what it must change. */
+export interface DueRenewal<T> {
+  doc: T
+  renewal: Renewal
+}
+
+export interface LinkedRenewalDeps {
+  store: CountersignStore
+  keyring: Pick<Keyring, 'index' | 'indexes'>
+  clock: Pick<Clock, 'now'>
+}
+
+/** Twice the longest window there can be: no counter reaches back further. */
+const MAX_COUNTER_AGE_MS = 2 * 604_800_000
+const PAGE = 500
+
+export function createRenewLinked({ store, keyring, clock }: LinkedRenewalDeps) {
+  function countersOf(doc: OtpDoc, { recipient, address }: Renewal): CounterName[] {
+    const indexes = recipient === undefined ? null : recipientIndexes(keyring, doc, recipient)
+    return [
+      ...(indexes ? RECIPIENT_COUNTS.map(what => recipientCounter(doc, what, indexes)) : []),
+      ...(address === undefined ? [] : [addressCounter(keyring, doc, address)]),
+    ]
+  }
+
+  async function renewMessages(due: readonly DueRenewal<OtpDoc>[]): Promise<void> {
+    const messages = store.docs('sandbox_messages')
+    const recipients = new Map(
+      due.flatMap(({ doc, renewal: { recipient } }) =>
+        recipient === undefined ? [] : doc.context.deliveries.map(one => [one.delivery_id, recipient] as const),
+      ),
+    )
+    const storedMessages = await messages.get([...recipients.keys()])
+    await Promise.all(
+      [...storedMessages.values()].map(({ _id, recipient: before }) => {
+        const recipient = sandboxIndex(keyring, recipients.get(_id) ?? '')
+        return before === recipient ? null : messages.modify({ _id, recipient: before }, { $set: { recipient } })
+      }),
+    )
+  }
+
+  /** By app and mode, since indexes are. `fresh` tells the new index of each former one. */
+  async function renewDecisions({ app_id, mode }: AppMode, newIndexes: ReadonlyMap<string, string>): Promise<void> {
+    const decisions = store.docs('fraud_decisions')
+    const former = { app_id, mode, recipient: { $in: [...newIndexes.keys()] } }
+    for (let found = PAGE; found === PAGE; ) {
+      const page = await decisions.find(former, { sort: { recipient: 1, _id: -1 }, limit: PAGE })
+      await Promise.all(
+        page.map(({ _id, recipient }) =>
+          decisions.modify({ _id, recipient }, { $set: { recipient: newIndexes.get(recipient) } }),
+        ),
+      )
+      found = page.length
+    }
+  }
+
+  function indexReplacements(
+    due: readonly DueRenewal<OtpDoc>[],
+  ): { appMode: AppMode; newIndexes: Map<string, string> }[] {
+    const worlds = new Map<string, { appMode: AppMode; newIndexes: Map<string, string> }>()
+    for (const { doc, renewal } of due) {
+      if (renewal.recipient === undefined) continue
+      const { app_id, mode } = doc
+      const [index = '', ...formerIndexList] = recipientIndexes(keyring, doc, renewal.recipient)
+      const name = `${app_id}:${mode}`
+      const { newIndexes } = worlds.get(name) ?? { newIndexes: new Map<string, string>() }
+      for (const former of formerIndexList) newIndexes.set(former, index)
+      worlds.set(name, { appMode: { app_id, mode }, newIndexes })
+    }
+    return [...worlds.values()].filter(({ newIndexes }) => newIndexes.size > 0)
+  }
+
+  return async (due: readonly DueRenewal<OtpDoc>[]): Promise<void> => {
+    const since = clock.now() - MAX_COUNTER_AGE_MS
+    const counters = due.flatMap(({ doc, renewal }) => (doc.created_at < since ? [] : countersOf(doc, renewal)))
+    await Promise.all([
+      copyFormerCounters(store.docs('counters'), counters),
+      renewMessages(due),
+      ...indexReplacements(due).map(({ appMode, newIndexes }) => renewDecisions(appMode, newIndexes)),
+    ])
+  }
+}

@@ -1,0 +1,164 @@
+// What waits for its endpoint, oldest first: events that found its slots taken, and those kept while it was paused or to be sent
+// again. The store is the queue, so that waiting costs no memory and no prefetch, and outlives us. One drain per app and process; two
+// processes may drain one backlog, since each event is claimed.
+import type { Clock } from '../../infra/clock.ts'
+import type { Logger } from '../../infra/log/log.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
+import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
+import { cancelAttempt } from './event-changes.ts'
+import type { Owner } from './slots.ts'
+
+export interface Backlogs {
+  /** To be awaited before anything is put into a backlog: should we die, the sweeper has it drained. */
+  mark(app_id: string): Promise<void>
+  /** Sends what waits, as fast as the endpoint's slots allow. Returns at once. `mark` is forgotten when nothing waits any more. */
+  drain(app_id: string, mark?: number): void
+  /** Whether anything may be waiting that this process knows of. */
+  isDraining(app_id: string): boolean
+  /** Puts events of one app into its backlog that were claimed and are not called for after all. */
+  park(started: readonly EventDoc[]): Promise<void>
+  stop(): void
+}
+
+export interface BacklogDeps {
+  events: Pick<Docs<EventDoc>, 'find' | 'change'>
+  webhooks: Pick<Docs<WebhookEndpoint>, 'modify'>
+  endpoints: Pick<Endpoints, 'get' | 'reload'>
+  freeSlots(endpoint: Endpoint, owner: Owner): number
+  /** Resolves when a slot of this endpoint's is free again. */
+  whenSlotFree(endpoint: Endpoint): Promise<void>
+  /** Claims events and calls their endpoint for them, in their order, as far as there are slots. */
+  attempt(waiting: readonly EventDoc[], endpoint: Endpoint): Promise<number>
+  clock: Clock
+  log: Logger
+}
+
+/** What was kept is sent no faster than this, to an endpoint that may just have come back. */
+const KEPT_PER_SECOND = 50
+const DRAIN_PAGE = 200
+/** A mark is that old before the sweeper heeds it, and renewed well before: what is put into the backlog in between is found. */
+const MARK_AHEAD_MS = 30_000
+const RENEW_MARK_MS = 10_000
+const MAX_MARKS = 10_000
+/** Until an endpoint that could not be read is looked at again. */
+const UNREADABLE_RETRY_MS = 60_000
+
+interface DrainState {
+  /** Whether there may be more than was seen. */
+  rerun: boolean
+  mark?: number
+}
+
+export function createBacklogs(deps: BacklogDeps): Backlogs {
+  const { events, webhooks, endpoints, freeSlots, whenSlotFree, attempt, clock, log } = deps
+  const draining = new Map<string, DrainState>()
+  const marked = new Map<string, { until: number; writing: Promise<unknown> }>()
+  let stopping = false
+
+  async function drainPage(app_id: string): Promise<'more' | 'over' | 'interrupted'> {
+    const page = { sort: { backlog_at: 1 }, limit: DRAIN_PAGE } as const
+    const oldest = await events.find({ app_id, backlog_at: { $gt: 0 } }, page)
+    let tried = 0
+    for (let first = oldest[0]; first; first = oldest[tried]) {
+      const endpoint = await waitForSlot(first)
+      if (!endpoint) return stopping ? 'interrupted' : 'over'
+      if (isUnreadable(endpoint)) return 'interrupted'
+      const next = oldest.slice(tried, tried + freeSlots(endpoint, first))
+      tried += next.length
+      await attempt(next, endpoint)
+      const kept = next.filter(({ backlog }) => backlog === 'kept').length
+      if (kept > 0) await sleep((kept * 1000) / KEPT_PER_SECOND)
+    }
+    return tried > 0 ? 'more' : 'over'
+  }
+
+  /** The endpoint once it has a slot to spare, or cannot be read; null when nothing is to be sent. */
+  async function waitForSlot(owner: Owner): Promise<Endpoint | null> {
+    for (;;) {
+      const endpoint = await endpoints.get(owner.app_id)
+      if (stopping || !endpoint || isPaused(endpoint)) return null
+      if (isUnreadable(endpoint) || freeSlots(endpoint, owner) > 0) return endpoint
+      await whenSlotFree(endpoint)
+    }
+  }
+
+  const sleep = (ms: number): Promise<void> => new Promise(resolve => void clock.after(ms, resolve))
+
+  async function drainAll(app_id: string, state: DrainState): Promise<void> {
+    // Whoever says "drain" knows more than we remember: it may have been enabled just now.
+    const endpoint = await endpoints.reload(app_id)
+    while (state.rerun && !stopping) {
+      const { mark } = state
+      state.rerun = false
+      let outcome: Awaited<ReturnType<typeof drainPage>> = isUnreadable(endpoint) ? 'interrupted' : 'more'
+      while (outcome === 'more') outcome = stopping ? 'interrupted' : await drainPage(app_id)
+      if (mark === undefined) continue
+      if (outcome === 'over') await clearMark(app_id, mark)
+      else if (!stopping) await postponeMark(app_id, mark)
+    }
+  }
+
+  /** Only the mark we were sent for: a newer one announces events that may not be there yet. */
+  const clearMark = (app_id: string, mark: number): Promise<unknown> =>
+    webhooks.modify({ _id: app_id, drain_at: mark }, { $unset: { drain_at: true } })
+
+  /** The sweeper asks again, and not too often: it may be long until it can be read. */
+  const postponeMark = (app_id: string, mark: number): Promise<unknown> =>
+    webhooks.modify({ _id: app_id, drain_at: mark }, { $set: { drain_at: clock.now() + UNREADABLE_RETRY_MS } })
+
+  function drain(app_id: string, mark?: number): void {
+    const running = draining.get(app_id)
+    const state: DrainState = running ?? { rerun: true }
+    state.rerun = true
+    if (mark !== undefined) state.mark = mark
+    if (running || stopping) return
+    draining.set(app_id, state)
+    drainAll(app_id, state)
+      .catch(error => {
+        state.rerun = false
+        log.warn({ err: error, app_id }, 'webhook.not_drained')
+      })
+      .finally(() => {
+        draining.delete(app_id)
+        // Asked for in the very moment it ended.
+        if (state.rerun) drain(app_id, state.mark)
+      })
+  }
+
+  async function mark(app_id: string): Promise<void> {
+    const now = clock.now()
+    const known = marked.get(app_id)
+    if (known && now < known.until) return void (await known.writing)
+    if (marked.size >= MAX_MARKS) marked.clear()
+    const writing = webhooks.modify({ _id: app_id }, { $max: { drain_at: now + MARK_AHEAD_MS } })
+    marked.set(app_id, { until: now + RENEW_MARK_MS, writing })
+    writing.catch(() => marked.delete(app_id))
+    await writing
+  }
+
+  async function park(started: readonly EventDoc[]): Promise<void> {
+    const app_id = started[0]?.app_id ?? ''
+    const endpoint = await endpoints.get(app_id)
+    const backlog = endpoint && isPaused(endpoint) ? 'kept' : 'overflow'
+    if (backlog === 'overflow') await mark(app_id)
+    await events.change(
+      started.map(event => ({ _id: event._id, rev: event.rev, update: cancelAttempt(event, backlog) })),
+    )
+    if (backlog === 'overflow') drain(app_id)
+  }
+
+  return {
+    mark,
+    park,
+    isDraining: app_id => draining.has(app_id),
+    drain,
+    stop() {
+      stopping = true
+    },
+  }
+}
+
+/** It is to be called, and cannot be read: nothing can be sent now, and nobody will say when. */
+const isUnreadable = (endpoint: Endpoint | null): boolean =>
+  endpoint !== null && !isPaused(endpoint) && !endpoint.readable

@@ -1,0 +1,121 @@
+// What a call came to. In: an event that was claimed, and how its call ended. Out: the event's document says so, its endpoint's machine
+// knows, and the next attempt is on its way through the wait queues. The endpoint first, when a call failed: a crash in between
+// leaves an attempt nobody saw end, never an event that gave up on an endpoint that was not paused. What is our own doing, or what
+// nobody saw, is never held against an endpoint.
+import type { Clock } from '../../infra/clock.ts'
+import type { Logger } from '../../infra/log/log.ts'
+import type { Metrics } from '../../infra/metrics.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import type { EventDoc } from '../domain/webhooks/documents.ts'
+import { eventState, MESSAGE_LOST_AFTER_MS } from '../domain/webhooks/events.ts'
+import { attemptMessage, drainMessage, type Remind } from '../domain/webhooks/messages.ts'
+import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
+import { type CallResult, type InconclusiveError, inconclusiveError, isSuccess } from './call.ts'
+import { type Endpoints, isPaused } from './endpoints.ts'
+import * as change from './event-changes.ts'
+
+export interface CallResultDeps {
+  events: Pick<Docs<EventDoc>, 'change'>
+  endpoints: Pick<Endpoints, 'recordOutcome' | 'reload'>
+  retrySchedule: RetrySchedule
+  remind: Remind
+  random(): number
+  clock: Clock
+  log: Logger
+  metrics: Pick<Metrics, 'webhookAttempts' | 'webhookDuration'>
+}
+
+export type RecordResult = (event: EventDoc, result: CallResult) => Promise<void>
+
+const GONE = 410
+/** A store that is away for moments must not make a success look like a call nobody saw end. */
+const WRITE_RETRY_MS = [200, 1_000, 3_000]
+
+export function createRecordResult(deps: CallResultDeps): RecordResult {
+  const { events, endpoints, retrySchedule, remind, random, clock, log, metrics } = deps
+
+  async function writeEvent(
+    event: EventDoc,
+    update: ReturnType<typeof change.markDelivered>,
+    result: CallResult,
+  ): Promise<boolean> {
+    const { _id, rev } = event
+    const [answer] = await withRetries(() => events.change([{ _id, rev, update }]))
+    if (answer === 'won') return true
+    await events.change([{ _id, update: change.recordLateAttempt(event, result) }])
+    return false
+  }
+
+  async function withRetries<T>(operation: () => Promise<T>): Promise<T> {
+    for (const ms of WRITE_RETRY_MS)
+      try {
+        return await operation()
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error
+        await new Promise<void>(resolve => void clock.after(ms, resolve))
+      }
+    return operation()
+  }
+
+  async function handleSuccess(event: EventDoc, result: CallResult): Promise<void> {
+    const reported = endpoints.recordOutcome(event.app_id, { type: 'attempt.succeeded', at: clock.now() })
+    reported.catch(() => {})
+    await writeEvent(event, change.markDelivered(event, result), result)
+    await reported
+  }
+
+  async function handleFailure(event: EventDoc, result: CallResult): Promise<void> {
+    const { tries } = eventState(event)
+    const now = clock.now()
+    const waitMs = retrySchedule.waitAfter(tries, random())
+    const fact = { type: 'attempt.failed', at: now, gone: result.status === GONE, exhausted: waitMs === null } as const
+    const paused = await endpoints.recordOutcome(event.app_id, fact)
+    if (waitMs === null || paused) await keepInBacklog(event, result, waitMs === null ? 'failed' : 'held')
+    else await scheduleRetry(event, result, now + waitMs)
+  }
+
+  async function scheduleRetry(event: EventDoc, result: CallResult, at: number): Promise<void> {
+    if (!(await writeEvent(event, change.scheduleRetry(event, result, at), result))) return
+    const { _id: event_id, app_id } = event
+    const { round, tries } = eventState(event)
+    remind(attemptMessage({ event_id, app_id, round, attempt: tries + 1, at }))
+  }
+
+  /** One that nobody saw end may have arrived, and counts; but it is never the last. The sweeper sees to what is not spent: whoever
+   *  stops has no time to remind anybody. */
+  async function handleInconclusive(event: EventDoc, result: CallResult, why: InconclusiveError): Promise<void> {
+    const { tries } = eventState(event)
+    const now = clock.now()
+    const waitMs = why === 'unknown' ? retrySchedule.waitAfter(tries, random()) : null
+    if (waitMs !== null) return scheduleRetry(event, result, now + waitMs)
+    const lastMs = why === 'unknown' ? retrySchedule.waitAfter(tries - 1, random()) : null
+    const pauseMs = why === 'stopped' ? 0 : (lastMs ?? MESSAGE_LOST_AFTER_MS)
+    await writeEvent(event, change.returnAttempt(event, result, now + pauseMs), result)
+  }
+
+  async function keepInBacklog(event: EventDoc, result: CallResult, status: 'failed' | 'held'): Promise<void> {
+    await writeEvent(event, change.keepAfterFailure(event, result, status), result)
+    // Enabled meanwhile, what was kept may have been sent before this was among it.
+    const endpoint = await endpoints.reload(event.app_id)
+    if (endpoint && !isPaused(endpoint)) remind(drainMessage(event.app_id, clock.now()))
+  }
+
+  return async (event, result) => {
+    const { _id: event_id, app_id, type } = event
+    const { round, tries } = eventState(event)
+    const outcome = change.outcomeOf(result)
+    metrics.webhookAttempts.inc({ outcome })
+    if (result.ms !== null) metrics.webhookDuration.observe(result.ms / 1000)
+    const fields = { event_id, app_id, type, round, attempt: tries, outcome, status: result.status, ms: result.ms }
+    log.info(fields, 'webhook.attempted')
+    try {
+      const inconclusive = inconclusiveError(result)
+      if (inconclusive) await handleInconclusive(event, result, inconclusive)
+      else await (isSuccess(result) ? handleSuccess(event, result) : handleFailure(event, result))
+    } catch (error) {
+      // The claim stands. Once it is past its time the sweeper has the event looked at again.
+      log.warn({ err: error, event_id, app_id }, 'webhook.not_settled')
+    }
+  }
+}

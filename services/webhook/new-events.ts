@@ -1,0 +1,115 @@
+// Events as they happen. In: what the outbox says. Out: every event is in the store, in one grouped insert; those whose endpoint has a
+// slot are inserted as claimed and called for at once, without waiting for the call. Said twice, an event is kept once. What goes wrong
+// with one is no matter of those it came with.
+import { createCache } from '../../infra/cache.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { Logger } from '../../infra/log/log.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import type { Tenancy } from '../domain/tenancy/tenancy.ts'
+import type { EventDoc } from '../domain/webhooks/documents.ts'
+import { MIN_EVENT_RETENTION_MS, newEvent, purgeNotBefore } from '../domain/webhooks/events.ts'
+import type { NotifyBody } from '../domain/webhooks/messages.ts'
+import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
+import type { Attempts, Reservation } from './attempts.ts'
+import type { Backlogs } from './backlogs.ts'
+import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
+import { assumedLostAt } from './event-changes.ts'
+
+/** Answers for each of them: it is in the store, or why not. */
+export type AcceptEvents = (happened: readonly NotifyBody[]) => Promise<void>[]
+
+export interface NewEventDeps {
+  events: Pick<Docs<EventDoc>, 'insert'>
+  tenancy: Pick<Tenancy, 'app'>
+  endpoints: Pick<Endpoints, 'get'>
+  attempts: Pick<Attempts, 'reserve' | 'unreserve' | 'startCall'>
+  backlogs: Pick<Backlogs, 'mark' | 'drain'>
+  retrySchedule: RetrySchedule
+  clock: Clock
+  log: Logger
+}
+
+const DAY_MS = 86_400_000
+/** Where the app is gone, or its settings are not ours to understand: a newer release may have written them. */
+const DEFAULT_RETENTION_DAYS = 30
+const APP_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
+
+/** An event about to be inserted; claimed when a place at its endpoint is reserved for it. */
+interface PreparedEvent {
+  event: EventDoc
+  call: { endpoint: Endpoint; reservation: Reservation } | null
+}
+
+export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
+  const { events, tenancy, endpoints, attempts, backlogs, retrySchedule, clock, log } = deps
+  const retention = createCache(retentionOf, { ...APP_CACHE, clock })
+
+  async function retentionOf(app_id: string): Promise<number> {
+    try {
+      return (await tenancy.app(app_id))?.settings.retention_days ?? DEFAULT_RETENTION_DAYS
+    } catch (error) {
+      if (error instanceof Unavailable) throw error
+      log.error({ err: error, app_id }, 'app.unreadable')
+      return DEFAULT_RETENTION_DAYS
+    }
+  }
+
+  async function prepare(body: NotifyBody): Promise<PreparedEvent> {
+    const { event_id, app_id, company_id, mode, type, payload, at } = body
+    const purge_at = new Date(at + (await retention.get(app_id)) * DAY_MS)
+    const happened = { _id: event_id, app_id, company_id, mode, type, payload, created_at: at, purge_at }
+    const endpoint = await endpoints.get(app_id)
+    if (!endpoint) return { event: newEvent(happened, 'unsent'), call: null }
+    const now = clock.now()
+    const kept = {
+      ...happened,
+      purge_at: purgeNotBefore(happened, now + MIN_EVENT_RETENTION_MS + retrySchedule.longestMs),
+    }
+    if (isPaused(endpoint)) return { event: withBacklog(newEvent(kept, 'held'), 'kept'), call: null }
+    const reservation = attempts.reserve(endpoint, happened)
+    if (reservation === null) {
+      await backlogs.mark(app_id)
+      return { event: withBacklog(newEvent(kept, 'pending'), 'overflow'), call: null }
+    }
+    const claim = { tries: 1, claimed_at: now, due_at: assumedLostAt(now) }
+    return { event: { ...newEvent(kept, 'pending'), ...claim }, call: { endpoint, reservation } }
+  }
+
+  async function insert(prepared: readonly PreparedEvent[]): Promise<('inserted' | 'duplicate')[]> {
+    try {
+      return await events.insert(prepared.map(({ event }) => event))
+    } catch (error) {
+      for (const { event, call } of prepared) if (call) attempts.unreserve(event, call.reservation)
+      throw error
+    }
+  }
+
+  /** One that was there before is seen to already, by whoever inserted it or by the sweeper. */
+  function startOrQueue({ event, call }: PreparedEvent, isNew: boolean): void {
+    if (call && isNew) attempts.startCall(event, call.endpoint, call.reservation)
+    else if (call) attempts.unreserve(event, call.reservation)
+    else if (isNew && event.backlog === 'overflow') backlogs.drain(event.app_id)
+  }
+
+  /** Those that could be prepared. */
+  async function insertPrepared(preparing: readonly Promise<PreparedEvent>[]): Promise<void> {
+    const all = await Promise.allSettled(preparing)
+    const prepared = all.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
+    if (prepared.length === 0) return
+    const answers = await insert(prepared)
+    for (const [at, one] of prepared.entries()) startOrQueue(one, answers[at] === 'inserted')
+  }
+
+  return happened => {
+    const preparing = happened.map(prepare)
+    const kept = insertPrepared(preparing)
+    return preparing.map(one => one.then(() => kept))
+  }
+}
+
+const withBacklog = (event: EventDoc, backlog: 'kept' | 'overflow'): EventDoc => ({
+  ...event,
+  backlog,
+  backlog_at: event.created_at,
+})

@@ -1,0 +1,56 @@
+// kill -9 in the midst of an import: the list that counted counts, and the next import goes through.
+import { expect } from 'chai'
+import { ask, createCaller } from '../support/api-caller.ts'
+import { eventually } from '../support/eventually.ts'
+import { freshNumber } from '../support/flow.ts'
+import { manyRanges } from '../support/ip-lists.ts'
+import { useProcesses } from '../support/processes.ts'
+import { onEachEngineSet } from '../support/site.ts'
+
+const KEY = 'sk_test_lists0123456789'
+const TOKEN = 'a-token-of-an-operator'
+const BOOTSTRAP = { companies: [{ id: 'cmp_l', apps: [{ id: 'app_l', keys: [{ id: 'key_l', key: KEY }] }] }] }
+const TIMEOUT_MS = 30_000
+
+onEachEngineSet('an import of addresses and kill -9', engines => {
+  const { site, crashing } = useProcesses()
+
+  // The first list is one insert and no removal.
+  for (const [method, nth, when] of [
+    ['ip_chunks.insert', 2, 'after'],
+    ['ip_chunks.remove', 1, 'before'],
+  ] as const)
+    it(`leaves a whole list: ${when} a call of ${method}`, async function () {
+      this.timeout(180_000)
+      const here = await site(engines)
+      const env = { BOOTSTRAP_FILE: await here.write('bootstrap.json', BOOTSTRAP), ADMIN_TOKEN: TOKEN }
+      const put = (url: string, text: string) => {
+        const body = JSON.stringify({ lists: [{ class: 'abusive', name: 'mine', text }] })
+        return ask(`${url}/admin/v1/ip-lists`, { method: 'PUT', token: TOKEN, body })
+      }
+      const send = async (url: string, client_ip: string) =>
+        (await createCaller(url, KEY).send(freshNumber(), { client_ip })).status
+      const ready = (url: string) =>
+        eventually(async () => {
+          const { body } = await ask(`${url}/admin/v1/ip-lists`, { token: TOKEN })
+          expect(body.items[0].status).to.equal('ready')
+        }, TIMEOUT_MS)
+
+      const dying = crashing(here, { env, point: { port: 'store', method, nth, when } })
+      const url = await dying.ready()
+      await put(url, '91.240.118.0/24')
+      await ready(url)
+      await put(url, manyRanges(100_000).join('\n')).catch(() => null)
+      await dying.exited
+
+      const last = crashing(here, { env })
+      const there = await last.ready()
+      const statuses = [await send(there, '91.240.118.5'), await send(there, '11.0.0.0'), await send(there, '11.3.0.0')]
+      // The version before goes only after the new one was named.
+      expect(statuses).to.deep.equal(method === 'ip_chunks.remove' ? [200, 403, 403] : [403, 200, 200])
+      await put(there, '9.9.9.9')
+      await ready(there)
+      await eventually(async () => expect(await send(there, '9.9.9.9')).to.equal(403), TIMEOUT_MS)
+      expect(await send(there, '91.240.118.5')).to.equal(200)
+    })
+})

@@ -1,0 +1,162 @@
+// DATA_KEYS rotate while everything goes on: first both keys, then, when the admin API says so, the new one alone. What was begun under the
+// old key is finished under the new one, and nobody has fresh limits.
+import { Buffer } from 'node:buffer'
+import { expect } from 'chai'
+import { type Flow, freshNumber, type StartedVerification, startFlow, type Tenant, wrongCode } from '../support/flow.ts'
+import { collectionsContaining } from '../support/raw-documents.ts'
+import { onEachEngineSet } from '../support/site.ts'
+
+const [OLD, NEW] = ['old', 'new'].map((id, at) => `${id}:${Buffer.alloc(32, at + 1).toString('base64')}`)
+
+const LIMITS = {
+  recipient: [{ max: 3, seconds: 86_400 }],
+  client_ip: [{ max: 2, seconds: 86_400 }],
+  recipient_verify: [{ max: 3, seconds: 86_400 }],
+}
+const LINKS = { channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } } }
+
+/** What was begun before the keys rotated. */
+interface EarlierState {
+  shop: Tenant
+  chat: Tenant
+  limited: string
+  guessed: StartedVerification
+  pending: StartedVerification
+  link: { otp_id: string; to: string; text: string }
+  proof: { token: string; to: string }
+}
+
+async function createEarlierState(flow: Flow): Promise<EarlierState> {
+  const shop = await flow.tenant({ limits: LIMITS, resend_cooldown_seconds: [0] })
+  const chat = await flow.tenant({ ...LINKS, routing: { default: ['whatsapp'] } })
+  const limited = freshNumber()
+  for (let nth = 0; nth < 3; nth += 1) expect((await shop.server.send(limited)).status).to.equal(200)
+  for (let nth = 0; nth < 2; nth += 1)
+    expect((await shop.server.send(freshNumber(), { client_ip: '81.2.69.142' })).status).to.equal(200)
+  const guessed = await flow.startVerification(shop.server)
+  for (let nth = 0; nth < 2; nth += 1) await shop.server.verify(guessed.otp_id, wrongCode(guessed.code))
+  const pending = await flow.startVerification(shop.server)
+  const [to, mail] = [freshNumber(), freshNumber()]
+  const { body } = await chat.server.send(to)
+  const text = new URL(body.action_url).searchParams.get('text') ?? ''
+  const device = await shop.device.send(mail)
+  const verified = await shop.device.verify(device.body.otp_id, await flow.code(mail))
+  const provider = {
+    channel: 'sms',
+    type: 'twilio',
+    config: { account_sid: 'AC1', auth_token: 'top', from: '+15550001111' },
+  }
+  expect((await flow.admin('PUT', `/apps/${shop.app}/providers/gate`, provider)).status).to.be.oneOf([200, 201])
+  return {
+    shop,
+    chat,
+    limited,
+    guessed,
+    pending,
+    link: { otp_id: body.otp_id, to, text },
+    proof: { token: verified.body.verification_token, to: mail },
+  }
+}
+
+onEachEngineSet('rotating DATA_KEYS', engines => {
+  let flow: Flow
+  let earlier: EarlierState
+
+  const restart = async (dataKeys: string, lost = ''): Promise<void> => {
+    const at = flow.clock.now()
+    await flow.advanceUntil(flow.countersign.stop())
+    flow = await startFlow({ engines, site: flow.countersign.site, env: { DATA_KEYS: dataKeys, LOST_DATA_KEYS: lost } })
+    if (engines === 'embedded') await flow.advance(Math.max(0, at - flow.clock.now()))
+  }
+  const tenant = ({ company, app, server, device }: Tenant): Tenant => ({
+    company,
+    app,
+    server: flow.caller(server.key),
+    device: flow.caller(device.key),
+  })
+  const rotation = async () => (await flow.admin('GET', '/privacy')).body
+
+  before(async function () {
+    this.timeout(180_000)
+    flow = await startFlow({ engines, env: { DATA_KEYS: OLD ?? '' } })
+    earlier = await createEarlierState(flow)
+    expect(await rotation()).to.deep.equal({ data_keys: ['old'], rotation: null })
+    expect(await collectionsContaining(flow.countersign.engines.store, 'v1.old.')).to.have.members([
+      'providers',
+      'otps',
+      'canaries',
+    ])
+    await restart(`${NEW},${OLD}`)
+  })
+  after(() => flow.stop())
+
+  const expectLimits = async (shop: Tenant): Promise<void> => {
+    expect((await shop.server.send(earlier.limited)).body).to.include({ status: 429, scope: 'recipient' })
+    const sent = await shop.server.send(freshNumber(), { client_ip: '81.2.69.142' })
+    expect(sent.body).to.include({ status: 429, scope: 'client_ip' })
+  }
+
+  it('goes on under traffic until nothing is left of the old key', async function () {
+    this.timeout(120_000)
+    const shop = tenant(earlier.shop)
+    await expectLimits(shop)
+    const traffic = Array.from({ length: 10 }, async () => {
+      const { otp_id, code } = await flow.startVerification(shop.server)
+      expect((await shop.server.resend(otp_id)).status).to.equal(200)
+      expect((await shop.server.verify(otp_id, wrongCode(code))).body.matched).to.equal(false)
+      expect((await shop.server.verify(otp_id, code)).body.matched).to.equal(true)
+    })
+    const busy = Promise.all(traffic)
+    await flow.eventually(async () => expect((await rotation()).rotation?.state).to.equal('done'))
+    await busy
+    const { rotation: done } = await rotation()
+    expect(done).to.include({ state: 'done', current: 'new', renewed: 0, unsealable: 0 })
+    expect(done.renewed_in_all).to.be.at.least(10)
+    expect(await collectionsContaining(flow.countersign.engines.store, 'v1.old.')).to.deep.equal([])
+    expect(flow.countersign.log.output()).to.include('rotation.done')
+  })
+
+  it('leaves everything as it was, once the old key is gone', async function () {
+    this.timeout(120_000)
+    await restart(NEW ?? '')
+    const [shop, chat] = [tenant(earlier.shop), tenant(earlier.chat)]
+    expect(await rotation()).to.have.nested.property('rotation.state', 'done')
+    await expectLimits(shop)
+
+    const { pending, guessed, link, proof } = earlier
+    expect((await shop.server.resend(pending.otp_id)).status).to.equal(200)
+    expect((await shop.server.verify(pending.otp_id, pending.code)).body).to.include({ matched: true })
+    const wrong = await shop.server.verify(guessed.otp_id, wrongCode(guessed.code))
+    expect(wrong.body).to.include({ matched: false })
+    const locked = await shop.server.verify(guessed.otp_id, guessed.code)
+    expect(locked.body).to.include({ status: 429, scope: 'recipient_verify' })
+
+    await flow.admin('POST', '/sandbox/inbound', { app_id: chat.app, from: link.to, text: link.text })
+    const code = await flow.code(link.to)
+    expect((await chat.server.verify(link.otp_id, code)).body).to.include({ matched: true })
+    expect((await shop.server.exchange(proof.token)).body).to.include({ recipient: proof.to })
+  })
+
+  it('finds by recipient what was sent under the old key, and opens what operators had set up', async () => {
+    const { pending, shop } = earlier
+    const query = `recipient=${encodeURIComponent(pending.to)}`
+    const { items } = (await flow.admin('GET', `/apps/${shop.app}/verifications?${query}`)).body
+    expect(items.map((one: { otp_id: string }) => one.otp_id)).to.deep.equal([pending.otp_id])
+    expect((await flow.inbox(pending.to)).map(({ otp_id }) => otp_id)).to.include(pending.otp_id)
+    const gate = (await flow.admin('GET', `/apps/${shop.app}/providers/gate`)).body
+    expect(gate.config.account_sid).to.equal('AC1')
+  })
+
+  it('taken too far, with no key left that opens anything, stops nobody who gives them up for lost', async function () {
+    this.timeout(120_000)
+    await restart(`third:${Buffer.alloc(32, 3).toString('base64')}`, 'new')
+    const shop = tenant(earlier.shop)
+    const { otp_id, code } = await flow.startVerification(shop.server)
+    expect((await shop.server.verify(otp_id, code)).body).to.include({ matched: true })
+    expect((await shop.server.verify(earlier.guessed.otp_id, '000000')).status).to.equal(503)
+    const list = await flow.admin('GET', `/apps/${shop.app}/verifications?limit=100`)
+    expect(list.body.items).to.have.length.at.least(10)
+    expect((await flow.admin('GET', `/apps/${shop.app}/providers/gate`)).body.config).to.equal(null)
+    expect((await fetch(`${flow.countersign.url}/readyz`)).status).to.equal(200)
+  })
+})

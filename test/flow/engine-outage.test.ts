@@ -1,0 +1,88 @@
+import { expect } from 'chai'
+import { type Countersign, createStart } from '../support/countersign.ts'
+import { ECHO } from '../support/echo.ts'
+import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { type MongoBehindProxy, mongoBehindProxy } from '../support/mongo.ts'
+import { rabbitBehindProxy } from '../support/rabbitmq.ts'
+
+const TIMEOUT_MS = 30_000
+
+onRealEngines('a composition whose engines go away', { AMQP_URL, MONGODB_URL }, () => {
+  let mongo: MongoBehindProxy
+  let rabbit: Awaited<ReturnType<typeof rabbitBehindProxy>>
+  beforeEach(async () => {
+    mongo = await mongoBehindProxy()
+    rabbit = await rabbitBehindProxy()
+  })
+  const start = createStart('real')
+  afterEach(() => Promise.all([mongo.close(), rabbit.proxy.close()]))
+
+  const startBehindProxies = (): Promise<Countersign> =>
+    start({ services: ECHO, env: { MONGODB_URL: mongo.url, AMQP_URL: rabbit.url } })
+  const get = async (url: string) => {
+    const response = await fetch(url)
+    return { status: response.status, body: await response.json() }
+  }
+  const expectReadiness = (url: string, status: number, parts: Record<string, string>) =>
+    eventually(async () => {
+      const answer = await get(`${url}/readyz`)
+      expect(answer.status).to.equal(status)
+      expect(answer.body).to.deep.nested.include({ parts: { ...ALL_UP, ...parts } })
+    }, TIMEOUT_MS)
+
+  it('is alive and not ready without MongoDB, and ready again with it', async () => {
+    const { url } = await startBehindProxies()
+    mongo.proxy.refuse()
+    await expectReadiness(url, 503, { store: 'down' })
+    expect((await get(`${url}/healthz`)).status).to.equal(200)
+    mongo.proxy.heal()
+    await expectReadiness(url, 200, {})
+    expect((await get(`${url}/companies/cmp_none`)).body).to.deep.equal({})
+  })
+
+  it('is alive and not ready without RabbitMQ, and ready again with it, its consumers attached', async () => {
+    const { url } = await startBehindProxies()
+    rabbit.proxy.refuse()
+    await expectReadiness(url, 503, { broker: 'down', consumers: 'down' })
+    expect((await get(`${url}/healthz`)).status).to.equal(200)
+    expect((await get(`${url}/echo/hello`)).status).to.equal(503)
+    rabbit.proxy.heal()
+    await expectReadiness(url, 200, {})
+    expect((await get(`${url}/echo/hello`)).body).to.deep.equal({ echoed: { word: 'hello' } })
+  })
+
+  it('shows a MongoDB that says nothing as down, and not by hanging', async () => {
+    const { url } = await startBehindProxies()
+    mongo.proxy.stall()
+    await expectReadiness(url, 503, { store: 'down' })
+    mongo.proxy.heal()
+    await expectReadiness(url, 200, {})
+  })
+
+  it('stops without its engines', async () => {
+    const { url, stop } = await startBehindProxies()
+    mongo.proxy.refuse()
+    rabbit.proxy.refuse()
+    await expectReadiness(url, 503, { store: 'down', broker: 'down', consumers: 'down' })
+    await stop()
+  })
+})
+
+onRealEngines('a composition of several processes', { AMQP_URL, MONGODB_URL }, () => {
+  const start = createStart('real')
+
+  it('shares the work by role: one asks, the other answers', async () => {
+    const asking = await start({ services: ECHO, roles: ['edge'] })
+    const { site, secrets } = asking
+    const answering = await start({ services: ECHO, roles: ['otp'], site })
+    expect(answering.secrets).to.deep.equal(secrets)
+    const echo = async (url: string) => (await fetch(`${url}/echo/hello`)).status
+    expect(await echo(asking.url)).to.equal(200)
+    expect(await echo(answering.url)).to.equal(404)
+    await answering.stop()
+    expect((await fetch(`${asking.url}/readyz`)).status).to.equal(200)
+  })
+})
+
+const ALL_UP = { process: 'up', store: 'up', broker: 'up', consumers: 'up' }

@@ -1,0 +1,152 @@
+// A data key that was removed before everything was renewed. What needs it is answered "later", and counts for nothing; what does not need
+// it goes on; put back, everything is as it was.
+import { Buffer } from 'node:buffer'
+import { expect } from 'chai'
+import { createKeyring } from '../../infra/crypto/keyring.ts'
+import { checkKeys } from '../../services/domain/privacy/canary.ts'
+import type { Answer, Caller } from '../support/api-caller.ts'
+import { type Flow, freshNumber, type StartedVerification, startFlow, type Tenant, wrongCode } from '../support/flow.ts'
+import { onEachEngineSet } from '../support/site.ts'
+
+const [OLD, NEW] = ['old', 'new'].map((id, at) => ({ id, key: Buffer.alloc(32, at + 1) }))
+const dataKeysSetting = (...keys: (typeof OLD)[]): string =>
+  keys.map(one => `${one?.id}:${one?.key.toString('base64')}`).join(',')
+const LINKS = { channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } } }
+
+/** What was begun while the key was there. */
+interface EarlierState {
+  shop: Tenant
+  chat: Tenant
+  live: Caller
+  pending: StartedVerification
+  canceled: StartedVerification
+  brief: Tenant
+  expiring: StartedVerification
+  replayed: string
+  link: string
+  token: string
+  paid: string
+}
+
+async function createEarlierState(flow: Flow): Promise<EarlierState> {
+  const shop = await flow.tenant({ resend_cooldown_seconds: [0] })
+  const chat = await flow.tenant({ ...LINKS, routing: { default: ['whatsapp'] }, resend_cooldown_seconds: [0] })
+  const box = { channel: 'sms', type: 'sandbox', config: {} }
+  expect((await flow.admin('PUT', `/apps/${shop.app}/providers/box`, box)).status).to.be.oneOf([200, 201])
+  const live = await flow.key(shop.app, 'server', 'live')
+  const [pending, canceled] = [await flow.startVerification(shop.server), await flow.startVerification(shop.server)]
+  const brief = await flow.tenant({ code: { ttl_seconds: 60 } })
+  const expiring = await flow.startVerification(brief.server)
+  const replayed = freshNumber()
+  const link = (await chat.server.send(replayed, { idempotency: 'again' })).body.otp_id
+  const to = freshNumber()
+  const device = await shop.device.send(to)
+  const verified = await shop.device.verify(device.body.otp_id, await flow.code(to))
+  const paid = await live.send(freshNumber())
+  expect(paid.status).to.equal(200)
+  return {
+    shop,
+    chat,
+    brief,
+    live,
+    pending,
+    canceled,
+    expiring,
+    replayed,
+    link,
+    token: verified.body.verification_token,
+    paid: paid.body.otp_id,
+  }
+}
+
+onEachEngineSet('a data key that was removed too early', engines => {
+  let flow: Flow
+  let earlier: EarlierState
+  const reconnect = ({ key }: Caller): Caller => flow.caller(key)
+
+  const restart = async (...keys: (typeof OLD)[]): Promise<void> => {
+    const at = flow.clock.now()
+    await flow.advanceUntil(flow.countersign.stop())
+    flow = await startFlow({ engines, site: flow.countersign.site, env: { DATA_KEYS: dataKeysSetting(...keys) } })
+    if (engines === 'embedded') await flow.advance(Math.max(0, at - flow.clock.now()))
+  }
+  const missingKeyLogs = () => flow.countersign.log.lines().filter(({ msg }) => msg === 'key.missing')
+
+  const expectUnavailable = ({ status, body, headers }: Answer): void => {
+    expect({ status, type: body.type }).to.deep.equal({ status: 503, type: 'ServiceUnavailableError' })
+    expect(headers.get('retry-after')).to.equal('15')
+  }
+
+  before(async function () {
+    this.timeout(180_000)
+    flow = await startFlow({ engines, env: { DATA_KEYS: dataKeysSetting(OLD) } })
+    earlier = await createEarlierState(flow)
+    // As a process with both keys leaves it, before a sweeper has renewed anything.
+    const both = createKeyring({
+      dataKeys: [NEW, OLD].flatMap(one => one ?? []),
+      codeSecrets: flow.countersign.secrets.code,
+    })
+    await checkKeys({ store: flow.countersign.engines.store, keyring: both })
+    await restart(NEW)
+  })
+  after(() => flow.stop())
+
+  it('makes a guess wait, right or wrong, and says once which key it is', async () => {
+    const server = reconnect(earlier.shop.server)
+    const { otp_id, code } = earlier.pending
+    for (const guess of [wrongCode(code), code, wrongCode(code)]) expectUnavailable(await server.verify(otp_id, guess))
+    expect((await server.status(otp_id)).body).to.include({ status: 'pending', attempts_left: 5 })
+    expect(missingKeyLogs()).to.have.length(1)
+    expect(missingKeyLogs()[0]).to.include({ setting: 'DATA_KEYS', key_id: 'old', otp_id, level: 'error' })
+    expect(flow.countersign.log.output(), 'no stack').to.not.include('keyring.ts')
+  })
+
+  it('lets what needs no key be done', async () => {
+    const { shop, chat, canceled, link } = earlier
+    const server = reconnect(shop.server)
+    expect((await server.cancel(canceled.otp_id)).body).to.include({ status: 'canceled' })
+    expect((await server.verify(canceled.otp_id, canceled.code)).body).to.include({ type: 'OtpNotPendingError' })
+    const seen = await reconnect(chat.server).status(link)
+    expect(seen.body).to.include({ status: 'pending', action_url: null })
+    const fresh = await flow.startVerification(server)
+    expect((await server.verify(fresh.otp_id, fresh.code)).body).to.include({ matched: true })
+  })
+
+  it('keeps nothing from expiring', async () => {
+    const { brief, expiring } = earlier
+    await flow.advance(61_000)
+    const late = await reconnect(brief.server).verify(expiring.otp_id, expiring.code)
+    expect({ status: late.status, type: late.body.type }).to.deep.equal({ status: 410, type: 'OtpExpiredError' })
+  })
+
+  it('makes resends, repeated sends and exchanges wait, and spends nothing', async () => {
+    const { shop, chat, pending, link, replayed, token } = earlier
+    const [server, chats] = [reconnect(shop.server), reconnect(chat.server)]
+    expectUnavailable(await server.resend(pending.otp_id))
+    expectUnavailable(await chats.resend(link))
+    expectUnavailable(await chats.send(replayed, { idempotency: 'again' }))
+    expectUnavailable(await server.exchange(token))
+    expect((await server.exchange(`${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`)).status).to.equal(404)
+  })
+
+  it('makes live sends and resends wait for a provider that does not open', async () => {
+    const live = reconnect(earlier.live)
+    expectUnavailable(await live.send(freshNumber()))
+    expectUnavailable(await live.resend(earlier.paid))
+  })
+
+  it('takes nothing from whoever puts it back', async function () {
+    this.timeout(120_000)
+    await restart(NEW, OLD)
+    const { shop, chat, pending, link, replayed, token, live, paid } = earlier
+    const server = reconnect(shop.server)
+    const resent = await reconnect(chat.server).resend(link)
+    expect(resent.body.action_url).to.include('https://wa.me/')
+    const repeated = await reconnect(chat.server).send(replayed, { idempotency: 'again' })
+    expect(repeated.body).to.deep.include({ otp_id: link }).and.to.have.property('action_url').that.is.a('string')
+    expect((await server.verify(pending.otp_id, pending.code)).body).to.include({ matched: true, attempts_left: 5 })
+    expect((await server.exchange(token)).status).to.equal(200)
+    expect((await reconnect(live).send(freshNumber())).status).to.equal(200)
+    expect((await reconnect(live).resend(paid)).status).to.equal(200)
+  })
+})

@@ -1,0 +1,133 @@
+// The model's own paths, played over HTTP: at every step a client is answered what the model says, and sees what the model says.
+// The test plays channels and sweeper itself, so that nothing happens but what a path names, at the time it names.
+import { expect } from 'chai'
+import { step } from '../../machines/otp.step.ts'
+import type { Reply } from '../../machines/otp.ts'
+import type { SavedOtp } from '../../machines/otp.versions.ts'
+import { statusView } from '../../machines/otp.view.ts'
+import { createDashboardService } from '../../services/dashboard/service.ts'
+import { createEdgeService } from '../../services/edge/service.ts'
+import { createOtpService } from '../../services/otp/service.ts'
+import { createWebhookService } from '../../services/webhook/service.ts'
+import type { Answer } from '../support/api-caller.ts'
+import { type Flow, startFlow } from '../support/flow.ts'
+import { createReplayApp, type Replay, type ReplayApp, startReplay } from '../support/otp.http-replay.ts'
+import { coveringPaths, type NamedEvent, type OtpPath, STARTS, type StartName } from '../support/otp.paths.ts'
+import { allRows, type Row, rowName, rowsTaken } from '../support/otp.rows.ts'
+import { T0 } from '../support/otp.ts'
+
+describe('the paths through the model, over HTTP', () => {
+  let flow: Flow
+  const stages = new Map<string, ReplayApp>()
+  const taken = new Set<Row>()
+  before(async () => {
+    flow = await startFlow({
+      engines: 'embedded',
+      services: {
+        edge: createEdgeService,
+        otp: createOtpService,
+        webhook: createWebhookService,
+        dashboard: createDashboardService,
+      },
+    })
+    for (const name of Object.keys(STARTS) as StartName[]) stages.set(name, await createReplayApp(flow, name))
+  })
+  after(() => flow.stop())
+
+  for (const path of coveringPaths())
+    it(path.name, async () => {
+      const stage = stages.get(path.name.split(' → ')[0] ?? '')
+      if (!stage) throw new Error(`${path.name} starts nowhere`)
+      const replayed = await startReplay(flow, stage)
+      const { saved, effects } = await followPath(path, stage, replayed)
+      const { value } = await replayed.stored()
+      expect(value).to.equal(saved.value)
+      await flow.eventually(async () => {
+        const events = (await flow.events(stage.app)).filter(({ payload }) => payload.otp_id === replayed.otp_id)
+        expect(events.map(({ type }) => type).sort()).to.deep.equal(effects.sort())
+      })
+    })
+
+  it('take every row of the transition table', () => {
+    expect(allRows.filter(row => !taken.has(row)).map(rowName)).to.deep.equal([])
+  })
+
+  async function followPath(
+    path: OtpPath,
+    stage: ReplayApp,
+    replayed: Replay,
+  ): Promise<{ saved: SavedOtp; effects: string[] }> {
+    const begun = step(null, path.start)
+    let saved = begun.saved
+    const effects: string[] = []
+    await expectSeen(stage, replayed, saved, T0)
+    for (const event of path.events) {
+      for (const row of rowsTaken(saved, event)) taken.add(row)
+      await flow.advance(Math.max(0, replayed.startedAt + event.at - T0 - flow.clock.now()))
+      const next = step(saved, event)
+      expectAnswered(await replayed.play(event), next.reply, event)
+      saved = next.saved
+      effects.push(...next.effects.flatMap(effect => (effect.type === 'notify' ? [effect.event] : [])))
+      await expectSeen(stage, replayed, saved, T0 + flow.clock.now() - replayed.startedAt)
+    }
+    return { saved, effects }
+  }
+
+  /** What GET tells is the model's view, its times counted from the model's beginning. */
+  async function expectSeen(
+    { server }: ReplayApp,
+    { otp_id, startedAt }: Replay,
+    saved: SavedOtp,
+    at: number,
+  ): Promise<void> {
+    const { body } = await server.status(otp_id)
+    const since = (time: string | null) => (time === null ? null : Date.parse(time) - startedAt + T0)
+    const view = statusView(saved, at)
+    expect({
+      status: body.status,
+      channel: body.channel,
+      completion: body.completion,
+      attempts_left: body.attempts_left,
+      link: body.action_url !== null,
+      created_at: since(body.created_at),
+      expires_at: since(body.expires_at),
+      verified_at: since(body.verified_at),
+      resend_at: since(body.resend_at),
+      deliveries: body.deliveries.map((one: Record<string, string>) => [one.channel, one.status]),
+    }).to.deep.equal({
+      status: view.status,
+      channel: view.channel,
+      completion: view.completion,
+      attempts_left: view.attempts_left,
+      link: view.sealed_action_url !== null,
+      created_at: view.created_at,
+      expires_at: view.expires_at,
+      verified_at: view.verified_at,
+      resend_at: view.resend_at,
+      deliveries: view.deliveries.map(({ channel, status }) => [channel, status]),
+    })
+  }
+})
+
+function expectAnswered(answer: Answer | null, reply: Reply, { move }: NamedEvent): void {
+  if (reply.kind === 'noted') return void expect(answer, move).to.equal(null)
+  if (answer === null) throw new Error(`nobody was answered: ${move}`)
+  const { status, body } = answer
+  const actual = { status, type: body.type, otp_status: body.otp_status }
+  const success = { status: 200, type: undefined, otp_status: undefined }
+  switch (reply.kind) {
+    case 'refused':
+      expect(actual, move).to.include({ type: reply.error, otp_status: reply.otp_status })
+      if (reply.error === 'ResendCooldownError')
+        expect(body.retry_after).to.equal(Math.ceil((reply.retry_after_ms ?? 0) / 1000))
+      return
+    case 'no_such_token':
+      return void expect(actual, move).to.deep.equal({ ...success, status: 404, type: 'HTTPException' })
+    case 'verified':
+      expect(actual, move).to.deep.equal(success)
+      expect(body).to.include({ matched: reply.matched, attempts_left: reply.attempts_left })
+      return void expect(typeof body.verification_token, move).to.equal(reply.token ? 'string' : 'object')
+    default:
+      return void expect(actual, move).to.deep.equal(success)
+  }
+}

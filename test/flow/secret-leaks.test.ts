@@ -1,0 +1,173 @@
+// After a busy scenario, nothing that is secret or personal can be read in a log line, a broker message or a stored document, nor any
+// code in an answer. Masked recipients may be there: they are made to be shown.
+import { randomUUID } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { COLLECTIONS, type CountersignStore } from '../../services/domain/collections.ts'
+import type { Answer } from '../support/api-caller.ts'
+import { type BrokerRecorder, createBrokerRecorder } from '../support/broker-recorder.ts'
+import { type Flow, freshNumber, startFlow, wrongCode } from '../support/flow.ts'
+import { onEachEngineSet } from '../support/site.ts'
+
+/** Eight digits: six can be found by chance in an id or a time. */
+const CODES = { code: { length: 8 }, resend_cooldown_seconds: [0] }
+const LINKS = { channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } } }
+
+interface Scenario {
+  secrets: Map<string, string>
+  codes: string[]
+  answers: Answer[]
+  otp_ids: string[]
+}
+
+async function runScenario(flow: Flow): Promise<Scenario> {
+  const secrets = new Map<string, string>()
+  const codes: string[] = []
+  const answers: Answer[] = []
+  const collect = async (answer: Promise<Answer>): Promise<Answer['body']> => {
+    answers.push(await answer)
+    return (await answer).body
+  }
+  const receivedCode = async (to: string, messages = 1): Promise<string> => {
+    const code = await flow.code(to, messages)
+    codes.push(code, wrongCode(code))
+    return code
+  }
+  const number = (): string => {
+    const to = freshNumber()
+    secrets.set(`number ${to}`, to.slice(2))
+    return to
+  }
+  const shop = await flow.tenant({ ...CODES, auto_fallback: true })
+  const chat = await flow.tenant({ ...CODES, ...LINKS, routing: { default: ['whatsapp', 'sms'] } })
+  for (const { key } of [shop.server, shop.device, chat.server]) secrets.set(`key ${key}`, key)
+  const otp_ids: string[] = []
+
+  // A server's, with an address and an idempotency key; guessed at, resent with a fresh code, approved.
+  const [one, idempotency] = [number(), randomUUID()]
+  secrets.set('idempotency key', idempotency).set('client_ip', '81.2.69.142').set('client_ip v6', '2a02:cf40:1:2::3')
+  const { otp_id } = await collect(shop.server.send(one, { idempotency, client_ip: '81.2.69.142' }))
+  await collect(shop.server.send(one, { idempotency }))
+  await collect(shop.server.verify(otp_id, wrongCode(await receivedCode(one))))
+  await collect(shop.server.resend(otp_id, 'telegram'))
+  await collect(shop.server.verify(otp_id, await receivedCode(one, 2)))
+  await collect(shop.server.status(otp_id))
+
+  // A device's, by email; its token exchanged, by a stranger too.
+  secrets.set('address', 'augusta.ada.king').set("device's address", '93.184.215.14')
+  const mail = 'augusta.ada.king@example.com'
+  const second = await collect(shop.device.send(mail, { forwarded: '93.184.215.14' }))
+  const { verification_token } = await collect(shop.device.verify(second.otp_id, await receivedCode(mail)))
+  secrets.set('token', verification_token).set('proof of the token', verification_token.slice(-43))
+  answers.push(await chat.server.exchange(verification_token))
+  await collect(shop.server.exchange(verification_token))
+
+  // A link that fetches a code, then canceled; a message by somebody else.
+  const [third, other] = [number(), number()]
+  const linked = await collect(chat.server.send(third, { client_ip: '2a02:cf40:1:2::3' }))
+  const text = new URL(linked.action_url).searchParams.get('text') ?? ''
+  secrets.set('reference of the link', text.match(/[2-9A-HJ-NP-Z]{16}/)?.[0] ?? '')
+  for (const from of [other, third]) await flow.admin('POST', '/sandbox/inbound', { app_id: chat.app, from, text })
+  await receivedCode(third)
+  await collect(chat.server.cancel(linked.otp_id))
+
+  // What is refused: a recipient that is none, an address that is none, limits, codes for nothing.
+  secrets.set('no recipient', 'not.a.recipient').set('no address', '300.11.22.33')
+  await collect(shop.server.send('not.a.recipient@'))
+  await collect(shop.server.send(number(), { client_ip: '300.11.22.33' }))
+  for (let nth = 0; nth < 6; nth += 1) await collect(shop.server.send(one))
+  await collect(shop.server.verify(`${otp_id.slice(0, -1)}x`, codes[0] ?? ''))
+
+  // Deliveries that fail, fall back and are told twice.
+  for (const recipient of ['+15005550011', '+15005550016', 'twice@magic.test'])
+    await collect(shop.server.send(recipient))
+  secrets.set('admin token', flow.countersign.secrets.adminTokens[0]?.token ?? '')
+  otp_ids.push(otp_id, second.otp_id, linked.otp_id)
+  return { secrets, codes, answers, otp_ids }
+}
+
+onEachEngineSet('after a busy day', engines => {
+  let flow: Flow
+  let recorder: BrokerRecorder
+  let scenario: Scenario
+  before(async function () {
+    this.timeout(120_000)
+    recorder = createBrokerRecorder()
+    flow = await startFlow({ engines, decorate: ({ broker, store }) => ({ broker: recorder.wrap(broker), store }) })
+    scenario = await runScenario(flow)
+    await flow.eventually(async () => {
+      const otps = await all(flow.countersign.engines.store, 'otps')
+      expect(otps.filter(one => one.includes('"outbox":[{'))).to.deep.equal([])
+    })
+  })
+  after(() => flow.stop())
+
+  const expectNone = (where: string, texts: readonly string[]): void => {
+    const text = texts.join('\n')
+    for (const [name, secret] of scenario.secrets) {
+      expect(secret, name).to.not.equal('')
+      expect(text.includes(secret), `${name} in ${where}`).to.equal(false)
+    }
+    expectNoCode(where, text)
+  }
+  const expectNoCode = (where: string, text: string): void => {
+    expect(scenario.codes.length).to.be.greaterThan(5)
+    for (const code of scenario.codes)
+      expect(new RegExp(`(?<!\\d)${code}(?!\\d)`).test(text), `a code in ${where}`).to.equal(false)
+  }
+
+  it('no log line tells', () => {
+    const lines = flow.countersign.log.output().split('\n')
+    for (const otp_id of scenario.otp_ids) expect(lines.join('\n')).to.include(otp_id)
+    expectNone('the log', lines)
+  })
+
+  it('no message through the broker tells', () => {
+    const kinds = recorder.messages().map(line => JSON.parse(line).slice(0, 2).join(' '))
+    expect(new Set(kinds)).to.include.keys(
+      'request otp.calls',
+      'reply otp.calls',
+      'publish otp.reports',
+      'publish channel.sms',
+    )
+    expectNone('a message', recorder.messages())
+  })
+
+  it('no stored document tells', async () => {
+    const { store } = flow.countersign.engines
+    for (const name of Object.keys(COLLECTIONS) as (keyof typeof COLLECTIONS)[])
+      expectNone(`a document of ${name}`, await all(store, name))
+    const otps = (await all(store, 'otps')).join()
+    for (const otp_id of scenario.otp_ids) expect(otps).to.include(otp_id)
+  })
+
+  it('no measurement tells', async () => {
+    const token = flow.countersign.secrets.adminTokens[0]?.token
+    const metrics = await fetch(`${flow.countersign.url}/metrics`, { headers: { Authorization: `Bearer ${token}` } })
+    expect(metrics.status).to.equal(200)
+    expectNone('a measurement', [await metrics.text()])
+  })
+
+  it('no answer tells a code, and the masks are masks', () => {
+    for (const { text } of scenario.answers) expectNoCode('an answer', text)
+    const masks = scenario.answers.flatMap(({ body }) => body.masked_recipient ?? [])
+    for (const mask of masks) expect(mask).to.match(/^(\+1\*{4}\d\d|[a-z]\*{4}@(example\.com|magic\.test))$/)
+  })
+
+  if (engines === 'embedded')
+    it('no byte on the disk tells', async () => {
+      const folder = flow.countersign.config.dataDir
+      const files = (await readdir(folder)).filter(name => !name.startsWith('secrets'))
+      const bytes = await Promise.all(files.map(name => readFile(join(folder, name), 'latin1')))
+      for (const otp_id of scenario.otp_ids)
+        expect(
+          bytes.some(each => each.includes(otp_id)),
+          otp_id,
+        ).to.equal(true)
+      expectNone('a file', bytes)
+    })
+})
+
+const all = async (store: CountersignStore, name: keyof typeof COLLECTIONS): Promise<string[]> =>
+  (await store.docs(name).find({}, { sort: { _id: 1 }, limit: 10_000 })).map(doc => JSON.stringify(doc))

@@ -1,0 +1,133 @@
+import { expect } from 'chai'
+import { newId } from '../../infra/ids.ts'
+import { type Answer, ask, refusal } from '../support/api-caller.ts'
+import { eachFlow } from '../support/each-flow.ts'
+import type { Tenant } from '../support/flow.ts'
+
+const TOKEN_LIFE_MS = 600_000
+
+/** All of an answer that could tell one refusal from another. */
+const comparable = ({ status, text, headers, body }: Answer) => ({
+  status,
+  text: text.replace(body.request_id, '…'),
+  headers: [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name)),
+})
+
+eachFlow('verification tokens', flow => {
+  const verifyOnDevice = async ({ device }: Tenant) => {
+    const { otp_id, to, code } = await flow.startVerification(device)
+    const { body } = await device.verify(otp_id, code)
+    expect(body).to.include({ status: 'approved', matched: true })
+    return { otp_id, to, code, token: body.verification_token as string }
+  }
+
+  it('prove the recipient to a server, again and again to the same key', async () => {
+    const shop = await flow.tenant()
+    const { otp_id, to, token } = await verifyOnDevice(shop)
+    expect(token)
+      .to.match(/^otp_vt_/)
+      .and.have.length.at.most(128)
+    const first = await shop.server.exchange(token)
+    expect(first.status).to.equal(200)
+    const { verified_at } = (await shop.server.status(otp_id)).body
+    expect(first.body).to.deep.equal({ otp_id, recipient: to, recipient_type: 'phone', channel: 'sms', verified_at })
+    const again = await shop.server.exchange(token)
+    expect([again.status, again.text]).to.deep.equal([200, first.text])
+  })
+
+  it('tell the channel the code came by', async () => {
+    const shop = await flow.tenant({ resend_cooldown_seconds: [0] })
+    const { device, server } = shop
+    const { otp_id, to } = await flow.startVerification(device)
+    await device.resend(otp_id, 'telegram')
+    const { body } = await device.verify(otp_id, await flow.code(to, 2))
+    expect((await server.exchange(body.verification_token)).body).to.include({ otp_id, channel: 'telegram' })
+  })
+
+  it('prove an address the same way', async () => {
+    const { device, server } = await flow.tenant()
+    const { otp_id } = (await device.send('grace@Example.com')).body
+    const { body } = await device.verify(otp_id, await flow.code('grace@example.com'))
+    const exchanged = (await server.exchange(body.verification_token)).body
+    expect(exchanged).to.include({ recipient: 'grace@example.com', recipient_type: 'email', channel: 'email' })
+  })
+
+  it('are given again to the device that lost the answer, and to no other key', async () => {
+    const shop = await flow.tenant()
+    const { otp_id, code, token } = await verifyOnDevice(shop)
+    expect((await shop.device.verify(otp_id, code)).body.verification_token).to.equal(token)
+    const other = await flow.key(shop.app, 'publishable')
+    expect(refusal(await other.verify(otp_id, code))).to.deep.include({ type: 'OtpNotPendingError', status: 409 })
+  })
+
+  it('are refused in one and the same way, whatever is wrong with them', async () => {
+    const shop = await flow.tenant()
+    const stranger = await flow.tenant()
+    const second = await flow.key(shop.app, 'server')
+    const live = await flow.key(shop.app, 'server', 'live')
+    const [used, unused] = [await verifyOnDevice(shop), await verifyOnDevice(shop)]
+    await shop.server.exchange(used.token)
+    const last = unused.token.at(-1)
+    const tampered = unused.token.replace(/.$/, last === 'A' ? 'B' : 'A')
+    const refused = {
+      'exchanged by another key': await second.exchange(used.token),
+      "another app's": await stranger.server.exchange(unused.token),
+      'of the other mode': await live.exchange(unused.token),
+      'of no verification': await shop.server.exchange(otherToken(unused.token, newId('otp', flow.clock.now()))),
+      'of another verification': await shop.server.exchange(otherToken(unused.token, used.otp_id)),
+      'of one that is pending': await shop.server.exchange(
+        otherToken(unused.token, (await flow.startVerification(shop.device)).otp_id),
+      ),
+      forged: await shop.server.exchange(tampered),
+      nonsense: await shop.server.exchange('otp_vt_nonsense'),
+    }
+    const expected = comparable(await shop.server.exchange('otp_vt_'))
+    expect(expected).to.include({ status: 404 })
+    for (const [name, answer] of Object.entries(refused)) expect(comparable(answer), name).to.deep.equal(expected)
+    expect((await shop.server.exchange(unused.token)).status, 'nothing was spent').to.equal(200)
+
+    await flow.advance(TOKEN_LIFE_MS)
+    const late = await verifyOnDevice(shop)
+    await flow.advance(TOKEN_LIFE_MS)
+    for (const { token } of [used, late])
+      expect(comparable(await shop.server.exchange(token)), 'too old').to.deep.equal(expected)
+  })
+
+  it('go to one key where several try at once', async () => {
+    const shop = await flow.tenant()
+    const keys = [shop.server, await flow.key(shop.app, 'server'), await flow.key(shop.app, 'server')]
+    const { token } = await verifyOnDevice(shop)
+    const answers = await flow.advanceUntil(Promise.all([...keys, ...keys].map(key => key.exchange(token))))
+    const winners = answers
+      .map(({ status }, at) => (status === 200 ? at % keys.length : null))
+      .filter(at => at !== null)
+    expect(winners).to.have.length(2)
+    expect(new Set(winners)).to.have.property('size', 1)
+  })
+
+  it('are not for devices, nor for whoever has no key', async () => {
+    const shop = await flow.tenant()
+    const { token } = await verifyOnDevice(shop)
+    expect(refusal(await shop.device.exchange(token))).to.deep.equal({ type: 'HTTPException', status: 401 })
+    const url = `${flow.countersign.url}/api/v1/verifications/exchange`
+    const body = JSON.stringify({ verification_token: token })
+    expect(refusal(await ask(url, { method: 'POST', body }))).to.deep.equal({ type: 'HTTPException', status: 401 })
+    expect((await shop.server.exchange(token)).status).to.equal(200)
+  })
+
+  it('of another shape are not valid requests', async () => {
+    const { server } = await flow.tenant()
+    for (const token of ['', 'token', `otp_vt_${'x'.repeat(122)}`])
+      expect(refusal(await server.exchange(token))).to.deep.include({ type: 'ValidationError', status: 422 })
+  })
+
+  it('are not made when a server verifies', async () => {
+    const { server } = await flow.tenant()
+    const { otp_id, code } = await flow.startVerification(server)
+    expect((await server.verify(otp_id, code)).body.verification_token).to.equal(null)
+  })
+})
+
+/** The same proof under another verification's id. */
+const otherToken = (token: string, otp_id: string): string =>
+  `otp_vt_${otp_id.slice('otp_'.length)}${token.slice('otp_vt_'.length + 26)}`

@@ -1,0 +1,134 @@
+import { expect } from 'chai'
+import type { Caller } from '../support/api-caller.ts'
+import { freshNumber } from '../support/flow.ts'
+import { codeIn, eachLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
+import { type Meta, metaCall, metaNotice, metaText, startMeta } from '../support/vendors/meta.ts'
+
+interface Shop extends LiveApp {
+  meta: Meta
+  callbackUrl: string
+}
+
+eachLiveFlow('WhatsApp conversations', live => {
+  const opened: Meta[] = []
+  afterEach(() => Promise.all(opened.splice(0).map(meta => meta.close())))
+
+  async function open(mode: string, more: object = {}): Promise<Shop> {
+    const callbackUrl = `${PUBLIC_URL}/callbacks/${live.nextApp()}/meta`
+    const meta = await startMeta({ ...live.vendor, callbackUrl: () => callbackUrl })
+    opened.push(meta)
+    const { phone_number_id, access_token, app_secret, verify_token, url: base_url } = meta
+    const config = { phone_number_id, access_token, app_secret, verify_token, base_url }
+    const shop = await live.app([{ name: 'meta', channel: 'whatsapp', type: 'whatsapp_cloud', config }], {
+      routing: { default: ['whatsapp'] },
+      resend_cooldown_seconds: [0],
+      channels: { whatsapp: { mode, business_number: '+15550001111' } },
+      ...more,
+    })
+    return { ...shop, meta, callbackUrl }
+  }
+  const sendLink = async ({ server }: LiveApp, to: string, locale?: string) => {
+    const { body, text } = await server.send(to, locale === undefined ? {} : { locale })
+    expect(body.action_url, text).to.be.a('string')
+    return { otp_id: body.otp_id as string, words: new URL(body.action_url).searchParams.get('text') ?? '' }
+  }
+  const textsTo = ({ meta }: Shop): string[] =>
+    meta.messages.map(
+      ({ requestBody }) => (requestBody.text as { body: string } | undefined)?.body ?? JSON.stringify(requestBody),
+    )
+  const waitForStatus = (by: Caller, otp_id: string, status: string): Promise<unknown> =>
+    live.eventually(async () => expect((await by.status(otp_id)).body.status).to.equal(status))
+  /** As WhatsApp writes a number. */
+  const waId = (number: string): string => number.slice(1)
+
+  it('fetch a code: nothing is sent before the user writes, and the answer is plain text in the user’s language', async () => {
+    const shop = await open('link_code')
+    shop.meta.always({ receipts: ['sent', 'delivered', 'read'] })
+    const to = freshNumber()
+    const { otp_id, words } = await sendLink(shop, to, 'de-AT')
+    expect(shop.meta.seen).to.deep.equal([])
+    expect(await shop.meta.sendUserMessage(waId(to), `Hallo! ${words} Danke`)).to.equal(200)
+    await live.waitForDeliveries(shop.server, otp_id, 'whatsapp delivered')
+    const [answer = ''] = textsTo(shop)
+    expect(answer)
+      .to.match(/Shop/)
+      .and.to.match(/gültig|Code/)
+    expect(shop.meta.messages[0]?.requestBody).to.include({ to, type: 'text' })
+    expect((await shop.server.verify(otp_id, codeIn(answer))).body.matched).to.equal(true)
+  })
+
+  it('answer one message once, however often Meta tells of it, and the next one again', async () => {
+    const shop = await open('link_code')
+    const to = freshNumber()
+    const { otp_id, words } = await sendLink(shop, to)
+    const notice = metaNotice([{ messages: [metaText(waId(to), words)] }], shop.meta)
+    for (let nth = 0; nth < 3; nth += 1)
+      expect(await shop.meta.call(metaCall(shop.callbackUrl, notice, shop.meta))).to.equal(200)
+    await live.waitForDeliveries(shop.server, otp_id, 'whatsapp sent')
+    await shop.meta.sendUserMessage(waId(to), words)
+    await live.waitForDeliveries(shop.server, otp_id, 'whatsapp sent', 'whatsapp sent')
+    expect(new Set(textsTo(shop).map(codeIn)), 'the same code').to.have.property('size', 1)
+  })
+
+  it('approve: the recipient’s message does it, and is thanked for, once, in the user’s language', async () => {
+    const shop = await open('link_inbound')
+    const to = freshNumber()
+    const { otp_id, words } = await sendLink(shop, to, 'fr')
+    await shop.meta.sendUserMessage(waId(to), words)
+    await waitForStatus(shop.server, otp_id, 'approved')
+    await live.eventually(() => expect(textsTo(shop)).to.have.length(1))
+    expect(textsTo(shop)[0]).to.match(/^Confirm/)
+    await shop.meta.sendUserMessage(waId(to), words)
+    await live.advance(1_000)
+    expect(textsTo(shop)).to.have.length(1)
+    expect((await shop.server.status(otp_id)).body.deliveries).to.deep.equal([])
+  })
+
+  it('are with the recipient alone, in any form WhatsApp has for the number', async () => {
+    const shop = await open('link_inbound')
+    const { otp_id, words } = await sendLink(shop, '+5511987650001')
+    for (const stranger of ['5511987650002', '', waId(freshNumber())])
+      expect(await shop.meta.sendUserMessage(stranger, words)).to.equal(200)
+    const reasons = () =>
+      live.countersign.log.lines().filter(line => line.msg === 'message.ignored' && line.otp_id === otp_id)
+    await live.eventually(() =>
+      expect(reasons().map(({ outcome }) => outcome)).to.deep.equal(Array(3).fill('stranger')),
+    )
+    expect((await shop.server.status(otp_id)).body.status).to.equal('pending')
+    await shop.meta.sendUserMessage('551187650001', words)
+    await waitForStatus(shop.server, otp_id, 'approved')
+  })
+
+  it('never cross apps: another tenant’s number approves nothing', async () => {
+    const [shop, other] = [await open('link_inbound'), await open('link_inbound')]
+    const to = freshNumber()
+    const { otp_id, words } = await sendLink(shop, to)
+    expect(await other.meta.sendUserMessage(waId(to), words)).to.equal(200)
+    const forged = metaCall(shop.callbackUrl, metaNotice([{ messages: [metaText(waId(to), words)] }], shop.meta), {
+      app_secret: 'another secret',
+    })
+    expect(await other.meta.call(forged)).to.equal(401)
+    await live.advance(1_000)
+    expect((await shop.server.status(otp_id)).body.status).to.equal('pending')
+    await shop.meta.sendUserMessage(waId(to), words)
+    await waitForStatus(shop.server, otp_id, 'approved')
+  })
+
+  it('begin with Meta’s handshake', async () => {
+    const { meta, callbackUrl } = await open('link_inbound')
+    const shake = async (token: string) => {
+      const query = `hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=${encodeURIComponent(token)}`
+      const answer = await fetch(live.vendor.route(`${callbackUrl}?${query}`))
+      return [answer.status, answer.status === 200 ? await answer.text() : null]
+    }
+    expect(await shake(meta.verify_token)).to.deep.equal([200, '1158201444'])
+    expect(await shake('a guess')).to.deep.equal([403, null])
+  })
+
+  it('leave no number, no code and no text in the log', () => {
+    const log = live.countersign.log.output()
+    expect(log).to.include('message.received')
+    expect(log).not.to.match(/\+?1415556\d{4}|55119?8765000/)
+    expect(log).not.to.include('Danke')
+  })
+})

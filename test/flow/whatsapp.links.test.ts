@@ -1,0 +1,204 @@
+import { expect } from 'chai'
+import { type Caller, refusal } from '../support/api-caller.ts'
+import { eachFlow } from '../support/each-flow.ts'
+import { freshNumber, type StartedVerification, type Tenant } from '../support/flow.ts'
+
+type Mode = 'link_code' | 'link_inbound'
+
+const settings = (mode: Mode, more: object = {}) => ({
+  channels: { whatsapp: { mode, business_number: '+15550001111' } },
+  routing: { default: ['whatsapp', 'sms', 'telegram'] },
+  resend_cooldown_seconds: [0],
+  ...more,
+})
+
+/** What the user's chat would show, ready to be sent. */
+const textOf = (action_url: string): string => new URL(action_url).searchParams.get('text') ?? ''
+
+eachFlow('wa.me links', flow => {
+  const sendLink = async (
+    by: Caller,
+    to = freshNumber(),
+  ): Promise<Omit<StartedVerification, 'code'> & { url: string }> => {
+    const { body, text } = await by.send(to)
+    expect(body.action_url, text).to.match(/^https:\/\/wa\.me\/15550001111\?text=/)
+    return { otp_id: body.otp_id, to, url: body.action_url }
+  }
+  const userSays = async ({ app }: Pick<Tenant, 'app'>, from: string, text: string): Promise<void> => {
+    const { status } = await flow.admin('POST', '/sandbox/inbound', { app_id: app, from, text })
+    expect(status).to.equal(200)
+  }
+  const waitForStatus = (by: Caller, otp_id: string, expected: string): Promise<unknown> =>
+    flow.eventually(async () => expect((await by.status(otp_id)).body.status).to.equal(expected))
+
+  /** Why messages that named it came to nothing. */
+  const ignoredReasons = (otp_id: string): unknown[] =>
+    flow.countersign.log
+      .lines()
+      .filter(line => line.msg === 'message.ignored' && line.otp_id === otp_id)
+      .map(({ outcome }) => outcome)
+
+  describe('that fetch a code', () => {
+    it('send nothing until the user writes; the answer is the code', async () => {
+      const shop = await flow.tenant(settings('link_code'))
+      const { server } = shop
+      const { otp_id, to, url } = await sendLink(server)
+      expect((await server.status(otp_id)).body).to.deep.include({ completion: 'code', deliveries: [] })
+      expect(textOf(url)).to.include('Shop')
+      await userSays(shop, to, textOf(url))
+      const code = await flow.code(to)
+      expect((await flow.inbox(to))[0]?.channel).to.equal('whatsapp')
+      expect((await server.verify(otp_id, code)).body.matched).to.equal(true)
+      expect((await server.status(otp_id)).body.action_url, 'stays as it was').to.equal(url)
+    })
+
+    it('answer again with the same code, within the send attempts', async () => {
+      const shop = await flow.tenant(settings('link_code', { send_attempts: 2 }))
+      const { otp_id, to, url } = await sendLink(shop.server)
+      await userSays(shop, to, textOf(url))
+      const first = await flow.code(to, 1)
+      await userSays(shop, to, textOf(url).toLowerCase())
+      expect(await flow.code(to, 2)).to.equal(first)
+      await userSays(shop, to, textOf(url))
+      await flow.eventually(async () => {
+        const { deliveries } = (await shop.server.status(otp_id)).body
+        expect(deliveries.map(({ status }: { status: string }) => status)).to.deep.equal(['delivered', 'delivered'])
+      })
+    })
+
+    it('count as messages to the recipient: past the limit there is no answer, and that is on record', async () => {
+      const shop = await flow.tenant(
+        settings('link_code', { limits: { recipient_messages: [{ max: 1, seconds: 3600 }] } }),
+      )
+      const { otp_id, to, url } = await sendLink(shop.server)
+      await userSays(shop, to, textOf(url))
+      await flow.code(to, 1)
+      await userSays(shop, to, textOf(url))
+      await flow.eventually(() => expect(ignoredReasons(otp_id)).to.deep.equal(['too_many_messages']))
+      expect((await shop.server.status(otp_id)).body.deliveries).to.have.length(1)
+    })
+  })
+
+  describe('that approve', () => {
+    it('need no code: the message approves, and the event tells', async () => {
+      const shop = await flow.tenant(settings('link_inbound'))
+      const { server, app } = shop
+      const { otp_id, to, url } = await sendLink(server)
+      expect((await server.status(otp_id)).body.completion).to.equal('inbound')
+      expect(refusal(await server.verify(otp_id, '123456'))).to.deep.equal({
+        type: 'VerifyNotAllowedError',
+        status: 409,
+      })
+      await userSays(shop, to, `Hi! ${textOf(url)} Thanks`)
+      await waitForStatus(server, otp_id, 'approved')
+      expect((await server.status(otp_id)).body).to.deep.include({ attempts_left: 5, deliveries: [] })
+      await flow.eventually(async () =>
+        expect((await flow.events(app)).map(({ type, payload }) => [type, payload])).to.deep.equal([
+          ['otp.approved', { otp_id, status: 'approved' }],
+        ]),
+      )
+    })
+
+    it('are for the recipient alone: others’ messages change nothing and are recorded', async () => {
+      const shop = await flow.tenant(settings('link_inbound'))
+      const { otp_id, to, url } = await sendLink(shop.server)
+      await userSays(shop, freshNumber(), textOf(url))
+      await flow.eventually(() => expect(ignoredReasons(otp_id)).to.deep.equal(['stranger']))
+      expect((await shop.server.status(otp_id)).body.status).to.equal('pending')
+      await userSays(shop, to, textOf(url))
+      await waitForStatus(shop.server, otp_id, 'approved')
+    })
+
+    it('are for the app they were made by', async () => {
+      const shop = await flow.tenant(settings('link_inbound'))
+      const other = await flow.tenant(settings('link_inbound'))
+      const [mine, theirs] = [await sendLink(shop.server), await sendLink(other.server)]
+      await userSays(other, mine.to, textOf(mine.url))
+      await userSays(other, theirs.to, textOf(theirs.url))
+      await waitForStatus(other.server, theirs.otp_id, 'approved')
+      expect((await shop.server.status(mine.otp_id)).body.status).to.equal('pending')
+    })
+
+    it('know a number by the form WhatsApp has for it', async () => {
+      const shop = await flow.tenant(settings('link_inbound'))
+      const { otp_id, url } = await sendLink(shop.server, '+5511987654999')
+      await userSays(shop, '551187654999', textOf(url))
+      await waitForStatus(shop.server, otp_id, 'approved')
+    })
+
+    it('die with the code', async () => {
+      const shop = await flow.tenant(settings('link_inbound'))
+      const { otp_id, to, url } = await sendLink(shop.server)
+      await flow.advance(600_000)
+      await userSays(shop, to, textOf(url))
+      await flow.eventually(() => expect(ignoredReasons(otp_id)).to.deep.equal(['too_late']))
+      const alive = await sendLink(shop.server)
+      await userSays(shop, alive.to, textOf(alive.url))
+      await waitForStatus(shop.server, alive.otp_id, 'approved')
+      expect((await shop.server.status(otp_id)).body.status).to.equal('expired')
+    })
+
+    it('are nothing for a device, which could never prove it', async () => {
+      const { device, server } = await flow.tenant(settings('link_inbound'))
+      const { otp_id } = await flow.startVerification(device)
+      expect((await server.status(otp_id)).body).to.include({ channel: 'sms', completion: 'code', action_url: null })
+      expect(refusal(await device.resend(otp_id, 'whatsapp'))).to.include({ type: 'ResendNotAllowedError' })
+    })
+  })
+
+  describe('when resent', () => {
+    it('plainly: are the same again, at the price of a send', async () => {
+      const { server } = await flow.tenant(settings('link_code', { send_attempts: 3 }))
+      const { otp_id, url } = await sendLink(server)
+      for (let nth = 0; nth < 2; nth += 1)
+        expect((await server.resend(otp_id)).body).to.include({ channel: 'whatsapp', action_url: url })
+      expect(refusal(await server.resend(otp_id))).to.include({ type: 'ResendNotAllowedError' })
+    })
+
+    it('by name: are new, and the old one is dead', async () => {
+      const shop = await flow.tenant(settings('link_inbound'))
+      const { otp_id, to, url } = await sendLink(shop.server)
+      const fresh: string = (await shop.server.resend(otp_id, 'whatsapp')).body.action_url
+      expect(fresh)
+        .to.match(/^https:\/\/wa\.me\//)
+        .and.not.equal(url)
+      await userSays(shop, to, textOf(url))
+      const other = await sendLink(shop.server)
+      await userSays(shop, other.to, textOf(other.url))
+      await waitForStatus(shop.server, other.otp_id, 'approved')
+      expect((await shop.server.status(otp_id)).body.status).to.equal('pending')
+      await userSays(shop, to, textOf(fresh))
+      await waitForStatus(shop.server, otp_id, 'approved')
+    })
+
+    it('to sms: a fresh code goes there, and verify goes on as usual', async () => {
+      const shop = await flow.tenant(settings('link_inbound'))
+      const { otp_id, to, url } = await sendLink(shop.server)
+      const { body } = await shop.server.resend(otp_id, 'sms')
+      expect(body).to.include({ channel: 'sms', action_url: null, completion: 'code' })
+      const code = await flow.code(to)
+      await userSays(shop, to, textOf(url))
+      expect((await shop.server.verify(otp_id, code)).body).to.include({ matched: true })
+    })
+
+    it('are skipped where WhatsApp is not first, unless named', async () => {
+      const { server } = await flow.tenant(
+        settings('link_code', { routing: { default: ['sms', 'whatsapp', 'telegram'] } }),
+      )
+      const { otp_id } = await flow.startVerification(server)
+      expect((await server.resend(otp_id)).body).to.include({ channel: 'telegram', action_url: null })
+      const named = (await server.resend(otp_id, 'whatsapp')).body
+      expect(named).to.include({ channel: 'whatsapp', completion: 'code' })
+      expect(named.action_url).to.match(/^https:\/\/wa\.me\//)
+      expect((await server.resend(otp_id)).body.action_url).to.equal(named.action_url)
+    })
+  })
+
+  it('need the number they open', async () => {
+    const { server } = await flow.tenant({
+      channels: { whatsapp: { mode: 'link_code' } },
+      routing: { default: ['whatsapp', 'sms'] },
+    })
+    expect((await server.send(freshNumber())).body).to.include({ channel: 'sms', action_url: null })
+  })
+})

@@ -1,0 +1,85 @@
+import { expect } from 'chai'
+import { type Caller, refusal } from '../support/api-caller.ts'
+import { eachFlow } from '../support/each-flow.ts'
+import { freshNumber, wrongCode } from '../support/flow.ts'
+
+const HOUR = 3_600_000
+
+/** Two per verification, three per recipient in an hour. */
+const SETTINGS = {
+  verify_attempts: 2,
+  limits: { recipient_verify: [{ max: 3, seconds: 3600 }], recipient: [{ max: 100, seconds: 600 }] },
+}
+
+eachFlow('wrong codes for one recipient', flow => {
+  const begin = async (by: Caller, to: string, messages: number) => {
+    const { otp_id } = (await by.send(to)).body
+    return { otp_id, code: await flow.code(to, messages) }
+  }
+
+  /** When most of the window that is counted is about to slide away, and the lock alone remains. */
+  const advanceToEndOfHour = () => flow.advance(2 * HOUR - (flow.clock.now() % HOUR) - 60_000)
+
+  it('lock it after so many across verifications, for as long as the rule counts', async () => {
+    const { server } = await flow.tenant(SETTINGS)
+    const to = freshNumber()
+    await advanceToEndOfHour()
+    const first = await begin(server, to, 1)
+    for (let nth = 0; nth < 2; nth += 1) await server.verify(first.otp_id, wrongCode(first.code))
+    const second = await begin(server, to, 2)
+    expect((await server.verify(second.otp_id, wrongCode(second.code))).body.status).to.equal('pending')
+
+    const locked = await server.verify(second.otp_id, second.code)
+    expect(refusal(locked)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'recipient_verify' })
+    flow.expectRetryAfter(locked, 3600)
+    expect((await server.status(second.otp_id)).body, 'nothing more was counted').to.include({ attempts_left: 1 })
+
+    const other = await flow.startVerification(server)
+    expect((await server.verify(other.otp_id, other.code)).body.matched, 'nobody else is').to.equal(true)
+
+    await flow.advance(HOUR)
+    const third = await begin(server, to, 3)
+    expect((await server.verify(third.otp_id, third.code)).body.matched).to.equal(true)
+  })
+
+  it('lock it for as long also when the last of them came after approval', async () => {
+    const { server } = await flow.tenant(SETTINGS)
+    const to = freshNumber()
+    await advanceToEndOfHour()
+    const first = await begin(server, to, 1)
+    await server.verify(first.otp_id, first.code)
+    for (let nth = 0; nth < 2; nth += 1) await server.verify(first.otp_id, wrongCode(first.code))
+    const second = await begin(server, to, 2)
+    await server.verify(second.otp_id, second.code)
+    await server.verify(second.otp_id, wrongCode(second.code))
+    const third = await begin(server, to, 3)
+    const locked = await server.verify(third.otp_id, third.code)
+    expect(refusal(locked)).to.deep.include({ status: 429, scope: 'recipient_verify' })
+    flow.expectRetryAfter(locked, 3600)
+  })
+
+  it('count apart for what servers and what devices started', async () => {
+    const { server, device } = await flow.tenant(SETTINGS)
+    const to = freshNumber()
+    const mine = await begin(server, to, 1)
+    const [one, two] = [await begin(device, to, 2), await begin(device, to, 3)]
+    for (const { otp_id, code } of [one, one, two]) await device.verify(otp_id, wrongCode(code))
+    expect((await device.verify(two.otp_id, two.code)).body.scope, 'a stranger locked himself out').to.equal(
+      'recipient_verify',
+    )
+    expect((await server.verify(mine.otp_id, mine.code)).body.matched).to.equal(true)
+  })
+
+  it('are no more when they come all at once', async () => {
+    const { server } = await flow.tenant(SETTINGS)
+    const to = freshNumber()
+    const begun = []
+    for (let nth = 1; nth <= 4; nth += 1) begun.push(await begin(server, to, nth))
+    const guesses = begun.flatMap(({ otp_id, code }) =>
+      [code, code].map(each => server.verify(otp_id, wrongCode(each))),
+    )
+    const answers = await flow.advanceUntil(Promise.all(guesses))
+    expect(answers.filter(({ status }) => status === 200)).to.have.length(3)
+    expect(answers.filter(({ body }) => body.scope === 'recipient_verify')).to.have.length(5)
+  })
+})

@@ -1,0 +1,258 @@
+import { expect } from 'chai'
+import { dead, done, type Flow, type Outcome, retry } from '../../../infra/broker/broker.ts'
+import { createDispatcher, type HandlerResult, outcomeOf } from '../../../infra/broker/dispatcher.ts'
+import { testClock } from '../../support/clock.ts'
+
+const turn = () => new Promise<void>(resolve => setImmediate(resolve))
+
+/** A dispatcher of letters whose calls end when the test says so. */
+function setup(flow: Flow, more: { expired?: (item: string) => boolean; settle?: () => Promise<void> } = {}) {
+  const clock = testClock()
+  const calls: { items: string; end(results: unknown): void; fail(error: unknown): void }[] = []
+  const settled: [string, HandlerResult<unknown>][] = []
+  const back: string[] = []
+  const subject = createDispatcher<string, unknown>({
+    flow,
+    clock,
+    handle: items =>
+      new Promise((resolve, reject) => {
+        calls.push({ items: items.join(''), end: results => resolve(results as unknown[]), fail: reject })
+      }),
+    settle(item, ended) {
+      settled.push([item, ended])
+      return more.settle?.()
+    },
+    requeue: items => void back.push(...items),
+    ...(more.expired && { expired: more.expired }),
+  })
+  const accept = (letters: string): void => [...letters].forEach(subject.accept)
+  const handed = (): string[] => calls.map(call => call.items)
+  const call = (index: number) => calls[index] ?? expect.fail(`there was no call ${index}`)
+  return { ...subject, clock, settled, back, accept, handed, call }
+}
+
+const returned = (result: unknown): HandlerResult<unknown> => ({ kind: 'returned', result })
+
+describe('dispatcher', () => {
+  it('hands over what arrived in one tick together, up to a batch', async () => {
+    const { accept, handed } = setup({ prefetch: 10, batch: 3 })
+    accept('abcde')
+    expect(handed()).to.deep.equal([])
+    await turn()
+    expect(handed()).to.deep.equal(['abc', 'de'])
+  })
+
+  it('gathers what arrives while all calls are under way', async () => {
+    const { accept, handed, call, settled } = setup({ prefetch: 10, batch: 3, parallel: 1 })
+    accept('a')
+    await turn()
+    accept('b')
+    await turn()
+    accept('cde')
+    await turn()
+    expect(handed()).to.deep.equal(['a'])
+    call(0).end([1])
+    await turn()
+    expect(settled).to.deep.equal([['a', returned(1)]])
+    expect(handed()).to.deep.equal(['a', 'bcd'])
+  })
+
+  it('gives every item the result at its place', async () => {
+    const { accept, call, settled } = setup({ prefetch: 10, batch: 3 })
+    accept('abc')
+    await turn()
+    call(0).end([1, null, 3])
+    await turn()
+    expect(settled).to.deep.equal([
+      ['a', returned(1)],
+      ['b', returned(null)],
+      ['c', returned(3)],
+    ])
+  })
+
+  for (const [what, results] of [
+    ['too few results', [1]],
+    ['too many results', [1, 2, 3]],
+    ['no list', undefined],
+  ] as const) {
+    it(`fails every item of a call that returned ${what}`, async () => {
+      const { accept, call, settled } = setup({ prefetch: 10, batch: 2 })
+      accept('ab')
+      await turn()
+      call(0).end(results)
+      await turn()
+      expect(settled.map(([item, { kind }]) => [item, kind])).to.deep.equal([
+        ['a', 'failed'],
+        ['b', 'failed'],
+      ])
+    })
+  }
+
+  for (const [thrown, reason] of [
+    [new TypeError('boom'), 'TypeError: boom'],
+    ['boom', 'boom'],
+    [undefined, 'undefined'],
+    [Object.create(null), '[Object: null prototype] {}'],
+    [new Error('x'.repeat(5_000)), `Error: ${'x'.repeat(993)}`],
+  ]) {
+    it(`fails every item of a call that threw ${String(reason).slice(0, 40)}`, async () => {
+      const { accept, call, settled } = setup({ prefetch: 10 })
+      accept('a')
+      await turn()
+      call(0).fail(thrown)
+      await turn()
+      expect(settled).to.deep.equal([['a', { kind: 'failed', reason, error: thrown }]])
+    })
+  }
+
+  it('takes a handler that throws before its first await like any other', async () => {
+    const ends: string[] = []
+    const { accept } = createDispatcher<string, unknown>({
+      flow: { prefetch: 1 },
+      clock: testClock(),
+      handle: () => {
+        throw new Error('at once')
+      },
+      settle: (_item, ended) => void ends.push(ended.kind),
+      requeue: () => {},
+    })
+    accept('a')
+    await turn()
+    expect(ends).to.deep.equal(['failed'])
+  })
+
+  it('does not hand over an item that expired by its turn', async () => {
+    const gone = new Set<string>()
+    const { accept, handed, call, settled } = setup(
+      { prefetch: 10, batch: 2, parallel: 1 },
+      { expired: item => gone.has(item) },
+    )
+    accept('abcd')
+    await turn()
+    gone.add('b').add('c')
+    call(0).end([1, 2])
+    await turn()
+    expect(handed()).to.deep.equal(['ab', 'd'])
+    expect(settled).to.deep.include(['c', { kind: 'expired' }])
+  })
+
+  it('on stop hands back what waits, finishes what is in hand, and takes no more', async () => {
+    const { accept, stop, call, back, settled } = setup({ prefetch: 10, parallel: 2 })
+    accept('abcd')
+    await turn()
+    let stopped = false
+    const stopping = stop().then(() => {
+      stopped = true
+    })
+    accept('e')
+    await turn()
+    expect({ back, stopped }).to.deep.equal({ back: ['c', 'd', 'e'], stopped: false })
+    call(0).end([1])
+    call(1).end([2])
+    await stopping
+    expect(settled.map(([item]) => item)).to.deep.equal(['a', 'b'])
+    expect(back).to.deep.equal(['c', 'd', 'e'])
+  })
+
+  it('hands the next item over while a settlement is under way, but stops only after it', async () => {
+    const confirms: (() => void)[] = []
+    const settle = () => new Promise<void>(resolve => confirms.push(resolve))
+    const { accept, stop, call, handed } = setup({ prefetch: 10, parallel: 1 }, { settle })
+    accept('ab')
+    await turn()
+    call(0).end([1])
+    await turn()
+    expect(handed()).to.deep.equal(['a', 'b'])
+    call(1).end([1])
+    let stopped = false
+    const stopping = stop().then(() => {
+      stopped = true
+    })
+    await turn()
+    expect([stopped, confirms.length]).to.deep.equal([false, 2])
+    for (const confirm of confirms) confirm()
+    await stopping
+  })
+
+  it('hands back what hangs past the grace, in order, and ignores how it ends', async () => {
+    const { accept, stop, clock, call, back, settled } = setup({ prefetch: 10, batch: 2 })
+    accept('abcd')
+    await turn()
+    const unlimited = stop()
+    const stopping = stop(100)
+    await clock.advance(99)
+    expect(back).to.deep.equal([])
+    await clock.advance(1)
+    await Promise.all([stopping, unlimited])
+    expect(back).to.deep.equal(['a', 'b', 'c', 'd'])
+    call(0).end([1, 2])
+    await turn()
+    expect(settled).to.deep.equal([])
+  })
+
+  it('needs no clock to stop without grace', async () => {
+    const { accept, stop, back } = setup({ prefetch: 10 })
+    accept('a')
+    await turn()
+    await stop(0)
+    expect(back).to.deep.equal(['a'])
+  })
+
+  it('forgets what it holds when the connection is gone, and goes on with what is delivered next', async () => {
+    const { accept, discard, handed, call, settled, back } = setup({ prefetch: 10, parallel: 1 })
+    accept('ab')
+    await turn()
+    discard()
+    accept('a')
+    await turn()
+    expect(handed()).to.deep.equal(['a']) // the handler is still at it
+    call(0).end([1])
+    await turn()
+    expect(handed()).to.deep.equal(['a', 'a'])
+    call(1).end([2])
+    await turn()
+    expect(settled).to.deep.equal([['a', returned(2)]])
+    expect(back).to.deep.equal([])
+  })
+})
+
+describe('what becomes of a work message', () => {
+  const of = (result: unknown): Outcome => outcomeOf({ kind: 'returned', result: result as Outcome }, [50, 150])
+
+  it('is what its handler said, a retry by a declared delay', () => {
+    expect(of(done())).to.deep.equal(done())
+    expect(of(dead('why'))).to.deep.equal(dead('why'))
+    expect(of(retry(-1))).to.deep.equal(retry(50))
+    expect(of(retry(51))).to.deep.equal(retry(150))
+    expect(of(retry(151))).to.deep.equal(retry(150))
+  })
+
+  it('is death when the handler failed', () => {
+    expect(outcomeOf({ kind: 'failed', reason: 'boom', error: 1 }, [50])).to.deep.equal(dead('boom'))
+  })
+
+  it('is death when the handler returned no outcome, or a retry the queue cannot give', () => {
+    expect(of(undefined).kind).to.equal('dead')
+    expect(of({ kind: 'nonsense' }).kind).to.equal('dead')
+    expect(outcomeOf({ kind: 'returned', result: retry(1) }, []).kind).to.equal('dead')
+  })
+
+  it('names no recipient, however it died: its reason is kept where anyone may read it', async () => {
+    const said = [
+      of(dead('+447911123456 is no mobile')),
+      of({ kind: 'sent', note: 'anna@example.com' }),
+      await thrown(new Error('cannot reach +447911123456')),
+    ]
+    expect(said.map(outcome => outcome.kind)).to.deep.equal(['dead', 'dead', 'dead'])
+    expect(JSON.stringify(said)).to.not.match(/447911123456|anna@/)
+  })
+
+  async function thrown(error: Error): Promise<Outcome> {
+    const { accept, call, settled } = setup({ prefetch: 1 })
+    accept('a')
+    await turn()
+    call(0).fail(error)
+    await turn()
+    return outcomeOf(settled[0]?.[1] as HandlerResult<Outcome>, [])
+  }
+})

@@ -1,0 +1,249 @@
+// What a work queue of the embedded broker does beyond the contract: it says when work is done, folds repeated work, and
+// follows the clock given.
+import { expect } from 'chai'
+import { type Broker, type DeliveredMessage, dead, done, type Outcome, retry } from '../../../../infra/broker/broker.ts'
+import { MAX_DEAD_LETTERS } from '../../../../infra/broker/embedded/dead-letters.ts'
+import { createEmbeddedBroker } from '../../../../infra/broker/embedded.ts'
+import { createTopology } from '../../../../infra/broker/topology.ts'
+import { Unavailable } from '../../../../infra/unavailable.ts'
+import { type TestClock, testClock } from '../../../support/clock.ts'
+import { promiseState } from '../../../support/promise-state.ts'
+
+const QUEUE = 'webhook.deliver'
+
+describe('embedded work queue', () => {
+  let clock: TestClock
+  let broker: Broker
+  let lines: string[]
+
+  /** One turn settles what is in hand, the next hands over what that made room for. */
+  async function settled(): Promise<void> {
+    await clock.advance(0)
+    await clock.advance(0)
+  }
+
+  beforeEach(() => {
+    clock = testClock()
+    lines = []
+    const write = (level: string) => (fields: object, event: string) =>
+      void lines.push(`${level} ${event} ${'id' in fields ? fields.id : ''}`)
+    const log = { warn: write('warn'), error: write('error') }
+    broker = createEmbeddedBroker({ topology: createTopology({ channel: [50], webhook: [50, 150] }), clock, log })
+  })
+  afterEach(() => broker.close(0))
+
+  const publish = (id: string, body: unknown = null) => promiseState(broker.publish(QUEUE, { id, body }))
+
+  /** Consumes; every message ends as the test says. */
+  async function consume(flow = { prefetch: 10, batch: 1 }) {
+    const handed: { message: DeliveredMessage; end(outcome: Outcome): void }[] = []
+    const consumer = await broker.consume(
+      QUEUE,
+      waiting =>
+        Promise.all(
+          waiting.map(message => new Promise<Outcome>(resolve => void handed.push({ message, end: resolve }))),
+        ),
+      flow,
+    )
+    const end = async (index: number, outcome: Outcome): Promise<void> => {
+      const hand = handed[index] ?? expect.fail(`no message ${index} was handed over`)
+      hand.end(outcome)
+      await settled()
+    }
+    return { handed, consumer, end, ids: () => handed.map(({ message }) => message.id) }
+  }
+
+  describe('publishing', () => {
+    it('resolves only when the handler is done', async () => {
+      const { end } = await consume()
+      const published = publish('a')
+      await settled()
+      expect(published.state).to.equal('pending')
+      await end(0, done())
+      expect(published.state).to.equal('resolved')
+    })
+
+    it('waits through a retry, and resolves when the message is dead', async () => {
+      const { end } = await consume()
+      const published = publish('a')
+      await settled()
+      await end(0, retry(1))
+      await clock.advance(50)
+      expect(published.state).to.equal('pending')
+      await end(1, dead('no use'))
+      expect(published.state).to.equal('resolved')
+    })
+
+    it('joins the work when its id is waiting, in hand or to be retried', async () => {
+      const waiting = [publish('a', 1), publish('a', 1)]
+      const { handed, end } = await consume()
+      await settled()
+      const inHand = publish('a', 1)
+      await end(0, retry(50))
+      const delayed = publish('a', 1)
+      await clock.advance(50)
+      expect(handed.map(({ message }) => message.attempt)).to.deep.equal([1, 2])
+      await end(1, done())
+      expect([...waiting, inHand, delayed].map(({ state }) => state)).to.deep.equal(Array(4).fill('resolved'))
+      expect(handed).to.have.length(2)
+    })
+
+    it('takes the same id as new work once it is done, and on another queue', async () => {
+      const { handed, end } = await consume()
+      publish('a')
+      const elsewhere = promiseState(broker.publish('channel.sms', { id: 'a', body: 1 }))
+      await settled()
+      await end(0, done())
+      expect(elsewhere.state).to.equal('pending')
+      publish('a')
+      await settled()
+      expect(handed).to.have.length(2)
+    })
+
+    it('rejects a body that is not JSON', async () => {
+      const published = publish('a', 1n)
+      await settled()
+      expect(published.value).to.be.instanceOf(TypeError)
+      expect((await broker.depth(QUEUE)).ready).to.equal(0)
+    })
+  })
+
+  describe('retries', () => {
+    it('come back when the clock given says so, not before', async () => {
+      const { handed, end } = await consume()
+      publish('a')
+      await settled()
+      await end(0, retry(51))
+      await clock.advance(149)
+      expect(handed).to.have.length(1)
+      await clock.advance(1)
+      expect(handed).to.have.length(2)
+    })
+
+    it('do not wait among the ready ones', async () => {
+      const { end, consumer } = await consume()
+      publish('a')
+      await settled()
+      await end(0, retry(50))
+      await consumer.stop()
+      expect((await broker.depth(QUEUE)).ready).to.equal(0)
+      await clock.advance(50)
+      expect((await broker.depth(QUEUE)).ready).to.equal(1)
+    })
+  })
+
+  describe('dead letters', () => {
+    it(`are bounded: past ${MAX_DEAD_LETTERS} the oldest goes, and the log says so`, async () => {
+      await broker.consume(QUEUE, async waiting => waiting.map(() => dead('no use')), { prefetch: 5_000, batch: 5_000 })
+      for (let index = 0; index <= MAX_DEAD_LETTERS; index += 1) publish(`m${index}`)
+      while ((await broker.depth(QUEUE)).ready > 0) await settled()
+      await settled()
+      expect(await broker.dead(QUEUE).count()).to.equal(MAX_DEAD_LETTERS)
+      expect((await broker.dead(QUEUE).list(1))[0]?.id).to.equal('m1')
+      expect(lines.filter(line => line.includes('lost'))).to.deep.equal(['error dead_letter.lost m0'])
+    })
+
+    it('that die again are the youngest', async () => {
+      await broker.consume(QUEUE, async waiting => waiting.map(() => dead('no use')), { prefetch: 10 })
+      for (const id of ['a', 'b', 'a']) {
+        publish(id)
+        await settled()
+      }
+      const letters = await broker.dead(QUEUE).list(10)
+      expect(letters.map(({ id }) => id)).to.deep.equal(['b', 'a'])
+    })
+
+    it('are not requeued beside the same work published anew', async () => {
+      const { end, handed } = await consume()
+      publish('a')
+      await settled()
+      await end(0, dead('no use'))
+      publish('a')
+      expect(await broker.dead(QUEUE).requeue(['a'])).to.equal(1)
+      await settled()
+      expect(handed).to.have.length(2)
+      expect(await broker.dead(QUEUE).count()).to.equal(0)
+    })
+
+    it('are logged: a handler that gave up as a warning, one that threw as an error', async () => {
+      await broker.consume(
+        QUEUE,
+        async ([message]) => {
+          if (message?.id === 'bug') throw new Error('boom')
+          return [dead('no use')]
+        },
+        { prefetch: 1 },
+      )
+      publish('bug')
+      publish('hopeless')
+      await settled()
+      expect(lines).to.deep.equal(['error message.dead bug', 'warn message.dead hopeless'])
+    })
+  })
+
+  describe('stopping', () => {
+    it('hands back to the head of the queue, in the original order', async () => {
+      const first = await consume({ prefetch: 4, batch: 2 })
+      for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) publish(id)
+      await settled()
+      expect(first.ids()).to.deep.equal(['a', 'b', 'c', 'd'])
+      const stopping = first.consumer.stop(10)
+      await clock.advance(10)
+      await stopping
+      const second = await consume({ prefetch: 10, batch: 10 })
+      await settled()
+      expect(second.ids()).to.deep.equal(['a', 'b', 'c', 'd', 'e', 'f'])
+      expect(second.handed.every(({ message }) => message.attempt === 1)).to.equal(true)
+    })
+
+    it('ignores an outcome that comes after the message was handed back', async () => {
+      const first = await consume()
+      const published = publish('a')
+      await settled()
+      await first.consumer.stop(0)
+      const second = await consume()
+      await first.end(0, done())
+      expect(published.state).to.equal('pending')
+      await second.end(0, done())
+      expect(published.state).to.equal('resolved')
+    })
+
+    it('on close lets the one in hand finish, and rejects the ones that wait or are to be retried', async () => {
+      const { end } = await consume({ prefetch: 1, batch: 1 })
+      const retried = publish('retried')
+      const inHand = publish('in hand')
+      const waiting = publish('waiting')
+      await settled()
+      await end(0, retry(50))
+      const closing = broker.close()
+      await settled()
+      expect([retried, waiting].every(({ value }) => value instanceof Unavailable)).to.equal(true)
+      expect(inHand.state).to.equal('pending')
+      await clock.advance(50)
+      expect((await broker.depth(QUEUE)).ready).to.equal(0) // the retry was called off
+      await end(1, done())
+      await closing
+      expect(inHand.state).to.equal('resolved')
+    })
+
+    it('on close rejects a message whose handler asks for a retry too late', async () => {
+      const { end } = await consume()
+      const published = publish('a')
+      await settled()
+      const closing = broker.close()
+      await end(0, retry(50))
+      await closing
+      expect(published.value).to.be.instanceOf(Unavailable)
+    })
+
+    it('on close rejects what hangs past the grace', async () => {
+      await consume()
+      const published = publish('a')
+      await settled()
+      const closing = broker.close(10)
+      await clock.advance(10)
+      await closing
+      expect(published.value).to.be.instanceOf(Unavailable)
+    })
+  })
+})

@@ -1,0 +1,133 @@
+import { expect } from 'chai'
+import { type Broker, CallFailed, CallTimeout, dead, done, retry, Unroutable } from '../../../infra/broker/broker.ts'
+import { createEmbeddedBroker } from '../../../infra/broker/embedded.ts'
+import { instrumentBroker } from '../../../infra/broker/metrics.ts'
+import { createMetrics } from '../../../infra/metrics.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import { brokerContract, CONTRACT_TOPOLOGY } from '../../contract/broker.contract.ts'
+import { testClock } from '../../support/clock.ts'
+import { eventually } from '../../support/eventually.ts'
+
+brokerContract('measured broker', async () => {
+  const clock = testClock()
+  const broker = instrumentBroker(createEmbeddedBroker({ topology: CONTRACT_TOPOLOGY, clock }), createMetrics(), clock)
+  return { broker, other: broker, elapse: ms => clock.advance(ms), close: () => broker.close(0) }
+})
+
+describe('measured broker', () => {
+  function open(own: Partial<Broker> = {}) {
+    const clock = testClock()
+    const metrics = createMetrics()
+    const inner: Broker = { ...createEmbeddedBroker({ topology: CONTRACT_TOPOLOGY, clock }), ...own }
+    const broker = instrumentBroker(inner, metrics, clock)
+    const reading = async () => (await metrics.render()).body.split('\n').filter(line => line && !line.startsWith('#'))
+    return { broker, clock, reading }
+  }
+  const message = (id: string) => ({ id, body: {} })
+
+  it('counts messages by what became of them', async () => {
+    const { broker, clock, reading } = open()
+    const outcomes = [done(), dead('bad'), retry(50), done()]
+    await broker.consume('channel.sms', async () => [outcomes.shift() ?? done()], { prefetch: 1 })
+    const publishes = ['a', 'b', 'c'].map(id => broker.publish('channel.sms', message(id)))
+    await eventually(() => expect(outcomes).to.have.length(1))
+    await clock.advance(50)
+    await Promise.all(publishes)
+    const counted = (await reading()).filter(line => line.startsWith('countersign_broker_messages_total'))
+    expect(counted).to.have.members([
+      'countersign_broker_messages_total{queue="channel.sms",outcome="published"} 3',
+      'countersign_broker_messages_total{queue="channel.sms",outcome="done"} 2',
+      'countersign_broker_messages_total{queue="channel.sms",outcome="retry"} 1',
+      'countersign_broker_messages_total{queue="channel.sms",outcome="dead"} 1',
+    ])
+    expect(await reading()).to.include('countersign_broker_handle_seconds_count{queue="channel.sms"} 4')
+    await broker.close(0)
+  })
+
+  it('measures how long a message waited for its first delivery, and not its ordered repeats', async () => {
+    const { broker, clock, reading } = open()
+    const published = broker.publish('channel.sms', message('a'))
+    await clock.advance(3000)
+    const outcomes = [retry(100), done()]
+    await broker.consume('channel.sms', async () => [outcomes.shift() ?? done()], { prefetch: 1 })
+    await eventually(() => expect(outcomes).to.have.length(1))
+    await clock.advance(100)
+    await published
+    const lines = await reading()
+    expect(lines).to.include('countersign_broker_wait_seconds_sum{queue="channel.sms"} 3')
+    expect(lines).to.include('countersign_broker_wait_seconds_count{queue="channel.sms"} 1')
+    await broker.close(0)
+  })
+
+  it('counts every message of a batch whose handler threw, and lets the broker see it', async () => {
+    const { broker, reading } = open()
+    const thrower = async () => {
+      throw new Error('bug')
+    }
+    await broker.consume('otp.reports', thrower, { prefetch: 1 })
+    await Promise.allSettled([broker.publish('otp.reports', message('a'))])
+    expect(await reading()).to.include('countersign_broker_messages_total{queue="otp.reports",outcome="threw"} 1')
+    expect(await broker.dead('otp.reports').count()).to.equal(1)
+    await broker.close(0)
+  })
+
+  it('times calls by how they ended', async () => {
+    const endings = [new CallTimeout(), new CallFailed(), new Unavailable(), null]
+    const { broker, reading } = open({
+      async request() {
+        const ending = endings.shift()
+        if (ending) throw ending
+        return 'answer'
+      },
+    })
+    for (const failure of [CallTimeout, CallFailed, Unavailable]) {
+      const error = await broker.request('otp.calls', message('a'), 100).catch((thrown: unknown) => thrown)
+      expect(error).to.be.instanceOf(failure)
+    }
+    expect(await broker.request('otp.calls', message('a'), 100)).to.equal('answer')
+    const lines = await reading()
+    for (const outcome of ['timeout', 'failed', 'unavailable', 'answered'])
+      expect(lines).to.include(`countersign_call_duration_seconds_count{queue="otp.calls",outcome="${outcome}"} 1`)
+  })
+
+  it('counts publishes that did not arrive', async () => {
+    const endings = [new Unroutable(), new Unavailable(), new Error('odd')]
+    const { broker, reading } = open({ publish: async () => Promise.reject(endings.shift()) })
+    for (const failure of [Unroutable, Unavailable, Error]) {
+      const error = await broker.publish('channel.email', message('a')).catch((thrown: unknown) => thrown)
+      expect(error).to.be.instanceOf(failure)
+    }
+    const lines = await reading()
+    for (const outcome of ['unroutable', 'unavailable', 'failed'])
+      expect(lines).to.include(`countersign_broker_messages_total{queue="channel.email",outcome="${outcome}"} 1`)
+    expect(lines.filter(line => line.includes('published'))).to.deep.equal([])
+  })
+
+  it('reads state and depth when it is asked, and leaves out what the broker cannot say', async () => {
+    let failing = false
+    const { broker, clock, reading } = open({
+      state: () => (failing ? 'blocked' : 'up'),
+      depth: async queue => {
+        if (!failing) return { ready: queue === 'channel.sms' ? 7 : 0, consumers: 1 }
+        return queue === 'otp.calls' ? new Promise(() => {}) : Promise.reject(new Unavailable())
+      },
+    })
+    const before = await reading()
+    expect(before).to.include('countersign_queue_ready{queue="channel.sms"} 7')
+    expect(before.filter(line => line.startsWith('countersign_queue_ready'))).to.have.length(7)
+    expect(before).to.include.members([
+      'countersign_broker_state{state="up"} 1',
+      'countersign_broker_state{state="blocked"} 0',
+    ])
+    failing = true
+    const pending = reading()
+    await clock.advance(2000)
+    const after = await pending
+    expect(after.filter(line => line.startsWith('countersign_queue_ready'))).to.deep.equal([])
+    expect(after).to.include.members([
+      'countersign_broker_state{state="up"} 0',
+      'countersign_broker_state{state="blocked"} 1',
+    ])
+    await broker.close(0)
+  })
+})

@@ -1,0 +1,58 @@
+import { Router } from '@koa/router'
+import { expect } from 'chai'
+import { readJson } from '../../../infra/http/body.ts'
+import { eventually } from '../../support/eventually.ts'
+import { request, shellServers } from '../../support/http-shell.ts'
+
+describe('a client that hangs up', () => {
+  const door = shellServers()
+
+  function parts() {
+    const seen: string[] = []
+    const gate = { open: () => {} }
+    const router = new Router()
+    router.post('/body', async ctx => {
+      seen.push('asked')
+      ctx.body = await readJson(ctx, 1000)
+    })
+    router.get('/slow', async ctx => {
+      seen.push('asked')
+      await new Promise<void>(resolve => {
+        gate.open = resolve
+      })
+      ctx.body = { done: true }
+      seen.push('done')
+    })
+    return { seen, gate, router }
+  }
+  const answered = (lines: Record<string, unknown>[]) => lines.filter(({ msg }) => msg === 'http.answered')
+
+  it('in mid-body is forgotten: no error of ours, and the next is served', async () => {
+    const { seen, router } = parts()
+    const { openConnection, ask, log } = await door(router)
+    const { socket } = await openConnection()
+    socket.write(
+      'POST /body HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"a"',
+    )
+    await eventually(() => expect(seen).to.deep.equal(['asked']))
+    socket.destroy()
+    await eventually(() => expect(answered(log.lines())).to.have.length(1))
+    expect(log.lines().map(({ level }) => level)).not.to.include('error')
+    const next = { method: 'POST', body: '{"a":1}', headers: { 'Content-Type': 'application/json' } }
+    expect((await ask('/body', next)).body).to.deep.equal({ a: 1 })
+  })
+
+  it('before the answer lets the work finish, unheard', async () => {
+    const { seen, gate, router } = parts()
+    const { openConnection, log } = await door(router)
+    const { socket, closed } = await openConnection()
+    socket.write(request('/slow'))
+    await eventually(() => expect(seen).to.deep.equal(['asked']))
+    socket.destroy()
+    await closed
+    gate.open()
+    await eventually(() => expect(answered(log.lines())).to.have.length(1))
+    expect(seen).to.deep.equal(['asked', 'done'])
+    expect(log.lines().map(({ level }) => level)).not.to.include('error')
+  })
+})

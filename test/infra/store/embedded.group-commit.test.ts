@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { Duplicate } from '../../../infra/store/docs.ts'
+import { createGroupCommit } from '../../../infra/store/embedded/group-commit.ts'
+import { DATABASE_FILE, openSqlite, type Sqlite } from '../../../infra/store/embedded/sqlite.ts'
+import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
+import { testClock } from '../../support/clock.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
+
+/** Transactions in SQLite's log: a frame that ends one says how many pages the database then has. See sqlite.org/fileformat. */
+function transactions(folder: string): number {
+  const log = readFileSync(join(folder, `${DATABASE_FILE}-wal`))
+  const frame = 24 + log.readUInt32BE(8)
+  const salts = log.subarray(16, 24)
+  let commits = 0
+  for (let at = 32; at + frame <= log.length; at += frame)
+    if (log.subarray(at + 8, at + 16).equals(salts) && log.readUInt32BE(at + 4) > 0) commits++
+  return commits
+}
+
+describe('group commit of the embedded store', () => {
+  const folder = createTemporaryFolder()
+  const store = createEmbeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: testClock() })
+  const [things, coded] = [store.docs('things'), store.docs('coded')]
+  after(() => store.close())
+  let names = 0
+  const fresh = () => `c${++names}`
+
+  it('puts all writes of one turn into one transaction', async () => {
+    const group = fresh()
+    await things.insert([{ _id: `${group}-0`, rev: 1, group, n: 0 }])
+    const before = transactions(folder)
+    const writes = Array.from({ length: 50 }, (_, i) => [
+      things.insert([{ _id: `${group}-a${i}`, rev: 1, group }]),
+      coded.insert([{ _id: `${group}-b${i}`, code: `${group}${i}` }]),
+      things.modify({ _id: `${group}-0` }, { $inc: { n: 1 } }),
+    ])
+    await Promise.all(writes.flat())
+    expect(transactions(folder) - before).to.equal(1)
+    expect(await things.count({ group })).to.equal(51)
+  })
+
+  it('puts writes that wait for each other into a transaction each', async () => {
+    const before = transactions(folder)
+    for (let i = 0; i < 5; i++) await things.insert([{ _id: fresh(), rev: 1, group: 'each' }])
+    expect(transactions(folder) - before).to.equal(5)
+  })
+
+  it('keeps a transaction from being seen before it is on disk', async () => {
+    const _id = fresh()
+    const written = things.insert([{ _id, rev: 1, group: _id }])
+    expect((await things.get([_id])).size).to.equal(0)
+    await written
+    expect((await things.get([_id])).size).to.equal(1)
+  })
+
+  it('lets a write fail without its neighbours, before it and after it', async () => {
+    const group = fresh()
+    await coded.insert([
+      { _id: `${group}1`, code: `${group}1`, note: 'text' },
+      { _id: `${group}2`, code: `${group}2` },
+    ])
+    const before = transactions(folder)
+    const outcomes = await Promise.allSettled([
+      coded.insert([{ _id: `${group}3`, code: `${group}3` }]),
+      coded.modify({ _id: `${group}2` }, { $set: { code: `${group}1` } }),
+      coded.modify({ _id: `${group}1` }, { $inc: { note: 1 } }),
+      coded.modify({ _id: `${group}2` }, { $set: { note: 'kept' } }),
+      coded.insert([{ _id: `${group}4`, code: `${group}1` }]),
+      coded.insert([{ _id: `${group}5`, code: `${group}5` }]),
+    ])
+    expect(outcomes.map(({ status }) => status === 'fulfilled')).to.deep.equal([true, false, false, true, true, true])
+    expect(outcomes[1]).to.have.property('reason').that.is.instanceOf(Duplicate)
+    expect(outcomes[2]).to.have.property('reason').that.is.instanceOf(TypeError)
+    expect(outcomes[4]).to.have.deep.property('value', ['duplicate'])
+    expect(transactions(folder) - before).to.equal(1)
+    const left = await coded.get([1, 2, 3, 4, 5].map(i => `${group}${i}`))
+    expect([...left.keys()]).to.have.members([1, 2, 3, 5].map(i => `${group}${i}`))
+    expect(left.get(`${group}2`)).to.deep.equal({ _id: `${group}2`, code: `${group}2`, note: 'kept' })
+  })
+
+  it('does the changes of a call that stand beside a refused one', async () => {
+    const group = fresh()
+    const ids = [0, 1, 2].map(i => `${group}-${i}`)
+    await things.insert(ids.map((_id, i) => ({ _id, rev: 1, group, email: `${i}@example.com` })))
+    const emails = ['a@example.com', '0@example.com', 'a@example.com']
+    const changes = ids.map((_id, i) => ({ _id, rev: 1, update: { $set: { email: emails[i] ?? null } } }))
+    expect(await things.change(changes).catch(error => error)).to.be.instanceOf(Duplicate)
+    const stored = await things.get(ids)
+    expect(ids.map(_id => stored.get(_id)?.rev)).to.deep.equal([2, 2, 1])
+  })
+})
+
+describe('group commit, when the engine fails', () => {
+  const folder = createTemporaryFolder()
+  let engine: Sqlite
+  before(() => {
+    engine = openSqlite(folder)
+    engine.run('CREATE TABLE t (a TEXT)')
+  })
+  after(() => engine.close())
+  const count = () => engine.value('SELECT count(*) FROM t')
+  const row = (text: string) => () => engine.run('INSERT INTO t VALUES (?)', [text])
+
+  it('rejects the whole group with Unavailable, undoes it, and works again when there is room', async () => {
+    const { write } = createGroupCommit(engine)
+    const pages = Number(engine.value('PRAGMA page_count'))
+    engine.column(`PRAGMA max_page_count=${pages + 2}`)
+    const outcomes = await Promise.allSettled([
+      write(row('small')),
+      write(row('x'.repeat(100_000))),
+      write(row('small')),
+    ])
+    for (const outcome of outcomes) expect(outcome).to.have.property('reason').that.is.instanceOf(Unavailable)
+    expect(count()).to.equal(0)
+    engine.column(`PRAGMA max_page_count=${pages + 1_000}`)
+    expect(await Promise.all([write(row('small')), write(row('x'.repeat(100_000)))])).to.deep.equal([1, 1])
+    expect(count()).to.equal(2)
+  })
+
+  it('rejects the whole group when the commit itself fails', async () => {
+    const asked: string[] = []
+    const failing: Sqlite = {
+      ...engine,
+      inTransaction: () => true,
+      run(sql) {
+        asked.push(sql)
+        if (sql === 'COMMIT') throw new Unavailable('no')
+        return 1
+      },
+    }
+    const { write } = createGroupCommit(failing)
+    const outcomes = await Promise.allSettled([write(() => 1), write(() => 2)])
+    for (const outcome of outcomes) expect(outcome).to.have.property('reason').that.is.instanceOf(Unavailable)
+    expect(asked).to.deep.equal(['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK'])
+  })
+})

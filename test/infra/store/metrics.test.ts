@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { createMetrics } from '../../../infra/metrics.ts'
+import { Duplicate } from '../../../infra/store/docs.ts'
+import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
+import { instrumentStore } from '../../../infra/store/metrics.ts'
+import { CONTRACT_COLLECTIONS, type ContractStore, storeContract } from '../../contract/store.contract.ts'
+import { testClock } from '../../support/clock.ts'
+
+async function open() {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-measured-'))
+  const metrics = createMetrics()
+  const handles: ContractStore[] = []
+  const opened = (): ContractStore => {
+    const inner = createEmbeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: testClock() })
+    handles.push(inner)
+    return instrumentStore(inner, metrics)
+  }
+  const store = opened()
+  return {
+    store,
+    metrics,
+    async reopen() {
+      await store.close()
+      return opened()
+    },
+    async close() {
+      for (const handle of handles) await handle.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+storeContract('the measured store', open)
+
+describe('measured store', () => {
+  let under: Awaited<ReturnType<typeof open>>
+  beforeEach(async () => {
+    under = await open()
+  })
+  afterEach(() => under.close())
+
+  const counts = async () => {
+    const { body } = await under.metrics.render()
+    return body.split('\n').filter(line => line.startsWith('countersign_store_duration_seconds_count'))
+  }
+  const line = (collection: string, operation: string, count: number) =>
+    `countersign_store_duration_seconds_count{collection="${collection}",operation="${operation}"} ${count}`
+
+  it('times every operation, by collection', async () => {
+    const counters = under.store.docs('counters')
+    await counters.insert([{ _id: 'a', n: 1 }])
+    await counters.get(['a'])
+    await counters.get(['b'])
+    await counters.find({ _id: 'a' }, { sort: {}, limit: 1 })
+    await counters.count({ _id: 'a' })
+    await counters.modify({ _id: 'a' }, { $inc: { n: 1 } })
+    await counters.remove({ _id: 'a' }, 1)
+    await under.store.docs('things').change([{ _id: 'none', rev: 1, update: { $set: { n: 1 } } }])
+    expect(await counts()).to.have.members([
+      line('counters', 'insert', 1),
+      line('counters', 'get', 2),
+      line('counters', 'find', 1),
+      line('counters', 'count', 1),
+      line('counters', 'modify', 1),
+      line('counters', 'remove', 1),
+      line('things', 'change', 1),
+    ])
+  })
+
+  it('times what fails as well, and passes the error on', async () => {
+    const coded = under.store.docs('coded')
+    await coded.insert([
+      { _id: 'a', code: 1 },
+      { _id: 'b', code: 2 },
+    ])
+    const error = await coded.modify({ _id: 'b' }, { $set: { code: 1 } }).catch((thrown: unknown) => thrown)
+    expect(error).to.be.instanceOf(Duplicate)
+    expect(await counts()).to.include(line('coded', 'modify', 1))
+  })
+})

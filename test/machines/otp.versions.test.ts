@@ -1,0 +1,148 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { otpMachine } from '../../machines/otp.machine.ts'
+import type { OtpStatus, Reply } from '../../machines/otp.ts'
+import {
+  createMigrate,
+  type OlderOtp,
+  OTP_VERSION,
+  type SavedOtp,
+  toCurrentVersion,
+} from '../../machines/otp.versions.ts'
+import { GOLDEN_STATES } from '../support/otp.golden.ts'
+import { statePaths } from '../support/otp.paths.ts'
+import {
+  cancel,
+  device,
+  exchange,
+  type Move,
+  message,
+  play,
+  reported,
+  resend,
+  right,
+  T0,
+  wrong,
+} from '../support/otp.ts'
+import { shapeOf } from '../support/shape.ts'
+
+const fileOf = (version: number): URL => new URL(`golden/otp.v${version}.json`, import.meta.url)
+const golden = (version: number): Record<string, SavedOtp> => JSON.parse(readFileSync(fileOf(version), 'utf8'))
+const versions = Array.from({ length: OTP_VERSION }, (_, before) => before + 1)
+
+/** What happens next to each scene, and what must come of it, whichever release saved it. */
+const next: Record<string, [Move, OtpStatus, Partial<Record<string, unknown>>]> = {
+  'pending, just sent': [right(), 'approved', { kind: 'verified', matched: true, attempts_left: 5 }],
+  'pending, guessed, delivered and resent with a fresh code': [
+    wrong(),
+    'pending',
+    { kind: 'verified', matched: false, attempts_left: 3 },
+  ],
+  'pending on a link, its code sent in the chat': [resend('sms'), 'pending', { kind: 'accepted' }],
+  'pending on a link that approves': [message(), 'approved', { kind: 'noted', changed: true }],
+  'approved by a device, its token exchanged, then guessed at': [exchange(), 'approved', { kind: 'exchanged' }],
+  'approved by a message': [right(), 'approved', { kind: 'refused', error: 'OtpNotPendingError' }],
+  'failed, with a delivery that failed too': [right(), 'failed', { error: 'OtpNotPendingError', otp_status: 'failed' }],
+  'expired, an address without a usable client_ip': [
+    reported('delivered'),
+    'expired',
+    { kind: 'noted', changed: true },
+  ],
+  canceled: [cancel(), 'canceled', { kind: 'accepted' }],
+}
+
+for (const version of versions)
+  describe(`a verification saved as version ${version}`, () => {
+    const scenes = golden(version)
+
+    for (const [name, saved] of Object.entries(scenes)) {
+      it(`${name}: is restored and goes on`, () => {
+        const [move, value, reply] = next[name] ?? expect.fail(`nothing happens to "${name}"`)
+        const played = play(saved, move)
+        expect(played.saved.value).to.equal(value)
+        expect(played.reply as Reply & Record<string, unknown>).to.include(reply)
+      })
+
+      it(`${name}: still knows the commands it was given`, () => {
+        for (const { id, reply } of saved.last_commands) {
+          const again = play(saved, cancel({ id }))
+          expect(again.reply).to.deep.equal(reply)
+          expect([again.changed, again.effects]).to.deep.equal([false, []])
+        }
+      })
+    }
+
+    it('covers every state', () => {
+      const values = new Set(Object.values(scenes).map(({ value }) => value))
+      expect([...values]).to.have.members(Object.keys(otpMachine.states))
+    })
+
+    it('says which version it is', () => {
+      for (const saved of Object.values(scenes)) expect(saved).to.include({ machine: 'otp', version })
+    })
+  })
+
+/** Where a string is one of a few words that the machine knows. */
+const WORDS = /(^machine|^value|mode|kind|whatsapp|channel|status|error|order\[\]|tried\[\])$/
+
+describe('the shape of what is saved', () => {
+  const fresh = () => Object.values(GOLDEN_STATES).map(make => make())
+
+  it(`is that of golden/otp.v${OTP_VERSION}.json; if you changed it, raise VERSION, add a migrator and a golden file`, () => {
+    expect(existsSync(fileOf(OTP_VERSION)), 'the golden file of this version').to.equal(true)
+    expect(shapeOf(fresh(), WORDS)).to.deep.equal(shapeOf(Object.values(golden(OTP_VERSION)), WORDS))
+  })
+
+  it('is the same on every path of the model', () => {
+    const walked = statePaths().map(({ end }) => end.context)
+    const known = shapeOf(Object.values(golden(OTP_VERSION)).map(({ context }) => context))
+    const unknown = Object.entries(shapeOf(walked)).filter(
+      ([path, types]) => !types.split(' | ').every(type => known[path]?.split(' | ').includes(type)),
+    )
+    expect(unknown).to.deep.equal([])
+  })
+
+  it('survives being written as JSON', () => {
+    for (const saved of fresh()) expect(JSON.parse(JSON.stringify(saved))).to.deep.equal(saved)
+  })
+})
+
+describe('bringing a saved verification up to date', () => {
+  const saved = GOLDEN_STATES['pending, just sent']?.() ?? expect.fail('no such scene')
+  const adds = (member: string) => (older: OlderOtp) => ({ ...older, context: { ...older.context, [member]: true } })
+
+  it('leaves the current version as it is', () => {
+    expect(toCurrentVersion(saved)).to.equal(saved)
+  })
+
+  it('refuses what a newer release saved, and does not touch it', () => {
+    const newer = { ...saved, version: OTP_VERSION + 1 }
+    expect(() => toCurrentVersion(newer)).to.throw(`newer release: otp version ${OTP_VERSION + 1}`)
+    expect(() => play(newer, right({ by: device, at: T0 }))).to.throw('newer release')
+  })
+
+  it('goes one version at a time, in order', () => {
+    const order: number[] = []
+    const noting = (version: number, member: string) => (older: OlderOtp) => {
+      order.push(version)
+      return adds(member)(older)
+    }
+    const migrated = createMigrate(3, { 1: noting(1, 'second'), 2: noting(2, 'third') })({ ...saved, version: 1 })
+    expect(order).to.deep.equal([1, 2])
+    expect(migrated.version).to.equal(3)
+    expect(migrated.context).to.include({ second: true, third: true })
+  })
+
+  it('does not write to what was read', () => {
+    const read = structuredClone({ ...saved, version: 1 })
+    createMigrate(2, { 1: adds('second') })(read)
+    expect(read).to.deep.equal({ ...saved, version: 1 })
+  })
+
+  it('says where the way ends when a migrator is missing', () => {
+    expect(() => createMigrate(3, { 1: adds('second') })({ ...saved, version: 1 })).to.throw(
+      'no way from otp version 2 to 3',
+    )
+    expect(() => toCurrentVersion({ ...saved, version: 0 })).to.throw('no way from otp version 0')
+  })
+})

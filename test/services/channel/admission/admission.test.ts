@@ -1,0 +1,115 @@
+import { expect } from 'chai'
+import { createMetrics } from '../../../../infra/metrics.ts'
+import { type AdmissionResult, createAdmission, type Permit } from '../../../../services/channel/admission/admission.ts'
+import type { AttemptResult } from '../../../../services/domain/verifications/documents.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
+import { testClock } from '../../../support/clock.ts'
+
+const shop = { company_id: 'cmp_acme', app_id: 'app_shop', name: 'twilio-main', type: 'twilio' } as const
+
+function createTestAdmission() {
+  const clock = testClock()
+  const log = createCapturedLog()
+  const metrics = createMetrics()
+  const admission = createAdmission({ channel: 'sms', clock, log: log.log, metrics })
+  const enter = async (provider: Parameters<typeof admission.admit>[0] = shop): Promise<Permit> => {
+    const permit = await admission.admit(provider)
+    if (!isPermit(permit)) throw new Error(`not let in: ${JSON.stringify(permit)}`)
+    return permit
+  }
+  return {
+    clock,
+    log,
+    metrics,
+    all: admission,
+    enter,
+    call: async (result: AttemptResult, retryAfterMs: number | null = null) =>
+      (await enter()).run(async () => ({ result, retryAfterMs })),
+  }
+}
+
+const isPermit = (permit: AdmissionResult): permit is Permit => typeof permit === 'object' && 'run' in permit
+
+describe('the gate of a provider', () => {
+  it('is apart for every app and provider', async () => {
+    const { all: admission, enter, clock } = createTestAdmission()
+    for (let nth = 0; nth < 64; nth += 1) await enter()
+    await clock.advance(3_000)
+    expect(await admission.admit(shop)).to.deep.equal({ fullForMs: 3_000 })
+    for (const other of [
+      { ...shop, app_id: 'app_other' },
+      { ...shop, name: 'twilio-spare' },
+    ])
+      expect(await admission.admit(other)).to.satisfy(isPermit)
+  })
+
+  it('lets one company have no more than its share, whatever it has of apps and providers', async () => {
+    const { all: admission, enter } = createTestAdmission()
+    const passes: Permit[] = []
+    for (let nth = 0; nth < 250; nth += 1) passes.push(await enter({ ...shop, app_id: `app_${nth % 4}` }))
+    const more = { ...shop, app_id: 'app_more' }
+    expect(await admission.admit(more)).to.have.property('fullForMs')
+    expect(await admission.admit({ ...more, company_id: 'cmp_other' })).to.satisfy(isPermit)
+    passes[0]?.release()
+    expect(await admission.admit(more)).to.satisfy(isPermit)
+  })
+
+  it('is not shut by destinations it does not serve, so that nobody can shut it by asking for them', async () => {
+    const { all: admission, enter } = createTestAdmission()
+    for (let nth = 0; nth < 30; nth += 1)
+      await (await enter()).run(async () => ({ result: 'failed', retryAfterMs: null, excused: true }))
+    expect(await admission.admit(shop)).to.satisfy(isPermit)
+  })
+
+  it('is shut by failures and unknown outcomes, not by recipients', async () => {
+    const { all: admission, call } = createTestAdmission()
+    for (let nth = 0; nth < 20; nth += 1) await call('refused')
+    for (let nth = 0; nth < 19; nth += 1) await call(nth % 2 ? 'failed' : 'unknown')
+    expect(await admission.admit(shop)).to.satisfy(isPermit)
+    await call('failed')
+    expect(await admission.admit(shop)).to.equal('shut')
+    expect(await admission.admit({ ...shop, app_id: 'app_other' }), 'another’s').to.satisfy(isPermit)
+  })
+
+  it('sends away at once those who wait before it when it is shut', async () => {
+    const { all: admission, enter } = createTestAdmission()
+    const inside = await Promise.all(Array.from({ length: 64 }, () => enter()))
+    const waiting = [admission.admit(shop), admission.admit(shop)]
+    for (const permit of inside.slice(0, 32)) await permit.run(async () => ({ result: 'failed', retryAfterMs: null }))
+    expect((await Promise.all(waiting)).map(isPermit), 'let in before').to.deep.equal([true, true])
+    const late = admission.admit(shop)
+    expect(await late).to.equal('shut')
+  })
+
+  it('tells of its breaker in the log and in metrics, which name no app', async () => {
+    const { call, log, metrics, clock, all: admission } = createTestAdmission()
+    for (let nth = 0; nth < 10; nth += 1) await call('failed')
+    const shown = async () =>
+      (await metrics.render()).body.split('\n').filter(line => line.startsWith('countersign_breakers'))
+    expect(await shown()).to.have.members([
+      'countersign_breakers{channel="sms",provider="twilio",state="closed"} 0',
+      'countersign_breakers{channel="sms",provider="twilio",state="open"} 1',
+      'countersign_breakers{channel="sms",provider="twilio",state="half_open"} 0',
+    ])
+    await clock.advance(30_000)
+    await call('accepted')
+    expect(await shown()).to.include('countersign_breakers{channel="sms",provider="twilio",state="closed"} 1')
+    const lines = log.lines().filter(({ msg }) => msg === 'breaker.changed')
+    expect(lines.map(({ app_id, provider, state }) => [app_id, provider, state])).to.deep.equal(
+      ['open', 'half_open', 'closed'].map(state => ['app_shop', 'twilio-main', state]),
+    )
+    admission.close()
+  })
+
+  it('leaves a vendor alone for as long as it asks, and a minute at most', async () => {
+    const { all: admission, call, clock } = createTestAdmission()
+    await call('failed', 20_000)
+    expect(await admission.admit(shop)).to.equal('shut')
+    await clock.advance(20_000)
+    await call('failed', 3_600_000)
+    await clock.advance(59_999)
+    expect(await admission.admit(shop)).to.equal('shut')
+    await clock.advance(1)
+    expect(await admission.admit(shop)).to.satisfy(isPermit)
+  })
+})

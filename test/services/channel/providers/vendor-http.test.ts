@@ -1,0 +1,76 @@
+import { Buffer } from 'node:buffer'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { ProviderFault, UnknownOutcome } from '../../../../services/channel/provider.ts'
+import {
+  callVendor,
+  faultFromStatus,
+  parseJson,
+  retryAfterMs,
+} from '../../../../services/channel/providers/vendor-http.ts'
+import { thrownBy } from '../../../support/vendors/provider-fixtures.ts'
+
+const NOW = Date.UTC(2030, 0, 1)
+
+describe('what a vendor answers', () => {
+  describe('Retry-After', () => {
+    for (const [header, ms] of [
+      ['0', 0],
+      ['120', 120_000],
+      [' 3 ', 3_000],
+      ['3600', 3_600_000],
+      ['86400', 3_600_000],
+      ['9'.repeat(400), 3_600_000],
+      ['Tue, 01 Jan 2030 00:00:30 GMT', 30_000],
+      ['Tuesday, 01-Jan-30 00:00:30 GMT', 30_000],
+      ['Tue Jan  1 00:00:30 2030 GMT', 30_000],
+      ['Mon, 31 Dec 2029 23:59:59 GMT', 0],
+      ['Tue, 01 Jan 2040 00:00:00 GMT', 3_600_000],
+    ] as const)
+      it(`is ${ms} ms for ${JSON.stringify(header.slice(0, 40))}`, () => {
+        expect(retryAfterMs(header, NOW)).to.equal(ms)
+      })
+
+    for (const header of [undefined, '', '-5', '1.5', '1e3', '0x10', 'soon', 'Tue, 01 Foo 2030', '2030-01-01', '١٢'])
+      it(`is unknown for ${JSON.stringify(header)}`, () => {
+        expect(retryAfterMs(header, NOW)).to.equal(null)
+      })
+
+    it('is nothing or a time one can wait, whatever is said', () => {
+      fc.assert(
+        fc.property(fc.oneof(fc.string(), fc.integer().map(String), fc.date().map(String)), header => {
+          const ms = retryAfterMs(header, NOW)
+          expect(ms === null || (ms >= 0 && ms <= 3_600_000)).to.equal(true)
+        }),
+      )
+    })
+  })
+
+  it("is the provider's fault by its status, except where someone in between gave up", () => {
+    const answered = (status: number) => faultFromStatus({ status, headers: {}, body: Buffer.alloc(0) }, NOW, 'code-1')
+    for (const status of [301, 400, 401, 403, 404, 408, 422, 429, 500, 502, 503, 599])
+      expect(answered(status))
+        .to.be.instanceOf(ProviderFault)
+        .and.to.have.property('message', `it answered ${status}, code-1`)
+    expect(answered(504)).to.be.instanceOf(UnknownOutcome)
+  })
+
+  it('leaves a bug a bug', async () => {
+    const bug = new TypeError('not a URL')
+    const outbound = { request: () => Promise.reject(bug) }
+    const request = { method: 'GET', url: '', headers: {}, signal: new AbortController().signal } as const
+    expect(await thrownBy(callVendor(outbound, request))).to.equal(bug)
+  })
+
+  it('is JSON, or it is undefined', () => {
+    expect(parseJson(Buffer.from('{"a":1}'))).to.deep.equal({ a: 1 })
+    expect(parseJson(Buffer.from('\u{feff}{"a":1}'))).to.deep.equal({ a: 1 })
+    for (const broken of [
+      Buffer.from('{'),
+      Buffer.from([0x22, 0xff, 0x22]),
+      Buffer.alloc(0),
+      Buffer.from('['.repeat(1e6)),
+    ])
+      expect(parseJson(broken)).to.equal(undefined)
+  })
+})

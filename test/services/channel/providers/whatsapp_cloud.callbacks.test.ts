@@ -1,0 +1,266 @@
+import { Buffer } from 'node:buffer'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { BadCallback, BadSignature, type Callback } from '../../../../services/channel/provider.ts'
+import { createWhatsappProvider } from '../../../../services/channel/providers/whatsapp_cloud.ts'
+import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
+import { metaCall, metaNotice, metaSignatureHeaders, metaStatus, metaText } from '../../../support/vendors/meta.ts'
+import { CALLBACK_URL, callbackOf, DELIVERY_ID, testProviderDeps } from '../../../support/vendors/provider-fixtures.ts'
+
+const APP = { phone_number_id: '106540352242922', app_secret: '0123456789abcdef0123456789abcdef' }
+
+const createProvider = (more: Partial<ProviderConfigs['whatsapp_cloud']> = {}) =>
+  createWhatsappProvider(
+    {
+      config: {
+        ...APP,
+        access_token: 'EAAJB',
+        verify_token: 'a verify token',
+        template: null,
+        template_language: null,
+        api_version: 'v23.0',
+        base_url: 'https://graph.facebook.com',
+        ...more,
+      },
+    },
+    testProviderDeps(),
+  )
+const provider = createProvider()
+
+const parse = (callback: Callback) => provider.parseCallback?.(callback, 0)
+const noticeCallback = (...values: object[]): Callback =>
+  callbackOf(metaCall(CALLBACK_URL, metaNotice(values, APP), APP))
+const signed = (body: string | Uint8Array): Callback => ({
+  method: 'POST',
+  url: new URL(CALLBACK_URL),
+  headers: metaSignatureHeaders(body, APP.app_secret),
+  body: Buffer.from(body),
+})
+
+describe("Meta's receipts", () => {
+  for (const [word, status] of [
+    ['sent', 'sent'],
+    ['delivered', 'delivered'],
+    ['read', 'delivered'],
+    ['played', 'delivered'],
+    ['failed', 'failed'],
+  ] as const)
+    it(`${word} is ${status}`, () => {
+      expect(parse(noticeCallback({ statuses: [metaStatus('wamid.1', word, DELIVERY_ID)] }))).to.deep.equal([
+        { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'wamid.1', status },
+      ])
+    })
+
+  for (const word of ['deleted', 'warning', 'something new', '', '__proto__', 'constructor'])
+    it(`${JSON.stringify(word)} means nothing here`, () => {
+      expect(parse(noticeCallback({ statuses: [metaStatus('wamid.1', word, DELIVERY_ID)] }))).to.deep.equal([])
+    })
+
+  it('are found by the wamid where they carry nothing of ours', () => {
+    expect(parse(noticeCallback({ statuses: [metaStatus('wamid.1', 'read')] }))).to.deep.equal([
+      { kind: 'receipt', delivery_id: null, reference: 'wamid.1', status: 'delivered' },
+    ])
+  })
+
+  it('come in batches, with messages among them', () => {
+    const values = [
+      { statuses: [metaStatus('wamid.1', 'sent', 'dlv_1'), metaStatus('wamid.2', 'failed', 'dlv_2')] },
+      { messages: [metaText('447700900123', 'hello', 'wamid.3')] },
+    ]
+    expect(parse(noticeCallback(...values))?.map(({ kind }) => kind)).to.deep.equal(['receipt', 'receipt', 'message'])
+  })
+
+  it('of another number of the same Meta app are not ours', () => {
+    const body = metaNotice([{ statuses: [metaStatus('wamid.1', 'read', DELIVERY_ID)] }], { phone_number_id: '999' })
+    expect(parse(callbackOf(metaCall(CALLBACK_URL, body, APP)))).to.deep.equal([])
+  })
+
+  it('are heard past what cannot be read', () => {
+    const odd = [null, 7, 'x', [], {}, { id: 7, status: 'read' }, { id: '', status: 'read' }, { id: 'wamid.0' }]
+    const payload = { id: 'wamid.4', status: 'read', biz_opaque_callback_data: { $ne: null } }
+    expect(parse(noticeCallback({ statuses: [...odd, payload, metaStatus('wamid.1', 'read')] }))).to.have.lengthOf(1)
+  })
+})
+
+describe("Meta's messages", () => {
+  const parseMessage = (message: object) => parse(noticeCallback({ messages: [message] }))
+
+  it('are what a user wrote, in any script', () => {
+    const text = 'Привет 😀\nReference: 23456789ABCDEFGH "quoted" \u202e'
+    expect(parseMessage(metaText('5511987654321', text, 'wamid.1'))).to.deep.equal([
+      { kind: 'message', id: 'wamid.1', from: '5511987654321', text },
+    ])
+  })
+
+  it('are what a user tapped', () => {
+    const tapped = { from: '447700900123', id: 'wamid.1', timestamp: '1' }
+    const texts = [
+      { ...tapped, type: 'button', button: { payload: 'p', text: 'Yes' } },
+      {
+        ...tapped,
+        type: 'interactive',
+        interactive: { type: 'button_reply', button_reply: { id: 'i', title: 'Yes' } },
+      },
+      { ...tapped, type: 'interactive', interactive: { type: 'list_reply', list_reply: { id: 'i', title: 'Yes' } } },
+    ]
+    for (const message of texts)
+      expect(parseMessage(message)).to.deep.equal([
+        { kind: 'message', id: 'wamid.1', from: '447700900123', text: 'Yes' },
+      ])
+  })
+
+  it('are from nobody when the user keeps their number to themselves', () => {
+    const message = { from_user_id: 'GB.123', id: 'wamid.1', type: 'text', text: { body: 'hi' } }
+    expect(parseMessage(message)).to.deep.equal([{ kind: 'message', id: 'wamid.1', from: '', text: 'hi' }])
+  })
+
+  for (const message of [
+    { from: '1', id: 'wamid.1', type: 'image', image: { caption: 'x' } },
+    { from: '1', id: 'wamid.1', type: 'reaction', reaction: { emoji: 'x' } },
+    { from: '1', id: 'wamid.1', type: 'unsupported', errors: [{ code: 131051 }] },
+    { from: '1', id: 'wamid.1', type: 'text' },
+    { from: '1', id: 'wamid.1', type: 'text', text: 'x' },
+    { from: 1, id: 'wamid.1', type: 'text', text: { body: 'x' } },
+    { from: '1', type: 'text', text: { body: 'x' } },
+    { from: '1', id: 'wamid.1', type: '__proto__' },
+  ])
+    it(`of another kind are passed over: ${JSON.stringify(message)}`, () => {
+      expect(parseMessage(message)).to.deep.equal([])
+    })
+
+  it('to another number of the same Meta app are not ours', () => {
+    const body = metaNotice([{ messages: [metaText('1', 'x')] }], { phone_number_id: '999' })
+    expect(parse(callbackOf(metaCall(CALLBACK_URL, body, APP)))).to.deep.equal([])
+  })
+
+  it('are none in news of other fields and products', () => {
+    const change = { field: 'message_template_status_update', value: { event: 'APPROVED' } }
+    for (const notice of [
+      { object: 'whatsapp_business_account', entry: [{ id: '1', changes: [change] }] },
+      { object: 'page', entry: [{ id: '1', time: 1, messaging: [{}] }] },
+      { object: 'whatsapp_business_account', entry: [] },
+    ])
+      expect(parse(signed(JSON.stringify(notice)))).to.deep.equal([])
+  })
+})
+
+describe("Meta's signature", () => {
+  const expectRefused = (callback: Callback): void => {
+    expect(() => parse(callback)).to.throw(BadSignature)
+  }
+  const signedNotice = (): Callback => noticeCallback({ statuses: [metaStatus('wamid.1', 'read', DELIVERY_ID)] })
+
+  it('is checked as the documentation says', () => {
+    // sha256=hex(HMAC_SHA256(body, app secret)), computed by other means.
+    const headers = { 'x-hub-signature-256': 'sha256=eefab58106e73358686845848feb95c56372e7391b3dc050b6a31c8c5f347ece' }
+    const body = Buffer.from('{"object":"whatsapp_business_account","entry":[]}')
+    expect(parse({ method: 'POST', url: new URL(CALLBACK_URL), headers, body })).to.deep.equal([])
+  })
+
+  it('of another app secret is refused', () => {
+    const { body, ...rest } = signedNotice()
+    expectRefused({ ...rest, body, headers: metaSignatureHeaders(body, 'another') })
+  })
+
+  it('is over every byte', () => {
+    const { body, ...rest } = signedNotice()
+    for (let at = 0; at < body.length; at += 1) {
+      const changed = Buffer.from(body)
+      changed[at] = (changed[at] ?? 0) ^ 1
+      expectRefused({ ...rest, body: changed })
+    }
+    expectRefused({ ...rest, body: Buffer.concat([body, Buffer.from('\n')]) })
+    expectRefused({ ...rest, body: Buffer.alloc(0) })
+  })
+
+  it('must be there, whole and of this kind', () => {
+    const { headers, ...rest } = signedNotice()
+    const signature = headers['x-hub-signature-256'] ?? ''
+    expectRefused({ ...rest, headers: {} })
+    expectRefused({ ...rest, headers: { 'x-hub-signature': signature } })
+    for (const other of [
+      '',
+      'sha256=',
+      signature.slice(7),
+      signature.slice(0, -1),
+      `${signature}0`,
+      `sha1=${signature.slice(7)}`,
+    ])
+      expectRefused({ ...rest, headers: { 'x-hub-signature-256': other } })
+  })
+
+  it('is over exact bytes, whether they are text or not', () => {
+    for (const bytes of [
+      Buffer.from([0xff, 0xfe, 0x00]),
+      Buffer.from('\ufeff{}'),
+      Buffer.from([0x7b, 0x22, 0xc3, 0x28]),
+    ])
+      expect(() => parse(signed(bytes))).to.throw(BadCallback)
+  })
+
+  it('cannot be checked without the app secret: then nothing is heard', () => {
+    expect(createProvider({ app_secret: null })).to.not.have.property('hear')
+  })
+
+  for (const [title, body] of Object.entries({
+    'no JSON': 'entry=1',
+    empty: '',
+    'a list': '[]',
+    null: 'null',
+    'without entries': '{"object":"whatsapp_business_account"}',
+    'with odd entries': '{"object":"whatsapp_business_account","entry":{"0":1}}',
+    'with odd changes': '{"object":"whatsapp_business_account","entry":[{"changes":7}]}',
+    deep: '['.repeat(100_000),
+  }))
+    it(`does not help a notice that is ${title}`, () => {
+      expect(() => parse(signed(body))).to.throw(BadCallback)
+    })
+
+  it('or none, whatever comes, throws nothing else', () => {
+    const isCalm = (callback: Callback): boolean => {
+      try {
+        return Array.isArray(parse(callback))
+      } catch (error) {
+        return error instanceof BadSignature || error instanceof BadCallback
+      }
+    }
+    const notice = (value: unknown): string =>
+      JSON.stringify({ object: 'whatsapp_business_account', entry: [{ changes: [{ field: 'messages', value }] }] })
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), body => isCalm(signed(body))))
+    fc.assert(fc.property(fc.json(), body => isCalm(signed(body))))
+    fc.assert(fc.property(fc.jsonValue(), value => isCalm(signed(notice(value)))))
+    const metadata = { phone_number_id: APP.phone_number_id }
+    const members = { messaging_product: fc.constant('whatsapp'), metadata: fc.constant(metadata) }
+    const lists = { statuses: fc.array(fc.jsonValue()), messages: fc.array(fc.jsonValue()) }
+    fc.assert(fc.property(fc.record({ ...members, ...lists }), value => isCalm(signed(notice(value)))))
+  })
+})
+
+describe("Meta's handshake", () => {
+  const answerHandshake = (query: Record<string, string>, token: string | null = 'a verify token') =>
+    createProvider({ verify_token: token }).answerHandshake?.(new URLSearchParams(query))
+  const handshake = { 'hub.mode': 'subscribe', 'hub.verify_token': 'a verify token', 'hub.challenge': '1158201444' }
+
+  it('is answered with the challenge', () => {
+    expect(answerHandshake(handshake)).to.equal('1158201444')
+  })
+
+  it('is refused to whoever does not know the token', () => {
+    for (const token of ['', 'a verify toke', 'a verify token ', 'A VERIFY TOKEN', '\ud800'])
+      expect(answerHandshake({ ...handshake, 'hub.verify_token': token })).to.equal(null)
+  })
+
+  it('is refused when a part is missing or odd', () => {
+    for (const name of Object.keys(handshake)) {
+      const { [name as keyof typeof handshake]: _, ...rest } = handshake
+      expect(answerHandshake(rest)).to.equal(null)
+    }
+    expect(answerHandshake({ ...handshake, 'hub.mode': 'unsubscribe' })).to.equal(null)
+    for (const challenge of ['', '<script>alert(1)</script>', 'x'.repeat(201), 'a\r\nb: c'])
+      expect(answerHandshake({ ...handshake, 'hub.challenge': challenge })).to.equal(null)
+  })
+
+  it('is none without a token to know', () => {
+    expect(createProvider({ verify_token: null })).to.not.have.property('shake')
+  })
+})

@@ -1,0 +1,51 @@
+// Meta's name for a message is made from the number it went to. It is not kept, and a receipt that has nothing else finds its delivery.
+import { Buffer } from 'node:buffer'
+import { expect } from 'chai'
+import { createMetrics } from '../../../infra/metrics.ts'
+import { createAttempts } from '../../../services/channel/attempts.ts'
+import { createHandleCallback } from '../../../services/channel/callbacks/receipts.ts'
+import type { DeliveryJob } from '../../../services/channel/provider.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
+import { testClock } from '../../support/clock.ts'
+import { eachStore } from '../../support/stores.ts'
+import { testKeyring } from '../../support/tenancy.ts'
+
+const NUMBER = '447911123456'
+const WAMID = `wamid.${Buffer.from(`\x1c\x18\x0c${NUMBER}\x15\x02\x00\x11\x18\x12ABCDEF0123456789AB\x00`).toString('base64')}`
+
+eachStore("a vendor's name for a message", fresh => {
+  it('tells no number where it is kept, and is found again', async () => {
+    const store = await fresh()
+    const [clock, attempts] = [testClock(), store.docs('attempts')]
+    const attemptWriter = createAttempts({ attempts, clock })
+    const otp = { otp_id: 'otp_1', app_id: 'app_1' }
+    const job = { otp, delivery: { delivery_id: 'dlv_1' }, purge_at: new Date(2 ** 42) } as unknown as DeliveryJob
+    const started = await attemptWriter.start(job, 'meta', 1)
+    await attemptWriter.finish(started, { result: 'accepted', reference: WAMID })
+    await attemptWriter.record(job, { provider: 'gate', round: 1, at: 0, result: 'accepted', reference: 'SM123' })
+
+    const kept = await attempts.find({}, { sort: { _id: 1 }, limit: 10 })
+    expect(kept.map(({ reference }) => reference?.slice(0, 6))).to.deep.equal(['SM123', 'wamid:'])
+    const stored = kept.map(({ reference }) => reference ?? '').join(' ')
+    expect(stored).to.not.include(WAMID)
+    expect(Buffer.from(stored, 'base64').toString('latin1')).to.not.include(NUMBER)
+
+    const published: unknown[] = []
+    const handleCallback = createHandleCallback({
+      attempts,
+      clock,
+      keyring: testKeyring(),
+      log: createCapturedLog().log,
+      metrics: createMetrics(),
+      rounds: 4,
+      broker: { publish: async (_, { body }) => void published.push(body) },
+    })
+    const receipt = { kind: 'receipt', delivery_id: null, status: 'delivered' } as const
+    await handleCallback({ app_id: 'app_1', provider: 'meta', type: 'whatsapp_cloud' }, [
+      { ...receipt, reference: WAMID },
+    ])
+    await handleCallback({ app_id: 'app_1', provider: 'gate', type: 'twilio' }, [{ ...receipt, reference: 'SM123' }])
+    expect(published).to.have.length(2)
+    for (const report of published) expect(report).to.include({ otp_id: 'otp_1', delivery_id: 'dlv_1' })
+  })
+})

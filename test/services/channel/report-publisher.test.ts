@@ -1,0 +1,44 @@
+import { expect } from 'chai'
+import type { Message } from '../../../infra/broker/broker.ts'
+import type { OtpReports } from '../../../machines/reports.ts'
+import type { DeliveryJob } from '../../../services/channel/provider.ts'
+import { createPublishReport } from '../../../services/channel/report-publisher.ts'
+import { testClock } from '../../support/clock.ts'
+
+describe("a channel's news", () => {
+  const job = (n: number) =>
+    ({ otp: { otp_id: `otp_${n}` }, delivery: { delivery_id: `dlv_${n}` } }) as Pick<DeliveryJob, 'otp' | 'delivery'>
+  const createTestPublisher = (publish: (message: Message) => Promise<void>) =>
+    createPublishReport({ broker: { publish: (_, message) => publish(message) }, clock: testClock() })
+
+  it('of one tick travels in one message, each piece under the id it has alone', async () => {
+    const published: Message[] = []
+    const publishReport = createTestPublisher(async message => void published.push(message))
+    await publishReport(job(1), 'sent')
+    await Promise.all([publishReport(job(1), 'delivered', 'receipt:1'), publishReport(job(2), 'failed')])
+    expect(published).to.have.length(2)
+    const [alone, together] = published as [Message, Message]
+    expect(alone.id).to.equal('dlv_1:sent')
+    expect(alone.body).to.include({ type: 'delivery.reported', otp_id: 'otp_1', status: 'sent' })
+    const { type, all } = together.body as OtpReports
+    expect(type).to.equal('reports')
+    expect(all.map(({ id, report }) => [id, report.type])).to.deep.equal([
+      ['dlv_1:receipt:1', 'delivery.reported'],
+      ['dlv_2:failed', 'delivery.reported'],
+    ])
+  })
+
+  it('never shares the id of another bundle, though they begin with the same piece', async () => {
+    const ids = new Set<string>()
+    const publishReport = createTestPublisher(async ({ id }) => void ids.add(id))
+    await Promise.all([publishReport(job(1), 'sent'), publishReport(job(2), 'sent')])
+    await Promise.all([publishReport(job(1), 'sent'), publishReport(job(3), 'sent')])
+    expect(ids).to.have.length(2)
+  })
+
+  it('is safe for all who told it, or for none of them', async () => {
+    const publishReport = createTestPublisher(() => Promise.reject(new Error('away')))
+    const results = await Promise.allSettled([publishReport(job(1), 'sent'), publishReport(job(2), 'sent')])
+    expect(results.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected'])
+  })
+})

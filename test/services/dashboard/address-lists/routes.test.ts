@@ -1,0 +1,187 @@
+import { expect } from 'chai'
+import { applyBootstrap, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
+import { type Answer, closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { chunksIn, classesIn } from '../../../support/ip-lists.ts'
+import { eachStore } from '../../../support/stores.ts'
+
+const URL = 'https://lists.example/vpn.txt?license=secret'
+
+// biome-ignore lint/suspicious/noExplicitAny: as it came back
+const named = ({ body }: Answer, name: string): any => body.items.find((list: { name: string }) => list.name === name)
+
+eachStore('/ip-lists', fresh => {
+  let admin: TestAdmin
+  beforeEach(async () => {
+    admin = await startAdmin(await fresh())
+  })
+  afterEach(closeAdmins)
+
+  const put = (...lists: object[]) => admin.ask('PUT', '/ip-lists', { lists })
+  const ready = (...names: string[]) =>
+    eventually(async () => {
+      const answer = await admin.get('/ip-lists')
+      for (const name of names) expect(named(answer, name)).to.include({ status: 'ready', progress: null })
+      return answer
+    })
+
+  it('is empty at first', async () => {
+    expect((await admin.get('/ip-lists')).body).to.deep.equal({ items: [], next_cursor: null })
+  })
+
+  it('takes ranges, and shows what became of them', async () => {
+    const answer = await put({ class: 'abusive', cidrs: ['45.95.147.9/24', '10.0.0.0/8', '45.95.147.1'] })
+    expect(answer.status).to.equal(200)
+    expect(named(answer, 'default')).to.deep.include({ class: 'abusive', source: { kind: 'given' } })
+    const shown = named(await ready('default'), 'default')
+    expect(shown).to.deep.include({ class: 'abusive', ranges: 1, ignored: 1, bad: 0, bad_lines: [], problem: null })
+    expect(shown).to.have.all.keys(
+      ...['class', 'name', 'source', 'refresh_seconds', 'version', 'ranges', 'ignored', 'bad', 'bad_lines'],
+      ...['refreshed_at', 'status', 'progress', 'problem'],
+    )
+    expect(shown.refreshed_at).to.equal(new Date(admin.clock.now()).toISOString())
+    expect(await classesIn(admin.store, ['45.95.147.200'])).to.deep.equal(['abusive'])
+  })
+
+  it('takes texts far beyond an ordinary body, and tells which lines are none', async () => {
+    const lines = Array.from({ length: 20_000 }, (_, nth) => `11.0.${nth >> 7}.${(nth & 127) * 2}`)
+    expect(
+      (await put({ class: 'tor', name: 'exits', text: `# exits\r\n${lines.join('\r\n')}\r\noops` })).status,
+    ).to.equal(200)
+    expect(named(await ready('exits'), 'exits')).to.deep.include({ ranges: 20_000, bad: 1, bad_lines: [20_002] })
+  })
+
+  it('says which lists there are: what is not named goes, what is only named stays', async () => {
+    await put({ class: 'vpn', cidrs: ['8.8.8.8'] }, { class: 'tor', cidrs: ['9.9.9.9'] })
+    await eventually(async () =>
+      expect(await classesIn(admin.store, ['8.8.8.8', '9.9.9.9'])).to.deep.equal(['vpn', 'tor']),
+    )
+    await put({ class: 'tor' }, { class: 'proxy', name: 'more', cidrs: ['7.7.7.7'] })
+    await ready('more')
+    expect(await classesIn(admin.store, ['8.8.8.8', '9.9.9.9', '7.7.7.7'])).to.deep.equal([null, 'tor', 'proxy'])
+    expect((await put()).body.items).to.deep.equal([])
+    await eventually(async () => expect(await chunksIn(admin.store)).to.deep.equal([]))
+  })
+
+  it('replaces what a list holds', async () => {
+    await put({ class: 'vpn', cidrs: ['8.8.8.8'] })
+    const { version } = named(await ready('default'), 'default')
+    await put({ class: 'vpn', text: '9.9.9.9' })
+    await eventually(async () =>
+      expect(await classesIn(admin.store, ['8.8.8.8', '9.9.9.9'])).to.deep.equal([null, 'vpn']),
+    )
+    const after = named(await ready('default'), 'default')
+    expect(after.version).not.to.equal(version)
+  })
+
+  it('knows the same again: nothing is read, nothing recorded', async () => {
+    await put({ class: 'vpn', cidrs: ['8.8.8.8', '9.9.9.9'] })
+    const before = await ready('default')
+    const after = await put({ class: 'vpn', text: '8.8.8.8\n9.9.9.9' })
+    expect(after.body).to.deep.equal(before.body)
+    expect((await admin.get('/audit')).body.items).to.have.lengthOf(1)
+  })
+
+  it('leaves the bootstrap file’s own alone', async () => {
+    const file = { ip_lists: [{ class: 'abusive', cidr: '45.95.147.0/24' }] }
+    await applyBootstrap(readBootstrap(JSON.stringify(file)), admin)
+    await put()
+    expect(named(await admin.get('/ip-lists'), 'bootstrap')).to.deep.include({
+      class: 'abusive',
+      source: { kind: 'bootstrap' },
+      ranges: 1,
+      status: 'ready',
+    })
+    expect(errorPaths(await put({ class: 'abusive', name: 'bootstrap', cidrs: [] }))).to.deep.equal(['lists.0.name'])
+  })
+
+  it('has an address fetched, now and by schedule, and shows it without its key', async () => {
+    const answer = await put({ class: 'vpn', url: URL, refresh_seconds: 3_600 })
+    expect(named(answer, 'default')).to.deep.include({
+      status: 'waiting',
+      refresh_seconds: 3_600,
+      version: null,
+      source: { kind: 'url', url: 'https://lists.example/vpn.txt?…' },
+    })
+    const due = async () => (await admin.store.docs('ip_lists').get(['vpn:default'])).get('vpn:default')
+    expect(await due()).to.deep.include({ due_at: admin.clock.now(), source: { kind: 'url', url: URL, etag: null } })
+    await admin.clock.advance(1_000)
+    await put({ class: 'vpn' })
+    expect((await due())?.due_at, 'only named').to.equal(admin.clock.now() - 1_000)
+    await put({ class: 'vpn', refresh_seconds: null })
+    expect(await due()).to.deep.include({ due_at: admin.clock.now(), refresh_seconds: null })
+    const audit = JSON.stringify((await admin.get('/audit')).body)
+    expect(audit).not.to.include('secret')
+  })
+
+  it('records every change: who, what, before, after', async () => {
+    await put({ class: 'vpn', cidrs: ['8.8.8.8'] })
+    await ready('default')
+    await admin.clock.advance(1)
+    await put({ class: 'tor', name: 'exits', cidrs: ['9.9.9.9'] })
+    const [last] = (await admin.get('/audit')).body.items
+    expect(last).to.deep.include({ who: 'ada', action: 'ip_lists.change', outcome: 'done', company_id: null })
+    expect(last.before.map((list: { class: string }) => list.class)).to.deep.equal(['vpn'])
+    expect(last.after).to.deep.equal([
+      { class: 'tor', name: 'exits', source: { kind: 'given' }, refresh_seconds: null, version: null },
+    ])
+  })
+
+  it('is there for operators alone', async () => {
+    for (const method of ['GET', 'PUT'])
+      expect((await admin.ask(method, '/ip-lists', undefined, { token: null })).status).to.equal(401)
+  })
+
+  const many = (count: number, one: object) => Array.from({ length: count }, (_, nth) => ({ ...one, name: `n${nth}` }))
+  for (const [what, lists, paths] of [
+    ['no class', [{ cidrs: [] }], ['lists.0.class']],
+    ['an unknown class', [{ class: 'evil', cidrs: [] }], ['lists.0.class']],
+    ['a bad range', [{ class: 'vpn', cidrs: ['8.8.8.8', '8.8.8.8/33'] }], ['lists.0.cidrs.1']],
+    ['a bad name', [{ class: 'vpn', name: 'a/b', cidrs: [] }], ['lists.0.name']],
+    [
+      'two of one name',
+      [
+        { class: 'vpn', cidrs: [] },
+        { class: 'vpn', text: '' },
+      ],
+      ['lists.1.name'],
+    ],
+    ['two sources', [{ class: 'vpn', cidrs: [], url: 'https://a.example/' }], ['lists.0']],
+    ['no source', [{ class: 'vpn', cidrs: [] }, { class: 'tor' }], ['lists.1']],
+    ['a text by schedule', [{ class: 'vpn', text: '', refresh_seconds: 600 }], ['lists.0.refresh_seconds']],
+    ['too often', [{ class: 'vpn', url: 'https://a.example/', refresh_seconds: 1 }], ['lists.0.refresh_seconds']],
+    ['no address', [{ class: 'vpn', url: 'file:///etc/passwd' }], ['lists.0.url']],
+    ['a private address', [{ class: 'vpn', url: 'https://169.254.169.254/latest' }], ['lists.0.url']],
+    ['plain http', [{ class: 'vpn', url: 'http://8.8.8.8/' }], ['lists.0.url']],
+    ['an unknown member', [{ class: 'vpn', cidrs: [], file: '/etc/hosts' }], ['lists.0.file']],
+    ['too many lists', many(101, { class: 'vpn', cidrs: [] }), ['lists']],
+  ] as [string, object[], string[]][])
+    it(`refuses ${what}, by its path, and changes nothing`, async () => {
+      await put({ class: 'abusive', name: 'kept', cidrs: ['8.8.8.8'] })
+      await ready('kept')
+      const refused = await put(...lists)
+      expect([refused.status, refused.body.type]).to.deep.equal([422, 'ValidationError'])
+      expect(errorPaths(refused)).to.deep.equal(paths)
+      expect((await admin.get('/ip-lists')).body.items).to.have.lengthOf(1)
+    })
+
+  it('names the first bad ranges, not thousands', async () => {
+    expect(errorPaths(await put({ class: 'vpn', cidrs: Array(9_000).fill('x') }))).to.have.lengthOf(20)
+  })
+
+  it('refuses a body that is larger than any list', async () => {
+    const refused = await admin.ask('PUT', '/ip-lists', { lists: [], more: 'x'.repeat(41 * 1024 * 1024) })
+    expect(refused.status).to.equal(413)
+  })
+
+  it('takes changes that come at once one after the other', async () => {
+    const names = Array.from({ length: 8 }, (_, nth) => `n${nth}`)
+    const answers = await Promise.all(names.map(name => put({ class: 'vpn', name, cidrs: ['8.8.8.8'] })))
+    expect(answers.map(({ status }) => status)).to.deep.equal(names.map(() => 200))
+    await eventually(async () => {
+      const { items } = (await admin.get('/ip-lists')).body
+      expect(items.map(({ status }: { status: string }) => status)).to.deep.equal(['ready'])
+    })
+    expect(await chunksIn(admin.store)).to.have.lengthOf(1)
+  })
+})

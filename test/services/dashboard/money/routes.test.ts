@@ -1,0 +1,69 @@
+import { expect } from 'chai'
+import { getCountries } from 'libphonenumber-js/max'
+import { closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
+import { eachStore } from '../../../support/stores.ts'
+
+eachStore('money, for operators', fresh => {
+  let admin: TestAdmin
+  let company: string
+  beforeEach(async () => {
+    admin = await startAdmin(await fresh())
+    company = (await admin.ask('POST', '/companies', { name: 'Acme' })).body.id
+  })
+  afterEach(closeAdmins)
+
+  const credit = (body: unknown, key = '') =>
+    admin.ask('POST', `/companies/${company}/credit`, body, { headers: key ? { 'idempotency-key': key } : {} })
+  const actions = async () => (await admin.get('/audit')).body.items.map((item: { action: string }) => item.action)
+
+  it('is credited, and the ledger and the audit log say so', async () => {
+    expect((await credit({ micros: 500, note: 'invoice 17' })).body).to.deep.equal({ id: company, balance: 500 })
+    const { items } = (await admin.get(`/companies/${company}/ledger`)).body
+    expect(items).to.have.length(1)
+    expect(items[0]).to.include({ kind: 'credit', micros: 500, balance_after: 500, note: 'invoice 17' })
+    const { items: audit } = (await admin.get('/audit')).body
+    expect(audit.find(({ action }: { action: string }) => action === 'company.credit')).to.deep.include({
+      action: 'company.credit',
+      before: { balance: 0 },
+      after: { micros: 500, note: 'invoice 17' },
+      outcome: 'done',
+    })
+  })
+
+  it('is credited once under one key, which leaves one record', async () => {
+    const answers = [await credit({ micros: 5 }, 'transfer-1'), await credit({ micros: 5 }, 'transfer-1')]
+    expect(answers.map(({ body }) => body.balance)).to.deep.equal([5, 5])
+    expect((await actions()).filter((action: string) => action === 'company.credit')).to.have.length(1)
+    expect((await credit({ micros: 5 }, 'x'.repeat(256))).body.type).to.equal('InvalidIdempotencyKeyError')
+  })
+
+  it('is not taken below zero or beyond counting, and what is refused leaves no record', async () => {
+    expect(errorPaths(await credit({ micros: -1 }))).to.deep.equal(['micros'])
+    expect(errorPaths(await credit({ micros: 0 }))).to.deep.equal(['micros'])
+    expect(errorPaths(await credit({ micros: 1.5 }))).to.deep.equal(['micros'])
+    await credit({ micros: Number.MAX_SAFE_INTEGER })
+    expect(errorPaths(await credit({ micros: 1 }))).to.deep.equal(['micros'])
+    expect((await actions()).filter((action: string) => action === 'company.credit')).to.have.length(1)
+    expect((await admin.ask('POST', '/companies/cmp_none/credit', { micros: 1 })).status).to.equal(404)
+  })
+
+  it('has its prices set all at once, as many as there are countries', async () => {
+    const prices = ['sms', 'whatsapp'].flatMap(channel =>
+      getCountries().map(country => ({ channel, country, micros: 7 })),
+    )
+    expect(JSON.stringify(prices).length).to.be.greaterThan(16_384)
+    expect((await admin.ask('PUT', '/prices', { prices })).status).to.equal(200)
+    const small = [{ channel: 'sms', country: 'GB', micros: 40_000 }]
+    expect((await admin.ask('PUT', '/prices', { prices: small })).status).to.equal(200)
+    expect((await admin.get('/prices')).body).to.deep.equal({ items: small, next_cursor: null })
+  })
+
+  it('has no price twice, none below zero, and none for a country there is not', async () => {
+    const put = (...prices: object[]) => admin.ask('PUT', '/prices', { prices })
+    const gb = { channel: 'sms', country: 'GB', micros: 1 }
+    expect(errorPaths(await put(gb, gb))).to.deep.equal(['prices.1'])
+    expect(errorPaths(await put({ ...gb, micros: -1 }))).to.deep.equal(['prices.0.micros'])
+    expect(errorPaths(await put({ ...gb, country: 'ZZ' }))).to.deep.equal(['prices.0.country'])
+    expect((await admin.get('/prices')).body.items).to.deep.equal([])
+  })
+})

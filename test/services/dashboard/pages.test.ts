@@ -1,0 +1,99 @@
+import { expect } from 'chai'
+import { closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
+import { eachStore } from '../../support/stores.ts'
+
+eachStore('lists', fresh => {
+  let admin: TestAdmin
+  const ids = Array.from({ length: 120 }, (_, at) => `cmp_${String(at).padStart(3, '0')}`)
+
+  beforeEach(async () => {
+    admin = await startAdmin(await fresh())
+    const companies = ids.map(_id => ({ _id, name: _id, balance: 0, created_at: 0, rev: 0 }))
+    await admin.store.docs('companies').insert(companies)
+    const apps = ids.map((id, at) => ({
+      _id: `app_${id}`,
+      company_id: at < 60 ? 'cmp_000' : 'cmp_001',
+      name: id,
+      settings: {},
+      created_at: 0,
+      rev: 0,
+    }))
+    await admin.store.docs('apps').insert(apps)
+  })
+  afterEach(closeAdmins)
+
+  async function walk(path: string, limit: number): Promise<string[][]> {
+    const pages: string[][] = []
+    let cursor: string | null = null
+    do {
+      const join = path.includes('?') ? '&' : '?'
+      const next: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
+      const { body } = await admin.get(`${path}${join}limit=${limit}${next}`)
+      pages.push(body.items.map(({ id }: { id: string }) => id))
+      cursor = body.next_cursor
+    } while (cursor !== null)
+    return pages
+  }
+
+  it('come fifty at a time unless told', async () => {
+    const { body } = await admin.get('/companies')
+    expect(body.items.map(({ id }: { id: string }) => id)).to.deep.equal(ids.slice(0, 50))
+    expect(body.next_cursor).to.be.a('string')
+  })
+
+  it('are walked to their end, each item once, in order', async () => {
+    const pages = await walk('/companies', 50)
+    expect(pages.map(page => page.length)).to.deep.equal([50, 50, 20])
+    expect(pages.flat()).to.deep.equal(ids)
+  })
+
+  it('end without an empty page', async () => {
+    const pages = await walk('/companies', 40)
+    expect(pages.map(page => page.length)).to.deep.equal([40, 40, 40])
+  })
+
+  it('hold only what they are of', async () => {
+    expect((await walk('/companies/cmp_000/apps', 25)).flat()).to.deep.equal(ids.slice(0, 60).map(id => `app_${id}`))
+  })
+
+  it('of what happens come newest first', async () => {
+    for (const name of ['a', 'b', 'c']) {
+      await admin.clock.advance(1)
+      await admin.ask('POST', '/companies', { name })
+    }
+    const names = async (path: string) =>
+      (await admin.get(path)).body.items.map(({ after }: { after: { name: string } }) => after.name)
+    expect(await names('/audit')).to.deep.equal(['c', 'b', 'a'])
+    const { next_cursor } = (await admin.get('/audit?limit=2')).body
+    expect(await names(`/audit?limit=2&cursor=${next_cursor}`)).to.deep.equal(['a'])
+  })
+
+  it('neither repeat nor hide an item when others come and go between two pages', async () => {
+    const first = (await admin.get('/companies?limit=10')).body
+    await admin.store.docs('companies').remove({ _id: { $in: ['cmp_003', 'cmp_009'] } }, 2)
+    await admin.store.docs('companies').insert([{ _id: 'cmp_0005', name: 'x', balance: 0, created_at: 0, rev: 0 }])
+    const second = (await admin.get(`/companies?limit=2&cursor=${first.next_cursor}`)).body
+    expect(second.items.map(({ id }: { id: string }) => id)).to.deep.equal(['cmp_010', 'cmp_011'])
+  })
+
+  it('have a limit from 1 to 100', async () => {
+    for (const limit of ['1', '100']) expect((await admin.get(`/companies?limit=${limit}`)).status).to.equal(200)
+    for (const limit of ['0', '101', '1000', '-1', '1.5', 'ten', '']) {
+      const refused = await admin.get(`/companies?limit=${limit}`)
+      expect(refused.body).to.include({ type: 'ValidationError', status: 422 })
+      expect(errorPaths(refused)).to.deep.equal(['limit'])
+    }
+  })
+
+  it('refuse a cursor that was changed, made up, or given for another list', async () => {
+    const cursor: string = (await admin.get('/companies?limit=1')).body.next_cursor
+    const other: string = (await admin.get('/companies/cmp_000/apps?limit=1')).body.next_cursor
+    const last = cursor.at(-1) === 'A' ? 'B' : 'A'
+    for (const wrong of ['x', '', `${cursor.slice(0, -1)}${last}`, `${cursor}A`, 'v1.d1.AAAA', 'v1.d9.AAAA', other]) {
+      const refused = await admin.get(`/companies?cursor=${encodeURIComponent(wrong)}`)
+      expect(refused.status, wrong).to.equal(422)
+      expect(errorPaths(refused)).to.deep.equal(['cursor'])
+    }
+    expect((await admin.get(`/companies?cursor=${cursor}`)).status).to.equal(200)
+  })
+})

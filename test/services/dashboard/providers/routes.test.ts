@@ -1,0 +1,366 @@
+import { expect } from 'chai'
+import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
+import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
+import { eachStore } from '../../../support/stores.ts'
+
+const TOKEN = 'twilio-token-0123456789'
+const TWILIO = { account_sid: 'AC1', auth_token: TOKEN, from: '+15005550006' }
+const HTTP = {
+  url: 'https://gateway.example/send?key=url-secret-0123',
+  headers: { Authorization: 'Bearer header-secret-0123' },
+  body: { to: '{{recipient}}', text: '{{text}}', api_key: 'body-secret-0123' },
+  secret: 'callback-secret-0123',
+}
+const SMTP = {
+  host: 'mail.example',
+  user: 'ann',
+  pass: 'smtp-secret-0123',
+  from: 'Ann <ann@shop.example>',
+  dkim: { domain: 'shop.example', selector: 's1', private_key: 'dkim-secret-0123' },
+}
+const SECRETS = [
+  TOKEN,
+  'url-secret-0123',
+  'header-secret-0123',
+  'body-secret-0123',
+  'callback-secret-0123',
+  'smtp-secret-0123',
+  'dkim-secret-0123',
+]
+
+eachStore('the providers of an app', fresh => {
+  let admin: TestAdmin
+  let app: string
+  let company: string
+  beforeEach(async () => {
+    admin = await startAdmin(await fresh())
+    const made = await createTenant(admin)
+    app = made.app
+    company = made.company
+  })
+  afterEach(closeAdmins)
+
+  const at = (name: string) => `/apps/${app}/providers/${name}`
+  const put = (name: string, body: unknown) => admin.ask('PUT', at(name), body)
+  const records = async (action: string) =>
+    (await admin.get('/audit')).body.items.filter((record: { action: string }) => record.action === action)
+  const opened = async (name: string) => {
+    const found = (await createTenancy(admin).providersOf(app)).providers.find(provider => provider.name === name)
+    return found?.config as Record<string, unknown>
+  }
+
+  it('are made, shown with their defaults, and their secrets by fingerprint', async () => {
+    const { status, body } = await put('main', { type: 'twilio', config: TWILIO })
+    expect(status).to.equal(201)
+    expect(body).to.deep.equal({
+      name: 'main',
+      channel: 'sms',
+      type: 'twilio',
+      position: 0,
+      config: {
+        account_sid: 'AC1',
+        auth_token: fingerprint(TOKEN),
+        from: '+15005550006',
+        messaging_service_sid: null,
+        base_url: 'https://api.twilio.com',
+      },
+    })
+    expect((await admin.get(at('main'))).body).to.deep.equal(body)
+    expect(await opened('main')).to.include(TWILIO)
+  })
+
+  it('are listed in the order they are tried', async () => {
+    await put('b', { type: 'twilio', config: TWILIO })
+    await put('a', { type: 'sandbox', channel: 'sms' })
+    const { body } = await put('first', { type: 'sandbox', channel: 'email', position: 0 })
+    expect(body.position).to.equal(0)
+    const list = (await admin.get(`/apps/${app}/providers`)).body
+    expect(list.next_cursor).to.equal(null)
+    expect(list.items.map(({ name, position }: { name: string; position: number }) => [name, position])).to.deep.equal([
+      ['b', 0],
+      ['first', 0],
+      ['a', 1],
+    ])
+    await put('b', { type: 'twilio', config: TWILIO, position: 7 })
+    const order = (await createTenancy(admin).providersOf(app)).providers.map(({ name }) => name)
+    expect(order).to.deep.equal(['first', 'a', 'b'])
+  })
+
+  it('are deleted, once', async () => {
+    await put('main', { type: 'twilio', config: TWILIO })
+    expect((await admin.ask('DELETE', at('main'))).status).to.equal(204)
+    expect((await admin.get(at('main'))).status).to.equal(404)
+    expect((await admin.ask('DELETE', at('main'))).status).to.equal(404)
+    expect((await records('provider.delete'))[0]).to.deep.include({
+      target: `${app}:main`,
+      after: null,
+      outcome: 'done',
+    })
+  })
+
+  it('show, record and log no secret', async () => {
+    for (const [name, body] of Object.entries({
+      one: { type: 'twilio', config: TWILIO },
+      two: { type: 'http', channel: 'sms', config: HTTP },
+      three: { type: 'smtp', config: SMTP },
+    })) {
+      expect((await put(name, body)).status).to.equal(201)
+      expect((await put(name, { ...body, position: 5 })).status).to.equal(200)
+    }
+    await admin.ask('DELETE', at('one'))
+    const shown = [await admin.get(`/apps/${app}/providers`), await admin.get(at('two')), await admin.get('/audit')]
+    const stored = await admin.store.docs('providers').find({ app_id: app }, { sort: { position: 1 }, limit: 10 })
+    for (const secret of SECRETS) {
+      expect(JSON.stringify(shown.map(({ body }) => body))).not.to.contain(secret)
+      expect(JSON.stringify(stored)).not.to.contain(secret)
+      expect(admin.captured.output()).not.to.contain(secret)
+    }
+  })
+
+  it('are on record with what they were and became', async () => {
+    await put('main', { type: 'twilio', config: TWILIO })
+    await put('main', { type: 'twilio', config: { ...TWILIO, from: '+15005550009' } })
+    const [change] = await records('provider.change')
+    expect(change).to.deep.include({ target: `${app}:main`, company_id: company, who: 'ada', outcome: 'done' })
+    expect(change.before.config).to.deep.equal({ ...TWILIO, auth_token: fingerprint(TOKEN) })
+    expect(change.after.config.from).to.equal('+15005550009')
+  })
+
+  it('that are as wanted already are not changed, and nothing is recorded', async () => {
+    await put('main', { type: 'twilio', config: TWILIO })
+    expect((await put('main', { type: 'twilio', config: TWILIO })).status).to.equal(200)
+    expect(await records('provider.change')).to.have.length(0)
+  })
+
+  describe('keep their secrets', () => {
+    beforeEach(async () => {
+      await put('sms', { type: 'twilio', config: TWILIO })
+      await put('gate', { type: 'http', channel: 'sms', config: HTTP })
+      await put('mail', { type: 'smtp', config: SMTP })
+    })
+
+    it('that are left out', async () => {
+      const { auth_token: _, ...rest } = TWILIO
+      expect((await put('sms', { type: 'twilio', config: { ...rest, from: '+15005550009' } })).status).to.equal(200)
+      expect(await opened('sms')).to.include({ auth_token: TOKEN, from: '+15005550009' })
+      const { url, body } = HTTP
+      expect(
+        (await put('gate', { type: 'http', channel: 'sms', config: { url, body, method: 'PUT' } })).status,
+      ).to.equal(200)
+      expect(await opened('gate')).to.deep.include({ headers: HTTP.headers, secret: HTTP.secret, method: 'PUT' })
+      const { pass: __, ...mail } = SMTP
+      const dkim = { domain: 'shop.example', selector: 's2' }
+      expect((await put('mail', { type: 'smtp', config: { ...mail, dkim } })).status).to.equal(200)
+      expect(await opened('mail')).to.deep.include({ pass: SMTP.pass, dkim: { ...SMTP.dkim, selector: 's2' } })
+    })
+
+    it('that come back as the fingerprints they are shown as: what was read can be written', async () => {
+      for (const [name, channel] of [
+        ['sms', undefined],
+        ['gate', 'sms'],
+        ['mail', undefined],
+      ]) {
+        const before = await opened(name as string)
+        const { type, config } = (await admin.get(at(name as string))).body
+        const answer = await put(name as string, { type, config, ...(channel === undefined ? {} : { channel }) })
+        expect(answer.status, JSON.stringify(answer.body)).to.equal(200)
+        expect(await opened(name as string)).to.deep.equal(before)
+      }
+    })
+
+    it('but not one that is taken away', async () => {
+      const config = { ...HTTP, headers: {}, secret: null }
+      expect((await put('gate', { type: 'http', channel: 'sms', config })).status).to.equal(200)
+      expect(await opened('gate')).to.deep.include({ headers: {}, secret: null })
+    })
+
+    it('while their address stays, in whatever words', async () => {
+      const { auth_token: _, ...rest } = TWILIO
+      const config = { ...rest, base_url: 'https://api.twilio.com/' }
+      expect((await put('sms', { type: 'twilio', config })).status).to.equal(200)
+    })
+
+    const MOVED: [string, string, object, string[]][] = [
+      [
+        'a base_url',
+        'sms',
+        { account_sid: 'AC1', from: '+1', base_url: 'https://evil.example' },
+        ['config.auth_token'],
+      ],
+      [
+        'a base_url on the same host',
+        'sms',
+        { account_sid: 'AC1', from: '+1', base_url: 'https://api.twilio.com/x' },
+        ['config.auth_token'],
+      ],
+      [
+        'a base_url with the fingerprint',
+        'sms',
+        { ...TWILIO, auth_token: fingerprint(TOKEN), base_url: 'https://evil.example' },
+        ['config.auth_token'],
+      ],
+      ['a url', 'gate', { url: 'https://evil.example/', body: {} }, ['config.headers', 'config.secret']],
+      [
+        'the path of a url',
+        'gate',
+        { url: 'https://gateway.example/evil', body: {} },
+        ['config.headers', 'config.secret'],
+      ],
+      [
+        'a url, with fingerprints in the body',
+        'gate',
+        {
+          ...HTTP,
+          url: 'https://evil.example/',
+          body: { to: '{{recipient}}', api_key: fingerprint('body-secret-0123') },
+        },
+        ['config.body.api_key'],
+      ],
+      ['a host', 'mail', { ...SMTP, host: 'evil.example', pass: undefined, dkim: null }, ['config.pass']],
+      ['a port', 'mail', { ...SMTP, port: 2525, pass: undefined, dkim: null }, ['config.pass']],
+      ['TLS', 'mail', { ...SMTP, port: 587, secure: true, pass: undefined, dkim: null }, ['config.pass']],
+    ]
+    const TYPES: Record<string, object> = {
+      sms: { type: 'twilio' },
+      gate: { type: 'http', channel: 'sms' },
+      mail: { type: 'smtp' },
+    }
+    for (const [what, name, config, paths] of MOVED)
+      it(`are asked for again when ${what} changes`, async () => {
+        const before = await opened(name)
+        const answer = await put(name, { ...TYPES[name], config })
+        expect(answer.status).to.equal(422)
+        expect(errorPaths(answer)).to.deep.equal(paths)
+        expect(await opened(name)).to.deep.equal(before)
+      })
+
+    it('are taken with another address when they are given again', async () => {
+      const config = { ...TWILIO, base_url: 'https://proxy.example' }
+      expect((await put('sms', { type: 'twilio', config })).status).to.equal(200)
+      expect(await opened('sms')).to.include(config)
+    })
+
+    it('are not carried over to another type', async () => {
+      const answer = await put('sms', { type: 'telegram_gateway', config: { base_url: 'https://evil.example' } })
+      expect(errorPaths(answer)).to.deep.equal(['config.token'])
+      const http = await put('sms', {
+        type: 'http',
+        channel: 'sms',
+        config: { url: 'https://evil.example/', secret: fingerprint(TOKEN) },
+      })
+      expect(errorPaths(http)).to.deep.equal(['config.secret'])
+    })
+  })
+
+  describe('are refused', () => {
+    const REFUSED: [string, string, unknown, string[]][] = [
+      ['without a type', 'x', {}, ['type']],
+      ['of an unknown type', 'x', { type: 'pigeon' }, ['type']],
+      ['with nothing', 'x', undefined, ['']],
+      ['with a name that is none', 'X%20y', { type: 'sandbox', channel: 'sms' }, ['name']],
+      ['for a channel they do not serve', 'x', { type: 'twilio', channel: 'email', config: TWILIO }, ['channel']],
+      ['for no channel where there are several', 'x', { type: 'sandbox' }, ['channel']],
+      [
+        'without what the config needs',
+        'x',
+        { type: 'twilio', config: { from: '+1' } },
+        ['config.account_sid', 'config.auth_token'],
+      ],
+      ['without a config that is needed', 'x', { type: 'telegram_gateway' }, ['config.token']],
+      ['with a config that is a list', 'x', { type: 'telegram_gateway', config: [] }, ['config']],
+      ['with a config that is null', 'x', { type: 'telegram_gateway', config: null }, ['config']],
+      ['with a member there is not', 'x', { type: 'twilio', config: { ...TWILIO, sid: '1' } }, ['config.sid']],
+      [
+        'with a fingerprint for a secret',
+        'x',
+        { type: 'twilio', config: { ...TWILIO, auth_token: fingerprint('x') } },
+        ['config.auth_token'],
+      ],
+      ['with a position that is none', 'x', { type: 'twilio', config: TWILIO, position: -1 }, ['position']],
+      [
+        'with a private base_url',
+        'x',
+        { type: 'twilio', config: { ...TWILIO, base_url: 'https://10.0.0.1' } },
+        ['config.base_url'],
+      ],
+      [
+        'with plain http',
+        'x',
+        { type: 'twilio', config: { ...TWILIO, base_url: 'http://api.twilio.com' } },
+        ['config.base_url'],
+      ],
+      [
+        'with metadata for a gateway',
+        'x',
+        { type: 'http', channel: 'sms', config: { url: 'https://169.254.169.254/' } },
+        ['config.url'],
+      ],
+      [
+        'with this machine for a mail server',
+        'x',
+        { type: 'smtp', config: { ...SMTP, host: '127.0.0.1' } },
+        ['config.host'],
+      ],
+      ['with this machine in hex', 'x', { type: 'smtp', config: { ...SMTP, host: '0x7f000001' } }, ['config.host']],
+    ]
+    for (const [what, name, body, paths] of REFUSED)
+      it(what, async () => {
+        const answer = await put(name, body)
+        expect(answer.status).to.equal(422)
+        expect(errorPaths(answer)).to.deep.equal(paths)
+        expect((await admin.get(`/apps/${app}/providers`)).body.items).to.deep.equal([])
+        expect(await records('provider.create')).to.deep.equal([])
+      })
+
+    it('for an app there is not', async () => {
+      expect(
+        (await admin.ask('PUT', '/apps/app_none/providers/x', { type: 'sandbox', channel: 'sms' })).status,
+      ).to.equal(404)
+      expect((await admin.get('/apps/app_none/providers')).status).to.equal(404)
+      expect((await admin.ask('DELETE', '/apps/app_none/providers/x')).status).to.equal(404)
+    })
+
+    it('with a member named __proto__', async () => {
+      const raw = `{"type":"twilio","config":{"account_sid":"a","auth_token":"b","from":"c","__proto__":{"x":1}}}`
+      const answer = await admin.ask('PUT', at('x'), undefined, { raw })
+      expect([answer.status, errorPaths(answer)]).to.deep.equal([422, ['config.__proto__']])
+    })
+  })
+
+  it('whose config cannot be opened any more are shown without it, and can be set anew', async () => {
+    await put('main', { type: 'twilio', config: TWILIO })
+    await admin.store.docs('providers').modify({ _id: `${app}:main` }, { $set: { config: 'v1.gone.x' } })
+    const lost = await admin.get(at('main'))
+    expect([lost.status, lost.body.config]).to.deep.equal([200, null])
+    const { auth_token: _, ...rest } = TWILIO
+    expect(errorPaths(await put('main', { type: 'twilio', config: rest }))).to.deep.equal(['config.auth_token'])
+    expect((await put('main', { type: 'twilio', config: TWILIO })).status).to.equal(200)
+    expect(await opened('main')).to.include(TWILIO)
+  })
+
+  it('are at most a hundred', async () => {
+    const full = Array.from({ length: 100 }, (_, position) => ({
+      _id: `${app}:p${position}`,
+      app_id: app,
+      name: `p${position}`,
+      channel: 'sms' as const,
+      type: 'sandbox' as const,
+      position,
+      config: 'v1.gone.x',
+      rev: 0,
+    }))
+    await admin.store.docs('providers').insert(full)
+    expect((await put('another', { type: 'twilio', config: TWILIO })).status).to.equal(422)
+    expect((await put('another', { type: 'twilio', config: TWILIO, position: 3 })).status).to.equal(422)
+    expect((await put('p3', { type: 'twilio', config: TWILIO })).status).to.equal(200)
+  })
+
+  it('are changed by several at once without losing a change', async () => {
+    const names = ['a', 'b', 'c', 'd']
+    const made = await Promise.all(names.map(from => put('main', { type: 'twilio', config: { ...TWILIO, from } })))
+    expect(made.filter(({ status }) => status === 201)).to.have.length(1)
+    expect(made.every(({ status }) => status === 201 || status === 200)).to.equal(true)
+    expect(await records('provider.change')).to.have.length(3)
+  })
+})

@@ -1,0 +1,173 @@
+// The sandbox from an operator's side, with the real actor behind it: what test keys sent, and what a user would write back.
+import { expect } from 'chai'
+import { Unavailable } from '../../../../infra/unavailable.ts'
+import type { OtpReport } from '../../../../machines/reports.ts'
+import { providerContext, providerId } from '../../../../services/domain/tenancy/documents.ts'
+import { inFlight, referenceIndex, sandboxIndex } from '../../../../services/domain/verifications/encryption-context.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
+import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
+import { eachStore } from '../../../support/stores.ts'
+
+const NUMBER = '+447911123456'
+const REFERENCE = '23456789ABCDEFGH'
+
+eachStore('a message played through the sandbox', fresh => {
+  let admin: TestAdmin
+  let actor: TestActor
+  let owner: { company: string; app: string }
+  beforeEach(async () => {
+    const store = await fresh()
+    actor = await startOtpActor(store)
+    admin = await startAdmin(store, { clock: actor.clock, broker: actor.broker })
+    const whatsapp = { mode: 'link_inbound', business_number: '+15550001111' }
+    owner = await createTenant(admin, { channels: { whatsapp }, routing: { default: ['whatsapp'] } })
+  })
+  afterEach(async () => {
+    await closeAdmins()
+    await actor.close()
+  })
+
+  const textOf = (action_url: string | null) => new URL(String(action_url)).searchParams.get('text') ?? ''
+  const play = (from: string, text: string, app_id = owner.app) =>
+    admin.ask('POST', '/sandbox/inbound', { app_id, from, text })
+  const statusOf = async (otp_id: string) => (await admin.get(`/verifications/${otp_id}`)).body.status
+
+  it('approves the verification it refers to', async () => {
+    const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER })
+    const played = await play(NUMBER, textOf(action_url))
+    expect(played.status).to.equal(200)
+    expect(played.body).to.deep.equal({ accepted: true })
+    expect(await statusOf(otp_id)).to.equal('approved')
+    expect((await admin.get('/audit')).body.items.map(({ action }: { action: string }) => action)).to.include(
+      'sandbox.play_message',
+    )
+  })
+
+  it('may be written as people write, from the number as WhatsApp writes it', async () => {
+    const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER })
+    await play(NUMBER.slice(1), `ok!! (${textOf(action_url).toLowerCase()}) thx`)
+    expect(await statusOf(otp_id)).to.equal('approved')
+  })
+
+  it('from anyone else is accepted and changes nothing', async () => {
+    const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER })
+    expect((await play('+447911123457', textOf(action_url))).body).to.deep.equal({ accepted: true })
+    expect((await play(NUMBER, 'hello')).body).to.deep.equal({ accepted: true })
+    const other = await createTenant(admin)
+    await play(NUMBER, textOf(action_url), other.app)
+    expect(await statusOf(otp_id)).to.equal('pending')
+  })
+
+  it('never moves a live verification', async () => {
+    const _id = providerId(owner.app, 'main')
+    const config = admin.keyring.seal('{}', providerContext(_id))
+    const provider = { channel: 'whatsapp', type: 'sandbox', position: 0, config, rev: 0 } as const
+    await admin.store.docs('providers').insert([{ _id, app_id: owner.app, name: 'main', ...provider }])
+    const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER, mode: 'live' })
+    expect((await play(NUMBER, textOf(action_url))).body).to.deep.equal({ accepted: true })
+    expect(await statusOf(otp_id)).to.equal('pending')
+  })
+})
+
+eachStore('the sandbox', fresh => {
+  let admin: TestAdmin
+  let owner: { company: string; app: string }
+  beforeEach(async () => {
+    admin = await startAdmin(await fresh())
+    owner = await createTenant(admin)
+  })
+  afterEach(closeAdmins)
+
+  it('says in its report that this is test mode, and seals who wrote', async () => {
+    await admin.ask('POST', '/sandbox/inbound', { app_id: owner.app, from: NUMBER, text: `my ref: ${REFERENCE}` })
+    const reports = admin.published.map(({ body }) => body as Extract<OtpReport, { type: 'message.received' }>)
+    expect(reports).to.have.length(1)
+    const [{ sealed_from, ...report }] = reports as [(typeof reports)[number]]
+    expect(report).to.deep.equal({
+      type: 'message.received',
+      app_id: owner.app,
+      mode: 'test',
+      references: [referenceIndex(admin.keyring, REFERENCE)],
+      at: admin.clock.now(),
+    })
+    expect(admin.keyring.unseal(sealed_from, inFlight.from)).to.equal(NUMBER)
+    const everywhere = JSON.stringify([admin.published, (await admin.get('/audit')).body]) + admin.captured.output()
+    expect(everywhere).not.to.contain(NUMBER).and.not.contain(REFERENCE)
+  })
+
+  it('accepts a message only once it is safe', async () => {
+    const broker = { publish: () => Promise.reject(new Unavailable('down')) }
+    const cut = await startAdmin(admin.store, { broker })
+    const refused = await cut.ask('POST', '/sandbox/inbound', { app_id: owner.app, from: NUMBER, text: 'hi' })
+    expect(refused.body).to.include({ type: 'ServiceUnavailableError', status: 503 })
+  })
+
+  it('wants an app, a number and a text', async () => {
+    const play = (body: object) => admin.ask('POST', '/sandbox/inbound', body)
+    expect(errorPaths(await play({}))).to.have.members(['app_id', 'from', 'text'])
+    expect(errorPaths(await play({ app_id: 'app_none', from: NUMBER, text: '' }))).to.deep.equal(['app_id'])
+    expect(errorPaths(await play({ app_id: owner.app, from: 'ann@example.com', text: '' }))).to.deep.equal(['from'])
+    expect(admin.published).to.deep.equal([])
+  })
+})
+
+eachStore('the inbox', fresh => {
+  let admin: TestAdmin
+  let actor: TestActor
+  let owner: { company: string; app: string }
+  beforeEach(async () => {
+    const store = await fresh()
+    actor = await startOtpActor(store)
+    admin = await startAdmin(store, { clock: actor.clock })
+    owner = await createTenant(admin)
+  })
+  afterEach(async () => {
+    await closeAdmins()
+    await actor.close()
+  })
+
+  it('is a plain list, newest first, of what a recipient was sent, with its code', async () => {
+    const sent: string[] = []
+    for (const recipient of [NUMBER, 'ann@example.com', NUMBER]) {
+      await actor.clock.advance(1_000)
+      const { otp_id } = await actor.send({ ...owner, recipient })
+      await arrive(admin, otp_id, recipient)
+      if (recipient === NUMBER) sent.unshift(otp_id)
+    }
+    const { status, body } = await admin.get(`/sandbox/messages?recipient=${NUMBER}`)
+    expect(status).to.equal(200)
+    expect(body.map(({ otp_id }: { otp_id: string }) => otp_id)).to.deep.equal(sent)
+    expect(body[0]).to.include({ channel: 'sms', recipient: NUMBER, at: '2030-01-01T00:00:03.000Z' })
+    expect(body[0].code).to.match(/^\d{6}$/)
+    expect(body[0].text).to.contain(body[0].code)
+    expect(body[0].delivery_id).to.match(/^dlv_/)
+    expect((await admin.get('/sandbox/messages')).body).to.have.length(3)
+    expect((await admin.get('/sandbox/messages?recipient=nobody@example.com')).body).to.deep.equal([])
+  })
+
+  it('refuses a query it does not know', async () => {
+    expect(errorPaths(await admin.get('/sandbox/messages?recipent=x'))).to.deep.equal(['recipent'])
+  })
+})
+
+/** As the sandbox provider leaves it. */
+async function arrive({ store, keyring, clock }: TestAdmin, otp_id: string, recipient: string): Promise<void> {
+  const otp = (await store.docs('otps').get([otp_id])).get(otp_id)
+  const delivery_id = otp?.context.deliveries[0]?.delivery_id
+  if (!otp || !delivery_id) throw new Error('nothing was sent')
+  const { app_id, company_id } = otp
+  const at = clock.now()
+  await store.docs('sandbox_messages').insert([
+    {
+      _id: delivery_id,
+      app_id,
+      company_id,
+      otp_id,
+      generation: 1,
+      locale: 'en',
+      at,
+      recipient: sandboxIndex(keyring, recipient),
+      purge_at: new Date(at + 86_400_000),
+    },
+  ])
+}

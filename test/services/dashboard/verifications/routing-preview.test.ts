@@ -1,0 +1,106 @@
+// Which channel a send would take, explained.
+import { expect } from 'chai'
+import type { Channel } from '../../../../machines/channels.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
+import { eachStore } from '../../../support/stores.ts'
+
+const BRAZILIAN = '+5511987654321'
+const BRITISH = '+447400123456'
+
+eachStore('the explanation of a route', fresh => {
+  let admin: TestAdmin
+  let app: string
+  beforeEach(async () => {
+    admin = await startAdmin(await fresh())
+    app = (await createTenant(admin, { routing: { countries: { BR: ['whatsapp', 'sms'] } } })).app
+    await provide('sms', 'whatsapp', 'email')
+  })
+  afterEach(closeAdmins)
+
+  const provide = (...channels: Channel[]) =>
+    admin.store.docs('providers').insert(
+      channels.map((channel, position) => ({
+        _id: `${app}:${channel}`,
+        app_id: app,
+        name: channel,
+        channel,
+        type: 'sandbox' as const,
+        position,
+        config: 'sealed elsewhere',
+        rev: 0,
+      })),
+    )
+  const explain = async (recipient: string, asked: object = {}) =>
+    (await admin.ask('POST', `/apps/${app}/route`, { recipient, ...asked })).body
+  const change = (settings: object) => admin.ask('PATCH', `/apps/${app}`, { settings })
+  const obstacles = ({ channels }: { channels: { channel: string; obstacle: string | null }[] }) =>
+    Object.fromEntries(channels.map(({ channel, obstacle }) => [channel, obstacle]))
+
+  it('names the first usable channel of the default order', async () => {
+    const { status, body } = await admin.ask('POST', `/apps/${app}/route`, { recipient: BRITISH })
+    expect(status).to.equal(200)
+    expect(body).to.include({ channel: 'sms', refusal: null, recipient_type: 'phone', country: 'GB' })
+    expect(body.why).to.contain('default order')
+    expect(obstacles(body)).to.deep.equal({
+      sms: null,
+      whatsapp: null,
+      telegram: 'no_provider',
+      email: 'cannot_reach_recipient',
+    })
+  })
+
+  it('names the order of a country that has its own, and what is not in it', async () => {
+    const body = await explain(BRAZILIAN)
+    expect(body).to.deep.include({ channel: 'whatsapp', country: 'BR', order: ['whatsapp', 'sms'] })
+    expect(body.why).to.contain('BR')
+    expect(
+      body.channels.map(({ channel, place }: { channel: string; place: number | null }) => [channel, place]),
+    ).to.deep.equal([
+      ['sms', 2],
+      ['whatsapp', 1],
+      ['telegram', null],
+      ['email', null],
+    ])
+  })
+
+  it('passes over what is switched off, and says so', async () => {
+    await change({ channels: { whatsapp: { enabled: false } } })
+    const body = await explain(BRAZILIAN)
+    expect(body.channel).to.equal('sms')
+    expect(obstacles(body).whatsapp).to.equal('disabled')
+    expect(body.channels[1].reason).to.contain('switched off')
+  })
+
+  it('follows every change of the settings at once', async () => {
+    await change({ routing: { default: ['whatsapp'] }, channels: { whatsapp: { mode: 'link_inbound' } } })
+    expect(obstacles(await explain(BRITISH)).whatsapp).to.equal('no_business_number')
+    await change({ channels: { whatsapp: { business_number: '+15550001111' } } })
+    expect(await explain(BRITISH)).to.include({ channel: 'whatsapp', whatsapp_mode: 'link_inbound' })
+    const device = await explain(BRITISH, { kind: 'publishable' })
+    expect(device).to.include({ channel: null, refusal: 'NoEnabledChannelError' })
+    expect(obstacles(device).whatsapp).to.equal('not_provable_by_device')
+  })
+
+  it('tells a blocked country', async () => {
+    await change({ blocked_countries: ['BR'] })
+    expect(await explain(BRAZILIAN)).to.include({ channel: null, refusal: 'GeoBlockedError' })
+    expect(await explain('ann@example.com')).to.include({ channel: 'email', refusal: null, country: null })
+  })
+
+  it('tells what is no recipient, and wants one', async () => {
+    expect(await explain('+4412')).to.include({ channel: null, refusal: 'InvalidRecipientError' })
+    expect(errorPaths(await admin.ask('POST', `/apps/${app}/route`, {}))).to.deep.equal(['recipient'])
+    expect(errorPaths(await admin.ask('POST', `/apps/${app}/route`, { recipient: 7 }))).to.deep.equal(['recipient'])
+  })
+
+  it('knows that test keys need no provider, and what magic recipients do', async () => {
+    const test = { mode: 'test' }
+    expect(obstacles(await explain(BRITISH, test)).telegram).to.equal(null)
+    expect(await explain('+15005550010', test)).to.include({ channel: 'sms', refusal: null })
+    expect(await explain('funds@magic.test', test)).to.include({ channel: null, refusal: 'InsufficientFundsError' })
+    expect(await explain('funds@MAGIC.test', test)).to.include({ refusal: 'InsufficientFundsError' })
+    expect(await explain('+15005550003', test)).to.include({ refusal: 'GeoBlockedError' })
+    expect(await explain('+15005550001', test)).to.include({ refusal: 'InvalidRecipientError' })
+    expect(await explain('funds@magic.test')).to.include({ channel: 'email', refusal: null })
+  })
+})

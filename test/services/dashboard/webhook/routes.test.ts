@@ -1,0 +1,265 @@
+import { expect } from 'chai'
+import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
+import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
+import { eachStore } from '../../../support/stores.ts'
+
+const URL_ = 'https://shop.example/hooks'
+const DAY_MS = 86_400_000
+
+eachStore('the webhook endpoint of an app', fresh => {
+  let admin: TestAdmin
+  let app: string
+  let company: string
+  beforeEach(async () => {
+    admin = await startAdmin(await fresh())
+    const made = await createTenant(admin)
+    app = made.app
+    company = made.company
+  })
+  afterEach(closeAdmins)
+
+  const put = (body: unknown) => admin.ask('PUT', `/apps/${app}/webhook`, body)
+  const post = (path: string, body?: unknown) => admin.ask('POST', `/apps/${app}/webhook/${path}`, body)
+  const get = () => admin.get(`/apps/${app}/webhook`)
+  const records = async () => (await admin.get('/audit')).body.items
+  const recordsOf = async (action: string) =>
+    (await records()).filter((record: { action: string }) => record.action === action)
+  const signers = async () =>
+    (await createTenancy(admin).webhook(app))?.secrets.map(({ state, secret }) => [state, secret])
+
+  it('is made with a secret that is shown once', async () => {
+    const { status, body } = await put({ url: URL_ })
+    expect(status).to.equal(201)
+    const { secret, ...rest } = body
+    expect(secret).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(rest).to.deep.include({
+      app_id: app,
+      url: URL_,
+      status: 'active',
+      failures: 0,
+      failing_since: null,
+      last_success_at: null,
+      paused: null,
+    })
+    expect(rest.secrets).to.have.length(1)
+    expect(rest.secrets[0]).to.include({ state: 'current', fingerprint: fingerprint(secret), expires_at: null })
+    expect((await get()).body).to.deep.equal(rest)
+    expect(await signers()).to.deep.equal([['current', secret]])
+  })
+
+  it('keeps the secret it is given, and does not repeat it', async () => {
+    const answer = await put({ url: URL_, secret: 'correct horse' })
+    expect(answer.status).to.equal(201)
+    expect(JSON.stringify(answer.body)).not.to.contain('correct horse')
+    expect(await signers()).to.deep.equal([['current', 'correct horse']])
+  })
+
+  it('is changed and keeps its secret', async () => {
+    const { secret } = (await put({ url: URL_ })).body
+    const { status, body } = await put({ url: 'https://shop.example/other' })
+    expect(status).to.equal(200)
+    expect(body.url).to.equal('https://shop.example/other')
+    expect(body).not.to.have.property('secret')
+    expect(await signers()).to.deep.equal([['current', secret]])
+  })
+
+  it('signs with the old secret too for a day, when it is given another', async () => {
+    await put({ url: URL_, secret: 'correct horse' })
+    const { body } = await put({ url: URL_, secret: 'battery staple' })
+    expect(body.secrets.map(({ state }: { state: string }) => state)).to.deep.equal(['current', 'old'])
+    expect(await signers()).to.deep.equal([
+      ['current', 'battery staple'],
+      ['old', 'correct horse'],
+    ])
+    await admin.clock.advance(DAY_MS)
+    expect((await get()).body.secrets).to.have.length(1)
+  })
+
+  it('that is as wanted already is not changed, and nothing is recorded', async () => {
+    await put({ url: URL_, secret: 'correct horse' })
+    const before = await records()
+    expect((await put({ url: URL_, secret: 'correct horse', status: 'active' })).status).to.equal(200)
+    expect(await records()).to.deep.equal(before)
+  })
+
+  describe('is refused', () => {
+    const REFUSED: [string, unknown, string[]][] = [
+      ['without a URL', {}, ['url']],
+      ['with no URL', { url: 'shop.example' }, ['url']],
+      ['with a password in the URL', { url: 'https://u:p@shop.example/' }, ['url']],
+      ['with another scheme', { url: 'ftp://shop.example/' }, ['url']],
+      ['with plain http', { url: 'http://shop.example/' }, ['url']],
+      ['with a private address', { url: 'https://10.0.0.1/' }, ['url']],
+      ['with this machine', { url: 'https://127.0.0.1/' }, ['url']],
+      ['with this machine in decimal', { url: 'https://2130706433/' }, ['url']],
+      ['with this machine in IPv6', { url: 'https://[::ffff:127.0.0.1]/' }, ['url']],
+      ['with metadata', { url: 'https://169.254.169.254/latest/' }, ['url']],
+      ['with port 0', { url: 'https://shop.example:0/' }, ['url']],
+      ['with a short secret', { url: URL_, secret: 'short' }, ['secret']],
+      ['with an unknown status', { url: URL_, status: 'failing' }, ['status']],
+      ['with a mistyped member', { url: URL_, secrets: [] }, ['secrets']],
+      ['with a list', [], ['']],
+      ['with nothing', undefined, ['']],
+    ]
+    for (const [what, body, paths] of REFUSED)
+      it(what, async () => {
+        const answer = await put(body)
+        expect(answer.status).to.equal(422)
+        expect(errorPaths(answer)).to.deep.equal(paths)
+        expect((await get()).status).to.equal(404)
+      })
+
+    it('where its name leads to a private address now', async () => {
+      const inside = await startAdmin(admin.store, { lookup: async () => ['10.0.0.1'] })
+      const answer = await inside.ask('PUT', `/apps/${app}/webhook`, { url: URL_ })
+      expect(answer.body.errors).to.deep.equal([{ path: 'url', message: 'would not be called: not a public address' }])
+    })
+  })
+
+  it('may be private where the operator allows it', async () => {
+    const inside = await startAdmin(admin.store, { privateTargets: ['10.0.0.0/8'] })
+    expect((await inside.ask('PUT', `/apps/${app}/webhook`, { url: 'http://10.0.0.1/' })).status).to.equal(201)
+  })
+
+  it('may have a name nobody knows yet', async () => {
+    const early = await startAdmin(admin.store, { lookup: () => Promise.reject(new Error('ENOTFOUND')) })
+    expect((await early.ask('PUT', `/apps/${app}/webhook`, { url: URL_ })).status).to.equal(201)
+  })
+
+  it('is not there until it is made', async () => {
+    for (const path of ['rotate', 'promote', 'enable', 'test']) expect((await post(path)).status).to.equal(404)
+    expect((await admin.ask('PUT', '/apps/app_none/webhook', { url: URL_ })).status).to.equal(404)
+    expect((await admin.get('/apps/app_none/webhook')).status).to.equal(404)
+  })
+
+  describe('has its secret replaced', () => {
+    let first: string
+    beforeEach(async () => {
+      first = (await put({ url: URL_ })).body.secret
+    })
+
+    it('in two steps: the new one signs beside, then instead', async () => {
+      const rotated = await post('rotate')
+      expect(rotated.status).to.equal(200)
+      const { secret } = rotated.body
+      expect(secret)
+        .to.match(/^whsec_/)
+        .and.not.equal(first)
+      expect(await signers()).to.deep.equal([
+        ['current', first],
+        ['next', secret],
+      ])
+      const promoted = await post('promote')
+      expect(promoted.status).to.equal(200)
+      expect(promoted.body).not.to.have.property('secret')
+      expect(await signers()).to.deep.equal([
+        ['current', secret],
+        ['old', first],
+      ])
+      const [, old] = promoted.body.secrets
+      expect(old).to.include({ state: 'old', expires_at: '2030-01-02T00:00:00.000Z' })
+    })
+
+    it('at once', async () => {
+      await post('rotate')
+      const { secret } = (await post('rotate', { immediate: true })).body
+      expect(await signers()).to.deep.equal([
+        ['current', secret],
+        ['old', first],
+      ])
+    })
+
+    it('by the latest, when it is rotated again before it is promoted', async () => {
+      await post('rotate')
+      const { secret } = (await post('rotate', { immediate: false })).body
+      expect(await signers()).to.deep.equal([
+        ['current', first],
+        ['next', secret],
+      ])
+    })
+
+    it('by nothing where nothing was made', async () => {
+      const answer = await post('promote')
+      expect(answer.status).to.equal(409)
+      expect(answer.body.detail).to.contain('rotate')
+    })
+
+    it('with every wish understood', async () => {
+      for (const [body, path] of [
+        [{ immediate: 'yes' }, 'immediate'],
+        [{ now: true }, 'now'],
+      ] as const)
+        expect(errorPaths(await post('rotate', body))).to.deep.equal([path])
+      expect(await signers()).to.deep.equal([['current', first]])
+    })
+
+    it('and every step is on record, by fingerprints', async () => {
+      const { secret } = (await post('rotate')).body
+      await post('promote')
+      const found = await records()
+      const [promotion] = await recordsOf('webhook.promote')
+      expect(await recordsOf('webhook.create')).to.have.length(1)
+      expect(await recordsOf('webhook.rotate')).to.have.length(1)
+      const states = (side: { secrets: { state: string; fingerprint: string }[] }) =>
+        side.secrets.map(({ state, fingerprint }) => [state, fingerprint])
+      expect(states(promotion.before)).to.deep.equal([
+        ['current', fingerprint(first)],
+        ['next', fingerprint(secret)],
+      ])
+      expect(states(promotion.after)).to.deep.equal([
+        ['current', fingerprint(secret)],
+        ['old', fingerprint(first)],
+      ])
+      for (const value of [first, secret]) {
+        expect(JSON.stringify(found)).not.to.contain(value)
+        expect(admin.captured.output()).not.to.contain(value)
+        const stored = (await admin.store.docs('webhooks').get([app])).get(app)
+        expect(JSON.stringify(stored)).not.to.contain(value)
+      }
+    })
+  })
+
+  it('is paused and enabled again, each on record once', async () => {
+    await put({ url: URL_ })
+    expect((await put({ url: URL_, status: 'paused' })).body).to.deep.include({
+      status: 'paused',
+      paused: { at: '2030-01-01T00:00:00.000Z', reason: 'operator' },
+    })
+    const enabled = await post('enable')
+    expect([enabled.status, enabled.body.status, enabled.body.paused]).to.deep.equal([200, 'active', null])
+    expect((await post('enable', {})).status).to.equal(200)
+    const enables = await recordsOf('webhook.enable')
+    expect(enables).to.have.length(1)
+    expect(enables[0]).to.deep.include({
+      action: 'webhook.enable',
+      target: app,
+      company_id: company,
+      outcome: 'done',
+      before: { status: 'paused', reason: 'operator' },
+      after: { status: 'active' },
+    })
+    expect((await recordsOf('webhook.pause'))[0]).to.include({ target: app, outcome: 'done' })
+  })
+
+  it('is sent a test event', async () => {
+    await put({ url: URL_ })
+    const { status, body } = await post('test')
+    expect(status).to.equal(200)
+    const { items } = (await admin.get(`/apps/${app}/events`)).body
+    expect(items[0]).to.include({ id: body.event_id, type: 'webhook.test', status: 'pending' })
+    expect((await recordsOf('webhook.test'))[0]).to.include({ target: app, outcome: 'done' })
+    expect(admin.published).to.have.length(1)
+  })
+
+  it('is changed by one of several at a time', async () => {
+    await put({ url: URL_ })
+    const answers = await Promise.all([1, 2, 3, 4].map(() => post('rotate', { immediate: true })))
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200])
+    const made = answers.map(({ body }) => body.secret)
+    const current = (await signers())?.filter(([state]) => state === 'current')
+    expect(current).to.have.length(1)
+    expect(made).to.include(current?.[0]?.[1])
+    expect(await signers()).to.have.length(5)
+  })
+})

@@ -1,0 +1,118 @@
+import { expect } from 'chai'
+import { chooseLocale } from '../../../../machines/locale.ts'
+import { SENTENCES } from '../../../../services/domain/texts/languages.ts'
+import { LANGUAGES, type MessageInput, renderMessage } from '../../../../services/domain/texts/message-text.ts'
+import { smsSegments } from '../../../support/sms-segments.ts'
+
+const say = (given: Partial<MessageInput> = {}) =>
+  renderMessage({
+    channel: 'sms',
+    locale: 'en',
+    app: 'Acme',
+    code: '123456',
+    minutes: 10,
+    sms: { domain: null, android_hash: null },
+    ...given,
+  })
+
+describe('the texts', () => {
+  it('are there in more than twenty languages, under canonical names', () => {
+    expect(LANGUAGES.length).to.be.greaterThan(20)
+    expect(LANGUAGES.map(tag => Intl.getCanonicalLocales(tag)[0])).to.deep.equal(LANGUAGES)
+  })
+
+  it('are found by region, script and language', () => {
+    const spoken = (tag: string) => chooseLocale(tag, 'en', LANGUAGES)
+    expect(['pt-BR', 'zh-TW', 'zh-Hant-HK', 'zh-CN', 'nn', 'tl', 'iw', 'no-NO'].map(spoken)).to.deep.equal([
+      'pt',
+      'zh-TW',
+      'zh-Hant',
+      'zh',
+      'en',
+      'fil',
+      'he',
+      'no',
+    ])
+  })
+
+  for (const [tag, { short, valid, unasked }] of Object.entries(SENTENCES)) {
+    it(`in ${tag} say what they must, each thing once`, () => {
+      const placeholders = (text: string) => [...text.matchAll(/\{.*?\}/g)].map(([found]) => found).sort()
+      expect(placeholders(short)).to.deep.equal(['{app}', '{code}'])
+      expect(placeholders(valid)).to.deep.equal(['{minutes}'])
+      expect(placeholders(unasked)).to.deep.equal([])
+    })
+
+    it(`in ${tag} fit one SMS segment with an app name of 20 characters, in any script`, () => {
+      for (const app of ['Twenty letters right', 'двадцать букв ровно!']) {
+        expect(app).to.have.length(20)
+        expect(smsSegments(say({ locale: tag, app, code: '12345678' }).text).segments).to.equal(1)
+      }
+    })
+  }
+
+  it('are counted in the alphabet each needs', () => {
+    const alphabet = (locale: string) => smsSegments(say({ locale }).text).alphabet
+    expect(['en', 'de', 'it', 'nl', 'fi'].map(alphabet)).to.deep.equal(Array(5).fill('GSM-7'))
+    expect(['es', 'ru', 'zh', 'ar', 'pl'].map(alphabet)).to.deep.equal(Array(5).fill('UCS-2'))
+  })
+
+  it('fall back to English for a language nobody has', () => {
+    for (const locale of ['tlh', '', '__proto__', 'constructor'])
+      expect(say({ locale, channel: 'email' })).to.deep.equal(say({ locale: 'en', channel: 'email' }))
+  })
+})
+
+describe('the words of a message', () => {
+  it('are one sentence in an SMS', () => {
+    expect(say()).to.deep.equal({ text: '123456 is your Acme verification code.', subject: null, html: null })
+  })
+
+  it('can end in a domain-bound line, an Android hash, or both: the domain on the last line', () => {
+    const sentence = say().text
+    const ending = (sms: MessageInput['sms']) => say({ sms }).text
+    expect(ending({ domain: 'example.com', android_hash: null })).to.equal(`${sentence}\n\n@example.com #123456`)
+    expect(ending({ domain: null, android_hash: 'FA+9qCX9VSu' })).to.equal(`${sentence}\n\nFA+9qCX9VSu`)
+    expect(ending({ domain: 'example.com', android_hash: 'FA+9qCX9VSu' })).to.equal(
+      `${sentence}\n\nFA+9qCX9VSu\n@example.com #123456`,
+    )
+  })
+
+  it('end so in an SMS only', () => {
+    const sms = { domain: 'example.com', android_hash: 'FA+9qCX9VSu' }
+    for (const channel of ['whatsapp', 'telegram', 'email'] as const)
+      expect(say({ channel, sms })).to.deep.equal(say({ channel }))
+  })
+
+  it('say in a chat how long the code lives', () => {
+    const text = '123456 is your Acme verification code.\nIt is valid for 10 min.'
+    const chat = { text, subject: null, html: null }
+    expect(say({ channel: 'whatsapp' })).to.deep.equal(chat)
+    expect(say({ channel: 'telegram' })).to.deep.equal(chat)
+  })
+
+  it('have a subject in a mail, and a word for whoever did not ask', () => {
+    const { html, ...words } = say({ channel: 'email', locale: 'de' })
+    expect(html).to.contain('Bestätigungscode')
+    expect(words).to.deep.equal({
+      text: '123456 ist Ihr Acme-Bestätigungscode.\n\nEr ist 10 Min. gültig.\nFalls Sie ihn nicht angefordert haben, ignorieren Sie diese Nachricht.',
+      subject: '123456 ist Ihr Acme-Bestätigungscode.',
+    })
+  })
+
+  it('take the name of an app for a name, whatever it looks like', () => {
+    for (const app of ['{code}', '$&', '{app}', '$1'])
+      expect(say({ app }).text).to.equal(`123456 is your ${app} verification code.`)
+  })
+})
+
+describe('the segment counter', () => {
+  it('knows both alphabets and their limits', () => {
+    expect(smsSegments('a'.repeat(160))).to.deep.equal({ alphabet: 'GSM-7', units: 160, segments: 1 })
+    expect(smsSegments('a'.repeat(161)).segments).to.equal(2)
+    expect(smsSegments('€'.repeat(81))).to.deep.equal({ alphabet: 'GSM-7', units: 162, segments: 2 })
+    expect(smsSegments('ж'.repeat(70))).to.deep.equal({ alphabet: 'UCS-2', units: 70, segments: 1 })
+    expect(smsSegments('ж'.repeat(71)).segments).to.equal(2)
+    expect(smsSegments('ó').alphabet).to.equal('UCS-2')
+  })
+})

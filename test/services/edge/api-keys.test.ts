@@ -1,0 +1,163 @@
+// Who may ask: what counts as a key, what is told otherwise, and how long anything about keys is remembered.
+import { expect } from 'chai'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import { hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
+import { createIdentify } from '../../../services/edge/api-keys.ts'
+import { apiKey, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
+
+const SEND = { recipient: '+447911123456' }
+
+describe('an API key at the edge', () => {
+  let edge: TestEdge
+  beforeEach(async () => {
+    edge = await startTestEdge()
+  })
+  afterEach(() => edge.close())
+
+  const sendWith = (authorization: string | null) =>
+    edge.request('/api/v1/otp/send', {
+      method: 'POST',
+      body: JSON.stringify(SEND),
+      headers: {
+        'Content-Type': 'application/json',
+        ...(authorization === null ? {} : { Authorization: authorization }),
+      },
+    })
+
+  it('tells the actor whose it is', async () => {
+    await edge.post('/otp/send', SEND, { key: KEYS.deviceTest })
+    expect(edge.calls[0]?.call.by).to.deep.equal({
+      key_id: 'key_pktest',
+      kind: 'publishable',
+      mode: 'test',
+      app_id: 'app_shop',
+      company_id: 'cmp_acme',
+    })
+  })
+
+  const refused: [string, string | null][] = [
+    ['is missing', null],
+    ['is empty', 'Bearer '],
+    ['comes under another scheme', `Basic ${KEYS.serverTest}`],
+    ['comes without a scheme', KEYS.serverTest],
+    ['is followed by something', `Bearer ${KEYS.serverTest} more`],
+    ['is unknown', 'Bearer sk_test_unknown0'],
+    ['differs in case', `Bearer ${KEYS.serverTest.toUpperCase()}`],
+    ['is longer than any key', `Bearer ${'k'.repeat(257)}`],
+  ]
+  for (const [how, authorization] of refused)
+    it(`that ${how} is 401`, async () => {
+      const response = await sendWith(authorization)
+      expect(response.status).to.equal(401)
+      expect(response.headers.get('www-authenticate')).to.match(/^Bearer realm="countersign"/)
+      expect(response.headers.get('content-type')).to.equal('application/problem+json')
+      const problem = await problemOf(response)
+      expect(problem).to.include({ type: 'HTTPException', status: 401, title: 'Unauthorized' })
+      expect(problem.request_id).to.equal(response.headers.get('x-request-id'))
+      expect(edge.calls).to.deep.equal([])
+    })
+
+  it('is not looked up when it is too long to be one', async () => {
+    await sendWith(`Bearer ${'k'.repeat(257)}`)
+    expect(edge.lookups).to.deep.equal([])
+  })
+
+  it('may be any visible ASCII, as a bootstrap file may give it', async () => {
+    const odd = `!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`
+    edge.keys.set(hashApiKey(odd), apiKey('key_odd', 'sk_test', { hash: hashApiKey(odd) }))
+    expect((await sendWith(`Bearer ${odd}`)).status).to.equal(200)
+    expect((await sendWith(`bearer   ${odd}`)).status).to.equal(200)
+  })
+
+  const serverOnly: [string, unknown][] = [
+    ['/otp/cancel', { otp_id: OTP_ID }],
+    ['/verifications/exchange', { verification_token: 'otp_vt_x' }],
+  ]
+  for (const [path, body] of serverOnly)
+    it(`that is publishable is 401 at ${path}`, async () => {
+      const response = await edge.post(path, body, { key: KEYS.deviceTest })
+      expect(response.status).to.equal(401)
+      expect(await problemOf(response)).to.include({ type: 'HTTPException', detail: 'A server key is needed here.' })
+    })
+
+  it('comes after the route and before the body', async () => {
+    const unknownRoute = await edge.request('/api/v1/otp', { method: 'POST' })
+    expect(unknownRoute.status).to.equal(404)
+    expect((await edge.request('/api/v1/otp/send')).status).to.equal(405)
+    const badBody = await edge.request('/api/v1/otp/send', {
+      method: 'POST',
+      body: '{',
+      headers: { 'Content-Type': 'text/plain' },
+    })
+    expect(badBody.status).to.equal(401)
+  })
+
+  it('is looked up once for many requests, and again after a few seconds', async () => {
+    await Promise.all(Array.from({ length: 10 }, () => edge.post('/otp/send', SEND)))
+    expect(edge.lookups).to.have.length(1)
+    await edge.clock.advance(5_000)
+    await edge.post('/otp/send', SEND)
+    expect(edge.lookups).to.have.length(2)
+  })
+
+  it('that was revoked is refused within five seconds', async () => {
+    expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
+    edge.keys.delete(hashApiKey(KEYS.serverTest))
+    await edge.clock.advance(4_999)
+    expect((await edge.post('/otp/send', SEND)).status).to.equal(401)
+  })
+
+  it('that is unknown is not looked up each time, and works soon after it was made', async () => {
+    const late = 'sk_test_made_later'
+    for (let n = 0; n < 5; n += 1) expect((await edge.post('/otp/send', SEND, { key: late })).status).to.equal(401)
+    expect(edge.lookups).to.have.length(1)
+    edge.keys.set(hashApiKey(late), apiKey('key_late', late))
+    await edge.clock.advance(1_000)
+    expect((await edge.post('/otp/send', SEND, { key: late })).status).to.equal(200)
+  })
+
+  it('stays remembered while more unknown ones are tried than are ever remembered', async () => {
+    const looked: string[] = []
+    const keyByHash = async (hash: string) => {
+      looked.push(hash)
+      return edge.keys.get(hash) ?? null
+    }
+    const identify = createIdentify({ tenancy: { keyByHash }, clock: edge.clock, maxLookups: 10 })
+    const authorization = `Bearer ${KEYS.serverTest}`
+    await identify(authorization, ['server'])
+    for (let n = 0; n < 12_000; n += 1) await identify(`Bearer guess${n}`, ['server']).catch(() => {})
+    expect(looked).to.have.length(12_001)
+    await identify(authorization, ['server'])
+    expect(looked).to.have.length(12_001)
+  })
+
+  it('cannot be told from none while the store is down: 503, and looked up again afterwards', async () => {
+    const { keyByHash } = edge.stubs
+    edge.stubs.keyByHash = async () => {
+      throw new Unavailable('down')
+    }
+    const response = await edge.post('/otp/send', SEND)
+    expect(response.status).to.equal(503)
+    expect(response.headers.get('retry-after')).to.equal('1')
+    edge.stubs.keyByHash = keyByHash
+    expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
+  })
+
+  it('lookups under way are capped', async () => {
+    await edge.close()
+    edge = await startTestEdge({ maxInFlight: 2 })
+    let release = (): void => {}
+    const gate = new Promise<void>(resolve => {
+      release = resolve
+    })
+    edge.stubs.keyByHash = async () => {
+      await gate
+      return null
+    }
+    const waiting = ['a', 'b'].map(key => edge.post('/otp/send', SEND, { key }))
+    while (edge.lookups.length < 2) await new Promise(resolve => setImmediate(resolve))
+    expect((await edge.post('/otp/send', SEND, { key: 'c' })).status).to.equal(503)
+    release()
+    for (const response of await Promise.all(waiting)) expect(response.status).to.equal(401)
+  })
+})

@@ -1,0 +1,120 @@
+// Publishable keys run on devices that may lie: what they may not say, where they may be used, and what they may not do.
+import { expect } from 'chai'
+import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
+import { type EdgeOptions, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
+
+const SEND = { recipient: '+447911123456' }
+const SHOP = 'https://shop.example'
+
+describe('a publishable key', () => {
+  let edge: TestEdge
+  const startEdge = async (options: EdgeOptions = {}) => {
+    edge = await startTestEdge(options)
+  }
+  afterEach(() => edge.close())
+
+  const send = (options: { key?: string; headers?: Record<string, string>; body?: object } = {}) =>
+    edge.post('/otp/send', options.body ?? SEND, { key: KEYS.deviceTest, ...options })
+
+  it('must not name an address', async () => {
+    await startEdge()
+    const response = await send({ body: { ...SEND, client_ip: '8.8.8.8' } })
+    expect(response.status).to.equal(422)
+    expect(await problemOf(response)).to.deep.include({
+      type: 'ValidationError',
+      errors: [{ path: 'client_ip', message: 'must not be sent with a publishable key' }],
+    })
+    expect((await send({ body: { ...SEND, client_ip: null } })).status).to.equal(200)
+  })
+
+  it('comes with the address of its connection, through trusted proxies only', async () => {
+    const addressFor = async (trustedProxies: string[]) => {
+      await startEdge({ trustedProxies })
+      await send({ headers: { 'X-Forwarded-For': '1.1.1.1, 8.8.8.8' } })
+      const call = edge.calls[0]?.call
+      const sealed = call?.type === 'otp.send' ? call.sealed_client_ip : undefined
+      const address = typeof sealed === 'string' ? edge.keyring.unseal(sealed, inFlight.clientIp) : sealed
+      if (trustedProxies.length > 0) await edge.close()
+      return address
+    }
+    expect(await addressFor(['127.0.0.1/32'])).to.equal('8.8.8.8')
+    expect(await addressFor([])).to.equal(null)
+  })
+
+  describe('in live mode', () => {
+    it('sends only when the app allows it', async () => {
+      await startEdge()
+      const refused = await send({ key: KEYS.deviceLive })
+      expect(refused.status).to.equal(403)
+      expect((await problemOf(refused)).type).to.equal('PublishableSendDisabledError')
+      expect(edge.calls).to.deep.equal([])
+
+      edge.stubs.settings.publishable_send = true
+      await edge.clock.advance(5_000)
+      expect((await send({ key: KEYS.deviceLive })).status).to.equal(200)
+    })
+
+    it('is told so before its body is looked at', async () => {
+      await startEdge()
+      expect((await send({ key: KEYS.deviceLive, body: {} })).status).to.equal(403)
+    })
+
+    it('may still resend, verify and look up', async () => {
+      await startEdge()
+      expect((await edge.post('/otp/resend', { otp_id: OTP_ID }, { key: KEYS.deviceLive })).status).to.equal(200)
+      expect((await edge.get(`/otp/${OTP_ID}`, { key: KEYS.deviceLive })).status).to.equal(404)
+    })
+
+    it('is no matter of server keys', async () => {
+      await startEdge()
+      expect((await send({ key: KEYS.serverLive })).status).to.equal(200)
+    })
+  })
+
+  describe('of an app that lists origins', () => {
+    beforeEach(() => startEdge({ settings: { allowed_origins: [SHOP, 'https://m.shop.example:8443'] } }))
+
+    const everywhere = (origin: string | null, key = KEYS.deviceTest) => {
+      const options = { key, headers: origin === null ? {} : { Origin: origin } }
+      return Promise.all([
+        edge.post('/otp/send', SEND, options),
+        edge.post('/otp/resend', { otp_id: OTP_ID }, options),
+        edge.get(`/otp/${OTP_ID}`, options),
+      ])
+    }
+
+    for (const origin of [SHOP, 'https://m.shop.example:8443', null])
+      it(`may be used ${origin === null ? 'where no page sends an origin' : `from ${origin}`}`, async () => {
+        const statuses = (await everywhere(origin)).map(response => response.status)
+        expect(statuses).to.deep.equal([200, 200, 404])
+      })
+
+    for (const origin of [
+      'https://evil.example',
+      'http://shop.example',
+      'https://shop.example:444',
+      'https://sub.shop.example',
+      'https://shop.example.evil.example',
+      'HTTPS://SHOP.EXAMPLE',
+      'null',
+    ])
+      it(`may not be used from ${origin}, and the page cannot read why`, async () => {
+        for (const response of await everywhere(origin)) {
+          expect(response.status).to.equal(403)
+          expect(response.headers.get('access-control-allow-origin')).to.equal(null)
+          expect((await problemOf(response)).type).to.equal('OriginNotAllowedError')
+        }
+        expect(edge.calls).to.deep.equal([])
+      })
+
+    it('keeps server keys out of it: they come from no page', async () => {
+      const statuses = (await everywhere('https://evil.example', KEYS.serverTest)).map(response => response.status)
+      expect(statuses).to.deep.equal([200, 200, 404])
+    })
+  })
+
+  it('may be used from anywhere when the app lists no origin', async () => {
+    await startEdge()
+    expect((await send({ headers: { Origin: 'https://anywhere.example' } })).status).to.equal(200)
+  })
+})

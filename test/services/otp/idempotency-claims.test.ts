@@ -1,0 +1,88 @@
+import { expect } from 'chai'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
+import { type Claim, createClaims, type HeldClaim } from '../../../services/otp/idempotency-claims.ts'
+import { type TestClock, testClock } from '../../support/clock.ts'
+import { eventually } from '../../support/eventually.ts'
+import { eachStore } from '../../support/stores.ts'
+
+const HOUR = 3_600_000
+
+eachStore('idempotency claims', fresh => {
+  let clock: TestClock
+  let store: CountersignStore
+  beforeEach(async () => {
+    clock = testClock()
+    store = await fresh()
+  })
+  const process = () => createClaims({ claims: store.docs('claims'), otps: store.docs('otps'), clock })
+  const held = async (claim: Promise<Claim>): Promise<HeldClaim> => {
+    const got = await claim
+    if (got.kind !== 'held') throw new Error('it was bound')
+    return got
+  }
+  /** Only its being there matters. */
+  const made = (otp_id: string) => store.docs('otps').insert([{ _id: otp_id, rev: 1, outbox: [] } as unknown as OtpDoc])
+
+  it('are held by the first who asks, and bound once the verification is there', async () => {
+    const claims = process()
+    expect(await claims.claim('c', 'otp_1', HOUR)).to.include({ kind: 'held', otp_id: 'otp_1' })
+    await made('otp_1')
+    const again = await claims.claim('c', 'otp_2', HOUR)
+    expect(again.kind === 'bound' && again.otp._id).to.equal('otp_1')
+  })
+
+  it('keep those who ask meanwhile waiting, and give all of them the same verification', async () => {
+    const [one, other] = [process(), process()]
+    await one.claim('c', 'otp_1', HOUR)
+    const others = Promise.all(['otp_2', 'otp_3'].map(otp_id => other.claim('c', otp_id, HOUR)))
+    await made('otp_1')
+    const answers = await eventually(async () => {
+      await clock.advance(25)
+      return Promise.race([others, Promise.reject(new Error('still waiting'))])
+    })
+    expect(answers.map(answer => answer.kind === 'bound' && answer.otp._id)).to.deep.equal(['otp_1', 'otp_1'])
+  })
+
+  it('are free again when the send was refused', async () => {
+    const claims = process()
+    await claims.release('c', await held(claims.claim('c', 'otp_1', HOUR)))
+    expect(await claims.claim('c', 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_2' })
+  })
+
+  it('pass on from one who died, under the same id, so that at most one verification comes of them', async () => {
+    const claims = process()
+    await claims.claim('c', 'otp_1', HOUR)
+    await clock.advance(30_000)
+    expect(await claims.claim('c', 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_1' })
+  })
+
+  it('pass on at once to the very call that held them, delivered again because its process died', async () => {
+    const dead = await held(process().claim('c', 'otp_1', HOUR))
+    await clock.advance(1_000)
+    const claims = process()
+    const again = await held(claims.claim('c', 'otp_1', HOUR))
+    expect(again.otp_id).to.equal('otp_1')
+    await claims.release('c', dead)
+    await made('otp_1')
+    expect((await claims.claim('c', 'otp_2', HOUR)).kind, 'what it holds is its own').to.equal('bound')
+  })
+
+  it('are not released by one who no longer holds them', async () => {
+    const claims = process()
+    const slow = await held(claims.claim('c', 'otp_1', HOUR))
+    await clock.advance(30_000)
+    await claims.claim('c', 'otp_2', HOUR)
+    await claims.release('c', slow)
+    await made('otp_1')
+    expect((await claims.claim('c', 'otp_2', HOUR)).kind).to.equal('bound')
+  })
+
+  it('end with their life: the same key then starts a new verification', async () => {
+    const claims = process()
+    await claims.claim('c', 'otp_1', HOUR)
+    await made('otp_1')
+    await clock.advance(HOUR)
+    expect(await claims.claim('c', 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_2' })
+  })
+})

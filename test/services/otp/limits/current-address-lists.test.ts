@@ -1,0 +1,168 @@
+import { expect } from 'chai'
+import { Unavailable } from '../../../../infra/unavailable.ts'
+import type { IpClass } from '../../../../services/domain/address-lists/documents.ts'
+import { createRunImport } from '../../../../services/domain/address-lists/imports.ts'
+import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { createCurrentClassifier } from '../../../../services/otp/limits/current-address-lists.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
+import { testClock } from '../../../support/clock.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { chunksIn, classesIn, contentOfLines, listBeingImported, manyRanges } from '../../../support/ip-lists.ts'
+import { eachStore } from '../../../support/stores.ts'
+
+/** More than fit into one chunk. */
+const MANY = 70_000
+
+async function put(store: CountersignStore, lines: string[], of: IpClass = 'abusive'): Promise<void> {
+  const clock = testClock()
+  const list = await listBeingImported(store, { now: clock.now(), class: of, name: of })
+  await createRunImport({ store, clock, log: createCapturedLog().log })(list, async () => contentOfLines(...lines))
+}
+
+eachStore('a process that judges addresses', fresh => {
+  const open = (store: CountersignStore, at = testClock()) => {
+    const captured = createCapturedLog()
+    const [lists, chunks] = [store.docs('ip_lists'), store.docs('ip_chunks')]
+    return { view: createCurrentClassifier({ lists, chunks, clock: at, log: captured.log }), at, captured }
+  }
+
+  it('sees a swap within five seconds, and reads nothing again that it has', async () => {
+    const store = await fresh()
+    let read = 0
+    const { docs } = store
+    const counting: CountersignStore = {
+      ...store,
+      docs: name => {
+        const plain = docs(name)
+        if (name !== 'ip_chunks') return plain
+        const get: typeof plain.get = ids => {
+          read += 1
+          return plain.get(ids)
+        }
+        return { ...plain, get }
+      },
+    }
+    await put(store, ['8.8.8.8'])
+    const { view, at } = open(counting)
+    expect((await view())('8.8.8.8')).to.equal('abusive')
+    expect(read).to.equal(1)
+    await at.advance(5_000)
+    await view()
+    expect(read, 'the version is the same').to.equal(1)
+    await put(store, ['9.9.9.9'])
+    await at.advance(5_000)
+    const now = await view()
+    expect([now('8.8.8.8'), now('9.9.9.9'), read]).to.deep.equal([null, 'abusive', 2])
+  })
+
+  it('sees all of the old or all of the new, also when a swap comes while it reads', async () => {
+    const store = await fresh()
+    const [old, next] = [manyRanges(MANY), manyRanges(MANY, 12)]
+    await put(store, old)
+    let swapped = false
+    const { docs } = store
+    const interrupted: CountersignStore = {
+      ...store,
+      docs: name => {
+        const plain = docs(name)
+        if (name !== 'ip_lists') return plain
+        return {
+          ...plain,
+          // Between the list and its chunks.
+          find: async (...asked) => {
+            const found = await plain.find(...asked)
+            if (!swapped) await put(store, next)
+            swapped = true
+            return found
+          },
+        }
+      },
+    }
+    const view = await open(interrupted).view()
+    expect(new Set(old.map(view))).to.deep.equal(new Set([null]))
+    expect(new Set(next.map(view))).to.deep.equal(new Set(['abusive']))
+  })
+
+  it('goes on with what it has, and says so, when a version is damaged', async () => {
+    const store = await fresh()
+    await put(store, ['8.8.8.8'])
+    const { view, at, captured } = open(store)
+    await view()
+    await put(store, ['9.9.9.9'])
+    for (const _id of await chunksIn(store)) await store.docs('ip_chunks').remove({ _id }, 1)
+    await at.advance(5_000)
+    const now = await view()
+    expect([now('8.8.8.8'), now('9.9.9.9')]).to.deep.equal(['abusive', null])
+    expect(captured.output()).to.include('ip_list.unreadable')
+    expect((await open(store).view())('9.9.9.9'), 'one that never had it').to.equal(null)
+  })
+
+  it('keeps nobody waiting for a list that takes long to read, nor for a store that is away', async () => {
+    const store = await fresh()
+    await put(store, ['8.8.8.8'])
+    let slow = Promise.resolve()
+    const { docs } = store
+    const slowly: CountersignStore = {
+      ...store,
+      docs: name => {
+        const plain = docs(name)
+        return name === 'ip_chunks' ? { ...plain, get: ids => slow.then(() => plain.get(ids)) } : plain
+      },
+    }
+    const { view, at, captured } = open(slowly)
+    await view()
+    await put(store, ['9.9.9.9'])
+    let go = (): void => {}
+    slow = new Promise(resolve => {
+      go = resolve
+    })
+    await at.advance(5_000)
+    const answers: (IpClass | null)[] = []
+    const asked = view().then(now => answers.push(now('8.8.8.8'), now('9.9.9.9')))
+    await at.advance(249)
+    expect(answers).to.deep.equal([])
+    await at.advance(1)
+    await asked
+    expect(answers).to.deep.equal(['abusive', null])
+    go()
+    await eventually(async () => expect((await view())('9.9.9.9'), 'without looking again').to.equal('abusive'))
+
+    await put(store, ['7.7.7.7'])
+    slow = Promise.reject(new Unavailable('the store is away'))
+    slow.catch(() => {})
+    await at.advance(5_000)
+    expect((await view())('9.9.9.9')).to.equal('abusive')
+    expect(captured.output()).to.include('the store is away')
+    slow = Promise.resolve()
+    await at.advance(5_000)
+    expect((await view())('7.7.7.7')).to.equal('abusive')
+  })
+
+  it('judges nobody before it has read them all', async () => {
+    const store = await fresh()
+    await put(store, ['8.8.8.8'])
+    const away = () => Promise.reject(new Unavailable('the store is away'))
+    let get: typeof away | null = away
+    const { docs } = store
+    const { view } = open({
+      ...store,
+      docs: name => (name === 'ip_chunks' ? { ...docs(name), get: ids => get?.() ?? docs(name).get(ids) } : docs(name)),
+    })
+    expect(await view().catch((error: unknown) => error)).to.be.instanceOf(Unavailable)
+    get = null
+    expect((await view())('8.8.8.8')).to.equal('abusive')
+  })
+
+  it('answers by the worst class', async () => {
+    const store = await fresh()
+    await put(store, ['8.8.0.0/16', '9.9.9.9'], 'tor')
+    await put(store, ['8.8.8.8'])
+    await put(store, ['8.8.0.0/16'], 'vpn')
+    expect(await classesIn(store, ['8.8.8.8', '8.8.8.9', '9.9.9.9', '1.1.1.1'])).to.deep.equal([
+      'abusive',
+      'vpn',
+      'tor',
+      null,
+    ])
+  })
+})

@@ -1,0 +1,92 @@
+import { expect } from 'chai'
+import type { DeliveredMessage } from '../../../infra/broker/broker.ts'
+import { createCache } from '../../../infra/cache.ts'
+import { MissingKey } from '../../../infra/crypto/keyring.ts'
+import { createMetrics } from '../../../infra/metrics.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import type { OtpReport } from '../../../machines/reports.ts'
+import type { Commit } from '../../../services/otp/commit.ts'
+import type { FraudGuard } from '../../../services/otp/fraud/guard.ts'
+import type { Limits } from '../../../services/otp/limits/limits.ts'
+import type { Funds } from '../../../services/otp/money/funds.ts'
+import { createReportHandler } from '../../../services/otp/report-handler.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
+import { testClock } from '../../support/clock.ts'
+import { testKeyring } from '../../support/tenancy.ts'
+
+/** Nothing here sends a message. */
+const noLimits = {} as Limits
+const noFunds = {} as Funds
+const noGuard = {} as FraudGuard
+
+describe('news for the OTP actor', () => {
+  const clock = testClock()
+  const due = (otp_id: string): OtpReport => ({ type: 'otp.due', otp_id })
+  const message = (id: string, body: unknown): DeliveredMessage => ({ id, body, attempt: 1, publishedAt: 0 })
+  const bundle = (id: string, ...otp_ids: string[]): DeliveredMessage =>
+    message(id, { type: 'reports', all: otp_ids.map(otp_id => ({ id: `${otp_id}:due`, report: due(otp_id) })) })
+  const captured = createCapturedLog()
+  const handling = (commit: Commit) =>
+    createReportHandler({
+      clock,
+      commit,
+      keyring: testKeyring(),
+      log: captured.log,
+      otps: { find: async () => [] },
+      accounts: { enter: async () => 'entered' as const },
+      funds: noFunds,
+      guard: noGuard,
+      metrics: createMetrics(),
+      limits: noLimits,
+      broker: { publish: async () => {} },
+      apps: createCache(async () => null, { ttlMs: 1, maxSize: 1, clock }),
+    })
+
+  it('is handled piece by piece, whether it comes alone or in a bundle', async () => {
+    const seen: string[] = []
+    const handle = handling(async otp_id => {
+      seen.push(otp_id)
+      return null
+    })
+    const outcomes = await handle([message('a', due('otp_a')), bundle('b', 'otp_b', 'otp_c')])
+    expect(outcomes).to.deep.equal([{ kind: 'done' }, { kind: 'done' }])
+    expect(seen).to.have.members(['otp_a', 'otp_b', 'otp_c'])
+  })
+
+  it('comes again as a bundle when an engine was away for one piece; the others are handled all the same', async () => {
+    const seen: string[] = []
+    const handle = handling(async otp_id => {
+      if (otp_id === 'otp_away') throw new Unavailable('away')
+      if (otp_id === 'otp_broken') throw new Error('a bug')
+      seen.push(otp_id)
+      return null
+    })
+    const outcomes = await handle([bundle('a', 'otp_away', 'otp_1', 'otp_broken'), bundle('b', 'otp_broken', 'otp_2')])
+    expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['retry', 'dead'])
+    expect(seen).to.have.members(['otp_1', 'otp_2'])
+  })
+
+  it('of a delivery that failed is kept, though it does not go on, when the key of the verification is missing', async () => {
+    const tried: unknown[] = []
+    const handle = handling(async (_, __, { reserve }) => {
+      tried.push(reserve !== undefined)
+      if (reserve) throw new MissingKey('gone')
+      return null
+    })
+    const report = { type: 'delivery.reported', otp_id: 'otp_a', delivery_id: 'dlv_a', status: 'failed', at: 1 }
+    expect(await handle([message('a', report)])).to.deep.equal([{ kind: 'done' }])
+    expect(tried).to.deep.equal([true, false])
+    const said = captured.lines().filter(({ msg }) => msg === 'key.missing')
+    expect(said).to.have.length(1)
+    expect(said[0]).to.include({ setting: 'DATA_KEYS', key_id: 'gone', otp_id: 'otp_a' })
+  })
+
+  it('that needs a missing key itself is kept as a dead letter', async () => {
+    const handle = handling(async () => {
+      throw new MissingKey('lost')
+    })
+    const [outcome] = await handle([message('a', due('otp_a'))])
+    expect(outcome).to.deep.equal({ kind: 'dead', reason: 'no data key has the id "lost"' })
+    expect(captured.output()).to.not.include('report.failed: no data key')
+  })
+})

@@ -1,0 +1,52 @@
+import { expect } from 'chai'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import { createLimits } from '../../../services/otp/limits/limits.ts'
+import type { Quota } from '../../../services/otp/limits/quotas.ts'
+import { reserve } from '../../../services/otp/reservation.ts'
+import { testClock } from '../../support/clock.ts'
+import { eachStore } from '../../support/stores.ts'
+
+eachStore('a reservation', fresh => {
+  const clock = testClock()
+  let store: CountersignStore
+  beforeEach(async () => {
+    store = await fresh()
+  })
+  const shared = () => createLimits({ counters: store.docs('counters'), clock })
+  const recipient = (key: string): Quota => ({ scope: 'recipient', key, rules: [{ max: 1, seconds: 600 }] })
+  const app: Quota = { scope: 'app', key: 'app', rules: [{ max: 3, seconds: 600 }] }
+  const scopeOf = async (reservation: ReturnType<typeof reserve>) => (await reservation).refusal?.scope ?? 'granted'
+
+  it('takes from every limit, or from none', async () => {
+    const counted = shared()
+    expect(await scopeOf(reserve(counted, [recipient('ada'), app]))).to.equal('granted')
+    expect(await scopeOf(reserve(counted, [recipient('ada'), app]))).to.equal('recipient')
+    for (const key of ['bob', 'eve']) expect(await scopeOf(reserve(counted, [recipient(key), app]))).to.equal('granted')
+    expect(await scopeOf(reserve(counted, [recipient('joe'), app]))).to.equal('app')
+  })
+
+  it('takes nothing, not even for a moment, from other limits while one is known to be full', async () => {
+    const counted = shared()
+    for (const told of ['granted', 'recipient'])
+      expect(await scopeOf(reserve(counted, [recipient('ada'), app]))).to.equal(told)
+    const flood = Array.from({ length: 20 }, () => scopeOf(reserve(counted, [recipient('ada'), app])))
+    const others = ['bob', 'eve'].map(key => scopeOf(reserve(counted, [recipient(key), app])))
+    expect(await Promise.all(others)).to.deep.equal(['granted', 'granted'])
+    expect(new Set(await Promise.all(flood))).to.deep.equal(new Set(['recipient']))
+  })
+
+  it('is refused by the first of several that are full, also where this process knew of a later one only', async () => {
+    const [here, there] = [shared(), shared()]
+    for (const key of ['ada', 'bob', 'eve']) await reserve(there, [recipient(key), app])
+    expect(await scopeOf(reserve(here, [recipient('joe'), app]))).to.equal('app')
+    expect(await scopeOf(reserve(here, [recipient('ada'), app]))).to.equal('recipient')
+  })
+
+  it('is granted again as soon as there is room', async () => {
+    const counted = shared()
+    const first = await reserve(counted, [recipient('ada')])
+    expect(await scopeOf(reserve(counted, [recipient('ada')]))).to.equal('recipient')
+    await first.undo()
+    expect(await scopeOf(reserve(counted, [recipient('ada')]))).to.equal('granted')
+  })
+})

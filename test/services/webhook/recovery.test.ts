@@ -1,0 +1,199 @@
+// Whatever is lost, of the process or the broker: no event is, and no attempt is made twice.
+import { expect } from 'chai'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import { attemptMessage } from '../../../services/domain/webhooks/messages.ts'
+import { eachStore } from '../../support/stores.ts'
+import {
+  createWebhookHarness,
+  expectStatus,
+  hangingEndpoint,
+  SECONDS,
+  type WebhookHarness,
+} from '../../support/webhooks.ts'
+
+eachStore('an event', fresh => {
+  let store: CountersignStore
+  let harness: WebhookHarness
+  beforeEach(async () => {
+    store = await fresh()
+    harness = await createWebhookHarness(store)
+  })
+  afterEach(() => harness.stop())
+
+  it('whose call was cut off counts it as made, and is sent again with the same bytes', async () => {
+    const slow = hangingEndpoint()
+    harness.respondWith('app_shop', slow.answers)
+    const id = await harness.emitEvent('app_shop')
+    await harness.settle()
+    await harness.crash()
+    slow.answerAll(200)
+    harness.respondWith('app_shop', () => 200)
+    await harness.start()
+    await harness.passTime(29 * SECONDS)
+    expect(harness.callsOf(id), 'its caller might still live').to.have.length(1)
+    await harness.passTime(12 * SECONDS)
+    const { attempts } = await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    expect(attempts?.map(({ attempt, error, ms, status }) => [attempt, error, ms, status])).to.deep.equal([
+      [1, 'unknown', null, null],
+      [2, null, 0, 200],
+    ])
+    expect(new Set(harness.callsOf(id).map(({ body }) => body)).size).to.equal(1)
+  })
+
+  it('whose last attempt nobody saw end is tried once more, and its endpoint is none the worse', async () => {
+    await harness.stop()
+    harness = await createWebhookHarness(store, { backoff: [5 * SECONDS] })
+    harness.respondWith('app_shop', () => 500)
+    const id = await harness.emitEvent('app_shop')
+    await harness.settle()
+    const slow = hangingEndpoint()
+    harness.respondWith('app_shop', slow.answers)
+    await harness.passTime(6 * SECONDS)
+    expect(slow.waiting()).to.equal(1)
+    await harness.crash()
+    await harness.start()
+    await harness.passTime(29 * SECONDS)
+    for (let seconds = 0; (await harness.event(id)).attempts?.length === 1 && seconds < 30; seconds += 1)
+      await harness.passTime(SECONDS)
+    const endpoint = await harness.endpoint('app_shop')
+    expect([endpoint.status, endpoint.life?.context.failures]).to.deep.equal(['active', 1])
+    expect(await harness.event(id)).to.include({ status: 'pending', tries: 1 })
+    harness.respondWith('app_shop', () => 200)
+    await harness.passTime(30 * SECONDS)
+    const { attempts } = await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    expect(attempts?.map(({ attempt, error, status }) => [attempt, error ?? status])).to.deep.equal([
+      [1, 500],
+      [2, 'unknown'],
+      [2, 200],
+    ])
+  })
+
+  it('whose last call we cut off by stopping has it again at once, and its endpoint is none the worse', async () => {
+    await harness.stop()
+    harness = await createWebhookHarness(store, { backoff: [5 * SECONDS] })
+    harness.respondWith('app_shop', () => 500)
+    const id = await harness.emitEvent('app_shop')
+    await harness.settle()
+    const slow = hangingEndpoint()
+    harness.respondWith('app_shop', slow.answers)
+    await harness.passTime(6 * SECONDS)
+    expect(slow.waiting()).to.equal(1)
+    await harness.stop()
+    const endpoint = await harness.endpoint('app_shop')
+    expect([endpoint.status, endpoint.life?.context.failures]).to.deep.equal(['active', 1])
+    expect(await harness.event(id)).to.include({ status: 'pending', tries: 1 })
+    harness.respondWith('app_shop', () => 200)
+    await harness.start()
+    await harness.passTime(3 * SECONDS)
+    const { attempts } = await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    expect(attempts?.map(({ attempt, error, status }) => [attempt, error ?? status])).to.deep.equal([
+      [1, 500],
+      [2, 'stopped'],
+      [2, 200],
+    ])
+  })
+
+  it('that waits for its next attempt gets it though the broker forgot', async () => {
+    harness.respondWith('app_shop', () => 500)
+    const id = await harness.emitEvent('app_shop')
+    await harness.settle()
+    await harness.crash()
+    harness.respondWith('app_shop', () => 200)
+    await harness.start()
+    await harness.passTime(19 * SECONDS)
+    expect(harness.callsOf(id)).to.have.length(1)
+    await harness.passTime(5 * SECONDS)
+    await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    expect(harness.callsOf(id)).to.have.length(2)
+  })
+
+  it('is called for once per attempt however often it is reminded of', async () => {
+    harness.respondWith('app_shop', () => 500)
+    const id = await harness.emitEvent('app_shop')
+    await harness.settle()
+    const at = (await harness.event(id)).next_attempt_at ?? 0
+    await harness.passTime(at - harness.clock.now() + 100)
+    const reminder = { event_id: id, app_id: 'app_shop', round: 1, attempt: 2, at }
+    await Promise.all([1, 2, 3].map(n => harness.publish({ ...attemptMessage(reminder), id: `again ${n}` })))
+    await harness.settle()
+    expect(harness.callsOf(id)).to.have.length(2)
+    expect((await harness.event(id)).tries).to.equal(2)
+  })
+
+  it('that is due to nobody is not called for, whatever a stray message says', async () => {
+    const id = await harness.emitEvent('app_shop')
+    await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    for (const [round, attempt] of [
+      [1, 1],
+      [1, 2],
+      [2, 1],
+    ] as const)
+      await harness.publish(attemptMessage({ event_id: id, app_id: 'app_shop', round, attempt, at: 0 }))
+    await harness.publish(attemptMessage({ event_id: 'evt_none', app_id: 'app_shop', round: 1, attempt: 1, at: 0 }))
+    await harness.settle()
+    expect(harness.callsOf(id)).to.have.length(1)
+  })
+
+  it('is not called early by a message that says it is time', async () => {
+    harness.respondWith('app_shop', () => 500)
+    const id = await harness.emitEvent('app_shop')
+    await harness.settle()
+    const early = attemptMessage({ event_id: id, app_id: 'app_shop', round: 1, attempt: 2, at: 0 })
+    await harness.publish({ ...early, id: 'early' })
+    await harness.settle()
+    expect(harness.callsOf(id)).to.have.length(1)
+    await harness.passTime(6 * SECONDS)
+    expect(harness.callsOf(id)).to.have.length(2)
+  })
+
+  it('of a paused endpoint is due to nobody: the sweeper finds nothing to do', async () => {
+    await harness.control.pause('app_shop')
+    const id = await harness.emitEvent('app_shop')
+    await harness.soon(() => expectStatus(harness, id, 'held'))
+    const before = await harness.event(id)
+    await harness.passTime(60 * SECONDS)
+    expect(await harness.event(id)).to.deep.equal(before)
+  })
+
+  it('keeps what a call came to when the store was away for a moment', async () => {
+    const slow = hangingEndpoint()
+    harness.respondWith('app_shop', slow.answers)
+    const id = await harness.emitEvent('app_shop')
+    await harness.settle()
+    harness.failStore(2)
+    slow.answerAll(200)
+    await harness.passTime(5 * SECONDS)
+    const { attempts } = await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    expect(attempts).to.have.length(1)
+    expect(harness.callsOf(id)).to.have.length(1)
+  })
+
+  it('is sent no more once its app has no endpoint', async () => {
+    harness.respondWith('app_shop', () => 500)
+    const id = await harness.emitEvent('app_shop')
+    await harness.settle()
+    await store.docs('webhooks').remove({ _id: 'app_shop' }, 1)
+    await harness.passTime(6 * SECONDS)
+    await harness.soon(() => expectStatus(harness, id, 'unsent'))
+    expect(harness.callsOf(id)).to.have.length(1)
+  })
+})
+
+eachStore('a backlog', fresh => {
+  it('is drained by the next process when one stops in the middle of it', async () => {
+    const harness = await createWebhookHarness(await fresh())
+    await harness.control.pause('app_shop')
+    const ids = await Promise.all(Array.from({ length: 120 }, () => harness.emitEvent('app_shop')))
+    await harness.settle()
+    await harness.crash()
+    await harness.control.enable('app_shop')
+    await harness.start()
+    for (let seconds = 0; harness.calls.length === 0 && seconds < 60; seconds += 1) await harness.passTime(SECONDS)
+    expect(harness.calls.length, 'some of them are still to come').to.be.within(1, 119)
+    await harness.stop()
+    await harness.start()
+    await harness.passTime(30 * SECONDS)
+    for (const id of ids) await harness.soon(() => expectStatus(harness, id, 'delivered'))
+    await harness.stop()
+  })
+})

@@ -1,0 +1,118 @@
+// The admin API on a store of a test's own, asked over HTTP as an operator asks it.
+import { isIP } from 'node:net'
+import type { Broker, Message } from '../../infra/broker/broker.ts'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { createHttpShell } from '../../infra/http/shell.ts'
+import { createMetrics } from '../../infra/metrics.ts'
+import type { PrivateTargets } from '../../infra/outbound/address-check.ts'
+import type { Lookup } from '../../infra/outbound/lookup.ts'
+import { createDashboardService } from '../../services/dashboard/service.ts'
+import type { CountersignStore } from '../../services/domain/collections.ts'
+import { type CapturedLog, createCapturedLog } from './captured-log.ts'
+import { type TestClock, testClock } from './clock.ts'
+import { type ServedApp, serveApp } from './serve-app.ts'
+import { testKeyring } from './tenancy.ts'
+
+export const TOKENS = [
+  { name: 'ada', token: 'token-of-ada' },
+  { name: 'bob', token: 'token-of-bob' },
+]
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever came back; a test looks at what it expects
+type Json = any
+
+export interface Answer {
+  status: number
+  headers: Headers
+  body: Json
+}
+
+export interface AskOptions {
+  /** Ada's unless told; null: none. */
+  token?: string | null
+  /** Sent as it is. */
+  raw?: string
+  headers?: Record<string, string>
+}
+
+export interface TestAdmin {
+  ask(method: string, path: string, body?: unknown, asking?: AskOptions): Promise<Answer>
+  get(path: string): Promise<Answer>
+  store: CountersignStore
+  keyring: Keyring
+  clock: TestClock
+  captured: CapturedLog
+  published: Message[]
+  url: string
+}
+
+export interface AdminOptions {
+  clock?: TestClock
+  broker?: Pick<Broker, 'publish'>
+  maxBodyBytes?: number
+  privateTargets?: PrivateTargets
+  /** Every name leads to a public address, unless told. */
+  lookup?: Lookup
+}
+
+const PUBLIC_ADDRESS = '8.8.8.8'
+
+const open: ServedApp[] = []
+
+/** Closed by `closeAdmins`, which a suite calls after each test. */
+export async function startAdmin(store: CountersignStore, options: AdminOptions = {}): Promise<TestAdmin> {
+  const { clock = testClock(), maxBodyBytes = 16_384 } = options
+  const captured = createCapturedLog()
+  const { log } = captured
+  const keyring = testKeyring()
+  const published: Message[] = []
+  const broker = options.broker ?? { publish: async (_, message) => void published.push(message) }
+  const config = { http: { maxBodyBytes }, privateTargets: options.privateTargets ?? [] }
+  const { lookup = async host => [isIP(host) === 0 ? PUBLIC_ADDRESS : host] } = options
+  const { router } = createDashboardService({
+    config,
+    secrets: { adminTokens: TOKENS },
+    store,
+    broker,
+    keyring,
+    clock,
+    log,
+    lookup,
+  })
+  if (!router) throw new Error('the dashboard has no router')
+  const shell = createHttpShell({ log, metrics: createMetrics({ processMetrics: false }), clock }, [router])
+  const server = await serveApp(shell)
+  open.push(server)
+
+  const ask: TestAdmin['ask'] = async (method, path, body, { token = TOKENS[0]?.token, raw, headers } = {}) => {
+    const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+    const response = await fetch(`${server.url}/admin/v1${path}`, {
+      method,
+      headers: {
+        ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
+        ...(sent === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(sent === undefined ? {} : { body: sent }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+  }
+  return { ask, get: path => ask('GET', path), store, keyring, clock, captured, published, url: server.url }
+}
+
+export async function closeAdmins(): Promise<void> {
+  await Promise.all(open.splice(0).map(server => server.close()))
+}
+
+/** A company and an app of it, made through the API. */
+export async function createTenant(admin: TestAdmin, settings?: object): Promise<{ company: string; app: string }> {
+  const company = await admin.ask('POST', '/companies', { name: 'Acme' })
+  const given = { name: 'Shop', ...(settings === undefined ? {} : { settings }) }
+  const app = await admin.ask('POST', `/companies/${company.body.id}/apps`, given)
+  if (app.status !== 201) throw new Error(`no app was made: ${JSON.stringify(app.body)}`)
+  return { company: company.body.id, app: app.body.id }
+}
+
+/** The `errors` of a refused body, as `path: message`. */
+export const errorPaths = ({ body }: Answer): string[] => body.errors.map(({ path }: { path: string }) => path)

@@ -1,0 +1,135 @@
+// A Countersign that is killed and started again on the same site, and a caller that goes on all the while. Every send has a recipient
+// and an idempotency key of its own, so that whatever got no answer can be asked again.
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { type Answer, ask, createCaller } from './api-caller.ts'
+import type { CrashPoint } from './crash.ts'
+import { eventually } from './eventually.ts'
+import type { Processes } from './processes.ts'
+import type { EngineSet } from './site.ts'
+
+const CHILD = join(import.meta.dirname, '../faults/burst.child.ts')
+const APP = 'app_burst'
+const KEY = 'sk_live_burst0123456789'
+const COMPANY = 'cmp_burst'
+/** Every message costs this much. */
+export const PRICE = 40_000
+export const OPENING_BALANCE = 100_000 * PRICE
+const TOKEN = 'a-token-of-the-operator'
+const TIMEOUT_MS = 60_000
+
+const highLimit = [{ max: 100_000, seconds: 60 }]
+const bootstrapOf = (settings: object) => ({
+  prices: [{ channel: 'sms', country: '*', micros: PRICE }],
+  companies: [
+    {
+      id: COMPANY,
+      name: 'Burst',
+      balance: OPENING_BALANCE,
+      apps: [
+        {
+          id: APP,
+          name: 'Burst',
+          settings: { limits: { app_without_client_ip: highLimit }, ...settings },
+          keys: [{ id: 'key_burst', key: KEY }],
+          providers: [{ name: 'box', channel: 'sms', type: 'sandbox', config: {} }],
+        },
+      ],
+    },
+  ],
+})
+
+/** What an app that pays has, and the time its world begins at. */
+export interface BurstOptions {
+  settings?: object
+  since?: number
+}
+
+export interface KillableProcess {
+  url: string
+  /** -9. */
+  kill(): Promise<void>
+  exited: Promise<{ signal: NodeJS.Signals | null }>
+}
+
+export interface BurstSite {
+  start(point?: CrashPoint): Promise<KillableProcess>
+  /** Answers null when there was none, or none that settles it. */
+  send(url: string, recipient: string): Promise<Answer | null>
+  /** Everything there is of a recipient, once it is delivered. */
+  expectDelivered(url: string, recipient: string, otp_id: string): Promise<void>
+  otpIds(url: string): Promise<string[]>
+  deliveredEvents(url: string): Promise<string[]>
+  /** Once every hold is accounted for, what is left; money, deliveries, caps and the ledger agree. */
+  expectBalance(url: string, expected: number): Promise<void>
+}
+
+export async function createBurstSite(
+  { site, script }: Pick<Processes, 'site' | 'script'>,
+  engines: EngineSet,
+  { settings = { spend_caps: { '*': OPENING_BALANCE } }, since = Date.now() }: BurstOptions = {},
+): Promise<BurstSite> {
+  const fresh = await site(engines, {
+    ADMIN_TOKEN: TOKEN,
+    LOG_LEVEL: 'info',
+    CHANNEL_BACKOFF: '200',
+    WEBHOOK_BACKOFF: '200',
+  })
+  const BOOTSTRAP_FILE = await fresh.write('bootstrap.json', bootstrapOf(settings))
+  const here = { ...fresh, env: { ...fresh.env, BOOTSTRAP_FILE, SINCE: String(since) } }
+
+  const items = async <T>(url: string, path: string): Promise<T[]> => {
+    const found: T[] = []
+    for (let cursor = ''; ; ) {
+      const { body } = await ask(`${url}/admin/v1/apps/${APP}/${path}?limit=100${cursor}`, { token: TOKEN })
+      found.push(...body.items)
+      if (body.next_cursor === null) return found
+      cursor = `&cursor=${encodeURIComponent(body.next_cursor)}`
+    }
+  }
+
+  return {
+    async start(point) {
+      const running = script(CHILD, here, point ?? null, [])
+      const line = await running.waitForLine(text => text.includes('"msg":"countersign.listening"'))
+      const { url } = JSON.parse(line) as { url: string }
+      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), TIMEOUT_MS)
+      return {
+        url,
+        exited: running.exited,
+        async kill() {
+          running.process.kill('SIGKILL')
+          await running.exited
+        },
+      }
+    },
+    send: (url, recipient) =>
+      createCaller(url, KEY)
+        .send(recipient, { idempotency: `burst ${recipient}` })
+        .then(
+          answer => (answer.status === 503 ? null : answer),
+          () => null,
+        ),
+    expectDelivered: (url, recipient, otp_id) =>
+      eventually(async () => {
+        const { status, body } = await createCaller(url, KEY).status(otp_id)
+        expect(status, `${otp_id} is there`).to.equal(200)
+        expect(body.deliveries.map((one: { status: string }) => one.status)).to.deep.equal(['delivered'])
+        const inbox = await ask(`${url}/admin/v1/sandbox/messages?recipient=${encodeURIComponent(recipient)}`, {
+          token: TOKEN,
+        })
+        expect(inbox.body.map((message: { otp_id: string }) => message.otp_id)).to.deep.equal([otp_id])
+      }, TIMEOUT_MS),
+    otpIds: async url => (await items<{ otp_id: string }>(url, 'verifications')).map(({ otp_id }) => otp_id),
+    expectBalance: (url, expected) =>
+      eventually(async () => {
+        const { body } = await ask(`${url}/admin/v1/companies/${COMPANY}/reconciliation`, { token: TOKEN })
+        expect(body.problems).to.deep.equal([])
+        expect([body.balance, body.sum]).to.deep.equal([expected, expected])
+      }, TIMEOUT_MS),
+    deliveredEvents: async url =>
+      (await items<{ type: string; payload: { otp_id: string } }>(url, 'events'))
+        .filter(({ type }) => type === 'delivery.delivered')
+        .map(({ payload }) => payload.otp_id),
+  }
+}

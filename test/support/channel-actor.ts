@@ -1,0 +1,183 @@
+// A channel actor on an embedded store and a fake clock, with a list where its news would go.
+import type { DeliveredMessage, Message, Outcome } from '../../infra/broker/broker.ts'
+import { createCache } from '../../infra/cache.ts'
+import { createMetrics } from '../../infra/metrics.ts'
+import type { Outbound } from '../../infra/outbound/outbound.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import { type OtpCommand, step } from '../../machines/otp.step.ts'
+import type { OtpReport } from '../../machines/reports.ts'
+import { createAdmission } from '../../services/channel/admission/admission.ts'
+import type { SendApprovalReply } from '../../services/channel/approval-reply.ts'
+import { createAttempts } from '../../services/channel/attempts.ts'
+import { createBuildProvider, type ProviderFactories } from '../../services/channel/build-provider.ts'
+import { createCallProvider } from '../../services/channel/call-provider.ts'
+import { createCandidates } from '../../services/channel/candidates.ts'
+import { createDeliver } from '../../services/channel/deliver.ts'
+import { createFailover } from '../../services/channel/failover.ts'
+import type { Provider, RenderedMessage } from '../../services/channel/provider.ts'
+import { createSandboxProvider } from '../../services/channel/providers/sandbox.ts'
+import { createRender } from '../../services/channel/render.ts'
+import { createPublishReport } from '../../services/channel/report-publisher.ts'
+import type { CountersignStore } from '../../services/domain/collections.ts'
+import { createTenancy } from '../../services/domain/tenancy/tenancy.ts'
+import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
+import { createCapturedLog } from './captured-log.ts'
+import { type TestClock, testClock } from './clock.ts'
+import { promiseState } from './promise-state.ts'
+import { createTenant, deliverBody } from './queued-otps.ts'
+import { testKeyring } from './tenancy.ts'
+
+export const TIMEOUT_MS = 8_000
+export const UNKNOWN_WAIT_MS = 60_000
+export const UNDER_WAY_MS = TIMEOUT_MS + 2_000
+export const BACKOFF = [1_000, 5_000, 15_000]
+
+/** Providers made up for a test call nobody. */
+const outbound: Outbound = {
+  request: () => Promise.reject(new Error('nobody is called here')),
+  resolve: () => Promise.reject(new Error('nobody is called here')),
+  close: async () => {},
+}
+
+export interface PublishedReport extends Message {
+  body: Extract<OtpReport, { type: 'delivery.reported' }>
+}
+
+export function createChannelActor(store: CountersignStore, factories: ProviderFactories = {}) {
+  const { clock, isWaiting } = createWatchedClock()
+  const keyring = testKeyring()
+  const captured = createCapturedLog()
+  const { log } = captured
+  const reports: PublishedReport[] = []
+  let down = 0
+  const broker = {
+    publish: async (_: string, message: Message) => {
+      if (down > 0) {
+        down -= 1
+        throw new Unavailable('no broker')
+      }
+      reports.push(message as PublishedReport)
+    },
+  }
+  const tenants = createTenancy({ store, keyring })
+  const attempts = createAttempts({ attempts: store.docs('attempts'), clock })
+  const publishReport = createPublishReport({ broker, clock })
+  const inbox = createSandboxProvider({ messages: store.docs('sandbox_messages'), keyring, clock, publishReport })
+  const metrics = createMetrics()
+  const buildProvider = createBuildProvider({
+    factories: { sandbox: () => inbox, ...factories },
+    providerDeps: { outbound, clock },
+    publicUrl: 'https://otp.example',
+    log,
+  })
+  const candidates = createCandidates({ channel: 'sms', tenancy: tenants, sandbox: inbox, buildProvider, clock })
+  const failover = createFailover({
+    attempts,
+    candidates,
+    publishReport,
+    clock,
+    log,
+    admission: createAdmission({ channel: 'sms', clock, log, metrics }),
+    render: createRender({ apps: createCache(id => tenants.app(id), { ttlMs: 5000, maxSize: 10, clock }), keyring }),
+    callProvider: createCallProvider({ attempts, clock, log, metrics, timeoutMs: TIMEOUT_MS }),
+    policy: { unknownWaitMs: UNKNOWN_WAIT_MS, underWayMs: UNDER_WAY_MS, backoff: BACKOFF },
+  })
+  const sendApprovalReply: SendApprovalReply = () => Promise.reject(new Error('nobody is thanked here'))
+  const deliver = createDeliver({ otps: store.docs('otps'), failover, sendApprovalReply, clock, log })
+  return {
+    store,
+    keyring,
+    clock,
+    reports,
+    inbox,
+    metrics,
+    candidates,
+    log: captured,
+    /** What was told of a delivery, in order. */
+    statuses: () => reports.map(({ body }) => body.status),
+    /** The next `times` publishes find no broker. */
+    breakBroker: (times: number) => {
+      down = times
+    },
+    deliver: (doc: OtpDoc, attempt = 1) => deliver(message(doc, attempt)),
+    /** Delivers, and lets time pass while a receipt is waited for, but not while the store is. */
+    async deliverAndWait(doc: OtpDoc, attempt = 1): Promise<Outcome> {
+      const delivering = deliver(message(doc, attempt))
+      const state = promiseState(delivering)
+      while (state.state === 'pending') await clock.advance(isWaiting() ? 10 : 0)
+      return delivering
+    },
+    /** What the OTP actor would do with all that was told so far. */
+    async applyReports(): Promise<void> {
+      for (const { id, body } of reports) await applyReport(store, id, body)
+    },
+  }
+}
+
+export const acceptMessage: Provider['send'] = async () => ({ reference: 'v-1' })
+
+/** For an app with one provider of its own on the channel, `gateway`, which does this; `sent` is what it was handed. */
+export async function actorWithProvider(store: CountersignStore, send = acceptMessage, more: Partial<Provider> = {}) {
+  const sent: RenderedMessage[] = []
+  const provider: Provider = {
+    send: (message, signal) => {
+      sent.push(message)
+      return send(message, signal)
+    },
+    ...more,
+  }
+  const actor = createChannelActor(store, { http: () => provider })
+  await createTenant(actor, GATEWAY)
+  return { ...actor, sent }
+}
+
+export const GATEWAY = {
+  providers: [{ name: 'gateway', channel: 'sms', type: 'http', config: { url: 'https://g.example/' } }],
+}
+
+/** Knows whether anything short of a provider's timeout is waited for. */
+function createWatchedClock(): { clock: TestClock; isWaiting(): boolean } {
+  const clock = testClock()
+  const waiting = new Set<object>()
+  const after: TestClock['after'] = (ms, task) => {
+    const wait = {}
+    if (ms < TIMEOUT_MS) waiting.add(wait)
+    const cancel = clock.after(ms, () => {
+      waiting.delete(wait)
+      task()
+    })
+    return () => {
+      waiting.delete(wait)
+      cancel()
+    }
+  }
+  return { clock: { ...clock, after }, isWaiting: () => waiting.size > 0 }
+}
+
+const message = (doc: OtpDoc, attempt: number): DeliveredMessage => {
+  const body = deliverBody(doc)
+  return { id: body.delivery_id, body, attempt, publishedAt: doc.created_at }
+}
+
+async function applyReport(store: CountersignStore, id: string, body: PublishedReport['body']): Promise<void> {
+  const doc = (await store.docs('otps').get([body.otp_id])).get(body.otp_id)
+  if (!doc) return
+  const command: OtpCommand = {
+    id,
+    type: 'delivery.reported',
+    at: body.at,
+    reported_id: body.delivery_id,
+    status: body.status,
+    event_id: 'evt_1',
+    usable: [],
+    delivery_id: 'dlv_none',
+    link: { sealed_url: '', reference: '' },
+    prices: {},
+  }
+  await replaceOtp(store, { ...doc, ...step(doc, command).saved })
+}
+
+/** Puts the verification in place of what is stored of it. */
+export async function replaceOtp(store: CountersignStore, { _id, value, context }: OtpDoc): Promise<void> {
+  await store.docs('otps').change([{ _id, update: { $set: { value, context } } }])
+}

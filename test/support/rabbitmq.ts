@@ -1,0 +1,191 @@
+// RabbitMQ for tests: brokers on queues no other test uses, removed afterwards; and the channels a broker opened, to break them.
+import { randomUUID } from 'node:crypto'
+import { type Channel, type ChannelModel, type ConfirmChannel, connect, type SocketOptions } from 'amqplib'
+import { expect } from 'chai'
+import { queueNames } from '../../infra/broker/amqp/queues.ts'
+import { type AmqpOptions, createAmqpBroker } from '../../infra/broker/amqp.ts'
+import { type Broker, type Consumer, type DeliveredMessage, done, type Outcome } from '../../infra/broker/broker.ts'
+import { createTopology, type Topology, type WorkQueue } from '../../infra/broker/topology.ts'
+import { AMQP_URL } from './engines.ts'
+import { eventually } from './eventually.ts'
+import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
+
+export const freshPrefix = (): string => `test.${randomUUID()}`
+
+/** Both its connections are there: `state` speaks of the publishing one, `depth` needs the other. */
+export const waitUntilUp = (broker: Broker): Promise<unknown> =>
+  eventually(async () => {
+    expect(broker.state()).to.equal('up')
+    await broker.depth('otp.calls')
+  }, 30_000)
+
+async function withConnection<T>(task: (connection: ChannelModel) => Promise<T>): Promise<T> {
+  const connection = await connect(AMQP_URL ?? '', { noDelay: true })
+  try {
+    return await task(connection)
+  } finally {
+    await connection.close()
+  }
+}
+
+/** One task on a channel of its own, past every proxy. */
+export const withRabbitChannel = <T>(task: (channel: ConfirmChannel) => Promise<T>): Promise<T> =>
+  withConnection(async connection => task(await connection.createConfirmChannel()))
+
+export async function removeQueues({ topology, prefix }: { topology: Topology; prefix: string }): Promise<void> {
+  const names = queueNames(prefix)
+  const work = (Object.keys(topology.work) as WorkQueue[]).flatMap(queue => [
+    names.queue(queue),
+    names.dead(queue),
+    ...topology.work[queue].map(delayMs => names.wait(queue, delayMs)),
+  ])
+  await withConnection(async connection => {
+    // A quorum queue deleted while it is still starting crashes its dead-letter worker, and two such crashes leave every quorum
+    // queue of the node useless (rabbitmq-server#16652). One that answers a purge has started; one a test has deleted is no matter.
+    for (const queue of work) {
+      const channel = await connection.createChannel()
+      channel.on('error', () => {})
+      await channel.purgeQueue(queue).catch(() => {})
+    }
+    const channel = await connection.createChannel()
+    for (const queue of [...topology.calls.map(names.queue), ...work]) await channel.deleteQueue(queue)
+  })
+}
+
+export const TEST_TOPOLOGY = createTopology({ channel: [50], webhook: [50, 400] })
+
+export interface RabbitFixture {
+  prefix: string
+  names: ReturnType<typeof queueNames>
+  /** A broker on this bench's queues, quick to try again; closed with the bench. */
+  open(options?: Partial<AmqpOptions>): Broker
+  close(): Promise<void>
+}
+
+export function createRabbitFixture(): RabbitFixture {
+  const prefix = freshPrefix()
+  const brokers: Broker[] = []
+  return {
+    prefix,
+    names: queueNames(prefix),
+    open(options = {}) {
+      const broker = createAmqpBroker({
+        url: AMQP_URL ?? '',
+        topology: TEST_TOPOLOGY,
+        prefix,
+        backoff: { firstMs: 20, maxMs: 200 },
+        ...options,
+      })
+      brokers.push(broker)
+      return broker
+    },
+    async close() {
+      await Promise.all(brokers.map(broker => broker.close(0)))
+      await removeQueues({ topology: TEST_TOPOLOGY, prefix })
+    },
+  }
+}
+
+/** RabbitMQ by way of a proxy that can fail. */
+export async function rabbitBehindProxy(): Promise<{ proxy: TcpProxy; url: string }> {
+  const url = new URL(AMQP_URL ?? '')
+  const proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) })
+  url.host = `127.0.0.1:${proxy.port}`
+  return { proxy, url: url.href }
+}
+
+/** A `connect` whose publishing connections go by another way. */
+export const publishVia = (url: string): typeof connect =>
+  ((given: string, options: SocketOptions) => {
+    const publishes = String(options.clientProperties?.connection_name).includes(' publish ')
+    return connect(publishes ? url : given, options)
+  }) as typeof connect
+
+export interface ChannelSpy {
+  connect: typeof connect
+  /** The newest channel that confirms publishes. */
+  publishing(): Channel
+  /** The newest channel that consumes this queue. */
+  consuming(queue: string): Channel
+}
+
+/** Remembers the channels a broker opens through it. */
+export function createChannelSpy(): ChannelSpy {
+  let confirming: Channel | undefined
+  const consumers = new Map<string, Channel>()
+  const found = (channel: Channel | undefined): Channel => {
+    if (!channel) throw new Error('there is no such channel')
+    return channel
+  }
+  const spiedConnect = async (...args: Parameters<typeof connect>) => {
+    const model = await connect(...args)
+    const createChannel = model.createChannel.bind(model)
+    const createConfirmChannel = model.createConfirmChannel.bind(model)
+    model.createChannel = async options => {
+      const channel = await createChannel(options)
+      const consume = channel.consume.bind(channel)
+      channel.consume = (queue, ...rest) => {
+        consumers.set(queue, channel)
+        return consume(queue, ...rest)
+      }
+      return channel
+    }
+    model.createConfirmChannel = async options => {
+      const channel = await createConfirmChannel(options)
+      confirming = channel
+      return channel
+    }
+    return model
+  }
+  return {
+    connect: spiedConnect as typeof connect,
+    publishing: () => found(confirming),
+    consuming: queue => found(consumers.get(queue)),
+  }
+}
+
+/** Makes RabbitMQ close this channel, and nothing else: it is asked for a queue that is not there. */
+export const breakChannel = (channel: Channel): Promise<void> =>
+  channel.checkQueue(freshPrefix()).then(
+    () => {
+      throw new Error('the channel did not break')
+    },
+    () => {},
+  )
+
+/** Something for a handler to wait for. */
+export function latch(): { opened: Promise<void>; open: () => void } {
+  let open = () => {}
+  const opened = new Promise<void>(resolve => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}
+
+/** The queues most fault tests use. */
+export const QUEUE = 'webhook.deliver'
+export const CALLS = 'otp.calls'
+/** So long that only the fault itself can end a wait. */
+export const LONG_WAIT_MS = 600_000
+
+/** Consumes with `done` and keeps the ids. */
+export async function collectIds(broker: Broker): Promise<{ seen: string[]; consumer: Consumer }> {
+  const seen: string[] = []
+  const handle = async (waiting: DeliveredMessage[]): Promise<Outcome[]> => {
+    seen.push(...waiting.map(({ id }) => id))
+    return waiting.map(done)
+  }
+  return { seen, consumer: await broker.consume(QUEUE, handle, { prefetch: 10 }) }
+}
+
+/** Serves calls with their own bodies. */
+export const serveEcho = (broker: Broker): Promise<Consumer> =>
+  broker.serve(CALLS, async waiting => waiting.map(({ body }) => body), { prefetch: 10 })
+
+export async function expectRejection(promise: Promise<unknown>, kind: new () => Error): Promise<void> {
+  const ending = await promise.then(
+    value => ({ value }),
+    (error: unknown) => error,
+  )
+  expect(ending).to.be.instanceOf(kind)
+}

@@ -1,0 +1,102 @@
+// A Countersign that is killed and started again on the same site, and the backend its events go to, which is not. Its time runs five
+// times as fast, so that what repairs it need not be waited for as long.
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { type Answer, ask, createCaller } from './api-caller.ts'
+import type { CrashPoint } from './crash.ts'
+import { eventually } from './eventually.ts'
+import type { Processes } from './processes.ts'
+import { type AnswerRequest, type Receiver, startReceiver } from './receiver.ts'
+import type { EngineSet } from './site.ts'
+
+const CHILD = join(import.meta.dirname, '../faults/burst.child.ts')
+const APP = 'app_hooks'
+const KEY = 'sk_test_hooks0123456789'
+const TOKEN = 'a-token-of-the-operator'
+const TIMEOUT_MS = 60_000
+
+export interface KillableProcess {
+  url: string
+  /** -9. */
+  kill(): Promise<void>
+  exited: Promise<{ signal: NodeJS.Signals | null }>
+}
+
+export interface WebhookSite {
+  backend: Receiver
+  /** What the backend answers from now on. */
+  respondWith(how: AnswerRequest): void
+  start(point?: CrashPoint): Promise<KillableProcess>
+  /** Starts a verification; its message is delivered, which is an event. Null when nobody answered. */
+  startVerification(url: string): Promise<string | null>
+  admin(url: string, path: string): Promise<Answer>
+  /** Bodies that arrived, by event id. */
+  bodiesByEvent(): Map<string, string[]>
+  /** The verifications whose delivery was told. */
+  notifiedOtpIds(): string[]
+  close(): Promise<void>
+}
+
+export async function createWebhookSite(
+  { site, script }: Pick<Processes, 'site' | 'script'>,
+  engines: EngineSet,
+  env: Record<string, string> = {},
+): Promise<WebhookSite> {
+  let answer: AnswerRequest = (_, response) => void response.end()
+  const backend = await startReceiver((request, response) => answer(request, response))
+  const fresh = await site(engines, {
+    ADMIN_TOKEN: TOKEN,
+    LOG_LEVEL: 'info',
+    CHANNEL_BACKOFF: '200',
+    WEBHOOK_BACKOFF: '400,800,1600,3200',
+    ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+    ...env,
+  })
+  const webhook = { url: `http://127.0.0.1:${backend.port}/hooks`, secret: 'whsec_c2VjcmV0IG9mIHRoZSBob29rcw==' }
+  const app = { id: APP, name: 'Hooks', keys: [{ id: 'key_hooks', key: KEY }], webhook }
+  const companies = [{ id: 'cmp_hooks', name: 'Hooks', apps: [app] }]
+  const BOOTSTRAP_FILE = await fresh.write('bootstrap.json', { companies })
+  const here = { ...fresh, env: { ...fresh.env, BOOTSTRAP_FILE, SINCE: String(Date.now()) } }
+  let recipients = 0
+
+  const bodies = () => backend.received.map(({ body }) => body.toString())
+  return {
+    backend,
+    respondWith: how => {
+      answer = how
+    },
+    async start(point) {
+      const running = script(CHILD, here, point ?? null, [])
+      const line = await running.waitForLine(text => text.includes('"msg":"countersign.listening"'))
+      const { url } = JSON.parse(line) as { url: string }
+      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), TIMEOUT_MS)
+      return {
+        url,
+        exited: running.exited,
+        async kill() {
+          running.process.kill('SIGKILL')
+          await running.exited
+        },
+      }
+    },
+    async startVerification(url) {
+      recipients += 1
+      const sent = createCaller(url, KEY).send(`+1415558${String(recipients).padStart(4, '0')}`)
+      return sent.then(
+        ({ body }) => body.otp_id,
+        () => null,
+      )
+    },
+    admin: (url, path) => ask(`${url}/admin/v1/apps/${APP}${path}`, { token: TOKEN }),
+    bodiesByEvent() {
+      const byId = new Map<string, string[]>()
+      for (const body of bodies()) {
+        const { id } = JSON.parse(body)
+        byId.set(id, [...(byId.get(id) ?? []), body])
+      }
+      return byId
+    },
+    notifiedOtpIds: () => [...new Set(bodies().map(body => JSON.parse(body).payload.otp_id as string))],
+    close: backend.close,
+  }
+}
