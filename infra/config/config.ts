@@ -1,6 +1,8 @@
 // In: the environment and the roles named on the command line. Out: every setting, checked, or `ConfigProblems` with all that is
 // wrong. Read once at start; nothing else reads the environment. An empty variable is an absent one.
+
 import { z } from 'zod'
+import { HOUR_MS } from '../time.ts'
 import { type Engine, readEngine } from './engine.ts'
 import { ConfigProblems, type SettingProblem } from './problems.ts'
 import { ROLES, type Role, readRoles } from './roles.ts'
@@ -57,7 +59,6 @@ export interface Config {
 }
 
 const PORT = 3000
-const HOUR_MS = 3_600_000
 const MIB = 2 ** 20
 
 const settings = z.object({

@@ -1,7 +1,9 @@
 // The kinds of value a variable can hold: text in, a checked value out, or complaints that say what would be right.
+
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { DAY_MS } from '../time.ts'
 
 const MAX_PORT = 65_535
 
@@ -25,7 +27,7 @@ export const portOrOff = () =>
 export const oneOf = <const T extends string>(names: readonly T[]) =>
   z.enum(names, { error: `must be ${names.length > 1 ? 'one of ' : ''}${names.join(', ')}` })
 
-const MAX_DELAY_MS = 7 * 24 * 60 * 60 * 1000
+const MAX_DELAY_MS = 7 * DAY_MS
 const MAX_DELAYS = 20
 
 /** Waits in milliseconds, in the order they are taken. They may repeat and fall: the last rungs of a ladder are often equal. */

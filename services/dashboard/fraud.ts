@@ -1,12 +1,11 @@
 // GET /apps/{id}/fraud: what the toll-fraud guard refused or moved, or would have, newest first. GET /apps/{id}/fraud/prefixes: how many
 // of the verifications by text message were proved lately, and usually, by country and range of numbers.
 
+import { DAY_MS } from '../../infra/time.ts'
 import { recentCounts, usualConversion } from '../../machines/fraud.tally.ts'
 import type { DecisionDoc, TallyDoc } from '../domain/fraud/documents.ts'
 import { type AddRoutes, isoTime } from './admin-deps.ts'
 import { getOr404 } from './request-input.ts'
-
-const DAY_MS = 86_400_000
 
 export const addFraudRoutes: AddRoutes = (router, { store, clock, readPage }) => {
   const apps = store.docs('apps')

@@ -9,14 +9,9 @@ import { batchDocs } from '../../infra/store/batched-docs.ts'
 import type { StepEndpoint } from '../../machines/endpoint.step.ts'
 import type { EndpointEvent } from '../../machines/endpoint.ts'
 import type { CountersignStore } from '../domain/collections.ts'
+import { MIN_EVENT_RETENTION_MS } from '../domain/retention.ts'
 import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
-import {
-  eventState,
-  MESSAGE_LOST_AFTER_MS,
-  MIN_EVENT_RETENTION_MS,
-  type NewEventFields,
-  newEvent,
-} from '../domain/webhooks/events.ts'
+import { eventState, MESSAGE_LOST_AFTER_MS, type NewEventFields, newEvent } from '../domain/webhooks/events.ts'
 import { attemptMessage, createRemind, drainMessage } from '../domain/webhooks/messages.ts'
 import { replayEvent, replayRange } from './event-replay.ts'
 

@@ -1,6 +1,7 @@
 // Accepting a send: a short saga, every step repeatable.  claim → checks → counters → fraud guard → money → the verification
 // A refusal undoes what went before. What a crash leaves behind is a claim that the next caller or the sweeper takes over, and
 // counts that slide out of their windows.
+
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -13,6 +14,7 @@ import { step } from '../../machines/otp.step.ts'
 import type { Otp, Prices } from '../../machines/otp.ts'
 import { verificationView } from '../../machines/otp.view.ts'
 import type { AppSettings } from '../../machines/settings.ts'
+import { retentionMs } from '../domain/retention.ts'
 import { recipientIndexes } from '../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
@@ -123,7 +125,7 @@ export const createSend = (deps: SendDeps) => {
   return async (command_id: string, call: SendCall, app: CachedApp): Promise<OtpAnswer> => {
     const { idempotency_ttl_seconds, retention_days } = app.settings
     // It leads to its verification, and not beyond.
-    const claimLifeMs = Math.min(idempotency_ttl_seconds * 1000, retention_days * DAY_MS)
+    const claimLifeMs = Math.min(idempotency_ttl_seconds * 1000, retentionMs(retention_days))
     const claim = call.claim === null ? null : await claims.claim(call.claim, call.otp_id, claimLifeMs)
     if (claim?.kind === 'bound') return { kind: 'verification', verification: claim.otp.first }
     const otp_id = claim?.otp_id ?? call.otp_id
@@ -154,7 +156,6 @@ interface NewOtpInput {
 }
 
 const SALT_BYTES = 16
-const DAY_MS = 86_400_000
 
 function newOtpDocument({ keyring, clock }: Pick<SendDeps, 'keyring' | 'clock'>, input: NewOtpInput): OtpDoc {
   const { command_id, otp_id, call, app, plan, index, address, prices } = input
@@ -216,6 +217,6 @@ function newOtpDocument({ keyring, clock }: Pick<SendDeps, 'keyring' | 'clock'>,
     ...(call.claim === null ? {} : { claim: call.claim }),
     first: verificationView(saved, at),
     rev: 1,
-    purge_at: new Date(at + settings.retention_days * DAY_MS),
+    purge_at: new Date(at + retentionMs(settings.retention_days)),
   }
 }

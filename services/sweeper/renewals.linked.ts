@@ -1,7 +1,9 @@
 // What goes by a verification's recipient or address, renewed along with it: counters, messages of the sandbox, decisions of the fraud
 // guard. None of them can be read, so they are found by what the verification says in the clear.
+
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { DAY_MS } from '../../infra/time.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import {
   type AppMode,
@@ -29,7 +31,7 @@ export interface LinkedRenewalDeps {
 }
 
 /** Twice the longest window there can be: no counter reaches back further. */
-const MAX_COUNTER_AGE_MS = 2 * 604_800_000
+const MAX_COUNTER_AGE_MS = 14 * DAY_MS
 const PAGE = 500
 
 export function createRenewLinked({ store, keyring, clock }: LinkedRenewalDeps) {

@@ -1,12 +1,15 @@
 // Retention as it is set now. Documents carry the day of their purge from their beginning, by the setting of that time; this finds what
 // an app has since decided to keep for less. Where nothing was shortened, the engine was faster and there is nothing to find.
+
 import type { Clock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
+import { MINUTE_MS } from '../../infra/time.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { eraseVerifications } from '../domain/privacy/erasure.ts'
 import { eraseAnswersOfEvents, lastActivityAt } from '../domain/privacy/event-answers.ts'
+import { EVENT_RETENTION_AFTER_LAST_ATTEMPT_MS, retentionMs } from '../domain/retention.ts'
 import type { App } from '../domain/tenancy/documents.ts'
 import { resolveSettings } from '../domain/tenancy/settings.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
@@ -18,10 +21,7 @@ export interface RetentionDeps {
   log: Logger
 }
 
-const RUN_EVERY_MS = 60_000
-const DAY_MS = 86_400_000
-/** Past the last attempt, whatever the app's retention: an endpoint that was paused may be enabled again. */
-const RETENTION_AFTER_LAST_ATTEMPT_MS = 8 * DAY_MS
+const RUN_EVERY_MS = MINUTE_MS
 /** Full ones, in one go: a lease must not run out over them. */
 const MAX_BATCHES_PER_RUN = 10
 
@@ -40,7 +40,7 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
 
   /** Whether all of it is gone that should be. */
   async function eraseExpired({ _id: app_id, settings }: App): Promise<boolean> {
-    const before = clock.now() - resolveSettings(settings).retention_days * DAY_MS
+    const before = clock.now() - retentionMs(resolveSettings(settings).retention_days)
     const decisions = { app_id, _id: { $lt: firstIdAt('frd', before) } }
     while ((await store.docs('fraud_decisions').remove(decisions, SWEEP_BATCH)) === SWEEP_BATCH)
       if (--batchesLeft <= 0) return false
@@ -69,7 +69,7 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
   }
 
   async function removeEvents(app_id: string, before: number): Promise<boolean> {
-    const settled = clock.now() - RETENTION_AFTER_LAST_ATTEMPT_MS
+    const settled = clock.now() - EVENT_RETENTION_AFTER_LAST_ATTEMPT_MS
     return forEachPage(app_id, '', Math.min(before, settled), async events => {
       const ids = events.filter(event => lastActivityAt(event) < settled).map(({ _id }) => _id)
       if (ids.length > 0) await store.docs('events').remove({ _id: { $in: ids } }, ids.length)

@@ -2,8 +2,9 @@
 // Pure; each is applied only if the event is still as it was read.
 
 import type { Operators } from '../../infra/store/docs.ts'
+import { MIN_EVENT_RETENTION_MS } from '../domain/retention.ts'
 import type { Backlog, EventAttempt, EventDoc } from '../domain/webhooks/documents.ts'
-import { eventState, MESSAGE_LOST_AFTER_MS, MIN_EVENT_RETENTION_MS, purgeNotBefore } from '../domain/webhooks/events.ts'
+import { eventState, MESSAGE_LOST_AFTER_MS, purgeNotBefore } from '../domain/webhooks/events.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
 import { CALL_TIMEOUT_MS, type CallResult, isSuccess } from './call.ts'
 

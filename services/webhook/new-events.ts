@@ -1,14 +1,16 @@
 // Events as they happen. In: what the outbox says. Out: every event is in the store, in one grouped insert; those whose endpoint has a
 // slot are inserted as claimed and called for at once, without waiting for the call. Said twice, an event is kept once. What goes wrong
 // with one is no matter of those it came with.
+
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import { DEFAULT_RETENTION_DAYS, MIN_EVENT_RETENTION_MS, retentionMs } from '../domain/retention.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
-import { MIN_EVENT_RETENTION_MS, newEvent, purgeNotBefore } from '../domain/webhooks/events.ts'
+import { newEvent, purgeNotBefore } from '../domain/webhooks/events.ts'
 import type { NotifyBody } from '../domain/webhooks/messages.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
 import type { Attempts, Reservation } from './attempts.ts'
@@ -30,9 +32,6 @@ export interface NewEventDeps {
   log: Logger
 }
 
-const DAY_MS = 86_400_000
-/** Where the app is gone, or its settings are not ours to understand: a newer release may have written them. */
-const DEFAULT_RETENTION_DAYS = 30
 const APP_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 
 /** An event about to be inserted; claimed when a place at its endpoint is reserved for it. */
@@ -57,7 +56,7 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
 
   async function prepare(body: NotifyBody): Promise<PreparedEvent> {
     const { event_id, app_id, company_id, mode, type, payload, at } = body
-    const purge_at = new Date(at + (await retention.get(app_id)) * DAY_MS)
+    const purge_at = new Date(at + retentionMs(await retention.get(app_id)))
     const happened = { _id: event_id, app_id, company_id, mode, type, payload, created_at: at, purge_at }
     const endpoint = await endpoints.get(app_id)
     if (!endpoint) return { event: newEvent(happened, 'unsent'), call: null }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../infra/time.ts'
 // What an app lets be spent on a country in a day, in UTC. The room that is taken stands with the balance that pays, so that both change
 // in one write: whatever becomes of the hold becomes of its room.
 
@@ -8,7 +9,6 @@ export interface SpendCap {
   limit: number
 }
 
-const DAY_MS = 86_400_000
 const dayOf = (at: number): number => Math.floor(at / DAY_MS)
 
 export const endOfDay = (at: number): number => (dayOf(at) + 1) * DAY_MS

@@ -3,9 +3,6 @@
 import { partitionOf } from '../../../infra/partitions.ts'
 import type { EventAttempt, EventDoc, EventStatus } from './documents.ts'
 
-const DAY_MS = 86_400_000
-/** An event that waits for its endpoint is kept at least as long, whatever the app's retention. */
-export const MIN_EVENT_RETENTION_MS = 7 * DAY_MS
 /** Past the time of its attempt by as much, an event's message is taken for lost. */
 export const MESSAGE_LOST_AFTER_MS = 15_000
 

@@ -1,4 +1,5 @@
 // What all processes know together of text messages: tallies of countries and ranges, and the numbers of a block.
+
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { batchDocs } from '../../../infra/store/batched-docs.ts'
@@ -11,11 +12,11 @@ import {
 } from '../../../machines/fraud.block.ts'
 import { addToTally, EMPTY_TALLY, SLOT_MS, type Tally, type TallyEntry } from '../../../machines/fraud.tally.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
+import { FRAUD_TALLY_RETENTION_MS } from '../../domain/retention.ts'
 import { createSharedState, type SharedState } from './shared-state.ts'
 
-const DAY_MS = 86_400_000
 /** Shares change over minutes, and a busy app sends to the same ranges all the time; a burst of neighbours is over within seconds. */
-const TALLIES = { flushMs: 5_000, freshMs: 5_000, keepMs: 9 * DAY_MS }
+const TALLIES = { flushMs: 5_000, freshMs: 5_000, keepMs: FRAUD_TALLY_RETENTION_MS }
 const BLOCKS = { flushMs: 500, freshMs: 1_000, keepMs: 2 * BLOCK_WINDOW_MS }
 const MAX_WAITING_NUMBERS = 64
 

@@ -1,9 +1,11 @@
 // Keeps decisions of the guard, in the background: no send waits for its record. Of a flood only so many a minute are kept, and how
 // many more there were.
+
 import type { Clock } from '../../../infra/clock.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import { MINUTE_MS } from '../../../infra/time.ts'
 import type { DecisionDoc } from '../../domain/fraud/documents.ts'
 
 export type NewDecision = Omit<DecisionDoc, '_id' | 'at' | 'unrecorded'>
@@ -20,7 +22,6 @@ export interface DecisionDeps {
   log: Pick<Logger, 'warn'>
 }
 
-const MINUTE_MS = 60_000
 /** Of one app, in one process. */
 export const MAX_DECISIONS_PER_MINUTE = 600
 const MAX_APPS = 10_000

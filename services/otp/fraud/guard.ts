@@ -1,5 +1,6 @@
 // The toll-fraud guard. In: a text message that is about to be sent, and every change of a verification. Out: nothing against it, or a
 // refusal, or another channel, as the app's setting has it; and a record with reasons of each it refused or moved, or would have.
+
 import type { Cache } from '../../../infra/cache.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
@@ -9,6 +10,7 @@ import type { Channel } from '../../../machines/channels.ts'
 import { type Judgement, judge } from '../../../machines/fraud.ts'
 import { magicOf } from '../../../machines/magic-recipients.ts'
 import type { Otp } from '../../../machines/otp.ts'
+import { retentionMs } from '../../domain/retention.ts'
 import { counterKey } from '../../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
@@ -60,7 +62,6 @@ const PASSED: FraudCheckResult = NO_RESERVATION
 const MAX_RECENT_NUMBERS = 5_000
 const REFUSAL_RETRY_AFTER_MS = 600_000
 const PACE_SECONDS = 600
-const DAY_MS = 86_400_000
 
 export function createFraudGuard({
   keyring,
@@ -128,7 +129,7 @@ export function createFraudGuard({
       recipient: recipient.index,
       masked: recipient.masked,
       country: recipient.country,
-      purge_at: new Date(clock.now() + app.settings.retention_days * DAY_MS),
+      purge_at: new Date(clock.now() + retentionMs(app.settings.retention_days)),
     })
     if (mode === 'record') return PASSED
     return moved === null ? slowed : { ...PASSED, moved }

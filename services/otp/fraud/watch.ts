@@ -1,6 +1,7 @@
 // Sees what becomes of text messages and counts it. In: every change of a verification. Out: what is known of a number's places.
 // Of the same number once an hour is enough: else whoever verifies one of his own again and again passes for many.
 
+import { HOUR_MS } from '../../../infra/time.ts'
 import { type Block, type BlockNumber, EMPTY_BLOCK } from '../../../machines/fraud.block.ts'
 import type { Evidence } from '../../../machines/fraud.ts'
 import type { Delivery } from '../../../machines/otp.ts'
@@ -9,7 +10,6 @@ import { createBoundedMap } from '../bounded-map.ts'
 import type { FraudCounts } from './counts.ts'
 import type { NumberGroups } from './number-groups.ts'
 
-const HOUR_MS = 3_600_000
 const MAX_NUMBERS = 20_000
 
 export interface FraudWatch {
