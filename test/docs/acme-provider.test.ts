@@ -63,7 +63,7 @@ describe('the provider in docs/adding-a-provider.md', () => {
     const provider = made({ callbackUrl: null })
     await send(provider)
     expect(api.messages.at(-1)?.asked.notify).to.equal(null)
-    expect(provider).not.to.have.property('hear')
+    expect(provider).not.to.have.property('parseCallback')
   })
 
   itNamesVendorFaults({

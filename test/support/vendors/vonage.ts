@@ -50,7 +50,7 @@ export async function startVonage({ now = Date.now, ...options }: VonageOptions 
         const asked = readObject(seen.body)
         const answer = requestError(asked)
         if (answer || !asked) return { answer: answer ?? vonageError(422, '#invalid-json', 'Invalid JSON') }
-        const message = { message_uuid: randomUUID(), asked }
+        const message: VonageMessage = { message_uuid: randomUUID(), requestBody: asked }
         return { message, answer: { status: 202, body: { message_uuid: message.message_uuid } } }
       },
       refused: () => vonageError(422, '/messages#1170', 'Invalid or Missing Msisdn Param'),

@@ -57,7 +57,7 @@ describe('the gate of a provider', () => {
   it('is not shut by destinations it does not serve, so that nobody can shut it by asking for them', async () => {
     const { all: admission, enter } = createTestAdmission()
     for (let nth = 0; nth < 30; nth += 1)
-      await (await enter()).run(async () => ({ result: 'failed', retryAfterMs: null, excused: true }))
+      await (await enter()).run(async () => ({ result: 'failed', retryAfterMs: null, ignoredByBreaker: true }))
     expect(await admission.admit(shop)).to.satisfy(isPermit)
   })
 

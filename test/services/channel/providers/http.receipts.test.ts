@@ -35,7 +35,7 @@ describe("an HTTP gateway's receipts", () => {
     })
 
   it('is not heard at all without a secret to check it with', () => {
-    expect(createProvider(null)).not.to.have.property('hear')
+    expect(createProvider(null)).not.to.have.property('parseCallback')
   })
 
   it('is signed as our own webhooks are', () => {

@@ -76,7 +76,7 @@ describe('the Telegram Gateway', () => {
         const provider = createProvider({ callbackUrl })
         await send(provider)
         expect(api.messages.at(-1)).to.not.have.property('callback_url')
-        expect(provider).to.not.have.property('hear')
+        expect(provider).to.not.have.property('parseCallback')
       })
 
     it('is told of receipts, by delivery, that it understands', async () => {

@@ -72,7 +72,7 @@ describe('Twilio', () => {
       const provider = createProvider({}, { callbackUrl: null })
       await send(provider)
       expect(api.messages.at(-1)?.form).not.to.have.property('StatusCallback')
-      expect(provider).not.to.have.property('hear')
+      expect(provider).not.to.have.property('parseCallback')
     })
 
     it('says every text as it is', async () => {

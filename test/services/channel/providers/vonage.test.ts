@@ -69,7 +69,7 @@ describe('Vonage', () => {
       for (const provider of [createProvider({}, { callbackUrl: null }), createProvider({ signature_secret: null })]) {
         await send(provider)
         expect(api.messages.at(-1)?.requestBody).not.to.have.any.keys('webhook_url', 'webhook_version')
-        expect(provider).not.to.have.property('hear')
+        expect(provider).not.to.have.property('parseCallback')
       }
     })
 

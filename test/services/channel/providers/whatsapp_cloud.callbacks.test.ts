@@ -199,7 +199,7 @@ describe("Meta's signature", () => {
   })
 
   it('cannot be checked without the app secret: then nothing is heard', () => {
-    expect(createProvider({ app_secret: null })).to.not.have.property('hear')
+    expect(createProvider({ app_secret: null })).to.not.have.property('parseCallback')
   })
 
   for (const [title, body] of Object.entries({
@@ -261,6 +261,6 @@ describe("Meta's handshake", () => {
   })
 
   it('is none without a token to know', () => {
-    expect(createProvider({ verify_token: null })).to.not.have.property('shake')
+    expect(createProvider({ verify_token: null })).to.not.have.property('answerHandshake')
   })
 })
