@@ -8,9 +8,9 @@ import type { Inspector } from '../../infra/outbound/inspector.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
+import type { ExclusiveChange } from './exclusive-change.ts'
 import type { ReadPage } from './pages.ts'
 import type { ReadBody } from './request-input.ts'
-import type { Turns } from './turns.ts'
 import type { WebhookControl } from './webhook-control.ts'
 import type { WithAudit } from './with-audit.ts'
 
@@ -30,7 +30,7 @@ export interface AdminDeps {
   /** Every route that changes something changes it through this. */
   withAudit: WithAudit
   /** For what is put as a whole: it must not mix with what another puts. */
-  inTurn: Turns
+  changeExclusively: ExclusiveChange
   /** Work that goes on after the answer, one after the other. What is not begun when the process stops never is. */
   runInBackground(work: () => Promise<void>): void
 }

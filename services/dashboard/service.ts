@@ -22,6 +22,7 @@ import { addKeyRoutes } from './api-keys.ts'
 import { addAppRoutes } from './apps.ts'
 import { addAuditRoutes } from './audit.ts'
 import { addCompanyRoutes } from './companies.ts'
+import { createExclusiveChange } from './exclusive-change.ts'
 import { addFraudRoutes } from './fraud.ts'
 import { addPriceRoutes } from './money/prices.ts'
 import { addMoneyRoutes } from './money/routes.ts'
@@ -31,7 +32,6 @@ import { addPrivacyRoutes } from './privacy/routes.ts'
 import { addProviderRoutes } from './providers/routes.ts'
 import { createReadBody } from './request-input.ts'
 import { addSandboxRoutes } from './sandbox/routes.ts'
-import { turns } from './turns.ts'
 import { addVerificationRoutes } from './verifications/routes.ts'
 import { addRoutingPreviewRoutes } from './verifications/routing-preview.ts'
 import { addEventRoutes } from './webhook/events.ts'
@@ -90,7 +90,7 @@ export function createDashboardService(deps: DashboardDeps): Service {
     webhooks: createWebhookControl({ store, broker, clock, log, step: stepEndpoint }),
     accounts,
     withAudit: createWithAudit({ audit: store.docs('audit'), clock, log }),
-    inTurn: turns({ leases: store.docs('leases'), clock }),
+    changeExclusively: createExclusiveChange({ leases: store.docs('leases'), clock }),
   }
   const router = new Router({ prefix: '/admin/v1', sensitive: true })
   for (const addRoutes of RESOURCES) addRoutes(router, adminDeps)

@@ -1,10 +1,10 @@
 // Tidies up what time and crashes leave: every second, each share of the work this process holds, batch by batch. Correctness never
 // waits for it: deadlines count in every guard, whether or not the sweeper has been by.
-import { randomUUID } from 'node:crypto'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
+import { createLeases } from '../../infra/leases.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
@@ -15,13 +15,14 @@ import { createRelay } from '../domain/verifications/outbox.ts'
 import { createRemind } from '../domain/webhooks/messages.ts'
 import { createAddressListSweeps } from './address-lists.ts'
 import { createHoldSweeps } from './holds.ts'
-import { leasing } from './leases.ts'
 import { createRetentionSweeps } from './retention.ts'
 import { createRotationSweeps } from './rotation.ts'
 import { createOtpSweeps, SWEEP_BATCH, type Sweep } from './sweeps.ts'
 import { createWebhookSweeps } from './webhooks.ts'
 
 const SWEEP_EVERY_MS = 1_000
+/** A process looks at its leases every second and renews each one only every five. */
+const LEASE = { forMs: 15_000, renewBelowMs: 10_000 }
 /** Of one sweep in one go: a lease must not run out over a backlog. */
 const MAX_ROWS_PER_SWEEP = 25 * SWEEP_BATCH
 
@@ -37,7 +38,7 @@ export interface SweeperDeps {
 }
 
 export function createSweeperService({ broker, store, keyring, clock, log, metrics, outbound }: SweeperDeps): Service {
-  const leases = leasing({ leases: store.docs('leases'), clock, holder: randomUUID() })
+  const leases = createLeases({ leases: store.docs('leases'), clock }, LEASE)
   const relay = createRelay({ broker, otps: store.docs('otps'), clock, log })
   const remind = createRemind({ broker, log })
   const accounts = createAccounts({ store, clock, log })
@@ -57,7 +58,7 @@ export function createSweeperService({ broker, store, keyring, clock, log, metri
   async function sweepAll(): Promise<void> {
     const held: number[] = []
     for (let partition = 0; partition < PARTITIONS && !stopping; partition += 1)
-      if (await leases.hold(`sweep:${partition}`)) held.push(partition)
+      if (await leases.take(`sweep:${partition}`)) held.push(partition)
     if (held.length === 0) return
     // One that cannot do its work keeps none of the others from theirs.
     for (const [name, sweep] of allSweeps)
@@ -96,7 +97,7 @@ export function createSweeperService({ broker, store, keyring, clock, log, metri
       await sweeping
       await relay.settled()
       await accounts.settled()
-      await leases.release()
+      await leases.releaseAll()
       await importsStopped
     },
   }

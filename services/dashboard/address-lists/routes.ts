@@ -14,7 +14,7 @@ import { listAuditFields, listView } from './view.ts'
 
 export const addAddressListRoutes: AddRoutes = (
   router,
-  { store, clock, log, inspect, withAudit, inTurn, runInBackground },
+  { store, clock, log, inspect, withAudit, changeExclusively, runInBackground },
 ) => {
   const lists = store.docs('ip_lists')
   const runImport = createRunImport({ store, clock, log })
@@ -29,8 +29,8 @@ export const addAddressListRoutes: AddRoutes = (
     const given = (await readBody(ctx, addressListsBody)).lists
     await refuseUncallable(given)
     // What a PUT leaves must be what it said, not what several said together.
-    ctx.body = await inTurn('ip-lists', async keep => {
-      const listChanges = await withAudit(ctx, () => planChange(given, keep))
+    ctx.body = await changeExclusively('ip-lists', async renewLease => {
+      const listChanges = await withAudit(ctx, () => planChange(given, renewLease))
       for (const { list, text } of listChanges)
         if (text !== null) runInBackground(() => runImport(list, async () => text))
       return viewAll()
@@ -39,7 +39,7 @@ export const addAddressListRoutes: AddRoutes = (
 
   async function planChange(
     given: readonly ListInput[],
-    keep: () => Promise<void>,
+    renewLease: () => Promise<void>,
   ): Promise<Change<ListChange[]> | Unchanged<ListChange[]>> {
     const stored = await findAllLists(lists)
     const plan = planListChanges(given, stored, clock.now())
@@ -58,11 +58,11 @@ export const addAddressListRoutes: AddRoutes = (
       after: auditFields([...kept, ...changed.values()]),
       perform: async () => {
         for (const change of changes) {
-          await keep()
+          await renewLease()
           if (!(await writeChange(change))) return null
         }
         for (const list of removed) {
-          await keep()
+          await renewLease()
           if (!(await removeList(store, list))) return null
         }
         return changes

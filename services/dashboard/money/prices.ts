@@ -13,7 +13,7 @@ const priceView = ({ channel, country, micros }: Price) => ({ channel, country, 
 /** Every country on every channel. */
 const MAX_BODY_BYTES = 256 * 1024
 
-export const addPriceRoutes: AddRoutes = (router, { store, readPage, withAudit, inTurn }) => {
+export const addPriceRoutes: AddRoutes = (router, { store, readPage, withAudit, changeExclusively }) => {
   const readBody = createReadBody(MAX_BODY_BYTES)
   const docs = store.docs('prices')
 
@@ -27,7 +27,7 @@ export const addPriceRoutes: AddRoutes = (router, { store, readPage, withAudit, 
       ...price,
     }))
     refuseRepeated(wanted)
-    ctx.body = await inTurn('prices', keep =>
+    ctx.body = await changeExclusively('prices', renewLease =>
       withAudit(ctx, async () => ({
         action: 'prices.replace',
         target: 'prices',
@@ -35,7 +35,7 @@ export const addPriceRoutes: AddRoutes = (router, { store, readPage, withAudit, 
         before: (await docs.find({}, { sort: { _id: 1 }, limit: 2_000 })).map(priceView),
         after: wanted.map(priceView),
         perform: async () => {
-          await keep()
+          await renewLease()
           await replaceAll(docs, wanted, (stored, { micros }) =>
             stored.micros === micros ? null : { $set: { micros } },
           )
