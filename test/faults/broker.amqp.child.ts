@@ -4,7 +4,7 @@
 import process from 'node:process'
 import { createAmqpBroker } from '../../infra/broker/amqp.ts'
 import { done } from '../../infra/broker/broker.ts'
-import { QUEUE, TEST_TOPOLOGY } from '../support/rabbitmq.ts'
+import { TEST_TOPOLOGY, WEBHOOK_QUEUE } from '../support/rabbitmq.ts'
 
 const { url = '', prefix = '', deliveryLimit } = process.env
 const broker = createAmqpBroker({ url, topology: TEST_TOPOLOGY, prefix, deliveryLimit: Number(deliveryLimit ?? 20) })
@@ -14,7 +14,7 @@ const say = (word: string): void => {
 
 const behaviour = process.argv[2]
 const consumer = broker.consume(
-  QUEUE,
+  WEBHOOK_QUEUE,
   async waiting => {
     for (const { id } of waiting) say(id)
     if (behaviour === 'die') process.kill(process.pid, 'SIGKILL')

@@ -10,15 +10,15 @@ import { AMQP_URL, ENGINES_DIR, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { promiseState } from '../support/promise-state.ts'
 import {
-  CALLS,
+  CALLS_QUEUE,
   collectIds,
   createRabbitFixture,
   expectRejection,
   LONG_WAIT_MS,
   latch,
-  QUEUE,
   type RabbitFixture,
   serveEcho,
+  WEBHOOK_QUEUE,
   waitUntilUp,
   withRabbitChannel,
 } from '../support/rabbitmq.ts'
@@ -39,15 +39,15 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
 
   it('come together again after a restart, with every message that was safe before', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `m${index}`)
-    await Promise.all(ids.map(id => broker.publish(QUEUE, { id, body: 1 })))
+    await Promise.all(ids.map(id => broker.publish(WEBHOOK_QUEUE, { id, body: 1 })))
     const server = await serveEcho(broker)
     const restarted = promiseState(engines('restart', 'rabbitmq'))
     await eventually(() => expect([broker.state(), server.attached()]).to.deep.equal(['down', false]), 30_000)
-    await expectRejection(broker.publish(QUEUE, { id: 'lost', body: 1 }), Unavailable)
+    await expectRejection(broker.publish(WEBHOOK_QUEUE, { id: 'lost', body: 1 }), Unavailable)
     await eventually(() => expect(restarted).to.include({ state: 'resolved' }), 50_000)
     await waitUntilUp(broker)
     await eventually(() => expect(server.attached()).to.equal(true))
-    expect(await broker.request(CALLS, { id: 'c', body: 'again' }, LONG_WAIT_MS)).to.equal('again')
+    expect(await broker.request(CALLS_QUEUE, { id: 'c', body: 'again' }, LONG_WAIT_MS)).to.equal('again')
     const { seen } = await collectIds(broker)
     await eventually(() => expect(seen).to.have.members(ids))
   }).timeout(120_000)
@@ -67,7 +67,7 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
       const attempts: number[] = []
       const { opened, open } = latch()
       await broker.consume(
-        QUEUE,
+        WEBHOOK_QUEUE,
         async ([message]) => {
           attempts.push(message?.attempt ?? 0)
           await opened
@@ -75,14 +75,14 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
         },
         { prefetch: 1 },
       )
-      await broker.publish(QUEUE, { id: 'to retry', body: 1 })
+      await broker.publish(WEBHOOK_QUEUE, { id: 'to retry', body: 1 })
       await broker.publish('channel.sms', { id: 'waits', body: 1 })
       await eventually(() => expect(attempts).to.deep.equal([1]))
 
       await watermark('0.00001')
       await publishUntilBlocked()
-      await expectRejection(broker.publish(QUEUE, { id: 'b', body: 1 }), Unavailable)
-      await expectRejection(broker.request(CALLS, { id: 'c', body: 1 }, LONG_WAIT_MS), Unavailable)
+      await expectRejection(broker.publish(WEBHOOK_QUEUE, { id: 'b', body: 1 }), Unavailable)
+      await expectRejection(broker.request(CALLS_QUEUE, { id: 'c', body: 1 }, LONG_WAIT_MS), Unavailable)
       const seen: string[] = []
       const note = async (waiting: DeliveredMessage[]) => {
         seen.push(...waiting.map(({ id }) => id))
@@ -95,12 +95,12 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
       await watermark('0.4')
       await waitUntilUp(broker)
       await eventually(() => expect(attempts).to.deep.equal([1, 2]))
-      await broker.publish(QUEUE, { id: 'after', body: 1 })
+      await broker.publish(WEBHOOK_QUEUE, { id: 'after', body: 1 })
       await eventually(() => expect(attempts).to.deep.equal([1, 2, 1]))
     })
 
     it('reject what waits for a confirm or an answer', async () => {
-      const request = promiseState(broker.request(CALLS, { id: 'c', body: 1 }, LONG_WAIT_MS))
+      const request = promiseState(broker.request(CALLS_QUEUE, { id: 'c', body: 1 }, LONG_WAIT_MS))
       await watermark('0.00001')
       await publishUntilBlocked()
       await eventually(() => expect(request.value).to.be.instanceOf(Unavailable))
@@ -136,10 +136,16 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
         'x-overflow': 'reject-publish',
       })
       const { names } = bench
-      expect(found.get(names.queue(QUEUE))).to.deep.equal({ ...safely(names.dead(QUEUE)), 'x-delivery-limit': 20 })
-      expect(found.get(names.wait(QUEUE, 400))).to.deep.equal({ ...safely(names.queue(QUEUE)), 'x-message-ttl': 400 })
-      expect(found.get(names.dead(QUEUE))).to.include({ type: 'quorum', durable: true })
-      expect(found.get(names.queue(CALLS))).to.include({ type: 'classic', durable: false })
+      expect(found.get(names.queue(WEBHOOK_QUEUE))).to.deep.equal({
+        ...safely(names.dead(WEBHOOK_QUEUE)),
+        'x-delivery-limit': 20,
+      })
+      expect(found.get(names.wait(WEBHOOK_QUEUE, 400))).to.deep.equal({
+        ...safely(names.queue(WEBHOOK_QUEUE)),
+        'x-message-ttl': 400,
+      })
+      expect(found.get(names.dead(WEBHOOK_QUEUE))).to.include({ type: 'quorum', durable: true })
+      expect(found.get(names.queue(CALLS_QUEUE))).to.include({ type: 'classic', durable: false })
       // One for calls, and for each of the six work queues itself, its dead letters and its delays: 3 + 4 × 1 + 2.
       expect(found.size).to.equal(1 + 6 * 2 + 9)
     })
@@ -160,11 +166,11 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
       await impatience(180_000)
       const { names } = bench
       await withRabbitChannel(async rabbit => {
-        await rabbit.deleteQueue(names.queue(QUEUE))
-        rabbit.sendToQueue(names.wait(QUEUE, 50), Buffer.from('1'), { messageId: 'kept', persistent: true })
+        await rabbit.deleteQueue(names.queue(WEBHOOK_QUEUE))
+        rabbit.sendToQueue(names.wait(WEBHOOK_QUEUE, 50), Buffer.from('1'), { messageId: 'kept', persistent: true })
         await rabbit.waitForConfirms()
         await eventually(async () =>
-          expect(await rabbit.checkQueue(names.wait(QUEUE, 50))).to.include({ messageCount: 0 }),
+          expect(await rabbit.checkQueue(names.wait(WEBHOOK_QUEUE, 50))).to.include({ messageCount: 0 }),
         )
       })
       const { seen } = await collectIds(broker)

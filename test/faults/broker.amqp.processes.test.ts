@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { spawnChild } from '../support/child.ts'
 import { AMQP_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
-import { collectIds, createRabbitFixture, QUEUE, type RabbitFixture, waitUntilUp } from '../support/rabbitmq.ts'
+import { collectIds, createRabbitFixture, type RabbitFixture, WEBHOOK_QUEUE, waitUntilUp } from '../support/rabbitmq.ts'
 
 const SCRIPT = join(import.meta.dirname, 'broker.amqp.child.ts')
 
@@ -22,7 +22,7 @@ onRealEngines('amqpBroker in a process that ends', { AMQP_URL }, () => {
     const broker = bench.open()
     await waitUntilUp(broker)
     const ids = Array.from({ length: 10 }, (_, index) => `m${index}`)
-    await Promise.all(ids.map(id => broker.publish(QUEUE, { id, body: 1 })))
+    await Promise.all(ids.map(id => broker.publish(WEBHOOK_QUEUE, { id, body: 1 })))
     const killed = run(['hold'])
     await killed.waitForLine(line => line === 'm9')
     const { seen } = await collectIds(broker)
@@ -35,15 +35,15 @@ onRealEngines('amqpBroker in a process that ends', { AMQP_URL }, () => {
     const deliveryLimit = 2
     const broker = bench.open({ deliveryLimit })
     await waitUntilUp(broker)
-    await broker.publish(QUEUE, { id: 'poison', body: { kills: true } })
+    await broker.publish(WEBHOOK_QUEUE, { id: 'poison', body: { kills: true } })
     const victims = Array.from({ length: deliveryLimit + 1 }, () => run(['die'], { deliveryLimit: `${deliveryLimit}` }))
     for (const { exited } of victims) expect(await exited).to.deep.equal({ code: null, signal: 'SIGKILL' })
-    await eventually(async () => expect(await broker.dead(QUEUE).count()).to.equal(1))
-    const [letter] = await broker.dead(QUEUE).list(10)
+    await eventually(async () => expect(await broker.dead(WEBHOOK_QUEUE).count()).to.equal(1))
+    const [letter] = await broker.dead(WEBHOOK_QUEUE).list(10)
     expect(letter).to.deep.include({ id: 'poison', body: { kills: true }, attempt: 1 })
     expect(letter?.reason).to.include('delivery_limit')
     expect(letter?.diedAt).to.be.greaterThan(Date.UTC(2020))
-    expect(await broker.dead(QUEUE).requeue(['poison'])).to.equal(1)
+    expect(await broker.dead(WEBHOOK_QUEUE).requeue(['poison'])).to.equal(1)
     const { seen } = await collectIds(broker)
     await eventually(() => expect(seen).to.deep.equal(['poison']))
   })

@@ -7,17 +7,17 @@ import { AMQP_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { promiseState } from '../support/promise-state.ts'
 import {
-  CALLS,
+  CALLS_QUEUE,
   collectIds,
   createRabbitFixture,
   expectRejection,
   LONG_WAIT_MS,
   latch,
+  openRabbitBehindProxy,
   publishVia,
-  QUEUE,
   type RabbitFixture,
-  rabbitBehindProxy,
   serveEcho,
+  WEBHOOK_QUEUE,
   waitUntilUp,
   withRabbitChannel,
 } from '../support/rabbitmq.ts'
@@ -30,7 +30,7 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
 
   beforeEach(async () => {
     bench = createRabbitFixture()
-    ;({ proxy, url } = await rabbitBehindProxy())
+    ;({ proxy, url } = await openRabbitBehindProxy())
   })
   afterEach(async () => {
     await bench.close()
@@ -41,16 +41,16 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     proxy.refuse()
     const broker = bench.open({ url })
     expect(broker.state()).to.equal('down')
-    await expectRejection(broker.publish(QUEUE, { id: 'early', body: 1 }), Unavailable)
-    await expectRejection(broker.request(CALLS, { id: 'early', body: 1 }, LONG_WAIT_MS), Unavailable)
-    await expectRejection(broker.depth(QUEUE), Unavailable)
-    await expectRejection(broker.dead(QUEUE).list(10), Unavailable)
+    await expectRejection(broker.publish(WEBHOOK_QUEUE, { id: 'early', body: 1 }), Unavailable)
+    await expectRejection(broker.request(CALLS_QUEUE, { id: 'early', body: 1 }, LONG_WAIT_MS), Unavailable)
+    await expectRejection(broker.depth(WEBHOOK_QUEUE), Unavailable)
+    await expectRejection(broker.dead(WEBHOOK_QUEUE).list(10), Unavailable)
     const collecting = collectIds(broker)
     proxy.heal()
     await waitUntilUp(broker)
     const { seen, consumer } = await collecting
     expect(consumer.attached()).to.equal(true)
-    await broker.publish(QUEUE, { id: 'a', body: 1 })
+    await broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 })
     await eventually(() => expect(seen).to.deep.equal(['a']))
   })
 
@@ -63,13 +63,13 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     await eventually(() =>
       expect([broker.state(), consumer.attached(), server.attached()]).to.deep.equal(['down', false, false]),
     )
-    await expectRejection(broker.publish(QUEUE, { id: 'lost', body: 1 }), Unavailable)
+    await expectRejection(broker.publish(WEBHOOK_QUEUE, { id: 'lost', body: 1 }), Unavailable)
     proxy.heal()
     await waitUntilUp(broker)
     await eventually(() => expect([consumer.attached(), server.attached()]).to.deep.equal([true, true]))
-    await broker.publish(QUEUE, { id: 'a', body: 1 })
+    await broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 })
     await eventually(() => expect(seen).to.deep.equal(['a']))
-    expect(await broker.request(CALLS, { id: 'c', body: 'again' }, LONG_WAIT_MS)).to.equal('again')
+    expect(await broker.request(CALLS_QUEUE, { id: 'c', body: 'again' }, LONG_WAIT_MS)).to.equal('again')
   })
 
   it('is cut: what waits for a confirm or an answer is rejected at once', async () => {
@@ -77,14 +77,14 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     await waitUntilUp(broker)
     proxy.mute()
     const waiting = [
-      promiseState(broker.publish(QUEUE, { id: 'a', body: 1 })),
-      promiseState(broker.request(CALLS, { id: 'c', body: 1 }, LONG_WAIT_MS)),
-      promiseState(broker.dead(QUEUE).list(10)),
-      promiseState(broker.depth(QUEUE)),
+      promiseState(broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 })),
+      promiseState(broker.request(CALLS_QUEUE, { id: 'c', body: 1 }, LONG_WAIT_MS)),
+      promiseState(broker.dead(WEBHOOK_QUEUE).list(10)),
+      promiseState(broker.depth(WEBHOOK_QUEUE)),
     ]
     // RabbitMQ has the message, and its confirm is on the line that will be cut.
     await eventually(async () =>
-      expect(await withRabbitChannel(rabbit => rabbit.checkQueue(bench.names.queue(QUEUE)))).to.include({
+      expect(await withRabbitChannel(rabbit => rabbit.checkQueue(bench.names.queue(WEBHOOK_QUEUE)))).to.include({
         messageCount: 1,
       }),
     )
@@ -100,7 +100,7 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     const { seen, consumer } = await collectIds(broker)
     await waitUntilUp(broker)
     proxy.mute()
-    const publish = promiseState(broker.publish(QUEUE, { id: 'a', body: 1 }))
+    const publish = promiseState(broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 }))
     await eventually(() => {
       expect(publish.value).to.be.instanceOf(Unavailable)
       expect(broker.state()).to.equal('down')
@@ -115,7 +115,7 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     const broker = bench.open({ url, confirmMs: 50 })
     await waitUntilUp(broker)
     proxy.mute()
-    await expectRejection(broker.publish(QUEUE, { id: 'a', body: 1 }), Unavailable)
+    await expectRejection(broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 }), Unavailable)
     expect(broker.state()).to.equal('up')
   })
 
@@ -125,7 +125,7 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     const { opened, open } = latch()
     const attempts: number[] = []
     const consumer = await broker.consume(
-      QUEUE,
+      WEBHOOK_QUEUE,
       async ([message]) => {
         attempts.push(message?.attempt ?? 0)
         await opened
@@ -133,24 +133,24 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
       },
       { prefetch: 1 },
     )
-    await broker.publish(QUEUE, { id: 'a', body: 1 })
+    await broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 })
     await eventually(() => expect(attempts).to.deep.equal([1]))
     proxy.refuse()
     await eventually(() => expect(broker.state()).to.equal('down'))
     open()
-    expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 1 })
+    expect(await broker.depth(WEBHOOK_QUEUE)).to.deep.equal({ ready: 0, consumers: 1 })
     expect(consumer.attached()).to.equal(true)
     proxy.heal()
     await eventually(() => expect(attempts).to.deep.equal([1, 2]))
     await consumer.stop()
-    await eventually(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 0 }))
+    await eventually(async () => expect(await broker.depth(WEBHOOK_QUEUE)).to.deep.equal({ ready: 0, consumers: 0 }))
   })
 
   it('is cut five times under load: every message whose publish resolved is handled', async () => {
     const broker = bench.open({ url })
     const seen = new Set<string>()
     await broker.consume(
-      QUEUE,
+      WEBHOOK_QUEUE,
       async waiting => {
         for (const { id } of waiting) seen.add(id)
         return waiting.map(done)
@@ -164,7 +164,7 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     const publisher = async (): Promise<void> => {
       while (cutting) {
         const id = `m${next++}`
-        await broker.publish(QUEUE, { id, body: next }).then(
+        await broker.publish(WEBHOOK_QUEUE, { id, body: next }).then(
           () => safe.push(id),
           () => waitUntilUp(broker),
         )
@@ -180,6 +180,6 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     await Promise.all(publishers)
     await eventually(() => expect(safe.filter(id => !seen.has(id))).to.deep.equal([]))
     expect(next).to.be.greaterThan(safe.length)
-    expect(await eventually(() => broker.dead(QUEUE).count())).to.equal(0)
+    expect(await eventually(() => broker.dead(WEBHOOK_QUEUE).count())).to.equal(0)
   })
 })

@@ -6,9 +6,9 @@ import process from 'node:process'
 import { expect } from 'chai'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
-import { type MongoBehindProxy, mongoBehindProxy } from '../support/mongo.ts'
+import { type MongoBehindProxy, openMongoBehindProxy } from '../support/mongo.ts'
 import { type CountersignProcess, ECHO_SERVICES, useProcesses } from '../support/processes.ts'
-import { rabbitBehindProxy } from '../support/rabbitmq.ts'
+import { openRabbitBehindProxy } from '../support/rabbitmq.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
 const STOPPED = { code: 0, signal: null }
@@ -110,10 +110,10 @@ const isRefused = (url: string): Promise<boolean> =>
 onRealEngines('a process whose engines are away when it starts', { AMQP_URL, MONGODB_URL }, () => {
   const { site, crashing } = useProcesses()
   let mongo: MongoBehindProxy
-  let rabbit: Awaited<ReturnType<typeof rabbitBehindProxy>>
+  let rabbit: Awaited<ReturnType<typeof openRabbitBehindProxy>>
   beforeEach(async () => {
-    mongo = await mongoBehindProxy()
-    rabbit = await rabbitBehindProxy()
+    mongo = await openMongoBehindProxy()
+    rabbit = await openRabbitBehindProxy()
     for (const { proxy } of [mongo, rabbit]) proxy.refuse()
   })
   afterEach(() => Promise.all([mongo.close(), rabbit.proxy.close()]))

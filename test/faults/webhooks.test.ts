@@ -5,7 +5,7 @@ import { createTopology } from '../../infra/broker/topology.ts'
 import { readConfig } from '../../infra/config/config.ts'
 import { brokerDelays } from '../../services/domain/webhooks/retry-schedule.ts'
 import { ask, createCaller } from '../support/api-caller.ts'
-import { createStart } from '../support/countersign.ts'
+import { createStarter } from '../support/countersign.ts'
 import type { CrashPoint } from '../support/crash.ts'
 import { eventually } from '../support/eventually.ts'
 import { useProcesses } from '../support/processes.ts'
@@ -90,7 +90,7 @@ onEachEngineSet('an event whose sender is killed', engines => {
 })
 
 onEachEngineSet('events in a broker that forgets everything', (engines: EngineSet) => {
-  const start = createStart(engines)
+  const start = createStarter(engines)
   const KEY = 'sk_test_hooks0123456789'
   let backend: Receiver
   afterEach(() => backend.close())

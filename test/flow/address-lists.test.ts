@@ -1,9 +1,9 @@
 import { expect } from 'chai'
+import { manyRanges } from '../support/address-lists.ts'
 import { type Answer, ask, createCaller } from '../support/api-caller.ts'
-import { type Countersign, eachEngineSet, type StartCountersign } from '../support/countersign.ts'
+import { type Countersign, describeCountersign, type StartCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { freshNumber } from '../support/flow.ts'
-import { manyRanges } from '../support/ip-lists.ts'
 import { useOutbound } from '../support/outbound.ts'
 import type { AnswerRequest } from '../support/receiver.ts'
 
@@ -68,7 +68,7 @@ function clientOf(office: Countersign, front: Countersign) {
 
 const REFUSED = 'IpReputationBlockedError'
 
-eachEngineSet('address lists', (start, engines) => {
+describeCountersign('address lists', (start, engines) => {
   const { receiver } = useOutbound()
   const open = () => startOfficeAndFront(start, engines === 'real')
 

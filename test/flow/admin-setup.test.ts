@@ -2,11 +2,11 @@
 // through the provider that was set, and the story of a verification tells both.
 import { expect } from 'chai'
 import { signatureHeaders } from '../../services/webhook/signature.ts'
-import { CACHES_MS, freshNumber } from '../support/flow.ts'
-import { eachLiveFlow } from '../support/live-flow.ts'
+import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
+import { describeLiveFlow } from '../support/live-flow.ts'
 import { type AnswerRequest, type ReceivedRequest, type Receiver, startReceiver } from '../support/receiver.ts'
 
-eachLiveFlow('an operator', live => {
+describeLiveFlow('an operator', live => {
   const servers: Receiver[] = []
   afterEach(async () => {
     await Promise.all(servers.splice(0).map(server => server.close()))
@@ -36,7 +36,7 @@ eachLiveFlow('an operator', live => {
   }
 
   it('sets an endpoint, tries it out, replaces its secret, and every event is signed accordingly', async () => {
-    const { app, server } = await live.tenant()
+    const { app, server } = await live.createTenant()
     const shop = await startServer()
     const { secret: first } = await put(`/apps/${app}/webhook`, { url: shop.url })
     const { event_id } = (await post(`/apps/${app}/webhook/test`)).body
@@ -45,13 +45,13 @@ eachLiveFlow('an operator', live => {
     expectSigned(shop.received[0], [first])
 
     const { secret: second } = (await post(`/apps/${app}/webhook/rotate`)).body
-    await live.advance(CACHES_MS)
+    await live.advance(CACHE_TTL_MS)
     await post(`/apps/${app}/webhook/test`)
     await expectReceived(shop, 'webhook.test', 'webhook.test')
     expectSigned(shop.received[1], [first, second])
 
     expect((await post(`/apps/${app}/webhook/promote`)).status).to.equal(200)
-    await live.advance(CACHES_MS)
+    await live.advance(CACHE_TTL_MS)
     const { otp_id, code } = await live.startVerification(server)
     await live.eventually(async () =>
       expect((await server.status(otp_id)).body.deliveries[0].status).to.equal('delivered'),
@@ -63,7 +63,7 @@ eachLiveFlow('an operator', live => {
   })
 
   it('sees what an endpoint answered, enables it when it is paused, and sends events again', async () => {
-    const { app } = await live.tenant()
+    const { app } = await live.createTenant()
     let status = 410
     const shop = await startServer((_, response) => void response.writeHead(status).end('no thanks'))
     await put(`/apps/${app}/webhook`, { url: shop.url })
@@ -91,7 +91,7 @@ eachLiveFlow('an operator', live => {
   })
 
   it('sets a provider, whose secrets stay with its address, and reads the whole story', async () => {
-    const { app } = await live.tenant()
+    const { app } = await live.createTenant()
     const [gateway, evil] = [await startServer(), await startServer()]
     const path = `/apps/${app}/providers/gate`
     const headers = { authorization: 'Bearer s3cret-of-the-gateway' }
@@ -99,9 +99,9 @@ eachLiveFlow('an operator', live => {
     const elsewhere = await live.admin('PUT', path, { type: 'http', channel: 'sms', config: { url: evil.url } })
     expect([elsewhere.status, elsewhere.body.errors[0].path]).to.deep.equal([422, 'config.headers'])
     await put(path, { type: 'http', channel: 'sms', config: { url: gateway.url, method: 'PUT' } })
-    await live.advance(CACHES_MS)
+    await live.advance(CACHE_TTL_MS)
 
-    const server = await live.key(app, 'server', 'live')
+    const server = await live.createKey(app, 'server', 'live')
     const to = freshNumber()
     const { otp_id } = (await server.send(to)).body
     await live.eventually(() => expect(gateway.received).to.have.length(1))
@@ -123,12 +123,12 @@ eachLiveFlow('an operator', live => {
     expect(times).to.deep.equal(times.toSorted())
 
     expect((await live.admin('DELETE', path)).status).to.equal(204)
-    await live.advance(CACHES_MS)
+    await live.advance(CACHE_TTL_MS)
     expect((await server.send(freshNumber())).body.type).to.equal('NoEnabledChannelError')
   })
 
   it('is told at once of an address that would not be called', async () => {
-    const { app } = await live.tenant()
+    const { app } = await live.createTenant()
     for (const url of ['https://10.0.0.1/', 'http://8.8.8.8/', 'https://[::1]/']) {
       const answer = await live.admin('PUT', `/apps/${app}/webhook`, { url })
       expect([answer.status, answer.body.errors[0].path]).to.deep.equal([422, 'url'])

@@ -1,21 +1,21 @@
 import { expect } from 'chai'
 import { refusal } from '../support/api-caller.ts'
-import { eachFlow } from '../support/each-flow.ts'
-import { CACHES_MS, freshNumber } from '../support/flow.ts'
+import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
+import { describeFlow } from '../support/shared-flow.ts'
 
 const REFUSED = { type: 'HTTPException', status: 401 }
 
-eachFlow('a revoked key', flow => {
+describeFlow('a revoked key', flow => {
   const revoke = async (id: string): Promise<void> => {
     expect((await flow.admin('DELETE', `/keys/${id}`)).status).to.equal(204)
   }
 
   it('is refused everywhere within five seconds; what it began goes on with another', async () => {
-    const { app, server } = await flow.tenant()
-    const key = await flow.key(app, 'server')
+    const { app, server } = await flow.createTenant()
+    const key = await flow.createKey(app, 'server')
     const { otp_id, code } = await flow.startVerification(key)
     await revoke(key.id)
-    await flow.advance(CACHES_MS)
+    await flow.advance(CACHE_TTL_MS)
     const answers = await Promise.all([
       key.send(freshNumber()),
       key.resend(otp_id),
@@ -29,8 +29,8 @@ eachFlow('a revoked key', flow => {
   })
 
   it('is refused at once by whoever has not met it', async () => {
-    const { app } = await flow.tenant()
-    const key = await flow.key(app, 'publishable')
+    const { app } = await flow.createTenant()
+    const key = await flow.createKey(app, 'publishable')
     await revoke(key.id)
     const answer = await key.send(freshNumber())
     expect(refusal(answer)).to.deep.equal(REFUSED)
@@ -38,8 +38,8 @@ eachFlow('a revoked key', flow => {
   })
 
   it('cannot be told from one that never was', async () => {
-    const { app } = await flow.tenant()
-    const key = await flow.key(app, 'server')
+    const { app } = await flow.createTenant()
+    const key = await flow.createKey(app, 'server')
     await revoke(key.id)
     const [revoked, unknown] = [await key.send(freshNumber()), await flow.caller('sk_test_never').send(freshNumber())]
     expect({ ...revoked.body, request_id: '' }).to.deep.equal({ ...unknown.body, request_id: '' })

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { refusal } from '../support/api-caller.ts'
-import { eachFlow } from '../support/each-flow.ts'
 import { wrongCode } from '../support/flow.ts'
+import { describeFlow } from '../support/shared-flow.ts'
 
-eachFlow('canceling', flow => {
+describeFlow('canceling', flow => {
   it('ends a verification; twice is the same', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
     const first = await server.cancel(otp_id)
     expect(first.status).to.equal(200)
@@ -20,7 +20,7 @@ eachFlow('canceling', flow => {
   })
 
   it('is too late for what has ended otherwise', async () => {
-    const { server } = await flow.tenant({ verify_attempts: 1 })
+    const { server } = await flow.createTenant({ verify_attempts: 1 })
     const [approved, failed, expired] = [
       await flow.startVerification(server),
       await flow.startVerification(server),
@@ -36,14 +36,14 @@ eachFlow('canceling', flow => {
   })
 
   it('is not for devices', async () => {
-    const { device } = await flow.tenant()
+    const { device } = await flow.createTenant()
     const { otp_id } = await flow.startVerification(device)
     expect(refusal(await device.cancel(otp_id))).to.deep.equal({ type: 'HTTPException', status: 401 })
     expect((await device.status(otp_id)).body.status).to.equal('pending')
   })
 
   it('keeps what was still on its way from being sent', async () => {
-    const { server, app } = await flow.tenant({ send_attempts: 3, resend_cooldown_seconds: [0] })
+    const { server, app } = await flow.createTenant({ send_attempts: 3, resend_cooldown_seconds: [0] })
     const { otp_id, to } = await flow.startVerification(server)
     await Promise.all([server.resend(otp_id), server.cancel(otp_id)])
     const { deliveries } = await flow.eventually(async () => {

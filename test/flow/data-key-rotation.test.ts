@@ -27,8 +27,8 @@ interface EarlierState {
 }
 
 async function createEarlierState(flow: Flow): Promise<EarlierState> {
-  const shop = await flow.tenant({ limits: LIMITS, resend_cooldown_seconds: [0] })
-  const chat = await flow.tenant({ ...LINKS, routing: { default: ['whatsapp'] } })
+  const shop = await flow.createTenant({ limits: LIMITS, resend_cooldown_seconds: [0] })
+  const chat = await flow.createTenant({ ...LINKS, routing: { default: ['whatsapp'] } })
   const limited = freshNumber()
   for (let nth = 0; nth < 3; nth += 1) expect((await shop.server.send(limited)).status).to.equal(200)
   for (let nth = 0; nth < 2; nth += 1)
@@ -40,7 +40,7 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
   const { body } = await chat.server.send(to)
   const text = new URL(body.action_url).searchParams.get('text') ?? ''
   const device = await shop.device.send(mail)
-  const verified = await shop.device.verify(device.body.otp_id, await flow.code(mail))
+  const verified = await shop.device.verify(device.body.otp_id, await flow.waitForCode(mail))
   const provider = {
     channel: 'sms',
     type: 'twilio',
@@ -132,7 +132,7 @@ onEachEngineSet('rotating DATA_KEYS', engines => {
     expect(locked.body).to.include({ status: 429, scope: 'recipient_verify' })
 
     await flow.admin('POST', '/sandbox/inbound', { app_id: chat.app, from: link.to, text: link.text })
-    const code = await flow.code(link.to)
+    const code = await flow.waitForCode(link.to)
     expect((await chat.server.verify(link.otp_id, code)).body).to.include({ matched: true })
     expect((await shop.server.exchange(proof.token)).body).to.include({ recipient: proof.to })
   })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { codeIn, eachLiveFlow, type LiveApp } from '../support/live-flow.ts'
+import { codeIn, describeLiveFlow, type LiveApp } from '../support/live-flow.ts'
 import { type MailServer, type SmtpFault, startMailServer } from '../support/vendors/smtp.ts'
 
 let addresses = 0
@@ -13,7 +13,7 @@ interface Shop extends LiveApp {
   spare: MailServer
 }
 
-eachLiveFlow('mail', live => {
+describeLiveFlow('mail', live => {
   const opened: MailServer[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
@@ -26,7 +26,7 @@ eachLiveFlow('mail', live => {
       type: 'smtp',
       config: { host: '127.0.0.1', port, from: `Shop <${name}@shop.example>` },
     }))
-    return { ...servers, ...(await live.app(providers)) }
+    return { ...servers, ...(await live.createApp(providers)) }
   }
   const sendOtp = async ({ server }: LiveApp, to = freshAddress(), locale = 'en'): Promise<string> => {
     const { body, text } = await server.send(to, { locale })

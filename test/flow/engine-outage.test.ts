@@ -1,21 +1,21 @@
 import { expect } from 'chai'
-import { type Countersign, createStart } from '../support/countersign.ts'
+import { type Countersign, createStarter } from '../support/countersign.ts'
 import { ECHO } from '../support/echo.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
-import { type MongoBehindProxy, mongoBehindProxy } from '../support/mongo.ts'
-import { rabbitBehindProxy } from '../support/rabbitmq.ts'
+import { type MongoBehindProxy, openMongoBehindProxy } from '../support/mongo.ts'
+import { openRabbitBehindProxy } from '../support/rabbitmq.ts'
 
 const TIMEOUT_MS = 30_000
 
 onRealEngines('a composition whose engines go away', { AMQP_URL, MONGODB_URL }, () => {
   let mongo: MongoBehindProxy
-  let rabbit: Awaited<ReturnType<typeof rabbitBehindProxy>>
+  let rabbit: Awaited<ReturnType<typeof openRabbitBehindProxy>>
   beforeEach(async () => {
-    mongo = await mongoBehindProxy()
-    rabbit = await rabbitBehindProxy()
+    mongo = await openMongoBehindProxy()
+    rabbit = await openRabbitBehindProxy()
   })
-  const start = createStart('real')
+  const start = createStarter('real')
   afterEach(() => Promise.all([mongo.close(), rabbit.proxy.close()]))
 
   const startBehindProxies = (): Promise<Countersign> =>
@@ -70,7 +70,7 @@ onRealEngines('a composition whose engines go away', { AMQP_URL, MONGODB_URL }, 
 })
 
 onRealEngines('a composition of several processes', { AMQP_URL, MONGODB_URL }, () => {
-  const start = createStart('real')
+  const start = createStarter('real')
 
   it('shares the work by role: one asks, the other answers', async () => {
     const asking = await start({ services: ECHO, roles: ['edge'] })

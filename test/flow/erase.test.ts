@@ -1,12 +1,11 @@
 // The request of a data subject: an operator names a recipient and an app, and nothing is left by which the store could tell of them.
 import { expect } from 'chai'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
-import { recipientIndexes } from '../../services/domain/verifications/counter-names.ts'
-import { sandboxIndexes } from '../../services/domain/verifications/encryption-context.ts'
+import { recipientIndexes, sandboxIndexes } from '../../services/domain/verifications/lookup-indexes.ts'
 import type { Answer } from '../support/api-caller.ts'
-import { eachFlow } from '../support/each-flow.ts'
-import { CACHES_MS, freshNumber, wrongCode } from '../support/flow.ts'
+import { CACHE_TTL_MS, freshNumber, wrongCode } from '../support/flow.ts'
 import { collectionsContaining, rawDocuments } from '../support/raw-documents.ts'
+import { describeFlow } from '../support/shared-flow.ts'
 
 const NOTHING = {
   verifications: 0,
@@ -21,7 +20,7 @@ const NOTHING = {
 }
 const LINKS = { channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } } }
 
-eachFlow('erasing a recipient', flow => {
+describeFlow('erasing a recipient', flow => {
   const erase = (app: string, recipient: string): Promise<Answer> =>
     flow.admin('POST', `/apps/${app}/erase`, { recipient })
 
@@ -34,23 +33,23 @@ eachFlow('erasing a recipient', flow => {
   }
 
   it('takes all there is, in both modes, tells how much, and leaves others alone', async () => {
-    const shop = await flow.tenant({ resend_cooldown_seconds: [0] })
+    const shop = await flow.createTenant({ resend_cooldown_seconds: [0] })
     const box = { channel: 'sms', type: 'sandbox', config: {} }
     expect((await flow.admin('PUT', `/apps/${shop.app}/providers/box`, box)).status).to.be.oneOf([200, 201])
-    const live = await flow.key(shop.app, 'server', 'live')
-    await flow.advance(CACHES_MS)
+    const live = await flow.createKey(shop.app, 'server', 'live')
+    await flow.advance(CACHE_TTL_MS)
     const [to, other] = [freshNumber(), freshNumber()]
     const approved = (await shop.server.send(to, { client_ip: '81.2.69.142' })).body.otp_id
-    const code = await flow.code(to)
+    const code = await flow.waitForCode(to)
     await shop.server.verify(approved, wrongCode(code))
     expect((await shop.server.verify(approved, code)).body.matched).to.equal(true)
     const pending = (await shop.server.send(to)).body.otp_id
-    await flow.code(to, 2)
+    await flow.waitForCode(to, 2)
     expect((await shop.server.resend(pending, 'telegram')).status).to.equal(200)
     const paid = (await live.send(to)).body.otp_id
-    await flow.code(to, 4)
+    await flow.waitForCode(to, 4)
     const kept = (await shop.server.send(other)).body.otp_id
-    const theirs = await flow.code(other)
+    const theirs = await flow.waitForCode(other)
     const { store } = flow.countersign.engines
     for (const index of indexesOf(shop.app, to))
       expect(await collectionsContaining(store, index), index).to.not.deep.equal([])
@@ -80,7 +79,7 @@ eachFlow('erasing a recipient', flow => {
   })
 
   it('frees the idempotency keys of what is gone, and of nothing else', async () => {
-    const shop = await flow.tenant()
+    const shop = await flow.createTenant()
     const [to, other] = [freshNumber(), freshNumber()]
     const send = async (whom: string) => (await shop.server.send(whom, { idempotency: `for ${whom}` })).body.otp_id
     const [gone, kept] = [await send(to), await send(other)]
@@ -91,7 +90,7 @@ eachFlow('erasing a recipient', flow => {
   })
 
   it('is on record without saying whom', async () => {
-    const shop = await flow.tenant()
+    const shop = await flow.createTenant()
     const { to } = await flow.startVerification(shop.server)
     await erase(shop.app, to)
     const { items } = (await flow.admin('GET', `/audit?company_id=${shop.company}`)).body
@@ -104,14 +103,14 @@ eachFlow('erasing a recipient', flow => {
   })
 
   it('ends what is pending: no code is fetched by its link any more, no token proves anything', async () => {
-    const chat = await flow.tenant({ ...LINKS, routing: { default: ['whatsapp', 'sms'] } })
+    const chat = await flow.createTenant({ ...LINKS, routing: { default: ['whatsapp', 'sms'] } })
     const to = freshNumber()
     const { body } = await chat.server.send(to)
     const text = new URL(body.action_url).searchParams.get('text') ?? ''
     const device = await chat.device.send(to)
     const text2 = new URL(device.body.action_url).searchParams.get('text') ?? ''
     await flow.admin('POST', '/sandbox/inbound', { app_id: chat.app, from: to, text: text2 })
-    const verified = await chat.device.verify(device.body.otp_id, await flow.code(to))
+    const verified = await chat.device.verify(device.body.otp_id, await flow.waitForCode(to))
     expect(verified.body.verification_token).to.be.a('string')
     expect((await erase(chat.app, to)).body).to.deep.include({ verifications: 2, ended: 1 })
     await flow.admin('POST', '/sandbox/inbound', { app_id: chat.app, from: to, text })
@@ -126,7 +125,7 @@ eachFlow('erasing a recipient', flow => {
   })
 
   it('beside sends of the same recipient loses count of none', async () => {
-    const shop = await flow.tenant({ limits: { recipient: [{ max: 100, seconds: 600 }] } })
+    const shop = await flow.createTenant({ limits: { recipient: [{ max: 100, seconds: 600 }] } })
     const to = freshNumber()
     const sends = Array.from({ length: 20 }, () => shop.server.send(to))
     const reports = await Promise.all(Array.from({ length: 5 }, () => erase(shop.app, to)))
@@ -143,7 +142,7 @@ eachFlow('erasing a recipient', flow => {
   })
 
   it('finds an address however it is spelled, and refuses what is no request', async () => {
-    const shop = await flow.tenant()
+    const shop = await flow.createTenant()
     await shop.server.send('Ada.Lovelace@Example.com')
     const arrived = await flow.eventually(async () => {
       const inbox = await flow.inbox('Ada.Lovelace@Example.com')

@@ -5,13 +5,12 @@ import { expect } from 'chai'
 import { createKeyring, type Keyring } from '../../infra/crypto/keyring.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { tagOf } from '../../services/domain/fraud/number-blocks.ts'
-import { recipientIndexes } from '../../services/domain/verifications/counter-names.ts'
-import { sandboxIndex } from '../../services/domain/verifications/encryption-context.ts'
+import { recipientIndexes, sandboxIndex } from '../../services/domain/verifications/lookup-indexes.ts'
 import { ask } from '../support/api-caller.ts'
 import { testClock } from '../support/clock.ts'
 import { startCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
-import { CACHES_MS, type Flow, startFlow, wrongCode } from '../support/flow.ts'
+import { CACHE_TTL_MS, type Flow, startFlow, wrongCode } from '../support/flow.ts'
 import { type CollectionName, collectionNames, rawDocuments } from '../support/raw-documents.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { createRunningClock } from '../support/running-clock.ts'
@@ -79,12 +78,12 @@ async function collectionsHolding(
 }
 
 async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
-  const { app, company, server } = await flow.tenant(SETTINGS)
+  const { app, company, server } = await flow.createTenant(SETTINGS)
   await flow.admin('PUT', '/prices', { prices: [{ channel: 'sms', country: '*', micros: 100 }] })
   await flow.admin('POST', `/companies/${company}/credit`, { micros: 10_000, note: 'a transfer' })
   await flow.admin('PUT', `/apps/${app}/providers/box`, { channel: 'sms', type: 'sandbox', config: {} })
-  const live = await flow.key(app, 'server', 'live')
-  await flow.advance(CACHES_MS)
+  const live = await flow.createKey(app, 'server', 'live')
+  await flow.advance(CACHE_TTL_MS)
   // Neighbours whom nobody verifies: enough for the guard to have something to say.
   for (let nth = 0; nth < 21; nth += 1) expect((await server.send(otherNumber(nth))).status).to.equal(200)
   await flow.eventually(async () => expect(await flow.events(app)).to.have.length(21))
@@ -93,16 +92,16 @@ async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
   await flow.advance(3 * MINUTE_MS)
 
   const first = await server.send(NUMBER, { client_ip: '81.2.69.142', idempotency: `sign up ${NUMBER}` })
-  const code = await flow.code(NUMBER)
+  const code = await flow.waitForCode(NUMBER)
   await server.verify(first.body.otp_id, wrongCode(code))
   expect((await server.verify(first.body.otp_id, code)).body.matched).to.equal(true)
   const chat = (await server.send(NUMBER)).body.otp_id
   const link = (await server.resend(chat, 'whatsapp')).body.action_url
   const text = new URL(link).searchParams.get('text') ?? ''
   await flow.admin('POST', '/sandbox/inbound', { app_id: app, from: NUMBER, text })
-  await flow.code(NUMBER, 3)
+  await flow.waitForCode(NUMBER, 3)
   const paid = (await live.send(NUMBER, { idempotency: `again ${NUMBER}` })).body.otp_id
-  await flow.code(NUMBER, 4)
+  await flow.waitForCode(NUMBER, 4)
   const otp_ids = [first.body.otp_id, chat, paid]
 
   const { store } = flow.countersign.engines

@@ -1,6 +1,6 @@
 // The first minute of a developer: what the first start prints, pasted as it is.
 import { expect } from 'chai'
-import { eachEngineSet } from '../support/countersign.ts'
+import { describeCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 
 interface Command {
@@ -28,7 +28,7 @@ async function run<T>({ url, headers, body }: Command): Promise<T> {
   return JSON.parse(answer) as T
 }
 
-eachEngineSet('the first start', (start, engines) => {
+describeCountersign('the first start', (start, engines) => {
   it('prints commands that send a code, read it and check it', async () => {
     const [send, read, check] = commandsIn((await start()).printed()) as [Command, Command, Command]
     const { otp_id } = await run<{ otp_id: string }>(send)

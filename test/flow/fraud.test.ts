@@ -1,8 +1,8 @@
 // SMS pumping over HTTP: what the guard sees, what it would do, and what it does.
 import { expect } from 'chai'
 import { type Answer, type Caller, refusal } from '../support/api-caller.ts'
-import { eachFlow } from '../support/each-flow.ts'
 import type { Flow } from '../support/flow.ts'
+import { describeFlow } from '../support/shared-flow.ts'
 
 const PLENTY = [{ max: 100_000, seconds: 60 }]
 const LIMITS = { app_without_client_ip: PLENTY, recipient: PLENTY, recipient_messages: PLENTY }
@@ -27,9 +27,9 @@ interface Decision {
   reasons: { signal: string; scope: string; subject: string; detail: string }[]
 }
 
-eachFlow('the toll-fraud guard', flow => {
+describeFlow('the toll-fraud guard', flow => {
   const open = (guard: object, settings: object = {}) =>
-    flow.tenant({ limits: LIMITS, fraud_guard: guard, resend_cooldown_seconds: [0], ...settings })
+    flow.createTenant({ limits: LIMITS, fraud_guard: guard, resend_cooldown_seconds: [0], ...settings })
   const decisions = async (app: string): Promise<Decision[]> =>
     (await flow.admin('GET', `/apps/${app}/fraud?limit=100`)).body.items
   const pump = (by: Caller, block: (nth: number) => string, from: number, many: number): Promise<Answer[]> =>
@@ -93,7 +93,7 @@ eachFlow('the toll-fraud guard', flow => {
     expect((await sending()).body.scope).to.equal('fraud_guard')
     await flow.changeSettings(app, { fraud_guard: { mode: 'off' } })
     expect((await sending()).status).to.equal(200)
-    await flow.code(block(50), 1)
+    await flow.waitForCode(block(50), 1)
   })
 
   it('gets over it as soon as neighbours are verified', async () => {
@@ -220,5 +220,5 @@ async function verify(
   numberOf: (nth: number) => string,
 ): Promise<void> {
   for (const [nth, { body }] of sent.entries())
-    expect((await by.verify(body.otp_id, await flow.code(numberOf(nth)))).body.status).to.equal('approved')
+    expect((await by.verify(body.otp_id, await flow.waitForCode(numberOf(nth)))).body.status).to.equal('approved')
 }

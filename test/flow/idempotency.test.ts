@@ -4,28 +4,28 @@ import { newId } from '../../infra/ids.ts'
 import { partitionOf } from '../../infra/partitions.ts'
 import { claimOf } from '../../services/edge/idempotency.ts'
 import { refusal } from '../support/api-caller.ts'
-import { eachFlow, FLOW_APP_KEYS } from '../support/each-flow.ts'
 import { freshNumber, type Tenant } from '../support/flow.ts'
+import { describeFlow, FLOW_APP_KEYS } from '../support/shared-flow.ts'
 
 const DAY = 86_400_000
 const HELD_MS = 30_000
 
-eachFlow('an idempotency key', (flow, engines) => {
+describeFlow('an idempotency key', (flow, engines) => {
   it('makes one verification and one message of fifty sends at once, and one answer for all', async () => {
-    const { server, app } = await flow.tenant()
+    const { server, app } = await flow.createTenant()
     const [to, idempotency] = [freshNumber(), randomUUID()]
     const sends = Array.from({ length: 50 }, () => server.send(to, { idempotency }))
     const answers = await flow.advanceUntil(Promise.all(sends))
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(50).fill(200))
     expect(new Set(answers.map(({ text }) => text))).to.have.property('size', 1)
-    await flow.code(to)
+    await flow.waitForCode(to)
     const { items } = (await flow.admin('GET', `/apps/${app}/verifications`)).body
     expect(items).to.have.length(1)
     expect((await server.send(to)).status, 'and it was counted once').to.equal(200)
   })
 
   it('is remembered no longer than its verification is kept', async () => {
-    const { server } = await flow.tenant({ retention_days: 1, idempotency_ttl_seconds: 604_800 })
+    const { server } = await flow.createTenant({ retention_days: 1, idempotency_ttl_seconds: 604_800 })
     const { body } = await server.send(freshNumber(), { idempotency: randomUUID() })
     const { store } = flow.countersign.engines
     const claims = await store.docs('claims').find({}, { sort: { _id: 1 }, limit: 10_000 })
@@ -35,18 +35,18 @@ eachFlow('an idempotency key', (flow, engines) => {
   })
 
   it('replays the first answer, to another recipient and whatever became of the verification', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     const [to, other, idempotency] = [freshNumber(), freshNumber(), randomUUID()]
     const first = await server.send(to, { idempotency })
     expect((await server.send(other, { idempotency })).text).to.equal(first.text)
     await server.cancel(first.body.otp_id)
     expect((await server.send(other, { idempotency, client_ip: '8.8.8.8' })).text).to.equal(first.text)
-    await flow.code(to)
+    await flow.waitForCode(to)
     expect(await flow.inbox(other)).to.deep.equal([])
   })
 
   it('stays free when the send was refused', async () => {
-    const { server } = await flow.tenant({
+    const { server } = await flow.createTenant({
       blocked_countries: ['BR'],
       limits: { recipient: [{ max: 1, seconds: 600 }] },
     })
@@ -59,9 +59,9 @@ eachFlow('an idempotency key', (flow, engines) => {
   })
 
   it('counts within a company, a mode and a kind of key', async () => {
-    const mine = await flow.tenant()
-    const sibling = await flow.tenant({}, mine.company)
-    const stranger = await flow.tenant()
+    const mine = await flow.createTenant()
+    const sibling = await flow.createTenant({}, mine.company)
+    const stranger = await flow.createTenant()
     const idempotency = randomUUID()
     const send = async ({ server }: Pick<Tenant, 'server'>) => (await server.send(freshNumber(), { idempotency })).body
     const { otp_id } = await send(mine)
@@ -70,13 +70,13 @@ eachFlow('an idempotency key', (flow, engines) => {
     expect((await send({ server: mine.device })).otp_id).to.not.equal(otp_id)
     expect((await sibling.server.status(otp_id)).status, 'replayed, and still not visible').to.equal(404)
 
-    const [live, tester] = [flow.caller(FLOW_APP_KEYS.server), flow.caller(FLOW_APP_KEYS.tester)]
+    const [live, tester] = [flow.caller(FLOW_APP_KEYS.live), flow.caller(FLOW_APP_KEYS.test)]
     const [one, other] = [await send({ server: live }), await send({ server: tester })]
     expect(one.otp_id).to.not.equal(other.otp_id)
   })
 
   it('may have 128 characters; an empty one is none', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     expect((await server.send(freshNumber(), { idempotency: 'k'.repeat(128) })).status).to.equal(200)
     expect(refusal(await server.send(freshNumber(), { idempotency: 'k'.repeat(129) }))).to.deep.equal({
       type: 'InvalidIdempotencyKeyError',
@@ -88,7 +88,7 @@ eachFlow('an idempotency key', (flow, engines) => {
   })
 
   it('is free again when its time is over', async () => {
-    const { server } = await flow.tenant({ idempotency_ttl_seconds: 120 })
+    const { server } = await flow.createTenant({ idempotency_ttl_seconds: 120 })
     const idempotency = randomUUID()
     const { otp_id } = (await server.send(freshNumber(), { idempotency })).body
     await flow.advance(60_000)
@@ -114,18 +114,18 @@ eachFlow('an idempotency key', (flow, engines) => {
     }
 
     it('is healed by the next call', async () => {
-      const shop = await flow.tenant()
+      const shop = await flow.createTenant()
       const { idempotency } = await abandoned(shop, flow.clock.now() - HELD_MS)
       const to = freshNumber()
       const { status, body, text } = await shop.server.send(to, { idempotency })
       expect(status, text).to.equal(200)
       // Under the id the dead one had chosen, or under one of its own: the sweeper may have been quicker and freed the key.
-      await flow.code(to)
+      await flow.waitForCode(to)
       expect((await shop.server.send(to, { idempotency })).body).to.deep.equal(body)
     })
 
     it('is freed by the sweeper', async () => {
-      const shop = await flow.tenant()
+      const shop = await flow.createTenant()
       const { otp_id } = await abandoned(shop, flow.clock.now() - HELD_MS)
       const claims = flow.countersign.engines.store.docs('claims')
       await flow.eventually(async () =>
@@ -137,7 +137,7 @@ eachFlow('an idempotency key', (flow, engines) => {
 
     if (engines === 'embedded')
       it('keeps a caller waiting while it may be alive, then says so; later it is healed', async () => {
-        const shop = await flow.tenant()
+        const shop = await flow.createTenant()
         const { idempotency } = await abandoned(shop, flow.clock.now())
         const early = await flow.advanceUntil(shop.server.send(freshNumber(), { idempotency }))
         expect(refusal(early)).to.deep.include({ type: 'ServiceUnavailableError', status: 503 })

@@ -1,7 +1,7 @@
 // Recipients with a fixed fate, by number and by address. How the sandbox plays each receipt is told in sandbox.test.ts.
 import { expect } from 'chai'
 import { refusal } from '../support/api-caller.ts'
-import { eachFlow } from '../support/each-flow.ts'
+import { describeFlow } from '../support/shared-flow.ts'
 
 const REFUSED: [number: string, name: string, status: number, type: string][] = [
   ['+15005550001', 'invalid', 422, 'InvalidRecipientError'],
@@ -20,9 +20,9 @@ const PLAYED: [number: string, name: string, ends: string, events: string[]][] =
   ['+15005550015', 'silent', 'sent', []],
 ]
 
-eachFlow('magic recipients', (flow, engines) => {
+describeFlow('magic recipients', (flow, engines) => {
   it('meet every refusal of a send', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     for (const [number, name, status, type] of REFUSED)
       for (const recipient of [number, `${name}@magic.test`, `${name}@MAGIC.Test`]) {
         const answer = await server.send(recipient)
@@ -34,7 +34,7 @@ eachFlow('magic recipients', (flow, engines) => {
   })
 
   it('see every outcome of a delivery, in the status and as events, each once', async () => {
-    const { app, server } = await flow.tenant()
+    const { app, server } = await flow.createTenant()
     const sent = new Map<string, (typeof PLAYED)[number]>()
     for (const fate of PLAYED)
       for (const recipient of [fate[0], `${fate[1]}@magic.test`])
@@ -64,7 +64,7 @@ eachFlow('magic recipients', (flow, engines) => {
   })
 
   it('hear of it late', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     const { otp_id } = (await server.send('late@magic.test')).body
     const status = async () => (await server.status(otp_id)).body.deliveries[0].status
     await flow.eventually(async () => expect(await status()).to.equal('sent'))
@@ -75,7 +75,7 @@ eachFlow('magic recipients', (flow, engines) => {
   })
 
   it('fail on the first channel only; a resend then arrives', async () => {
-    const { server } = await flow.tenant({ resend_cooldown_seconds: [0] })
+    const { server } = await flow.createTenant({ resend_cooldown_seconds: [0] })
     const { otp_id } = (await server.send('+15005550016')).body
     const statuses = async () =>
       (await server.status(otp_id)).body.deliveries.map(({ status }: { status: string }) => status)
@@ -85,7 +85,7 @@ eachFlow('magic recipients', (flow, engines) => {
   })
 
   it('go on by themselves where the app falls back', async () => {
-    const { server } = await flow.tenant({ auto_fallback: true })
+    const { server } = await flow.createTenant({ auto_fallback: true })
     const { otp_id } = (await server.send('+15005550016')).body
     await flow.eventually(async () => {
       const { channel, deliveries } = (await server.status(otp_id)).body
@@ -98,7 +98,7 @@ eachFlow('magic recipients', (flow, engines) => {
   })
 
   it('are not limited by recipient', async () => {
-    const { server } = await flow.tenant({ limits: { recipient: [{ max: 1, seconds: 600 }] } })
+    const { server } = await flow.createTenant({ limits: { recipient: [{ max: 1, seconds: 600 }] } })
     for (let nth = 0; nth < 3; nth += 1) expect((await server.send('silent@magic.test')).status).to.equal(200)
   })
 })

@@ -29,19 +29,19 @@ interface EarlierState {
 }
 
 async function createEarlierState(flow: Flow): Promise<EarlierState> {
-  const shop = await flow.tenant({ resend_cooldown_seconds: [0] })
-  const chat = await flow.tenant({ ...LINKS, routing: { default: ['whatsapp'] }, resend_cooldown_seconds: [0] })
+  const shop = await flow.createTenant({ resend_cooldown_seconds: [0] })
+  const chat = await flow.createTenant({ ...LINKS, routing: { default: ['whatsapp'] }, resend_cooldown_seconds: [0] })
   const box = { channel: 'sms', type: 'sandbox', config: {} }
   expect((await flow.admin('PUT', `/apps/${shop.app}/providers/box`, box)).status).to.be.oneOf([200, 201])
-  const live = await flow.key(shop.app, 'server', 'live')
+  const live = await flow.createKey(shop.app, 'server', 'live')
   const [pending, canceled] = [await flow.startVerification(shop.server), await flow.startVerification(shop.server)]
-  const brief = await flow.tenant({ code: { ttl_seconds: 60 } })
+  const brief = await flow.createTenant({ code: { ttl_seconds: 60 } })
   const expiring = await flow.startVerification(brief.server)
   const replayed = freshNumber()
   const link = (await chat.server.send(replayed, { idempotency: 'again' })).body.otp_id
   const to = freshNumber()
   const device = await shop.device.send(to)
-  const verified = await shop.device.verify(device.body.otp_id, await flow.code(to))
+  const verified = await shop.device.verify(device.body.otp_id, await flow.waitForCode(to))
   const paid = await live.send(freshNumber())
   expect(paid.status).to.equal(200)
   return {

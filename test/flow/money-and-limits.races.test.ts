@@ -4,8 +4,8 @@ import type { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import type { Answer } from '../support/api-caller.ts'
 import { type Countersign, startCountersign } from '../support/countersign.ts'
-import { CACHES_MS, freshNumber } from '../support/flow.ts'
-import { eachLiveFlow } from '../support/live-flow.ts'
+import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
+import { describeLiveFlow } from '../support/live-flow.ts'
 import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
 
 const SMS = 40_000
@@ -15,13 +15,13 @@ const SENDS = 240
 /** At once: what a small machine answers in time. */
 const CALLERS = 40
 
-eachLiveFlow('sends, failures, credits, resends and a revocation at once', (live, engines) => {
+describeLiveFlow('sends, failures, credits, resends and a revocation at once', (live, engines) => {
   let twilio: Twilio
   let second: Countersign | null = null
   before(async () => {
-    twilio = await startTwilio(live.vendor)
+    twilio = await startTwilio(live.vendorOptions)
     await live.admin('PUT', '/prices', { prices: [{ channel: 'sms', country: '*', micros: SMS }] })
-    await live.advance(CACHES_MS)
+    await live.advance(CACHE_TTL_MS)
     if (engines === 'embedded') return
     const { site, config } = live.countersign
     const env = {
@@ -41,7 +41,7 @@ eachLiveFlow('sends, failures, credits, resends and a revocation at once', (live
     this.timeout(120_000)
     const { account_sid, auth_token, url: base_url } = twilio
     const config = { account_sid, auth_token, base_url, from: '+15550001111' }
-    const { app, server } = await live.app([{ name: 'main', channel: 'sms', type: 'twilio', config }], {
+    const { app, server } = await live.createApp([{ name: 'main', channel: 'sms', type: 'twilio', config }], {
       resend_cooldown_seconds: [0],
       limits: {
         recipient: [{ max: MAX_SENDS_PER_RECIPIENT, seconds: 600 }],
@@ -49,7 +49,7 @@ eachLiveFlow('sends, failures, credits, resends and a revocation at once', (live
       },
     })
     const company = app.replace('app_', 'cmp_')
-    const doomed = await live.key(app, 'server', 'live')
+    const doomed = await live.createKey(app, 'server', 'live')
     const credit = (micros: number) => live.admin('POST', `/companies/${company}/credit`, { micros, note: 'race' })
     await credit(20 * SMS)
     for (let nth = 0; nth < SENDS; nth += 1)

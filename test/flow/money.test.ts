@@ -4,8 +4,8 @@ import { Unavailable } from '../../infra/unavailable.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../services/domain/money/ledger-writer.ts'
 import type { Caller } from '../support/api-caller.ts'
 import { refusal } from '../support/api-caller.ts'
-import { CACHES_MS, freshNumber, startFlow } from '../support/flow.ts'
-import { codeIn, eachLiveFlow, type LiveApp } from '../support/live-flow.ts'
+import { CACHE_TTL_MS, freshNumber, startFlow } from '../support/flow.ts'
+import { codeIn, describeLiveFlow, type LiveApp } from '../support/live-flow.ts'
 import { onEachEngineSet } from '../support/site.ts'
 import { interceptWrites } from '../support/tenancy.ts'
 import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
@@ -18,7 +18,7 @@ interface Shop extends LiveApp {
   twilio: Twilio
 }
 
-eachLiveFlow('an app that pays for its messages', live => {
+describeLiveFlow('an app that pays for its messages', live => {
   const opened: Twilio[] = []
   before(async () => {
     const prices = [
@@ -26,16 +26,16 @@ eachLiveFlow('an app that pays for its messages', live => {
       { channel: 'sms', country: '*', micros: 2 * SMS },
     ]
     expect((await live.admin('PUT', '/prices', { prices })).status).to.equal(200)
-    await live.advance(CACHES_MS)
+    await live.advance(CACHE_TTL_MS)
   })
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
   async function open(micros: number, settings: object = {}): Promise<Shop> {
-    const twilio = await startTwilio(live.vendor)
+    const twilio = await startTwilio(live.vendorOptions)
     opened.push(twilio)
     const { account_sid, auth_token, url: base_url } = twilio
     const config = { account_sid, auth_token, base_url, from: '+15550001111' }
-    const app = await live.app([{ name: 'main', channel: 'sms', type: 'twilio', config }], settings)
+    const app = await live.createApp([{ name: 'main', channel: 'sms', type: 'twilio', config }], settings)
     const company = app.app.replace('app_', 'cmp_')
     if (micros > 0) await live.admin('POST', `/companies/${company}/credit`, { micros, note: 'a transfer' })
     return { ...app, company, twilio }
@@ -137,7 +137,7 @@ eachLiveFlow('an app that pays for its messages', live => {
     await live.admin('POST', `/companies/${shop.company}/credit`, { micros: SMS })
     // Neither the one send its limit allows nor its key was used up.
     expect((await shop.server.send(to, key)).status).to.equal(200)
-    expect(shop.twilio.seen.length).to.be.at.most(2)
+    expect(shop.twilio.requests.length).to.be.at.most(2)
     await expectReconciled(shop)
   })
 
@@ -152,7 +152,7 @@ eachLiveFlow('an app that pays for its messages', live => {
 
   it('pays nothing for what test keys send', async () => {
     const shop = await open(0)
-    const test = await live.key(shop.app, 'server', 'test')
+    const test = await live.createKey(shop.app, 'server', 'test')
     expect((await test.send(freshNumber())).status).to.equal(200)
     expect(await ledger(shop)).to.deep.equal([])
   })

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { type Caller, refusal } from '../support/api-caller.ts'
-import { eachFlow } from '../support/each-flow.ts'
 import { freshNumber, wrongCode } from '../support/flow.ts'
+import { describeFlow } from '../support/shared-flow.ts'
 
 const NOT_ALLOWED = { type: 'ResendNotAllowedError', status: 409 }
 const AT_ONCE = { resend_cooldown_seconds: [0] }
 
-eachFlow('resending', flow => {
+describeFlow('resending', flow => {
   const channelOf = async (by: Caller, otp_id: string, channel?: string): Promise<string> => {
     const { status, body, text } = await by.resend(otp_id, channel)
     expect(status, text).to.equal(200)
@@ -14,7 +14,7 @@ eachFlow('resending', flow => {
   }
 
   it('goes through the order with the same code, then repeats the last channel until the sends are spent', async () => {
-    const { server } = await flow.tenant(AT_ONCE)
+    const { server } = await flow.createTenant(AT_ONCE)
     const { otp_id, to, code } = await flow.startVerification(server)
     const resends = []
     for (let nth = 0; nth < 4; nth += 1) resends.push(await channelOf(server, otp_id))
@@ -22,7 +22,7 @@ eachFlow('resending', flow => {
     expect(refusal(await server.resend(otp_id))).to.deep.equal(NOT_ALLOWED)
     expect(refusal(await server.resend(otp_id, 'sms')), 'not by name either').to.deep.equal(NOT_ALLOWED)
 
-    await flow.code(to, 5)
+    await flow.waitForCode(to, 5)
     const arrived = await flow.inbox(to)
     expect(arrived.map(({ channel }) => channel).sort()).to.deep.equal(['sms', ...resends].sort())
     expect(new Set(arrived.map(message => message.code))).to.deep.equal(new Set([code]))
@@ -31,7 +31,7 @@ eachFlow('resending', flow => {
   })
 
   it('waits for the cooldown, which grows; who comes too early is told how long and loses nothing', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     const { otp_id } = await flow.startVerification(server)
     for (const seconds of [30, 60, 120, 120]) {
       const early = await server.resend(otp_id)
@@ -46,22 +46,22 @@ eachFlow('resending', flow => {
   })
 
   it('passes once where many try at once', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     const { otp_id, to } = await flow.startVerification(server)
     await flow.advance(30_000)
     const answers = await flow.advanceUntil(Promise.all(Array.from({ length: 8 }, () => server.resend(otp_id))))
     expect(answers.filter(({ status }) => status === 200)).to.have.length(1)
     expect(answers.filter(({ body }) => body.type === 'ResendCooldownError')).to.have.length(7)
-    await flow.code(to, 2)
+    await flow.waitForCode(to, 2)
   })
 
   it('to a named channel makes a fresh code; the old one is a wrong one', async () => {
-    const { server } = await flow.tenant(AT_ONCE)
+    const { server } = await flow.createTenant(AT_ONCE)
     const { otp_id, to, code } = await flow.startVerification(server)
     expect(await channelOf(server, otp_id, 'telegram')).to.equal('telegram')
-    const second = await flow.code(to, 2)
+    const second = await flow.waitForCode(to, 2)
     expect(await channelOf(server, otp_id, 'telegram'), 'also where it is already').to.equal('telegram')
-    const third = await flow.code(to, 3)
+    const third = await flow.waitForCode(to, 3)
     expect(new Set([code, second, third])).to.have.property('size', 3)
     expect((await server.verify(otp_id, code)).body).to.include({ matched: false, attempts_left: 4 })
     expect((await server.verify(otp_id, second)).body).to.include({ matched: false, attempts_left: 3 })
@@ -69,16 +69,20 @@ eachFlow('resending', flow => {
   })
 
   it('does not give wrong guesses back', async () => {
-    const { server } = await flow.tenant({ ...AT_ONCE, verify_attempts: 2 })
+    const { server } = await flow.createTenant({ ...AT_ONCE, verify_attempts: 2 })
     const { otp_id, to, code } = await flow.startVerification(server)
     await server.verify(otp_id, wrongCode(code))
     await server.resend(otp_id, 'whatsapp')
-    const fresh = await flow.code(to, 2)
+    const fresh = await flow.waitForCode(to, 2)
     expect((await server.verify(otp_id, wrongCode(fresh))).body).to.include({ status: 'failed', attempts_left: 0 })
   })
 
   it('to what cannot reach the recipient, is disabled or is no channel is refused and costs nothing', async () => {
-    const { server } = await flow.tenant({ ...AT_ONCE, send_attempts: 2, channels: { telegram: { enabled: false } } })
+    const { server } = await flow.createTenant({
+      ...AT_ONCE,
+      send_attempts: 2,
+      channels: { telegram: { enabled: false } },
+    })
     const { otp_id } = await flow.startVerification(server)
     expect(refusal(await server.resend(otp_id, 'email'))).to.deep.equal(NOT_ALLOWED)
     expect(refusal(await server.resend(otp_id, 'telegram'))).to.deep.equal(NOT_ALLOWED)
@@ -87,7 +91,7 @@ eachFlow('resending', flow => {
   })
 
   it('keeps to the order of the send, as far as it is usable now', async () => {
-    const { app, server } = await flow.tenant(AT_ONCE)
+    const { app, server } = await flow.createTenant(AT_ONCE)
     const { otp_id } = await flow.startVerification(server)
     await flow.changeSettings(app, { channels: { whatsapp: { enabled: false } }, routing: { default: ['email'] } })
     expect(await channelOf(server, otp_id)).to.equal('telegram')
@@ -98,14 +102,14 @@ eachFlow('resending', flow => {
   })
 
   it('after a named channel outside the order goes on with what was not tried', async () => {
-    const { server } = await flow.tenant({ ...AT_ONCE, routing: { default: ['sms', 'telegram'] } })
+    const { server } = await flow.createTenant({ ...AT_ONCE, routing: { default: ['sms', 'telegram'] } })
     const { otp_id } = await flow.startVerification(server)
     expect(await channelOf(server, otp_id, 'whatsapp')).to.equal('whatsapp')
     expect(await channelOf(server, otp_id)).to.equal('telegram')
   })
 
   it('prolongs the life of the code, but never beyond three lifetimes of the first', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
     const { created_at } = (await server.status(otp_id)).body
     const life = async () => Date.parse((await server.status(otp_id)).body.expires_at) - Date.parse(created_at)
@@ -121,7 +125,7 @@ eachFlow('resending', flow => {
 
   it('counts among the messages of a recipient', async () => {
     const limits = { recipient_messages: [{ max: 2, seconds: 3600 }] }
-    const { server } = await flow.tenant({ ...AT_ONCE, limits })
+    const { server } = await flow.createTenant({ ...AT_ONCE, limits })
     const { otp_id, to } = await flow.startVerification(server)
     await server.resend(otp_id)
     const third = await server.resend(otp_id)
@@ -133,7 +137,7 @@ eachFlow('resending', flow => {
   })
 
   it('is judged by the address of the send as it is known now', async () => {
-    const { server } = await flow.tenant(AT_ONCE)
+    const { server } = await flow.createTenant(AT_ONCE)
     const to = freshNumber()
     const client_ip = '91.240.118.5'
     const { otp_id } = (await server.send(to, { client_ip })).body

@@ -15,7 +15,7 @@ onEachEngineSet('retention that is shortened', engines => {
   it('erases what is older, and nothing else', async function () {
     this.timeout(120_000)
     const flow = await startFlow({ engines })
-    const [shop, blog] = [await flow.tenant(), await flow.tenant()]
+    const [shop, blog] = [await flow.createTenant(), await flow.createTenant()]
     const [gone, kept] = [await flow.startVerification(shop.server), await flow.startVerification(blog.server)]
     await flow.advanceUntil(flow.countersign.stop())
 

@@ -1,7 +1,7 @@
 // What a developer with a test key sees: a code that arrives in the inbox, receipts and events as from a real vendor.
 import { expect } from 'chai'
 import { testClock } from '../support/clock.ts'
-import { type Countersign, eachEngineSet, type StartCountersign } from '../support/countersign.ts'
+import { type Countersign, describeCountersign, type StartCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { promiseState } from '../support/promise-state.ts'
 
@@ -70,7 +70,7 @@ const inbox = (at: Countersign, recipient: string): Promise<Message[]> =>
     at.secrets.adminTokens[0]?.token ?? '',
   )
 
-eachEngineSet('the sandbox, over HTTP', (start, engines) => {
+describeCountersign('the sandbox, over HTTP', (start, engines) => {
   it('delivers a code into the inbox, which verifies', async () => {
     const at = await start({ bootstrap: tenants() })
     const otp_id = await send(at, '+14155552671', { locale: 'de-AT' })

@@ -30,7 +30,7 @@ async function runScenario(flow: Flow): Promise<Scenario> {
     return (await answer).body
   }
   const receivedCode = async (to: string, messages = 1): Promise<string> => {
-    const code = await flow.code(to, messages)
+    const code = await flow.waitForCode(to, messages)
     codes.push(code, wrongCode(code))
     return code
   }
@@ -39,8 +39,8 @@ async function runScenario(flow: Flow): Promise<Scenario> {
     secrets.set(`number ${to}`, to.slice(2))
     return to
   }
-  const shop = await flow.tenant({ ...CODES, auto_fallback: true })
-  const chat = await flow.tenant({ ...CODES, ...LINKS, routing: { default: ['whatsapp', 'sms'] } })
+  const shop = await flow.createTenant({ ...CODES, auto_fallback: true })
+  const chat = await flow.createTenant({ ...CODES, ...LINKS, routing: { default: ['whatsapp', 'sms'] } })
   for (const { key } of [shop.server, shop.device, chat.server]) secrets.set(`key ${key}`, key)
   const otp_ids: string[] = []
 

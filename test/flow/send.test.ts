@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { refusal } from '../support/api-caller.ts'
-import { ABUSIVE, eachFlow } from '../support/each-flow.ts'
 import { freshNumber } from '../support/flow.ts'
+import { ABUSIVE_IP, describeFlow } from '../support/shared-flow.ts'
 
-eachFlow('sending', flow => {
+describeFlow('sending', flow => {
   it('answers the verification, and the code arrives', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     const to = freshNumber()
     const { status, body } = await server.send(to)
     expect(status).to.equal(200)
@@ -18,7 +18,7 @@ eachFlow('sending', flow => {
       completion: 'code',
     })
     expect(body.otp_id).to.match(/^otp_[0-9a-z]{26}$/)
-    const code = await flow.code(to)
+    const code = await flow.waitForCode(to)
     expect(code).to.match(/^\d{6}$/)
     const [message] = await flow.inbox(to)
     expect(message).to.include({ otp_id: body.otp_id, channel: 'sms', recipient: to })
@@ -26,27 +26,27 @@ eachFlow('sending', flow => {
   })
 
   it('reaches an address by email, whatever the order says first', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     const { body } = await server.send('Ada@Example.COM')
     expect(body).to.include({ channel: 'email', masked_recipient: 'A****@example.com' })
-    expect(await flow.code('Ada@example.com')).to.match(/^\d{6}$/)
+    expect(await flow.waitForCode('Ada@example.com')).to.match(/^\d{6}$/)
   })
 
   it("takes the order of the recipient's country", async () => {
-    const { server } = await flow.tenant({ routing: { countries: { BR: ['telegram', 'sms'] } } })
+    const { server } = await flow.createTenant({ routing: { countries: { BR: ['telegram', 'sms'] } } })
     expect((await server.send('+5511987654321')).body.channel).to.equal('telegram')
     expect((await server.send(freshNumber())).body.channel).to.equal('sms')
   })
 
   it('speaks the language it is asked for, else the app’s', async () => {
-    const { server } = await flow.tenant({ locale: 'de' })
+    const { server } = await flow.createTenant({ locale: 'de' })
     const [asked, unasked, malformed] = [freshNumber(), freshNumber(), freshNumber()]
     await server.send(asked, { locale: 'fr-CA' })
     await server.send(unasked)
     await server.send(malformed, { locale: '!' })
     const texts = []
     for (const to of [asked, unasked, malformed]) {
-      const code = await flow.code(to)
+      const code = await flow.waitForCode(to)
       texts.push((await flow.inbox(to))[0]?.text.replace(code, '…'))
     }
     expect(texts[0]).to.not.equal(texts[1])
@@ -54,8 +54,8 @@ eachFlow('sending', flow => {
   })
 
   it('refuses what is no recipient, what is blocked and what no channel reaches, in this order', async () => {
-    const { server } = await flow.tenant({ blocked_countries: ['US'], routing: { default: ['sms'] } })
-    const from = { client_ip: ABUSIVE }
+    const { server } = await flow.createTenant({ blocked_countries: ['US'], routing: { default: ['sms'] } })
+    const from = { client_ip: ABUSIVE_IP }
     expect(refusal(await server.send('+1415', from))).to.deep.equal({ type: 'InvalidRecipientError', status: 422 })
     expect(refusal(await server.send('someone', from))).to.deep.equal({ type: 'InvalidRecipientError', status: 422 })
     expect(refusal(await server.send(freshNumber(), from))).to.deep.equal({ type: 'GeoBlockedError', status: 403 })
@@ -70,7 +70,7 @@ eachFlow('sending', flow => {
   })
 
   it('serves only the countries an app allows, where it lists some', async () => {
-    const { server } = await flow.tenant({ allowed_countries: ['BR'] })
+    const { server } = await flow.createTenant({ allowed_countries: ['BR'] })
     expect((await server.send('+5511987654322')).status).to.equal(200)
     expect((await server.send('+447400123456')).body.type).to.equal('GeoBlockedError')
     expect((await server.send('+870773111632')).body.type, 'a satellite is of none').to.equal('GeoBlockedError')
@@ -78,13 +78,13 @@ eachFlow('sending', flow => {
   })
 
   it('lets a device send in test mode, in live mode only where the app says so, and never name an address', async () => {
-    const { app, device } = await flow.tenant()
+    const { app, device } = await flow.createTenant()
     expect((await device.send(freshNumber())).status).to.equal(200)
     const lied = await device.send(freshNumber(), { client_ip: '8.8.8.8' })
     expect(refusal(lied)).to.deep.include({ type: 'ValidationError', status: 422 })
     expect(lied.body.errors[0].path).to.equal('client_ip')
 
-    const live = await flow.key(app, 'publishable', 'live')
+    const live = await flow.createKey(app, 'publishable', 'live')
     expect(refusal(await live.send(freshNumber()))).to.deep.equal({ type: 'PublishableSendDisabledError', status: 403 })
     await flow.changeSettings(app, { publishable_send: true })
     const passed = await live.send(freshNumber())
@@ -92,8 +92,8 @@ eachFlow('sending', flow => {
   })
 
   it('is two worlds: what a test key may send, a live key without providers may not', async () => {
-    const { app, server } = await flow.tenant()
-    const live = await flow.key(app, 'server', 'live')
+    const { app, server } = await flow.createTenant()
+    const live = await flow.createKey(app, 'server', 'live')
     expect((await server.send(freshNumber())).status).to.equal(200)
     expect((await live.send(freshNumber())).body.type).to.equal('NoEnabledChannelError')
     expect((await live.send('+15005550001')).body.type, 'nothing is magic to it').to.equal('NoEnabledChannelError')

@@ -1,8 +1,8 @@
 // Geography over HTTP: what may be spent on a country in a day, and countries that are blocked while a verification is under way.
 import { expect } from 'chai'
 import { type Answer, refusal } from '../support/api-caller.ts'
-import { CACHES_MS, freshNumber } from '../support/flow.ts'
-import { eachLiveFlow, type LiveApp } from '../support/live-flow.ts'
+import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
+import { describeLiveFlow, type LiveApp } from '../support/live-flow.ts'
 import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
 
 const SMS = 40_000
@@ -15,20 +15,20 @@ interface Shop extends LiveApp {
   twilio: Twilio
 }
 
-eachLiveFlow('an app that caps what it spends', live => {
+describeLiveFlow('an app that caps what it spends', live => {
   const opened: Twilio[] = []
   before(async () => {
     await live.admin('PUT', '/prices', { prices: [{ channel: 'sms', country: '*', micros: SMS }] })
-    await live.advance(CACHES_MS)
+    await live.advance(CACHE_TTL_MS)
   })
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
   async function open(settings: object, balance = 1_000_000): Promise<Shop> {
-    const twilio = await startTwilio(live.vendor)
+    const twilio = await startTwilio(live.vendorOptions)
     opened.push(twilio)
     const { account_sid, auth_token, url: base_url } = twilio
     const config = { account_sid, auth_token, base_url, from: '+15550001111' }
-    const app = await live.app([{ name: 'main', channel: 'sms', type: 'twilio', config }], {
+    const app = await live.createApp([{ name: 'main', channel: 'sms', type: 'twilio', config }], {
       limits: { app_without_client_ip: PLENTY },
       fraud_guard: { mode: 'off' },
       resend_cooldown_seconds: [0],

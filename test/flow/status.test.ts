@@ -1,16 +1,16 @@
 import { expect } from 'chai'
 import { newId } from '../../infra/ids.ts'
 import { type Answer, type Caller, refusal } from '../support/api-caller.ts'
-import { eachFlow } from '../support/each-flow.ts'
+import { describeFlow } from '../support/shared-flow.ts'
 
 const NOT_FOUND = { type: 'OtpNotFoundError', status: 404 }
 
 const everything = (by: Caller, otp_id: string): Promise<Answer[]> =>
   Promise.all([by.status(otp_id), by.verify(otp_id, '123456'), by.resend(otp_id), by.cancel(otp_id)])
 
-eachFlow('the status of a verification', flow => {
+describeFlow('the status of a verification', flow => {
   it('tells a server everything', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     const { otp_id, to } = await flow.startVerification(server)
     const body = await flow.eventually(async () => {
       const { body } = await server.status(otp_id)
@@ -36,7 +36,7 @@ eachFlow('the status of a verification', flow => {
   })
 
   it('tells a device the same without the deliveries', async () => {
-    const { server, device } = await flow.tenant()
+    const { server, device } = await flow.createTenant()
     const { otp_id } = await flow.startVerification(device)
     const [{ body: seen }, { body: all }] = [await device.status(otp_id), await server.status(otp_id)]
     const { deliveries, ...rest } = all
@@ -45,9 +45,9 @@ eachFlow('the status of a verification', flow => {
   })
 
   it('is for keys of the same app and mode; to all others there is no such verification', async () => {
-    const mine = await flow.tenant()
-    const sibling = await flow.tenant({}, mine.company)
-    const live = await flow.key(mine.app, 'server', 'live')
+    const mine = await flow.createTenant()
+    const sibling = await flow.createTenant({}, mine.company)
+    const live = await flow.createKey(mine.app, 'server', 'live')
     const { otp_id, code } = await flow.startVerification(mine.server)
     for (const by of [sibling.server, live])
       for (const answer of await everything(by, otp_id)) expect(refusal(answer)).to.deep.equal(NOT_FOUND)
@@ -55,7 +55,7 @@ eachFlow('the status of a verification', flow => {
   })
 
   it('has none for what is no id, and for an id of nothing', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     for (const id of ['nonsense', 'otp_', 'dlv_01k2m8x4e9s7v3hqz5tnw6yb0c', newId('otp', flow.clock.now())])
       for (const answer of await everything(server, id)) expect(refusal(answer), id).to.deep.equal(NOT_FOUND)
   })

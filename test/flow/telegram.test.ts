@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { eachLiveFlow, type LiveApp } from '../support/live-flow.ts'
+import { describeLiveFlow, type LiveApp } from '../support/live-flow.ts'
 import { startTelegram, type Telegram, telegramReceipt } from '../support/vendors/telegram.ts'
 import type { Script } from '../support/vendors/vendor.ts'
 
@@ -9,17 +9,17 @@ interface Shop extends LiveApp {
   telegram: Telegram
 }
 
-eachLiveFlow('Telegram', live => {
+describeLiveFlow('Telegram', live => {
   const opened: Telegram[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
   async function open(script: Script = {}): Promise<Shop> {
-    const telegram = await startTelegram({ ...live.vendor, token: `AAG${randomUUID()}` })
+    const telegram = await startTelegram({ ...live.vendorOptions, token: `AAG${randomUUID()}` })
     opened.push(telegram)
     telegram.always(script)
     const { token, url: base_url } = telegram
     const providers = [{ name: 'gate', channel: 'telegram', type: 'telegram_gateway', config: { token, base_url } }]
-    return { telegram, ...(await live.app(providers)) }
+    return { telegram, ...(await live.createApp(providers)) }
   }
   const sendOtp = async ({ server }: LiveApp): Promise<string> => {
     const { body, text } = await server.send(freshNumber())
@@ -53,7 +53,7 @@ eachLiveFlow('Telegram', live => {
       await live.waitForDeliveries(shop.server, await sendOtp(shop), `telegram ${deliveryStatus}`)
       await shop.telegram.idle()
       await waitForEvents(shop, [event])
-      expect(shop.telegram.seen).to.have.lengthOf(1)
+      expect(shop.telegram.requests).to.have.lengthOf(1)
     })
 
   it('is believed under its own signature alone, and of its own messages', async () => {

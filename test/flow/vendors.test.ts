@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { codeIn, eachLiveFlow, type LiveFlow, PUBLIC_URL } from '../support/live-flow.ts'
+import { codeIn, describeLiveFlow, type LiveFlow, PUBLIC_URL } from '../support/live-flow.ts'
 import { startHttpGateway } from '../support/vendors/http-gateway.ts'
 import { startMeta } from '../support/vendors/meta.ts'
 import { startMailServer } from '../support/vendors/smtp.ts'
@@ -21,7 +21,7 @@ const VENDORS: Record<string, { channel: string; open(live: LiveFlow, callbackUr
   Twilio: {
     channel: 'sms',
     async open(live) {
-      const vendor = await startTwilio(live.vendor)
+      const vendor = await startTwilio(live.vendorOptions)
       const { account_sid, auth_token, url: base_url } = vendor
       return { vendor, type: 'twilio', config: { account_sid, auth_token, base_url, from: '+15550001111' } }
     },
@@ -29,7 +29,7 @@ const VENDORS: Record<string, { channel: string; open(live: LiveFlow, callbackUr
   Vonage: {
     channel: 'sms',
     async open(live) {
-      const vendor = await startVonage(live.vendor)
+      const vendor = await startVonage(live.vendorOptions)
       const { application_id, private_key, signature_secret, url: base_url } = vendor
       return {
         vendor,
@@ -41,14 +41,14 @@ const VENDORS: Record<string, { channel: string; open(live: LiveFlow, callbackUr
   'a gateway of its own': {
     channel: 'telegram',
     async open(live, callbackUrl) {
-      const vendor = await startHttpGateway({ ...live.vendor, callbackUrl: () => callbackUrl })
+      const vendor = await startHttpGateway({ ...live.vendorOptions, callbackUrl: () => callbackUrl })
       return { vendor, type: 'http', config: { url: vendor.url, secret: vendor.secret } }
     },
   },
   'the WhatsApp Cloud API': {
     channel: 'whatsapp',
     async open(live, callbackUrl) {
-      const vendor = await startMeta({ ...live.vendor, callbackUrl: () => callbackUrl })
+      const vendor = await startMeta({ ...live.vendorOptions, callbackUrl: () => callbackUrl })
       const { phone_number_id, access_token, app_secret, verify_token, url: base_url } = vendor
       const secrets = { access_token, app_secret, verify_token }
       return {
@@ -61,23 +61,25 @@ const VENDORS: Record<string, { channel: string; open(live: LiveFlow, callbackUr
   'the Telegram Gateway': {
     channel: 'telegram',
     async open(live) {
-      const vendor = await startTelegram(live.vendor)
+      const vendor = await startTelegram(live.vendorOptions)
       return { vendor, type: 'telegram_gateway', config: { token: vendor.token, base_url: vendor.url } }
     },
   },
 }
 
-eachLiveFlow('live messages', live => {
+describeLiveFlow('live messages', live => {
   const opened: { close(): Promise<void> }[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
   for (const [name, { channel, open }] of Object.entries(VENDORS))
     describe(`by ${name}`, () => {
       async function sent(receipts: ('delivered' | 'failed' | 'read')[]) {
-        const { vendor, type, config } = await open(live, `${PUBLIC_URL}/callbacks/${live.nextApp()}/vendor`)
+        const { vendor, type, config } = await open(live, `${PUBLIC_URL}/callbacks/${live.nextAppId()}/vendor`)
         opened.push(vendor)
         vendor.always({ receipts })
-        const shop = await live.app([{ name: 'vendor', channel, type, config }], { routing: { default: [channel] } })
+        const shop = await live.createApp([{ name: 'vendor', channel, type, config }], {
+          routing: { default: [channel] },
+        })
         const { body, text } = await shop.server.send(freshNumber())
         expect(body.channel, text).to.equal(channel)
         return { ...shop, vendor, otp_id: body.otp_id as string }
@@ -88,14 +90,14 @@ eachLiveFlow('live messages', live => {
         await live.waitForDeliveries(server, otp_id, `${channel} delivered`)
         expect(vendor.messages).to.have.length(1)
         expect(vendor.calls.map(({ status }) => status)).to.deep.equal([200])
-        const { body } = await server.verify(otp_id, codeIn(vendor.seen.at(-1)?.body.toString()))
+        const { body } = await server.verify(otp_id, codeIn(vendor.requests.at(-1)?.body.toString()))
         expect(body).to.include({ matched: true })
       })
 
       it('arrive by another provider when the vendor is busy, broken, silent, cut off or incomprehensible', async () => {
-        const spareUrl = `${PUBLIC_URL}/callbacks/${live.nextApp()}/spare`
-        const { vendor, type, config } = await open(live, `${PUBLIC_URL}/callbacks/${live.nextApp()}/vendor`)
-        const spare = await startHttpGateway({ ...live.vendor, callbackUrl: () => spareUrl })
+        const spareUrl = `${PUBLIC_URL}/callbacks/${live.nextAppId()}/spare`
+        const { vendor, type, config } = await open(live, `${PUBLIC_URL}/callbacks/${live.nextAppId()}/vendor`)
+        const spare = await startHttpGateway({ ...live.vendorOptions, callbackUrl: () => spareUrl })
         opened.push(vendor, spare)
         spare.always({ receipts: ['delivered'] })
         const faults: Fault[] = [
@@ -109,10 +111,10 @@ eachLiveFlow('live messages', live => {
         vendor.next(...faults.map(fault => ({ fault })))
         const second = { name: 'spare', channel, type: 'http', config: { url: spare.url, secret: spare.secret } }
         const providers = [{ name: 'vendor', channel, type, config }, second]
-        const { server } = await live.app(providers, { routing: { default: [channel] } })
+        const { server } = await live.createApp(providers, { routing: { default: [channel] } })
         const sends = await Promise.all(faults.map(() => server.send(freshNumber())))
         for (const { body } of sends) await live.waitForDeliveries(server, body.otp_id, `${channel} delivered`)
-        expect([vendor.seen.length, spare.messages.length]).to.deep.equal([faults.length, faults.length])
+        expect([vendor.requests.length, spare.messages.length]).to.deep.equal([faults.length, faults.length])
       })
 
       it('fail when the vendor says so', async () => {
@@ -132,7 +134,7 @@ eachLiveFlow('live messages', live => {
       opened.push(server)
       const config = { host: '127.0.0.1', port: server.port, from: 'Shop <codes@shop.example>' }
       const providers = [{ name: 'mail', channel: 'email', type: 'smtp', config }]
-      return { mail: server, ...(await live.app(providers, { routing: { default: ['email'] } })) }
+      return { mail: server, ...(await live.createApp(providers, { routing: { default: ['email'] } })) }
     }
     let people = 0
     const address = (): string => {
@@ -150,10 +152,10 @@ eachLiveFlow('live messages', live => {
 
     it('arrive by another provider when the server falls silent with the mail in its hands', async () => {
       const mail = await startMailServer()
-      const spare = await startHttpGateway(live.vendor)
+      const spare = await startHttpGateway(live.vendorOptions)
       opened.push(mail, spare)
       const config = { host: '127.0.0.1', port: mail.port, from: 'codes@shop.example' }
-      const { server } = await live.app(
+      const { server } = await live.createApp(
         [
           { name: 'mail', channel: 'email', type: 'smtp', config },
           { name: 'spare', channel: 'email', type: 'http', config: { url: spare.url } },

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { newId } from '../../infra/ids.ts'
 import { type Answer, ask, refusal } from '../support/api-caller.ts'
-import { eachFlow } from '../support/each-flow.ts'
 import type { Tenant } from '../support/flow.ts'
+import { describeFlow } from '../support/shared-flow.ts'
 
 const TOKEN_LIFE_MS = 600_000
 
@@ -13,7 +13,7 @@ const comparable = ({ status, text, headers, body }: Answer) => ({
   headers: [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name)),
 })
 
-eachFlow('verification tokens', flow => {
+describeFlow('verification tokens', flow => {
   const verifyOnDevice = async ({ device }: Tenant) => {
     const { otp_id, to, code } = await flow.startVerification(device)
     const { body } = await device.verify(otp_id, code)
@@ -22,7 +22,7 @@ eachFlow('verification tokens', flow => {
   }
 
   it('prove the recipient to a server, again and again to the same key', async () => {
-    const shop = await flow.tenant()
+    const shop = await flow.createTenant()
     const { otp_id, to, token } = await verifyOnDevice(shop)
     expect(token)
       .to.match(/^otp_vt_/)
@@ -36,35 +36,35 @@ eachFlow('verification tokens', flow => {
   })
 
   it('tell the channel the code came by', async () => {
-    const shop = await flow.tenant({ resend_cooldown_seconds: [0] })
+    const shop = await flow.createTenant({ resend_cooldown_seconds: [0] })
     const { device, server } = shop
     const { otp_id, to } = await flow.startVerification(device)
     await device.resend(otp_id, 'telegram')
-    const { body } = await device.verify(otp_id, await flow.code(to, 2))
+    const { body } = await device.verify(otp_id, await flow.waitForCode(to, 2))
     expect((await server.exchange(body.verification_token)).body).to.include({ otp_id, channel: 'telegram' })
   })
 
   it('prove an address the same way', async () => {
-    const { device, server } = await flow.tenant()
+    const { device, server } = await flow.createTenant()
     const { otp_id } = (await device.send('grace@Example.com')).body
-    const { body } = await device.verify(otp_id, await flow.code('grace@example.com'))
+    const { body } = await device.verify(otp_id, await flow.waitForCode('grace@example.com'))
     const exchanged = (await server.exchange(body.verification_token)).body
     expect(exchanged).to.include({ recipient: 'grace@example.com', recipient_type: 'email', channel: 'email' })
   })
 
   it('are given again to the device that lost the answer, and to no other key', async () => {
-    const shop = await flow.tenant()
+    const shop = await flow.createTenant()
     const { otp_id, code, token } = await verifyOnDevice(shop)
     expect((await shop.device.verify(otp_id, code)).body.verification_token).to.equal(token)
-    const other = await flow.key(shop.app, 'publishable')
+    const other = await flow.createKey(shop.app, 'publishable')
     expect(refusal(await other.verify(otp_id, code))).to.deep.include({ type: 'OtpNotPendingError', status: 409 })
   })
 
   it('are refused in one and the same way, whatever is wrong with them', async () => {
-    const shop = await flow.tenant()
-    const stranger = await flow.tenant()
-    const second = await flow.key(shop.app, 'server')
-    const live = await flow.key(shop.app, 'server', 'live')
+    const shop = await flow.createTenant()
+    const stranger = await flow.createTenant()
+    const second = await flow.createKey(shop.app, 'server')
+    const live = await flow.createKey(shop.app, 'server', 'live')
     const [used, unused] = [await verifyOnDevice(shop), await verifyOnDevice(shop)]
     await shop.server.exchange(used.token)
     const last = unused.token.at(-1)
@@ -94,8 +94,8 @@ eachFlow('verification tokens', flow => {
   })
 
   it('go to one key where several try at once', async () => {
-    const shop = await flow.tenant()
-    const keys = [shop.server, await flow.key(shop.app, 'server'), await flow.key(shop.app, 'server')]
+    const shop = await flow.createTenant()
+    const keys = [shop.server, await flow.createKey(shop.app, 'server'), await flow.createKey(shop.app, 'server')]
     const { token } = await verifyOnDevice(shop)
     const answers = await flow.advanceUntil(Promise.all([...keys, ...keys].map(key => key.exchange(token))))
     const winners = answers
@@ -106,7 +106,7 @@ eachFlow('verification tokens', flow => {
   })
 
   it('are not for devices, nor for whoever has no key', async () => {
-    const shop = await flow.tenant()
+    const shop = await flow.createTenant()
     const { token } = await verifyOnDevice(shop)
     expect(refusal(await shop.device.exchange(token))).to.deep.equal({ type: 'HTTPException', status: 401 })
     const url = `${flow.countersign.url}/api/v1/verifications/exchange`
@@ -116,13 +116,13 @@ eachFlow('verification tokens', flow => {
   })
 
   it('of another shape are not valid requests', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     for (const token of ['', 'token', `otp_vt_${'x'.repeat(122)}`])
       expect(refusal(await server.exchange(token))).to.deep.include({ type: 'ValidationError', status: 422 })
   })
 
   it('are not made when a server verifies', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
     expect((await server.verify(otp_id, code)).body.verification_token).to.equal(null)
   })

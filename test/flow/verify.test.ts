@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { refusal } from '../support/api-caller.ts'
-import { eachFlow } from '../support/each-flow.ts'
 import { wrongCode } from '../support/flow.ts'
+import { describeFlow } from '../support/shared-flow.ts'
 
 const TEN_MINUTES = 600_000
 
-eachFlow('verifying', flow => {
+describeFlow('verifying', flow => {
   it('approves the right code, and says so again to the key that asks again', async () => {
-    const { server, app } = await flow.tenant()
+    const { server, app } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
     const approved = { otp_id, status: 'approved', matched: true, attempts_left: 5, verification_token: null }
     const first = await server.verify(otp_id, code)
@@ -25,7 +25,7 @@ eachFlow('verifying', flow => {
   })
 
   it('counts wrong codes down to failed; then not even the right one helps', async () => {
-    const { server, app } = await flow.tenant({ verify_attempts: 3 })
+    const { server, app } = await flow.createTenant({ verify_attempts: 3 })
     const { otp_id, code } = await flow.startVerification(server)
     const wrong = wrongCode(code)
     const guess = async () => (await server.verify(otp_id, wrong)).body
@@ -46,7 +46,7 @@ eachFlow('verifying', flow => {
   })
 
   it('takes any text for an attempt', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     const { otp_id } = await flow.startVerification(server)
     for (const [left, text] of ['', 'abc', '１２３４５６', '9'.repeat(5_000)].entries()) {
       const { status, body } = await server.verify(otp_id, text)
@@ -55,7 +55,7 @@ eachFlow('verifying', flow => {
   })
 
   it('grants no more guesses to many at once than to one after the other', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
     const guesses = Array.from({ length: 12 }, () => server.verify(otp_id, wrongCode(code)))
     const answers = await flow.advanceUntil(Promise.all(guesses))
@@ -67,8 +67,8 @@ eachFlow('verifying', flow => {
   })
 
   it('approves once where several keys come with the right code at once', async () => {
-    const { server, app } = await flow.tenant()
-    const other = await flow.key(app, 'server')
+    const { server, app } = await flow.createTenant()
+    const other = await flow.createKey(app, 'server')
     const { otp_id, code } = await flow.startVerification(server)
     const keys = [server, other, server, other, server, other]
     const answers = await flow.advanceUntil(Promise.all(keys.map(key => key.verify(otp_id, code))))
@@ -80,8 +80,8 @@ eachFlow('verifying', flow => {
   })
 
   it('is not asked again by another key, and a wrong code after approval costs an attempt', async () => {
-    const { server, app } = await flow.tenant({ verify_attempts: 2 })
-    const other = await flow.key(app, 'server')
+    const { server, app } = await flow.createTenant({ verify_attempts: 2 })
+    const other = await flow.createKey(app, 'server')
     const { otp_id, code } = await flow.startVerification(server)
     await server.verify(otp_id, code)
     const approved = { type: 'OtpNotPendingError', status: 409, otp_status: 'approved' }
@@ -94,7 +94,7 @@ eachFlow('verifying', flow => {
   })
 
   it('comes too late by the clock', async () => {
-    const { server } = await flow.tenant()
+    const { server } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
     await flow.advance(TEN_MINUTES)
     expect(refusal(await server.verify(otp_id, code))).to.deep.equal({ type: 'OtpExpiredError', status: 410 })
@@ -110,7 +110,7 @@ eachFlow('verifying', flow => {
   })
 
   it('of what a device started is refused to servers, whatever became of it', async () => {
-    const { server, device } = await flow.tenant({ verify_attempts: 1 })
+    const { server, device } = await flow.createTenant({ verify_attempts: 1 })
     const { otp_id, code } = await flow.startVerification(device)
     const refused = { type: 'VerifyNotAllowedError', status: 409 }
     expect(refusal(await server.verify(otp_id, code))).to.deep.equal(refused)
@@ -119,7 +119,7 @@ eachFlow('verifying', flow => {
   })
 
   it('of what a server started is open to devices, which get a token', async () => {
-    const { server, device } = await flow.tenant()
+    const { server, device } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
     const { body } = await device.verify(otp_id, code)
     expect(body.matched).to.equal(true)

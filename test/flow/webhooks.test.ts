@@ -1,7 +1,7 @@
 // Events from what happened to a backend that gets them, over HTTP on either side.
 import { expect } from 'chai'
 import { Webhook } from 'standardwebhooks'
-import { CACHES_MS, type Flow, startFlow, type Tenant, wrongCode } from '../support/flow.ts'
+import { CACHE_TTL_MS, type Flow, startFlow, type Tenant, wrongCode } from '../support/flow.ts'
 import { type AnswerRequest, type ReceivedRequest, type Receiver, startReceiver } from '../support/receiver.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
@@ -44,7 +44,7 @@ onEachEngineSet('events', engines => {
       answer(request, response)
     })
     servers.push(server)
-    const tenant = await flow.tenant(settings)
+    const tenant = await flow.createTenant(settings)
     const url = `http://127.0.0.1:${server.port}/hooks`
     const { body } = await flow.admin('PUT', `/apps/${tenant.app}/webhook`, { url })
     return {
@@ -196,7 +196,7 @@ onEachEngineSet('events', engines => {
   it('are signed by both secrets while one replaces the other', async () => {
     const shop = await backend()
     const { body } = await flow.admin('POST', `/apps/${shop.tenant.app}/webhook/rotate`)
-    await flow.advance(CACHES_MS)
+    await flow.advance(CACHE_TTL_MS)
     await waitForStatus(shop, await testEvent(shop), 'delivered')
     const [one] = shop.arrived
     const signatures = String(one?.headers['webhook-signature']).split(' ')

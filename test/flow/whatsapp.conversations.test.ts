@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Caller } from '../support/api-caller.ts'
 import { freshNumber } from '../support/flow.ts'
-import { codeIn, eachLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
+import { codeIn, describeLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
 import { type Meta, metaCall, metaNotice, metaText, startMeta } from '../support/vendors/meta.ts'
 
 interface Shop extends LiveApp {
@@ -9,17 +9,17 @@ interface Shop extends LiveApp {
   callbackUrl: string
 }
 
-eachLiveFlow('WhatsApp conversations', live => {
+describeLiveFlow('WhatsApp conversations', live => {
   const opened: Meta[] = []
   afterEach(() => Promise.all(opened.splice(0).map(meta => meta.close())))
 
   async function open(mode: string, more: object = {}): Promise<Shop> {
-    const callbackUrl = `${PUBLIC_URL}/callbacks/${live.nextApp()}/meta`
-    const meta = await startMeta({ ...live.vendor, callbackUrl: () => callbackUrl })
+    const callbackUrl = `${PUBLIC_URL}/callbacks/${live.nextAppId()}/meta`
+    const meta = await startMeta({ ...live.vendorOptions, callbackUrl: () => callbackUrl })
     opened.push(meta)
     const { phone_number_id, access_token, app_secret, verify_token, url: base_url } = meta
     const config = { phone_number_id, access_token, app_secret, verify_token, base_url }
-    const shop = await live.app([{ name: 'meta', channel: 'whatsapp', type: 'whatsapp_cloud', config }], {
+    const shop = await live.createApp([{ name: 'meta', channel: 'whatsapp', type: 'whatsapp_cloud', config }], {
       routing: { default: ['whatsapp'] },
       resend_cooldown_seconds: [0],
       channels: { whatsapp: { mode, business_number: '+15550001111' } },
@@ -46,7 +46,7 @@ eachLiveFlow('WhatsApp conversations', live => {
     shop.meta.always({ receipts: ['sent', 'delivered', 'read'] })
     const to = freshNumber()
     const { otp_id, words } = await sendLink(shop, to, 'de-AT')
-    expect(shop.meta.seen).to.deep.equal([])
+    expect(shop.meta.requests).to.deep.equal([])
     expect(await shop.meta.sendUserMessage(waId(to), `Hallo! ${words} Danke`)).to.equal(200)
     await live.waitForDeliveries(shop.server, otp_id, 'whatsapp delivered')
     const [answer = ''] = textsTo(shop)
@@ -118,7 +118,7 @@ eachLiveFlow('WhatsApp conversations', live => {
     const { meta, callbackUrl } = await open('link_inbound')
     const shake = async (token: string) => {
       const query = `hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=${encodeURIComponent(token)}`
-      const answer = await fetch(live.vendor.route(`${callbackUrl}?${query}`))
+      const answer = await fetch(live.vendorOptions.route(`${callbackUrl}?${query}`))
       return [answer.status, answer.status === 200 ? await answer.text() : null]
     }
     expect(await shake(meta.verify_token)).to.deep.equal([200, '1158201444'])

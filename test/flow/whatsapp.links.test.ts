@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type Caller, refusal } from '../support/api-caller.ts'
-import { eachFlow } from '../support/each-flow.ts'
 import { freshNumber, type StartedVerification, type Tenant } from '../support/flow.ts'
+import { describeFlow } from '../support/shared-flow.ts'
 
 type Mode = 'link_code' | 'link_inbound'
 
@@ -15,7 +15,7 @@ const settings = (mode: Mode, more: object = {}) => ({
 /** What the user's chat would show, ready to be sent. */
 const textOf = (action_url: string): string => new URL(action_url).searchParams.get('text') ?? ''
 
-eachFlow('wa.me links', flow => {
+describeFlow('wa.me links', flow => {
   const sendLink = async (
     by: Caller,
     to = freshNumber(),
@@ -40,25 +40,25 @@ eachFlow('wa.me links', flow => {
 
   describe('that fetch a code', () => {
     it('send nothing until the user writes; the answer is the code', async () => {
-      const shop = await flow.tenant(settings('link_code'))
+      const shop = await flow.createTenant(settings('link_code'))
       const { server } = shop
       const { otp_id, to, url } = await sendLink(server)
       expect((await server.status(otp_id)).body).to.deep.include({ completion: 'code', deliveries: [] })
       expect(textOf(url)).to.include('Shop')
       await userSays(shop, to, textOf(url))
-      const code = await flow.code(to)
+      const code = await flow.waitForCode(to)
       expect((await flow.inbox(to))[0]?.channel).to.equal('whatsapp')
       expect((await server.verify(otp_id, code)).body.matched).to.equal(true)
       expect((await server.status(otp_id)).body.action_url, 'stays as it was').to.equal(url)
     })
 
     it('answer again with the same code, within the send attempts', async () => {
-      const shop = await flow.tenant(settings('link_code', { send_attempts: 2 }))
+      const shop = await flow.createTenant(settings('link_code', { send_attempts: 2 }))
       const { otp_id, to, url } = await sendLink(shop.server)
       await userSays(shop, to, textOf(url))
-      const first = await flow.code(to, 1)
+      const first = await flow.waitForCode(to, 1)
       await userSays(shop, to, textOf(url).toLowerCase())
-      expect(await flow.code(to, 2)).to.equal(first)
+      expect(await flow.waitForCode(to, 2)).to.equal(first)
       await userSays(shop, to, textOf(url))
       await flow.eventually(async () => {
         const { deliveries } = (await shop.server.status(otp_id)).body
@@ -67,12 +67,12 @@ eachFlow('wa.me links', flow => {
     })
 
     it('count as messages to the recipient: past the limit there is no answer, and that is on record', async () => {
-      const shop = await flow.tenant(
+      const shop = await flow.createTenant(
         settings('link_code', { limits: { recipient_messages: [{ max: 1, seconds: 3600 }] } }),
       )
       const { otp_id, to, url } = await sendLink(shop.server)
       await userSays(shop, to, textOf(url))
-      await flow.code(to, 1)
+      await flow.waitForCode(to, 1)
       await userSays(shop, to, textOf(url))
       await flow.eventually(() => expect(ignoredReasons(otp_id)).to.deep.equal(['too_many_messages']))
       expect((await shop.server.status(otp_id)).body.deliveries).to.have.length(1)
@@ -81,7 +81,7 @@ eachFlow('wa.me links', flow => {
 
   describe('that approve', () => {
     it('need no code: the message approves, and the event tells', async () => {
-      const shop = await flow.tenant(settings('link_inbound'))
+      const shop = await flow.createTenant(settings('link_inbound'))
       const { server, app } = shop
       const { otp_id, to, url } = await sendLink(server)
       expect((await server.status(otp_id)).body.completion).to.equal('inbound')
@@ -100,7 +100,7 @@ eachFlow('wa.me links', flow => {
     })
 
     it('are for the recipient alone: others’ messages change nothing and are recorded', async () => {
-      const shop = await flow.tenant(settings('link_inbound'))
+      const shop = await flow.createTenant(settings('link_inbound'))
       const { otp_id, to, url } = await sendLink(shop.server)
       await userSays(shop, freshNumber(), textOf(url))
       await flow.eventually(() => expect(ignoredReasons(otp_id)).to.deep.equal(['stranger']))
@@ -110,8 +110,8 @@ eachFlow('wa.me links', flow => {
     })
 
     it('are for the app they were made by', async () => {
-      const shop = await flow.tenant(settings('link_inbound'))
-      const other = await flow.tenant(settings('link_inbound'))
+      const shop = await flow.createTenant(settings('link_inbound'))
+      const other = await flow.createTenant(settings('link_inbound'))
       const [mine, theirs] = [await sendLink(shop.server), await sendLink(other.server)]
       await userSays(other, mine.to, textOf(mine.url))
       await userSays(other, theirs.to, textOf(theirs.url))
@@ -120,14 +120,14 @@ eachFlow('wa.me links', flow => {
     })
 
     it('know a number by the form WhatsApp has for it', async () => {
-      const shop = await flow.tenant(settings('link_inbound'))
+      const shop = await flow.createTenant(settings('link_inbound'))
       const { otp_id, url } = await sendLink(shop.server, '+5511987654999')
       await userSays(shop, '551187654999', textOf(url))
       await waitForStatus(shop.server, otp_id, 'approved')
     })
 
     it('die with the code', async () => {
-      const shop = await flow.tenant(settings('link_inbound'))
+      const shop = await flow.createTenant(settings('link_inbound'))
       const { otp_id, to, url } = await sendLink(shop.server)
       await flow.advance(600_000)
       await userSays(shop, to, textOf(url))
@@ -139,7 +139,7 @@ eachFlow('wa.me links', flow => {
     })
 
     it('are nothing for a device, which could never prove it', async () => {
-      const { device, server } = await flow.tenant(settings('link_inbound'))
+      const { device, server } = await flow.createTenant(settings('link_inbound'))
       const { otp_id } = await flow.startVerification(device)
       expect((await server.status(otp_id)).body).to.include({ channel: 'sms', completion: 'code', action_url: null })
       expect(refusal(await device.resend(otp_id, 'whatsapp'))).to.include({ type: 'ResendNotAllowedError' })
@@ -148,7 +148,7 @@ eachFlow('wa.me links', flow => {
 
   describe('when resent', () => {
     it('plainly: are the same again, at the price of a send', async () => {
-      const { server } = await flow.tenant(settings('link_code', { send_attempts: 3 }))
+      const { server } = await flow.createTenant(settings('link_code', { send_attempts: 3 }))
       const { otp_id, url } = await sendLink(server)
       for (let nth = 0; nth < 2; nth += 1)
         expect((await server.resend(otp_id)).body).to.include({ channel: 'whatsapp', action_url: url })
@@ -156,7 +156,7 @@ eachFlow('wa.me links', flow => {
     })
 
     it('by name: are new, and the old one is dead', async () => {
-      const shop = await flow.tenant(settings('link_inbound'))
+      const shop = await flow.createTenant(settings('link_inbound'))
       const { otp_id, to, url } = await sendLink(shop.server)
       const fresh: string = (await shop.server.resend(otp_id, 'whatsapp')).body.action_url
       expect(fresh)
@@ -172,17 +172,17 @@ eachFlow('wa.me links', flow => {
     })
 
     it('to sms: a fresh code goes there, and verify goes on as usual', async () => {
-      const shop = await flow.tenant(settings('link_inbound'))
+      const shop = await flow.createTenant(settings('link_inbound'))
       const { otp_id, to, url } = await sendLink(shop.server)
       const { body } = await shop.server.resend(otp_id, 'sms')
       expect(body).to.include({ channel: 'sms', action_url: null, completion: 'code' })
-      const code = await flow.code(to)
+      const code = await flow.waitForCode(to)
       await userSays(shop, to, textOf(url))
       expect((await shop.server.verify(otp_id, code)).body).to.include({ matched: true })
     })
 
     it('are skipped where WhatsApp is not first, unless named', async () => {
-      const { server } = await flow.tenant(
+      const { server } = await flow.createTenant(
         settings('link_code', { routing: { default: ['sms', 'whatsapp', 'telegram'] } }),
       )
       const { otp_id } = await flow.startVerification(server)
@@ -195,7 +195,7 @@ eachFlow('wa.me links', flow => {
   })
 
   it('need the number they open', async () => {
-    const { server } = await flow.tenant({
+    const { server } = await flow.createTenant({
       channels: { whatsapp: { mode: 'link_code' } },
       routing: { default: ['whatsapp', 'sms'] },
     })

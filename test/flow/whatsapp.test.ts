@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { codeIn, eachLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
+import { codeIn, describeLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
 import { type Meta, metaCall, metaNotice, metaStatus, metaText, startMeta } from '../support/vendors/meta.ts'
 import type { Script } from '../support/vendors/vendor.ts'
 
@@ -12,19 +12,19 @@ interface Shop extends LiveApp {
 /** As Meta names users. */
 const waId = (number: string): string => number.slice(1)
 
-eachLiveFlow('WhatsApp', live => {
+describeLiveFlow('WhatsApp', live => {
   const opened: Meta[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
   async function open(script: Script = {}, mode = 'template'): Promise<Shop> {
     let callbackUrl: string | null = null
-    const meta = await startMeta({ ...live.vendor, callbackUrl: () => callbackUrl })
+    const meta = await startMeta({ ...live.vendorOptions, callbackUrl: () => callbackUrl })
     opened.push(meta)
     meta.always(script)
     const { phone_number_id, access_token, app_secret, verify_token, url: base_url } = meta
     const secrets = { access_token, app_secret, verify_token }
     const config = { ...secrets, phone_number_id, base_url, template: 'shop_code' }
-    const shop = await live.app([{ name: 'meta', channel: 'whatsapp', type: 'whatsapp_cloud', config }], {
+    const shop = await live.createApp([{ name: 'meta', channel: 'whatsapp', type: 'whatsapp_cloud', config }], {
       channels: { whatsapp: { mode, business_number: '+15550001111' } },
     })
     callbackUrl = `${PUBLIC_URL}/callbacks/${shop.app}/meta`
@@ -127,7 +127,7 @@ eachLiveFlow('WhatsApp', live => {
     const shop = await open()
     const asking = (token: string) => {
       const query = { 'hub.mode': 'subscribe', 'hub.verify_token': token, 'hub.challenge': '1158201444' }
-      return fetch(live.vendor.route(`${shop.callbackUrl}?${new URLSearchParams(query)}`))
+      return fetch(live.vendorOptions.route(`${shop.callbackUrl}?${new URLSearchParams(query)}`))
     }
     const answer = await asking(shop.meta.verify_token)
     expect([answer.status, await answer.text()]).to.deep.equal([200, '1158201444'])

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type Caller, refusal } from '../support/api-caller.ts'
-import { eachFlow } from '../support/each-flow.ts'
 import { freshNumber, wrongCode } from '../support/flow.ts'
+import { describeFlow } from '../support/shared-flow.ts'
 
 const HOUR = 3_600_000
 
@@ -11,17 +11,17 @@ const SETTINGS = {
   limits: { recipient_verify: [{ max: 3, seconds: 3600 }], recipient: [{ max: 100, seconds: 600 }] },
 }
 
-eachFlow('wrong codes for one recipient', flow => {
+describeFlow('wrong codes for one recipient', flow => {
   const begin = async (by: Caller, to: string, messages: number) => {
     const { otp_id } = (await by.send(to)).body
-    return { otp_id, code: await flow.code(to, messages) }
+    return { otp_id, code: await flow.waitForCode(to, messages) }
   }
 
   /** When most of the window that is counted is about to slide away, and the lock alone remains. */
   const advanceToEndOfHour = () => flow.advance(2 * HOUR - (flow.clock.now() % HOUR) - 60_000)
 
   it('lock it after so many across verifications, for as long as the rule counts', async () => {
-    const { server } = await flow.tenant(SETTINGS)
+    const { server } = await flow.createTenant(SETTINGS)
     const to = freshNumber()
     await advanceToEndOfHour()
     const first = await begin(server, to, 1)
@@ -43,7 +43,7 @@ eachFlow('wrong codes for one recipient', flow => {
   })
 
   it('lock it for as long also when the last of them came after approval', async () => {
-    const { server } = await flow.tenant(SETTINGS)
+    const { server } = await flow.createTenant(SETTINGS)
     const to = freshNumber()
     await advanceToEndOfHour()
     const first = await begin(server, to, 1)
@@ -59,7 +59,7 @@ eachFlow('wrong codes for one recipient', flow => {
   })
 
   it('count apart for what servers and what devices started', async () => {
-    const { server, device } = await flow.tenant(SETTINGS)
+    const { server, device } = await flow.createTenant(SETTINGS)
     const to = freshNumber()
     const mine = await begin(server, to, 1)
     const [one, two] = [await begin(device, to, 2), await begin(device, to, 3)]
@@ -71,7 +71,7 @@ eachFlow('wrong codes for one recipient', flow => {
   })
 
   it('are no more when they come all at once', async () => {
-    const { server } = await flow.tenant(SETTINGS)
+    const { server } = await flow.createTenant(SETTINGS)
     const to = freshNumber()
     const begun = []
     for (let nth = 1; nth <= 4; nth += 1) begun.push(await begin(server, to, nth))

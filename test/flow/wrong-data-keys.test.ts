@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { StartProblem } from '../../infra/start-problem.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Engines } from '../../services/main.ts'
-import { eachEngineSet } from '../support/countersign.ts'
+import { describeCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { rawDocuments } from '../support/raw-documents.ts'
 
@@ -55,7 +55,7 @@ function createUnavailableStore() {
   }
 }
 
-eachEngineSet('DATA_KEYS that do not fit the store', start => {
+describeCountersign('DATA_KEYS that do not fit the store', start => {
   const startError = (starting: Promise<unknown>): Promise<Error> =>
     starting.then(
       () => expect.fail('it started'),

@@ -1,4 +1,4 @@
-// The engines of a site without the rest of the composition, for child processes: loading all of Countersign takes seconds.
+// The broker and the store of a site without the services, for child processes: loading all of Countersign takes seconds.
 import type { Broker } from '../../infra/broker/broker.ts'
 import { createTopology } from '../../infra/broker/topology.ts'
 import { systemClock as clock } from '../../infra/clock.ts'
@@ -9,15 +9,15 @@ import type { Env } from './site.ts'
 
 export async function openBareEngines(env: Partial<Env>): Promise<{ broker: Broker; store: CountersignStore }> {
   const { engine, backoff, dataDir } = readConfig(env, [])
-  const queues = createTopology(brokerDelays(backoff))
+  const topology = createTopology(brokerDelays(backoff))
   if (engine.kind === 'embedded') {
     const { createEmbeddedStore } = await import('../../infra/store/embedded.ts')
     const { createEmbeddedBroker } = await import('../../infra/broker/embedded.ts')
     const store = createEmbeddedStore({ folder: dataDir, collections, clock })
-    return { store, broker: createEmbeddedBroker({ topology: queues, clock }) }
+    return { store, broker: createEmbeddedBroker({ topology, clock }) }
   }
   const { createMongoStore } = await import('../../infra/store/mongo.ts')
   const { createAmqpBroker } = await import('../../infra/broker/amqp.ts')
   const store = createMongoStore({ url: engine.mongodbUrl, collections })
-  return { store, broker: createAmqpBroker({ url: engine.amqpUrl, topology: queues, prefix: env.AMQP_PREFIX ?? '' }) }
+  return { store, broker: createAmqpBroker({ url: engine.amqpUrl, topology, prefix: env.AMQP_PREFIX ?? '' }) }
 }

@@ -1,5 +1,5 @@
-// The whole composition in this process, as services/main.ts starts it, on a site of its own. In: what a test wants different.
-// Out: where it answers, and what there is to look at: its engines, its log, its secrets.
+// Starts Countersign in this process, as services/main.ts does. In: the engine set, and what differs from the defaults.
+// Out: its URL, and what a test inspects: engines, log, secrets, printed text.
 import { expect } from 'chai'
 import { type Clock, systemClock } from '../../infra/clock.ts'
 import { type Config, readConfig } from '../../infra/config/config.ts'
@@ -13,21 +13,21 @@ import { type EngineSet, type Env, freshSite, onEachEngineSet, type Site } from 
 export interface StartOptions {
   engines: EngineSet
   env?: Env
-  /** Written to a file that BOOTSTRAP_FILE names. */
+  /** The content of the file that BOOTSTRAP_FILE names. */
   bootstrap?: unknown
-  /** All of them, unless told. */
+  /** All roles by default. */
   roles?: string[]
-  /** Instead of the real ones. */
+  /** Replaces the real services. */
   services?: Services
-  /** Instead of the guarded one. */
+  /** Replaces the guarded HTTP client for calls to providers and endpoints. */
   outbound?: Outbound
-  /** A fake one only on embedded engines: real ones have their own time. */
+  /** A clock that stands still works on the embedded engines only: RabbitMQ and MongoDB have their own time. */
   clock?: Clock
-  /** Puts something between the composition and its engines. */
+  /** Wraps the engines, for example to record messages or to lose writes. */
   decorate?(engines: Engines): Engines
-  /** False: answers as soon as it listens, and `ready` is still to be awaited. */
+  /** False: the start resolves as soon as the process listens, and the test awaits `ready` itself. */
   untilReady?: boolean
-  /** Where another process lives or lived, instead of a fresh one. */
+  /** The site of an earlier or another process; a fresh one by default. */
   site?: Site
 }
 
@@ -36,13 +36,13 @@ export interface Countersign extends Running {
   config: Config
   engines: Engines
   log: CapturedLog
-  /** What was said to whoever started it: new keys, the demo's guide. */
+  /** What the process printed for the operator who started it: new keys, and the guide of a first start. */
   printed(): string
-  /** Stops it and starts another on the same site, as it was but for these options. */
+  /** Stops this process and starts another on the same site, with these options changed. */
   restart(options?: Partial<StartOptions>): Promise<Countersign>
 }
 
-/** Whoever calls it stops it and wipes its site; `eachEngineSet` does so by itself. */
+/** The caller stops the process and wipes its site; in `describeCountersign` both happen after each test. */
 export async function startCountersign(options: StartOptions): Promise<Countersign> {
   const site = options.site ?? (await freshSite(options.engines, options.env))
   const { clock = systemClock, services, outbound, decorate = (engines: Engines) => engines } = options
@@ -84,32 +84,35 @@ export async function startCountersign(options: StartOptions): Promise<Countersi
   }
 }
 
-/** Work is taken, and work can be given: the connection that publishes may come up after the one that consumes. */
+/** Asks /readyz as well, because the connection that publishes may come up after the one that consumes. */
 async function waitUntilReady({ ready, url }: Running): Promise<void> {
   await ready
   await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), 30_000)
 }
 
-/** Tests wait for engines to come back. */
+/** Short, because tests wait until a process has reconnected to its engines. */
 const FAST_RECONNECT = { firstMs: 20, maxMs: 200 }
 
 export type StartCountersign = (options?: Omit<StartOptions, 'engines'>) => Promise<Countersign>
 
-/** Runs a suite on every engine set this run has; what it starts is stopped and wiped after each test. */
-export const eachEngineSet = (title: string, suite: (start: StartCountersign, engines: EngineSet) => void): void =>
-  onEachEngineSet(title, engines => suite(createStart(engines), engines))
+/** Runs a suite on every engine set of this run. After each test, what it started is stopped and its sites are wiped. */
+export const describeCountersign = (
+  title: string,
+  suite: (start: StartCountersign, engines: EngineSet) => void,
+): void => onEachEngineSet(title, engines => suite(createStarter(engines), engines))
 
-export function createStart(engines: EngineSet): StartCountersign {
+/** A start function that stops and wipes after each test of the surrounding suite. */
+export function createStarter(engines: EngineSet): StartCountersign {
   const started: Countersign[] = []
   const sites = new Set<Site>()
   afterEach(async () => {
-    await Promise.all(started.splice(0).map(one => one.stop()))
+    await Promise.all(started.splice(0).map(countersign => countersign.stop()))
     for (const site of sites) await site.wipe()
     sites.clear()
   })
-  const track = (one: Countersign): Countersign => {
-    started.push(one)
-    return { ...one, restart: async changes => track(await one.restart(changes)) }
+  const track = (countersign: Countersign): Countersign => {
+    started.push(countersign)
+    return { ...countersign, restart: async changes => track(await countersign.restart(changes)) }
   }
   return async (options = {}) => {
     const site = options.site ?? (await freshSite(engines, options.env))

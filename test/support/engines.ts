@@ -1,10 +1,10 @@
-// Which engine sets this run can use. Suites written with `onRealEngines` are visibly skipped where the URLs are missing.
+// The real engines of this test run, by environment variable. A suite of `onRealEngines` is reported as skipped where a URL is missing.
 import process from 'node:process'
 
 export const MONGODB_URL = process.env.MONGODB_URL
 export const AMQP_URL = process.env.AMQP_URL
 
-/** Where infra/engines.sh keeps the engines it started; lets a test restart or block them. */
+/** The folder of the engines that infra/engines.sh started; a test needs it to restart or block an engine. */
 export const ENGINES_DIR = process.env.ENGINES_DIR
 
 export function onRealEngines(title: string, needs: Record<string, string | undefined>, suite: () => void): void {

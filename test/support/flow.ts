@@ -1,5 +1,6 @@
-// The whole pipeline over HTTP, and what a test does with it: makes apps and keys, sends, reads the sandbox's inbox, lets time pass.
-// Time stands still on the embedded engines and runs on the real ones; on both it can be moved.
+// One running Countersign for a flow test. In: which engines, and what differs from the defaults. Out: helpers that create tenants and
+// keys, call both APIs over HTTP, read the sandbox's inbox and advance the clock.
+// On the embedded engines the clock stands still until a test advances it; on the real engines it runs, and a test can set it forward.
 import { expect } from 'chai'
 import type { KeyKind, Mode } from '../../machines/otp.ts'
 import type { InboxMessage } from '../../services/dashboard/sandbox/inbox.ts'
@@ -8,13 +9,13 @@ import { type TestClock, testClock } from './clock.ts'
 import { type Countersign, type StartOptions, startCountersign } from './countersign.ts'
 import { eventually } from './eventually.ts'
 import { createRunningClock } from './running-clock.ts'
-import type { EngineSet } from './site.ts'
 
 export interface Tenant {
   company: string
   app: string
-  /** With test keys. */
+  /** Calls with a server key of test mode. */
   server: Caller
+  /** Calls with a publishable key of test mode. */
   device: Caller
 }
 
@@ -28,28 +29,31 @@ export interface EventView {
 
 export interface Flow {
   countersign: Countersign
-  engines: EngineSet
   clock: TestClock
+  /** Calls the admin API; `path` follows /admin/v1. */
   admin(method: string, path: string, body?: unknown): Promise<Answer>
-  /** An app of its own, in a company of its own unless told. */
-  tenant(settings?: object, company?: string): Promise<Tenant>
+  /** Creates an app with two test keys, in a new company unless one is given. */
+  createTenant(settings?: object, company?: string): Promise<Tenant>
+  /** Calls the public API with an existing key. */
   caller(key: string): Caller
-  key(app: string, kind: KeyKind, mode?: Mode): Promise<Caller & { id: string }>
+  /** Creates an API key, in test mode unless told otherwise, and calls the public API with it. */
+  createKey(app: string, kind: KeyKind, mode?: Mode): Promise<Caller & { id: string }>
+  /** Changes an app's settings and waits until every process has them. */
   changeSettings(app: string, settings: object): Promise<void>
-  /** Lets time pass. */
   advance(ms: number): Promise<void>
-  /** Tries until it holds, time passing by a little where it does not pass by itself. */
+  /** Retries an assertion until it holds. A clock that stands still advances a little before each retry. */
   eventually<T>(assertion: () => T | Promise<T>): Promise<T>
-  /** Time passes by until the work is done. */
+  /** Advances a clock that stands still until the promise is settled. */
   advanceUntil<T>(work: Promise<T>): Promise<T>
-  /** The sandbox's messages, newest first. */
+  /** The sandbox's messages to a recipient, newest first. */
   inbox(recipient: string): Promise<InboxMessage[]>
-  /** The newest code that arrived for a recipient, once `messages` of them did. */
-  code(recipient: string, messages?: number): Promise<string>
-  /** A verification of a number of its own, and its code. */
+  /** The newest code in a recipient's inbox, once the inbox holds `messages` messages. */
+  waitForCode(recipient: string, messages?: number): Promise<string>
+  /** Sends to a fresh number and waits for the code. */
   startVerification(by: Caller): Promise<StartedVerification>
+  /** The webhook events of an app. */
   events(app: string): Promise<EventView[]>
-  /** That a refusal says in its header and its body alike how long to wait. */
+  /** Checks that a refusal states the same waiting time in the Retry-After header and in its body. */
   expectRetryAfter(answer: Answer, seconds: number): void
   stop(): Promise<void>
 }
@@ -60,11 +64,11 @@ export interface StartedVerification {
   code: string
 }
 
-/** Past what any process remembers of an app or a key. */
-export const CACHES_MS = 5_000
+/** The longest time for which a process caches an app, a key, prices or providers. */
+export const CACHE_TTL_MS = 5_000
 
 let numbers = 0
-/** A US number nobody else has. */
+/** A US number that no other test uses. */
 export const freshNumber = (): string => {
   numbers += 1
   return `+1415556${String(numbers).padStart(4, '0')}`
@@ -75,7 +79,7 @@ export const wrongCode = (code: string): string => code.replace(/.$/, last => St
 export async function startFlow(options: StartOptions): Promise<Flow> {
   const isClockFixed = options.engines === 'embedded'
   const clock = isClockFixed ? testClock() : createRunningClock()
-  // One wait queue each: declaring them is most of a start.
+  // One delay each: every delay is a wait queue, and declaring queues takes most of a start on RabbitMQ.
   const env = { CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200', TRUSTED_PROXIES: '127.0.0.1/32', ...options.env }
   const countersign = await startCountersign({ ...options, clock, env })
   const { url, secrets } = countersign
@@ -88,47 +92,46 @@ export async function startFlow(options: StartOptions): Promise<Flow> {
     if (answer.status !== 201) throw new Error(`${path}: ${answer.text}`)
     return answer.body
   }
-  // Where time stands still, each call takes a millisecond: ids made one after the other sort in that order.
+  // A clock that stands still advances by a millisecond per call, so that ids created one after the other sort in that order.
   const tick = async (): Promise<void> => (isClockFixed ? clock.advance(1) : undefined)
-  const nudge = (): Promise<unknown> => (isClockFixed ? clock.advance(STEP_MS) : Promise.resolve())
 
   const flow: Flow = {
     countersign,
-    engines: options.engines,
     clock,
     admin,
     advance: clock.advance,
-    async tenant(settings = {}, company) {
+    async createTenant(settings = {}, company) {
       const owner = company ?? (await create('/companies', { name: 'Acme' })).id
       const { id: app } = await create(`/companies/${owner}/apps`, { name: 'Shop', settings })
-      return { company: owner, app, server: await flow.key(app, 'server'), device: await flow.key(app, 'publishable') }
+      const [server, device] = [await flow.createKey(app, 'server'), await flow.createKey(app, 'publishable')]
+      return { company: owner, app, server, device }
     },
     caller: key => createCaller(url, key, tick),
-    async key(app, kind, mode = 'test') {
+    async createKey(app, kind, mode = 'test') {
       const { id, key } = await create(`/apps/${app}/keys`, { kind, mode })
       return { ...flow.caller(key), id }
     },
     async changeSettings(app, settings) {
       const answer = await admin('PATCH', `/apps/${app}`, { settings })
       if (answer.status !== 200) throw new Error(answer.text)
-      await clock.advance(CACHES_MS)
+      await clock.advance(CACHE_TTL_MS)
     },
     eventually: assertion =>
       eventually(async () => {
         try {
           return await assertion()
         } catch (failure) {
-          await nudge()
+          if (isClockFixed) await clock.advance(STEP_MS)
           throw failure
         }
       }),
     async advanceUntil(work) {
-      let over = false
+      let isSettled = false
       const settled = work.finally(() => {
-        over = true
+        isSettled = true
       })
       settled.catch(() => {})
-      while (!over && isClockFixed) {
+      while (!isSettled && isClockFixed) {
         await clock.advance(STEP_MS)
         await new Promise(resolve => setTimeout(resolve, 1))
       }
@@ -136,8 +139,8 @@ export async function startFlow(options: StartOptions): Promise<Flow> {
     },
     inbox: async recipient =>
       (await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(recipient)}`)).body as InboxMessage[],
-    // No time has to pass for it.
-    code: (recipient, messages = 1) =>
+    // A message to the sandbox arrives without the clock advancing.
+    waitForCode: (recipient, messages = 1) =>
       eventually(async () => {
         const arrived = await flow.inbox(recipient)
         expect(arrived, `messages to ${recipient}`).to.have.length(messages)
@@ -147,7 +150,7 @@ export async function startFlow(options: StartOptions): Promise<Flow> {
       const to = freshNumber()
       const { status, body, text } = await by.send(to)
       if (status !== 200) throw new Error(`not sent: ${text}`)
-      return { otp_id: body.otp_id, to, code: await flow.code(to) }
+      return { otp_id: body.otp_id, to, code: await flow.waitForCode(to) }
     },
     events: async app => (await admin('GET', `/apps/${app}/events?limit=100`)).body.items,
     expectRetryAfter({ headers, body }, seconds) {
@@ -163,5 +166,5 @@ export async function startFlow(options: StartOptions): Promise<Flow> {
   return flow
 }
 
-/** How much passes at a time where time has to be moved. */
+/** How far a clock that stands still advances at a time. */
 const STEP_MS = 25

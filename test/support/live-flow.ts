@@ -1,91 +1,92 @@
-// Apps whose providers are simulated vendors, on a Countersign of their own: what live keys send goes out over HTTP and SMTP, and
-// vendors call back over HTTP, all on loopback.
+// A flow whose apps send in live mode through simulated vendors. In: engines, roles and settings. Out: a flow that also creates such
+// apps and reads their deliveries. Messages leave over HTTP and SMTP, and vendors call back over HTTP, all on loopback.
 import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { applyBootstrap, readBootstrap } from '../../services/domain/bootstrap/bootstrap.ts'
 import type { Answer, Caller } from './api-caller.ts'
 import { type Flow, startFlow } from './flow.ts'
 import { type EngineSet, type Env, onEachEngineSet } from './site.ts'
 
-/** Where vendors are told to call; nobody is there, so their calls are routed to wherever Countersign listens. */
+/** The base of the callback URLs that vendors are given. No server answers there: `vendorOptions.route` replaces it. */
 export const PUBLIC_URL = 'https://otp.example'
 
 export interface LiveApp {
   app: string
-  /** With a live key. */
+  /** Calls with a server key of live mode. */
   server: Caller
 }
 
 export interface LiveFlow extends Flow {
-  /** The id of the next app: some vendors must know where to call before there is one. */
-  nextApp(): string
-  /** An app of its own; `providers` as in a bootstrap file. */
-  app(providers: readonly object[], settings?: object): Promise<LiveApp>
-  /** For a vendor's options: how its calls reach us, what time it signs, and what a provider of a name is called back at. */
-  vendor: { route(url: string): string; now(): number }
-  /** What has become of a verification's deliveries, in order. */
+  /** The id of the app that is created next: some vendors must know the callback URL before the app exists. */
+  nextAppId(): string
+  /** Creates an app in a company of its own; `providers` are written as in a bootstrap file. */
+  createApp(providers: readonly object[], settings?: object): Promise<LiveApp>
+  /** Options of every simulated vendor: where its callbacks really go, and the time that it signs. */
+  vendorOptions: { route(url: string): string; now(): number }
+  /** Channel and status of each delivery of a verification, for example "sms delivered", oldest first. */
   deliveries(by: Caller, otp_id: string): Promise<string[]>
-  /** Waits until they are so. */
+  /** Waits until the deliveries of a verification are exactly these. */
   waitForDeliveries(by: Caller, otp_id: string, ...statuses: string[]): Promise<unknown>
-  /** Of the delivery events of an app. */
+  /** The types of an app's `delivery.*` events. */
   deliveryEvents(app: string): Promise<string[]>
 }
 
-/** Short enough to be waited for on real engines, long enough for a loaded machine. */
-export const TIMEOUT_MS = 2_000
-export const UNKNOWN_WAIT_MS = 3_000
+/** Tests on the real engines wait for both times, so they are short; a loaded machine still meets them. */
+const PROVIDER_TIMEOUT_MS = 2_000
+const UNKNOWN_WAIT_MS = 3_000
 
-/** Of every process there. */
+/** The settings of every process of a live flow. */
 export const LIVE_ENV = {
   PUBLIC_URL,
   ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
   CHANNEL_BACKOFF: '200,400',
-  PROVIDER_TIMEOUT: String(TIMEOUT_MS),
+  PROVIDER_TIMEOUT: String(PROVIDER_TIMEOUT_MS),
   UNKNOWN_WAIT: String(UNKNOWN_WAIT_MS),
 }
 
 let apps = 0
 
-export async function openLiveFlow(engines: EngineSet, roles: string[] = [], env: Env = {}): Promise<LiveFlow> {
+export async function startLiveFlow(engines: EngineSet, roles: string[] = [], env: Env = {}): Promise<LiveFlow> {
   const flow = await startFlow({ engines, env: { ...LIVE_ENV, ...env }, roles })
   const { countersign, clock } = flow
   const { data, code } = countersign.secrets
   const keyring = createKeyring({ dataKeys: data, codeSecrets: code })
   const { store } = countersign.engines
 
-  return Object.assign(flow, {
-    vendor: { route: (url: string) => url.replace(PUBLIC_URL, countersign.url), now: clock.now },
-    nextApp: () => `app_live${apps + 1}`,
-    async app(providers: readonly object[], settings: object = {}) {
+  const additions: Omit<LiveFlow, keyof Flow> = {
+    vendorOptions: { route: url => url.replace(PUBLIC_URL, countersign.url), now: clock.now },
+    nextAppId: () => `app_live${apps + 1}`,
+    async createApp(providers, settings = {}) {
       apps += 1
       const [id, key] = [`app_live${apps}`, `sk_live_0123456789abcdef${apps}`]
-      const file = { id, name: 'Shop', settings, providers, keys: [{ id: `key_live${apps}`, key }] }
-      const companies = [{ id: `cmp_live${apps}`, name: 'Acme', apps: [file] }]
+      const app = { id, name: 'Shop', settings, providers, keys: [{ id: `key_live${apps}`, key }] }
+      const companies = [{ id: `cmp_live${apps}`, name: 'Acme', apps: [app] }]
       await applyBootstrap(readBootstrap(JSON.stringify({ companies })), { store, keyring, clock })
       return { app: id, server: flow.caller(key) }
     },
-    deliveries: async (by: Caller, otp_id: string) => statusesOf(await by.status(otp_id)),
-    waitForDeliveries: (by: Caller, otp_id: string, ...statuses: string[]) =>
+    deliveries: async (by, otp_id) => deliveriesIn(await by.status(otp_id)),
+    waitForDeliveries: (by, otp_id, ...expected) =>
       flow.eventually(async () => {
-        const now = statusesOf(await by.status(otp_id))
-        if (JSON.stringify(now) !== JSON.stringify(statuses)) throw new Error(`deliveries are ${now}, not ${statuses}`)
+        const actual = deliveriesIn(await by.status(otp_id))
+        if (actual.join() !== expected.join()) throw new Error(`deliveries are ${actual}, not ${expected}`)
       }),
-    deliveryEvents: async (app: string) =>
+    deliveryEvents: async app =>
       (await flow.events(app)).map(({ type }) => type).filter(type => type.startsWith('delivery.')),
-  })
+  }
+  return Object.assign(flow, additions)
 }
 
-const statusesOf = ({ body, text }: Answer): string[] => {
+const deliveriesIn = ({ body, text }: Answer): string[] => {
   if (!body.deliveries) throw new Error(text)
   return body.deliveries.map(({ channel, status }: { channel: string; status: string }) => `${channel} ${status}`)
 }
 
-/** Runs a suite on every engine set this run has, each on a Countersign of its own. */
-export const eachLiveFlow = (title: string, suite: (live: LiveFlow, engines: EngineSet) => void): void =>
+/** Runs a suite on every engine set of this run, on a Countersign that only this suite uses. */
+export const describeLiveFlow = (title: string, suite: (live: LiveFlow, engines: EngineSet) => void): void =>
   onEachEngineSet(title, engines => {
     const live = {} as LiveFlow
     before(async function () {
       this.timeout(120_000)
-      Object.assign(live, await openLiveFlow(engines))
+      Object.assign(live, await startLiveFlow(engines))
     })
     after(async function () {
       this.timeout(60_000)
@@ -94,7 +95,7 @@ export const eachLiveFlow = (title: string, suite: (live: LiveFlow, engines: Eng
     suite(live, engines)
   })
 
-/** The code in whatever a vendor was given. */
+/** The code in a message as a vendor received it. */
 export const codeIn = (message: unknown): string => {
   const [code] = /(?<![\d+])\d{6}(?!\d)/.exec(JSON.stringify(message)) ?? []
   if (code === undefined) throw new Error(`no code in ${JSON.stringify(message)}`)

@@ -1,4 +1,4 @@
-// A MongoDB database of a test's own, behind a proxy that can fail.
+// A MongoDB database for one test, behind a proxy that can refuse, stall and cut connections.
 import { randomUUID } from 'node:crypto'
 import { type Db, MongoClient } from 'mongodb'
 import { MONGODB_URL } from './engines.ts'
@@ -6,16 +6,16 @@ import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
 
 export interface MongoBehindProxy {
   proxy: TcpProxy
-  /** Past the proxy. */
+  /** Reaches the database directly. */
   db: Db
-  /** Through it. */
+  /** Reaches the server through the proxy. */
   url: string
   database: string
   /** Drops the database. */
   close(): Promise<void>
 }
 
-export async function mongoBehindProxy(): Promise<MongoBehindProxy> {
+export async function openMongoBehindProxy(): Promise<MongoBehindProxy> {
   const client = new MongoClient(MONGODB_URL ?? '')
   const hello = await client.db('admin').command({ hello: 1 })
   const [host = '127.0.0.1', port] = String(hello.primary ?? client.options.hosts[0]).split(':')
@@ -24,7 +24,7 @@ export async function mongoBehindProxy(): Promise<MongoBehindProxy> {
   return {
     proxy,
     db: client.db(database),
-    // Directly, or the driver would ask the replica set for its members and go round the proxy.
+    // Without directConnection the driver asks the replica set for its members and connects past the proxy.
     url: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`,
     database,
     async close() {

@@ -36,7 +36,7 @@ export async function createReplayApp(flow: Flow, name: StartName): Promise<Repl
   const start: StartOptions = STARTS[name]
   const rules = { ...defaultRules, ...start.rules }
   const plenty = [{ max: 10_000, seconds: 60 }]
-  const { app, server } = await flow.tenant({
+  const { app, server } = await flow.createTenant({
     verify_attempts: rules.verify_attempts,
     send_attempts: rules.send_attempts,
     resend_cooldown_seconds: rules.cooldowns_ms.map(ms => ms / 1000),
@@ -48,8 +48,8 @@ export async function createReplayApp(flow: Flow, name: StartName): Promise<Repl
   const by = ({ key }: Caller): Caller => createCaller(flow.countersign.url, key)
   const stage = {
     server: by(server),
-    otherServer: by(await flow.key(app, 'server')),
-    device: by(await flow.key(app, 'publishable')),
+    otherServer: by(await flow.createKey(app, 'server')),
+    device: by(await flow.createKey(app, 'publishable')),
   }
   return { app, ...stage, starter: start.started_by === device ? stage.device : stage.server }
 }

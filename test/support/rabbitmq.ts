@@ -1,4 +1,4 @@
-// RabbitMQ for tests: brokers on queues no other test uses, removed afterwards; and the channels a broker opened, to break them.
+// RabbitMQ for tests: brokers on queues that no other test uses, their removal, and access to a broker's channels in order to break them.
 import { randomUUID } from 'node:crypto'
 import { type Channel, type ChannelModel, type ConfirmChannel, connect, type SocketOptions } from 'amqplib'
 import { expect } from 'chai'
@@ -12,7 +12,7 @@ import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
 
 export const freshPrefix = (): string => `test.${randomUUID()}`
 
-/** Both its connections are there: `state` speaks of the publishing one, `depth` needs the other. */
+/** Waits for both connections of a broker: `state` reports the publishing one, and `depth` uses the consuming one. */
 export const waitUntilUp = (broker: Broker): Promise<unknown> =>
   eventually(async () => {
     expect(broker.state()).to.equal('up')
@@ -28,7 +28,7 @@ async function withConnection<T>(task: (connection: ChannelModel) => Promise<T>)
   }
 }
 
-/** One task on a channel of its own, past every proxy. */
+/** Runs a task on a new channel that reaches RabbitMQ directly, not through a proxy. */
 export const withRabbitChannel = <T>(task: (channel: ConfirmChannel) => Promise<T>): Promise<T> =>
   withConnection(async connection => task(await connection.createConfirmChannel()))
 
@@ -41,7 +41,8 @@ export async function removeQueues({ topology, prefix }: { topology: Topology; p
   ])
   await withConnection(async connection => {
     // A quorum queue deleted while it is still starting crashes its dead-letter worker, and two such crashes leave every quorum
-    // queue of the node useless (rabbitmq-server#16652). One that answers a purge has started; one a test has deleted is no matter.
+    // queue of the node useless (rabbitmq-server#16652). A queue that answers a purge has started. A purge fails where a test has
+    // already deleted the queue.
     for (const queue of work) {
       const channel = await connection.createChannel()
       channel.on('error', () => {})
@@ -57,7 +58,7 @@ export const TEST_TOPOLOGY = createTopology({ channel: [50], webhook: [50, 400] 
 export interface RabbitFixture {
   prefix: string
   names: ReturnType<typeof queueNames>
-  /** A broker on this bench's queues, quick to try again; closed with the bench. */
+  /** Opens a broker on the fixture's queues, with short reconnection delays; `close` closes it. */
   open(options?: Partial<AmqpOptions>): Broker
   close(): Promise<void>
 }
@@ -86,15 +87,15 @@ export function createRabbitFixture(): RabbitFixture {
   }
 }
 
-/** RabbitMQ by way of a proxy that can fail. */
-export async function rabbitBehindProxy(): Promise<{ proxy: TcpProxy; url: string }> {
+/** RabbitMQ behind a proxy that can refuse, stall and cut connections. */
+export async function openRabbitBehindProxy(): Promise<{ proxy: TcpProxy; url: string }> {
   const url = new URL(AMQP_URL ?? '')
   const proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) })
   url.host = `127.0.0.1:${proxy.port}`
   return { proxy, url: url.href }
 }
 
-/** A `connect` whose publishing connections go by another way. */
+/** A `connect` that opens publishing connections to this URL, and all others to the URL it is called with. */
 export const publishVia = (url: string): typeof connect =>
   ((given: string, options: SocketOptions) => {
     const publishes = String(options.clientProperties?.connection_name).includes(' publish ')
@@ -109,11 +110,11 @@ export interface ChannelSpy {
   consuming(queue: string): Channel
 }
 
-/** Remembers the channels a broker opens through it. */
+/** A `connect` that records which channels a broker opens. */
 export function createChannelSpy(): ChannelSpy {
   let confirming: Channel | undefined
   const consumers = new Map<string, Channel>()
-  const found = (channel: Channel | undefined): Channel => {
+  const requireChannel = (channel: Channel | undefined): Channel => {
     if (!channel) throw new Error('there is no such channel')
     return channel
   }
@@ -139,12 +140,12 @@ export function createChannelSpy(): ChannelSpy {
   }
   return {
     connect: spiedConnect as typeof connect,
-    publishing: () => found(confirming),
-    consuming: queue => found(consumers.get(queue)),
+    publishing: () => requireChannel(confirming),
+    consuming: queue => requireChannel(consumers.get(queue)),
   }
 }
 
-/** Makes RabbitMQ close this channel, and nothing else: it is asked for a queue that is not there. */
+/** Makes RabbitMQ close this channel and nothing else, by asking for a queue that does not exist. */
 export const breakChannel = (channel: Channel): Promise<void> =>
   channel.checkQueue(freshPrefix()).then(
     () => {
@@ -153,7 +154,7 @@ export const breakChannel = (channel: Channel): Promise<void> =>
     () => {},
   )
 
-/** Something for a handler to wait for. */
+/** A promise that a test resolves, for a handler to wait for. */
 export function latch(): { opened: Promise<void>; open: () => void } {
   let open = () => {}
   const opened = new Promise<void>(resolve => {
@@ -162,30 +163,30 @@ export function latch(): { opened: Promise<void>; open: () => void } {
   return { opened, open: () => open() }
 }
 
-/** The queues most fault tests use. */
-export const QUEUE = 'webhook.deliver'
-export const CALLS = 'otp.calls'
-/** So long that only the fault itself can end a wait. */
+/** The queues that most fault tests use. */
+export const WEBHOOK_QUEUE = 'webhook.deliver'
+export const CALLS_QUEUE = 'otp.calls'
+/** Longer than any test, so that only the injected fault can end a wait. */
 export const LONG_WAIT_MS = 600_000
 
-/** Consumes with `done` and keeps the ids. */
+/** Consumes the webhook queue, answers `done` to every message and records the ids. */
 export async function collectIds(broker: Broker): Promise<{ seen: string[]; consumer: Consumer }> {
   const seen: string[] = []
   const handle = async (waiting: DeliveredMessage[]): Promise<Outcome[]> => {
     seen.push(...waiting.map(({ id }) => id))
     return waiting.map(done)
   }
-  return { seen, consumer: await broker.consume(QUEUE, handle, { prefetch: 10 }) }
+  return { seen, consumer: await broker.consume(WEBHOOK_QUEUE, handle, { prefetch: 10 }) }
 }
 
-/** Serves calls with their own bodies. */
+/** Answers every call with the call's own body. */
 export const serveEcho = (broker: Broker): Promise<Consumer> =>
-  broker.serve(CALLS, async waiting => waiting.map(({ body }) => body), { prefetch: 10 })
+  broker.serve(CALLS_QUEUE, async waiting => waiting.map(({ body }) => body), { prefetch: 10 })
 
 export async function expectRejection(promise: Promise<unknown>, kind: new () => Error): Promise<void> {
-  const ending = await promise.then(
+  const outcome = await promise.then(
     value => ({ value }),
     (error: unknown) => error,
   )
-  expect(ending).to.be.instanceOf(kind)
+  expect(outcome).to.be.instanceOf(kind)
 }

@@ -5,7 +5,7 @@ import { type Broker, CallFailed, CallTimeout, type Message } from '../../../../
 import { AMQP_URL, onRealEngines } from '../../../support/engines.ts'
 import { eventually } from '../../../support/eventually.ts'
 import {
-  CALLS,
+  CALLS_QUEUE,
   createChannelSpy,
   createRabbitFixture,
   expectRejection,
@@ -31,7 +31,7 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
   }
 
   const ask = (broker: Broker, bodies: unknown[], budgetMs = LONG_WAIT_MS): Promise<unknown>[] =>
-    bodies.map(body => broker.request(CALLS, { id: `${body}`, body }, budgetMs))
+    bodies.map(body => broker.request(CALLS_QUEUE, { id: `${body}`, body }, budgetMs))
 
   const bodies = Array.from({ length: 100 }, (_, index) => index)
 
@@ -43,7 +43,7 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
     it(`puts 100 calls of one tick into ${frames} messages when a frame holds ${maxCallsPerFrame}`, async () => {
       const broker = await opened({ maxCallsPerFrame })
       const answers = Promise.all(ask(broker, bodies))
-      await eventually(async () => expect(await broker.depth(CALLS)).to.include({ ready: frames }))
+      await eventually(async () => expect(await broker.depth(CALLS_QUEUE)).to.include({ ready: frames }))
       await serveEcho(broker)
       expect(await answers).to.deep.equal(bodies)
     })
@@ -51,7 +51,7 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
   it('answers the calls of one batch in one message', async () => {
     const spy = createChannelSpy()
     const server = await opened({ connect: spy.connect })
-    await server.serve(CALLS, async waiting => waiting.map(({ body }) => body), { prefetch: 1, batch: 50 })
+    await server.serve(CALLS_QUEUE, async waiting => waiting.map(({ body }) => body), { prefetch: 1, batch: 50 })
     const channel = spy.consuming('amq.rabbitmq.reply-to')
     const send = channel.sendToQueue.bind(channel)
     let messages = 0
@@ -70,7 +70,7 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
     await expectRejection(short ?? Promise.resolve(), CallTimeout)
     const handed: unknown[] = []
     await broker.serve(
-      CALLS,
+      CALLS_QUEUE,
       async waiting => {
         handed.push(...waiting.map(({ body }) => body))
         return waiting.map(({ body }) => body)
@@ -84,7 +84,7 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
 
   it('times out at once a call that has no time left', async () => {
     const broker = await opened()
-    await expectRejection(broker.request(CALLS, { id: 'c', body: 1 }, 0), CallTimeout)
+    await expectRejection(broker.request(CALLS_QUEUE, { id: 'c', body: 1 }, 0), CallTimeout)
   })
 
   it('hands the calls a stopping server has not begun to another, each to be done once', async () => {
@@ -96,23 +96,23 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
       await before
       return waiting.map(() => name)
     }
-    const stopping = await first.serve(CALLS, serve('first', released), { prefetch: 10, parallel: 1 })
+    const stopping = await first.serve(CALLS_QUEUE, serve('first', released), { prefetch: 10, parallel: 1 })
     const answers = ask(second, ['a', 'b', 'c'])
     await eventually(() => expect(handed.first).to.deep.equal(['a']))
     const stopped = stopping.stop()
-    await second.serve(CALLS, serve('second', Promise.resolve()), { prefetch: 10 })
+    await second.serve(CALLS_QUEUE, serve('second', Promise.resolve()), { prefetch: 10 })
     expect(await Promise.all(answers.slice(1))).to.deep.equal(['second', 'second'])
     release()
     await stopped
     expect(await answers[0]).to.equal('first')
     expect(handed).to.deep.equal({ first: ['a'], second: ['b', 'c'] })
-    await eventually(async () => expect(await second.depth(CALLS)).to.deep.equal({ ready: 0, consumers: 1 }))
+    await eventually(async () => expect(await second.depth(CALLS_QUEUE)).to.deep.equal({ ready: 0, consumers: 1 }))
   })
 
   it('fails a call whose answer JSON cannot hold', async () => {
     const broker = await opened()
-    await broker.serve(CALLS, async waiting => waiting.map(() => 1n), { prefetch: 10 })
-    await expectRejection(broker.request(CALLS, { id: 'c', body: 1 }, LONG_WAIT_MS), CallFailed)
+    await broker.serve(CALLS_QUEUE, async waiting => waiting.map(() => 1n), { prefetch: 10 })
+    await expectRejection(broker.request(CALLS_QUEUE, { id: 'c', body: 1 }, LONG_WAIT_MS), CallFailed)
   })
 
   it('survives what is no call', async () => {
@@ -120,13 +120,13 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
     const server = await serveEcho(broker)
     await withRabbitChannel(async rabbit => {
       for (const junk of ['', '{', '7', '[{}]', '[{"n":1}]'])
-        rabbit.sendToQueue(bench.names.queue(CALLS), Buffer.from(junk))
+        rabbit.sendToQueue(bench.names.queue(CALLS_QUEUE), Buffer.from(junk))
       await rabbit.waitForConfirms()
     })
     expect(await Promise.all(ask(broker, bodies))).to.deep.equal(bodies)
     expect(server.attached()).to.equal(true)
     await server.stop()
-    await eventually(async () => expect(await broker.depth(CALLS)).to.deep.equal({ ready: 0, consumers: 0 }))
+    await eventually(async () => expect(await broker.depth(CALLS_QUEUE)).to.deep.equal({ ready: 0, consumers: 0 }))
   })
 
   it('declares a durable queue for calls where RabbitMQ refuses any other', async () => {
@@ -138,7 +138,7 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
     }
     await opened({ connect: pretending as typeof spy.connect })
     await withRabbitChannel(rabbit =>
-      rabbit.assertQueue(bench.names.queue(CALLS), { durable: true, arguments: { 'x-queue-type': 'classic' } }),
+      rabbit.assertQueue(bench.names.queue(CALLS_QUEUE), { durable: true, arguments: { 'x-queue-type': 'classic' } }),
     )
   })
 })

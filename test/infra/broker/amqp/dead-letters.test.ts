@@ -10,10 +10,10 @@ import {
   collectIds,
   createRabbitFixture,
   expectRejection,
+  openRabbitBehindProxy,
   publishVia,
-  QUEUE,
   type RabbitFixture,
-  rabbitBehindProxy,
+  WEBHOOK_QUEUE,
   waitUntilUp,
   withRabbitChannel,
 } from '../../../support/rabbitmq.ts'
@@ -25,7 +25,7 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
   let url: string
   beforeEach(async () => {
     bench = createRabbitFixture()
-    ;({ proxy, url } = await rabbitBehindProxy())
+    ;({ proxy, url } = await openRabbitBehindProxy())
   })
   afterEach(async () => {
     await bench.close()
@@ -40,7 +40,7 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
     await waitUntilUp(broker)
     await withRabbitChannel(async rabbit => {
       for (const id of letters)
-        rabbit.sendToQueue(bench.names.dead(QUEUE), Buffer.from('1'), {
+        rabbit.sendToQueue(bench.names.dead(WEBHOOK_QUEUE), Buffer.from('1'), {
           messageId: id,
           headers: { reason: 'r', diedAt: 1 },
         })
@@ -50,25 +50,25 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
   }
 
   const ids = async (broker: Broker, limit = 100): Promise<string[]> =>
-    (await broker.dead(QUEUE).list(limit)).map(({ id }) => id)
+    (await broker.dead(WEBHOOK_QUEUE).list(limit)).map(({ id }) => id)
 
   it('stay in their order, however often and however far one looks, and whatever is taken out', async () => {
     const broker = await opened()
     for (const limit of [3, 100, 1, 10]) expect(await ids(broker, limit)).to.deep.equal(letters.slice(0, limit))
-    expect(await broker.dead(QUEUE).drop(['l1', 'l28'])).to.equal(2)
+    expect(await broker.dead(WEBHOOK_QUEUE).drop(['l1', 'l28'])).to.equal(2)
     expect(await ids(broker, 2)).to.deep.equal(['l0', 'l2'])
-    expect(await broker.dead(QUEUE).requeue(['l0'])).to.equal(1)
+    expect(await broker.dead(WEBHOOK_QUEUE).requeue(['l0'])).to.equal(1)
     const left = letters.filter(id => !['l0', 'l1', 'l28'].includes(id))
     expect(await ids(broker)).to.deep.equal(left)
-    expect(await broker.dead(QUEUE).count()).to.equal(left.length)
+    expect(await broker.dead(WEBHOOK_QUEUE).count()).to.equal(left.length)
   })
 
   it('do not miss each other when many look and repair at once', async () => {
     const broker = await opened()
     const [listed, dropped, counted, listedAgain] = await Promise.all([
       ids(broker),
-      broker.dead(QUEUE).drop(['l0']),
-      broker.dead(QUEUE).count(),
+      broker.dead(WEBHOOK_QUEUE).drop(['l0']),
+      broker.dead(WEBHOOK_QUEUE).count(),
       ids(broker),
     ])
     expect(listed).to.deep.equal(letters)
@@ -79,7 +79,7 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
   it('are all there, in order, after a look that was cut', async () => {
     const broker = await opened({ url })
     proxy.mute()
-    const look = promiseState(broker.dead(QUEUE).list(10))
+    const look = promiseState(broker.dead(WEBHOOK_QUEUE).list(10))
     proxy.cut()
     await eventually(() => expect(look.value).to.be.instanceOf(Unavailable))
     proxy.heal()
@@ -90,7 +90,7 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
     const broker = await opened({ connect: publishVia(url) })
     proxy.refuse()
     await eventually(() => expect(broker.state()).to.equal('down'))
-    await expectRejection(broker.dead(QUEUE).requeue(['l0', 'l1']), Unavailable)
+    await expectRejection(broker.dead(WEBHOOK_QUEUE).requeue(['l0', 'l1']), Unavailable)
     expect(await ids(broker)).to.deep.equal(letters)
   })
 
@@ -98,11 +98,11 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
     const broker = await opened()
     const { seen } = await collectIds(broker)
     await withRabbitChannel(async rabbit => {
-      rabbit.sendToQueue(bench.names.queue(QUEUE), Buffer.from('{"half":'), { messageId: 'junk' })
+      rabbit.sendToQueue(bench.names.queue(WEBHOOK_QUEUE), Buffer.from('{"half":'), { messageId: 'junk' })
       await rabbit.waitForConfirms()
     })
-    await eventually(async () => expect(await broker.dead(QUEUE).count()).to.equal(31))
-    const junk = (await broker.dead(QUEUE).list(100)).at(-1)
+    await eventually(async () => expect(await broker.dead(WEBHOOK_QUEUE).count()).to.equal(31))
+    const junk = (await broker.dead(WEBHOOK_QUEUE).list(100)).at(-1)
     expect(junk).to.deep.include({ id: 'junk', body: '{"half":', attempt: 1 })
     expect(junk?.reason).to.include('unreadable')
     expect(seen).to.deep.equal([])

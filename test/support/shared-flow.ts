@@ -1,14 +1,14 @@
-// One Countersign per engine set, shared by every flow suite, since starting one on real engines takes seconds. Tests keep apart by
-// having apps, keys and recipients of their own.
+// One Countersign per engine set, shared by every suite of `describeFlow`, because a start on the real engines takes seconds.
+// Tests do not meet each other: each creates its own apps, keys and recipients.
 import { type Flow, startFlow } from './flow.ts'
 import { type EngineSet, onEachEngineSet } from './site.ts'
 
 const shared = new Map<EngineSet, Promise<Flow>>()
-/** Suites still to come. */
+/** How many suites have not finished; the last one stops its Countersign. */
 const suitesLeft: Record<EngineSet, number> = { embedded: 0, real: 0 }
 
-/** Runs a suite on every engine set this run has, on the one Countersign all flow suites share there. */
-export const eachFlow = (title: string, suite: (flow: Flow, engines: EngineSet) => void): void =>
+/** Runs a suite on every engine set of this run, on the Countersign that all such suites share there. */
+export const describeFlow = (title: string, suite: (flow: Flow, engines: EngineSet) => void): void =>
   onEachEngineSet(title, engines => {
     const flow = {} as Flow
     suitesLeft[engines] += 1
@@ -31,20 +31,22 @@ async function stop(engines: EngineSet): Promise<void> {
   await flow?.stop()
 }
 
-// Suites that were not chosen are waited for in vain.
+// `--grep` skips suites, and a skipped suite never counts `suitesLeft` down.
 after(async function () {
   this.timeout(60_000)
   for (const engines of shared.keys()) await stop(engines)
 })
 
-/** Documentation addresses count as reserved, so these lists are of real ones. */
-export const ABUSIVE = '45.95.147.7'
-export const VPN = '185.220.101.9'
-/** An app that sends in live mode as well: the sandbox is its provider. */
+/** In the lists of BOOTSTRAP below. These are public addresses, because the product ignores documentation ranges as reserved. */
+export const ABUSIVE_IP = '45.95.147.7'
+export const VPN_IP = '185.220.101.9'
+
+/** Server keys of an app that can also send in live mode, because the sandbox is its live provider. */
 export const FLOW_APP_KEYS = {
-  server: 'sk_live_flow0123456789',
-  tester: 'sk_test_flow0123456789',
+  live: 'sk_live_flow0123456789',
+  test: 'sk_test_flow0123456789',
 }
+
 const BOOTSTRAP = {
   companies: [
     {

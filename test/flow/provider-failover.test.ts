@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { codeIn, eachLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
+import { codeIn, describeLiveFlow, type LiveApp, PUBLIC_URL } from '../support/live-flow.ts'
 import { gatewayCall, type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
 import type { Script } from '../support/vendors/vendor.ts'
@@ -13,17 +13,17 @@ interface Shop extends LiveApp {
   gateway: HttpGateway
 }
 
-eachLiveFlow('an app with two providers', live => {
+describeLiveFlow('an app with two providers', live => {
   const opened: { close(): Promise<void> }[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
   async function open(settings: object = {}, more: object[] = []): Promise<Shop> {
-    const twilio = await startTwilio(live.vendor)
+    const twilio = await startTwilio(live.vendorOptions)
     let callbackUrl: string | null = null
-    const gateway = await startHttpGateway({ ...live.vendor, callbackUrl: () => callbackUrl })
+    const gateway = await startHttpGateway({ ...live.vendorOptions, callbackUrl: () => callbackUrl })
     opened.push(twilio, gateway)
     const { account_sid, auth_token, url: base_url } = twilio
-    const shop = await live.app(
+    const shop = await live.createApp(
       [
         {
           name: 'main',
@@ -74,7 +74,7 @@ eachLiveFlow('an app with two providers', live => {
         shop.gateway.always(RECEIPTS)
         const otp_id = await sendOtp(shop)
         await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
-        expect([shop.twilio.seen.length, ...taken(shop)]).to.deep.equal([1, 0, 1])
+        expect([shop.twilio.requests.length, ...taken(shop)]).to.deep.equal([1, 0, 1])
         const code = codeIn(shop.gateway.messages[0]?.requestBody.text)
         expect((await shop.server.verify(otp_id, code)).body.matched).to.equal(true)
       })
@@ -93,7 +93,7 @@ eachLiveFlow('an app with two providers', live => {
         const otp_id = await sendOtp(shop)
         await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
         expect(shop.gateway.messages).to.have.length(1)
-        expect(shop.twilio.seen.length).to.be.lessThan(2)
+        expect(shop.twilio.requests.length).to.be.lessThan(2)
       })
 
     const arrived: [string, Script][] = [
@@ -123,7 +123,7 @@ eachLiveFlow('an app with two providers', live => {
       shop.twilio.next({ fault: { kind: 'refused' } })
       const otp_id = await sendOtp(shop)
       await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
-      expect([shop.twilio.seen.length, shop.gateway.seen.length]).to.deep.equal([1, 0])
+      expect([shop.twilio.requests.length, shop.gateway.requests.length]).to.deep.equal([1, 0])
       await waitForEvents(shop, ['delivery.failed'])
     })
 
@@ -132,7 +132,7 @@ eachLiveFlow('an app with two providers', live => {
       shop.twilio.next({ receipts: ['sent', 'failed'] })
       const otp_id = await sendOtp(shop)
       await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
-      expect(shop.gateway.seen).to.deep.equal([])
+      expect(shop.gateway.requests).to.deep.equal([])
     })
 
     it('is dead: it is left alone after ten calls, and users have their codes from the second', async () => {
@@ -143,7 +143,7 @@ eachLiveFlow('an app with two providers', live => {
         await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
         expect(shop.gateway.messages).to.have.length(nth)
       }
-      expect(shop.twilio.seen).to.have.length(10)
+      expect(shop.twilio.requests).to.have.length(10)
       const opened = live.countersign.log
         .lines()
         .filter(({ msg, app_id }) => msg === 'breaker.changed' && app_id === shop.app)
@@ -168,7 +168,7 @@ eachLiveFlow('an app with two providers', live => {
       shop.gateway.next(broken, broken)
       const otp_id = await sendOtp(shop)
       await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
-      expect([shop.twilio.seen.length, shop.gateway.seen.length]).to.deep.equal([3, 2])
+      expect([shop.twilio.requests.length, shop.gateway.requests.length]).to.deep.equal([3, 2])
     })
 
     it('is told that it failed when there were enough', async () => {
@@ -176,12 +176,12 @@ eachLiveFlow('an app with two providers', live => {
       for (const vendor of [shop.twilio, shop.gateway]) vendor.always({ fault: { kind: 'broken' } })
       const otp_id = await sendOtp(shop)
       await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
-      expect([shop.twilio.seen.length, shop.gateway.seen.length]).to.deep.equal([3, 3])
+      expect([shop.twilio.requests.length, shop.gateway.requests.length]).to.deep.equal([3, 3])
       await waitForEvents(shop, ['delivery.failed'])
     })
 
     it('goes on by another channel with auto_fallback, the same code, and counts that message', async () => {
-      const gateway = await startHttpGateway(live.vendor)
+      const gateway = await startHttpGateway(live.vendorOptions)
       opened.push(gateway)
       const telegram = { name: 'chat', channel: 'telegram', type: 'http', config: { url: gateway.url } }
       const limits = { recipient_messages: [{ max: 2, seconds: 3600 }] }
@@ -197,7 +197,7 @@ eachLiveFlow('an app with two providers', live => {
     })
 
     it('stays where it is when there is no message left for the recipient', async () => {
-      const gateway = await startHttpGateway(live.vendor)
+      const gateway = await startHttpGateway(live.vendorOptions)
       opened.push(gateway)
       const telegram = { name: 'chat', channel: 'telegram', type: 'http', config: { url: gateway.url } }
       const limits = { recipient_messages: [{ max: 1, seconds: 3600 }] }
@@ -207,7 +207,7 @@ eachLiveFlow('an app with two providers', live => {
       await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
       await live.advance(1_000)
       expect(await live.deliveries(shop.server, otp_id)).to.deep.equal(['sms failed'])
-      expect(gateway.seen).to.deep.equal([])
+      expect(gateway.requests).to.deep.equal([])
     })
   })
 
@@ -241,7 +241,7 @@ eachLiveFlow('an app with two providers', live => {
     await live.eventually(() => expect(shop.twilio.messages).to.have.length(1))
     await shop.server.cancel(otp_id)
     await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
-    expect(shop.gateway.seen).to.deep.equal([])
+    expect(shop.gateway.requests).to.deep.equal([])
   })
 
   describe('when it has sent all that', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { BootstrapProblems } from '../../services/domain/bootstrap/bootstrap.ts'
 import { fullBootstrapFile } from '../support/bootstrap.ts'
-import { type Countersign, eachEngineSet } from '../support/countersign.ts'
+import { type Countersign, describeCountersign } from '../support/countersign.ts'
 import { ECHO } from '../support/echo.ts'
 import { allTenancyDocs } from '../support/tenancy.ts'
 
@@ -10,7 +10,7 @@ async function get(url: string, headers: Record<string, string> = {}) {
   return { status: response.status, text: await response.text() }
 }
 
-eachEngineSet('the composition', start => {
+describeCountersign('the composition', start => {
   it('is ready, and a request goes through every piece of it', async () => {
     const { url, log } = await start({ services: ECHO })
     expect(await get(`${url}/readyz`)).to.deep.equal({
@@ -60,7 +60,7 @@ eachEngineSet('the composition', start => {
   })
 })
 
-eachEngineSet('the bootstrap file of a composition', start => {
+describeCountersign('the bootstrap file of a composition', start => {
   const stored = ({ engines }: Countersign) => allTenancyDocs(engines.store)
   const failure = (starting: Promise<unknown>) => starting.catch((error: unknown) => error)
 

@@ -3,7 +3,7 @@ import { ROLES } from '../../infra/config/config.ts'
 import { type Countersign, startCountersign } from '../support/countersign.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { freshNumber } from '../support/flow.ts'
-import { LIVE_ENV, type LiveApp, type LiveFlow, openLiveFlow } from '../support/live-flow.ts'
+import { LIVE_ENV, type LiveApp, type LiveFlow, startLiveFlow } from '../support/live-flow.ts'
 import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 
 onRealEngines('a channel in processes of its own', { AMQP_URL, MONGODB_URL }, () => {
@@ -14,18 +14,18 @@ onRealEngines('a channel in processes of its own', { AMQP_URL, MONGODB_URL }, ()
 
   before(async function () {
     this.timeout(120_000)
-    live = await openLiveFlow(
+    live = await startLiveFlow(
       'real',
       ROLES.filter(role => role !== 'channel:sms'),
     )
-    gateway = await startHttpGateway(live.vendor)
+    gateway = await startHttpGateway(live.vendorOptions)
     const by = (channel: string) => ({
       name: channel,
       channel,
       type: 'http',
       config: { url: `${gateway.url}/${channel}` },
     })
-    shop = await live.app([by('sms'), by('telegram')], {
+    shop = await live.createApp([by('sms'), by('telegram')], {
       routing: { default: ['sms', 'telegram'] },
       resend_cooldown_seconds: [0],
       limits: { app_without_client_ip: [{ max: 10_000, seconds: 60 }] },
@@ -49,7 +49,7 @@ onRealEngines('a channel in processes of its own', { AMQP_URL, MONGODB_URL }, ()
   const sendMany = (many: number): Promise<string[]> => Promise.all(Array.from({ length: many }, send))
   const attempts = ({ log }: Countersign): number =>
     log.lines().filter(({ msg }) => msg === 'delivery.attempted').length
-  const deliveredBy = (path: string): number => gateway.seen.filter(seen => seen.path === path).length
+  const deliveredBy = (path: string): number => gateway.requests.filter(seen => seen.path === path).length
 
   it('waits for one, and delays no other channel', async () => {
     const waiting = await send()

@@ -1,7 +1,7 @@
 // On embedded engines only: where time stands still it can be told who waits for whom.
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
-import { type LiveApp, type LiveFlow, openLiveFlow } from '../support/live-flow.ts'
+import { type LiveApp, type LiveFlow, startLiveFlow } from '../support/live-flow.ts'
 import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 
 /** Longer than anything here takes. */
@@ -13,7 +13,7 @@ describe('a provider that hangs', () => {
   let live: LiveFlow
   const opened: HttpGateway[] = []
   before(async () => {
-    live = await openLiveFlow('embedded', [], { PROVIDER_TIMEOUT: String(TIMEOUT_MS) })
+    live = await startLiveFlow('embedded', [], { PROVIDER_TIMEOUT: String(TIMEOUT_MS) })
   })
   after(async () => {
     for (const gateway of opened) {
@@ -24,11 +24,11 @@ describe('a provider that hangs', () => {
   })
 
   async function open(...channels: string[]): Promise<LiveApp & { gateway: HttpGateway }> {
-    const gateway = await startHttpGateway(live.vendor)
+    const gateway = await startHttpGateway(live.vendorOptions)
     opened.push(gateway)
     const providers = channels.map(channel => ({ name: channel, channel, type: 'http', config: { url: gateway.url } }))
     const limits = { app_without_client_ip: [{ max: 10_000, seconds: 60 }] }
-    return { gateway, ...(await live.app(providers, { routing: { default: channels }, limits })) }
+    return { gateway, ...(await live.createApp(providers, { routing: { default: channels }, limits })) }
   }
   const send = async ({ server }: LiveApp): Promise<string> => (await server.send(freshNumber())).body.otp_id
 
