@@ -1,6 +1,5 @@
-// Money held for deliveries that never came to be: their process died, or the store went away, between the two. Each hold is looked
-// at once, when nobody can be at it any more. And entries that wait with their company because whoever entered them died: until they
-// are in the ledger nobody looks.
+// Tidies up money that a process left when it died. Entries that still wait in a company's document are moved to the ledger. Each hold in
+// the ledger is then checked once, after its send can no longer be under way: a hold without a delivery is voided.
 import type { Clock } from '../../infra/clock.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
@@ -14,14 +13,14 @@ export interface HoldSweepDeps {
   clock: Pick<Clock, 'now'>
 }
 
-/** Entries are in the ledger within moments. */
+/** A live process moves its entries to the ledger well within this time. */
 const LEDGER_BEHIND_MS = 10_000
 const MARK_CHECKED = { $unset: { check_at: true, partition: true } } as const
 
 export function createHoldSweeps({ store, accounts, clock }: HoldSweepDeps): Record<string, Sweep> {
   const [companies, ledger, otps] = [store.docs('companies'), store.docs('ledger'), store.docs('otps')]
   return {
-    /** Companies belong to no share: they go with the first. */
+    /** Companies have no partition: they are swept with the first. */
     async entries(partitions) {
       if (!partitions.includes(0)) return 0
       const behind = await companies.find(
@@ -29,7 +28,7 @@ export function createHoldSweeps({ store, accounts, clock }: HoldSweepDeps): Rec
         { sort: { behind_at: 1 }, limit: SWEEP_BATCH },
       )
       const flushed = await Promise.allSettled(behind.map(({ _id }) => accounts.flush(_id)))
-      // One that cannot be moved keeps no other waiting.
+      // All companies are flushed before a failure of one is reported.
       for (const one of flushed) if (one.status === 'rejected') throw one.reason
       return behind.length
     },
@@ -41,7 +40,7 @@ export function createHoldSweeps({ store, accounts, clock }: HoldSweepDeps): Rec
       )
       const otpsById = await otps.get([...new Set(due.flatMap(({ otp_id }) => otp_id ?? []))])
       await Promise.all(due.filter(hold => !hasDelivery(hold, otpsById)).map(voidHold))
-      await ledger.change(due.map(({ _id }) => ({ _id, update: MARK_CHECKED })))
+      await ledger.update([{ ids: due.map(({ _id }) => _id), update: MARK_CHECKED }])
       return due.length
     },
   }

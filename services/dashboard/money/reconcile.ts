@@ -23,7 +23,7 @@ const MAX_PROBLEMS = 100
 export async function reconcile(store: CountersignStore, company_id: string): Promise<Reconciliation> {
   const company = (await store.docs('companies').get([company_id])).get(company_id)
   if (!company) throw new Error(`there is no company ${company_id}`)
-  const { balance, seq = 0 } = company
+  const { balance, seq } = company
   const problems: string[] = []
 
   // The company first: what leaves it for the ledger meanwhile is then seen twice, and counted once.
@@ -32,7 +32,7 @@ export async function reconcile(store: CountersignStore, company_id: string): Pr
   for await (const item of scanAll(store.docs('ledger'), { company_id }))
     if (item._id <= last) items.set(item.seq, item)
   const { sum } = checkLedger(items, { balance, seq }, problems)
-  checkCaps(items, company.spent ?? {}, problems)
+  checkCaps(items, company.spent, problems)
 
   const itemsByName = new Map([...items.values()].map(item => [item.entry, item]))
   const paid = new Set<string>()
@@ -78,7 +78,7 @@ function checkCaps(
   spent: Readonly<Record<string, number>>,
   problems: string[],
 ): void {
-  const capKeys = new Map([...items.values()].map(({ entry, room }) => [entry, room]))
+  const capKeys = new Map([...items.values()].map(({ entry, cap_key }) => [entry, cap_key]))
   const spentByKey = new Map<string, number>()
   for (const { kind, delivery_id, micros } of items.values()) {
     const key = kind === 'credit' ? undefined : capKeys.get(`hold:${delivery_id}`)

@@ -1,7 +1,6 @@
-// Balances that are never overdrawn, whoever spends from however many processes. In: entries. Out: entered, known already, or too
-// little left. Entries of one company that wait together are one write of its document, so that a busy company costs a write per batch
-// and not per send; and holds are written without a look at it first, so that its processes do not lose races to each other.
-
+// Balances that are never overdrawn, however many processes spend from them. In: entries. Out: for each, whether it was entered, known
+// already, or refused. Entries of one company that wait together are one write of its document, so a busy company costs a write per
+// batch and not per send. Holds are first written without reading the company, so that processes do not lose races to each other.
 import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
@@ -29,7 +28,7 @@ export interface Accounts {
   knows(company_id: string, entry: string): Promise<boolean>
   /** Resolves when all that was entered for a company is in the ledger. */
   flush(company_id: string): Promise<void>
-  /** Resolves when what was entered here is in the ledger, or waits with its company for the sweeper. */
+  /** Resolves when all entries of this process are in the ledger, or left in the company's document for the sweeper. */
   settled(): Promise<void>
 }
 
@@ -40,7 +39,7 @@ export interface AccountsDeps {
 }
 
 const BATCHING = { maxSize: 1_000, parallel: 1 }
-/** Every lost race is a batch of another process that was entered. */
+/** A race is lost only to a batch that another process has entered, so the accounts make progress. */
 const MAX_TRIES_AFTER_LOST_RACE = 100
 
 interface CompanyEntryRequest extends EntryRequest {
@@ -57,12 +56,12 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
     return company
   }
 
-  /** The account first: what leaves it for the ledger between the two looks is then seen twice, not never. */
+  /** `account` was read before the ledger is: an entry that moves to the ledger in between is then found twice, not missed. */
   async function findKnown(account: Account, requests: readonly EntryRequest[]): Promise<KnownEntries> {
-    // A hold is for a delivery that has just been thought of: nobody can have entered it.
+    // A hold is for a delivery with a new id, so it cannot have been entered before.
     const names = requests.filter(isNotHold).flatMap(({ entry: { entry, delivery_id } }) => [
       entry,
-      // The room it took comes back with it.
+      // A refund is deducted from the spend cap that its hold counts against.
       ...(delivery_id === null ? [] : [`hold:${delivery_id}`]),
     ])
     if (names.length === 0) return NOTHING_KNOWN
@@ -92,13 +91,13 @@ export function createAccounts({ store, clock, log }: AccountsDeps): Accounts {
     for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
       const account = await accountOf(company_id)
       const { booked, answers } = book(account, requests, await findKnown(account, requests))
-      const read = { account, ...(onlyHolds ? {} : { lookedUp: account.looked_up ?? 0 }) }
+      const read = { account, ...(onlyHolds ? {} : { lookedUp: account.looked_up }) }
       if (booked.length === 0 || (await write(company_id, booked, read))) return answers
     }
     throw new Unavailable('too many entries of one company at once')
   }
 
-  // Apart, because holds need not be looked up.
+  // Holds are batched apart, because only the other entries are looked up in the ledger.
   const enter = createKeyedBatcher(
     (one: CompanyEntryRequest) => `${one.company_id}:${isNotHold(one)}`,
     enterAll,

@@ -1,11 +1,11 @@
-// Entries that were entered together, as they wait with their company. In: what is to be entered. Out: a batch, and the items it stands
-// for. One thing to the store, however many there are: it is written, read and taken away again with every other write to the company.
+// Batches of entries, as they wait in the company's document. In: entries. Out: a batch, and the ledger items it stands for. A batch
+// is one text, however many entries it has: the store copies it with every write of the company's document.
 import type { Account, Entry, EntryBatch, LedgerItem } from './documents.ts'
 
 export interface BatchEntry {
   entry: Entry
-  /** Of a hold. */
-  room?: string | undefined
+  /** The spend cap that a hold counts against. */
+  cap_key?: string | undefined
 }
 
 type PackedEntry = [
@@ -15,39 +15,47 @@ type PackedEntry = [
   string | null,
   string | null,
   string | null,
-  ...room: string[],
+  ...cap_key: string[],
 ]
 
 export const packEntries = (batchEntries: readonly BatchEntry[]): string =>
   JSON.stringify(
-    batchEntries.map(({ entry: { entry, kind, micros, otp_id, delivery_id, note }, room }): PackedEntry => {
-      return [entry, kind, micros, otp_id, delivery_id, note, ...(room === undefined ? [] : [room])]
+    batchEntries.map(({ entry: { entry, kind, micros, otp_id, delivery_id, note }, cap_key }): PackedEntry => {
+      return [entry, kind, micros, otp_id, delivery_id, note, ...(cap_key === undefined ? [] : [cap_key])]
     }),
   )
 
 export function itemsOf({ seq, balance, at, entries }: EntryBatch): LedgerItem[] {
-  let after = balance
-  return (JSON.parse(entries) as PackedEntry[]).map(([entry, kind, micros, otp_id, delivery_id, note, room], index) => {
-    after += micros
-    const own = { entry, kind, micros, otp_id, delivery_id, note, ...(room === undefined ? {} : { room }) }
-    return { ...own, seq: seq + index, at, balance_after: after }
-  })
+  let balance_after = balance
+  return (JSON.parse(entries) as PackedEntry[]).map(
+    ([entry, kind, micros, otp_id, delivery_id, note, cap_key], index) => {
+      balance_after += micros
+      const own = { entry, kind, micros, otp_id, delivery_id, note, ...(cap_key === undefined ? {} : { cap_key }) }
+      return { ...own, seq: seq + index, at, balance_after }
+    },
+  )
 }
 
-export const waitingItems = ({ batches = [], waiting = [] }: Pick<Account, 'batches' | 'waiting'>): LedgerItem[] => [
-  ...waiting,
-  ...batches.flatMap(itemsOf),
-]
+/** The items that are not known to be in the ledger yet. */
+export const waitingItems = ({ batches }: Pick<Account, 'batches'>): LedgerItem[] => batches.flatMap(itemsOf)
 
-/** Without those that have, or begin with, these numbers. */
-export const withoutSeqs = (where: 'batches' | 'waiting', movedSeqs: readonly number[]) => ({
-  $filter: { input: { $ifNull: [`$${where}`, []] }, cond: { $not: [{ $in: ['$$this.seq', [...movedSeqs]] }] } },
+/** An expression: the batches of the document, without those whose first numbers are given. */
+export const batchesWithout = (movedSeqs: readonly number[]) => ({
+  $filter: { input: '$batches', cond: { $not: [{ $in: ['$$this.seq', [...movedSeqs]] }] } },
 })
 
-/** A company begins with this; its first entry, if there is one, is in it from the start. */
+/** The account of a new company. An opening balance is its first entry. */
 export function openAccount(company_id: string, balance: number, at: number): Account {
-  const none = { otp_id: null, delivery_id: null, note: 'opening balance' }
-  const first: Entry = { entry: `credit:opening:${company_id}`, kind: 'credit', micros: balance, ...none }
-  const batches: EntryBatch[] = [{ seq: 1, balance: 0, at, entries: packEntries([{ entry: first }]) }]
-  return balance === 0 ? { balance, seq: 0 } : { balance, seq: 1, batches, behind_at: at }
+  const empty: Account = { balance: 0, seq: 0, batches: [], looked_up: 0, spent: {} }
+  if (balance === 0) return empty
+  const opening: Entry = {
+    entry: `credit:opening:${company_id}`,
+    kind: 'credit',
+    micros: balance,
+    otp_id: null,
+    delivery_id: null,
+    note: 'opening balance',
+  }
+  const batch: EntryBatch = { seq: 1, balance: 0, at, entries: packEntries([{ entry: opening }]) }
+  return { ...empty, balance, seq: 1, batches: [batch], behind_at: at }
 }

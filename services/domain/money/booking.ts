@@ -1,30 +1,34 @@
-// Which entries there is money and room for, and the write that enters them. Pure. The write adds to whatever the account is by then, and
-// its filter sees to it that all of it still fits: entries of other processes in between cost nobody a second try, as long as they do.
+// Decides which entries the balance and the spend caps allow, and makes the write that enters them. In: entries, and the account as it was
+// read, if it was. Out: an answer for each entry, and a filter and an update for the company's document. Pure. The update adds to the
+// account as it is at the time of the write, and the filter requires that all entries still fit. So entries of other processes in between
+// do not make the write fail, as long as there is enough for all.
 import type { Filter, Pipeline } from '../../../infra/store/docs.ts'
-import { packEntries, withoutSeqs } from './batches.ts'
+import { batchesWithout, packEntries } from './batches.ts'
 import type { Account, AccountDoc, Entry, EntryBatch, LedgerItem } from './documents.ts'
 import { isExpiredKey, type SpendCap } from './spend-caps.ts'
 
-/** `short`: the balance is too small for it, or so large that nobody could count on. `capped`: there is no room for it. */
+/** `known`: an entry of this name was entered before. `short`: the balance is too small, or would exceed what a number counts exactly.
+ *  `capped`: a spend cap does not allow it. */
 export type EnterResult = 'entered' | 'known' | 'short' | 'capped'
 
 export interface EntryRequest {
   entry: Entry
-  /** A hold may need room below a cap. */
+  /** The spend cap that a hold counts against. */
   cap?: SpendCap | undefined
 }
 
-/** To be entered, in this order. `taken`: what it spends at that key, below zero when it comes back. */
+/** An entry that is allowed. */
 export interface BookedEntry {
   entry: Entry
+  /** What it adds to the money spent below a cap; negative for a refund or void. */
   spend?: { key: string; micros: number; limit: number }
 }
 
-/** What was entered before, by name. */
-export type KnownEntries = ReadonlyMap<string, Pick<LedgerItem, 'room'>>
+/** Entries that were entered before, by name. */
+export type KnownEntries = ReadonlyMap<string, Pick<LedgerItem, 'cap_key'>>
 
 export function book(
-  { balance, spent = {} }: Pick<Account, 'balance' | 'spent'>,
+  { balance, spent }: Pick<Account, 'balance' | 'spent'>,
   requests: readonly EntryRequest[],
   known: KnownEntries,
 ): { booked: BookedEntry[]; answers: EnterResult[] } {
@@ -38,11 +42,11 @@ export function book(
     const spend = spendOf(one, known)
     const after = (spentByKey.get(spend?.key ?? '') ?? 0) + (spend?.micros ?? 0)
     if (spend && spend.micros > 0 && after > spend.limit) return 'capped'
-    // Past what a number can count exactly, one more would change nothing.
+    // Beyond MAX_SAFE_INTEGER, adding a micro-unit might change nothing.
     if (left + entry.micros < 0 || !Number.isSafeInteger(left + entry.micros)) return 'short'
     seen.add(entry.entry)
     left += entry.micros
-    // Of a day that is over nothing is kept, and nothing comes back.
+    // The counts of past days are deleted, so a refund of a past day's hold is deducted nowhere.
     const counts = spend && (spend.micros > 0 || spentByKey.has(spend.key))
     if (counts) spentByKey.set(spend.key, after)
     booked.push({ entry, ...(counts ? { spend } : {}) })
@@ -53,16 +57,16 @@ export function book(
 
 export function spendOf({ entry, cap }: EntryRequest, known: KnownEntries): BookedEntry['spend'] {
   if (cap) return { ...cap, micros: -entry.micros }
-  const key = known.get(`hold:${entry.delivery_id}`)?.room
+  const key = known.get(`hold:${entry.delivery_id}`)?.cap_key
   return key === undefined || entry.kind === 'hold' ? undefined : { key, micros: -entry.micros, limit: 0 }
 }
 
 export interface AccountWriteInput {
-  /** As it was read, for what is entered only if nothing but holds was since. */
+  /** The account's `looked_up` as it was read. The write then fails if entries other than holds were entered since; absent for holds. */
   lookedUp?: number
-  /** As it was read; null when it was not. */
+  /** The account as it was read; null when the write is made without reading. */
   account: Pick<Account, 'spent'> | null
-  /** The first numbers of batches that need wait no longer. */
+  /** The first numbers of batches that are in the ledger. */
   movedSeqs: readonly number[]
   now: number
 }
@@ -78,19 +82,16 @@ export function accountWrite(
   const filter: Filter<AccountDoc> = {
     _id: company_id,
     balance: { $gte: -lowest, $lte: Number.MAX_SAFE_INTEGER - highest },
-    // The first finds none there.
-    ...(lookedUp === undefined ? {} : { looked_up: lookedUp === 0 ? null : lookedUp }),
-    ...Object.fromEntries(spends.flatMap(room => capFilter(room, account))),
+    ...(lookedUp === undefined ? {} : { looked_up: lookedUp }),
+    ...Object.fromEntries(spends.flatMap(spend => capFilter(spend, account))),
   }
-  const seq = { $ifNull: ['$seq', 0] }
-  // As text it is never taken for an expression, whatever is in people's notes.
-  const batch = { seq: { $add: [seq, 1] }, balance: '$balance', at: now, entries: { $literal: entries } }
+  // A literal, because a note may look like an expression.
+  const batch = { seq: { $add: ['$seq', 1] }, balance: '$balance', at: now, entries: { $literal: entries } }
   const $set = {
     balance: { $add: ['$balance', total] },
-    seq: { $add: [seq, booked.length] },
-    batches: { $concatArrays: [withoutSeqs('batches', movedSeqs), [batch]] },
+    seq: { $add: ['$seq', booked.length] },
+    batches: { $concatArrays: [batchesWithout(movedSeqs), [batch]] },
     behind_at: { $ifNull: ['$behind_at', now] },
-    rev: { $add: ['$rev', 1] },
     ...(lookedUp === undefined ? {} : { looked_up: lookedUp + 1 }),
     ...Object.fromEntries(spends.map(({ key, micros }) => [`spent.${key}`, incrementSpent(key, micros)])),
   }
@@ -100,17 +101,17 @@ export function accountWrite(
   }
 }
 
-/** As it was entered, given the account after. */
+/** The batch that the write has entered, given the account after the write. */
 export function enteredBatch(
   booked: readonly BookedEntry[],
   after: Pick<Account, 'balance' | 'seq'>,
   at: number,
 ): EntryBatch {
   const { total, entries } = totalsOf(booked)
-  return { seq: (after.seq ?? 0) - booked.length + 1, balance: after.balance - total, at, entries }
+  return { seq: after.seq - booked.length + 1, balance: after.balance - total, at, entries }
 }
 
-/** How far the balance goes up and down on the way, and where it ends. */
+/** The sum of all entries, how far the balance falls and rises on the way, and the entries as text. */
 function totalsOf(booked: readonly BookedEntry[]) {
   let [total, lowest, highest] = [0, 0, 0]
   for (const { entry } of booked) {
@@ -119,15 +120,16 @@ function totalsOf(booked: readonly BookedEntry[]) {
     highest = Math.max(highest, total)
   }
   const entries = packEntries(
-    booked.map(({ entry, spend }) => ({ entry, ...(entry.kind === 'hold' && spend ? { room: spend.key } : {}) })),
+    booked.map(({ entry, spend }) => ({ entry, ...(entry.kind === 'hold' && spend ? { cap_key: spend.key } : {}) })),
   )
   return { total, lowest, highest, entries }
 }
 
-/** All that is taken at one key, and what may be spent there before the first, so that each of them finds room below its own cap. */
+/** What all entries of a write spend below one cap. */
 interface KeySpend {
   key: string
   micros: number
+  /** What may have been spent before the first entry, so that every entry stays below its own limit. */
   limitBefore: number
 }
 
@@ -143,10 +145,10 @@ function spendByKey(booked: readonly BookedEntry[]): KeySpend[] {
   return [...spends.values()]
 }
 
-/** The first of a day finds none there. */
+/** `$lte` does not match a missing member, which is what the first entry of a day finds. */
 function capFilter({ key, micros, limitBefore }: KeySpend, account: AccountWriteInput['account']): [string, object][] {
   if (micros <= 0) return []
-  const isFirst = account !== null && account.spent?.[key] === undefined
+  const isFirst = account !== null && account.spent[key] === undefined
   return [[`spent.${key}`, isFirst ? { $exists: false } : { $lte: limitBefore }]]
 }
 

@@ -1,71 +1,68 @@
-// Money as it is stored: a company's balance, and the entries that made it what it is.
+// Money as it is stored: a company's balance, and the ledger of the entries that led to it.
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { type CollectionSpec, collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
 
-/** `hold`: a delivery was accepted. `refund`: it failed in the end. `void`: it was held for and never came to be. */
+/** `hold`: a delivery was accepted. `refund`: the delivery failed. `void`: the delivery was never made. */
 export type EntryKind = 'credit' | 'hold' | 'refund' | 'void'
 
-/** What somebody wants to be entered. */
 export interface Entry {
-  /** Names the fact: entered twice, it counts once. */
+  /** Names the fact. An entry of the same name counts once. */
   entry: string
   kind: EntryKind
-  /** Signed, micro-units. What would take the balance below zero is not entered. */
+  /** Signed, in micro-units. An entry that would take the balance below zero is refused. */
   micros: number
   otp_id: string | null
   delivery_id: string | null
   note: string | null
 }
 
-/** An entry in its place: `seq` counts an account's entries from 1, without a gap. */
+/** An entry in its place in the ledger: `seq` counts an account's entries from 1, without a gap. */
 export interface LedgerItem extends Entry {
   seq: number
   at: number
   balance_after: number
-  /** Of a hold that took room below a cap: where. It is given back with the hold. */
-  room?: string
+  /** The spend cap that a hold counts against. A refund or void of the hold is deducted there again. */
+  cap_key?: string
 }
 
-/** Entries that were entered together: what the first of them found, and all of them as text (batches.ts). */
+/** Entries that were entered in one write. */
 export interface EntryBatch {
-  /** Of the first. */
+  /** The number of the first entry. */
   seq: number
-  /** Before it. */
+  /** The balance before the first entry. */
   balance: number
   at: number
+  /** All entries as one text, which batches.ts packs and unpacks. */
   entries: string
 }
 
-/** What a company's document says of its money. The balance and the entries that led to it change in one write; entries wait here
- *  until they are in the ledger: all that was ever entered is in one of the two.
- *
- *  The release before there were batches writes to it too while processes are replaced one by one. It moves what is in `waiting`, so
- *  there is never a batch; and it writes the balance it has counted out, if `rev` is as it read it, so every write raises that. */
+/** The money in a company's document. The balance and the entries that led to it change in one write. Entries wait here in batches until
+ *  they are in the ledger, so every entry is in at least one of the two. */
 export interface Account {
   balance: number
-  seq?: number
-  batches?: EntryBatch[]
-  /** Left one by one, by the release before. */
-  waiting?: LedgerItem[]
-  /** Raised by whatever is entered only if it was not before: of two who look and find nothing, one looks again. */
-  looked_up?: number
-  /** Since when some have been waiting, as far as is known: they move on within moments, or were left by a process that died. */
+  /** The number of the last entry. */
+  seq: number
+  batches: EntryBatch[]
+  /** Counts the writes of entries that were first looked for in the ledger. Such a write is conditional on it, so of two processes that
+   *  find the same entry missing, one loses and looks again. */
+  looked_up: number
+  /** Since when batches have been waiting. Old ones were left by a process that died, and the sweeper moves them to the ledger. */
   behind_at?: number
-  /** What was spent below caps, by `roomKey`. */
-  spent?: Record<string, number>
+  /** What was spent below spend caps, by `capKey`. */
+  spent: Record<string, number>
 }
 
 export type AccountDoc = Account & RevisedDoc
 
 export interface LedgerDoc extends LedgerItem, RevisedDoc {
   company_id: string
-  /** Of a hold, until its delivery was seen: when to look for it, and whose share that is. */
+  /** When the sweeper checks that a hold has its delivery; absent once it has checked. */
   check_at?: number
   partition?: number
 }
 
-/** By number within the company, so that a list of ids is a list in their order. */
+/** Ids sort by the entries' numbers within a company. */
 export const ledgerId = (company_id: string, seq: number): string => `${company_id}:${String(seq).padStart(15, '0')}`
 
 export const holdEntry = (otp_id: string, delivery_id: string, micros: number): Entry => ({
@@ -77,7 +74,7 @@ export const holdEntry = (otp_id: string, delivery_id: string, micros: number): 
   note: null,
 })
 
-/** The delivery failed. It and `voidOf` share a name: of one hold no more than one is given back. */
+/** The delivery failed. `refundEntry` and `voidEntry` name the same fact, so one hold is given back at most once. */
 export const refundEntry = (otp_id: string, delivery_id: string, micros: number): Entry => ({
   entry: `back:${delivery_id}`,
   kind: 'refund',
@@ -87,7 +84,7 @@ export const refundEntry = (otp_id: string, delivery_id: string, micros: number)
   note: null,
 })
 
-/** It is over and done with, though nobody will find its verification any more: what it cost is kept. */
+/** The delivery was sent and its verification erased since. This entry of 0 keeps the hold from being voided. */
 export const keepHoldEntry = (otp_id: string, delivery_id: string): Entry => ({
   ...voidEntry(otp_id, delivery_id, 0),
   note: 'erased after it was sent',
@@ -97,9 +94,10 @@ export const voidEntry = (otp_id: string, delivery_id: string, micros: number): 
   ...refundEntry(otp_id, delivery_id, micros),
   kind: 'void',
 })
+
 export interface Price extends Doc {
   channel: Channel
-  /** ISO 3166-1 alpha-2, or `*`: every country without a price of its own. */
+  /** ISO 3166-1 alpha-2, or `*` for every country without a price of its own. */
   country: string
   micros: number
 }
@@ -117,5 +115,5 @@ export const MONEY_COLLECTIONS = {
   }),
 }
 
-/** Money lies in the documents of the companies. */
+/** An account is a part of its company's document. */
 export type MoneyStore = StoreOf<typeof MONEY_COLLECTIONS & { companies: CollectionSpec<AccountDoc> }>

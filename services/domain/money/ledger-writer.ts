@@ -1,27 +1,28 @@
-// Entries on their way from the company's document, where they were entered, to the ledger, where they stay. Whoever entered them moves
-// them in the background; the rest, left by a process that died, is moved by the sweeper. Of a busy company's document they are taken
-// with whatever is entered next: every write of its own would be in the way of others'.
+// Moves entries from the company's document, where they were entered, to the ledger. In: batches that were entered. Out: items in the
+// ledger, and the batches removed from the company. The process that entered a batch moves it in the background; the sweeper moves the
+// batches of a process that died. In a busy company's document the next write of entries removes moved batches as well, because a write
+// of its own would delay the other processes.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { partitionOf } from '../../../infra/partitions.ts'
 import type { Docs, Pipeline } from '../../../infra/store/docs.ts'
-import { itemsOf, waitingItems, withoutSeqs } from './batches.ts'
+import { batchesWithout, itemsOf, waitingItems } from './batches.ts'
 import { type AccountDoc, type EntryBatch, type LedgerDoc, type LedgerItem, ledgerId } from './documents.ts'
 
 export interface LedgerWriterDeps {
-  companies: Pick<Docs<AccountDoc>, 'change'>
+  companies: Pick<Docs<AccountDoc>, 'update'>
   ledger: Pick<Docs<LedgerDoc>, 'insert'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'warn'>
 }
 
-/** Past any call's patience: a hold without a delivery by then never gets one. */
+/** Longer than any call may take: a hold that has no delivery by then never gets one. */
 export const CHECK_HOLD_AFTER_MS = 60_000
 
 interface CompanyState {
-  /** The first numbers of batches that are in the ledger, and still with the company. */
+  /** The first numbers of batches that are in the ledger and still in the company's document. */
   movedSeqs: number[]
-  /** How many are writing to the company. */
+  /** Writes of entries that are under way. */
   writers: number
 }
 
@@ -34,18 +35,18 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
     return state
   }
 
-  /** In the ledger first: what a crash leaves in both is counted once. */
+  /** Comes before the batches are removed: an item that a crash leaves in both places is counted once. */
   async function insertItems(company_id: string, items: readonly LedgerItem[]): Promise<void> {
     if (items.length > 0) await ledger.insert(items.map(item => ledgerDoc(company_id, item)))
   }
 
-  /** Nobody is there to take them along. */
+  /** Only when no write of entries is under way, which would remove them as well. */
   async function removeMoved(company_id: string): Promise<void> {
     const { movedSeqs, writers } = stateOf(company_id)
     if (writers > 0) return
     states.delete(company_id)
     if (movedSeqs.length > 0)
-      await companies.change([{ _id: company_id, update: removeBatches(movedSeqs, '$behind_at') }])
+      await companies.update([{ ids: [company_id], update: removeBatches(movedSeqs, '$behind_at') }])
   }
 
   function inBackground(company_id: string, work: () => Promise<void>): void {
@@ -56,7 +57,7 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
   }
 
   return {
-    /** Around a write to the company that takes `gone` from it; null when it was not written. */
+    /** Makes a write of entries, which also removes the batches of `movedSeqs`. `write` answers null when its filter did not match. */
     async writeCompany(
       company_id: string,
       write: (movedSeqs: readonly number[]) => Promise<AccountDoc | null>,
@@ -76,7 +77,6 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
         }
       }
     },
-    /** What was entered just now, in the background. */
     moveInBackground(company_id: string, batch: EntryBatch): void {
       inBackground(company_id, async () => {
         await insertItems(company_id, itemsOf(batch))
@@ -84,14 +84,12 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
         await removeMoved(company_id)
       })
     },
-    /** All that waits. What others are moving at this moment is seen to twice, and counts once. */
+    /** Moves all batches of a company. A batch that another process moves at the same time is inserted once. */
     async moveAll(company: AccountDoc): Promise<void> {
-      const { _id, behind_at } = company
-      const items = waitingItems(company)
-      await insertItems(_id, items)
-      const movedSeqs = items.map(({ seq }) => seq)
-      if (movedSeqs.length > 0 || behind_at !== undefined)
-        await companies.change([{ _id, update: removeBatches(movedSeqs, clock.now()) }])
+      const { _id, batches } = company
+      await insertItems(_id, waitingItems(company))
+      const movedSeqs = batches.map(({ seq }) => seq)
+      if (movedSeqs.length > 0) await companies.update([{ ids: [_id], update: removeBatches(movedSeqs, clock.now()) }])
     },
     settled: async (): Promise<void> => {
       while (running.size > 0) await Promise.all(running)
@@ -99,14 +97,10 @@ export function createLedgerWriter({ companies, ledger, clock, log }: LedgerWrit
   }
 }
 
-/** What is left once these are in the ledger, and since when. */
-const removeBatches = (movedSeqs: readonly number[], since: unknown): Pipeline => [
-  { $set: { batches: withoutSeqs('batches', movedSeqs), waiting: withoutSeqs('waiting', movedSeqs) } },
-  {
-    $set: {
-      behind_at: { $cond: [{ $eq: [{ $size: { $concatArrays: ['$batches', '$waiting'] } }, 0] }, '$$REMOVE', since] },
-    },
-  },
+/** `behindAt`: the `behind_at` of the batches that are left. */
+const removeBatches = (movedSeqs: readonly number[], behindAt: number | '$behind_at'): Pipeline => [
+  { $set: { batches: batchesWithout(movedSeqs) } },
+  { $set: { behind_at: { $cond: [{ $eq: [{ $size: '$batches' }, 0] }, '$$REMOVE', behindAt] } } },
 ]
 
 function ledgerDoc(company_id: string, item: LedgerItem): LedgerDoc {

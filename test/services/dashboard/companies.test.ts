@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
+import { openAccount } from '../../../services/domain/money/batches.ts'
 import { closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { eachStore } from '../../support/stores.ts'
 
@@ -21,7 +22,7 @@ eachStore('companies', fresh => {
   })
 
   it('show the balance they have', async () => {
-    const company = { _id: 'cmp_demo', name: 'Demo', balance: 1_500_000, created_at: 0, rev: 3 }
+    const company = { _id: 'cmp_demo', name: 'Demo', ...openAccount('cmp_demo', 1_500_000, 0), created_at: 0, rev: 3 }
     await admin.store.docs('companies').insert([company])
     expect((await admin.get('/companies/cmp_demo')).body).to.include({ id: 'cmp_demo', balance: 1_500_000 })
   })

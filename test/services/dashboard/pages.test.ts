@@ -1,6 +1,9 @@
 import { expect } from 'chai'
+import { openAccount } from '../../../services/domain/money/batches.ts'
 import { closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { eachStore } from '../../support/stores.ts'
+
+const newCompany = (_id: string) => ({ _id, name: _id, ...openAccount(_id, 0, 0), created_at: 0, rev: 0 })
 
 eachStore('lists', fresh => {
   let admin: TestAdmin
@@ -8,7 +11,7 @@ eachStore('lists', fresh => {
 
   beforeEach(async () => {
     admin = await startAdmin(await fresh())
-    const companies = ids.map(_id => ({ _id, name: _id, balance: 0, created_at: 0, rev: 0 }))
+    const companies = ids.map(newCompany)
     await admin.store.docs('companies').insert(companies)
     const apps = ids.map((id, at) => ({
       _id: `app_${id}`,
@@ -71,7 +74,7 @@ eachStore('lists', fresh => {
   it('neither repeat nor hide an item when others come and go between two pages', async () => {
     const first = (await admin.get('/companies?limit=10')).body
     await admin.store.docs('companies').remove({ _id: { $in: ['cmp_003', 'cmp_009'] } }, 2)
-    await admin.store.docs('companies').insert([{ _id: 'cmp_0005', name: 'x', balance: 0, created_at: 0, rev: 0 }])
+    await admin.store.docs('companies').insert([newCompany('cmp_0005')])
     const second = (await admin.get(`/companies?limit=2&cursor=${first.next_cursor}`)).body
     expect(second.items.map(({ id }: { id: string }) => id)).to.deep.equal(['cmp_010', 'cmp_011'])
   })

@@ -4,9 +4,9 @@ import type { CountersignStore } from '../../../../services/domain/collections.t
 import { openAccount } from '../../../../services/domain/money/batches.ts'
 import { hashApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { classesIn } from '../../../support/address-lists.ts'
 import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 import { testClock } from '../../../support/clock.ts'
-import { classesIn } from '../../../support/ip-lists.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { allTenancyDocs, interceptWrites, testKeyring } from '../../../support/tenancy.ts'
 
@@ -32,7 +32,13 @@ eachStore('applying the bootstrap file', fresh => {
         created_at: clock.now(),
         rev: 0,
       },
-      { _id: 'cmp_other', name: 'cmp_other', balance: 0, seq: 0, created_at: clock.now(), rev: 0 },
+      {
+        _id: 'cmp_other',
+        name: 'cmp_other',
+        ...openAccount('cmp_other', 0, clock.now()),
+        created_at: clock.now(),
+        rev: 0,
+      },
     ])
     expect(apps.map(app => [app._id, app.company_id, app.name, app.settings])).to.deep.equal([
       ['app_blog', 'cmp_acme', 'app_blog', {}],

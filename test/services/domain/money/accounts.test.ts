@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { type Accounts, createAccounts } from '../../../../services/domain/money/accounts.ts'
+import { openAccount } from '../../../../services/domain/money/batches.ts'
 import { type Entry, holdEntry, refundEntry, voidEntry } from '../../../../services/domain/money/documents.ts'
-import type { Company } from '../../../../services/domain/tenancy/documents.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
@@ -22,17 +22,16 @@ eachStore('an account', fresh => {
   let store: CountersignStore
   beforeEach(async () => {
     store = await fresh()
-    const empty = { balance: 0, created_at: 0, rev: 0 }
     await store.docs('companies').insert([
-      { _id: 'cmp_1', name: 'One', ...empty },
-      { _id: 'cmp_2', name: 'Two', ...empty },
+      { _id: 'cmp_1', name: 'One', ...openAccount('cmp_1', 0, 0), created_at: 0, rev: 0 },
+      { _id: 'cmp_2', name: 'Two', ...openAccount('cmp_2', 0, 0), created_at: 0, rev: 0 },
     ])
   })
   const openAccounts = (on: CountersignStore = store): Accounts =>
     createAccounts({ store: on, clock: testClock(), log: createCapturedLog().log })
   const ledger = () => store.docs('ledger').find({ company_id: 'cmp_1' }, { sort: { _id: -1 }, limit: 1_000 })
 
-  it('has what was entered, and the ledger says how it came to it', async () => {
+  it('has the sum of its entries as its balance, and the ledger lists them', async () => {
     const accounts = openAccounts()
     expect(await accounts.enter('cmp_1', credit('a', 100))).to.equal('entered')
     expect(await accounts.enter('cmp_1', hold(1, 30))).to.equal('entered')
@@ -48,7 +47,7 @@ eachStore('an account', fresh => {
     expect(account).to.deep.include({ balance: 100, seq: 3, batches: [] })
   })
 
-  it('counts a fact once, whoever says it again', async () => {
+  it('counts an entry once, also when other processes enter it again', async () => {
     const accounts = openAccounts()
     await accounts.enter('cmp_1', credit('a', 100))
     await accounts.enter('cmp_1', hold(1, 30))
@@ -62,21 +61,7 @@ eachStore('an account', fresh => {
     expect(await accounts.balance('cmp_1')).to.equal(100)
   })
 
-  it('is safe with processes of the release before, which write what they have counted out', async () => {
-    const accounts = openAccounts()
-    const companies = store.docs('companies')
-    await accounts.enter('cmp_1', credit('a', 100))
-    const read = (await companies.get(['cmp_1'])).get('cmp_1') as Company
-    const stale = { $set: { balance: read.balance - 10, seq: (read.seq ?? 0) + 1 } }
-    await accounts.enter('cmp_1', hold(1, 30))
-    expect(await companies.change([{ _id: 'cmp_1', rev: read.rev, update: stale }])).to.deep.equal(['lost'])
-    // They would move to the ledger what they find there, entry by entry.
-    expect((await companies.get(['cmp_1'])).get('cmp_1')?.waiting ?? []).to.deep.equal([])
-    expect(await accounts.balance('cmp_1')).to.equal(70)
-    await accounts.settled()
-  })
-
-  it('is never overdrawn by however many processes, and spends all it can', async () => {
+  it('is never overdrawn, however many processes spend from it, and spends all it has', async () => {
     const processes = [openAccounts(), openAccounts(), openAccounts()]
     await processes[0]?.enter('cmp_1', credit('a', 1_000))
     const answers = await Promise.all(
@@ -91,14 +76,14 @@ eachStore('an account', fresh => {
     expect(items.reduce((sum, { micros }) => sum + micros, 0)).to.equal(0)
   })
 
-  it('of one company is nothing to another', async () => {
+  it('of one company pays for no other company', async () => {
     const accounts = openAccounts()
     await accounts.enter('cmp_1', credit('a', 100))
     expect(await accounts.enter('cmp_2', hold(1, 1))).to.equal('short')
     expect([await accounts.balance('cmp_1'), await accounts.balance('cmp_2')]).to.deep.equal([100, 0])
   })
 
-  it('brings to the ledger what a process that died left behind, once it is asked to, and says since when it is behind', async () => {
+  it('moves the entries of a dead process to the ledger when it is flushed, and says since when they have been waiting', async () => {
     const dying = interceptWrites(store, {
       async before(call) {
         if (call === 'ledger.insert') throw new Error('the process is gone')
@@ -117,7 +102,7 @@ eachStore('an account', fresh => {
     expect(await behind()).to.equal(undefined)
   })
 
-  it('is never more than can be counted', async () => {
+  it('refuses a credit that would exceed what a number counts exactly', async () => {
     const accounts = openAccounts()
     await accounts.enter('cmp_1', credit('a', Number.MAX_SAFE_INTEGER))
     expect(await accounts.enter('cmp_1', credit('b', 1))).to.equal('short')
@@ -125,7 +110,7 @@ eachStore('an account', fresh => {
     expect(await accounts.knows('cmp_1', 'credit:b')).to.equal(false)
   })
 
-  it('loses no entry when its process dies on the way to the ledger', async () => {
+  it('loses no entry when a process dies before the entry is in the ledger', async () => {
     let dead = true
     const dying = interceptWrites(store, {
       async before(call) {

@@ -24,11 +24,11 @@ describe('booking', () => {
   const entries = fc.array(
     fc.record({ name: fc.integer({ min: 0, max: 20 }), micros: fc.integer({ min: -100, max: 100 }) }),
   )
-  it('never goes below zero, leaves no gap, and sums up to the balance', () => {
+  it('never takes the balance below zero, numbers entries without a gap, and adds up to the balance', () => {
     fc.assert(
       fc.property(fc.nat(200), entries, (balance, all) => {
         const wanted = all.map(({ name, micros }) => ({ entry: credit(String(name), micros) }))
-        const { booked, answers } = book({ balance }, wanted, new Map([['credit:3', {}]]))
+        const { booked, answers } = book({ balance, spent: {} }, wanted, new Map([['credit:3', {}]]))
         const after = booked.reduce((sum, { entry }) => sum + entry.micros, balance)
         const items = itemsOf(enteredBatch(booked, { balance: after, seq: 7 + booked.length }, 0))
         let now = balance
@@ -44,24 +44,26 @@ describe('booking', () => {
     )
   })
 
-  it('uses the room below a cap up to the last, by whatever still fits', () => {
+  it('enters every hold that still fits below a cap, up to the cap itself', () => {
     const account = { balance: 1_000, spent: { [KEY]: 20 } }
     const wanted = [hold('a', 60, 100), hold('b', 40, 100), hold('c', 20, 100), hold('d', 1, 100)]
     expect(answersOf(account, ...wanted)).to.deep.equal(['entered', 'capped', 'entered', 'capped'])
-    expect(answersOf({ balance: 1_000 }, hold('a', 1, 0), hold('b', 1)), 'no room; no cap').to.deep.equal([
-      'capped',
+    expect(answersOf({ balance: 1_000, spent: {} }, hold('a', 1, 0), hold('b', 1)), 'a cap of 0; no cap').to.deep.equal(
+      ['capped', 'entered'],
+    )
+  })
+
+  it('answers `capped` before `short`, and counts no refused hold against the cap', () => {
+    expect(answersOf({ balance: 0, spent: {} }, hold('a', 10, 5))).to.deep.equal(['capped'])
+    expect(answersOf({ balance: 10, spent: {} }, hold('a', 20, 20), hold('b', 10, 10))).to.deep.equal([
+      'short',
       'entered',
     ])
   })
 
-  it('says that there is no room before it says that there is no money, and takes none for what is not paid', () => {
-    expect(answersOf({ balance: 0 }, hold('a', 10, 5))).to.deep.equal(['capped'])
-    expect(answersOf({ balance: 10 }, hold('a', 20, 20), hold('b', 10, 10))).to.deep.equal(['short', 'entered'])
-  })
-
-  it('gives room back with the hold that took it, and with no other', () => {
+  it('deducts a refund from the cap that its hold counts against, and from no other', () => {
     const known = new Map([
-      ['hold:a', { room: KEY }],
+      ['hold:a', { cap_key: KEY }],
       ['hold:b', {}],
     ])
     const back = (name: string) => ({ entry: refundEntry('otp', name, 10) })
@@ -69,7 +71,7 @@ describe('booking', () => {
       book({ balance: 0, spent }, [one], known).booked[0]?.spend
     expect(spend({ [KEY]: 10 }, back('a'))).to.deep.include({ key: KEY, micros: -10 })
     expect(spend({ [KEY]: 10 }, back('b')), 'held before there was a cap').to.equal(undefined)
-    expect(spend({}, back('a')), 'of a day that is over').to.equal(undefined)
-    expect(spend({ [KEY]: 10 }, { entry: keepHoldEntry('otp', 'a') })?.micros, 'it stays paid').to.equal(-0)
+    expect(spend({}, back('a')), 'a hold of a past day').to.equal(undefined)
+    expect(spend({ [KEY]: 10 }, { entry: keepHoldEntry('otp', 'a') })?.micros, 'a kept hold stays counted').to.equal(-0)
   })
 })

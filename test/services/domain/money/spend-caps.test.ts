@@ -1,22 +1,23 @@
-// Caps as the account keeps them: taken with the hold, given back with it, in the one write that does either.
+// Spend caps as the account counts them: up with a hold, down with its refund, each in one write with the balance.
 import { expect } from 'chai'
+import { DAY_MS } from '../../../../infra/time.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { type Accounts, createAccounts } from '../../../../services/domain/money/accounts.ts'
+import { openAccount } from '../../../../services/domain/money/batches.ts'
 import { holdEntry, refundEntry, voidEntry } from '../../../../services/domain/money/documents.ts'
 import { capKey, endOfDay } from '../../../../services/domain/money/spend-caps.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
 
-const DAY = 86_400_000
-
-eachStore('room below a cap', fresh => {
+eachStore('a spend cap', fresh => {
   let store: CountersignStore
   let clock: TestClock
   beforeEach(async () => {
     store = await fresh()
     clock = testClock()
-    await store.docs('companies').insert([{ _id: 'cmp_1', name: 'One', balance: 1_000_000, created_at: 0, rev: 0 }])
+    const account = { ...openAccount('cmp_1', 0, 0), balance: 1_000_000 }
+    await store.docs('companies').insert([{ _id: 'cmp_1', name: 'One', ...account, created_at: 0, rev: 0 }])
   })
   const openAccounts = (): Accounts => createAccounts({ store, clock, log: createCapturedLog().log })
   const spent = async () => (await store.docs('companies').get(['cmp_1'])).get('cmp_1')?.spent
@@ -27,7 +28,7 @@ eachStore('room below a cap', fresh => {
     return accounts.enter('cmp_1', holdEntry('otp_1', `dlv_${holds}`, micros), { key: at, limit })
   }
 
-  it('is never passed, whatever is asked for at once by however many processes', async () => {
+  it('is never exceeded, however many processes enter holds at once', async () => {
     const all = [openAccounts(), openAccounts(), openAccounts()]
     const prices = Array.from({ length: 60 }, (_, nth) => 10 + (nth % 3) * 15)
     const answers = await Promise.all(prices.map((micros, nth) => enterHold(all[nth % 3] as Accounts, micros, 500)))
@@ -39,7 +40,7 @@ eachStore('room below a cap', fresh => {
     await Promise.all(all.map(one => one.settled()))
   })
 
-  it('is as wide for each as its own cap says, while the setting changes', async () => {
+  it('holds for each entry as that entry gives it, while the setting changes', async () => {
     const accounts = openAccounts()
     await enterHold(accounts, 45, 50)
     const raised = [enterHold(accounts, 5, 50), enterHold(accounts, 5, 100), enterHold(accounts, 5, 50)]
@@ -48,7 +49,7 @@ eachStore('room below a cap', fresh => {
     await accounts.settled()
   })
 
-  it('comes back with the hold that took it, once, also after the hold has moved to the ledger', async () => {
+  it('counts a refund once, also after the hold has moved to the ledger', async () => {
     const accounts = openAccounts()
     expect(await enterHold(accounts, 100, 100)).to.equal('entered')
     const [first, second] = [`dlv_${holds}`, `dlv_${holds + 1}`]
@@ -62,11 +63,11 @@ eachStore('room below a cap', fresh => {
     expect(await spent()).to.deep.equal({ [key()]: 0 })
     await accounts.enter('cmp_1', holdEntry('otp_1', second, 70))
     await accounts.enter('cmp_1', refundEntry('otp_1', second, 70))
-    expect(await spent(), 'it had taken none').to.deep.equal({ [key()]: 0 })
+    expect(await spent(), 'that hold had no cap').to.deep.equal({ [key()]: 0 })
     await accounts.settled()
   })
 
-  it('is apart for every app, country and UTC day, numbers of no country included', async () => {
+  it('is counted for each app, country and UTC day, and for numbers of no country', async () => {
     const accounts = openAccounts()
     const midnight = endOfDay(clock.now())
     for (const at of [key(), key('app_b'), key('app_a', '*'), key('app_a', 'GB', midnight)]) {
@@ -77,11 +78,11 @@ eachStore('room below a cap', fresh => {
     await accounts.settled()
   })
 
-  it('of days that are over is forgotten, and nothing comes back there', async () => {
+  it('of a past day is deleted, and a refund is not counted there', async () => {
     const accounts = openAccounts()
     await enterHold(accounts, 100, 100)
     const old = `dlv_${holds}`
-    await clock.advance(2 * DAY)
+    await clock.advance(2 * DAY_MS)
     await enterHold(accounts, 10, 100)
     expect(await spent()).to.deep.equal({ [key()]: 10 })
     expect(await accounts.enter('cmp_1', refundEntry('otp_1', old, 100))).to.equal('entered')
@@ -89,13 +90,13 @@ eachStore('room below a cap', fresh => {
     await accounts.settled()
   })
 
-  it('takes a note for a note, whatever it looks like', async () => {
+  it('leaves a note as it is that looks like an expression', async () => {
     const accounts = openAccounts()
     const entry = { ...holdEntry('otp_1', 'dlv_x', -5), entry: 'credit:x', kind: 'credit' as const, note: '$balance' }
     await accounts.enter('cmp_1', { ...entry, otp_id: null, delivery_id: null })
     await accounts.settled()
     const [item] = await store.docs('ledger').find({ company_id: 'cmp_1' }, { sort: { _id: -1 }, limit: 1 })
     expect(item).to.deep.include({ note: '$balance', micros: 5, balance_after: 1_000_005, otp_id: null })
-    expect(item).not.to.have.property('room')
+    expect(item).not.to.have.property('cap_key')
   })
 })
