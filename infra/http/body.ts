@@ -1,29 +1,112 @@
-// In: a request. Out: the JSON in its body, undefined when it has none, or a refusal: 413 too large, 415 no JSON, 400 broken.
-// Bytes are counted as they come, before anything is parsed. A member named `__proto__` stays a plain member of its object, as
-// JSON.parse leaves it; nothing here merges or assigns it.
+// In: a request. Out: its body, as JSON or as bytes, or a refusal: 413 too large, 415 not JSON, 400 broken or cut off.
+// koa-body reads and parses JSON within a byte limit. This file adds what koa-body lacks: a 415 for other content types, a 400
+// for bytes that are not UTF-8, the line and column of broken JSON, a limit on nesting, and a connection that stays usable
+// after a refusal. A body of another type than an object is for the caller's schema to refuse.
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
+import type { Context } from 'koa'
+import { HttpMethodEnum, koaBody } from 'koa-body'
 import { parseJson } from '../json.ts'
-import { httpException } from './problem.ts'
+import { httpException, type Problem } from './problem.ts'
 
-export async function readJson({ req }: { req: IncomingMessage }, maxBytes: number): Promise<unknown> {
-  if (!announcesBody(req)) return undefined
-  const bytes = await readAll(req, maxBytes)
-  if (bytes.length === 0) return undefined
-  refuseUnlessJson(req)
-  const json = parseJson(textOf(bytes))
-  if (!json.ok) throw httpException(400, `The body is ${json.message}.`)
-  if (isDeeperThan(MAX_NESTING, json.value)) throw httpException(400, 'The body is nested too deeply.')
-  return json.value
+/** Undefined when the request has no body, whatever its content type. */
+export type ReadJson = (ctx: Context) => Promise<unknown>
+
+const JSON_TYPES = ['application/json', 'application/*+json']
+
+export function createReadJson(maxBytes: number): ReadJson {
+  const parseBody = koaBody({
+    json: true,
+    jsonTypes: JSON_TYPES,
+    jsonLimit: maxBytes,
+    // Strict mode answers `{}` for an empty body and refuses numbers and texts in words of its own.
+    jsonStrict: false,
+    includeUnparsed: true,
+    patchNode: false,
+    patchKoa: true,
+    text: false,
+    urlencoded: false,
+    multipart: false,
+    parsedMethods: Object.values(HttpMethodEnum),
+  })
+
+  return async ctx => {
+    const { req, request } = ctx
+    if (!announcesBody(req)) return undefined
+    const unsupported = findUnsupportedType(ctx)
+    if (unsupported !== null) {
+      // A chunked body announces itself and can still be empty.
+      if ((await readAll(req, maxBytes)).length === 0) return undefined
+      throw httpException(415, unsupported)
+    }
+    const encoding = watchEncoding(req)
+    let value: unknown
+    try {
+      await parseBody(ctx, async () => {})
+      value = request.rawBody === '' ? undefined : request.body
+    } catch (error) {
+      value = parseAgain(error, maxBytes)
+    } finally {
+      encoding.stop()
+      // koa-body leaves a refused body unread. It is read and dropped here, so that a client that writes first and reads later
+      // gets the answer, on a connection it can use again.
+      req.resume()
+    }
+    if (!encoding.isUtf8()) throw httpException(400, 'The body is not UTF-8.')
+    if (isDeeperThan(MAX_NESTING, value)) throw httpException(400, 'The body is nested too deeply.')
+    return value
+  }
 }
 
-/** The body as it came, whatever it is: what others sign are bytes. */
+/** The bytes as they came: a provider signs bytes, and a decoded text can differ from them. */
 export const readBytes = async ({ req }: { req: IncomingMessage }, maxBytes: number): Promise<Buffer> =>
   announcesBody(req) ? readAll(req, maxBytes) : Buffer.alloc(0)
 
-/** HTTP/1.1 announces a body by one of the two; what announces none has none. */
+/** HTTP/1.1 announces a body by one of these two headers. */
 const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+function findUnsupportedType(ctx: Context): string | null {
+  if (!ctx.is(JSON_TYPES)) return 'The body must be application/json.'
+  // koa-body would inflate it: a small body could then cost much time.
+  if ((ctx.req.headers['content-encoding'] ?? 'identity') !== 'identity') return 'The body must not be compressed.'
+  return null
+}
+
+const READ_FAILURES = new Set(['request.aborted', 'request.size.invalid', 'stream.not.readable'])
+
+/** koa-body refuses broken JSON without a place, and any JSON with a member named `__proto__`. That member is harmless here:
+ *  JSON.parse makes it a plain member, and no code merges or assigns the members of a body. */
+function parseAgain(error: unknown, maxBytes: number): unknown {
+  const { type, code, body } = error as { type?: string; code?: string; body?: string }
+  if (type === 'entity.too.large') throw tooLarge(maxBytes)
+  if (READ_FAILURES.has(type ?? '') || code === 'ECONNRESET') throw incomplete()
+  if (!(error instanceof SyntaxError) || body === undefined) throw error
+  const json = parseJson(body)
+  if (!json.ok) throw httpException(400, `The body is ${json.message}.`)
+  return json.value
+}
+
+/** koa-body replaces bytes that are not UTF-8 by U+FFFD, so a second decoder checks the same chunks. */
+function watchEncoding(req: IncomingMessage): { isUtf8(): boolean; stop(): void } {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let valid = true
+  const check = (chunk?: Buffer): void => {
+    try {
+      decoder.decode(chunk, { stream: chunk !== undefined })
+    } catch {
+      valid = false
+    }
+  }
+  req.on('data', check)
+  return {
+    isUtf8() {
+      check()
+      return valid
+    },
+    stop: () => void req.off('data', check),
+  }
+}
 
 /** Listens instead of iterating: leaving an iteration early would cut the connection before the refusal is out. */
 const readAll = (req: IncomingMessage, maxBytes: number): Promise<Buffer> =>
@@ -31,11 +114,12 @@ const readAll = (req: IncomingMessage, maxBytes: number): Promise<Buffer> =>
     let chunks: Buffer[] = []
     let size = 0
     const refuseTooLarge = (): void => {
-      // What still comes is read and dropped, so that a client which writes first and reads later hears the answer.
+      // The rest is read and dropped, so that a client that writes first and reads later gets the answer.
       chunks = []
-      reject(httpException(413, `A body may have ${maxBytes} bytes.`))
+      reject(tooLarge(maxBytes))
     }
-    const refuseIncomplete = (): void => reject(httpException(400, 'The body ended before it was complete.'))
+    const refuseIncomplete = (): void => reject(incomplete())
+    if (req.destroyed) refuseIncomplete()
     if (Number(req.headers['content-length']) > maxBytes) refuseTooLarge()
     req.on('data', (chunk: Buffer) => {
       size += chunk.length
@@ -43,7 +127,7 @@ const readAll = (req: IncomingMessage, maxBytes: number): Promise<Buffer> =>
       else chunks.push(chunk)
     })
     req.on('end', () => {
-      // Every request ends in a close; an error nobody hears costs as much as one that is told.
+      // Every request ends in a close, and making an error costs time even if its promise is settled.
       req.off('close', refuseIncomplete)
       resolve(Buffer.concat(chunks))
     })
@@ -51,26 +135,10 @@ const readAll = (req: IncomingMessage, maxBytes: number): Promise<Buffer> =>
     req.on('close', refuseIncomplete)
   })
 
-const JSON_TYPE = /^application\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i
+const tooLarge = (maxBytes: number): Problem => httpException(413, `A body may have ${maxBytes} bytes.`)
+const incomplete = (): Problem => httpException(400, 'The body ended before it was complete.')
 
-function refuseUnlessJson({ headers }: IncomingMessage): void {
-  if (!JSON_TYPE.test(headers['content-type'] ?? '')) throw httpException(415, 'The body must be application/json.')
-  const encoding = headers['content-encoding']
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw httpException(415, 'The body must not be compressed.')
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-function textOf(bytes: Buffer): string {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    throw httpException(400, 'The body is not UTF-8.')
-  }
-}
-
-/** No request of ours is nearly as deep. Code that walks a value may then recurse without asking. */
+/** Far deeper than any request of ours. Code that walks a body may recurse within it. */
 const MAX_NESTING = 32
 
 function isDeeperThan(levels: number, value: unknown): boolean {

@@ -1,18 +1,18 @@
 // What an operator sent, checked: bodies, queries, ids. Strict everywhere: a mistyped name must not pass for a wish that was not made.
-import type { IncomingMessage } from 'node:http'
+import type { Context } from 'koa'
 import { z } from 'zod'
-import { readJson } from '../../infra/http/body.ts'
+import { createReadJson } from '../../infra/http/body.ts'
 import { httpException, type Problem as Refusal } from '../../infra/http/problem.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
 import { problem } from '../domain/errors.ts'
-import { check, type Problem } from '../domain/tenancy/problems.ts'
+import { check, type InputProblem } from '../domain/tenancy/problems.ts'
 
-export type ReadBody = <S extends z.ZodType>(ctx: { req: IncomingMessage }, schema: S) => Promise<z.output<S>>
+export type ReadBody = <S extends z.ZodType>(ctx: Context, schema: S) => Promise<z.output<S>>
 
-export const createReadBody =
-  (maxBytes: number): ReadBody =>
-  async (ctx, schema) =>
-    parseOrRefuse(schema, await readJson(ctx, maxBytes))
+export function createReadBody(maxBytes: number): ReadBody {
+  const readJson = createReadJson(maxBytes)
+  return async (ctx, schema) => parseOrRefuse(schema, await readJson(ctx))
+}
 
 /** For a call that has nothing to say. */
 export const emptyBody = z.strictObject({}).optional()
@@ -21,7 +21,7 @@ export const readQuery = <S extends z.ZodType>({ query }: { query: unknown }, sc
   // What Koa parsed has no prototype; zod wants a plain object.
   parseOrRefuse(schema, { ...(query as object) })
 
-export const validationProblem = (problems: readonly Problem[]): Refusal =>
+export const validationProblem = (problems: readonly InputProblem[]): Refusal =>
   problem('ValidationError', { members: { errors: problems } })
 
 /** The document, or 404. */

@@ -9,7 +9,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createMissingKeyReporter } from '../../infra/crypto/missing-key-reporter.ts'
-import { readJson } from '../../infra/http/body.ts'
+import { createReadJson } from '../../infra/http/body.ts'
 import { httpException } from '../../infra/http/problem.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
@@ -55,6 +55,7 @@ export function createApiRouter(deps: RouterDeps): Router {
   const reportMissingKey = createMissingKeyReporter(deps)
   const respond = createRespond({ keyring, reportMissingKey })
   const readStatus = createReadStatus({ ...deps, reportMissingKey })
+  const readJson = createReadJson(http.maxBodyBytes)
   const withinCapacity = createCapacity(http.maxInFlight)
 
   const authenticate = async (ctx: Context, kinds: readonly KeyKind[]): Promise<Identity> => {
@@ -83,7 +84,7 @@ export function createApiRouter(deps: RouterDeps): Router {
     async ctx => {
       const by = await authenticate(ctx, kinds)
       await check(by)
-      const body = parseBody(schema, await readJson(ctx, http.maxBodyBytes))
+      const body = parseBody(schema, await readJson(ctx))
       ctx.body = respond(await callOtp(toCall(body, by, ctx)))
     }
 

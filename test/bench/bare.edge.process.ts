@@ -4,7 +4,7 @@ import process from 'node:process'
 import { Router } from '@koa/router'
 import Koa from 'koa'
 import { createAmqpBroker } from '../../infra/broker/amqp.ts'
-import { readJson } from '../../infra/http/body.ts'
+import { createReadJson } from '../../infra/http/body.ts'
 import { listen } from '../../infra/http/listen.ts'
 import { waitUntilUp } from '../support/rabbitmq.ts'
 import { BARE_BUDGET_MS, BARE_TOPOLOGY } from './bare.ts'
@@ -13,9 +13,10 @@ const { AMQP_URL: url = '', AMQP_PREFIX: prefix = '' } = process.env
 const broker = createAmqpBroker({ url, prefix, topology: BARE_TOPOLOGY })
 await waitUntilUp(broker)
 
+const readJson = createReadJson(16_384)
 const router = new Router()
 router.post('/api/v1/otp/send', async ctx => {
-  const body = await readJson(ctx, 16_384)
+  const body = await readJson(ctx)
   ctx.body = await broker.request('otp.calls', { id: randomUUID(), body }, BARE_BUDGET_MS)
 })
 const app = new Koa()

@@ -1,16 +1,17 @@
 // Services that only show that the pieces are connected: the edge asks, the OTP role answers, over whatever broker there is.
 import { Router } from '@koa/router'
-import { readJson } from '../../infra/http/body.ts'
+import { createReadJson } from '../../infra/http/body.ts'
 import type { Services } from '../../services/main.ts'
 
 export const ECHO: Services = {
   edge: ({ broker, store }) => {
+    const readJson = createReadJson(1000)
     const router = new Router()
     router.get('/echo/:word', async ctx => {
       ctx.body = await broker.request('otp.calls', { id: ctx.state.requestId, body: { word: ctx.params.word } }, 10_000)
     })
     router.post('/echo', async ctx => {
-      ctx.body = await broker.request('otp.calls', { id: ctx.state.requestId, body: await readJson(ctx, 1000) }, 10_000)
+      ctx.body = await broker.request('otp.calls', { id: ctx.state.requestId, body: await readJson(ctx) }, 10_000)
     })
     router.get('/companies/:id', async ctx => {
       ctx.body = Object.fromEntries(await store.docs('companies').get([String(ctx.params.id)]))

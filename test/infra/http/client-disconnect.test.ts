@@ -1,6 +1,6 @@
 import { Router } from '@koa/router'
 import { expect } from 'chai'
-import { readJson } from '../../../infra/http/body.ts'
+import { createReadJson } from '../../../infra/http/body.ts'
 import { eventually } from '../../support/eventually.ts'
 import { request, shellServers } from '../../support/http-shell.ts'
 
@@ -10,10 +10,11 @@ describe('a client that hangs up', () => {
   function parts() {
     const seen: string[] = []
     const gate = { open: () => {} }
+    const readJson = createReadJson(1000)
     const router = new Router()
     router.post('/body', async ctx => {
       seen.push('asked')
-      ctx.body = await readJson(ctx, 1000)
+      ctx.body = await readJson(ctx)
     })
     router.get('/slow', async ctx => {
       seen.push('asked')

@@ -107,7 +107,7 @@ describe('what is thrown in a route', () => {
     const ours = await thrown(new Error('the inside'))
     const line = ours.log.lines().find(({ msg }) => msg === 'http.failed')
     expect(line).to.include({ level: 'error', request_id: 'r1' })
-    expect(JSON.stringify(line)).to.contain('the inside').and.to.contain('problems.test.ts')
+    expect(JSON.stringify(line)).to.contain('the inside').and.to.contain('problem.test.ts')
     const theirs = await thrown(problem('OtpNotFoundError'))
     expect(theirs.log.lines().map(({ msg }) => msg)).to.deep.equal(['http.answered'])
   })
