@@ -1,10 +1,10 @@
-// What the edge asks of the OTP actor, and what it is told. Both travel through the broker, so whatever is secret or personal is
+// The edge's calls to the OTP actor, and the actor's answers. Both travel through the broker, so secrets and personal data in them are
 // sealed: every member whose name begins with `sealed_`.
 import type { Channel } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import type { Caller, Completion, Mode, OtpStatus } from './otp.ts'
 
-/** Whose key it was. */
+/** The API key that made the call, and its owner. */
 export interface Identity extends Caller {
   company_id: string
   app_id: string
@@ -15,13 +15,13 @@ export type OtpCall =
   | {
       type: 'otp.send'
       by: Identity
-      /** The id a new verification gets. It comes with the call, so that a call that is delivered twice makes one verification. */
+      /** The id of the new verification. It comes with the call, so that a call that is delivered twice makes one verification. */
       otp_id: string
       sealed_recipient: string
       locale: string | null
-      /** Null when none is usable: absent, private or reserved. */
+      /** Null when the address is absent, private or reserved. */
       sealed_client_ip: string | null
-      /** A hash of the caller's idempotency key with its company, mode and kind of key; null when there is none. */
+      /** A hash of the caller's idempotency key, company, mode and kind of API key; null when the call has no idempotency key. */
       claim: string | null
     }
   | { type: 'otp.resend'; by: Identity; otp_id: string; channel: Channel | null }
@@ -29,7 +29,7 @@ export type OtpCall =
   | { type: 'otp.cancel'; by: Identity; otp_id: string }
   | { type: 'token.exchange'; by: Identity; sealed_token: string }
 
-/** The verification object of the interface, its link still sealed. */
+/** The verification object of the public API, with its link still sealed. */
 export interface VerificationView {
   otp_id: string
   status: OtpStatus
@@ -78,7 +78,7 @@ export type OtpAnswer =
       verified_at: number
     }
   | Refusal
-  /** A bug: the call was not answered, and why is in the actor's log. */
+  /** The actor met a bug; its log has the cause. */
   | { kind: 'broken' }
   /** One answer for every token that cannot be exchanged, so that tokens cannot be probed. */
   | { kind: 'no_such_token' }

@@ -1,4 +1,3 @@
-/** The four ways a code can travel. */
 export type Channel = 'sms' | 'whatsapp' | 'telegram' | 'email'
 
 export const CHANNELS: readonly Channel[] = ['sms', 'whatsapp', 'telegram', 'email']

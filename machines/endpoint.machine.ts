@@ -1,12 +1,12 @@
-// The life of a webhook endpoint: active → failing → paused → active. The first row whose guard holds answers. Flat and pure: time
-// comes with the event, effects are named and not performed.
+// The state machine of a webhook endpoint: active → failing → paused → active. The first row whose guard holds is taken. The machine
+// is flat and pure: time comes with the event, effects are named and not performed.
 import { setup } from 'xstate'
 import type { EndpointEffect, EndpointEvent, EndpointLife, PauseReason } from './endpoint.ts'
 
-/** As many failures in a row, over as long, end in a pause. */
+/** An endpoint is paused after this many failures in a row, if they span at least `MAX_FAILING_MS`. */
 export const MAX_FAILURES_IN_A_ROW = 100
 export const MAX_FAILING_MS = 60 * 60 * 1000
-/** How exactly the last success is known. */
+/** How exactly the time of the last success is saved: one write for each success would be too many. */
 export const SUCCESS_RESOLUTION_MS = 60 * 1000
 
 export const newEndpoint: EndpointLife = {
@@ -23,7 +23,7 @@ interface TransitionArgs {
   event: EndpointEvent
 }
 
-/** A question about one kind of event: the table asks it only under that kind. */
+/** A guard for one type of event. The table uses it only in rows of that type, so the cast is safe. */
 const when =
   <T extends EndpointEvent['type']>(rule: (life: EndpointLife, event: EventOf<T>) => boolean) =>
   ({ context, event }: TransitionArgs): boolean =>
@@ -32,19 +32,19 @@ const when =
 const endpointSetup = setup({
   types: { context: {} as EndpointLife, events: {} as EndpointEvent },
   guards: {
-    gone: when<'attempt.failed'>((_, { gone }) => gone),
-    exhausted: when<'attempt.failed'>((_, { exhausted }) => exhausted),
-    // An hour in which it was called and never succeeded: one in which nothing was sent says nothing about it.
-    tooMany: when<'attempt.failed'>(
+    endpointGone: when<'attempt.failed'>((_, { gone }) => gone),
+    attemptsExhausted: when<'attempt.failed'>((_, { exhausted }) => exhausted),
+    // The hour is counted from the first failure of the row: a time in which no event was sent says nothing about the endpoint.
+    failedTooOften: when<'attempt.failed'>(
       ({ failures, failing_since }, { at }) =>
         failures + 1 >= MAX_FAILURES_IN_A_ROW && failing_since !== null && at - failing_since >= MAX_FAILING_MS,
     ),
-    worthNoting: when<'attempt.succeeded'>(
+    lastSuccessOutdated: when<'attempt.succeeded'>(
       ({ last_success_at }, { at }) => last_success_at === null || at - last_success_at >= SUCCESS_RESOLUTION_MS,
     ),
   },
   actions: {
-    tell: (_, _effect: EndpointEffect) => {},
+    effect: (_, _effect: EndpointEffect) => {},
   },
 })
 
@@ -65,19 +65,19 @@ const fail = assignWith((life, at) => ({
 const pause = (reason: PauseReason) => assignWith((life, at) => ({ ...life, paused: { at, reason } }))
 const enable = assignWith((life, at) => ({ ...newEndpoint, last_success_at: life.last_success_at, enabled_at: at }))
 
-const tell = (params: EndpointEffect) => ({ type: 'tell' as const, params })
-const paused = (reason: PauseReason) => tell({ type: 'paused', reason })
+const effect = (params: EndpointEffect) => ({ type: 'effect' as const, params })
+const pausedEffect = (reason: PauseReason) => effect({ type: 'paused', reason })
 
 const pauseOnFailure = {
-  gone: { guard: 'gone' as const, target: 'paused', actions: [fail, pause('gone'), paused('gone')] },
+  gone: { guard: 'endpointGone' as const, target: 'paused', actions: [fail, pause('gone'), pausedEffect('gone')] },
   exhausted: {
-    guard: 'exhausted' as const,
+    guard: 'attemptsExhausted' as const,
     target: 'paused',
-    actions: [fail, pause('exhausted'), paused('exhausted')],
+    actions: [fail, pause('exhausted'), pausedEffect('exhausted')],
   },
 }
-const enableTransition = { target: 'active', actions: [enable, tell({ type: 'enabled' })] }
-const pauseByOperator = { target: 'paused', actions: [pause('operator'), paused('operator')] }
+const enableTransition = { target: 'active', actions: [enable, effect({ type: 'enabled' })] }
+const pauseByOperator = { target: 'paused', actions: [pause('operator'), pausedEffect('operator')] }
 
 export const endpointMachine = endpointSetup.createMachine({
   id: 'endpoint',
@@ -86,25 +86,25 @@ export const endpointMachine = endpointSetup.createMachine({
   states: {
     active: {
       on: {
-        'attempt.succeeded': { guard: 'worthNoting', actions: succeed },
+        'attempt.succeeded': { guard: 'lastSuccessOutdated', actions: succeed },
         'attempt.failed': [pauseOnFailure.gone, pauseOnFailure.exhausted, { target: 'failing', actions: fail }],
         'endpoint.pause': pauseByOperator,
       },
     },
     failing: {
       on: {
-        'attempt.succeeded': { target: 'active', actions: [succeed, tell({ type: 'recovered' })] },
+        'attempt.succeeded': { target: 'active', actions: [succeed, effect({ type: 'recovered' })] },
         'attempt.failed': [
           pauseOnFailure.gone,
           pauseOnFailure.exhausted,
-          { guard: 'tooMany', target: 'paused', actions: [fail, pause('failing'), paused('failing')] },
+          { guard: 'failedTooOften', target: 'paused', actions: [fail, pause('failing'), pausedEffect('failing')] },
           { actions: fail },
         ],
         'endpoint.enable': enableTransition,
         'endpoint.pause': pauseByOperator,
       },
     },
-    // Calls that were under way when it was paused end here, and change nothing: only somebody enables it.
+    // The result of a call that was under way when the endpoint was paused changes nothing: only an operator ends a pause.
     paused: { on: { 'endpoint.enable': enableTransition } },
   },
 })

@@ -1,16 +1,15 @@
-// The only place where an endpoint's life changes. In: what its document says, and what happened since, in order. Out: what to
-// save, and what it means for others. Pure, so whoever lost a race simply loads and steps again.
-
+// The only place where a webhook endpoint's state changes. In: what its document says, and the events since then, in order. Out: what
+// to save, and the effects. The step is pure, so a process whose write lost a race loads the document and steps again.
 import { endpointMachine, newEndpoint } from './endpoint.machine.ts'
 import type { EndpointEffect, EndpointEvent, EndpointStatus, SavedEndpoint } from './endpoint.ts'
 import { runTransition } from './transition.ts'
 
 export const ENDPOINT_VERSION = 1
 
-/** The members of an endpoint's document that are the machine's. `status` is what others read: a failing endpoint is active. */
+/** The members of an endpoint's document that belong to the machine. `status` is for readers, to whom a failing endpoint is active. */
 export interface EndpointState {
   status: 'active' | 'paused'
-  /** Absent until it is first called, and in documents from before endpoints were called. */
+  /** Absent until the endpoint's first event. */
   life?: SavedEndpoint
 }
 
@@ -18,13 +17,13 @@ export interface EndpointStep {
   status: EndpointState['status']
   life: SavedEndpoint
   effects: EndpointEffect[]
-  /** Whether there is anything to save. */
+  /** False when the events changed nothing and there is nothing to save. */
   changed: boolean
 }
 
 export type StepEndpoint = typeof stepEndpoint
 
-/** What a document says of its endpoint's life. Somebody may have written `status` by hand: it wins. */
+/** The machine's state as a document has it. If its members disagree, `status` was changed by hand, and wins. */
 export function endpointLife({ status, life }: EndpointState): SavedEndpoint {
   if (life && life.version > ENDPOINT_VERSION)
     throw new Error(`saved by a newer release: endpoint version ${life.version}`)
@@ -40,9 +39,9 @@ export function stepEndpoint(state: EndpointState, events: readonly EndpointEven
   const effects: EndpointEffect[] = []
   for (const event of events) {
     const [next, actions] = runTransition(scope => endpointMachine.transition(snapshot, event, scope))
-    // xstate keeps what a rule threw in the snapshot; it is a mistake of ours and must not pass for a silent event.
+    // xstate catches what a guard or an action throws and keeps it in the snapshot. That is a bug, so it is thrown again.
     if (next.status === 'error') throw next.error
-    effects.push(...actions.filter(({ type }) => type === 'tell').map(({ params }) => params as EndpointEffect))
+    effects.push(...actions.filter(({ type }) => type === 'effect').map(({ params }) => params as EndpointEffect))
     snapshot = next
   }
   const value = snapshot.value as EndpointStatus

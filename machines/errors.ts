@@ -1,4 +1,4 @@
-// The names a refusal can have: exactly those of the interface and the decisions. Status and title belong to HTTP (infra/http/problem.ts).
+// The error types of the public API. Their HTTP status and title are in infra/http/problem.ts.
 export type ErrorType =
   | 'InvalidRecipientError'
   | 'NoEnabledChannelError'

@@ -1,12 +1,12 @@
-// Numbers that differ in their last four digits only, to which text messages went lately. In: a block and sightings of its numbers.
-// Out: the block after. Pure. A number counts once, however often it is sent to or verified.
+// A block: the phone numbers that share all but their last four digits and were sent text messages within the last hour. In: a block,
+// and new entries of its numbers. Out: the block after. Pure. A number counts once, however often it is sent to or verified.
 
 export interface BlockNumber {
-  /** Tells numbers of one block apart, and says nothing else of them. */
+  /** Tells the numbers of a block apart without revealing them. */
   tag: string
-  /** Numbers of the same hundred, which differ in their last two digits only, have the same. */
+  /** The same for all numbers that differ in their last two digits only. */
   hundred: string
-  /** When a message was last sent to it. */
+  /** When a message was last sent to the number. */
   at: number
   verified: boolean
 }
@@ -16,9 +16,9 @@ export interface Block {
 }
 
 export const EMPTY_BLOCK: Block = { numbers: [] }
-/** Numbers are neighbours if they were sent to within so long. */
+/** Numbers of a block are neighbours if both were sent to within this time. */
 export const BLOCK_WINDOW_MS = 3_600_000
-/** More would change no judgement. */
+/** More numbers would not change a judgement: 40 unverified ones already refuse. */
 const MAX_NUMBERS_PER_BLOCK = 64
 
 export function addToBlock(block: Block, entries: readonly BlockNumber[], now: number): Block {
@@ -33,24 +33,24 @@ export function addToBlock(block: Block, entries: readonly BlockNumber[], now: n
   return { numbers: numbers.filter(({ at }) => at > now - BLOCK_WINDOW_MS).slice(-MAX_NUMBERS_PER_BLOCK) }
 }
 
-/** By time. Nearly always they are already. */
+/** Sorts only if the newest entry is out of order, which is rare. */
 const sortByTime = (numbers: BlockNumber[]): BlockNumber[] =>
   numbers.length > 1 && (numbers.at(-1) as BlockNumber).at < (numbers.at(-2) as BlockNumber).at
     ? numbers.sort((one, other) => one.at - other.at)
     : numbers
 
-/** Unverified ones weigh half while their people may still be reading. */
+/** An unverified number counts half while its user may still be entering the code. */
 const VERIFY_GRACE_MS = 120_000
 const GRACE_WEIGHT = 0.5
 
 export interface NeighbourCounts {
   sent: number
   verified: number
-  /** What the others weigh. */
+  /** The weighted count of unverified numbers. */
   unverified: number
 }
 
-/** The neighbours of a number: all of its block, or of its hundred. */
+/** Counts a number's neighbours in its block of ten thousand and in its hundred. */
 export function countNeighbours(
   { numbers }: Block,
   number: Pick<BlockNumber, 'tag' | 'hundred'>,

@@ -1,7 +1,7 @@
-// How many verifications by text message began and how many of them were proved, over time. Counted for a country and for a range
-// of numbers. In: a tally and news of single sends. Out: the tally after. Pure; what is too old is forgotten on the way.
+// How many verifications by text message were started and how many of them were verified, over time; counted for a country and for a
+// range of numbers. In: a tally and new entries. Out: the tally after. Pure. Adding entries also drops the periods that are too old.
 
-/** `at` numbers a stretch of time since the epoch. */
+/** `at` is the number of the period since the epoch. */
 export interface Period {
   at: number
   sent: number
@@ -9,14 +9,14 @@ export interface Period {
 }
 
 export interface Tally {
-  /** Of five minutes each, for an hour and a bit, oldest first. */
+  /** Slots of five minutes, 14 at most, oldest first. */
   slots: Period[]
-  /** UTC days, for a week and today, oldest first. */
+  /** UTC days: the last seven and today, oldest first. */
   days: Period[]
 }
 
-/** Of verifications that began at a time, so many more were sent, so many more proved. A delivery that failed stays sent: whoever
- *  pumps may well run the network that says so. */
+/** Adds to the counts of the verifications that started at `at`. A delivery that failed still counts as sent, because a fraudster may
+ *  run the network that reports the failure. */
 export interface TallyEntry {
   at: number
   sent: number
@@ -30,17 +30,17 @@ export interface ConversionCounts {
 
 export const SLOT_MS = 300_000
 const DAY_MS = 86_400_000
-/** Slots that are looked at: an hour. The current one and the one before are too young, people are still reading. */
+/** An hour of slots is judged. The current slot and the one before are not: their users may still be entering codes. */
 const RECENT_SLOTS = 12
 const UNJUDGED_SLOTS = 2
 const DAYS = 7
-/** A day with less says nothing of what is usual. */
+/** A day with fewer sends is not used to find the usual conversion. */
 const MIN_SENT_PER_DAY = 20
 const TEN_MINUTE_SLOTS_PER_DAY = 144
 
 export const EMPTY_TALLY: Tally = { slots: [], days: [] }
 
-/** Every news is credited to when its verification began, so that a share compares the very same verifications. */
+/** An entry counts in the period in which its verification started, so that `verified` is always a part of `sent`. */
 export function addToTally(tally: Tally, entries: readonly TallyEntry[], now: number): Tally {
   const [slot, day] = [Math.floor(now / SLOT_MS), Math.floor(now / DAY_MS)]
   return {
@@ -59,14 +59,14 @@ function addEntries(periods: readonly Period[], entries: readonly TallyEntry[], 
   return [...all.values()].sort((one, other) => one.at - other.at)
 }
 
-/** The last hour, but for what is too young to be judged. */
+/** The counts of the last hour that can be judged. */
 export function recentCounts({ slots }: Tally, now: number): ConversionCounts {
   const slot = Math.floor(now / SLOT_MS)
   return sum(slots.filter(({ at }) => at <= slot - UNJUDGED_SLOTS && at > slot - UNJUDGED_SLOTS - RECENT_SLOTS))
 }
 
-/** The share that is verified on the median day of the last week, today left out; null when no day had enough. A few days of
- *  fraud do not make it usual. */
+/** The share that was verified on the median day of the last week, without today; null when no day had enough sends. The median keeps
+ *  a few days of fraud from changing it. */
 export function usualConversion({ days }: Tally, now: number): number | null {
   const shares = pastDays(days, now)
     .filter(({ sent }) => sent >= MIN_SENT_PER_DAY)
@@ -75,7 +75,7 @@ export function usualConversion({ days }: Tally, now: number): number | null {
   return shares[Math.floor(shares.length / 2)] ?? null
 }
 
-/** How many are verified in ten minutes of a day of the last week. What nobody verified makes no pace usual. */
+/** How many were verified per ten minutes in the last week. It counts verified sends, so that fraud does not raise the pace. */
 export function usualPace({ days }: Tally, now: number): number {
   const past = pastDays(days, now)
   return past.length === 0 ? 0 : sum(past).verified / (past.length * TEN_MINUTE_SLOTS_PER_DAY)

@@ -1,12 +1,12 @@
-// Whether a text message looks like one of many that nobody asked for, sent to earn money with. In: what is known of its number's
-// country, range and block. Out: a judgement with its reasons. Pure.
+// Whether a text message looks like SMS pumping. In: the counts of its number's country, range and block. Out: a judgement with its
+// reasons. Pure.
 //
-// Whoever pumps messages owns ranges of numbers, or is paid by whoever does, and does not verify them. Three signs show it:
+// A fraudster who pumps messages earns money from ranges of numbers, and does not verify them. Three signals show it:
 //   neighbours      many numbers that differ in their last digits only, most of them not verified
 //   conversion      far fewer verified than is usual for the same country or range
-//   never_verified  hardly any verified at all, whatever was usual
-// The first names the culprits and refuses. The others may as well be a provider that loses messages: they slow a country or range
-// down to its usual pace, which hurts nobody while there are no more sends than usual.
+//   never_verified  hardly any verified at all, even if that is usual
+// The first points at single numbers, so it can refuse. The others may also come from a provider that loses messages, so they only slow
+// a country or range down to its usual pace, which users notice only when there are more sends than usual.
 import { type Block, type BlockNumber, countNeighbours, type NeighbourCounts } from './fraud.block.ts'
 import { recentCounts, type Tally, usualConversion, usualPace } from './fraud.tally.ts'
 
@@ -15,22 +15,22 @@ export type FraudScope = 'hundred' | 'block' | 'range' | 'country'
 export interface Reason {
   signal: 'neighbours' | 'conversion' | 'never_verified'
   scope: FraudScope
-  /** What it is about: a country, or a range of numbers by its first digits. */
+  /** A country, or a range of numbers by its first digits. */
   subject: string
-  /** 50 slows, 100 refuses. */
+  /** From 50 on a reason slows sends down, from 100 on it refuses them. */
   points: number
   sent: number
   verified: number
-  /** The share that is usually verified; null where there is no telling. */
+  /** The share that is usually verified; null when it is not known. */
   usual: number | null
-  /** In words. */
+  /** A sentence for the operator. */
   detail: string
-  /** To how many in ten minutes it slows down; null where it refuses. */
+  /** How many sends in ten minutes are still allowed; null for a refusal. */
   pace: number | null
 }
 
 export interface Evidence {
-  /** Names: what reasons call them. */
+  /** `name` becomes the `subject` of a reason. */
   country: { name: string; tally: Tally }
   range: { name: string; tally: Tally }
   block: Block
@@ -39,22 +39,22 @@ export interface Evidence {
 
 export interface Judgement {
   verdict: 'pass' | 'slow' | 'refuse'
-  /** That of the weightiest reason. */
+  /** The points of the strongest reason. */
   score: number
   reasons: Reason[]
 }
 
 const SLOW_POINTS = 50
 const REFUSE_POINTS = 100
-/** Below these nothing is judged: a small app is not a fraud for being small. */
+/** Below these counts nothing is judged, so that chance does not slow down a small app. */
 const MIN_SENT = { range: 30, country: 100 }
 const MIN_UNVERIFIED = { hundred: 5, block: 10 }
 const POINTS_PER_NUMBER = { hundred: 10, block: 5 }
-/** Neighbours of which so many are verified are people. Half of what is usual there, if that is more. */
+/** Neighbours are taken for real users if this share of them is verified, or half of the usual share if that is more. */
 const MIN_VERIFIED_SHARE = 1 / 3
-/** Fewer than this count as none. */
+/** A smaller share than this gives the signal `never_verified`. */
 const NEVER_VERIFIED_SHARE = 0.05
-/** The slowest a thing gets, in ten minutes; else three times what is usually verified in them. */
+/** The pace in ten minutes is `PACE_FACTOR` times what is usually verified in them, but at least this. */
 const MIN_PACE: Record<FraudScope, number> = { hundred: 2, block: 5, range: 10, country: 50 }
 const PACE_FACTOR = 3
 
@@ -125,11 +125,13 @@ function conversionReasons(
   ]
 }
 
-/** Surely below half of the usual, not just by chance. */
+/** Whether the conversion is below half of the usual one, and not by chance. */
 const isFarBelow = (sent: number, verified: number, usual: number | null): usual is number =>
   usual !== null && conversionUpperBound(sent, verified) < usual / 2
 
-/** The upper end of Wilson's interval: the share is hardly ever above it. */
+const Z_SCORE = 2
+
+/** The upper bound of the Wilson score interval for the true conversion. */
 function conversionUpperBound(sent: number, verified: number): number {
   const share = Math.min(1, verified / sent)
   const squared = Z_SCORE ** 2
@@ -137,9 +139,8 @@ function conversionUpperBound(sent: number, verified: number): number {
   const spread = Z_SCORE * Math.sqrt((share * (1 - share)) / sent + squared / (4 * sent ** 2))
   return (middle + spread) / (1 + squared / sent)
 }
-const Z_SCORE = 2
 
-/** 0 to 40: it never refuses by itself. */
+/** 0 to 40, so that `SLOW_POINTS` plus this never reaches `REFUSE_POINTS`. */
 const severity = (sent: number, verified: number): number => Math.floor(40 * (1 - conversionUpperBound(sent, verified)))
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`

@@ -1,6 +1,8 @@
-// Which language to speak. In: what the caller asked for, what the app defaults to, what there are texts for. Out: one of those.
+// Chooses the language of a text. In: the locale that the caller asked for, the app's default, the locales there are texts for.
+// Out: one of the last.
 
-/** Region, then language, then the app's default the same way, then English. A malformed tag counts as none. */
+/** Tries the wanted locale with its region, then its language alone, then the app's default in the same way, then English. A malformed
+ *  tag counts as no locale. */
 export const chooseLocale = (wanted: string | null, fallback: string, available: readonly string[]): string =>
   [...localeFallbacks(wanted), ...localeFallbacks(fallback)].find(tag => available.includes(tag)) ?? 'en'
 

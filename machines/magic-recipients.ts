@@ -1,26 +1,27 @@
-// Recipients with a fixed fate, for test keys only: a developer sees every outcome and every error without waiting for one.
+// Magic recipients: with a test key, a send to one of them has a fixed outcome, so that a developer can try each error and each receipt.
 import type { ErrorType } from './errors.ts'
 import type { Mode } from './otp.ts'
 
-/** What the sandbox plays for a message to a recipient. */
+/** Which receipts the sandbox sends for a message. */
 export type SandboxScenario = 'delivered' | 'failed' | 'late' | 'twice' | 'disorder' | 'silent' | 'fallback'
 
-export type Magic = { refuses: ErrorType } | { plays: SandboxScenario }
+export type Magic = { refuses: ErrorType } | { scenario: SandboxScenario }
 
-const MAGIC_RECIPIENTS: readonly [number: string, name: string, fate: Magic][] = [
+/** Each is a phone number, and an email address `<name>@magic.test`. */
+const MAGIC_RECIPIENTS: readonly [number: string, name: string, magic: Magic][] = [
   ['+15005550001', 'invalid', { refuses: 'InvalidRecipientError' }],
   ['+15005550002', 'no-channel', { refuses: 'NoEnabledChannelError' }],
   ['+15005550003', 'geo', { refuses: 'GeoBlockedError' }],
   ['+15005550004', 'funds', { refuses: 'InsufficientFundsError' }],
   ['+15005550005', 'ip', { refuses: 'IpReputationBlockedError' }],
   ['+15005550006', 'rate', { refuses: 'RateLimitExceededError' }],
-  ['+15005550010', 'delivered', { plays: 'delivered' }],
-  ['+15005550011', 'failed', { plays: 'failed' }],
-  ['+15005550012', 'late', { plays: 'late' }],
-  ['+15005550013', 'twice', { plays: 'twice' }],
-  ['+15005550014', 'disorder', { plays: 'disorder' }],
-  ['+15005550015', 'silent', { plays: 'silent' }],
-  ['+15005550016', 'fallback', { plays: 'fallback' }],
+  ['+15005550010', 'delivered', { scenario: 'delivered' }],
+  ['+15005550011', 'failed', { scenario: 'failed' }],
+  ['+15005550012', 'late', { scenario: 'late' }],
+  ['+15005550013', 'twice', { scenario: 'twice' }],
+  ['+15005550014', 'disorder', { scenario: 'disorder' }],
+  ['+15005550015', 'silent', { scenario: 'silent' }],
+  ['+15005550016', 'fallback', { scenario: 'fallback' }],
 ]
 
 const BY_RECIPIENT = new Map(
@@ -30,6 +31,6 @@ const BY_RECIPIENT = new Map(
   ]),
 )
 
-/** Null for one like any other. */
+/** Null for an ordinary recipient. */
 export const magicOf = (mode: Mode, recipient: string): Magic | null =>
   mode === 'test' ? (BY_RECIPIENT.get(recipient) ?? null) : null

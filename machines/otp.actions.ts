@@ -1,12 +1,13 @@
-// What the rows of the transition table do: change the data, reply, name effects. Nothing is performed here: effects and replies
-// leave as data.
+// The actions of the transition table: they change the verification, reply, and name effects. Nothing is performed here: replies and
+// effects leave the machine as data.
 import { setup } from 'xstate'
 import type { ErrorType } from './errors.ts'
 import * as change from './otp.changes.ts'
 import { guards, type TransitionArgs } from './otp.guards.ts'
-import { attemptsLeft, cooldownEndsAt } from './otp.queries.ts'
+import { attemptsLeft } from './otp.queries.ts'
 import type { Delivery, Effect, EventOf, Otp, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
-import { fallbackChannel, resendTarget } from './resend.ts'
+import { cooldownEndsAt, fallbackChannel, resendTarget } from './resend.ts'
+import { deliveryEvent, otpEvent } from './webhook-events.ts'
 
 export const otpSetup = setup({
   types: { context: {} as Otp, events: {} as OtpEvent, input: {} as OtpStart },
@@ -23,8 +24,8 @@ const assignWith = <T extends OtpEvent['type']>(rule: (otp: Otp, event: EventOf<
   otpSetup.assign(({ context, event }) => rule(context, event as EventOf<T>))
 
 export const moveChannel = assignWith<'otp.resend'>((otp, event) => {
-  const move = resendTarget(otp, event.usable, event.requestedChannel)
-  return move.kind === 'to' ? change.moveChannel(otp, { ...event, ...move }) : otp
+  const target = resendTarget(otp, event.usable, event.requestedChannel)
+  return target.kind === 'to' ? change.moveChannel(otp, { ...event, ...target }) : otp
 })
 export const fallBack = assignWith<'delivery.reported'>((otp, event) => {
   const channel = fallbackChannel(otp, event.usable)
@@ -70,17 +71,17 @@ export const replyVerified = (status: OtpStatus) =>
     token: status === 'approved' && event.type === 'otp.verify' && event.by.kind === 'publishable',
   }))
 
-const deliveryEffect = (otp: Otp): Effect => {
+const latestDelivery = (otp: Otp): Effect => {
   const latest = otp.deliveries.at(-1) as Delivery
   return { type: 'deliver', id: latest.delivery_id, channel: latest.channel, generation: latest.generation }
 }
 export const deliverAnswer = {
   type: 'deliver' as const,
-  params: ({ context }: TransitionArgs) => deliveryEffect(context),
+  params: ({ context }: TransitionArgs) => latestDelivery(context),
 }
-/** The delivery just made; a verification that waits on a link has none. */
+/** Delivers the code on the channel just chosen. A verification that waits on a link has nothing to deliver yet. */
 export const deliver = otpSetup.enqueueActions(({ context, enqueue }) => {
-  if (context.link === null) enqueue({ type: 'deliver', params: deliveryEffect(context) })
+  if (context.link === null) enqueue({ type: 'deliver', params: latestDelivery(context) })
 })
 
 export const notifyOtp = (status: 'approved' | 'failed') => ({
@@ -88,25 +89,15 @@ export const notifyOtp = (status: 'approved' | 'failed') => ({
   params: ({ context, event }: TransitionArgs): Effect => ({
     type: 'notify',
     id: 'event_id' in event ? event.event_id : '',
-    event: `otp.${status}`,
-    payload: { otp_id: context.otp_id, status },
+    ...otpEvent(context.otp_id, status),
   }),
 })
-/** `sent` is no event of the interface. */
 export const notifyDelivery = otpSetup.enqueueActions(({ context, event, enqueue }) => {
   if (event.type !== 'delivery.reported' || event.status === 'sent') return
   const { event_id: id, reported_id: delivery_id, status } = event
-  enqueue({
-    type: 'notify',
-    params: {
-      type: 'notify',
-      id,
-      event: `delivery.${status}`,
-      payload: { otp_id: context.otp_id, delivery_id, status },
-    },
-  })
+  enqueue({ type: 'notify', params: { type: 'notify', id, ...deliveryEvent(context.otp_id, delivery_id, status) } })
 })
-/** What was paid for a delivery that failed is given back. A delivery fails once. */
+/** Gives back what was paid for a delivery that failed. This happens once, because a delivery can fail only once. */
 export const refund = otpSetup.enqueueActions(({ context, event, enqueue }) => {
   if (event.type !== 'delivery.reported' || event.status !== 'failed') return
   const { reported_id: delivery_id } = event

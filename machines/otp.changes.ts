@@ -1,18 +1,19 @@
-// How a verification changes: one pure function per kind of change, each from one version of the data to the next.
+// The changes of a verification: one pure function for each kind of change. In: the verification before, and what the change needs.
+// Out: the verification after. The functions do not check whether a change is allowed: the guards do.
 import type { Channel } from './channels.ts'
 import { expiryAfterSend } from './otp.queries.ts'
 import type { Caller, Delivery, DeliveryStatus, Link, Otp, OtpStart, Prices } from './otp.ts'
 
-/** Nothing is sent while the user has a link to open. */
+/** In the link modes of WhatsApp the user writes first, so no message is sent. */
 const waitsOnLink = (otp: Pick<Otp, 'whatsapp'>, channel: Channel): boolean =>
   channel === 'whatsapp' && otp.whatsapp !== 'template'
 
-/** Written out, not spread: the start comes inside a command, and copying "the rest" of it was half the cost of a send. */
 function requireLink(link: Link | null): Link {
   if (link === null) throw new Error('a link mode needs a link')
   return link
 }
 
+/** Every member is named: the start comes inside a command, and copying it with a rest pattern took half the time of a send. */
 export function newOtp(start: OtpStart): Otp {
   const { at, channel } = start
   const onLink = waitsOnLink(start, channel)
@@ -44,7 +45,7 @@ export function newOtp(start: OtpStart): Otp {
   }
 }
 
-/** Another send is spent, and the code's life and the cooldown begin anew. */
+/** A resend uses up one send, and starts the code's lifetime and the cooldown again. */
 export const countSend = (otp: Otp, at: number): Otp => ({
   ...otp,
   sends: otp.sends + 1,
@@ -76,7 +77,8 @@ export function moveChannel(otp: Otp, { channel, newGeneration, delivery_id, lin
   }
 }
 
-/** The user's message on a `link_code` link is answered with the code. The first answer is the link's own send; each repeat is one more. */
+/** Answers the user's message on a `link_code` link with the code. Making the link has already counted as a send, so the first answer
+ *  does not count; each repeated answer does. */
 export const addAnswer = (otp: Otp, delivery_id: string, at: number, prices: Prices): Otp => ({
   ...otp,
   sends: hasAnswer(otp) ? otp.sends + 1 : otp.sends,
@@ -102,7 +104,7 @@ export const recordReport = (otp: Otp, reported_id: string, status: DeliveryStat
   ),
 })
 
-/** Receipts come late, twice and out of order: `delivered` and `failed` are final, and nothing goes back. */
+/** Receipts come late, twice and out of order, so a status only moves forward; `delivered` and `failed` are final. */
 export const isProgress = (delivery: Delivery | undefined, status: DeliveryStatus): boolean =>
   delivery?.status === 'queued' || (delivery?.status === 'sent' && status !== 'sent')
 

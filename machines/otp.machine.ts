@@ -1,6 +1,6 @@
-// The life of a verification: pending → approved | failed | expired | canceled. Every rule of the interface's transition table is a
-// row here; the first row whose guard holds answers. Flat and pure: effects are named, not performed, and deadlines are compared
-// with the time that came with the event.
+// The state machine of a verification: pending → approved | failed | expired | canceled. Each rule of the interface's transition table
+// is a row; the first row whose guard holds is taken. The machine is flat and pure: effects are named and not performed, and
+// deadlines are compared with the time that comes with the event.
 import {
   answerWithCode,
   approve,
@@ -40,10 +40,10 @@ export const otpMachine = otpSetup.createMachine({
   id: 'otp',
   context: ({ input }) => newOtp(input),
   initial: 'pending',
-  // What holds in every state that does not say otherwise.
+  // These rows hold in every state that has no rows of its own for the event.
   on: {
     'delivery.reported': [
-      { guard: 'news', actions: [recordReport, notifyDelivery, refund, replyNoted] },
+      { guard: 'newDeliveryStatus', actions: [recordReport, notifyDelivery, refund, replyNoted] },
       { actions: replyNothingNew },
     ],
     'message.received': { actions: replyNothingNew },
@@ -57,18 +57,22 @@ export const otpMachine = otpSetup.createMachine({
       on: {
         'otp.resend': [
           { guard: 'lapsed', actions: refuse('ResendNotAllowedError') },
-          { guard: 'sendsSpent', actions: refuse('ResendNotAllowedError') },
-          { guard: 'cooling', actions: refuseCooldown },
-          { guard: 'nowhereToGo', actions: refuse('ResendNotAllowedError') },
-          { guard: 'sameLink', actions: [countSend, replyAccepted] },
+          { guard: 'noSendsLeft', actions: refuse('ResendNotAllowedError') },
+          { guard: 'coolingDown', actions: refuseCooldown },
+          { guard: 'noUsableChannel', actions: refuse('ResendNotAllowedError') },
+          { guard: 'resendsSameLink', actions: [countSend, replyAccepted] },
           { actions: [moveChannel, deliver, replyAccepted] },
         ],
         'otp.verify': [
           onlyByExchange,
           { guard: 'lapsed', actions: refuse('OtpExpiredError') },
           { guard: 'approvedByMessageOnly', actions: refuse('VerifyNotAllowedError') },
-          { guard: 'locked', actions: refuseLocked },
-          { guard: 'right', target: 'approved', actions: [approve, notifyOtp('approved'), replyVerified('approved')] },
+          { guard: 'recipientLocked', actions: refuseLocked },
+          {
+            guard: 'codeIsRight',
+            target: 'approved',
+            actions: [approve, notifyOtp('approved'), replyVerified('approved')],
+          },
           {
             guard: 'lastGuess',
             target: 'failed',
@@ -83,12 +87,16 @@ export const otpMachine = otpSetup.createMachine({
         'otp.lapse': [{ guard: 'lapsed', target: 'expired', actions: replyNoted }, { actions: replyNothingNew }],
         'delivery.reported': [
           { guard: 'fallsBack', actions: [recordReport, notifyDelivery, refund, fallBack, deliver, replyNoted] },
-          { guard: 'news', actions: [recordReport, notifyDelivery, refund, replyNoted] },
+          { guard: 'newDeliveryStatus', actions: [recordReport, notifyDelivery, refund, replyNoted] },
           { actions: replyNothingNew },
         ],
         'message.received': [
-          { guard: 'approves', target: 'approved', actions: [approveByMessage, notifyOtp('approved'), replyNoted] },
-          { guard: 'asksForCode', actions: [answerWithCode, deliverAnswer, replyNoted] },
+          {
+            guard: 'messageApproves',
+            target: 'approved',
+            actions: [approveByMessage, notifyOtp('approved'), replyNoted],
+          },
+          { guard: 'messageAsksForCode', actions: [answerWithCode, deliverAnswer, replyNoted] },
           { actions: replyNothingNew },
         ],
       },
@@ -96,17 +104,17 @@ export const otpMachine = otpSetup.createMachine({
     approved: {
       on: {
         ...notPending('approved'),
-        // A lost reply can be asked for again by the key that approved; a wrong code there is no free guess.
+        // The key that approved may repeat the call, because its reply may have been lost. A wrong code still costs an attempt.
         'otp.verify': [
           onlyByExchange,
-          { guard: 'mayNotAskAgain', actions: refuse('OtpNotPendingError', 'approved') },
-          { guard: 'locked', actions: refuseLocked },
-          { guard: 'right', actions: replyVerified('approved') },
+          { guard: 'mayNotRepeatVerify', actions: refuse('OtpNotPendingError', 'approved') },
+          { guard: 'recipientLocked', actions: refuseLocked },
+          { guard: 'codeIsRight', actions: replyVerified('approved') },
           { actions: [countWrongCode, refuse('OtpNotPendingError', 'approved')] },
         ],
         'token.exchange': [
           { guard: 'notExchangeable', actions: replyNoSuchToken },
-          { guard: 'exchangedBefore', actions: replyExchanged },
+          { guard: 'alreadyExchanged', actions: replyExchanged },
           { actions: [exchange, replyExchanged] },
         ],
       },

@@ -1,5 +1,5 @@
-// The only place where a verification changes. In: what was saved (nothing yet, for a start), a command with its time. Out: what to
-// save, the effects to save with it, the reply. Pure, so whoever lost a race simply loads and steps again.
+// The only place where a verification changes. In: what was saved (null for a start), and a command with its time. Out: what to save,
+// the effects to save with it, the reply. The step is pure, so a process whose write lost a race loads the document and steps again.
 import type { ExecutableActionObject } from 'xstate'
 import { otpMachine } from './otp.machine.ts'
 import type { Effect, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
@@ -12,13 +12,13 @@ export interface Step {
   saved: SavedOtp
   effects: Effect[]
   reply: Reply
-  /** Whether there is anything to save. */
+  /** False when the command changed nothing and there is nothing to save. */
   changed: boolean
-  /** When the sweeper should look; null once time changes nothing any more. */
+  /** When the sweeper should remind this verification that its time is up; null when it has ended. */
   dueAt: number | null
 }
 
-/** Enough for every command that can still be on its way; replies hold no secrets. */
+/** Enough to recognise a command that is delivered again. */
 const MAX_REMEMBERED_COMMANDS = 8
 
 type Snapshot = ReturnType<typeof otpMachine.transition>
@@ -44,7 +44,7 @@ function startTransition(command: OtpCommand): Transition {
 }
 
 function toStep(before: SavedOtp | null, command: OtpCommand, [snapshot, actions]: Transition): Step {
-  // xstate keeps what a rule threw in the snapshot; it is a mistake of ours and must not pass for a silent command.
+  // xstate catches what a guard or an action throws and keeps it in the snapshot. That is a bug, so it is thrown again.
   if (snapshot.status === 'error') throw snapshot.error
   const reply = singleReply(params<Reply>(actions, 'reply'))
   const effects = ['deliver', 'notify', 'refund'].flatMap(kind => params<Effect>(actions, kind))
@@ -66,7 +66,7 @@ function toStep(before: SavedOtp | null, command: OtpCommand, [snapshot, actions
 const params = <T>(actions: Transition[1], type: string): T[] =>
   actions.filter(action => action.type === type).map(action => action.params as T)
 
-/** Every row of the machine answers exactly once; one that does not is a mistake in the table. */
+/** Every row of the table replies exactly once; a row that does not is a bug in the table. */
 function singleReply(replies: Reply[]): Reply {
   const [reply] = replies
   if (replies.length !== 1 || reply === undefined) throw new Error(`a command got ${replies.length} replies`)

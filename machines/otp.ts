@@ -1,8 +1,9 @@
-// A verification as data: what it remembers, what can happen to it, what it asks the world to do, what it answers.
-// Secrets (recipient, salt, link) are sealed text here; the machine moves them about and never reads them.
+// A verification as data: what it remembers, which events it takes, which effects it asks for, what it replies.
+// Secrets (recipient, salt, link) are sealed text here. The machine copies them and never reads them.
 import type { Channel } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import type { WhatsAppMode } from './settings.ts'
+import type { WebhookEvent } from './webhook-events.ts'
 
 export type Mode = 'live' | 'test'
 export type KeyKind = 'server' | 'publishable'
@@ -18,14 +19,15 @@ export interface Caller {
 export interface Recipient {
   kind: 'phone' | 'email'
   sealed: string
-  /** Keyed, per app: finds the recipient's verifications without reading it. */
+  /** A keyed hash, per app and mode: it finds a recipient's verifications without unsealing the recipient. */
   index: string
   masked: string
   /** ISO 3166-1 alpha-2 of a phone number; null for an email address and for numbers of no country. */
   country: string | null
 }
 
-/** A wa.me link that the user opens: `reference` (a keyed index) is how their message finds this verification. */
+/** A wa.me link that the user opens. Their message carries the reference; `reference` is its keyed index, which finds the
+ *  verification. */
 export interface Link {
   sealed_url: string
   reference: string
@@ -38,19 +40,19 @@ export interface Delivery {
   status: DeliveryStatus
   created_at: number
   updated_at: number
-  /** What was paid for it, in micro-units. */
+  /** The price that was paid for the message, in micro-units. */
   micros: number
 }
 
-/** What a message costs on each channel; nothing where none is named. */
+/** What a message costs on each channel, in micro-units. A channel that is missing is free. */
 export type Prices = Partial<Record<Channel, number>>
 
-/** The app's settings as they were when the verification was sent. */
+/** The app's settings as they were when the verification was sent: a later change of settings does not affect it. */
 export interface Rules {
   ttl_ms: number
   verify_attempts: number
   send_attempts: number
-  /** After the 1st, 2nd, … send; the last value repeats. */
+  /** The cooldown after the 1st, 2nd, … send; the last value repeats. */
   cooldowns_ms: number[]
   token_ttl_ms: number
   auto_fallback: boolean
@@ -66,14 +68,15 @@ export interface Otp {
   /** Sealed; null when none was usable. */
   client_ip: string | null
   locale: string
-  /** What the code is derived from, with `otp_id` and `generation`. */
+  /** The code is derived from these, `otp_id` and `generation`. It is never stored. */
   code: { secret: string; salt: string; length: number }
   rules: Rules
+  /** The routing order for the recipient's country. */
   order: Channel[]
   whatsapp: WhatsAppMode
   channel: Channel
   tried: Channel[]
-  /** A fresh one makes every earlier code and link dead. */
+  /** A new generation has a new code; codes and links of earlier generations are no longer valid. */
   generation: number
   /** Set while the verification waits on a wa.me link. */
   link: Link | null
@@ -88,16 +91,16 @@ export interface Otp {
   exchange: { key_id: string; at: number } | null
 }
 
-/** What a move to another channel needs from outside: which channels are usable now, and fresh ids. */
+/** What a resend or a fallback needs from outside the machine: the usable channels, their prices and a new delivery id. */
 export interface ResendInputs {
   usable: Channel[]
   delivery_id: string
-  /** Used when the move ends on a wa.me link; null where WhatsApp has no link mode. */
+  /** A new link, used if the verification moves to WhatsApp in a link mode; null in template mode. */
   link: Link | null
   prices: Prices
 }
 
-/** Everything a new verification is born with; the rest follows from it. */
+/** What a new verification is made from; the other members of `Otp` follow from it. */
 export type OtpStart = Pick<
   Otp,
   | 'otp_id'
@@ -115,7 +118,7 @@ export type OtpStart = Pick<
   | 'channel'
 > & { at: number; delivery_id: string; link: Link | null; prices: Prices }
 
-/** `at` is when it happened; `event_id` names the webhook event it may cause. */
+/** `at` is when the event happened. `event_id` is the id of the webhook event that it may cause. */
 export type OtpEvent =
   | ({ type: 'otp.resend'; at: number; requestedChannel: Channel | null } & ResendInputs)
   | { type: 'otp.verify'; at: number; by: Caller; right: boolean; locked_ms: number | null; event_id: string }
@@ -135,13 +138,13 @@ export type EventOf<T extends OtpEvent['type']> = Extract<OtpEvent, { type: T }>
 
 export type ReportedStatus = Exclude<DeliveryStatus, 'queued'>
 
+/** What the OTP actor does after the state is saved. Consumers recognise a repeated effect by its id. */
 export type Effect =
   | { type: 'deliver'; id: string; channel: Channel; generation: number }
-  | { type: 'notify'; id: string; event: WebhookEvent; payload: Record<string, string> }
+  | ({ type: 'notify'; id: string } & WebhookEvent)
   | { type: 'refund'; id: string; delivery_id: string; micros: number }
 
-export type WebhookEvent = 'otp.approved' | 'otp.failed' | 'delivery.delivered' | 'delivery.failed'
-
+/** The machine's reply to a command. Replies are stored with the verification, so they hold no secrets. */
 export type Reply =
   | { kind: 'accepted' }
   | { kind: 'verified'; status: OtpStatus; matched: boolean; attempts_left: number; token: boolean }

@@ -1,23 +1,29 @@
-// A verification outlives a deploy: what was saved by an older release is brought up to date when it is read, one version at a time.
+// A verification outlives a deploy. In: a verification as any release saved it. Out: the same in the shape of this release. It is
+// migrated when it is read, one version at a time; the next write saves it in the current shape.
 import type { Otp, OtpStatus, Reply } from './otp.ts'
 
-/** As it lies in the store, beside `rev` and the outbox. */
+/** The part of a verification's stored document that belongs to the machine. */
 export interface SavedOtp {
   machine: 'otp'
   version: number
   value: OtpStatus
   context: Otp
-  /** The latest commands and what they were told: one that is delivered twice is answered twice and executed once. */
+  /** The latest commands and their replies: a command that is delivered twice gets its reply twice and is executed once. */
   last_commands: { id: string; reply: Reply }[]
 }
 
-/** What an older release saved: the same frame around a context of another shape. */
+/** What an older release saved: the same members, but a context of another shape. */
 export type OlderOtp = Omit<SavedOtp, 'context' | 'value'> & { value: string; context: Record<string, unknown> }
 
-/** `migrators[n]` makes version n + 1 of version n. A golden snapshot of every released version is restored in tests. */
+/** `migrators[n]` turns version n into version n + 1. */
 export type Migrators = Record<number, (older: OlderOtp) => OlderOtp>
 
-export const OTP_VERSION = 2
+/** Raise it when the shape of `Otp` changes, and add a migrator and the golden file test/machines/golden/otp.v<version>.json. A test
+ *  restores the golden file of every version. */
+export const OTP_VERSION = 1
+
+/** Empty, because version 1 is the first one. */
+const MIGRATORS: Migrators = {}
 
 export const createMigrate =
   (version: number, migrators: Migrators) =>
@@ -27,18 +33,10 @@ export const createMigrate =
     let older: OlderOtp = { ...saved, context: { ...saved.context } }
     while (older.version < version) {
       const migrate = migrators[older.version]
-      if (!migrate) throw new Error(`no way from otp version ${older.version} to ${version}`)
+      if (!migrate) throw new Error(`no migrator from otp version ${older.version} to ${version}`)
       older = { ...migrate(older), version: older.version + 1 }
     }
     return older as unknown as SavedOtp
   }
-
-const MIGRATORS: Migrators = {
-  /** Until then nothing was paid for. */
-  1: older => {
-    const deliveries = older.context.deliveries as Record<string, unknown>[]
-    return { ...older, context: { ...older.context, deliveries: deliveries.map(one => ({ ...one, micros: 0 })) } }
-  },
-}
 
 export const toCurrentVersion = createMigrate(OTP_VERSION, MIGRATORS)

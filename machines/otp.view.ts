@@ -1,8 +1,9 @@
-// A verification as its callers see it, at a moment. The code is nowhere in it.
+// A verification as its callers see it. In: what is saved, and the time. Out: the view; it never holds the code.
 import type { VerificationView } from './calls.ts'
-import { attemptsLeft, completionOf, resendAt, statusAt } from './otp.queries.ts'
+import { attemptsLeft, completionOf, statusAt } from './otp.queries.ts'
 import type { Delivery } from './otp.ts'
 import type { SavedOtp } from './otp.versions.ts'
+import { resendAt } from './resend.ts'
 
 export const verificationView = (
   { value, context: otp }: Pick<SavedOtp, 'value' | 'context'>,

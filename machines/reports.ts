@@ -1,17 +1,17 @@
-// What reaches the OTP actor through the durable queue: news of deliveries, users' messages, and reminders of the clock.
-// Personal data in it is sealed.
+// The reports that reach the OTP actor through the durable queue `otp.reports`: receipts of deliveries, users' messages, refunds and
+// the sweeper's reminders. Personal data in them is sealed.
 import type { Mode, ReportedStatus } from './otp.ts'
 
 export type OtpReport =
   | { type: 'delivery.reported'; otp_id: string; delivery_id: string; status: ReportedStatus; at: number }
-  /** A WhatsApp message (in test mode, one played through the sandbox): from whom (sealed), and the index of every reference that could be read in it. */
+  /** A user's WhatsApp message, or in test mode one from the sandbox. `references` has the index of each reference found in its text. */
   | { type: 'message.received'; app_id: string; mode: Mode; sealed_from: string; references: string[]; at: number }
-  /** A delivery that was paid for has failed. */
+  /** A delivery that was paid for has failed, so its price is given back. */
   | { type: 'delivery.refunded'; company_id: string; otp_id: string; delivery_id: string; micros: number }
-  /** Time is up for this verification. */
+  /** The sweeper's reminder that the verification's time is up. */
   | { type: 'otp.due'; otp_id: string }
 
-/** Several pieces of news in one message, each under the id it would have alone. */
+/** Several reports in one message, each with the id that it would have alone. */
 export interface OtpReports {
   type: 'reports'
   all: { id: string; report: OtpReport }[]

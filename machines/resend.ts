@@ -1,10 +1,25 @@
-// Where a resend goes. In: the order fixed at send, what is usable now, where the verification stands. Out: a move.
+// When a verification can be resent (the cooldown), and to which channel. In: the verification, the channels that are usable now.
+// Out: a time, or a target. The rows for `otp.resend` in otp.machine.ts say in which order these rules are asked.
 import type { Channel } from './channels.ts'
-import type { Otp } from './otp.ts'
+import { sendsLeft, statusAt } from './otp.queries.ts'
+import type { Otp, OtpStatus } from './otp.ts'
+
+/** When the cooldown after the latest send ends. The cooldowns come from the app's setting `resend_cooldown_seconds`. */
+export function cooldownEndsAt(otp: Otp): number {
+  const { cooldowns_ms } = otp.rules
+  const cooldown = cooldowns_ms[Math.min(otp.sends, cooldowns_ms.length) - 1] ?? 0
+  return otp.last_sent_at + cooldown
+}
+
+export const isCoolingDown = (otp: Otp, at: number): boolean => at < cooldownEndsAt(otp)
+
+/** The earliest time of the next resend; null when no further resend is possible. */
+export const resendAt = (value: OtpStatus, otp: Otp, at: number): number | null =>
+  statusAt(value, otp, at) === 'pending' && sendsLeft(otp) > 0 ? cooldownEndsAt(otp) : null
 
 export type ResendTarget =
   | { kind: 'impossible' }
-  /** The verification waits on a wa.me link: the same one again. */
+  /** The verification waits on a wa.me link, so the caller gets the same link again. */
   | { kind: 'same_link' }
   | { kind: 'to'; channel: Channel; newGeneration: boolean }
 
@@ -21,19 +36,20 @@ export function resendTarget(
       : { kind: 'impossible' }
   if (otp.link !== null) return { kind: 'same_link' }
   const candidates = candidateChannels(otp, usable)
-  // With nothing of the order usable, a named channel outside it may still be: then it is the last usable one.
+  // The current channel may be one that was named and is not in the order. If no channel of the order is usable, it is used again.
   const channel = nextChannel(otp, candidates) ?? candidates.at(-1) ?? usable.find(one => one === otp.channel)
   return channel === undefined ? { kind: 'impossible' } : { kind: 'to', channel, newGeneration: false }
 }
 
-/** Where a failed delivery goes on by itself: forward only, and never onto a link nobody would open. */
+/** The channel on which a failed delivery is sent again without a caller. It is always a later one of the order, and never a wa.me
+ *  link: no caller is there to show the link to the user. */
 export function fallbackChannel(otp: ResendState, usable: readonly Channel[]): Channel | undefined {
   if (otp.link !== null) return undefined
   const sendable = usable.filter(channel => channel !== 'whatsapp' || otp.whatsapp === 'template')
   return nextChannel(otp, candidateChannels(otp, sendable))
 }
 
-/** In a link mode a plain resend skips WhatsApp, unless WhatsApp is where the order begins. */
+/** In a link mode, a resend without a named channel skips WhatsApp, unless WhatsApp is the first usable channel of the order. */
 function candidateChannels(otp: ResendState, usable: readonly Channel[]): Channel[] {
   const candidates = otp.order.filter(channel => usable.includes(channel))
   const skipsWhatsApp = otp.whatsapp !== 'template' && candidates[0] !== 'whatsapp'

@@ -1,5 +1,5 @@
-// Which channels can take a verification now, in which order, and why the others cannot. Pure, so that a send, a resend and the
-// admin API's explanation all say the same.
+// Which channels can be used for a verification now, in which order, and why the others cannot. Pure, so that a send, a resend and the
+// admin API's explanation use the same rules.
 import { CHANNELS, type Channel } from './channels.ts'
 import type { KeyKind, Recipient } from './otp.ts'
 import type { AppSettings, RoutingSettings, WhatsAppMode } from './settings.ts'
@@ -7,9 +7,9 @@ import type { AppSettings, RoutingSettings, WhatsAppMode } from './settings.ts'
 export interface RoutingInput {
   settings: Pick<AppSettings, 'channels'>
   recipient: 'phone' | 'email'
-  /** Channels that have a provider; in test mode the sandbox provides them all. */
+  /** Channels that have a provider; in test mode the sandbox provides all of them. */
   providedChannels: readonly Channel[]
-  /** The mode in force: the app's on send, the verification's own on resend. */
+  /** The app's mode on a send, the verification's own mode on a resend. */
   whatsapp: WhatsAppMode
   caller: KeyKind
 }
@@ -21,7 +21,7 @@ export type Obstacle =
   | 'no_business_number'
   | 'not_provable_by_device'
 
-/** Why a channel is not usable; null when it is. */
+/** Why a channel is not usable; null when it is usable. */
 export function obstacle(
   channel: Channel,
   { settings, recipient, providedChannels, whatsapp, caller }: RoutingInput,
@@ -31,12 +31,12 @@ export function obstacle(
   if (!providedChannels.includes(channel)) return 'no_provider'
   if (channel !== 'whatsapp' || whatsapp === 'template') return null
   if (settings.channels.whatsapp.business_number === null) return 'no_business_number'
-  // Approved by a message, it would have no code to verify and so no token: a device could never prove it.
+  // A message approves without a code, so a device would get no token and could not prove the approval to its backend.
   return whatsapp === 'link_inbound' && caller === 'publishable' ? 'not_provable_by_device' : null
 }
 
-export const usableChannels = (situation: RoutingInput): Channel[] =>
-  CHANNELS.filter(channel => obstacle(channel, situation) === null)
+export const usableChannels = (input: RoutingInput): Channel[] =>
+  CHANNELS.filter(channel => obstacle(channel, input) === null)
 
 export const orderFor = (routing: RoutingSettings, country: string | null): Channel[] =>
   (country === null ? undefined : routing.countries[country]) ?? routing.default
@@ -44,7 +44,8 @@ export const orderFor = (routing: RoutingSettings, country: string | null): Chan
 export const firstUsable = (order: readonly Channel[], usable: readonly Channel[]): Channel | undefined =>
   order.find(channel => usable.includes(channel))
 
-/** Numbers of no country (satellites, international networks and premium services) are of none that is allowed; mail has no country. */
+/** A number without a country (satellite, international network or premium service) is blocked where the app lists the allowed
+ *  countries. Email addresses are never blocked: they have no country. */
 export const isGeoBlocked = (
   {
     blocked_countries: blocked,

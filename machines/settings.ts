@@ -1,11 +1,12 @@
-// What an app can set: the shape every part of the system reads, all defaults resolved. Member names are those of the bootstrap
-// file and the admin API. The schema that parses it is services/domain/tenancy/settings.ts.
+// An app's settings with all defaults resolved, as every part of the system reads them. The members have the names of the bootstrap
+// file and the admin API. The schema that parses them, with the defaults, is in services/domain/tenancy/settings.ts.
 import type { Channel } from './channels.ts'
 
-/** `template` sends; in the two link modes the user's own message fetches the code (`link_code`) or approves (`link_inbound`). */
+/** `template` sends the code as a template message. In the two link modes the user writes first, and their message is answered with
+ *  the code (`link_code`) or approves the verification (`link_inbound`). */
 export type WhatsAppMode = 'template' | 'link_code' | 'link_inbound'
 
-/** At most `max` in any `seconds`. */
+/** At most `max` in any `seconds` seconds. */
 export interface LimitRule {
   max: number
   seconds: number
@@ -14,35 +15,35 @@ export interface LimitRule {
 /** Every rule of a list must hold; an empty list limits nothing. */
 export interface LimitSettings {
   recipient: LimitRule[]
-  /** Messages to one recipient, resends included. */
+  /** Messages to one recipient, including resends. */
   recipient_messages: LimitRule[]
   client_ip: LimitRule[]
   app: LimitRule[]
   app_without_client_ip: LimitRule[]
-  /** What VPN, proxy, Tor and datacenter addresses get of the `client_ip` limit. */
+  /** The share of the `client_ip` limit that a VPN, proxy, Tor or datacenter address gets. */
   client_ip_reputation_factor: number
-  /** Wrong codes for one recipient across OTPs. */
+  /** Wrong codes for one recipient, over all of its verifications. */
   recipient_verify: LimitRule[]
 }
 
 export interface RoutingSettings {
   default: Channel[]
-  /** By ISO 3166-1 alpha-2 code; such an order replaces the default one. */
+  /** By ISO 3166-1 alpha-2 code. A country's order replaces the default one. */
   countries: Record<string, Channel[]>
 }
 
 export interface SmsSettings {
   enabled: boolean
-  /** Ends the text in `@domain #code`, which browsers fill in on that domain only. */
+  /** If set, the text ends in `@domain #code`, which browsers fill in on that domain only. */
   domain: string | null
-  /** Ends the text in the app's SMS-Retriever hash. */
+  /** If set, the text ends in the Android app's SMS Retriever hash. */
   android_hash: string | null
 }
 
 export interface WhatsAppSettings {
   enabled: boolean
   mode: WhatsAppMode
-  /** The number a wa.me link opens; without it the link modes are not usable. */
+  /** The number that a wa.me link opens. Without it, the link modes are not usable. */
   business_number: string | null
 }
 
@@ -53,10 +54,10 @@ export interface ChannelSettings {
   whatsapp: WhatsAppSettings
 }
 
-/** What is done about sends that look like SMS pumping: nothing, a record of what would be done, or that. */
+/** What is done about sends that look like SMS pumping. `record` only records the decisions that `on` would also enforce. */
 export interface FraudGuardSettings {
   mode: 'off' | 'record' | 'on'
-  /** `free_channel` moves a send to a channel without a price, where there is one. */
+  /** `free_channel` moves a send to a channel without a price if there is one, and refuses it otherwise. */
   action: 'refuse' | 'free_channel'
 }
 
@@ -64,9 +65,9 @@ export interface AppSettings {
   locale: string
   code: { length: number; ttl_seconds: number }
   verify_attempts: number
-  /** The send and its resends. */
+  /** How often a verification can be sent, including the first send. */
   send_attempts: number
-  /** After the 1st, 2nd, … send; the last value repeats. */
+  /** The cooldown after the 1st, 2nd, … send; the last value repeats. machines/resend.ts applies it. */
   resend_cooldown_seconds: number[]
   token_ttl_seconds: number
   idempotency_ttl_seconds: number
@@ -74,14 +75,14 @@ export interface AppSettings {
   routing: RoutingSettings
   channels: ChannelSettings
   blocked_countries: string[]
-  /** null: every country that is not blocked. */
+  /** Null allows every country that is not blocked. */
   allowed_countries: string[] | null
-  /** Micro-units per UTC day, by country; `*`: each country without a cap of its own. */
+  /** Micro-units per UTC day, by country. `*` holds for each country without a cap of its own. */
   spend_caps: Record<string, number>
   fraud_guard: FraudGuardSettings
   auto_fallback: boolean
   publishable_send: boolean
-  /** Origins a browser may use a publishable key from; empty: any. */
+  /** The origins from which a browser may use a publishable key. An empty list allows all. */
   allowed_origins: string[]
   retention_days: number
 }

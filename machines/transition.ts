@@ -1,6 +1,6 @@
-// xstate's pure transition, without the actor that its own `transition()` builds for every call: that actor needs an input we do
-// not have, so it fails, is caught and costs four times the work. The machine's method asks only for a scope; this is an inert one,
-// as xstate/graph makes it. In: a machine's method to run in it. Out: the snapshot and the actions, as data.
+// Runs a pure transition of an xstate machine. In: a call of a machine's method that takes an actor scope. Out: the snapshot and the
+// actions, as data. xstate's own `transition()` builds an actor for every call; building it fails without an input and takes four times
+// as long. The machine's method needs only a scope, so it gets an inert one, like the one in xstate/graph.
 import { type AnyActorScope, createEmptyActor, type ExecutableActionObject } from 'xstate'
 
 const emptyActor = createEmptyActor()

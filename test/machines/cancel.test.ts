@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { cancel, device, issued, lapse, MINUTE, play, resend, right, T0, wrong } from '../support/otp.ts'
 
-describe('cancel', () => {
-  it('ends what is pending, with no event', () => {
+describe('canceling a verification', () => {
+  it('ends a pending verification without a webhook event', () => {
     const { saved, reply, effects, dueAt } = play(issued(), cancel())
     expect(saved.value).to.equal('canceled')
     expect(reply).to.deep.equal({ kind: 'accepted' })
@@ -10,19 +10,19 @@ describe('cancel', () => {
     expect(dueAt).to.equal(null)
   })
 
-  it('twice is the same again, and writes nothing', () => {
+  it('is accepted twice and writes nothing the second time', () => {
     const { reply, changed } = play(issued(), cancel(), cancel())
     expect(reply).to.deep.equal({ kind: 'accepted' })
     expect(changed).to.equal(false)
   })
 
-  it('stays canceled past its time', () => {
+  it('keeps the verification canceled after its expiry', () => {
     const { saved, reply } = play(issued(), cancel(), cancel({ at: T0 + 20 * MINUTE }))
     expect(reply).to.deep.equal({ kind: 'accepted' })
     expect(saved.value).to.equal('canceled')
   })
 
-  it('is refused when there is nothing to cancel any more', () => {
+  it('is refused when the verification is approved or failed', () => {
     const approved = play(issued(), right(), cancel())
     expect(approved.reply).to.deep.equal({ kind: 'refused', error: 'OtpNotPendingError', otp_status: 'approved' })
     const failed = play(issued({ rules: { verify_attempts: 1 } }), wrong(), cancel())
@@ -30,16 +30,16 @@ describe('cancel', () => {
     expect([approved.changed, failed.changed]).to.deep.equal([false, false])
   })
 
-  it('is refused as expired once the time is up, swept or not', () => {
-    const gone = { kind: 'refused', error: 'OtpExpiredError' }
+  it('is refused as expired once the time is up, before and after the sweep', () => {
+    const expired = { kind: 'refused', error: 'OtpExpiredError' }
     const late = play(issued(), cancel({ at: T0 + 10 * MINUTE }))
-    expect(late.reply).to.deep.equal(gone)
+    expect(late.reply).to.deep.equal(expired)
     expect(late.saved.value).to.equal('pending')
-    expect(play(issued(), lapse(), cancel()).reply).to.deep.equal(gone)
+    expect(play(issued(), lapse(), cancel()).reply).to.deep.equal(expired)
     expect(play(issued(), cancel({ at: T0 + 10 * MINUTE - 1 })).saved.value, 'just in time').to.equal('canceled')
   })
 
-  it('makes the code and every resend useless', () => {
+  it('ends verifying and resending', () => {
     const { saved } = play(issued({ started_by: device }), cancel())
     expect(play(saved, right({ by: device })).reply).to.include({ error: 'OtpNotPendingError', otp_status: 'canceled' })
     expect(play(saved, resend('sms')).reply).to.include({ error: 'ResendNotAllowedError' })

@@ -1,4 +1,4 @@
-// Every way through the endpoint's machine, and what holds whatever happens.
+// All paths through the endpoint's machine, and the rules that hold in every random history of an endpoint.
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { getShortestPaths, getStateNodes } from 'xstate/graph'
@@ -18,11 +18,11 @@ import {
   succeeded,
 } from '../support/endpoint-machine.ts'
 
-/** The latest thing that happened. */
+/** The latest time in the data. */
 const latest = ({ failing_since, last_success_at, paused, enabled_at }: EndpointLife): number =>
   Math.max(failing_since ?? 0, last_success_at ?? 0, paused?.at ?? 0, enabled_at ?? 0)
 
-/** Full counts never end; these tell apart what the guards tell apart. */
+/** Full counts would give endless states. These members are enough to tell apart what the guards tell apart. */
 const reduced = (value: unknown, { failures, failing_since, last_success_at }: EndpointLife): string => {
   const count = failures === 0 ? 'none' : failures < MAX_FAILURES_IN_A_ROW - 1 ? 'some' : 'many'
   return [value, count, failing_since === null, last_success_at === null].join()
@@ -42,7 +42,7 @@ const moves = (life: EndpointLife): EndpointEvent[] => {
   ]
 }
 
-describe('the paths through an endpoint', () => {
+describe("the paths through the endpoint's machine", () => {
   const nearlyTooMany: EndpointLife = {
     failures: MAX_FAILURES_IN_A_ROW - 1,
     failing_since: 1,
@@ -64,7 +64,7 @@ describe('the paths through an endpoint', () => {
     }),
   )
 
-  it('reach every state and take every row; step agrees with the model on each', () => {
+  it('reach every state and take every row, and stepEndpoint agrees with the machine on each', () => {
     expect(new Set(paths.map(({ state }) => state.value))).to.have.all.keys('active', 'failing', 'paused')
     const taken = new Set<Row>()
     for (const { state } of paths)
@@ -80,7 +80,7 @@ describe('the paths through an endpoint', () => {
     expect(allRows.filter(row => !taken.has(row)).map(rowName)).to.deep.equal([])
   })
 
-  it('are flat: nothing waits, watches or starts anything', () => {
+  it('have only flat states, without invoke and after', () => {
     for (const node of getStateNodes(endpointMachine.root)) {
       expect(node.type, node.key).to.equal('atomic')
       expect([node.invoke, node.after], node.key).to.deep.equal([[], []])
@@ -90,21 +90,28 @@ describe('the paths through an endpoint', () => {
   it('lead from active to failing and paused, from failing to both others, from paused to active only', () => {
     const leads = allRows.filter(row => row.target).map(row => `${row.source.key} → ${row.target?.[0]?.key}`)
     expect(new Set(leads)).to.have.all.keys(
-      ...['active → failing', 'active → paused', 'failing → active', 'failing → paused', 'paused → active'],
+      'active → failing',
+      'active → paused',
+      'failing → active',
+      'failing → paused',
+      'paused → active',
     )
   })
 })
 
 const kinds = fc.constantFrom('succeed', 'succeed', 'fail', 'fail', 'fail', 'gone', 'exhaust', 'enable', 'pause')
-const stories = fc.array(fc.tuple(kinds, fc.integer({ min: 0, max: HOUR })), { maxLength: 200 })
+const histories = fc.array(fc.tuple(kinds, fc.integer({ min: 0, max: HOUR })), { maxLength: 200 })
 
-/** Each with the state before and after. */
-function told(
-  story: readonly (readonly [string, number])[],
-): { event: EndpointEvent; before: EndpointStep; after: EndpointStep }[] {
+interface HistoryStep {
+  event: EndpointEvent
+  before: EndpointStep
+  after: EndpointStep
+}
+
+function runHistory(history: readonly (readonly [string, number])[]): HistoryStep[] {
   let at = 1
   let before = stepEndpoint(newActiveEndpoint, [])
-  return story.map(([kind, ms]) => {
+  return history.map(([kind, ms]) => {
     at += ms
     const events: Record<string, EndpointEvent> = {
       succeed: succeeded(at),
@@ -116,44 +123,44 @@ function told(
     }
     const event = events[kind] ?? enable(at)
     const after = stepEndpoint(before, [event])
-    const chapter = { event, before, after }
+    const step = { event, before, after }
     before = after
-    return chapter
+    return step
   })
 }
 
-const always = (holds: (chapters: ReturnType<typeof told>) => void) =>
+const always = (holds: (steps: HistoryStep[]) => void) =>
   fc.assert(
-    fc.property(stories, story => holds(told(story))),
+    fc.property(histories, history => holds(runHistory(history))),
     { numRuns: 300 },
   )
 
-describe('whatever happens to an endpoint', () => {
-  it('only somebody enabling it ends a pause', () => {
-    always(chapters => {
-      for (const { event, before, after } of chapters)
+describe('in every history of an endpoint', () => {
+  it('a pause ends only when an operator enables the endpoint', () => {
+    always(steps => {
+      for (const { event, before, after } of steps)
         if (before.status === 'paused' && after.status === 'active') expect(event.type).to.equal('endpoint.enable')
     })
   })
 
-  it('it is paused for a reason that holds, told once', () => {
-    always(chapters => {
-      for (const { event, before, after } of chapters) {
-        const begun = before.status === 'active' && after.status === 'paused'
-        expect(after.effects.filter(({ type }) => type === 'paused')).to.have.length(begun ? 1 : 0)
+  it('a pause has a true reason and causes one effect', () => {
+    always(steps => {
+      for (const { event, before, after } of steps) {
+        const pauseBegins = before.status === 'active' && after.status === 'paused'
+        expect(after.effects.filter(({ type }) => type === 'paused')).to.have.length(pauseBegins ? 1 : 0)
         const { context } = after.life
         expect(context.paused === null).to.equal(after.status === 'active')
-        if (!begun || context.paused?.reason !== 'failing') continue
+        if (!pauseBegins || context.paused?.reason !== 'failing') continue
         expect(context.failures).to.be.at.least(MAX_FAILURES_IN_A_ROW)
         expect(event.at - (context.failing_since ?? event.at)).to.be.at.least(MAX_FAILING_MS)
       }
     })
   })
 
-  it('failures are those since the last success, and counted while it is not paused', () => {
-    always(chapters => {
+  it('failures are counted since the last success, and not during a pause', () => {
+    always(steps => {
       let failures = 0
-      for (const { event, before, after } of chapters) {
+      for (const { event, before, after } of steps) {
         if (before.status === 'active' && event.type === 'attempt.failed') failures += 1
         if (before.status === 'active' && event.type === 'attempt.succeeded') failures = 0
         if (event.type === 'endpoint.enable') failures = 0
@@ -165,16 +172,16 @@ describe('whatever happens to an endpoint', () => {
     })
   })
 
-  it('what happens together comes to the same as one after the other', () => {
-    always(chapters => {
+  it('several events in one step have the same result as one step each', () => {
+    always(steps => {
       const together = stepEndpoint(
         newActiveEndpoint,
-        chapters.map(({ event }) => event),
+        steps.map(({ event }) => event),
       )
-      const last = chapters.at(-1)?.after
+      const last = steps.at(-1)?.after
       if (!last) return
       expect(together.life).to.deep.equal(last.life)
-      expect(together.effects).to.deep.equal(chapters.flatMap(({ after }) => after.effects))
+      expect(together.effects).to.deep.equal(steps.flatMap(({ after }) => after.effects))
     })
   })
 })

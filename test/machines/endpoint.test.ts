@@ -19,7 +19,7 @@ import {
 } from '../support/endpoint-machine.ts'
 
 describe('an active endpoint', () => {
-  it('is failing from the first failure on, and still counts as active to others', () => {
+  it('is failing from the first failure on, and readers still see it as active', () => {
     const { status, life, effects } = play(newActiveEndpoint, failed(5))
     expect(status).to.equal('active')
     expect(life.value).to.equal('failing')
@@ -27,17 +27,17 @@ describe('an active endpoint', () => {
     expect(effects).to.deep.equal([])
   })
 
-  it('notes a success once a minute: the ordinary case is not worth a write', () => {
+  it('saves the time of its last success once a minute', () => {
     const { life, changed } = stepEndpoint(newActiveEndpoint, [succeeded(10)])
     expect([changed, life.context.last_success_at]).to.deep.equal([true, 10])
-    const known = { status: 'active', life } as const
-    expect(stepEndpoint(known, [succeeded(10 + SUCCESS_RESOLUTION_MS - 1)]).changed).to.equal(false)
-    expect(stepEndpoint(known, [succeeded(10 + SUCCESS_RESOLUTION_MS)]).life.context.last_success_at).to.equal(
+    const saved = { status: 'active', life } as const
+    expect(stepEndpoint(saved, [succeeded(10 + SUCCESS_RESOLUTION_MS - 1)]).changed).to.equal(false)
+    expect(stepEndpoint(saved, [succeeded(10 + SUCCESS_RESOLUTION_MS)]).life.context.last_success_at).to.equal(
       10 + MINUTE,
     )
   })
 
-  it('is paused by 410, by an event that used up its attempts, and by hand', () => {
+  it('is paused by a 410, by a webhook event that used up its attempts, and by an operator', () => {
     for (const [event, reason] of [
       [failed(7, { gone: true }), 'gone'],
       [failed(7, { exhausted: true }), 'exhausted'],
@@ -51,13 +51,13 @@ describe('an active endpoint', () => {
       }
   })
 
-  it('is called gone rather than exhausted when it is both', () => {
+  it('is paused as gone when an event also used up its attempts', () => {
     expect(play(newActiveEndpoint, failed(7, { gone: true, exhausted: true })).life.context.paused?.reason).to.equal(
       'gone',
     )
   })
 
-  it('has nothing to enable', () => {
+  it('is not changed by enabling it', () => {
     expect(stepEndpoint(newActiveEndpoint, [enable(5)])).to.include({ changed: false })
   })
 })
@@ -65,14 +65,14 @@ describe('an active endpoint', () => {
 describe('a failing endpoint', () => {
   const failing = (failures: number) => endpoint('failing', { failures, failing_since: 0, last_success_at: null })
 
-  it('recovers by one success, whatever came before', () => {
+  it('recovers with one success, even after 99 failures', () => {
     const { life, effects } = play(failing(99), succeeded(9))
     expect(life).to.deep.include({ value: 'active' })
     expect(life.context).to.include({ failures: 0, failing_since: null, last_success_at: 9 })
     expect(effects).to.deep.equal([{ type: 'recovered' }])
   })
 
-  it('has its failures forgotten by somebody who enables it', () => {
+  it('forgets its failures when an operator enables it', () => {
     const { life, effects } = play(failing(99), enable(9))
     expect(life).to.deep.include({ value: 'active' })
     expect(life.context).to.include({ failures: 0, failing_since: null, enabled_at: 9 })
@@ -86,12 +86,12 @@ describe('a failing endpoint', () => {
     expect(effects).to.deep.equal([{ type: 'paused', reason: 'failing' }])
   })
 
-  it('is not paused by fewer failures, nor by as many in less time', () => {
+  it('is not paused by fewer failures, nor by as many within less than an hour', () => {
     expect(play(failing(MAX_FAILURES_IN_A_ROW - 2), failed(24 * HOUR)).life.value).to.equal('failing')
     expect(play(failing(10 * MAX_FAILURES_IN_A_ROW), failed(MAX_FAILING_MS - 1)).life.value).to.equal('failing')
   })
 
-  it('counts the hour from the first failure of the streak: a quiet night before it says nothing', () => {
+  it('counts the hour from the first failure, not from the last success', () => {
     const quiet = endpoint('active', { last_success_at: 0 })
     const burst = Array.from({ length: 150 }, (_, n) => failed(24 * HOUR + n))
     expect(play(quiet, ...burst).life.value).to.equal('failing')
@@ -106,12 +106,12 @@ describe('a paused endpoint', () => {
     paused: { at: 9, reason: 'failing' },
   })
 
-  it('is not changed by calls that were under way', () => {
+  it('is not changed by the results of calls that were under way', () => {
     for (const event of [succeeded(HOUR), failed(HOUR), failed(HOUR, { gone: true }), pause(HOUR)])
       expect(stepEndpoint(paused, [event]).changed, event.type).to.equal(false)
   })
 
-  it('starts afresh when it is enabled, and remembers its last success', () => {
+  it('starts without failures when it is enabled, and keeps its last success', () => {
     const { status, life, effects } = play(paused, enable(HOUR))
     expect([status, life.value]).to.deep.equal(['active', 'active'])
     expect(life.context).to.deep.equal({ ...newEndpoint, last_success_at: 3, enabled_at: HOUR })
@@ -119,20 +119,20 @@ describe('a paused endpoint', () => {
   })
 })
 
-describe('what is stored of an endpoint', () => {
-  it('is fresh where nothing is, or paused where only that is said', () => {
+describe('the stored state of an endpoint', () => {
+  it('is new when the document has only a status, and paused when that status is paused', () => {
     expect(endpointLife(newActiveEndpoint)).to.deep.include({ value: 'active', context: newEndpoint })
     expect(endpointLife({ status: 'paused' }).context.paused?.reason).to.equal('operator')
   })
 
-  it('follows a status that somebody wrote by hand', () => {
+  it('follows a status that was changed by hand', () => {
     const { life } = play(newActiveEndpoint, failed(5))
     expect(endpointLife({ status: 'paused', life }).value).to.equal('paused')
     const stopped = play(newActiveEndpoint, failed(5, { gone: true })).life
     expect(endpointLife({ status: 'active', life: stopped })).to.deep.include({ value: 'active' })
   })
 
-  it('is not read by an older release than wrote it', () => {
+  it('is refused when a newer release saved it', () => {
     const { life } = play(newActiveEndpoint, failed(5))
     expect(() => stepEndpoint({ status: 'active', life: { ...life, version: 2 } }, [])).to.throw('newer release')
   })

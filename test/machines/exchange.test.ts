@@ -18,73 +18,73 @@ import {
 
 const exchanged = { kind: 'exchanged' }
 const noSuchToken = { kind: 'no_such_token' }
-const proved = () => play(issued({ started_by: device }), wait(MINUTE), right({ by: device })).saved
+const approvedByDevice = () => play(issued({ started_by: device }), wait(MINUTE), right({ by: device })).saved
 const APPROVED_AT = T0 + MINUTE
 
-describe('exchanging the token of a device', () => {
-  it('is done once, and remembers by which key', () => {
-    const { saved, reply, effects, changed } = play(proved(), wait(5_000), exchange())
+describe("exchanging a device's token", () => {
+  it('is saved with the key that did it', () => {
+    const { saved, reply, effects, changed } = play(approvedByDevice(), wait(5_000), exchange())
     expect(reply).to.deep.equal(exchanged)
     expect(saved.context.exchange).to.deep.equal({ key_id: server.key_id, at: APPROVED_AT + 5_000 })
     expect(effects).to.deep.equal([])
     expect(changed).to.equal(true)
   })
 
-  it('is the same again for the same key, and writes nothing', () => {
-    const once = play(proved(), exchange()).saved
+  it('succeeds again for the same key and writes nothing', () => {
+    const once = play(approvedByDevice(), exchange()).saved
     const { reply, saved, changed } = play(once, wait(MINUTE), exchange())
     expect(reply).to.deep.equal(exchanged)
     expect(changed).to.equal(false)
     expect(saved).to.equal(once)
   })
 
-  it('is refused to another key once it was exchanged', () => {
-    const { reply, changed } = play(proved(), exchange(), exchange({ key_id: 'key_other' }))
+  it('is refused to another key once the token was exchanged', () => {
+    const { reply, changed } = play(approvedByDevice(), exchange(), exchange({ key_id: 'key_other' }))
     expect(reply).to.deep.equal(noSuchToken)
     expect(changed).to.equal(false)
   })
 
-  it('is open to any key of its owner before', () => {
-    expect(play(proved(), exchange({ key_id: 'key_other' })).reply).to.deep.equal(exchanged)
+  it('is allowed to any key of the app before that', () => {
+    expect(play(approvedByDevice(), exchange({ key_id: 'key_other' })).reply).to.deep.equal(exchanged)
   })
 
-  it('ends with the life of the token, for the first time and for a retry', () => {
+  it('is refused once the token has expired, the first time and on a retry', () => {
     const end = APPROVED_AT + 10 * MINUTE
-    expect(play(proved(), exchange({ at: end - 1 })).reply).to.deep.equal(exchanged)
-    expect(play(proved(), exchange({ at: end })).reply).to.deep.equal(noSuchToken)
-    const once = play(proved(), exchange()).saved
+    expect(play(approvedByDevice(), exchange({ at: end - 1 })).reply).to.deep.equal(exchanged)
+    expect(play(approvedByDevice(), exchange({ at: end })).reply).to.deep.equal(noSuchToken)
+    const once = play(approvedByDevice(), exchange()).saved
     expect(play(once, exchange({ at: end - 1 })).reply).to.deep.equal(exchanged)
     expect(play(once, exchange({ at: end })).reply).to.deep.equal(noSuchToken)
   })
 
-  it('does not prolong the life of the token', () => {
-    const late = play(proved(), exchange({ at: APPROVED_AT + 9 * MINUTE })).saved
+  it('does not prolong the lifetime of the token', () => {
+    const late = play(approvedByDevice(), exchange({ at: APPROVED_AT + 9 * MINUTE })).saved
     expect(isExchangeable(late.context, server.key_id, APPROVED_AT + 10 * MINUTE)).to.equal(false)
   })
 
-  it('outlives the code: the token has a life of its own', () => {
+  it('is allowed after the code has expired, because the token has a lifetime of its own', () => {
     const late = play(issued({ started_by: device }), right({ by: device, at: T0 + 9 * MINUTE })).saved
     expect(play(late, exchange({ at: T0 + 15 * MINUTE })).reply).to.deep.equal(exchanged)
   })
 
-  it('is refused for a token that was not ours', () => {
-    expect(play(proved(), exchange({ genuine: false })).reply).to.deep.equal(noSuchToken)
-    expect(play(proved(), exchange(), exchange({ genuine: false })).reply, 'exchanged before').to.deep.equal(
+  it('is refused for a forged token', () => {
+    expect(play(approvedByDevice(), exchange({ genuine: false })).reply).to.deep.equal(noSuchToken)
+    expect(play(approvedByDevice(), exchange(), exchange({ genuine: false })).reply, 'exchanged before').to.deep.equal(
       noSuchToken,
     )
   })
 
-  it('works for what a server started and a device verified', () => {
+  it('is allowed for a verification that a server started and a device verified', () => {
     expect(play(issued(), right({ by: device }), exchange()).reply).to.deep.equal(exchanged)
   })
 
-  it('is refused where no device entered the code', () => {
+  it('is refused when no device entered the code', () => {
     const inbound = issued({ order: ['whatsapp'], whatsapp: 'link_inbound' })
     expect(play(issued(), right({ by: server }), exchange()).reply).to.deep.equal(noSuchToken)
     expect(play(inbound, message(), exchange()).reply).to.deep.equal(noSuchToken)
   })
 
-  it('is refused with the same words in every other state', () => {
+  it('gets the same refusal in every other state', () => {
     const started_by = device
     const others = [
       issued({ started_by }),
@@ -99,8 +99,8 @@ describe('exchanging the token of a device', () => {
     }
   })
 
-  it('leaves a retried verify as it was', () => {
-    const { reply } = play(proved(), exchange(), right({ by: device }))
+  it('does not change the answer to a repeated verify', () => {
+    const { reply } = play(approvedByDevice(), exchange(), right({ by: device }))
     expect(reply).to.include({ status: 'approved', token: true })
   })
 })

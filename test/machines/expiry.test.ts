@@ -5,13 +5,13 @@ import { cancel, issued, lapse, MINUTE, play, resend, right, SECOND, T0, wrong }
 
 const END = T0 + 10 * MINUTE
 
-describe('the life of a code', () => {
-  it('ends at the very moment it is over', () => {
+describe('the lifetime of a code', () => {
+  it('ends exactly at expires_at', () => {
     expect(play(issued(), right({ at: END - 1 })).saved.value).to.equal('approved')
     expect(play(issued(), right({ at: END })).reply).to.deep.equal({ kind: 'refused', error: 'OtpExpiredError' })
   })
 
-  it('is decided by the clock, whether or not anyone swept', () => {
+  it('is decided by the time of the command, even before the sweep', () => {
     const { saved, changed } = play(issued(), wrong({ at: END }))
     expect(saved.context.wrong_codes).to.equal(0)
     expect(changed).to.equal(false)
@@ -20,17 +20,17 @@ describe('the life of a code', () => {
     expect(verificationView(saved, END).status).to.equal('expired')
   })
 
-  it('does not change what has ended', () => {
+  it('does not change a verification that has ended', () => {
     const { saved } = play(issued(), right())
     expect(statusAt(saved.value, saved.context, END)).to.equal('approved')
   })
 
-  it('begins anew with every accepted resend', () => {
+  it('starts again with every accepted resend', () => {
     const { saved } = play(issued(), resend(null, { at: END - 1 }))
     expect(saved.context.expires_at).to.equal(END - 1 + 10 * MINUTE)
   })
 
-  it('is never longer than three lifetimes from the first send', () => {
+  it('ends at the latest three lifetimes after the first send', () => {
     const cap = T0 + 30 * MINUTE
     const late = resend(null, { at: T0 + 19 * MINUTE })
     const { saved, steps } = play(issued(), resend(null, { at: END - 1 }), late, resend(null, { at: T0 + 28 * MINUTE }))
@@ -43,14 +43,14 @@ describe('the life of a code', () => {
     expect(play(saved, right({ at: cap })).reply).to.include({ error: 'OtpExpiredError' })
   })
 
-  it('follows the app: one minute here', () => {
+  it("is the app's setting", () => {
     const { context } = issued({ rules: { ttl_ms: MINUTE } })
     expect(context.expires_at).to.equal(T0 + 60 * SECOND)
   })
 })
 
-describe('the reminder that time is up', () => {
-  it('expires what is over, with no event', () => {
+describe("the sweeper's reminder that time is up", () => {
+  it('expires the verification without a webhook event', () => {
     const { saved, reply, effects, dueAt } = play(issued(), lapse({ at: END }))
     expect(saved.value).to.equal('expired')
     expect(reply).to.deep.equal({ kind: 'noted', changed: true })
@@ -58,7 +58,7 @@ describe('the reminder that time is up', () => {
     expect(dueAt).to.equal(null)
   })
 
-  it('changes nothing when it comes early: a resend may have come in between', () => {
+  it('changes nothing when a resend has prolonged the verification', () => {
     const { saved, reply, changed, dueAt } = play(issued(), resend(), lapse({ at: END }))
     expect(saved.value).to.equal('pending')
     expect(reply).to.deep.equal({ kind: 'noted', changed: false })
@@ -66,7 +66,7 @@ describe('the reminder that time is up', () => {
     expect(dueAt).to.equal(saved.context.expires_at)
   })
 
-  it('changes nothing about what has ended', () => {
+  it('changes nothing once the verification has ended', () => {
     const ended = [
       play(issued(), right()).saved,
       play(issued({ rules: { verify_attempts: 1 } }), wrong()).saved,

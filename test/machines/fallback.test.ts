@@ -14,14 +14,14 @@ import {
   wait,
 } from '../support/otp.ts'
 
-const falling = ({ rules, ...options }: StartOptions = {}) =>
+const issuedWithFallback = ({ rules, ...options }: StartOptions = {}) =>
   issued({ ...options, rules: { auto_fallback: true, ...rules } })
 
 const channelsOf = (played: ReturnType<typeof play>) => played.saved.context.deliveries.map(({ channel }) => channel)
 
 describe('auto_fallback', () => {
-  it('goes on to the next channel by itself when the delivery fails, with the same code', () => {
-    const { saved, reply, effects } = play(falling(), wait(4_000), reported('failed', { event_id: 'evt_x' }))
+  it('sends the same code on the next channel when a delivery fails', () => {
+    const { saved, reply, effects } = play(issuedWithFallback(), wait(4_000), reported('failed', { event_id: 'evt_x' }))
     expect(reply).to.deep.equal({ kind: 'noted', changed: true })
     expect(saved.context).to.include({ channel: 'whatsapp', generation: 1, sends: 2 })
     expect(saved.context.deliveries.map(({ status }) => status)).to.deep.equal(['failed', 'queued'])
@@ -37,53 +37,53 @@ describe('auto_fallback', () => {
     ])
   })
 
-  it('ignores the cooldown, and starts one', () => {
-    const { saved } = play(falling(), wait(1_000), reported('failed'))
+  it('ignores the cooldown and starts a new one', () => {
+    const { saved } = play(issuedWithFallback(), wait(1_000), reported('failed'))
     expect(saved.context).to.include({ last_sent_at: T0 + 1_000, expires_at: T0 + 1_000 + 10 * MINUTE })
     const { reply } = play(saved, resend(null, { at: T0 + 31_000 }))
     expect(reply).to.deep.include({ error: 'ResendCooldownError', retry_after_ms: 30_000 })
   })
 
-  it('is off unless the app wants it', () => {
+  it('is off by default', () => {
     const { saved, effects } = play(issued(), reported('failed'))
     expect(saved.context).to.include({ channel: 'sms', sends: 1 })
     expect(effects.map(({ type }) => type)).to.deep.equal(['notify', 'refund'])
   })
 
-  it('waits for a failure: neither sent nor delivered moves anything', () => {
-    expect(channelsOf(play(falling(), reported('sent'), reported('delivered')))).to.deep.equal(['sms'])
+  it('does nothing when the report is sent or delivered', () => {
+    expect(channelsOf(play(issuedWithFallback(), reported('sent'), reported('delivered')))).to.deep.equal(['sms'])
   })
 
-  it('goes through the order and never repeats its end', () => {
-    const played = play(falling(), reported('failed'), reported('failed'), reported('failed'))
+  it('goes through the order once and does not repeat the last channel', () => {
+    const played = play(issuedWithFallback(), reported('failed'), reported('failed'), reported('failed'))
     expect(channelsOf(played)).to.deep.equal(['sms', 'whatsapp', 'telegram'])
     expect(played.events).to.deep.equal(['delivery.failed', 'delivery.failed', 'delivery.failed'])
   })
 
-  it('moves once for a failure told twice', () => {
-    const told = play(
-      falling(),
+  it('moves once when the same failure is reported twice', () => {
+    const twice = play(
+      issuedWithFallback(),
       reported('failed', { reported_id: 'dlv_1' }),
       reported('failed', { reported_id: 'dlv_1' }),
     )
-    expect(channelsOf(told)).to.deep.equal(['sms', 'whatsapp'])
-    expect(told.effects).to.deep.equal([])
+    expect(channelsOf(twice)).to.deep.equal(['sms', 'whatsapp'])
+    expect(twice.effects).to.deep.equal([])
   })
 
-  it('is for the latest delivery only', () => {
-    const earlier = play(falling(), resend(), reported('failed', { reported_id: 'dlv_1' }))
+  it('does nothing when an earlier delivery fails', () => {
+    const earlier = play(issuedWithFallback(), resend(), reported('failed', { reported_id: 'dlv_1' }))
     expect(channelsOf(earlier)).to.deep.equal(['sms', 'whatsapp'])
   })
 
-  it('is not for a superseded generation', () => {
-    const linked = falling({ whatsapp: 'link_code' })
+  it('does nothing when a delivery of an earlier generation fails', () => {
+    const linked = issuedWithFallback({ whatsapp: 'link_code' })
     const superseded = play(linked, resend('whatsapp'), reported('failed', { reported_id: 'dlv_1' }))
     expect(superseded.saved.context).to.include({ channel: 'whatsapp', sends: 2 })
     expect(superseded.events).to.deep.equal(['delivery.failed'])
   })
 
-  it('goes on after a named channel as a plain resend would', () => {
-    const outside = falling({ order: ['sms', 'whatsapp'] })
+  it('goes on from a named channel outside the order to the first untried channel', () => {
+    const outside = issuedWithFallback({ order: ['sms', 'whatsapp'] })
     expect(channelsOf(play(outside, resend('telegram'), reported('failed')))).to.deep.equal([
       'sms',
       'telegram',
@@ -91,21 +91,21 @@ describe('auto_fallback', () => {
     ])
   })
 
-  it('does not repeat from outside the order either', () => {
-    const outside = falling({ order: ['sms'] })
+  it('does not repeat a channel from outside the order', () => {
+    const outside = issuedWithFallback({ order: ['sms'] })
     expect(channelsOf(play(outside, resend('telegram'), reported('failed')))).to.deep.equal(['sms', 'telegram'])
   })
 
-  it('never goes into a link mode, not even where WhatsApp comes first', () => {
+  it('never moves to WhatsApp in a link mode, even if no other channel is usable', () => {
     for (const whatsapp of ['link_code', 'link_inbound'] as const) {
-      expect(channelsOf(play(falling({ whatsapp }), reported('failed')))).to.deep.equal(['sms', 'telegram'])
-      const last = falling({ whatsapp, order: ['sms', 'whatsapp'] })
+      expect(channelsOf(play(issuedWithFallback({ whatsapp }), reported('failed')))).to.deep.equal(['sms', 'telegram'])
+      const last = issuedWithFallback({ whatsapp, order: ['sms', 'whatsapp'] })
       expect(channelsOf(play(last, reported('failed', { usable: ['whatsapp'] })))).to.deep.equal(['sms'])
     }
   })
 
-  it('does not leave a link: the user holds it', () => {
-    const linked = falling({ whatsapp: 'link_code', order: ['whatsapp', 'sms'] })
+  it('does not move away from a link', () => {
+    const linked = issuedWithFallback({ whatsapp: 'link_code', order: ['whatsapp', 'sms'] })
     const played = play(linked, message(), reported('failed'))
     expect(played.saved.context).to.include({ channel: 'whatsapp', sends: 1 })
     expect(played.events).to.deep.equal(['delivery.failed'])
@@ -121,17 +121,17 @@ describe('auto_fallback', () => {
     [[], ['sms']],
   ]
   for (const [now, ends] of usable)
-    it(`goes only where it can: usable ${now.join(', ') || 'nothing'}`, () => {
-      expect(channelsOf(play(falling(), reported('failed', { usable: now })))).to.deep.equal(ends)
+    it(`uses ${ends.join(', then ')} when ${now.join(' and ') || 'no channel'} can be used`, () => {
+      expect(channelsOf(play(issuedWithFallback(), reported('failed', { usable: now })))).to.deep.equal(ends)
     })
 
-  it('stays within the send attempts', () => {
-    const played = play(falling({ rules: { send_attempts: 2 } }), reported('failed'), reported('failed'))
+  it('stops when no send attempt is left', () => {
+    const played = play(issuedWithFallback({ rules: { send_attempts: 2 } }), reported('failed'), reported('failed'))
     expect(channelsOf(played)).to.deep.equal(['sms', 'whatsapp'])
   })
 
-  it('is for what is pending: not lapsed, not ended', () => {
-    expect(channelsOf(play(falling(), reported('failed', { at: T0 + 10 * MINUTE })))).to.deep.equal(['sms'])
-    expect(channelsOf(play(falling(), cancel(), reported('failed')))).to.deep.equal(['sms'])
+  it('does nothing when the verification has expired or ended', () => {
+    expect(channelsOf(play(issuedWithFallback(), reported('failed', { at: T0 + 10 * MINUTE })))).to.deep.equal(['sms'])
+    expect(channelsOf(play(issuedWithFallback(), cancel(), reported('failed')))).to.deep.equal(['sms'])
   })
 })

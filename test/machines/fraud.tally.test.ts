@@ -16,36 +16,36 @@ const entry = (at: number, sent: number, verified = 0): TallyEntry => ({ at, sen
 const tally = (...all: TallyEntry[]): Tally => addToTally(EMPTY_TALLY, all, NOW)
 
 describe('a tally of sends', () => {
-  it('credits a verification to when it began, so that a share is one of the very same sends', () => {
-    const begun = NOW - 4 * SLOT_MS
-    const before = tally(entry(begun, 1), entry(begun, 1))
-    expect(recentCounts(addToTally(before, [entry(begun, 0, 1)], NOW), NOW)).to.deep.equal({ sent: 2, verified: 1 })
+  it('counts a verified send in the slot in which its verification started', () => {
+    const startedAt = NOW - 4 * SLOT_MS
+    const before = tally(entry(startedAt, 1), entry(startedAt, 1))
+    expect(recentCounts(addToTally(before, [entry(startedAt, 0, 1)], NOW), NOW)).to.deep.equal({ sent: 2, verified: 1 })
   })
 
-  it('judges nobody who may still be reading, and forgets after an hour', () => {
+  it('leaves out sends of the last ten minutes, and those older than an hour before that', () => {
     const ages = [0, SLOT_MS, 2 * SLOT_MS, 13 * SLOT_MS, 14 * SLOT_MS]
     expect(recentCounts(tally(...ages.map(age => entry(NOW - age, 1))), NOW).sent).to.equal(2)
   })
 
-  it('knows the usual share as that of the median day, which a few days of fraud do not move', () => {
+  it('takes the usual conversion from the median day, so that a few days of fraud do not change it', () => {
     const good = [1, 3, 5, 6].map(days => entry(NOW - days * DAY, 100, 80))
     const bad = [2, 4].map(days => entry(NOW - days * DAY, 5_000, 10))
     expect(usualConversion(tally(...good, ...bad), NOW)).to.equal(0.8)
   })
 
-  it('does not know it from today, from days with little, or from nothing', () => {
+  it('has no usual conversion from today alone, from days with few sends, or from no sends', () => {
     expect(usualConversion(tally(entry(NOW, 500, 400)), NOW)).to.equal(null)
     expect(usualConversion(tally(entry(NOW - DAY, 19, 19)), NOW)).to.equal(null)
     expect(usualConversion(EMPTY_TALLY, NOW)).to.equal(null)
   })
 
-  it('knows the usual pace by what was verified: fraud makes none', () => {
+  it('takes the usual pace from verified sends only', () => {
     const past = tally(entry(NOW - DAY, 10_000, 1_440), entry(NOW - 2 * DAY, 10_000, 1_440))
     expect(usualPace(past, NOW)).to.equal(10)
     expect(usualPace(EMPTY_TALLY, NOW)).to.equal(0)
   })
 
-  it('stays small', () => {
+  it('keeps at most 14 slots and 8 days', () => {
     let long = EMPTY_TALLY
     for (let at = NOW - 30 * DAY; at <= NOW; at += SLOT_MS) long = addToTally(long, [entry(at, 1)], at)
     expect(long.slots).to.have.length.at.most(14)

@@ -11,10 +11,10 @@ const NUMBER = { tag: 'own', hundred: '12' }
 const OLD = 10 * MINUTE
 
 interface EvidenceOptions {
-  /** Of its block, outside its hundred. */
+  /** Numbers of the same block, outside the same hundred. */
   unverified?: number
   verified?: number
-  /** Of its hundred. */
+  /** Unverified numbers of the same hundred. */
   adjacent?: number
   ageMs?: number
   range?: TallyEntry[]
@@ -49,39 +49,39 @@ function evidence({
     number: NUMBER,
   }
 }
-const judged = (scene: EvidenceOptions) => judge(evidence(scene), NOW)
-const signals = (scene: EvidenceOptions) => judged(scene).reasons.map(({ signal, scope }) => `${signal} ${scope}`)
+const judged = (options: EvidenceOptions) => judge(evidence(options), NOW)
+const signals = (options: EvidenceOptions) => judged(options).reasons.map(({ signal, scope }) => `${signal} ${scope}`)
 
 describe('the fraud guard', () => {
-  it('has nothing against a number nobody knows', () => {
+  it('lets a number without any history pass', () => {
     expect(judged({})).to.deep.equal({ verdict: 'pass', score: 0, reasons: [] })
   })
 
-  it('slows and then refuses a crowd of neighbours that nobody verifies', () => {
+  it('slows and then refuses a number with many unverified neighbours', () => {
     expect(judged({ unverified: 9 }).verdict).to.equal('pass')
     expect(judged({ unverified: 10 }).verdict).to.equal('slow')
     expect(judged({ unverified: 20 }).verdict).to.equal('refuse')
   })
 
-  it('is quicker with numbers that differ in two digits only', () => {
+  it('slows and refuses sooner when the neighbours differ in two digits only', () => {
     expect(judged({ adjacent: 4 }).verdict).to.equal('pass')
     expect(judged({ adjacent: 5 }).verdict).to.equal('slow')
     expect(judged({ adjacent: 10 }).verdict).to.equal('refuse')
   })
 
-  it('waits with neighbours who may still be reading', () => {
+  it('counts an unverified neighbour half while its user may still enter the code', () => {
     expect(judged({ unverified: 19, ageMs: MINUTE }).verdict).to.equal('pass')
     expect(judged({ unverified: 40, ageMs: MINUTE }).verdict).to.equal('refuse')
   })
 
-  it('takes neighbours for people when a third of them verified, and not for a few', () => {
+  it('lets a number pass when a third of its neighbours verified, and not when only a few did', () => {
     expect(judged({ unverified: 40, verified: 20 }).verdict).to.equal('pass')
     expect(judged({ unverified: 40, verified: 5 }).verdict).to.equal('refuse')
-    // Where nearly all verify, a third is no longer people.
+    // In a country where 90 % verify, half of that is needed instead of a third.
     expect(judged({ unverified: 40, verified: 25, country: daily(1_000, 900) }).verdict).to.equal('refuse')
   })
 
-  it('slows a range or country of which far fewer are verified than usual, to three times its usual pace', () => {
+  it('slows a range or country with a far lower conversion than usual to three times its usual pace', () => {
     const country = [...daily(14_400, 11_520), lastHour(500, 100)]
     expect(signals({ country })).to.deep.equal(['conversion country'])
     expect(judged({ country }).verdict).to.equal('slow')
@@ -89,19 +89,19 @@ describe('the fraud guard', () => {
     expect(signals({ range: [...daily(200, 150), lastHour(60, 5)] })).to.deep.equal(['conversion range'])
   })
 
-  it('knows chance and a bad hour from fraud', () => {
+  it('lets a conversion pass that is lower by chance or somewhat lower than usual', () => {
     expect(judged({ range: [...daily(200, 150), lastHour(30, 12)] }).verdict).to.equal('pass')
     expect(judged({ country: [...daily(1_000, 500), lastHour(200, 60)] }).verdict).to.equal('pass')
   })
 
-  it('slows what is hardly ever verified, where nothing is usual, and where nothing else is', () => {
+  it('slows sends that are hardly ever verified, even without a usual conversion or with a very low one', () => {
     expect(signals({ range: [lastHour(30, 1)] })).to.deep.equal(['never_verified range'])
     expect(judged({ range: [lastHour(30, 1)] }).reasons[0]?.pace).to.equal(10)
-    const poisoned = [...daily(3_000, 60), lastHour(300, 6)]
-    expect(signals({ country: poisoned })).to.deep.equal(['never_verified country'])
+    const lowAsUsual = [...daily(3_000, 60), lastHour(300, 6)]
+    expect(signals({ country: lowAsUsual })).to.deep.equal(['never_verified country'])
   })
 
-  it('lets a campaign pass that converts, however large', () => {
+  it('lets a large campaign pass when its conversion is good', () => {
     const campaign = lastHour(20_000, 14_000)
     expect(
       judged({ country: [...daily(100, 80), campaign], range: [campaign], unverified: 30, verified: 70 }),
@@ -110,7 +110,7 @@ describe('the fraud guard', () => {
     })
   })
 
-  it('gets over it as soon as they are verified again', () => {
+  it('lets sends pass again as soon as they are verified again', () => {
     const slow = [...daily(1_000, 800), lastHour(150, 10)]
     expect(judged({ country: slow }).verdict).to.equal('slow')
     expect(judged({ country: [...slow, { at: NOW - 3 * SLOT_MS, sent: 200, verified: 170 }] }).verdict).to.equal('pass')
@@ -121,7 +121,7 @@ const upTo = (max: number) => fc.integer({ min: 0, max })
 const share = fc.tuple(upTo(500), upTo(500)).map(([sent, verified]) => ({ sent, verified: Math.min(sent, verified) }))
 const usual = fc.option(share, { nil: undefined }).map(one => (one ? daily(one.sent, one.verified) : []))
 const past = fc.tuple(usual, share).map(([days, { sent, verified }]) => [...days, lastHour(sent, verified)])
-const scenes = fc.record({
+const evidenceOptions = fc.record({
   unverified: upTo(150),
   verified: upTo(100),
   adjacent: upTo(30),
@@ -129,57 +129,57 @@ const scenes = fc.record({
   range: past,
   country: past,
 })
-const always = (holds: (scene: Required<EvidenceOptions>, more: number) => void) =>
-  fc.assert(fc.property(scenes, fc.integer({ min: 1, max: 50 }), holds), { numRuns: 500 })
+const always = (holds: (options: Required<EvidenceOptions>, more: number) => void) =>
+  fc.assert(fc.property(evidenceOptions, fc.integer({ min: 1, max: 50 }), holds), { numRuns: 500 })
 
-describe('whatever the fraud guard is shown', () => {
-  it('more neighbours that nobody verified never make it milder', () => {
-    always((scene, more) => {
-      const { score } = judged(scene)
-      expect(judged({ ...scene, unverified: scene.unverified + more }).score).to.be.at.least(score)
-      expect(judged({ ...scene, adjacent: scene.adjacent + more }).score).to.be.at.least(score)
+describe('the fraud guard, for any evidence', () => {
+  it('never lowers the score for more unverified neighbours', () => {
+    always((options, more) => {
+      const { score } = judged(options)
+      expect(judged({ ...options, unverified: options.unverified + more }).score).to.be.at.least(score)
+      expect(judged({ ...options, adjacent: options.adjacent + more }).score).to.be.at.least(score)
     })
   })
 
-  it('more sends that nobody verified never make it milder', () => {
-    always((scene, more) => {
-      const { score } = judged(scene)
-      for (const of of ['range', 'country'] as const)
-        expect(judged({ ...scene, [of]: [...scene[of], lastHour(more, 0)] }).score).to.be.at.least(score)
+  it('never lowers the score for more unverified sends', () => {
+    always((options, more) => {
+      const { score } = judged(options)
+      for (const scope of ['range', 'country'] as const)
+        expect(judged({ ...options, [scope]: [...options[scope], lastHour(more, 0)] }).score).to.be.at.least(score)
     })
   })
 
-  it('more neighbours who verified never make it stricter', () => {
-    // Fewer than a block remembers: past that, whoever is remembered less may be the one who verified.
-    always(({ unverified, verified, adjacent, ...scene }, more) => {
-      const few = { ...scene, unverified: unverified % 30, verified: verified % 10, adjacent: adjacent % 8 }
+  it('never raises the score for more verified neighbours', () => {
+    // A block keeps 64 numbers. With more, a new number could push a verified one out.
+    always(({ unverified, verified, adjacent, ...rest }, more) => {
+      const few = { ...rest, unverified: unverified % 30, verified: verified % 10, adjacent: adjacent % 8 }
       expect(judged({ ...few, verified: few.verified + (more % 18) }).score).to.be.at.most(judged(few).score)
     })
   })
 
-  it('below the least volumes nothing is slowed or refused', () => {
-    always(scene => {
-      const young = (all: TallyEntry[], most: number) => [
+  it('slows and refuses nothing below the minimum counts', () => {
+    always(options => {
+      const limitLastHour = (all: TallyEntry[], limit: number) => [
         ...all.slice(0, -1),
         ...all
           .slice(-1)
-          .map(({ at, sent, verified }) => ({ at, sent: sent % most, verified: verified % (sent % most || 1) })),
+          .map(({ at, sent, verified }) => ({ at, sent: sent % limit, verified: verified % (sent % limit || 1) })),
       ]
       const small = {
-        unverified: scene.unverified % 5,
-        verified: scene.verified,
-        adjacent: scene.adjacent % 5,
-        range: young(scene.range, 30),
-        country: young(scene.country, 100),
-        ageMs: scene.ageMs,
+        unverified: options.unverified % 5,
+        verified: options.verified,
+        adjacent: options.adjacent % 5,
+        range: limitLastHour(options.range, 30),
+        country: limitLastHour(options.country, 100),
+        ageMs: options.ageMs,
       }
       expect(judged(small)).to.deep.equal({ verdict: 'pass', score: 0, reasons: [] })
     })
   })
 
-  it('every reason names what it refers to and what was seen; nothing is held against anyone without one', () => {
-    always(scene => {
-      const { verdict, score, reasons } = judged(scene)
+  it('gives a reason with its subject and counts for every verdict but pass', () => {
+    always(options => {
+      const { verdict, score, reasons } = judged(options)
       expect(verdict === 'pass').to.equal(reasons.length === 0)
       for (const { scope, subject, sent, verified, detail, points, pace } of reasons) {
         expect(subject).to.equal(scope === 'country' ? 'GB' : '+447700')

@@ -21,7 +21,7 @@ describe("the user's message in link_inbound", () => {
   const linked = (options: StartOptions = {}) =>
     issued({ order: ['whatsapp', 'sms'], whatsapp: 'link_inbound', ...options })
 
-  it('approves, with the only event there will be', () => {
+  it('approves the verification with one webhook event', () => {
     const { saved, reply, effects } = play(linked(), wait(5_000), message('link_1', { event_id: 'evt_in' }))
     expect(saved.value).to.equal('approved')
     expect(reply).to.deep.equal(noted)
@@ -31,18 +31,18 @@ describe("the user's message in link_inbound", () => {
     expect(saved.context.approval).to.deep.equal({ at: T0 + 5_000, by: null, generation: 1, channel: 'whatsapp' })
   })
 
-  it('approves once, however often it is sent', () => {
+  it('approves once when it is sent repeatedly', () => {
     const { reply, events, changed } = play(linked(), message(), message(), message())
     expect(reply).to.deep.equal(nothingNew)
     expect(changed).to.equal(false)
     expect(events).to.deep.equal(['otp.approved'])
   })
 
-  it('approves after the same link was given again', () => {
+  it('approves after the same link was resent', () => {
     expect(play(linked(), resend(), message('link_1')).saved.value).to.equal('approved')
   })
 
-  it('changes nothing with a reference that is not the link, or no longer', () => {
+  it("changes nothing when its reference is not that of the verification's current link", () => {
     for (const played of [
       play(linked(), message('someone else')),
       play(linked(), resend('whatsapp'), message('link_1')),
@@ -54,7 +54,7 @@ describe("the user's message in link_inbound", () => {
     }
   })
 
-  it('comes too late at the very moment of expiry, and not before', () => {
+  it('comes too late exactly from the expiry on', () => {
     expect(play(linked(), message('link_1', { at: T0 + 10 * MINUTE })).reply).to.deep.equal(nothingNew)
     expect(play(linked(), message('link_1', { at: T0 + 10 * MINUTE - 1 })).saved.value).to.equal('approved')
   })
@@ -73,7 +73,7 @@ describe("the user's message in link_code", () => {
   const linked = (options: StartOptions = {}) =>
     issued({ order: ['whatsapp', 'sms'], whatsapp: 'link_code', ...options })
 
-  it('is answered with the code in the chat, which is the send that was promised', () => {
+  it('is answered with the code in the chat, and does not cost another send attempt', () => {
     const { saved, reply, effects } = play(linked(), message())
     expect(reply).to.deep.equal(noted)
     expect(effects).to.deep.equal([{ type: 'deliver', id: 'dlv_1', channel: 'whatsapp', generation: 1 }])
@@ -82,7 +82,7 @@ describe("the user's message in link_code", () => {
     expect(saved.context.deliveries).to.have.length(1)
   })
 
-  it('is answered again on repeat, each time for one more send attempt', () => {
+  it('is answered again when repeated, for one send attempt each', () => {
     const { saved, steps } = play(linked({ rules: { send_attempts: 3 } }), message(), message(), message(), message())
     expect(steps.map(({ effects }) => effects.length)).to.deep.equal([1, 1, 1, 0])
     expect(steps.at(-1)?.reply).to.deep.equal(nothingNew)
@@ -90,7 +90,7 @@ describe("the user's message in link_code", () => {
     expect(saved.context.deliveries.map(({ delivery_id }) => delivery_id)).to.deep.equal(['dlv_1', 'dlv_2', 'dlv_3'])
   })
 
-  it('is answered the first time even when the send attempts are spent on the link itself', () => {
+  it('is answered the first time even when resending the link has used up all send attempts', () => {
     const spent = play(linked({ rules: { send_attempts: 2 } }), resend()).saved
     const { saved, effects } = play(spent, message(), message())
     expect(saved.context).to.include({ sends: 2 })
@@ -98,19 +98,19 @@ describe("the user's message in link_code", () => {
     expect(effects, 'the repeat').to.deep.equal([])
   })
 
-  it('is answered afresh on a new link: what an earlier generation got does not count', () => {
+  it('is answered on a new link without counting the answers of the earlier generation', () => {
     const { saved, effects } = play(linked({ rules: { send_attempts: 2 } }), message(), resend('whatsapp'), message())
     expect(effects).to.deep.equal([{ type: 'deliver', id: 'dlv_2', channel: 'whatsapp', generation: 2 }])
     expect(saved.context.sends).to.equal(2)
   })
 
-  it('does not approve by itself, and verify goes on with the code', () => {
+  it('does not approve the verification, which still needs the code', () => {
     const { saved, events } = play(linked(), message(), wrong(), right())
     expect(saved.value).to.equal('approved')
     expect(events).to.deep.equal(['otp.approved'])
   })
 
-  it('is not answered with a dead reference, too late, or after the end', () => {
+  it('is not answered with an old reference, after the expiry, or after the end', () => {
     const late = { at: T0 + 10 * MINUTE }
     for (const played of [
       play(linked(), resend('whatsapp'), message('link_1')),
@@ -125,7 +125,7 @@ describe("the user's message in link_code", () => {
   })
 })
 
-describe("the user's message where there is no link", () => {
+describe("the user's message without a link", () => {
   it('changes nothing', () => {
     const { reply, changed } = play(issued(), message('link_1'))
     expect(reply).to.deep.equal(nothingNew)

@@ -2,34 +2,34 @@ import { expect } from 'chai'
 import { chooseLocale } from '../../machines/locale.ts'
 
 const TEXTS = ['en', 'de', 'pt', 'pt-BR', 'zh', 'zh-Hant', 'he']
-const speak = (wanted: string | null, fallback = 'de') => chooseLocale(wanted, fallback, TEXTS)
+const choose = (wanted: string | null, fallback = 'de') => chooseLocale(wanted, fallback, TEXTS)
 
 describe('choosing a language', () => {
   const cases: [string, string | null, string][] = [
-    ['the region asked for', 'pt-BR', 'pt-BR'],
+    ['the wanted region', 'pt-BR', 'pt-BR'],
     ['the language where the region has no texts', 'pt-AO', 'pt'],
     ['the script before the language', 'zh-Hant-TW', 'zh-Hant'],
-    ['the tag however it is written', 'PT-br', 'pt-BR'],
-    ['the modern name of a language', 'iw', 'he'],
+    ['the tag in any mix of upper and lower case', 'PT-br', 'pt-BR'],
+    ['the current code of a language for its old one', 'iw', 'he'],
     ['the language of a tag with extensions', 'pt-BR-u-nu-latn', 'pt-BR'],
-    ["the app's own for a language there are no texts in", 'ja', 'de'],
-    ["the app's own for a malformed tag", 'not a tag!', 'de'],
-    ["the app's own for an underscore", 'pt_BR', 'de'],
-    ["the app's own for none", null, 'de'],
-    ["the app's own for an empty one", '', 'de'],
+    ["the app's default for a language without texts", 'ja', 'de'],
+    ["the app's default for a malformed tag", 'not a tag!', 'de'],
+    ["the app's default for a tag with an underscore", 'pt_BR', 'de'],
+    ["the app's default when no locale is wanted", null, 'de'],
+    ["the app's default for an empty tag", '', 'de'],
   ]
-  for (const [what, wanted, spoken] of cases)
+  for (const [what, wanted, chosen] of cases)
     it(`takes ${what}`, () => {
-      expect(speak(wanted)).to.equal(spoken)
+      expect(choose(wanted)).to.equal(chosen)
     })
 
-  it("widens the app's own in the same way", () => {
-    expect(speak('ja', 'pt-AO')).to.equal('pt')
+  it("takes the language of the app's default where its region has no texts", () => {
+    expect(choose('ja', 'pt-AO')).to.equal('pt')
   })
 
-  it('ends in English, even when nothing fits', () => {
-    expect(speak('ja', 'ko')).to.equal('en')
-    expect(speak('ja', 'broken tag!')).to.equal('en')
+  it('takes English when neither fits', () => {
+    expect(choose('ja', 'ko')).to.equal('en')
+    expect(choose('ja', 'broken tag!')).to.equal('en')
     expect(chooseLocale('ja', 'ko', [])).to.equal('en')
   })
 })

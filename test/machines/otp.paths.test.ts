@@ -7,8 +7,8 @@ import { expectInvariants } from '../support/otp.invariants.ts'
 import { coveringPaths, nextEvents, type OtpPath, statePaths } from '../support/otp.paths.ts'
 import { allRows, type Row, rowName, rowsTaken, stateNodes } from '../support/otp.rows.ts'
 
-/** Through `step`, with every invariant checked; notes which row answered. */
-const soundly =
+/** Steps with all invariants checked, and adds the row that was taken to `taken`. */
+const checkedStep =
   (taken: Set<Row>) =>
   (saved: SavedOtp, event: OtpEvent & { id: string }): SavedOtp => {
     const rows = rowsTaken(saved, event)
@@ -20,31 +20,31 @@ const soundly =
   }
 
 function walk({ start, events }: OtpPath, taken: Set<Row>): SavedOtp {
-  const begun = step(null, start)
-  expectInvariants(null, start, begun)
-  return events.reduce(soundly(taken), begun.saved)
+  const started = step(null, start)
+  expectInvariants(null, start, started)
+  return events.reduce(checkedStep(taken), started.saved)
 }
 
 const missing = (taken: Set<Row>): string[] => allRows.filter(row => !taken.has(row)).map(rowName)
 
-describe('the paths through the model', () => {
-  it('reach every state, and are neither few nor exploding', () => {
+describe("the paths through a verification's machine", () => {
+  it('reach every state, with 300 to 3 000 paths', () => {
     const paths = statePaths()
     expect(paths.length).to.be.within(300, 3_000)
     expect([...new Set(paths.map(({ end }) => end.value))]).to.have.members(Object.keys(otpMachine.states))
   })
 
-  it('lead through step to where the model says; every move from there is sound; together they take every row', () => {
+  it('end with step in the same state as with xstate, keep all invariants and take every row', () => {
     const taken = new Set<Row>()
     for (const path of statePaths()) {
       const saved = walk(path, taken)
       expect([saved.value, saved.context], path.name).to.deep.equal([path.end.value, path.end.context])
-      for (const event of nextEvents(path)) soundly(taken)(saved, event)
+      for (const event of nextEvents(path)) checkedStep(taken)(saved, event)
     }
     expect(missing(taken)).to.deep.equal([])
   })
 
-  it('can be cut down to a few that still take every row', () => {
+  it('can be reduced to a few that still take every row', () => {
     const few = coveringPaths()
     const taken = new Set<Row>()
     for (const path of few) walk(path, taken)
@@ -54,7 +54,7 @@ describe('the paths through the model', () => {
 })
 
 describe('the transition table', () => {
-  it('is flat, and nothing in it waits, watches or starts anything', () => {
+  it('is flat, without invoke, after, always and exit', () => {
     for (const node of stateNodes) {
       expect(node.type, node.key).to.equal(node === otpMachine.root ? 'compound' : 'atomic')
       expect(node.invoke, node.key).to.deep.equal([])
@@ -64,7 +64,7 @@ describe('the transition table', () => {
     }
   })
 
-  it('leads from pending to four ends, and from them nowhere', () => {
+  it('leads from pending to four final states, and from those to no other', () => {
     const leads = allRows.filter(row => row.target).map(row => [row.source.key, row.target?.[0]?.key].join(' → '))
     expect(new Set(leads)).to.have.all.keys(
       'pending → approved',
@@ -74,14 +74,14 @@ describe('the transition table', () => {
     )
   })
 
-  it('answers once in every row', () => {
+  it('replies exactly once in every row', () => {
     for (const row of allRows) {
       const replies = row.actions.filter(action => typeof action === 'object' && action.type === 'reply')
       expect(replies, rowName(row)).to.have.length(1)
     }
   })
 
-  it('answers every kind of event in every state: its last row has no guard', () => {
+  it('has a last row without a guard for every event in every state', () => {
     for (const node of stateNodes)
       for (const [event, rows] of node.transitions)
         expect(rows.at(-1)?.guard, `${node.key} ${event}`).to.equal(undefined)

@@ -1,34 +1,35 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { step } from '../../machines/otp.step.ts'
-import type { Effect, WebhookEvent } from '../../machines/otp.ts'
+import type { Effect } from '../../machines/otp.ts'
+import type { WebhookEventType } from '../../machines/webhook-events.ts'
 import { type HistoryRun, type HistoryStep, histories, runHistory } from '../support/otp.arbitraries.ts'
 import { expectInvariants } from '../support/otp.invariants.ts'
 
 const always = (holds: (run: HistoryRun) => void) =>
   fc.assert(
-    fc.property(histories, story => holds(runHistory(story))),
+    fc.property(histories, history => holds(runHistory(history))),
     { numRuns: 300 },
   )
 
 const last = ({ started, steps }: HistoryRun) => steps.at(-1)?.after.saved ?? started.saved
 const effectsOf = ({ started, steps }: HistoryRun): Effect[] =>
   [started, ...steps.map(({ after }) => after)].flatMap(one => one.effects)
-const eventsOf = (run: HistoryRun): WebhookEvent[] =>
+const eventsOf = (run: HistoryRun): WebhookEventType[] =>
   effectsOf(run).flatMap(effect => (effect.type === 'notify' ? [effect.event] : []))
 
 const matched = ({ after: { reply } }: HistoryStep): boolean => reply.kind === 'verified' && reply.matched
 const wasCompared = ({ command, after }: HistoryStep): boolean =>
   command.type === 'otp.verify' && !command.right && after.changed
 
-describe('whatever happens to a verification', () => {
-  it('every step keeps every rule', () => {
+describe('in every history of a verification', () => {
+  it('every step keeps the invariants', () => {
     always(({ steps }) => {
       for (const { before, command, after } of steps) expectInvariants(before, command, after)
     })
   })
 
-  it('no more wrong codes are compared than there are attempts, and none is right after the last', () => {
+  it('at most verify_attempts wrong codes are compared, and no code matches after the last', () => {
     always(run => {
       const { verify_attempts } = last(run).context.rules
       const compared = run.steps.filter(wasCompared)
@@ -39,17 +40,17 @@ describe('whatever happens to a verification', () => {
     })
   })
 
-  it('a code dies with its generation', () => {
+  it('a code matches only in its own generation', () => {
     always(({ steps }) => {
-      for (const chapter of steps) {
-        expect(chapter.before.context.generation).to.equal(chapter.generation)
-        if (matched(chapter) && chapter.action.does === 'guess')
-          expect(chapter.action.code).to.equal(chapter.after.saved.context.generation)
+      for (const one of steps) {
+        expect(one.before.context.generation).to.equal(one.generation)
+        if (matched(one) && one.action.does === 'guess')
+          expect(one.action.code).to.equal(one.after.saved.context.generation)
       }
     })
   })
 
-  it('a link dies with its generation', () => {
+  it('a link works only in its own generation', () => {
     always(({ started, steps }) => {
       const givenIn = new Map([[started.saved.context.link?.reference, 1]])
       for (const { command, before, after, generation } of steps) {
@@ -61,7 +62,7 @@ describe('whatever happens to a verification', () => {
     })
   })
 
-  it('it is approved once or never, and tells of its end once or never', () => {
+  it('it is approved at most once, and its end causes at most one webhook event', () => {
     always(run => {
       const { value } = last(run)
       const ends = eventsOf(run).filter(event => event.startsWith('otp.'))
@@ -74,35 +75,36 @@ describe('whatever happens to a verification', () => {
     })
   })
 
-  it('every delivery is asked for once, and its outcome told at most once', () => {
+  it('every delivery causes one deliver effect, and at most one webhook event', () => {
     always(run => {
       const effects = effectsOf(run)
       const asked = effects.flatMap(effect => (effect.type === 'deliver' ? [effect.id] : []))
       expect(asked).to.deep.equal(last(run).context.deliveries.map(one => one.delivery_id))
-      const receipts = effects.flatMap(effect => (effect.type === 'notify' ? [effect.payload.delivery_id] : []))
-      const outcomes = receipts.filter(id => id !== undefined)
-      expect(new Set(outcomes).size).to.equal(outcomes.length)
+      const reported = effects.flatMap(effect =>
+        effect.type === 'notify' && 'delivery_id' in effect.payload ? [effect.payload.delivery_id] : [],
+      )
+      expect(new Set(reported).size).to.equal(reported.length)
     })
   })
 
-  it('a plain resend keeps the code, a named channel makes a fresh one', () => {
+  it('a resend without a named channel keeps the code, and one with a named channel makes a new code', () => {
     always(({ steps }) => {
       for (const { command, before, after } of steps) {
         if (command.type !== 'otp.resend' || after.reply.kind !== 'accepted') continue
-        const fresh = after.saved.context.generation - before.context.generation
-        expect(fresh).to.equal(command.requestedChannel === null ? 0 : 1)
+        const newGenerations = after.saved.context.generation - before.context.generation
+        expect(newGenerations).to.equal(command.requestedChannel === null ? 0 : 1)
         if (command.requestedChannel) expect(after.saved.context.channel).to.equal(command.requestedChannel)
       }
     })
   })
 
-  it('the same step twice is the same outcome', () => {
+  it('the same step twice has the same result', () => {
     always(({ steps }) => {
       for (const { before, command, after } of steps) expect(step(before, command)).to.deep.equal(after)
     })
   })
 
-  it('a command replayed at once is answered the same and changes nothing', () => {
+  it('a command that is delivered again at once gets the same reply and changes nothing', () => {
     always(({ steps }) => {
       for (const { command, after } of steps) {
         const again = step(after.saved, command)
@@ -113,20 +115,20 @@ describe('whatever happens to a verification', () => {
     })
   })
 
-  it('the stories are worth telling: they end in every way there is', () => {
-    const run = fc.sample(histories, { seed: 7, numRuns: 300 }).map(runHistory)
-    const ends = new Set(run.map(story => last(story).value))
+  it('every state and every kind of reply is reached by some history', () => {
+    const runs = fc.sample(histories, { seed: 7, numRuns: 300 }).map(runHistory)
+    const ends = new Set(runs.map(run => last(run).value))
     expect([...ends]).to.have.members(['pending', 'approved', 'failed', 'expired', 'canceled'])
-    const replies = new Set(run.flatMap(({ steps }) => steps.map(({ after }) => after.reply.kind)))
+    const replies = new Set(runs.flatMap(({ steps }) => steps.map(({ after }) => after.reply.kind)))
     expect([...replies]).to.have.members(['accepted', 'verified', 'exchanged', 'noted', 'refused', 'no_such_token'])
-    const approvals = run.flatMap(story => last(story).context.approval ?? [])
+    const approvals = runs.flatMap(run => last(run).context.approval ?? [])
     expect(
       approvals.some(({ by }) => by === null),
       'by message',
     ).to.equal(true)
     expect(
       approvals.some(({ generation }) => generation > 1),
-      'by a fresh code',
+      'by a code of a later generation',
     ).to.equal(true)
   })
 })

@@ -30,7 +30,7 @@ const fileOf = (version: number): URL => new URL(`golden/otp.v${version}.json`, 
 const golden = (version: number): Record<string, SavedOtp> => JSON.parse(readFileSync(fileOf(version), 'utf8'))
 const versions = Array.from({ length: OTP_VERSION }, (_, before) => before + 1)
 
-/** What happens next to each scene, and what must come of it, whichever release saved it. */
+/** For each golden state: the next move, and the state and reply that must follow, for every version that saved it. */
 const next: Record<string, [Move, OtpStatus, Partial<Record<string, unknown>>]> = {
   'pending, just sent': [right(), 'approved', { kind: 'verified', matched: true, attempts_left: 5 }],
   'pending, guessed, delivered and resent with a fresh code': [
@@ -53,17 +53,17 @@ const next: Record<string, [Move, OtpStatus, Partial<Record<string, unknown>>]> 
 
 for (const version of versions)
   describe(`a verification saved as version ${version}`, () => {
-    const scenes = golden(version)
+    const states = golden(version)
 
-    for (const [name, saved] of Object.entries(scenes)) {
-      it(`${name}: is restored and goes on`, () => {
-        const [move, value, reply] = next[name] ?? expect.fail(`nothing happens to "${name}"`)
+    for (const [name, saved] of Object.entries(states)) {
+      it(`can be restored and continued: ${name}`, () => {
+        const [move, value, reply] = next[name] ?? expect.fail(`no next move for "${name}"`)
         const played = play(saved, move)
         expect(played.saved.value).to.equal(value)
         expect(played.reply as Reply & Record<string, unknown>).to.include(reply)
       })
 
-      it(`${name}: still knows the commands it was given`, () => {
+      it(`recognises the commands it has handled: ${name}`, () => {
         for (const { id, reply } of saved.last_commands) {
           const again = play(saved, cancel({ id }))
           expect(again.reply).to.deep.equal(reply)
@@ -72,25 +72,25 @@ for (const version of versions)
       })
     }
 
-    it('covers every state', () => {
-      const values = new Set(Object.values(scenes).map(({ value }) => value))
+    it('has a golden state for every state of the machine', () => {
+      const values = new Set(Object.values(states).map(({ value }) => value))
       expect([...values]).to.have.members(Object.keys(otpMachine.states))
     })
 
-    it('says which version it is', () => {
-      for (const saved of Object.values(scenes)) expect(saved).to.include({ machine: 'otp', version })
+    it('has the machine and the version in each golden state', () => {
+      for (const saved of Object.values(states)) expect(saved).to.include({ machine: 'otp', version })
     })
   })
 
-/** Where a string is one of a few words that the machine knows. */
+/** The paths at which a string is one of a few words that the machine knows, so that a renamed word counts as a changed shape. */
 const WORDS = /(^machine|^value|mode|kind|whatsapp|channel|status|error|order\[\]|tried\[\])$/
 
-describe('the shape of what is saved', () => {
-  const fresh = () => Object.values(GOLDEN_STATES).map(make => make())
+describe('the shape of a saved verification', () => {
+  const savedNow = () => Object.values(GOLDEN_STATES).map(make => make())
 
-  it(`is that of golden/otp.v${OTP_VERSION}.json; if you changed it, raise VERSION, add a migrator and a golden file`, () => {
+  it(`is that of golden/otp.v${OTP_VERSION}.json; if you changed it, raise OTP_VERSION, add a migrator and a golden file`, () => {
     expect(existsSync(fileOf(OTP_VERSION)), 'the golden file of this version').to.equal(true)
-    expect(shapeOf(fresh(), WORDS)).to.deep.equal(shapeOf(Object.values(golden(OTP_VERSION)), WORDS))
+    expect(shapeOf(savedNow(), WORDS)).to.deep.equal(shapeOf(Object.values(golden(OTP_VERSION)), WORDS))
   })
 
   it('is the same on every path of the model', () => {
@@ -103,46 +103,59 @@ describe('the shape of what is saved', () => {
   })
 
   it('survives being written as JSON', () => {
-    for (const saved of fresh()) expect(JSON.parse(JSON.stringify(saved))).to.deep.equal(saved)
+    for (const saved of savedNow()) expect(JSON.parse(JSON.stringify(saved))).to.deep.equal(saved)
   })
 })
 
-describe('bringing a saved verification up to date', () => {
-  const saved = GOLDEN_STATES['pending, just sent']?.() ?? expect.fail('no such scene')
-  const adds = (member: string) => (older: OlderOtp) => ({ ...older, context: { ...older.context, [member]: true } })
+describe('migrating a saved verification', () => {
+  const saved = GOLDEN_STATES['pending, just sent']?.() ?? expect.fail('no such golden state')
+  const addMember = (member: string) => (older: OlderOtp) => ({
+    ...older,
+    context: { ...older.context, [member]: true },
+  })
 
   it('leaves the current version as it is', () => {
     expect(toCurrentVersion(saved)).to.equal(saved)
   })
 
-  it('refuses what a newer release saved, and does not touch it', () => {
+  it('lets a made-up older version go on as a current one', () => {
+    const { rules, ...contextWithoutRules } = saved.context
+    const older = { ...saved, version: OTP_VERSION - 1, context: contextWithoutRules } as SavedOtp
+    const addRules = (one: OlderOtp): OlderOtp => ({ ...one, context: { ...one.context, rules } })
+    const migrated = createMigrate(OTP_VERSION, { [OTP_VERSION - 1]: addRules })(older)
+    expect(migrated).to.deep.equal(saved)
+    expect(play(migrated, right()).saved.value).to.equal('approved')
+  })
+
+  it('refuses a verification that a newer release saved', () => {
     const newer = { ...saved, version: OTP_VERSION + 1 }
     expect(() => toCurrentVersion(newer)).to.throw(`newer release: otp version ${OTP_VERSION + 1}`)
     expect(() => play(newer, right({ by: device, at: T0 }))).to.throw('newer release')
   })
 
-  it('goes one version at a time, in order', () => {
+  it('runs one migrator for each version, in order', () => {
     const order: number[] = []
-    const noting = (version: number, member: string) => (older: OlderOtp) => {
+    const recordAndAdd = (version: number, member: string) => (older: OlderOtp) => {
       order.push(version)
-      return adds(member)(older)
+      return addMember(member)(older)
     }
-    const migrated = createMigrate(3, { 1: noting(1, 'second'), 2: noting(2, 'third') })({ ...saved, version: 1 })
+    const migrators = { 1: recordAndAdd(1, 'second'), 2: recordAndAdd(2, 'third') }
+    const migrated = createMigrate(3, migrators)({ ...saved, version: 1 })
     expect(order).to.deep.equal([1, 2])
     expect(migrated.version).to.equal(3)
     expect(migrated.context).to.include({ second: true, third: true })
   })
 
-  it('does not write to what was read', () => {
+  it('does not change its argument', () => {
     const read = structuredClone({ ...saved, version: 1 })
-    createMigrate(2, { 1: adds('second') })(read)
+    createMigrate(2, { 1: addMember('second') })(read)
     expect(read).to.deep.equal({ ...saved, version: 1 })
   })
 
-  it('says where the way ends when a migrator is missing', () => {
-    expect(() => createMigrate(3, { 1: adds('second') })({ ...saved, version: 1 })).to.throw(
-      'no way from otp version 2 to 3',
+  it('names the version for which a migrator is missing', () => {
+    expect(() => createMigrate(3, { 1: addMember('second') })({ ...saved, version: 1 })).to.throw(
+      'no migrator from otp version 2 to 3',
     )
-    expect(() => toCurrentVersion({ ...saved, version: 0 })).to.throw('no way from otp version 0')
+    expect(() => toCurrentVersion({ ...saved, version: 0 })).to.throw('no migrator from otp version 0')
   })
 })

@@ -26,7 +26,7 @@ describe('a command delivered twice', () => {
     ['a guess after approval', {}, [right()], () => wrong({ id })],
     ['a plain resend', { rules: { cooldowns_ms: [0] } }, [], () => resend(null, { id })],
     ['a named resend', { rules: { cooldowns_ms: [0] } }, [], () => resend('sms', { id })],
-    ['a link given again', { ...link, whatsapp: 'link_code' }, [], () => resend(null, { id })],
+    ['a resend of the same link', { ...link, whatsapp: 'link_code' }, [], () => resend(null, { id })],
     ['a cancellation', {}, [], () => cancel({ id })],
     ['a reminder', {}, [], () => lapse({ id })],
     ['a receipt', {}, [], () => reported('delivered', { id })],
@@ -36,7 +36,7 @@ describe('a command delivered twice', () => {
     ['an exchange', { started_by: device }, [right({ by: device })], () => exchange({ id })],
   ]
   for (const [what, start, before, twice] of cases)
-    it(`${what}: is answered twice and executed once`, () => {
+    it(`gets its reply twice and is executed once: ${what}`, () => {
       const first = play(issued(start), ...before, twice())
       const second = play(first.saved, twice())
       expect(first.changed, 'the first time').to.equal(true)
@@ -44,33 +44,33 @@ describe('a command delivered twice', () => {
       expect(second.saved).to.equal(first.saved)
     })
 
-  it('is known after others came in between', () => {
+  it('is recognised after other commands came in between', () => {
     const first = play(issued(), wrong({ id }))
     const second = play(first.saved, reported('sent'), wrong(), resend(), wrong({ id }))
     expect(second.reply).to.deep.equal(first.reply)
     expect(second.saved.context.wrong_codes).to.equal(2)
   })
 
-  it('is told what it was told then, whatever became of the verification', () => {
+  it('gets its first reply again after the verification has changed', () => {
     const first = play(issued(), wrong({ id }))
     expect(play(first.saved, right(), wrong({ id })).reply).to.deep.equal(first.reply)
   })
 
-  it('that was refused is refused again for its own time', () => {
+  it('gets the same refusal again when it was refused', () => {
     const early = () => resend(null, { id, at: T0 + 1_000 })
     const { replies, changed } = play(issued(), early(), early())
     expect(replies[1]).to.deep.equal(replies[0])
     expect(changed).to.equal(false)
   })
 
-  it('is remembered among the latest only, so that the document does not grow', () => {
+  it('is forgotten after eight more commands, so that the document does not grow', () => {
     const guesses = Array.from({ length: 9 }, () => wrong())
     const { saved } = play(issued({ rules: { verify_attempts: 10 } }), wrong({ id }), ...guesses)
     expect(saved.last_commands).to.have.length(8)
     expect(saved.last_commands.map(command => command.id)).not.to.include(id)
   })
 
-  it('is not remembered when it changed nothing: there is nothing to save', () => {
+  it('is not remembered when it changed nothing, because then nothing is saved', () => {
     const before = issued()
     expect(play(before, resend(null, { at: T0 })).saved).to.equal(before)
   })

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { resendAt } from '../../machines/otp.queries.ts'
+import { resendAt } from '../../machines/resend.ts'
 import { cancel, issued, lapse, MINUTE, PRICES, play, resend, right, SECOND, T0, wrong } from '../support/otp.ts'
 
 const notAllowed = { kind: 'refused', error: 'ResendNotAllowedError' }
 const cooling = (retry_after_ms: number) => ({ kind: 'refused', error: 'ResendCooldownError', retry_after_ms })
 
-describe('a plain resend', () => {
+describe('a resend without a named channel', () => {
   it('moves to the next channel of the order and delivers the same code there', () => {
     const { saved, reply, effects } = play(issued(), resend())
     expect(reply).to.deep.equal({ kind: 'accepted' })
@@ -36,13 +36,13 @@ describe('a plain resend', () => {
     expect(steps.at(-1)?.effects).to.deep.equal([{ type: 'deliver', id: 'dlv_5', channel: 'telegram', generation: 1 }])
   })
 
-  it('gives back no attempt', () => {
+  it('does not give back verify attempts', () => {
     expect(play(issued(), wrong(), wrong(), resend()).saved.context.wrong_codes).to.equal(2)
   })
 })
 
 describe('the send attempts', () => {
-  it('are the send and its resends; after the last there is no more', () => {
+  it('count the send and its resends; after the last, a resend is refused', () => {
     const spent = play(issued(), resend(), resend(), resend('sms'), resend()).saved
     expect(spent.context.sends).to.equal(5)
     const { reply, changed } = play(spent, resend())
@@ -51,11 +51,11 @@ describe('the send attempts', () => {
     expect(play(spent, resend('telegram')).reply).to.deep.equal(notAllowed)
   })
 
-  it('can be one: then nothing is resent', () => {
+  it('can be one, and then every resend is refused', () => {
     expect(play(issued({ rules: { send_attempts: 1 } }), resend()).reply).to.deep.equal(notAllowed)
   })
 
-  it('leave the code valid when they are spent', () => {
+  it('leave the code valid when they are used up', () => {
     const spent = play(issued({ rules: { send_attempts: 2 } }), resend(), resend())
     expect(play(spent.saved, right()).saved.value).to.equal('approved')
   })
@@ -70,7 +70,7 @@ describe('the cooldown', () => {
     for (const { reply } of steps) expect(reply).to.deep.equal({ kind: 'accepted' })
   })
 
-  it('refuses a millisecond before its end, and says how long is left', () => {
+  it('refuses a millisecond before its end, with the time that is left', () => {
     const { reply, changed } = play(issued(), resend(null, { at: T0 + 29_999 }))
     expect(reply).to.deep.equal(cooling(1))
     expect(changed).to.equal(false)
@@ -82,7 +82,7 @@ describe('the cooldown', () => {
     expect(play(twice, resend(null, { at: T0 + 50_000 })).reply).to.deep.equal(cooling(55_000))
   })
 
-  it('holds for a named channel too', () => {
+  it('also holds for a resend that names a channel', () => {
     expect(play(issued(), resend('telegram', { at: T0 + 1_000 })).reply).to.deep.equal(cooling(29_000))
   })
 
@@ -91,12 +91,12 @@ describe('the cooldown', () => {
     expect(play(early, resend(null, { at: T0 + 30_000 })).reply).to.deep.equal({ kind: 'accepted' })
   })
 
-  it('can be none', () => {
+  it('can be 0', () => {
     const { reply } = play(issued({ rules: { cooldowns_ms: [0] } }), resend(null, { at: T0 }))
     expect(reply).to.deep.equal({ kind: 'accepted' })
   })
 
-  it('is what resend_at tells, until nothing is left to resend', () => {
+  it('sets resend_at, which is null when no resend is possible', () => {
     const { value, context } = issued()
     expect(resendAt(value, context, T0)).to.equal(T0 + 30_000)
     expect(resendAt(value, context, context.expires_at)).to.equal(null)
@@ -106,10 +106,10 @@ describe('the cooldown', () => {
   })
 })
 
-describe('a resend is checked', () => {
+describe('a resend', () => {
   const late = T0 + 10 * MINUTE
 
-  it('for the state first: nothing that ended or lapsed is resent', () => {
+  it('is refused when the verification has ended or expired', () => {
     const ended = [
       play(issued(), right()).saved,
       play(issued({ rules: { verify_attempts: 1 } }), wrong()).saved,
@@ -121,26 +121,26 @@ describe('a resend is checked', () => {
       expect(reply, saved.value).to.deep.equal(notAllowed)
       expect({ changed, effects }).to.deep.equal({ changed: false, effects: [] })
     }
-    expect(play(issued(), resend(null, { at: late })).reply, 'lapsed').to.deep.equal(notAllowed)
+    expect(play(issued(), resend(null, { at: late })).reply, 'expired').to.deep.equal(notAllowed)
     expect(play(issued(), resend(null, { at: late - 1 })).reply, 'not yet').to.deep.equal({ kind: 'accepted' })
   })
 
-  it('for a lapse before the cooldown', () => {
+  it('is checked for expiry before the cooldown', () => {
     const { reply } = play(issued({ rules: { cooldowns_ms: [60 * MINUTE] } }), resend(null, { at: late }))
     expect(reply).to.deep.equal(notAllowed)
   })
 
-  it('for attempts before the cooldown', () => {
+  it('is checked for send attempts before the cooldown', () => {
     const { reply } = play(issued({ rules: { send_attempts: 1 } }), resend(null, { at: T0 + 1 }))
     expect(reply).to.deep.equal(notAllowed)
   })
 
-  it('for the cooldown before the channel', () => {
+  it('is checked for the cooldown before the channel', () => {
     const { reply } = play(issued(), resend('email', { at: T0 + 1_000, usable: [] }))
     expect(reply).to.deep.equal(cooling(29_000))
   })
 
-  it('for the channel at last', () => {
+  it('is checked for a usable channel last', () => {
     expect(play(issued(), resend('email', { usable: ['sms'] })).reply).to.deep.equal(notAllowed)
     expect(play(issued(), resend(null, { usable: [] })).reply).to.deep.equal(notAllowed)
   })

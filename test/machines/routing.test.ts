@@ -19,7 +19,7 @@ const channels = (changes: Partial<ChannelSettings> = {}): ChannelSettings => ({
   ...changes,
 })
 
-const situation = ({
+const routingInput = ({
   changes,
   ...rest
 }: Partial<RoutingInput> & { changes?: Partial<ChannelSettings> } = {}): RoutingInput => ({
@@ -31,69 +31,79 @@ const situation = ({
   ...rest,
 })
 
-describe('which channels are usable', () => {
-  it('for a phone: all but email', () => {
-    expect(usableChannels(situation())).to.deep.equal(['sms', 'whatsapp', 'telegram'])
+describe('the usable channels', () => {
+  it('are all but email for a phone number', () => {
+    expect(usableChannels(routingInput())).to.deep.equal(['sms', 'whatsapp', 'telegram'])
   })
 
-  it('for an address: email alone', () => {
-    expect(usableChannels(situation({ recipient: 'email' }))).to.deep.equal(['email'])
+  it('are email alone for an email address', () => {
+    expect(usableChannels(routingInput({ recipient: 'email' }))).to.deep.equal(['email'])
   })
 
-  it('only those the app has enabled', () => {
+  it('are only those that the app has enabled', () => {
     const changes = { telegram: { enabled: false } }
-    expect(usableChannels(situation({ changes }))).to.deep.equal(['sms', 'whatsapp'])
+    expect(usableChannels(routingInput({ changes }))).to.deep.equal(['sms', 'whatsapp'])
   })
 
-  it('only those with a provider', () => {
-    expect(usableChannels(situation({ providedChannels: ['whatsapp', 'email'] }))).to.deep.equal(['whatsapp'])
+  it('are only those with a provider', () => {
+    expect(usableChannels(routingInput({ providedChannels: ['whatsapp', 'email'] }))).to.deep.equal(['whatsapp'])
   })
 
   const noNumber = { whatsapp: { enabled: true, mode: 'link_code' as const, business_number: null } }
-  const whyNot: [string, Channel, Parameters<typeof situation>[0], Obstacle | null][] = [
+  const whyNot: [string, Channel, Parameters<typeof routingInput>[0], Obstacle | null][] = [
     ['a disabled channel', 'sms', { changes: { sms: { ...channels().sms, enabled: false } } }, 'disabled'],
-    ['disabled before unreachable', 'email', { changes: { email: { enabled: false } } }, 'disabled'],
-    ['email to a phone', 'email', {}, 'cannot_reach_recipient'],
-    ['sms to an address', 'sms', { recipient: 'email' }, 'cannot_reach_recipient'],
-    ['a channel without a provider', 'telegram', { providedChannels: ['sms'] }, 'no_provider'],
-    ['a link without a number to open', 'whatsapp', { whatsapp: 'link_code', changes: noNumber }, 'no_business_number'],
-    ['a template without such a number', 'whatsapp', { changes: noNumber }, null],
-    ['a link with one', 'whatsapp', { whatsapp: 'link_inbound' }, null],
     [
-      'approval by message for a device',
+      'a disabled channel that cannot reach the recipient',
+      'email',
+      { changes: { email: { enabled: false } } },
+      'disabled',
+    ],
+    ['email to a phone number', 'email', {}, 'cannot_reach_recipient'],
+    ['sms to an email address', 'sms', { recipient: 'email' }, 'cannot_reach_recipient'],
+    ['a channel without a provider', 'telegram', { providedChannels: ['sms'] }, 'no_provider'],
+    [
+      'a link without a business number',
+      'whatsapp',
+      { whatsapp: 'link_code', changes: noNumber },
+      'no_business_number',
+    ],
+    ['a template without a business number', 'whatsapp', { changes: noNumber }, null],
+    ['a link with a business number', 'whatsapp', { whatsapp: 'link_inbound' }, null],
+    [
+      'an approval by message for a device',
       'whatsapp',
       { whatsapp: 'link_inbound', caller: 'publishable' },
       'not_provable_by_device',
     ],
-    ['a code by chat for a device', 'whatsapp', { whatsapp: 'link_code', caller: 'publishable' }, null],
+    ['a code in the chat for a device', 'whatsapp', { whatsapp: 'link_code', caller: 'publishable' }, null],
   ]
   for (const [what, channel, given, why] of whyNot)
-    it(`${what}: ${why ?? 'is usable'}`, () => {
-      expect(obstacle(channel, situation(given))).to.equal(why)
+    it(why === null ? `include ${what}` : `do not include ${what} (${why})`, () => {
+      expect(obstacle(channel, routingInput(given))).to.equal(why)
     })
 
-  it('by the mode the verification was sent with, not the one set since', () => {
+  it("depend on the verification's own WhatsApp mode, not on the app's current one", () => {
     const changes = { whatsapp: { enabled: true, mode: 'template' as const, business_number: null } }
-    expect(usableChannels(situation({ changes, whatsapp: 'link_code' }))).not.to.include('whatsapp')
+    expect(usableChannels(routingInput({ changes, whatsapp: 'link_code' }))).not.to.include('whatsapp')
   })
 })
 
-describe('the order of channels', () => {
+describe('the routing order', () => {
   const routing = {
     default: ['sms', 'email'] satisfies Channel[],
     countries: { BR: ['whatsapp', 'sms'] satisfies Channel[] },
   }
 
-  it('is the default one, unless the country has its own', () => {
+  it('is the default order, unless the country has its own', () => {
     expect(orderFor(routing, 'GB')).to.deep.equal(['sms', 'email'])
     expect(orderFor(routing, 'BR')).to.deep.equal(['whatsapp', 'sms'])
   })
 
-  it('is the default one for a recipient of no country', () => {
+  it('is the default order for a recipient without a country', () => {
     expect(orderFor(routing, null)).to.deep.equal(['sms', 'email'])
   })
 
-  it('is taken from its first usable channel', () => {
+  it('starts with its first usable channel', () => {
     expect(firstUsable(['whatsapp', 'sms', 'telegram'], ['telegram', 'sms'])).to.equal('sms')
     expect(firstUsable(['whatsapp'], ['sms'])).to.equal(undefined)
     expect(firstUsable([], ['sms'])).to.equal(undefined)
@@ -104,27 +114,27 @@ describe('blocked countries', () => {
   const blocked = (blocked_countries: string[], allowed_countries: string[] | null, country: string | null) =>
     isGeoBlocked({ blocked_countries, allowed_countries }, { kind: 'phone', country })
 
-  it('are those listed as blocked', () => {
+  it('are those in blocked_countries', () => {
     expect(blocked(['KP'], null, 'KP')).to.equal(true)
     expect(blocked(['KP'], null, 'GB')).to.equal(false)
   })
 
-  it('are those missing where there is a list of allowed ones', () => {
+  it('are those that are not in allowed_countries, if that is set', () => {
     expect(blocked([], ['GB', 'GG'], 'FR')).to.equal(true)
     expect(blocked([], ['GB', 'GG'], 'GG')).to.equal(false)
     expect(blocked([], [], 'GB')).to.equal(true)
   })
 
-  it('are blocked even when they are allowed too', () => {
+  it('include a country that is in both lists', () => {
     expect(blocked(['GB'], ['GB'], 'GB')).to.equal(true)
   })
 
-  it('are no part of a number of no country, which is none of those allowed', () => {
+  it('do not block a number without a country, but allowed_countries does', () => {
     expect(blocked(['GB'], null, null)).to.equal(false)
     expect(blocked([], ['GB'], null)).to.equal(true)
   })
 
-  it('say nothing of mail', () => {
+  it('never block an email address', () => {
     const mail = { kind: 'email', country: null } as const
     expect(isGeoBlocked({ blocked_countries: ['GB'], allowed_countries: ['GB'] }, mail)).to.equal(false)
   })

@@ -5,7 +5,7 @@ import { verificationView } from '../../machines/otp.view.ts'
 import { issued, linkNo, MINUTE, PRICES, start, T0 } from '../support/otp.ts'
 
 describe('starting a verification', () => {
-  it('is pending, and asks for the code to be delivered on the first channel', () => {
+  it('makes it pending and delivers the code on the first channel', () => {
     const { saved, effects, reply, changed, dueAt } = step(null, start())
     expect(saved.value).to.equal('pending')
     expect(effects).to.deep.equal([{ type: 'deliver', id: 'dlv_1', channel: 'sms', generation: 1 }])
@@ -14,7 +14,7 @@ describe('starting a verification', () => {
     expect(dueAt).to.equal(T0 + 10 * MINUTE)
   })
 
-  it('remembers one send, no guess, and a queued delivery', () => {
+  it('records one send, no wrong code and a queued delivery', () => {
     const { context } = issued()
     expect(context).to.include({ sends: 1, wrong_codes: 0, generation: 1, channel: 'sms', link: null })
     expect(context).to.include({ first_sent_at: T0, last_sent_at: T0, expires_at: T0 + 10 * MINUTE })
@@ -31,11 +31,11 @@ describe('starting a verification', () => {
     ])
   })
 
-  it('keeps nothing of the command but what a verification is made of', () => {
+  it('does not save the members that belong to the command only', () => {
     expect(issued().context).not.to.have.any.keys('id', 'type', 'at', 'delivery_id', 'prices')
   })
 
-  it('delivers on WhatsApp under the template mode, and gives no link', () => {
+  it('delivers on WhatsApp in template mode and gives no link', () => {
     const { saved, effects } = step(null, start({ order: ['whatsapp', 'sms'] }))
     expect(effects).to.deep.equal([{ type: 'deliver', id: 'dlv_1', channel: 'whatsapp', generation: 1 }])
     expect(verificationView(saved, T0)).to.include({ sealed_action_url: null, completion: 'code' })
@@ -45,7 +45,7 @@ describe('starting a verification', () => {
     ['link_code', 'code'],
     ['link_inbound', 'inbound'],
   ] as const) {
-    it(`sends nothing in ${whatsapp}: a link waits, and completion is ${completion}`, () => {
+    it(`sends nothing in ${whatsapp}, gives a link, and has completion ${completion}`, () => {
       const { saved, effects } = step(null, start({ order: ['whatsapp', 'sms'], whatsapp }))
       expect(effects).to.deep.equal([])
       expect(saved.context).to.deep.include({ link: linkNo(1), deliveries: [], sends: 1 })
@@ -53,24 +53,24 @@ describe('starting a verification', () => {
     })
   }
 
-  it('has no link while it is on another channel, whatever the WhatsApp mode', () => {
+  it('gives no link on another channel, even in a link mode', () => {
     const { context } = issued({ whatsapp: 'link_inbound' })
     expect(context.link).to.equal(null)
     expect(completionOf(context)).to.equal('code')
   })
 
-  it('told twice, answers twice and delivers once', () => {
+  it('replies twice and delivers once when its command is delivered twice', () => {
     const command = start()
     const first = step(null, command)
     const again = step(first.saved, command)
     expect(again).to.deep.include({ reply: first.reply, effects: [], changed: false, saved: first.saved })
   })
 
-  it('happens once', () => {
+  it('throws when the verification has been started by another command', () => {
     expect(() => step(issued(), start())).to.throw('starts once')
   })
 
-  it('comes before everything else', () => {
+  it('must come before every other command', () => {
     const command = { id: 'cmd_early', type: 'otp.cancel', at: T0 } as const
     expect(() => step(null, command)).to.throw('otp.cancel needs a verification')
   })

@@ -16,17 +16,17 @@ import {
 
 const notPending = (otp_status: string): Reply =>
   ({ kind: 'refused', error: 'OtpNotPendingError', otp_status }) as Reply
-const approvedBy = (by: typeof server) => play(issued({ started_by: by }), wrong(), right({ by: by })).saved
+const approvedBy = (by: typeof server) => play(issued({ started_by: by }), wrong(), right({ by })).saved
 
 describe('verify after approval', () => {
-  it('tells the same key the same again, and writes nothing', () => {
+  it('gives the same key the same answer and writes nothing', () => {
     const first = play(issued({ started_by: device }), right({ by: device }))
     const again = play(first.saved, right({ by: device }))
     expect(again.reply).to.deep.equal(first.reply)
     expect(again).to.deep.include({ effects: [], changed: false, saved: first.saved })
   })
 
-  it('is refused to another key, right or wrong, and that key spends nothing', () => {
+  it('is refused to another key for any code, and costs no attempt', () => {
     for (const code of [right, wrong]) {
       const { reply, changed } = play(approvedBy(server), code({ by: otherServer }))
       expect(reply).to.deep.equal(notPending('approved'))
@@ -35,7 +35,7 @@ describe('verify after approval', () => {
     expect(play(approvedBy(device), right({ by: otherDevice })).reply).to.deep.equal(notPending('approved'))
   })
 
-  it('is no free guess: a wrong code is refused and spends an attempt', () => {
+  it('is refused for a wrong code, which costs an attempt', () => {
     const { saved, reply, effects } = play(approvedBy(server), wrong())
     expect(reply).to.deep.equal(notPending('approved'))
     expect(saved.context.wrong_codes).to.equal(2)
@@ -43,7 +43,7 @@ describe('verify after approval', () => {
     expect(effects).to.deep.equal([])
   })
 
-  it('is refused even with the right code once the attempts are spent, and counts no further', () => {
+  it('is refused even for the right code when no attempt is left, and counts no further', () => {
     const { saved, reply } = play(approvedBy(server), wrong(), wrong(), wrong(), wrong(), right())
     expect(reply).to.deep.equal(notPending('approved'))
     expect(saved.context.wrong_codes).to.equal(5)
@@ -51,7 +51,7 @@ describe('verify after approval', () => {
     expect(saved.value, 'what was approved stays approved').to.equal('approved')
   })
 
-  it('compares nothing while the recipient is locked', () => {
+  it('is refused for any code while the recipient is locked', () => {
     for (const code of [right, wrong]) {
       const { reply, changed } = play(approvedBy(server), code({ locked_ms: 5_000 }))
       expect(reply).to.deep.equal({ kind: 'refused', error: 'RateLimitExceededError', retry_after_ms: 5_000 })
@@ -59,25 +59,25 @@ describe('verify after approval', () => {
     }
   })
 
-  it('is refused to a key that may not ask again before the lock is looked at', () => {
+  it('is refused to another key before the lock is checked', () => {
     expect(play(approvedBy(server), right({ by: otherServer, locked_ms: 1 })).reply).to.deep.equal(
       notPending('approved'),
     )
   })
 
-  it('is refused to a server when a device started it', () => {
+  it('is refused to a server key when a device started the verification', () => {
     expect(play(approvedBy(device), right({ by: server })).reply).to.deep.equal({
       kind: 'refused',
       error: 'VerifyNotAllowedError',
     })
   })
 
-  it('is refused to everyone when a message approved: there was no code', () => {
+  it('is refused when a message approved, because no key entered a code', () => {
     const inbound = play(issued({ order: ['whatsapp'], whatsapp: 'link_inbound' }), message()).saved
     expect(play(inbound, right()).reply).to.deep.equal(notPending('approved'))
   })
 
-  it('is answered after the code has lapsed too: the reply may have been lost that long', () => {
+  it('is answered after the code has expired too', () => {
     const saved = approvedBy(server)
     expect(play(saved, right({ at: saved.context.expires_at + 1 })).reply).to.include({
       status: 'approved',
@@ -86,18 +86,18 @@ describe('verify after approval', () => {
   })
 })
 
-describe('verify after another end', () => {
+describe('verify after a failed, canceled or expired verification', () => {
   const failed = () => play(issued({ rules: { verify_attempts: 1 } }), wrong()).saved
   const canceled = () => play(issued(), cancel()).saved
   const expired = () => play(issued(), lapse()).saved
 
-  it('says what became of it', () => {
+  it('is refused with the status of the verification', () => {
     expect(play(failed(), right()).reply).to.deep.equal(notPending('failed'))
     expect(play(canceled(), right()).reply).to.deep.equal(notPending('canceled'))
     expect(play(expired(), right()).reply).to.deep.equal({ kind: 'refused', error: 'OtpExpiredError' })
   })
 
-  it('changes nothing, and counts no guess', () => {
+  it('changes nothing and counts no wrong code', () => {
     for (const ended of [failed(), canceled(), expired()]) {
       const { saved, changed, effects } = play(ended, wrong(), right())
       expect(saved).to.equal(ended)

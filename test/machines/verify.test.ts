@@ -15,7 +15,7 @@ import {
 } from '../support/otp.ts'
 
 describe('the right code', () => {
-  it('approves, once and for all, with one event', () => {
+  it('approves the verification with one webhook event', () => {
     const { saved, reply, effects, dueAt } = play(issued(), wait(7_000), right({ event_id: 'evt_approved' }))
     expect(saved.value).to.equal('approved')
     expect(reply).to.deep.equal({ kind: 'verified', status: 'approved', matched: true, attempts_left: 5, token: false })
@@ -26,7 +26,7 @@ describe('the right code', () => {
     expect(dueAt).to.equal(null)
   })
 
-  it('spends no attempt', () => {
+  it('costs no attempt', () => {
     const { saved, reply } = play(issued(), wrong(), right())
     expect(saved.context.wrong_codes).to.equal(1)
     expect(reply).to.include({ attempts_left: 4 })
@@ -37,32 +37,32 @@ describe('the right code', () => {
     expect(saved.value).to.equal('approved')
   })
 
-  it('names the channel and the generation it was right for', () => {
+  it('is recorded with its channel and generation', () => {
     const { saved } = play(issued(), resend('telegram'), right())
     expect(saved.context.approval).to.include({ channel: 'telegram', generation: 2 })
   })
 
-  it('gives a token to a device, and none to a server', () => {
+  it('gives a token to a device and none to a server', () => {
     expect(play(issued({ started_by: device }), right({ by: device })).reply).to.include({ token: true })
     expect(play(issued(), right({ by: device })).reply).to.include({ matched: true, token: true })
     expect(play(issued(), right({ by: server })).reply).to.include({ matched: true, token: false })
   })
 
-  it('is accepted from another device than the one that started', () => {
+  it('is accepted from another device than the one that started the verification', () => {
     expect(play(issued({ started_by: device }), right({ by: otherDevice })).saved.value).to.equal('approved')
   })
 })
 
 describe('a wrong code', () => {
-  it('is a state, not an error: pending, with the attempts left', () => {
+  it('is no error: the reply is pending, with the attempts left', () => {
     const { saved, reply, effects, changed } = play(issued(), wrong())
     expect(saved.value).to.equal('pending')
     expect(reply).to.deep.equal({ kind: 'verified', status: 'pending', matched: false, attempts_left: 4, token: false })
     expect(effects).to.deep.equal([])
-    expect(changed, 'a guess is always written').to.equal(true)
+    expect(changed, 'a wrong code is always saved').to.equal(true)
   })
 
-  it('fails the verification when it was the last attempt, with one event', () => {
+  it('fails the verification on the last attempt, with one webhook event', () => {
     const { saved, reply, effects, events, dueAt } = play(
       issued(),
       wrong(),
@@ -80,11 +80,11 @@ describe('a wrong code', () => {
     expect(dueAt).to.equal(null)
   })
 
-  it('fails at once where one attempt is all there is', () => {
+  it('fails the verification at once when there is only one attempt', () => {
     expect(play(issued({ rules: { verify_attempts: 1 } }), wrong()).saved.value).to.equal('failed')
   })
 
-  it('locks after the fifth, whatever was resent in between', () => {
+  it('fails the verification the fifth time, even with resends in between', () => {
     const { saved, effects } = play(issued(), wrong(), resend(), wrong(), resend('telegram'), wrong(), wrong(), wrong())
     expect(saved.value).to.equal('failed')
     expect(effects.map(({ type }) => type)).to.deep.equal(['notify'])
@@ -102,29 +102,29 @@ describe('a wrong code', () => {
   })
 })
 
-describe('verify where a code is of no use', () => {
+describe('verify', () => {
   const refusedAs = (error: string, more = {}) => ({ kind: 'refused', error, ...more })
 
-  it('is refused to a server when a device started it: that is proved by exchange', () => {
+  it('is refused to a server key when a device started the verification', () => {
     const { saved, reply, changed } = play(issued({ started_by: device }), right({ by: server }))
     expect(reply).to.deep.equal(refusedAs('VerifyNotAllowedError'))
     expect(changed).to.equal(false)
     expect(saved.value).to.equal('pending')
   })
 
-  it('spends nothing then, however often it is tried', () => {
+  it('is refused to a server key without costing attempts', () => {
     const guesses = Array.from({ length: 9 }, () => wrong({ by: server }))
     const { saved } = play(issued({ started_by: device }), ...guesses)
     expect(saved.context.wrong_codes).to.equal(0)
   })
 
-  it('is refused while a message is what approves', () => {
+  it('is refused in link_inbound, where a message approves', () => {
     const inbound = issued({ order: ['whatsapp', 'sms'], whatsapp: 'link_inbound' })
     expect(play(inbound, right()).reply).to.deep.equal(refusedAs('VerifyNotAllowedError'))
     expect(play(inbound, wrong()).saved.context.wrong_codes).to.equal(0)
   })
 
-  it('is allowed in link_code, where the code comes back in the chat', () => {
+  it('is allowed in link_code, where the code comes in the chat', () => {
     const linked = issued({ order: ['whatsapp', 'sms'], whatsapp: 'link_code' })
     expect(play(linked, message(), right()).saved.value).to.equal('approved')
   })
@@ -135,11 +135,11 @@ describe('verify where a code is of no use', () => {
     expect(changed).to.equal(false)
   })
 
-  it('does not count a guess made while locked', () => {
+  it('is refused while the recipient is locked, without counting the code', () => {
     expect(play(issued(), wrong({ locked_ms: 1 })).saved.context.wrong_codes).to.equal(0)
   })
 
-  it('checks the kind of key, then the state, then inbound, then the lock, then the code', () => {
+  it('is refused by the first of these checks: kind of key, expiry, link_inbound, lock', () => {
     const late = T0 + 10 * MINUTE
     const inbound = { order: ['whatsapp'] as const, whatsapp: 'link_inbound' as const }
     const everythingWrong = { by: server, at: late, locked_ms: 1 }

@@ -40,7 +40,7 @@ export const allRows: Row[] = getStateNodes(endpointMachine.root).flatMap(
   node => [...node.transitions.values()].flat() as Row[],
 )
 
-/** `failing attempt.failed 3 tooMany`: the state, the event, which row, its guard. */
+/** `failing attempt.failed 3 failedTooOften`: the state, the event, which row, its guard. */
 export function rowName(row: Row): string {
   const place = row.source.transitions.get(row.eventType)?.indexOf(row) ?? -1
   return [row.source.key, row.eventType, place + 1, row.guard ?? 'otherwise'].join(' ')

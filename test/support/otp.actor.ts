@@ -1,4 +1,4 @@
-// The OTP actor on a store of a test's own, called as the edge calls it. Nothing consumes the channel queues: what is sent stays queued.
+// An OTP actor on the test's own store, called as the edge calls it. Nothing consumes the channel queues, so messages stay queued.
 import { randomUUID } from 'node:crypto'
 import type { Broker } from '../../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
@@ -26,7 +26,7 @@ export interface SendOptions {
 export interface TestActor {
   broker: Broker
   clock: TestClock
-  /** Answers the id, and the link when there is one. */
+  /** `action_url` is the link, unsealed; null without a link. */
   send(options: SendOptions): Promise<{ otp_id: string; action_url: string | null }>
   ask(call: OtpCall): Promise<OtpAnswer>
   close(): Promise<void>

@@ -1,5 +1,5 @@
-// Stories nobody thought of: any verification, then anything at all happening to it, at any time. In: what fast-check makes up. Out:
-// the steps taken. What is right is decided by a model beside the machine: which generation a code was made for.
+// Random histories: any verification, then any commands, at any times. In: the values that fast-check generates. Out: the steps taken.
+// Whether a code is right is decided beside the machine: a code belongs to the generation that it was made for.
 import fc from 'fast-check'
 import type { Channel } from '../../machines/channels.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
@@ -10,7 +10,7 @@ const CHANNELS: Channel[] = ['sms', 'whatsapp', 'telegram']
 const callers = fc.constantFrom(otp.server, otp.device, otp.otherServer, otp.otherDevice)
 const usable = fc.subarray(CHANNELS)
 
-/** A code that was right in this generation; 0 never was. */
+/** `code` is the generation for which the code is right; 0 is never right. */
 const guess = fc.record({ does: fc.constant('guess'), code: fc.nat(3), by: callers, locked: fc.boolean() })
 const resend = fc.record({
   does: fc.constant('resend'),
@@ -36,7 +36,7 @@ const action = fc.oneof(
   { arbitrary: plain, weight: 1 },
 )
 
-/** How long before it: nothing, about a cooldown, about a lifetime. */
+/** The time before an action: none, up to about a cooldown, or up to about a lifetime. */
 const pause = fc.oneof(fc.constant(0), fc.nat(130 * otp.SECOND), fc.nat(15 * otp.MINUTE))
 
 const rules = fc.record({
@@ -65,7 +65,7 @@ export interface HistoryStep {
   before: SavedOtp
   command: OtpCommand
   after: Step
-  /** The model's word: which generation is the current one when the command comes. */
+  /** The generation that is current when the command comes, counted without the machine. */
   generation: number
   action: Action
 }
@@ -75,7 +75,7 @@ export interface HistoryRun {
   steps: HistoryStep[]
 }
 
-/** Nothing handed to `step` can be written to: a step that is not pure throws. */
+/** The arguments of `step` are frozen, so a step that is not pure throws. */
 export function runHistory({ start, actions }: History): HistoryRun {
   const started = step(null, deepFreeze(otp.start(start)))
   const steps: HistoryStep[] = []

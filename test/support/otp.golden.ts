@@ -1,5 +1,4 @@
-// One saved verification for each kind of moment worth restoring after a deploy. The golden files hold these scenes as each released
-// version saved them.
+// Verifications in every state that a deploy may meet. Each golden file holds these states as its version saved them.
 import type { SavedOtp } from '../../machines/otp.versions.ts'
 import * as otp from './otp.ts'
 

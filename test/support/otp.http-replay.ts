@@ -1,5 +1,5 @@
-// Plays the model's moves over HTTP. In: an app set up as the model's start says, and named events. Out: what a client was answered, or
-// null where the event is none of a client's: receipts and reminders come through the broker, as channels and sweepers bring them.
+// Plays the model's moves over HTTP. In: an app with the settings of the model's start, and named events. Out: the HTTP answer, or null
+// for receipts, messages and reminders, which do not come from a client: they are published to the broker or given to the sandbox.
 import { randomUUID } from 'node:crypto'
 import { createKeyring, type Keyring } from '../../infra/crypto/keyring.ts'
 import type { Channel } from '../../machines/channels.ts'
@@ -22,16 +22,16 @@ export interface ReplayApp {
 
 export interface Replay {
   otp_id: string
-  /** When it was sent: the model's times are counted from there. */
+  /** When the verification was sent; the model's times are relative to it. */
   startedAt: number
-  /** As it lies in the store. */
+  /** Reads the document from the store. */
   stored(): Promise<OtpDoc>
   play(event: NamedEvent): Promise<Answer | null>
 }
 
-const GUESSES = 4
+const MAX_WRONG_CODES = 4
 
-/** An app for a start of the model. Ticks would make times differ from the model's, so its callers have none. */
+/** Makes an app for a start of the model. Its callers do not advance the clock, so that times are those of the model. */
 export async function createReplayApp(flow: Flow, name: StartName): Promise<ReplayApp> {
   const start: StartOptions = STARTS[name]
   const rules = { ...defaultRules, ...start.rules }
@@ -43,22 +43,26 @@ export async function createReplayApp(flow: Flow, name: StartName): Promise<Repl
     auto_fallback: rules.auto_fallback,
     routing: { default: start.order ?? ['sms', 'whatsapp', 'telegram'] },
     channels: { whatsapp: { mode: start.whatsapp ?? 'template', business_number: '+15550001111' } },
-    limits: { recipient: plenty, app_without_client_ip: plenty, recipient_verify: [{ max: GUESSES, seconds: 3600 }] },
+    limits: {
+      recipient: plenty,
+      app_without_client_ip: plenty,
+      recipient_verify: [{ max: MAX_WRONG_CODES, seconds: 3600 }],
+    },
   })
-  const by = ({ key }: Caller): Caller => createCaller(flow.countersign.url, key)
-  const stage = {
-    server: by(server),
-    otherServer: by(await flow.createKey(app, 'server')),
-    device: by(await flow.createKey(app, 'publishable')),
+  const withoutTick = ({ key }: Caller): Caller => createCaller(flow.countersign.url, key)
+  const callers = {
+    server: withoutTick(server),
+    otherServer: withoutTick(await flow.createKey(app, 'server')),
+    device: withoutTick(await flow.createKey(app, 'publishable')),
   }
-  return { app, ...stage, starter: start.started_by === device ? stage.device : stage.server }
+  return { app, ...callers, starter: start.started_by === device ? callers.device : callers.server }
 }
 
-export async function startReplay(flow: Flow, stage: ReplayApp): Promise<Replay> {
+export async function startReplay(flow: Flow, replayApp: ReplayApp): Promise<Replay> {
   const { broker, store } = flow.countersign.engines
   const keyring = keyringOf(flow)
   const to = freshNumber()
-  const sent = await stage.starter.send(to)
+  const sent = await replayApp.starter.send(to)
   if (sent.status !== 200) throw new Error(`not sent: ${sent.text}`)
   const otp_id: string = sent.body.otp_id
   const startedAt = flow.clock.now()
@@ -79,9 +83,9 @@ export async function startReplay(flow: Flow, stage: ReplayApp): Promise<Replay>
     return report({ type: 'delivery.reported', otp_id, delivery_id: delivery_id ?? latest, status, at })
   }
   const message = async (text?: string): Promise<null> => {
-    const url: string | null = (await stage.server.status(otp_id)).body.action_url
+    const url: string | null = (await replayApp.server.status(otp_id)).body.action_url
     const link = url === null ? 'hello' : (new URL(url).searchParams.get('text') ?? '')
-    await flow.admin('POST', '/sandbox/inbound', { app_id: stage.app, from: to, text: text ?? link })
+    await flow.admin('POST', '/sandbox/inbound', { app_id: replayApp.app, from: to, text: text ?? link })
     return null
   }
   const verify = async (by: Caller, right: boolean): Promise<Answer> => {
@@ -90,10 +94,10 @@ export async function startReplay(flow: Flow, stage: ReplayApp): Promise<Replay>
     token = answer.body.verification_token ?? token
     return answer
   }
-  /** Wrong codes for other verifications of the same recipient, until that locks it. */
+  /** Enters wrong codes for other verifications of the same recipient until the recipient is locked. */
   const verifyLocked = async (by: Caller): Promise<Answer> => {
     for (let status = 200; status !== 429; ) {
-      const decoy: string = (await stage.starter.send(to)).body.otp_id
+      const decoy: string = (await replayApp.starter.send(to)).body.otp_id
       do status = (await by.verify(decoy, 'no code')).status
       while (status === 200)
     }
@@ -102,12 +106,12 @@ export async function startReplay(flow: Flow, stage: ReplayApp): Promise<Replay>
   const resendUnusable = async (): Promise<Answer> => {
     const channels: Channel[] = ['sms', 'whatsapp', 'telegram']
     const all = (enabled: boolean) => ({ channels: Object.fromEntries(channels.map(name => [name, { enabled }])) })
-    await flow.changeSettings(stage.app, all(false))
-    const answer = await stage.starter.resend(otp_id)
-    await flow.changeSettings(stage.app, all(true))
+    await flow.changeSettings(replayApp.app, all(false))
+    const answer = await replayApp.starter.resend(otp_id)
+    await flow.changeSettings(replayApp.app, all(true))
     return answer
   }
-  const { server, otherServer, device, starter } = stage
+  const { server, otherServer, device, starter } = replayApp
 
   const moves: Record<NamedEvent['move'], () => Promise<Answer | null>> = {
     'verify right': () => verify(server, true),

@@ -1,5 +1,5 @@
-// What holds after every step, whatever the command was. In: what was saved before, the command, the outcome. Out: the rules that are
-// broken, by name. Plain comparisons: tens of thousands of steps are checked.
+// Rules that hold after every step of a verification. In: what was saved before, the command, the step. A broken rule fails the test by
+// its name. The rules are plain comparisons and not chai expectations, because tens of thousands of steps are checked.
 import { expect } from 'chai'
 import type { OtpCommand, Step } from '../../machines/otp.step.ts'
 import type { Delivery, Effect, Otp } from '../../machines/otp.ts'
@@ -20,52 +20,51 @@ export function expectInvariants(before: SavedOtp | null, command: OtpCommand, a
 }
 
 const withinLimits = (otp: Otp): Rule[] => [
-  ['guesses stay within the attempts', otp.wrong_codes <= otp.rules.verify_attempts],
-  ['sends stay within the attempts', otp.sends <= otp.rules.send_attempts],
-  ['nothing is delivered that was not counted', otp.deliveries.length <= otp.sends],
-  ['no code outlives three lifetimes', otp.expires_at <= otp.first_sent_at + 3 * otp.rules.ttl_ms],
-  ['no code outlives its last send by more than one', otp.expires_at <= otp.last_sent_at + otp.rules.ttl_ms],
+  ['wrong codes stay within verify_attempts', otp.wrong_codes <= otp.rules.verify_attempts],
+  ['sends stay within send_attempts', otp.sends <= otp.rules.send_attempts],
+  ['every delivery was counted as a send', otp.deliveries.length <= otp.sends],
+  ['a code lives at most three lifetimes', otp.expires_at <= otp.first_sent_at + 3 * otp.rules.ttl_ms],
+  ['a code lives at most one lifetime after the last send', otp.expires_at <= otp.last_sent_at + otp.rules.ttl_ms],
 ]
 
 const onOneChannel = (otp: Otp): Rule[] => [
   [
-    'a link just where one is needed',
+    'there is a link exactly in the link modes of WhatsApp',
     (otp.link !== null) === (otp.channel === 'whatsapp' && otp.whatsapp !== 'template'),
   ],
-  ['the channel was tried', otp.tried.includes(otp.channel)],
-  ['a channel is tried once', new Set(otp.tried).size === otp.tried.length],
-  ['deliveries differ', new Set(otp.deliveries.map(one => one.delivery_id)).size === otp.deliveries.length],
-  ['no delivery is of a generation to come', otp.deliveries.every(one => one.generation <= otp.generation)],
+  ['the current channel is among those tried', otp.tried.includes(otp.channel)],
+  ['a tried channel is listed once', new Set(otp.tried).size === otp.tried.length],
+  ['delivery ids are unique', new Set(otp.deliveries.map(one => one.delivery_id)).size === otp.deliveries.length],
+  ['no delivery has a later generation', otp.deliveries.every(one => one.generation <= otp.generation)],
 ]
 
-/** The reply and the outcome say what happened. */
 function replyFitsOutcome(before: SavedOtp | null, { saved, reply, changed, effects, dueAt }: Step): Rule[] {
   const refused = reply.kind === 'refused' || reply.kind === 'no_such_token'
   return [
-    ['due while pending', dueAt === (saved.value === 'pending' ? saved.context.expires_at : null)],
-    ['the same document when unchanged', changed || saved === before],
-    ['no effect without a change', changed || effects.length === 0],
-    ['no effect of what was refused', !refused || effects.length === 0],
-    ['noted as changed when it was', reply.kind !== 'noted' || reply.changed === changed],
-    ['verified with the status it has', reply.kind !== 'verified' || reply.status === saved.value],
-    ['matched when approved', reply.kind !== 'verified' || reply.matched === (saved.value === 'approved')],
-    ['no token without a match', reply.kind !== 'verified' || !reply.token || reply.matched],
-    ['approved with an approval, and only then', (saved.value === 'approved') === (saved.context.approval !== null)],
-    ['failed with no attempt left', saved.value !== 'failed' || attemptsSpent(saved.context)],
-    ['pending with an attempt left', saved.value !== 'pending' || !attemptsSpent(saved.context)],
+    ['it is due at its expiry while pending', dueAt === (saved.value === 'pending' ? saved.context.expires_at : null)],
+    ['an unchanged document is the same object', changed || saved === before],
+    ['there is no effect without a change', changed || effects.length === 0],
+    ['a refusal has no effect', !refused || effects.length === 0],
+    ['the reply says whether it changed', reply.kind !== 'noted' || reply.changed === changed],
+    ['the reply has the saved status', reply.kind !== 'verified' || reply.status === saved.value],
+    ['the reply matches when approved', reply.kind !== 'verified' || reply.matched === (saved.value === 'approved')],
+    ['there is no token without a match', reply.kind !== 'verified' || !reply.token || reply.matched],
+    ['only an approved one has an approval', (saved.value === 'approved') === (saved.context.approval !== null)],
+    ['a failed one has no attempt left', saved.value !== 'failed' || attemptsSpent(saved.context)],
+    ['a pending one has an attempt left', saved.value !== 'pending' || !attemptsSpent(saved.context)],
   ]
 }
 
 const attemptsSpent = (otp: Otp): boolean => otp.wrong_codes === otp.rules.verify_attempts
 
-/** Effects are exactly what the change of the data calls for: nothing is announced or sent that did not happen. */
+/** The effects are exactly those that follow from the change of the data. */
 function effectsFitChange(before: SavedOtp | null, { saved, effects }: Step): Rule[] {
   const earlier = before?.context.deliveries ?? []
   const added = saved.context.deliveries.slice(earlier.length)
-  const wanted = [...added.map(deliverEffect), ...eventsOf(before, saved, earlier), ...refundsOf(saved, earlier)]
+  const expected = [...added.map(deliverEffect), ...eventsOf(before, saved, earlier), ...refundsOf(saved, earlier)]
   return [
-    ['what is added is queued', added.every(({ status }) => status === 'queued')],
-    ['effects for just what changed', wanted.sort().join() === effects.map(nameOf).sort().join()],
+    ['an added delivery is queued', added.every(({ status }) => status === 'queued')],
+    ['the effects follow from the change', expected.sort().join() === effects.map(nameOf).sort().join()],
   ]
 }
 
@@ -79,7 +78,7 @@ const nameOf = (effect: Effect): string =>
       ? ['refund', effect.delivery_id, effect.micros].join(' ')
       : [effect.event, ...Object.values(effect.payload)].join(' ')
 
-/** What failed just now and was paid for. */
+/** Refunds of the paid deliveries that this step has marked as failed. */
 const refundsOf = ({ context }: SavedOtp, earlier: Delivery[]): string[] =>
   earlier.flatMap(({ status }, at) => {
     const { delivery_id, status: now, micros } = context.deliveries[at] as Delivery
@@ -104,19 +103,19 @@ function forwardOnly({ value, context: old }: SavedOtp, after: SavedOtp): Rule[]
   const atMostOneMore = (counter: 'wrong_codes' | 'sends' | 'generation') =>
     now[counter] === old[counter] || now[counter] === old[counter] + 1
   return [
-    ['an end is an end', !ended || after.value === value],
-    ['nothing is approved twice', !ended || now.approval === old.approval],
-    ['nothing is sent after the end', !ended || (now.sends === old.sends && now.channel === old.channel)],
-    ['one guess at a time, none given back', atMostOneMore('wrong_codes')],
-    ['one send at a time, none given back', atMostOneMore('sends')],
-    ['one generation at a time', atMostOneMore('generation')],
-    ['a fresh generation costs a send', now.generation === old.generation || now.sends > old.sends],
+    ['an ended verification keeps its state', !ended || after.value === value],
+    ['an ended verification keeps its approval', !ended || now.approval === old.approval],
+    ['an ended verification is not sent', !ended || (now.sends === old.sends && now.channel === old.channel)],
+    ['wrong codes stay or grow by one', atMostOneMore('wrong_codes')],
+    ['sends stay or grow by one', atMostOneMore('sends')],
+    ['the generation stays or grows by one', atMostOneMore('generation')],
+    ['a new generation costs a send', now.generation === old.generation || now.sends > old.sends],
     ['a token is exchanged once', old.exchange === null || now.exchange === old.exchange],
     [
-      'a link dies with its generation',
+      'a new generation drops or replaces the link',
       now.generation === old.generation || now.link === null || now.link !== old.link,
     ],
-    ['receipts only go forward', old.deliveries.every((one, place) => follows(one, now.deliveries[place]))],
+    ['delivery statuses only move forward', old.deliveries.every((one, place) => follows(one, now.deliveries[place]))],
   ]
 }
 

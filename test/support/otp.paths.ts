@@ -1,5 +1,5 @@
-// Every way a verification can go, from the model itself: the shortest path to each of its states, and from there every move once
-// more. Moves have names, so that another test can play the same paths over HTTP, doing what each name says at the time it says.
+// Paths through the machine: the shortest path to each of its states, and every move from there. In: the machine, named moves and
+// starts. Out: paths with the time of each event. Moves have names, so that another test can play the same paths over HTTP.
 import { initialTransition, transition } from 'xstate'
 import { getShortestPaths } from 'xstate/graph'
 import { otpMachine } from '../../machines/otp.machine.ts'
@@ -14,12 +14,12 @@ const make = (move: otp.Move): Make => {
   if ('wait' in move) throw new Error('waiting is no event')
   return move
 }
-/** The same, but not before the code has lapsed. */
+/** Plays the move after the code has expired. */
 const afterExpiry =
   (move: (options: { at: number }) => otp.Move): Make =>
   (saved, now) =>
     make(move({ at: Math.max(now, saved.context.expires_at) }))(saved, now)
-/** The same, at once. */
+/** Plays the move at once, where it would by default wait until it is allowed. */
 const now =
   (move: (options: { at: number }) => otp.Move): Make =>
   (saved, at) =>
@@ -64,7 +64,7 @@ export const MOVES = {
 export type MoveName = keyof typeof MOVES
 export type NamedEvent = OtpEvent & { id: string; move: MoveName }
 
-/** Small limits: they are reached in few moves. */
+/** Small limits, so that few moves reach them. */
 const rules = { verify_attempts: 2, send_attempts: 3, cooldowns_ms: [30_000, 60_000] }
 
 export const STARTS = {
@@ -80,13 +80,13 @@ export type StartName = keyof typeof STARTS
 export interface OtpPath {
   name: string
   start: otp.StartCommand
-  /** In order; each carries the time it happens at. */
+  /** In order; each has its time. */
   events: NamedEvent[]
-  /** Where it ends, by the model. */
+  /** The state at the end, computed by xstate without `step`. */
   end: Pick<SavedOtp, 'value' | 'context'>
 }
 
-/** Full context never ends; this much of it tells apart what the guards tell apart. */
+/** The full context would give endless states. These members are enough to tell apart what the guards tell apart. */
 const stateKey = ({ value, context }: OtpPath['end']): string => {
   const receipt = context.deliveries.at(-1)?.status
   const pending = [context.sends, context.channel]
@@ -120,7 +120,7 @@ function shortestPaths(name: StartName): OtpPath[] {
   })
 }
 
-/** The graph keeps one context for many that look alike, so a path's events are made anew along its own way. */
+/** The graph keeps one context for all states with the same key, so the events of a path are made again along the path itself. */
 function followPath(name: StartName, moves: MoveName[]): OtpPath {
   const start = otp.start(STARTS[name])
   const origin: OtpPath = { name, start, events: [], end: initialTransition(otpMachine, start)[0] }
@@ -134,16 +134,16 @@ function extendPath({ name, start, events, end }: OtpPath, event: NamedEvent): O
 
 let cachedPaths: OtpPath[] | undefined
 
-/** To every state the model can be in. */
+/** One path to each state of the model. */
 export function statePaths(): OtpPath[] {
   cachedPaths ??= (Object.keys(STARTS) as StartName[]).flatMap(shortestPaths)
   return cachedPaths
 }
 
-/** Every move from where a path ends. */
+/** Every move from the end of a path. */
 export const nextEvents = (path: OtpPath): NamedEvent[] => eventsAt(path.end)
 
-/** The shortest few that together take every row of the table: for tests where a path costs more than a step. */
+/** A few short paths that together take every row of the table, for tests in which a path is slow. */
 export function coveringPaths(): OtpPath[] {
   const taken = new Set<Row>()
   const chosen: OtpPath[] = []

@@ -1,5 +1,5 @@
-// The rows of the transition table, read from the machine itself, and which of them a command takes: the machine is asked with the
-// same question its transition asks, so a row counts as taken only when it is the one that answers.
+// The rows of the transition table, read from the machine, and which row an event takes. In: a state and an event. Out: the rows. The
+// machine is asked in the same way as by its own transition, so a row counts as taken only if the machine chooses it.
 import { getStateNodes } from 'xstate/graph'
 import { otpMachine } from '../../machines/otp.machine.ts'
 import type { OtpEvent } from '../../machines/otp.ts'
@@ -11,12 +11,12 @@ export const stateNodes = [otpMachine.root, ...getStateNodes(otpMachine.root)]
 
 export const allRows: Row[] = stateNodes.flatMap(node => [...node.transitions.values()].flat() as Row[])
 
-/** `pending otp.resend 3 cooling`: the state, the event, which row, its guard. */
+/** `pending otp.resend 3 coolingDown`: the state, the event, which row, its guard. */
 export function rowName(row: Row): string {
   const place = row.source.transitions.get(row.eventType)?.indexOf(row) ?? -1
   return [row.source.key, row.eventType, place + 1, row.guard ?? 'otherwise'].join(' ')
 }
 
-/** One, unless the table forgot this kind of event. */
+/** Exactly one row, unless the table has none for this type of event. */
 export const rowsTaken = ({ value, context }: Pick<SavedOtp, 'value' | 'context'>, event: OtpEvent): Row[] =>
   otpMachine.getTransitionData(otpMachine.resolveState({ value, context }), event)

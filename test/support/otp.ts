@@ -1,20 +1,11 @@
-// Builders for verifications and what happens to them, so that a test reads as a story: play(issued(), wrong(), resend(), right()).
-// In: only what a test cares about. Out: data for `step`; ids are predictable (dlv_1, dlv_2, link_1, …).
+// Builders for verifications and their commands, so that a test reads as a history: play(issued(), wrong(), resend(), right()).
+// In: only the members that matter to the test. Out: data for `step`; ids are predictable (dlv_1, dlv_2, link_1, …).
 import type { Channel } from '../../machines/channels.ts'
-import { cooldownEndsAt } from '../../machines/otp.queries.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
-import type {
-  Caller,
-  EventOf,
-  Link,
-  Otp,
-  OtpEvent,
-  Reply,
-  ReportedStatus,
-  Rules,
-  WebhookEvent,
-} from '../../machines/otp.ts'
+import type { Caller, EventOf, Link, Otp, OtpEvent, Reply, ReportedStatus, Rules } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
+import { cooldownEndsAt } from '../../machines/resend.ts'
+import type { WebhookEventType } from '../../machines/webhook-events.ts'
 
 export const T0 = Date.UTC(2030, 0, 1)
 export const SECOND = 1000
@@ -36,13 +27,13 @@ export const defaultRules: Rules = {
   auto_fallback: false,
 }
 
-/** Some channels cost money. */
+/** Telegram and email are free. */
 export const PRICES = { sms: 40_000, whatsapp: 10_000 }
 
 export type StartCommand = Extract<OtpCommand, { type: 'otp.start' }>
 export type StartOptions = Partial<Omit<StartCommand, 'rules'>> & { rules?: Partial<Rules> }
 
-/** A live verification of a British number by a server key, in the order sms, whatsapp, telegram. */
+/** By default: a live verification of a British number by a server key, in the order sms, whatsapp, telegram. */
 export function start(options: StartOptions = {}): StartCommand {
   const order = options.order ?? ['sms', 'whatsapp', 'telegram']
   return {
@@ -71,17 +62,17 @@ export function start(options: StartOptions = {}): StartCommand {
 
 export const issued = (options: StartOptions = {}): SavedOtp => step(null, start(options)).saved
 
-/** What happens next: a command made for where the verification stands, or time going by. */
+/** A step of a history: a command, made from the verification and the time at which it comes, or time that passes. */
 export type Move = ((saved: SavedOtp, now: number) => OtpCommand) | { wait: number }
 
 export interface Played extends Step {
   replies: Reply[]
-  /** Every webhook event caused on the way, in order. */
-  events: WebhookEvent[]
+  /** All webhook events of the history, in order. */
+  events: WebhookEventType[]
   steps: Step[]
 }
 
-/** One after the other, each at the time of the one before unless it says otherwise. The outcome is that of the last. */
+/** Plays the moves one after the other, each at the time of the one before unless it names its own. Returns the step of the last. */
 export function play(saved: SavedOtp, ...moves: Move[]): Played {
   let now = latest(saved.context)
   const steps: Step[] = []
@@ -106,7 +97,7 @@ export function play(saved: SavedOtp, ...moves: Move[]): Played {
   }
 }
 
-/** The latest moment the data knows of: a story goes on from there. */
+/** The latest time in the data. The next move happens then. */
 export const latest = ({ last_sent_at, approval, exchange, deliveries }: Otp): number =>
   Math.max(last_sent_at, approval?.at ?? 0, exchange?.at ?? 0, ...deliveries.map(({ updated_at }) => updated_at))
 
@@ -131,7 +122,7 @@ const verify =
 export const right = verify({ right: true })
 export const wrong = verify({ right: false })
 
-/** As soon as the cooldown allows, unless `at` says otherwise. */
+/** Resends as soon as the cooldown allows, unless `at` says otherwise. */
 export const resend =
   (requestedChannel: Channel | null = null, options: Options<'otp.resend'> = {}): Move =>
   (saved, now) => ({
@@ -151,7 +142,7 @@ export const lapse =
   (options: Options<'otp.lapse'> = {}): Move =>
   ({ context }) => ({ id: freshId('cmd'), type: 'otp.lapse', at: context.expires_at, ...options })
 
-/** What a provider says of the latest delivery, or of the one named. */
+/** A provider's report on the latest delivery, or on the one named by `reported_id`. */
 export const reported =
   (status: ReportedStatus, options: Options<'delivery.reported'> = {}): Move =>
   (saved, at) => ({
@@ -165,7 +156,7 @@ export const reported =
     ...options,
   })
 
-/** The user sends the pre-filled text of the current link, or of the one named. */
+/** The user's message with the reference of the current link, or with the one given. */
 export const message =
   (reference?: string, options: Options<'message.received'> = {}): Move =>
   (saved, at) => ({

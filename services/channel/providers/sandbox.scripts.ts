@@ -1,4 +1,4 @@
-// What the sandbox plays for a message: which receipts come, in which order, how long after it was sent. Pure.
+// Which receipts the sandbox plays for a message. In: the recipient. Out: receipts in order, each with its delay. Pure.
 import { magicOf, type SandboxScenario } from '../../../machines/magic-recipients.ts'
 import type { Delivery, Mode, Otp, ReportedStatus } from '../../../machines/otp.ts'
 
@@ -8,13 +8,13 @@ export interface Receipt {
 }
 
 export interface Script {
-  /** Overtakes the provider's own answer: we hear of it before we know the message was taken. */
+  /** A receipt that arrives before the provider has answered the call. */
   early: ReportedStatus | null
-  /** By time. */
+  /** In the order of their delays. */
   receipts: readonly Receipt[]
 }
 
-/** Long enough to see `sent` before `delivered`, short enough to hold the broker's message meanwhile. */
+/** Long enough to see `sent` before `delivered`, short enough to hold the broker's message until then. */
 const RECEIPT_DELAY_MS = 100
 const LATE_RECEIPT_DELAY_MS = 30_000
 
@@ -37,8 +37,8 @@ export function scriptFor(recipient: string, otp: Pick<Otp, 'mode' | 'deliveries
   return SCRIPTS[otp.deliveries[0]?.channel === channel ? 'failed' : 'delivered']
 }
 
-/** One whose fate is a refusal never gets here. */
+/** A magic recipient whose send is refused has no delivery, so it never gets here. */
 function scenarioOf(recipient: string, mode: Mode): SandboxScenario {
   const magic = magicOf(mode, recipient)
-  return magic !== null && 'plays' in magic ? magic.plays : 'delivered'
+  return magic !== null && 'scenario' in magic ? magic.scenario : 'delivered'
 }

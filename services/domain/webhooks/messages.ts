@@ -2,7 +2,8 @@
 // is sent again by the sweeper, one that comes twice finds the work done.
 import type { Broker, Message } from '../../../infra/broker/broker.ts'
 import type { Logger } from '../../../infra/log/log.ts'
-import type { Mode, WebhookEvent } from '../../../machines/otp.ts'
+import type { Mode } from '../../../machines/otp.ts'
+import type { WebhookEventType } from '../../../machines/webhook-events.ts'
 
 /** An event as it happened. */
 export interface NotifyBody {
@@ -10,7 +11,7 @@ export interface NotifyBody {
   app_id: string
   company_id: string
   mode: Mode
-  type: WebhookEvent
+  type: WebhookEventType
   payload: Record<string, string>
   at: number
 }

@@ -123,7 +123,7 @@ eachStore('the sandbox', fresh => {
   it('knows no fate but for test keys', () => {
     const doc = { mode: 'live', deliveries: [] } as unknown as Otp
     const delivery = { channel: 'sms' } as Otp['deliveries'][number]
-    expect(magicOf('test', '+15005550011')).to.deep.equal({ plays: 'failed' })
+    expect(magicOf('test', '+15005550011')).to.deep.equal({ scenario: 'failed' })
     expect(scriptFor('+15005550011', doc, delivery).receipts.map(({ status }) => status)).to.deep.equal(['delivered'])
   })
 })
