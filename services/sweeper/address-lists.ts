@@ -6,7 +6,7 @@ import { ulidTime } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { removeVersion } from '../domain/address-lists/chunks.ts'
-import { findAllLists, type IpListDoc } from '../domain/address-lists/documents.ts'
+import { type AddressListDoc, findAllLists } from '../domain/address-lists/documents.ts'
 import { createRunImport, importLease, newVersion } from '../domain/address-lists/imports.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createFetchList } from './fetch-address-list.ts'
@@ -34,7 +34,7 @@ export function createAddressListSweeps({ store, outbound, clock, log }: Address
   let nextTidyAt = 0
 
   /** Of a list that is due: what it needs, unless another sweeper was faster. */
-  async function startImport(list: IpListDoc): Promise<void> {
+  async function startImport(list: AddressListDoc): Promise<void> {
     const { _id, due_at = 0, source, importing: interrupted } = list
     const version = newVersion(clock.now())
     const claimed =
@@ -95,5 +95,5 @@ const INTERRUPTED = {
   problem: 'the import was cut short: put the list again',
 } as const
 
-const versionsOf = ({ _id, version, importing: current }: IpListDoc): string[] =>
+const versionsOf = ({ _id, version, importing: current }: AddressListDoc): string[] =>
   [version, current?.id].map(one => `${_id}/${one}`)

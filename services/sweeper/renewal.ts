@@ -2,10 +2,10 @@
 // up to date. A text whose key is gone is left as it is, and that is said; the others are renewed all the same.
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
 import { type Provider, providerContext } from '../domain/tenancy/documents.ts'
-import { recipientIndexes } from '../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { atRest, referenceIndex, referenceIndexes } from '../domain/verifications/encryption-context.ts'
-import { referencesIn } from '../domain/verifications/references.ts'
+import { atRest } from '../domain/verifications/encryption-context.ts'
+import { recipientIndexes, referenceIndex, referenceIndexes } from '../domain/verifications/lookup-indexes.ts'
+import { referencesIn } from '../domain/verifications/whatsapp-references.ts'
 import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../domain/webhooks/documents.ts'
 
 export type RenewalKeyring = Pick<Keyring, 'seal' | 'unseal' | 'isCurrent' | 'index' | 'indexes'>

@@ -6,16 +6,14 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { DAY_MS } from '../../infra/time.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import {
-  type AppMode,
   addressCounter,
   type CounterName,
   copyFormerCounters,
   RECIPIENT_COUNTS,
   recipientCounter,
-  recipientIndexes,
 } from '../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { sandboxIndex } from '../domain/verifications/encryption-context.ts'
+import { type AppMode, recipientIndexes, sandboxIndex } from '../domain/verifications/lookup-indexes.ts'
 import type { Renewal } from './renewal.ts'
 
 /** A document, and what it must change. */

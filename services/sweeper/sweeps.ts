@@ -39,8 +39,7 @@ export function createOtpSweeps({ store, broker, relay, clock }: OtpSweepDeps): 
         { partition, due_at: { $gt: 0, $lte: now } },
         { sort: { partition: 1, due_at: 1 }, limit: SWEEP_BATCH },
       )
-      const update = postponeDue(now + REMIND_AGAIN_MS)
-      await otps.change(due.map(({ _id }) => ({ _id, update })))
+      await otps.update([{ ids: due.map(({ _id }) => _id), update: postponeDue(now + REMIND_AGAIN_MS) }])
       await Promise.all(
         due.map(({ _id: otp_id, due_at }) => {
           const reminder: OtpReport = { type: 'otp.due', otp_id }
@@ -57,8 +56,7 @@ export function createOtpSweeps({ store, broker, relay, clock }: OtpSweepDeps): 
         { partition, outbox_at: { $gt: 0, $lte: now - OUTBOX_STUCK_MS } },
         { sort: { partition: 1, outbox_at: 1 }, limit: SWEEP_BATCH },
       )
-      const update = postponeOutbox(now)
-      await otps.change(stuck.map(({ _id }) => ({ _id, update })))
+      await otps.update([{ ids: stuck.map(({ _id }) => _id), update: postponeOutbox(now) }])
       for (const { _id, outbox } of stuck) relay(_id, outbox)
       return stuck.length
     },
@@ -73,7 +71,7 @@ export function createOtpSweeps({ store, broker, relay, clock }: OtpSweepDeps): 
       const existingOtps = await otps.get(overdue.map(({ otp_id }) => otp_id))
       const isBound = ({ otp_id, expires_at }: ClaimDoc) =>
         existingOtps.has(otp_id) && expires_at > now + CLAIM_EXPIRY_MARGIN_MS
-      await claims.change(overdue.filter(isBound).map(({ _id }) => ({ _id, update: RELEASE_CLAIM })))
+      await claims.update([{ ids: overdue.filter(isBound).map(({ _id }) => _id), update: RELEASE_CLAIM }])
       await Promise.all(
         overdue
           .filter(claim => !isBound(claim))

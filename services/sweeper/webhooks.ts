@@ -3,7 +3,6 @@
 import type { Clock } from '../../infra/clock.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
-import { eventState } from '../domain/webhooks/events.ts'
 import { type AttemptReminder, attemptMessage, drainMessage, type Remind } from '../domain/webhooks/messages.ts'
 import { postponeDue, SWEEP_BATCH, type Sweep } from './sweeps.ts'
 
@@ -27,7 +26,7 @@ export function createWebhookSweeps({ store, remind, clock }: WebhookSweepDeps):
         { partition, due_at: { $gt: 0, $lte: now } },
         { sort: { partition: 1, due_at: 1 }, limit: SWEEP_BATCH },
       )
-      await events.change(due.map(({ _id }) => ({ _id, update: postponeDue(now + REMIND_AGAIN_MS) })))
+      await events.update([{ ids: due.map(({ _id }) => _id), update: postponeDue(now + REMIND_AGAIN_MS) }])
       for (const event of due) remind(attemptMessage(dueAttempt(event, now)))
       return due.length
     },
@@ -54,7 +53,7 @@ export function createWebhookSweeps({ store, remind, clock }: WebhookSweepDeps):
 
 /** The attempt that is to be made; or the one under way, whose caller has not been heard of. */
 function dueAttempt(event: EventDoc, now: number): AttemptReminder {
-  const { round, tries, next_attempt_at } = eventState(event)
-  const attempt = event.claimed_at === undefined ? tries + 1 : tries
-  return { event_id: event._id, app_id: event.app_id, round, attempt, at: next_attempt_at ?? now }
+  const { _id: event_id, app_id, round, tries, attempt_started_at, next_attempt_at = now } = event
+  const attempt = attempt_started_at === undefined ? tries + 1 : tries
+  return { event_id, app_id, round, attempt, at: next_attempt_at }
 }

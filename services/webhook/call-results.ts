@@ -8,7 +8,7 @@ import type { Metrics } from '../../infra/metrics.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
-import { eventState, MESSAGE_LOST_AFTER_MS } from '../domain/webhooks/events.ts'
+import { MESSAGE_LOST_AFTER_MS } from '../domain/webhooks/events.ts'
 import { attemptMessage, drainMessage, type Remind } from '../domain/webhooks/messages.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
 import { type CallResult, type InconclusiveError, inconclusiveError, isSuccess } from './call.ts'
@@ -16,7 +16,7 @@ import { type Endpoints, isPaused } from './endpoints.ts'
 import * as change from './event-changes.ts'
 
 export interface CallResultDeps {
-  events: Pick<Docs<EventDoc>, 'change'>
+  events: Pick<Docs<EventDoc>, 'change' | 'update'>
   endpoints: Pick<Endpoints, 'recordOutcome' | 'reload'>
   retrySchedule: RetrySchedule
   remind: Remind
@@ -43,7 +43,7 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
     const { _id, rev } = event
     const [answer] = await withRetries(() => events.change([{ _id, rev, update }]))
     if (answer === 'won') return true
-    await events.change([{ _id, update: change.recordLateAttempt(event, result) }])
+    await events.update([{ ids: [_id], update: change.recordLateAttempt(event, result) }])
     return false
   }
 
@@ -66,7 +66,7 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
   }
 
   async function handleFailure(event: EventDoc, result: CallResult): Promise<void> {
-    const { tries } = eventState(event)
+    const { tries } = event
     const now = clock.now()
     const waitMs = retrySchedule.waitAfter(tries, random())
     const fact = { type: 'attempt.failed', at: now, gone: result.status === GONE, exhausted: waitMs === null } as const
@@ -77,15 +77,14 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
 
   async function scheduleRetry(event: EventDoc, result: CallResult, at: number): Promise<void> {
     if (!(await writeEvent(event, change.scheduleRetry(event, result, at), result))) return
-    const { _id: event_id, app_id } = event
-    const { round, tries } = eventState(event)
+    const { _id: event_id, app_id, round, tries } = event
     remind(attemptMessage({ event_id, app_id, round, attempt: tries + 1, at }))
   }
 
   /** One that nobody saw end may have arrived, and counts; but it is never the last. The sweeper sees to what is not spent: whoever
    *  stops has no time to remind anybody. */
   async function handleInconclusive(event: EventDoc, result: CallResult, why: InconclusiveError): Promise<void> {
-    const { tries } = eventState(event)
+    const { tries } = event
     const now = clock.now()
     const waitMs = why === 'unknown' ? retrySchedule.waitAfter(tries, random()) : null
     if (waitMs !== null) return scheduleRetry(event, result, now + waitMs)
@@ -102,8 +101,7 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
   }
 
   return async (event, result) => {
-    const { _id: event_id, app_id, type } = event
-    const { round, tries } = eventState(event)
+    const { _id: event_id, app_id, type, round, tries } = event
     const outcome = change.outcomeOf(result)
     metrics.webhookAttempts.inc({ outcome })
     if (result.ms !== null) metrics.webhookDuration.observe(result.ms / 1000)

@@ -4,7 +4,7 @@
 import type { Operators } from '../../infra/store/docs.ts'
 import { MIN_EVENT_RETENTION_MS } from '../domain/retention.ts'
 import type { Backlog, EventAttempt, EventDoc } from '../domain/webhooks/documents.ts'
-import { eventState, MESSAGE_LOST_AFTER_MS, purgeNotBefore } from '../domain/webhooks/events.ts'
+import { MESSAGE_LOST_AFTER_MS, purgeNotBefore } from '../domain/webhooks/events.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
 import { CALL_TIMEOUT_MS, type CallResult, isSuccess } from './call.ts'
 
@@ -14,9 +14,10 @@ type Change = Operators<EventDoc>
 const MAX_ATTEMPTS_KEPT = 20
 
 /** Past it, whoever made the call is taken for dead: nobody knows how it ended. */
-export const assumedLostAt = (claimed_at: number): number => claimed_at + CALL_TIMEOUT_MS + MESSAGE_LOST_AFTER_MS
+export const assumedLostAt = (attempt_started_at: number): number =>
+  attempt_started_at + CALL_TIMEOUT_MS + MESSAGE_LOST_AFTER_MS
 
-const NOT_UNDER_WAY = { claimed_at: true } as const
+const NOT_UNDER_WAY = { attempt_started_at: true } as const
 const NOT_SCHEDULED = { next_attempt_at: true, due_at: true } as const
 const NOT_IN_BACKLOG = { backlog: true, backlog_at: true } as const
 
@@ -26,15 +27,15 @@ export function startAttempt(
   now: number,
   { longestMs }: RetrySchedule,
 ): Required<Pick<Change, '$set' | '$unset'>> {
-  const { round, tries } = eventState(event)
+  const { round, tries } = event
   const startsNewRound = event.backlog === 'kept' && tries > 0
-  const attempt = startsNewRound ? { round: round + 1, tries: 1 } : { round: Math.max(round, 1), tries: tries + 1 }
+  const attempt = startsNewRound ? { round: round + 1, tries: 1 } : { round, tries: tries + 1 }
   const purge_at = purgeNotBefore(event, now + MIN_EVENT_RETENTION_MS + longestMs)
   return {
     $set: {
       status: 'pending',
       ...attempt,
-      claimed_at: now,
+      attempt_started_at: now,
       due_at: assumedLostAt(now),
       ...(purge_at === event.purge_at ? {} : { purge_at }),
     },
@@ -49,9 +50,9 @@ export function withAttemptStarted(event: EventDoc, now: number, retrySchedule: 
 }
 
 const pushAttempt = (event: EventDoc, result: CallResult): NonNullable<Change['$push']> => {
-  const { round, tries } = eventState(event)
+  const { round, tries } = event
   const { at, ms, status, error } = result
-  const response = event.hushed ? null : result.response
+  const response = event.discard_answers ? null : result.response
   const attempt: EventAttempt = { round, attempt: tries, at, ms, status, error, response }
   return { attempts: { $each: [attempt], $slice: -MAX_ATTEMPTS_KEPT } }
 }
@@ -70,7 +71,7 @@ export const scheduleRetry = (event: EventDoc, result: CallResult, next_attempt_
 
 /** The call says nothing about its endpoint: the attempt is not spent, and to be made at that time. */
 export const returnAttempt = (event: EventDoc, result: CallResult, next_attempt_at: number): Change => ({
-  $set: { tries: eventState(event).tries - 1, next_attempt_at, due_at: next_attempt_at },
+  $set: { tries: event.tries - 1, next_attempt_at, due_at: next_attempt_at },
   $unset: NOT_UNDER_WAY,
   $push: pushAttempt(event, result),
 })
@@ -98,7 +99,7 @@ export const moveToBacklog = (event: EventDoc): Change => ({
 export const cancelAttempt = (event: EventDoc, backlog: Backlog): Change => ({
   $set: {
     status: backlog === 'kept' ? 'held' : 'pending',
-    tries: eventState(event).tries - 1,
+    tries: event.tries - 1,
     backlog,
     backlog_at: event.created_at,
   },

@@ -71,7 +71,7 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
       await backlogs.mark(app_id)
       return { event: withBacklog(newEvent(kept, 'pending'), 'overflow'), call: null }
     }
-    const claim = { tries: 1, claimed_at: now, due_at: assumedLostAt(now) }
+    const claim = { tries: 1, attempt_started_at: now, due_at: assumedLostAt(now) }
     return { event: { ...newEvent(kept, 'pending'), ...claim }, call: { endpoint, reservation } }
   }
 

@@ -6,7 +6,6 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
-import { eventState } from '../domain/webhooks/events.ts'
 import type { AttemptReminder } from '../domain/webhooks/messages.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
 import type { Attempts } from './attempts.ts'
@@ -53,7 +52,7 @@ export function createReminders(deps: ReminderDeps): Reminders {
   async function handleNow(body: AttemptReminder): Promise<void> {
     const event = (await events.get([body.event_id])).get(body.event_id)
     if (!event || !isCurrentAttempt(event, body)) return
-    if (event.claimed_at !== undefined) return endLostCall(event, event.claimed_at)
+    if (event.attempt_started_at !== undefined) return endLostCall(event, event.attempt_started_at)
     const at = event.next_attempt_at ?? 0
     if (at > clock.now()) return handleLater({ ...body, at }, at - clock.now())
     await startAttempt(event)
@@ -78,9 +77,9 @@ export function createReminders(deps: ReminderDeps): Reminders {
   }
 
   /** Whoever made this call has not been heard of for too long. It may have arrived. */
-  async function endLostCall(event: EventDoc, claimed_at: number): Promise<void> {
-    if (clock.now() < change.assumedLostAt(claimed_at)) return
-    await recordResult(event, { at: claimed_at, ms: null, status: null, error: 'unknown', response: null })
+  async function endLostCall(event: EventDoc, attempt_started_at: number): Promise<void> {
+    if (clock.now() < change.assumedLostAt(attempt_started_at)) return
+    await recordResult(event, { at: attempt_started_at, ms: null, status: null, error: 'unknown', response: null })
   }
 
   return {
@@ -102,7 +101,6 @@ export function createReminders(deps: ReminderDeps): Reminders {
 
 /** Whether it is still this attempt that is to be made, or that is under way. */
 function isCurrentAttempt(event: EventDoc, { round, attempt }: AttemptReminder): boolean {
-  const state = eventState(event)
-  if (state.status !== 'pending' || event.backlog !== undefined || state.round !== round) return false
-  return attempt === (event.claimed_at === undefined ? state.tries + 1 : state.tries)
+  if (event.status !== 'pending' || event.backlog !== undefined || event.round !== round) return false
+  return attempt === (event.attempt_started_at === undefined ? event.tries + 1 : event.tries)
 }

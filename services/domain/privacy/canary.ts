@@ -1,6 +1,6 @@
 // A text sealed with the data key in use, kept in the store. In: the keys a process was started with. Out: nothing, or why it must not
-// start. With a wrong or missing key everything would start and look well: nothing that is stored would open, and what is stored from
-// then on, only for processes as wrong as this one.
+// start. With a wrong or missing key a process would start and look healthy, but could open nothing that is stored, and what it stores
+// itself would open only with the same wrong keys.
 import { type Keyring, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { keyIdOf } from '../../../infra/crypto/seal.ts'
 import { StartProblem } from '../../../infra/start-problem.ts'
@@ -10,25 +10,25 @@ import type { PrivacyStore } from './documents.ts'
 export interface CanaryDeps {
   store: PrivacyStore
   keyring: Pick<Keyring, 'keyIds' | 'seal' | 'unseal' | 'isCurrent'>
-  /** Ids of keys that are given up for lost. */
+  /** Ids of keys that the operator has given up for lost. */
   lostKeyIds?: readonly string[]
-  /** Where the keys come from, when not from DATA_KEYS. */
+  /** Where the keys come from; null for DATA_KEYS. */
   source?: string | null
 }
 
 const CANARY_ID = 'data_keys'
 const CANARY_CONTEXT = 'canary'
 const CANARY_TEXT = 'still alive'
-/** Others write it only when they start. */
+/** Processes write the canary only when they start. */
 const MAX_TRIES_AFTER_LOST_RACE = 20
 
-/** Rejects with `StartProblem` when the keys are not those of this store. Where they are, it is sealed with the current one from now on. */
+/** Rejects with `StartProblem` when the keys are not those of this store. Otherwise seals the canary with the current key. */
 export async function checkKeys({ store, keyring, lostKeyIds = [], source = null }: CanaryDeps): Promise<void> {
   const canaries = store.docs('canaries')
   for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
     const sealed = keyring.seal(CANARY_TEXT, CANARY_CONTEXT)
     const found = (await canaries.get([CANARY_ID])).get(CANARY_ID)
-    // Of several that start on an empty store with keys of their own, the first decides whose store it is.
+    // Of several processes that start on an empty store with different keys, the first to insert decides.
     if (!found) {
       if ((await canaries.insert([{ _id: CANARY_ID, sealed }]))[0] === 'inserted') return
       continue
@@ -51,7 +51,7 @@ function isOpenedBy(keyring: Pick<Keyring, 'unseal'>, sealed: string): boolean {
   }
 }
 
-/** Ids are no secrets: every sealed text begins with one. */
+/** Key ids are not secret: every sealed text begins with one. */
 function wrongKeysProblem(keyIds: readonly string[], sealedBy: string, source: string | null): StartProblem {
   const storedWith = `what is stored was sealed with the key "${sealedBy}"`
   const sameName = keyIds.includes(sealedBy)

@@ -1,5 +1,5 @@
-// What is stored of the data keys: a text that only the right keys open, and how far their rotation is. One document each: a process
-// that goes on with a rotation takes it up where another left it.
+// What is stored about the data keys: the canary, which only the right keys open, and the progress of their rotation. One document
+// each, so that any process can continue a rotation where another left it.
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 
@@ -7,29 +7,29 @@ export interface CanaryDoc extends Doc {
   sealed: string
 }
 
-/** What holds sealed texts, in the order it is gone through. Providers and webhooks are few and matter most: they come first. */
+/** The collections that hold sealed texts, in the order of the rotation. Providers and webhooks come first: they are few and matter most. */
 export const SEALED_COLLECTIONS = ['providers', 'webhooks', 'otps'] as const
 export type SealedCollection = (typeof SEALED_COLLECTIONS)[number]
 
 export const ROTATION_ID = 'rotation'
 
 export interface RotationDoc extends RevisedDoc {
-  /** The data keys it knows of, the one everything is to be sealed with first. Another first one, or one more, begins it anew. */
+  /** The ids of the data keys, the current one first. Another current key, or an additional key, restarts the rotation. */
   keys: string[]
   state: 'running' | 'done'
   started_at: number
-  /** It goes through everything until there is nothing left to do: this often so far. */
+  /** The number of this pass. Passes go through all collections until one finds nothing to renew. */
   pass: number
   pass_started_at: number
-  /** Where it is. */
+  /** The position of this pass: the last `_id` it has looked at in this collection. */
   collection: SealedCollection
   after: string
-  /** Documents, in this pass. */
+  /** Documents of this pass. */
   looked: number
   renewed: number
-  /** Their key is gone, or they were tampered with. They are left as they are. */
+  /** Documents whose key is missing, or that were tampered with. They are left as they are. */
   unsealable: number
-  /** Documents, in all passes. */
+  /** Documents of all passes. */
   renewed_in_all: number
   done_at: number | null
 }

@@ -1,18 +1,17 @@
-// Takes verifications that are over out of the store, with all that belongs to them. They go last: whoever is cut off in between finds
-// them again.
-
+// Erases verifications that have ended, with all that belongs to them. In: verifications. Out: how many documents were erased. The
+// verifications themselves go last, so that an erasure that was cut off finds them again.
 import type { OtpDoc, VerificationStore } from '../verifications/documents.ts'
 
 export interface ErasedCounts {
   verifications: number
-  /** Calls of providers. */
+  /** Provider calls. */
   attempts: number
-  /** Of the sandbox. */
+  /** Messages of the sandbox. */
   messages: number
   idempotency_keys: number
 }
 
-/** Owners whose calls are asked for in one go, and more calls than these have. */
+/** Deliveries and verifications whose attempts are removed in one query, and more attempts than they can have. */
 const OWNERS_PER_QUERY = 50
 const MAX_ATTEMPTS_PER_QUERY = 100_000
 
@@ -21,12 +20,12 @@ export async function eraseVerifications(store: VerificationStore, ended: readon
   const ids = ended.map(({ _id }) => _id)
   const claims = ended.flatMap(({ claim }) => claim ?? [])
   const [attempts, messages, idempotency_keys] = await Promise.all([
-    // A word of thanks belongs to the verification, not to a delivery of it.
+    // An approval reply belongs to the verification itself, not to one of its deliveries.
     eraseAttempts(store, [...deliveries, ...ids]),
     deliveries.length === 0
       ? 0
       : store.docs('sandbox_messages').remove({ _id: { $in: deliveries } }, deliveries.length),
-    // Not one that leads to another by now.
+    // An idempotency key may lead to a newer verification by now, which keeps it.
     claims.length === 0
       ? 0
       : store.docs('claims').remove({ _id: { $in: claims }, otp_id: { $in: ids } }, claims.length),
@@ -35,7 +34,7 @@ export async function eraseVerifications(store: VerificationStore, ended: readon
   return { verifications, attempts, messages, idempotency_keys }
 }
 
-/** Their ids begin with that of what they were for. */
+/** The id of an attempt begins with the id of its owner: a delivery or a verification. */
 async function eraseAttempts(store: VerificationStore, owners: readonly string[]): Promise<number> {
   let erased = 0
   for (let at = 0; at < owners.length; at += OWNERS_PER_QUERY) {

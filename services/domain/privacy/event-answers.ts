@@ -1,13 +1,12 @@
-// What is kept of a person with events. They hold ids and outcomes, of nobody once the verification is gone; but what an endpoint answered
-// to them may say anything about anyone. In: events. Out: answers forgotten, and none kept of calls to come; old events removed.
-
+// Erases what endpoints answered to events. In: events. Out: their answers erased, and none kept from later calls. An event itself holds
+// ids and outcomes, which name nobody once the verification is erased; but an endpoint's answer may contain personal data.
 import type { Pipeline } from '../../../infra/store/docs.ts'
 import type { EventAttempt, EventDoc, WebhookStore } from '../webhooks/documents.ts'
 
-/** Far more than the verifications of one batch have. */
+/** Far more events than the verifications of one batch have. */
 const MAX_EVENTS = 10_000
 
-/** Of the events of these verifications. Answers of how many. */
+/** Answers how many events had an answer to erase. */
 export async function eraseAnswersForOtps(
   store: WebhookStore,
   app_id: string,
@@ -18,14 +17,14 @@ export async function eraseAnswersForOtps(
   return eraseAnswersOfEvents(store, await store.docs('events').find(ofOtps, page))
 }
 
-/** Of events as they were read. */
+/** `events` as they were read. */
 export async function eraseAnswersOfEvents(store: WebhookStore, events: readonly EventDoc[]): Promise<number> {
-  const toErase = events.filter(event => event.hushed !== true || hasAnswer(event))
-  const answers = await store.docs('events').change(toErase.map(({ _id }) => ({ _id, update: ERASE_ANSWERS })))
-  return toErase.filter((event, at) => hasAnswer(event) && answers[at] === 'won').length
+  const toErase = events.filter(event => event.discard_answers !== true || hasAnswer(event))
+  const answers = await store.docs('events').update([{ ids: toErase.map(({ _id }) => _id), update: ERASE_ANSWERS }])
+  return toErase.filter((event, at) => hasAnswer(event) && answers[at] === 'updated').length
 }
 
-const hasAnswer = ({ attempts = [] }: EventDoc): boolean => attempts.some(({ response }) => response !== null)
+const hasAnswer = ({ attempts }: EventDoc): boolean => attempts.some(({ response }) => response !== null)
 
 const ATTEMPT_WITHOUT_ANSWER: { [M in keyof Omit<EventAttempt, 'response'>]: `$$attempt.${M}` } = {
   round: '$$attempt.round',
@@ -36,22 +35,27 @@ const ATTEMPT_WITHOUT_ANSWER: { [M in keyof Omit<EventAttempt, 'response'>]: `$$
   error: '$$attempt.error',
 }
 
-/** Whatever its revision, which stays: whoever is calling for it must not be taken for overtaken, or the event would be sent once more. */
+/** The revision stays as it is: a process that is calling the endpoint would otherwise lose its own change, and the event would be sent
+ *  again. */
 const ERASE_ANSWERS: Pipeline = [
   {
     $set: {
       attempts: {
         $map: {
-          input: { $ifNull: ['$attempts', []] },
+          input: '$attempts',
           as: 'attempt',
           in: { ...ATTEMPT_WITHOUT_ANSWER, response: null },
         },
       },
-      hushed: true,
+      discard_answers: true,
     },
   },
 ]
 
-/** When anything last happened to it, or is to. */
-export const lastActivityAt = ({ created_at, claimed_at = 0, next_attempt_at = 0, attempts = [] }: EventDoc): number =>
-  Math.max(created_at, claimed_at, next_attempt_at, ...attempts.map(({ at }) => at))
+/** When anything last happened to an event, or is planned to. */
+export const lastActivityAt = ({
+  created_at,
+  attempt_started_at = 0,
+  next_attempt_at = 0,
+  attempts,
+}: EventDoc): number => Math.max(created_at, attempt_started_at, next_attempt_at, ...attempts.map(({ at }) => at))

@@ -1,14 +1,14 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { ForbiddenTarget, Lost, type OutboundRequest, type OutboundResponse } from '../../../infra/outbound/outbound.ts'
-import { type IpListDoc, listId } from '../../../services/domain/address-lists/documents.ts'
+import { type AddressListDoc, listId } from '../../../services/domain/address-lists/documents.ts'
 import { IMPORT_LEASE_MS } from '../../../services/domain/address-lists/imports.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { createAddressListSweeps } from '../../../services/sweeper/address-lists.ts'
+import { chunksIn, classesIn, crashingStore, listBeingImported, listsIn } from '../../support/address-lists.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
-import { chunksIn, classesIn, crashingStore, listBeingImported, listsIn } from '../../support/ip-lists.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const URL = 'https://lists.example/abusive.txt?license=secret'
@@ -44,7 +44,7 @@ eachStore('sweeping address lists', fresh => {
     const sweep = async (name: 'ip_lists' | 'ip_chunks', partitions = [0, 1]) => sweeps[name]?.(partitions)
     return { sweep, stop, captured }
   }
-  const insertDueList = (more: Partial<IpListDoc> = {}) =>
+  const insertDueList = (more: Partial<AddressListDoc> = {}) =>
     listBeingImported(store, {
       now: clock.now(),
       source: { kind: 'url', url: URL, etag: null },
@@ -53,8 +53,8 @@ eachStore('sweeping address lists', fresh => {
       due_at: clock.now(),
       ...more,
     })
-  const storedList = async () => (await store.docs('ip_lists').get([ID])).get(ID) as IpListDoc
-  const untilStatus = (status: IpListDoc['status']) =>
+  const storedList = async () => (await store.docs('ip_lists').get([ID])).get(ID) as AddressListDoc
+  const untilStatus = (status: AddressListDoc['status']) =>
     eventually(async () => {
       const list = await storedList()
       expect(list.status).to.equal(status)

@@ -6,8 +6,12 @@ import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { ROTATION_ID, type RotationDoc } from '../../../services/domain/privacy/documents.ts'
 import { providerContext } from '../../../services/domain/tenancy/documents.ts'
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
-import { recipientIndexes } from '../../../services/domain/verifications/counter-names.ts'
-import { atRest, referenceIndex, sandboxIndex } from '../../../services/domain/verifications/encryption-context.ts'
+import { atRest } from '../../../services/domain/verifications/encryption-context.ts'
+import {
+  recipientIndexes,
+  referenceIndex,
+  sandboxIndex,
+} from '../../../services/domain/verifications/lookup-indexes.ts'
 import { createWebhookSecret } from '../../../services/domain/webhooks/new-secret.ts'
 import { createRotationSweeps } from '../../../services/sweeper/rotation.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'

@@ -75,7 +75,7 @@ eachStore('sweeps', fresh => {
     await otp('otp_stuck', { outbox: [effect], outbox_at: clock.now() })
     await clock.advance(10_000)
     const storeChangedBefore = (_id: string, update: Update<OtpDoc>) =>
-      interceptWrites(store, { before: call => call === 'otps.change' && store.docs('otps').modify({ _id }, update) })
+      interceptWrites(store, { before: call => call === 'otps.update' && store.docs('otps').modify({ _id }, update) })
     const { expiry } = createSweeps(storeChangedBefore('otp_due', { $unset: { due_at: true } }))
     const { outbox } = createSweeps(storeChangedBefore('otp_stuck', { $set: { outbox: [], outbox_at: null } }))
     expect([await expiry?.([PARTITION]), await outbox?.([PARTITION])]).to.deep.equal([1, 1])

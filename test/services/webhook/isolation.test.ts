@@ -51,7 +51,7 @@ eachStore('an endpoint that hangs', fresh => {
     slow.answerAll(200)
     for (const id of ids) {
       const { attempts } = await harness.soon(() => expectStatus(harness, id, 'delivered'))
-      expect(attempts?.map(({ attempt }) => attempt)).to.deep.equal([1])
+      expect(attempts.map(({ attempt }) => attempt)).to.deep.equal([1])
     }
     expect(harness.calls).to.have.length(100)
     const parked = harness.calls.slice(16).map(({ event_id }) => event_id)

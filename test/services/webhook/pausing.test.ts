@@ -102,7 +102,7 @@ eachStore('an endpoint that fails', fresh => {
     harness.respondWith('app_shop', () => 200)
     await harness.passTime(6 * SECONDS)
     for (const id of kept) await harness.soon(() => expectStatus(harness, id, 'delivered'))
-    const attempts = (await harness.event(first)).attempts ?? []
+    const attempts = (await harness.event(first)).attempts
     expect(attempts.map(({ round, attempt }) => `${round}.${attempt}`)).to.deep.equal([
       '1.1',
       '1.2',

@@ -33,7 +33,7 @@ eachStore('an event', fresh => {
     expect(harness.callsOf(id), 'its caller might still live').to.have.length(1)
     await harness.passTime(12 * SECONDS)
     const { attempts } = await harness.soon(() => expectStatus(harness, id, 'delivered'))
-    expect(attempts?.map(({ attempt, error, ms, status }) => [attempt, error, ms, status])).to.deep.equal([
+    expect(attempts.map(({ attempt, error, ms, status }) => [attempt, error, ms, status])).to.deep.equal([
       [1, 'unknown', null, null],
       [2, null, 0, 200],
     ])
@@ -53,7 +53,7 @@ eachStore('an event', fresh => {
     await harness.crash()
     await harness.start()
     await harness.passTime(29 * SECONDS)
-    for (let seconds = 0; (await harness.event(id)).attempts?.length === 1 && seconds < 30; seconds += 1)
+    for (let seconds = 0; (await harness.event(id)).attempts.length === 1 && seconds < 30; seconds += 1)
       await harness.passTime(SECONDS)
     const endpoint = await harness.endpoint('app_shop')
     expect([endpoint.status, endpoint.life?.context.failures]).to.deep.equal(['active', 1])
@@ -61,7 +61,7 @@ eachStore('an event', fresh => {
     harness.respondWith('app_shop', () => 200)
     await harness.passTime(30 * SECONDS)
     const { attempts } = await harness.soon(() => expectStatus(harness, id, 'delivered'))
-    expect(attempts?.map(({ attempt, error, status }) => [attempt, error ?? status])).to.deep.equal([
+    expect(attempts.map(({ attempt, error, status }) => [attempt, error ?? status])).to.deep.equal([
       [1, 500],
       [2, 'unknown'],
       [2, 200],
@@ -86,7 +86,7 @@ eachStore('an event', fresh => {
     await harness.start()
     await harness.passTime(3 * SECONDS)
     const { attempts } = await harness.soon(() => expectStatus(harness, id, 'delivered'))
-    expect(attempts?.map(({ attempt, error, status }) => [attempt, error ?? status])).to.deep.equal([
+    expect(attempts.map(({ attempt, error, status }) => [attempt, error ?? status])).to.deep.equal([
       [1, 500],
       [2, 'stopped'],
       [2, 200],

@@ -43,8 +43,8 @@ eachStore('an event on its way', fresh => {
       'x-webhook-signature': createHmac('sha256', secret).update(`${timestamp}.${call?.body}`).digest('hex'),
       'webhook-id': id,
     })
-    const { attempts, next_attempt_at, due_at, claimed_at, ...rest } = event
-    expect([next_attempt_at, due_at, claimed_at]).to.deep.equal([undefined, undefined, undefined])
+    const { attempts, next_attempt_at, due_at, attempt_started_at, ...rest } = event
+    expect([next_attempt_at, due_at, attempt_started_at]).to.deep.equal([undefined, undefined, undefined])
     expect(rest).to.deep.include({ round: 1, tries: 1 })
     expect(attempts).to.deep.equal([
       { round: 1, attempt: 1, at: call?.at, ms: 0, status: 200, error: null, response: '' },
@@ -61,7 +61,7 @@ eachStore('an event on its way', fresh => {
     expect(await harness.event(id)).to.include({ status: 'pending', next_attempt_at: first + 5 * SECONDS })
     await harness.passTime(200 * SECONDS)
     const { attempts } = await harness.soon(() => expectStatus(harness, id, 'delivered'))
-    expect(attempts?.map(({ attempt, status }) => [attempt, status])).to.deep.equal([
+    expect(attempts.map(({ attempt, status }) => [attempt, status])).to.deep.equal([
       [1, 500],
       [2, 500],
       [3, 500],
@@ -139,12 +139,10 @@ eachStore('an event on its way', fresh => {
     expect(slow.waiting()).to.equal(1)
     await harness.passTime(2 * SECONDS)
     await harness.soon(async () =>
-      expect((await harness.event(id)).attempts?.[0]).to.include({ error: 'timeout', ms: 15_000 }),
+      expect((await harness.event(id)).attempts[0]).to.include({ error: 'timeout', ms: 15_000 }),
     )
     await harness.passTime(6 * SECONDS)
-    await harness.soon(async () =>
-      expect((await harness.event(id)).attempts?.[1]?.response).to.equal('é'.repeat(1_024)),
-    )
+    await harness.soon(async () => expect((await harness.event(id)).attempts[1]?.response).to.equal('é'.repeat(1_024)))
   })
 
   it('takes nothing but 2xx for an answer', async () => {

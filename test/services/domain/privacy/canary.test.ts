@@ -4,17 +4,21 @@ import { expect } from 'chai'
 import { createKeyring, type Keyring } from '../../../../infra/crypto/keyring.ts'
 import { StartProblem } from '../../../../infra/start-problem.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { checkKeys } from '../../../../services/domain/privacy/canary.ts'
+import { type CanaryDeps, checkKeys } from '../../../../services/domain/privacy/canary.ts'
 import { eachStore } from '../../../support/stores.ts'
 
-eachStore('the keys a process was started with', fresh => {
+eachStore('the data keys of a process', fresh => {
   const createKey = (id: string) => ({ id, key: randomBytes(32) })
   const [first, second, wrong] = [createKey('first'), createKey('second'), createKey('first')]
   const keyringOf = (...dataKeys: (typeof first)[]) =>
     createKeyring({ dataKeys, codeSecrets: [{ id: 'c', key: Buffer.alloc(32) }] })
 
-  /** What a person is told; null when they fit. */
-  const startProblem = async (store: CountersignStore, keyring: Keyring, more = {}): Promise<string | null> =>
+  /** The message of the problem that `checkKeys` rejects with; null when the keys fit. */
+  const startProblem = async (
+    store: CountersignStore,
+    keyring: Keyring,
+    more: Pick<CanaryDeps, 'lostKeyIds' | 'source'> = {},
+  ): Promise<string | null> =>
     checkKeys({ store, keyring, ...more }).then(
       () => null,
       error => {
@@ -23,7 +27,7 @@ eachStore('the keys a process was started with', fresh => {
       },
     )
 
-  it('fit the store they were first used with, and no other keys do, whatever their names', async () => {
+  it('fit the store they were first used with, and other keys of the same name do not', async () => {
     const store = await fresh()
     expect(await startProblem(store, keyringOf(first))).to.equal(null)
     expect(await startProblem(store, keyringOf(second))).to.be.a('string')
@@ -31,7 +35,7 @@ eachStore('the keys a process was started with', fresh => {
     expect(await startProblem(store, keyringOf(first))).to.equal(null)
   })
 
-  it('may be rotated by those who start at any moment of it: the new one last, first, alone', async () => {
+  it('fit at every step of a rotation: the new key last, then first, then alone', async () => {
     const store = await fresh()
     const rotation = [
       keyringOf(first),
@@ -44,7 +48,7 @@ eachStore('the keys a process was started with', fresh => {
     expect(await startProblem(store, keyringOf(first)), 'not back to the old one alone').to.be.a('string')
   })
 
-  it('are named by the setting to change and the key to give, and no secret is told', async () => {
+  it('are refused with the setting to change and the id of the missing key, and without any secret', async () => {
     const store = await fresh()
     await startProblem(store, keyringOf(first))
     const missing = await startProblem(store, keyringOf(second))
@@ -60,16 +64,16 @@ eachStore('the keys a process was started with', fresh => {
       }
   })
 
-  it('are believed when the one that is missing is given up for lost; then the store is theirs', async () => {
+  it('fit once the missing key is given up for lost, and from then on the missing key does not', async () => {
     const store = await fresh()
     await startProblem(store, keyringOf(first))
-    expect(await startProblem(store, keyringOf(second), { lost: ['other'] })).to.be.a('string')
-    expect(await startProblem(store, keyringOf(second), { lost: ['first'] })).to.equal(null)
+    expect(await startProblem(store, keyringOf(second), { lostKeyIds: ['other'] })).to.be.a('string')
+    expect(await startProblem(store, keyringOf(second), { lostKeyIds: ['first'] })).to.equal(null)
     expect(await startProblem(store, keyringOf(second))).to.equal(null)
     expect(await startProblem(store, keyringOf(first))).to.be.a('string')
   })
 
-  it('of many that start at once on an empty store are those of one of them', async () => {
+  it('of only one process fit when many start at once on an empty store with keys of their own', async () => {
     const store = await fresh()
     const all = Array.from({ length: 10 }, (_, nth) => keyringOf(createKey(`k${nth}`)))
     const told = await Promise.all(all.map(one => startProblem(store, one)))
