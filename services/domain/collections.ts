@@ -1,5 +1,5 @@
-// Every collection there is. Each room of the domain declares its own documents with the indexes their lookups need; both adapters
-// create all of them from this table.
+// All collections. Each folder of the domain declares its documents and their indexes in documents.ts; both store adapters create the
+// collections from this table.
 import { LEASE_COLLECTIONS } from '../../infra/leases.ts'
 import type { Store } from '../../infra/store/store.ts'
 import { ADDRESS_LIST_COLLECTIONS } from './address-lists/documents.ts'

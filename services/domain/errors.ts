@@ -1,4 +1,4 @@
-// The one list of errors a client can get, with their status and title. Their names are the contract's.
+// All errors of the API with their status and title. The types are part of the public contract.
 import { type Extras, Problem } from '../../infra/http/problem.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 
@@ -22,6 +22,6 @@ const ERRORS: Record<ErrorType, { status: number; title: string }> = {
   ServiceUnavailableError: { status: 503, title: 'The service cannot answer now' },
 }
 
-/** Throw it anywhere below the HTTP shell. */
+/** Thrown anywhere in a route: the HTTP shell answers with it. */
 export const problem = (type: ErrorType, extras: Extras = {}): Problem =>
   new Problem(type, ERRORS[type].status, ERRORS[type].title, extras)

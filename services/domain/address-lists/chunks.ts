@@ -1,26 +1,27 @@
-// Versions of lists as they are stored. In: a set of addresses. Out: chunks well below what a document may hold, and the set again.
+// Stores and loads the versions of lists. In: a set of addresses. Out: chunks that are well below the size limit of a document, and the
+// set again.
 import { Buffer } from 'node:buffer'
 import { endianness } from 'node:os'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { AddressListStore } from './documents.ts'
-import { chunkId, type IpChunkDoc, type IpListDoc } from './documents.ts'
+import { type AddressChunkDoc, type AddressListDoc, chunkId } from './documents.ts'
 import type { Intervals, Words } from './intervals.ts'
 import type { AddressSet } from './list-parser.ts'
 
-/** Whole intervals of either family fit. */
+/** A multiple of the size of an interval of either family. */
 const CHUNK_BYTES = 256 * 1024
-/** How many are on their way at a time. */
+/** Chunks per read, write or removal. */
 const CHUNKS_PER_BATCH = 4
 
-export type Chunks = Pick<Docs<IpChunkDoc>, 'get' | 'insert' | 'remove' | 'find'>
+export type Chunks = Pick<Docs<AddressChunkDoc>, 'get' | 'insert' | 'remove' | 'find'>
 
-/** Answers how many chunks there are. `between` is called after each batch; it may throw. */
+/** Resolves with the number of chunks. `afterBatch` may throw, which ends the saving. */
 export async function saveVersion(
   chunks: Chunks,
   { list, version, set }: { list: string; version: string; set: AddressSet },
   afterBatch: () => Promise<void>,
 ): Promise<number> {
-  let batch: IpChunkDoc[] = []
+  let batch: AddressChunkDoc[] = []
   let saved = 0
   const flush = async (): Promise<void> => {
     if (batch.length > 0) await chunks.insert(batch)
@@ -41,10 +42,10 @@ export async function saveVersion(
   return saved
 }
 
-/** Null when it is not all there: the version no longer counts, and its chunks are being removed. */
+/** Null when a chunk is missing: the version is no longer the current one, and its chunks are being removed. */
 export async function loadVersion(
-  chunks: Pick<Docs<IpChunkDoc>, 'get'>,
-  { _id: list, version, chunks: count }: Pick<IpListDoc, '_id' | 'version' | 'chunks'>,
+  chunks: Pick<Docs<AddressChunkDoc>, 'get'>,
+  { _id: list, version, chunks: count }: Pick<AddressListDoc, '_id' | 'version' | 'chunks'>,
 ): Promise<AddressSet | null> {
   const arrays: Record<Words, Uint32Array[]> = { 1: [], 4: [] }
   if (version === null) return null
@@ -62,15 +63,16 @@ export async function loadVersion(
   return { v4: concatIntervals(1, arrays[1]), v6: concatIntervals(4, arrays[4]) }
 }
 
-export async function removeVersion(chunks: Pick<Docs<IpChunkDoc>, 'remove'>, list: string, version: string) {
-  const of = `${list}/${version}`
-  // The character after the slash ends the range of what begins with `of/`.
-  while ((await chunks.remove({ _id: { $gt: `${of}/`, $lt: `${of}0` } }, CHUNKS_PER_BATCH)) === CHUNKS_PER_BATCH);
+export async function removeVersion(chunks: Pick<Docs<AddressChunkDoc>, 'remove'>, list: string, version: string) {
+  const prefix = `${list}/${version}`
+  // "0" is the character after "/", so the range holds every id that begins with the prefix and a slash.
+  const filter = { _id: { $gt: `${prefix}/`, $lt: `${prefix}0` } }
+  while ((await chunks.remove(filter, CHUNKS_PER_BATCH)) === CHUNKS_PER_BATCH);
 }
 
-/** As it was read: one that was put again since then stays. Its chunks last, and only those of the versions it knew of: somebody may
- *  be about to put another of that name. */
-export async function removeList(store: AddressListStore, list: IpListDoc): Promise<boolean> {
+/** Removes the list unless it has changed since it was read; resolves with whether it was removed. Chunks are removed afterwards, and
+ *  only those of the versions in `list`, because another request may already be importing a new list of that name. */
+export async function removeList(store: AddressListStore, list: AddressListDoc): Promise<boolean> {
   if ((await store.docs('ip_lists').remove({ _id: list._id, rev: list.rev }, 1)) === 0) return false
   for (const version of [list.version, list.importing?.id ?? null])
     if (version !== null) await removeVersion(store.docs('ip_chunks'), list._id, version)
@@ -83,7 +85,7 @@ function encodeWords(words: Uint32Array): string {
 }
 
 function decodeWords(text: string): Uint32Array {
-  // A buffer of its own begins where words can.
+  // Copied, because a Uint32Array needs an offset that is a multiple of 4, and a pooled Buffer may begin anywhere.
   const bytes = Buffer.from(new Uint8Array(Buffer.from(text, 'base64')).buffer)
   if (endianness() === 'LE') bytes.swap32()
   return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)

@@ -1,5 +1,5 @@
 // In: an address range as people write it. Out: its one canonical form, or null.
-// `net.isIP` decides what an address is; ipaddr.js, which also takes `0x7f.1`, only formats it.
+// `net.isIP` decides what an address is, because ipaddr.js also accepts `0x7f.1`. ipaddr.js only formats.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
@@ -15,7 +15,7 @@ export function canonicalCidr(text: string): string | null {
   if (prefix > width) return null
   if (version === 4) return `${ipaddr.IPv4.networkAddressFromCIDR(`${address}/${prefix}`)}/${prefix}`
   const network = ipaddr.IPv6.networkAddressFromCIDR(`${address}/${prefix}`)
-  // Clients' addresses are unwrapped before they are looked up, so the wrapped range would match none of them.
+  // Client addresses are unmapped to IPv4 before they are looked up, so an IPv4-mapped range would match none of them.
   if (network.isIPv4MappedAddress() && prefix >= MAPPED_BITS)
     return `${network.toIPv4Address()}/${prefix - MAPPED_BITS}`
   return `${network}/${prefix}`

@@ -1,11 +1,11 @@
-// Sets of addresses as intervals: sorted, disjoint, none touching the next. In: intervals in any order. Out: such a set, unions of
-// sets, and whether one holds an address. Everything is one typed array per family, so half a million ranges are a few megabytes that
-// the garbage collector never walks through, and a lookup is a binary search in them.
+// Sets of addresses as intervals that are sorted, disjoint and not adjacent. In: intervals in any order. Out: such a set, unions of sets,
+// and whether a set includes an address. A set is one typed array per family: half a million ranges take a few megabytes, the garbage
+// collector does not scan them, and a lookup is a binary search.
 
-/** How many words of 32 bits an address has: 1 in IPv4, 4 in IPv6. */
+/** The length of an address in words of 32 bits: 1 in IPv4, 4 in IPv6. */
 export type Words = 1 | 4
 
-/** Of each interval its first and its last address, both included: `2 × words` numbers. */
+/** `data` holds the first and the last address of each interval, both inclusive: `2 × words` numbers per interval. */
 export interface Intervals {
   readonly words: Words
   readonly data: Uint32Array
@@ -15,7 +15,7 @@ export const emptyIntervals = (words: Words): Intervals => ({ words, data: new U
 
 export const intervalCount = ({ words, data }: Intervals): number => data.length / (2 * words)
 
-/** Negative, zero or positive, as the address at `one[at]` is before, the same as or after that at `other[otherAt]`. */
+/** Negative, zero or positive if the address at `one[at]` is below, equal to or above the address at `other[otherAt]`. */
 function compare(one: Uint32Array, at: number, other: Uint32Array, otherAt: number, words: Words): number {
   for (let word = 0; word < words; word += 1) {
     const difference = (one[at + word] as number) - (other[otherAt + word] as number)
@@ -24,7 +24,7 @@ function compare(one: Uint32Array, at: number, other: Uint32Array, otherAt: numb
   return 0
 }
 
-/** Whether the one at `next[nextAt]` is the very next address. */
+/** Whether the address at `next[nextAt]` is the successor of the address at `one[at]`. */
 function isNextAddress(one: Uint32Array, at: number, next: Uint32Array, nextAt: number, words: Words): boolean {
   let carry = 1
   for (let word = words - 1; word >= 0; word -= 1) {
@@ -35,7 +35,7 @@ function isNextAddress(one: Uint32Array, at: number, next: Uint32Array, nextAt: 
   return carry === 0
 }
 
-/** Takes intervals in the order of their first addresses, and joins what overlaps or touches. */
+/** Takes intervals in the order of their first addresses, and joins those that overlap or are adjacent. */
 function createJoiner(words: Words, maxIntervals: number) {
   const width = 2 * words
   const data = new Uint32Array(maxIntervals * width)
@@ -51,12 +51,12 @@ function createJoiner(words: Words, maxIntervals: number) {
       } else if (compare(from, at + words, data, last, words) > 0)
         for (let word = 0; word < words; word += 1) data[last + word] = from[at + words + word] as number
     },
-    /** A copy, so that what was not needed can go. */
+    /** A copy of the used part, so that the rest of the buffer can be collected. */
     done: (): Intervals => ({ words, data: length === data.length ? data : data.slice(0, length) }),
   }
 }
 
-/** `data` holds intervals in any order, as a set does. Meant for a few thousand at a time: sorting takes a breath. */
+/** `data` has the format of a set, with intervals in any order. For a few thousand intervals: sorting blocks the event loop. */
 export function intervalsOf(words: Words, data: Uint32Array): Intervals {
   const width = 2 * words
   const count = data.length / width
@@ -83,7 +83,7 @@ export function union(one: Intervals, other: Intervals): Intervals {
   return joined.done()
 }
 
-/** Two by two, so that a hundred sets are not copied a hundred times. */
+/** Joins the sets in pairs, so that each set is copied a logarithmic number of times. */
 export function unionOf(words: Words, sets: readonly Intervals[]): Intervals {
   if (sets.length === 0) return emptyIntervals(words)
   let left = [...sets]
@@ -94,7 +94,7 @@ export function unionOf(words: Words, sets: readonly Intervals[]): Intervals {
   return left[0] as Intervals
 }
 
-/** Whether everything from the address at `range[0]` to the one at `range[words]` is in the set. */
+/** Whether every address from `range[0]` to `range[words]` is in the set. */
 export function covers({ words, data }: Intervals, range: Uint32Array): boolean {
   const at = findIntervalAt(data, range, words)
   return at >= 0 && compare(data, at + words, range, words, words) >= 0
@@ -106,7 +106,7 @@ export function includesAddress({ words, data }: Intervals, address: Uint32Array
   return at >= 0 && compare(data, at + words, address, 0, words) >= 0
 }
 
-/** Where the last interval is that begins at or before the address; below 0 when there is none. */
+/** The position of the last interval that begins at or below the address; negative when there is none. */
 function findIntervalAt(data: Uint32Array, address: Uint32Array, words: Words): number {
   const width = 2 * words
   let [low, high] = [0, data.length / width]
@@ -118,7 +118,7 @@ function findIntervalAt(data: Uint32Array, address: Uint32Array, words: Words): 
   return (low - 1) * width
 }
 
-/** The same for the family that most are asked for. */
+/** The same for IPv4, which most lookups are for: without the loop over words. */
 function findIntervalAtV4(data: Uint32Array, address: number): number {
   let [low, high] = [0, data.length >>> 1]
   while (low < high) {
@@ -129,7 +129,7 @@ function findIntervalAtV4(data: Uint32Array, address: number): number {
   return (low - 1) << 1
 }
 
-/** How many addresses there are between two, both included, as near as a number can tell. */
+/** How many addresses of the set are in the range `within`, as precisely as a double can tell. */
 export function countAddresses({ words, data }: Intervals, within: Uint32Array): number {
   let sum = 0
   for (let at = 0; at < data.length; at += 2 * words) {

@@ -1,6 +1,6 @@
-// Reads a list as its publishers write it. In: the bytes of a text, one address or range per line, comments after # or ;. Out: the
-// addresses as sets, and what was left out, by line number. A list can have millions of lines: it is read a few thousand at a time,
-// and everything else this process has to do goes on in between.
+// Parses a list as publishers write it. In: the bytes of a text with one address or range per line, comments after # or ;. Out: the
+// addresses as sets, and counts of the lines that were left out. A list can have millions of lines, so it is parsed in batches, and
+// other work of the process runs between them.
 import { Buffer } from 'node:buffer'
 import { type Intervals, intervalCount, intervalsOf, unionOf, type Words } from './intervals.ts'
 import { createRangeBuffer, parseRange } from './notation.ts'
@@ -12,15 +12,15 @@ export interface AddressSet {
 }
 
 export interface ParseCounts {
-  /** Intervals there are, overlapping and neighbouring ranges joined. */
+  /** Intervals, after overlapping and adjacent ranges were joined. */
   ranges: number
-  /** Lines that are no comment and not empty. */
+  /** Lines that are neither empty nor a comment. */
   entries: number
-  /** Private and reserved ranges, left out. */
+  /** Private and reserved ranges: left out. */
   ignored: number
-  /** Lines that are no address or range, left out. */
+  /** Lines that are not an address or range: left out. */
   bad: number
-  /** The numbers of the first of them. */
+  /** The line numbers of the first bad lines. */
   bad_lines: number[]
 }
 
@@ -33,10 +33,10 @@ export interface Progress {
   bytes: number
 }
 
-/** Between two batches: lets others go on. It may throw, to end the reading. */
+/** Called between two batches, to let other work run. It may throw, which ends the parsing. */
 export type Pause = (progress: Progress) => Promise<void>
 
-/** How much is read in one go: some milliseconds. */
+/** Parsing a batch takes a few milliseconds. */
 const BATCH_BYTES = 64 * 1024
 const MAX_BAD_LINES_KEPT = 20
 export const MAX_RANGES = 4_000_000
@@ -68,11 +68,11 @@ export async function parseList(bytes: Uint8Array, pause: Pause): Promise<Parsed
   let at = hasByteOrderMark(text) ? BYTE_ORDER_MARK.length : 0
   while (at < text.length) {
     const end = endOfBatch(text, at)
-    // Addresses are ASCII; whatever else there is stays as many characters as it has bytes, and cannot be broken.
+    // Addresses are ASCII. latin1 makes every other byte one character too, so a batch cannot end inside a character.
     for (const line of text.toString('latin1', at, end).split('\n')) readLine(line)
     at = end + 1
-    v4.settle()
-    v6.settle()
+    v4.finishBatch()
+    v6.finishBatch()
     if (v4.size() + v6.size() > MAX_RANGES) throw new TooManyRanges(`more than ${MAX_RANGES} ranges`)
     await pause({ lines, bytes: Math.min(at, text.length) })
   }
@@ -85,13 +85,13 @@ const hasByteOrderMark = (text: Buffer): boolean => BYTE_ORDER_MARK.every((byte,
 
 const NEWLINE = 10
 
-/** At a newline, or at the end of the text: no line is cut in two. */
+/** A batch ends at a newline or at the end of the text, so that no line is split. */
 function endOfBatch(text: Buffer, from: number): number {
   const newline = text.indexOf(NEWLINE, from + BATCH_BYTES)
   return newline < 0 ? text.length : newline
 }
 
-/** A line of a megabyte is no entry: no need to look at all of it. */
+/** Far above the longest range: the rest of a longer line is not looked at. */
 const MAX_LINE_LENGTH = 1_000
 
 function withoutComment(line: string): string {
@@ -101,8 +101,8 @@ function withoutComment(line: string): string {
   return (comment < 0 ? line : line.slice(0, comment)).trim()
 }
 
-/** Collects ranges into one set: batches are sorted by themselves and joined with batches of their size, so that nothing is copied
- *  more often than the logarithm of how many there are. */
+/** Collects ranges into one set. Each batch is sorted and then joined with earlier sets of about its size, so that each range is copied
+ *  a logarithmic number of times. */
 function createRangeCollector(words: Words) {
   const width = 2 * words
   let batch = new Uint32Array(1024 * width)
@@ -118,7 +118,7 @@ function createRangeCollector(words: Words) {
       for (let word = 0; word < width; word += 1) batch[length + word] = range[word] as number
       length += width
     },
-    settle(): void {
+    finishBatch(): void {
       if (length === 0) return
       let set = intervalsOf(words, batch.subarray(0, length))
       length = 0

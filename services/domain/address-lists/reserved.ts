@@ -1,6 +1,6 @@
-// Addresses that are nobody's on the internet. Public lists contain such ranges (bogon lists are full of them); clients there count as
-// having no address at all, before any list is asked, so that these ranges would only be dead weight. The table is that of ipaddr.js,
-// which judges the clients.
+// Addresses that are not public. Published lists contain such ranges, bogon lists in particular. A client with such an address counts as
+// having no address, before any list is looked up, so storing these ranges would be useless. The tables are those of ipaddr.js, which
+// infra/ip-address.ts uses for clients.
 import { countAddresses, covers, type Intervals, intervalsOf, type Words } from './intervals.ts'
 import { createRangeBuffer, parseRange } from './notation.ts'
 
@@ -55,10 +55,10 @@ function setOf(words: Words, cidrs: readonly string[]): Intervals {
 
 const RESERVED = { 1: setOf(1, RESERVED_V4), 4: setOf(4, RESERVED_V6) }
 
-/** Whether nothing of the range is public. One that is so in part is kept: the rest of it is never asked for. */
+/** Whether no address of the range is public. A range that is partly public is stored whole: its other part is never looked up. */
 export const isReserved = (words: Words, range: Uint32Array): boolean => covers(RESERVED[words], range)
 
-/** Where clients have their addresses: all of IPv4, and what was given out of IPv6 so far. */
+/** Where public client addresses are: all of IPv4, and the part of IPv6 that is assigned so far. */
 const CLIENT_ADDRESS_SPACE = { 1: rangeOf('0.0.0.0/0'), 4: rangeOf('2000::/3') }
 
 function rangeOf(cidr: string): Uint32Array {
@@ -67,6 +67,6 @@ function rangeOf(cidr: string): Uint32Array {
   return range
 }
 
-/** The share of them that is in the set, from 0 to 1. */
+/** The share of the client address space that the set covers, from 0 to 1. */
 export const shareOfAddressSpace = (set: Intervals): number =>
   countAddresses(set, CLIENT_ADDRESS_SPACE[set.words]) / (set.words === 1 ? 2 ** 32 : 2 ** 125)

@@ -1,24 +1,25 @@
-// The bootstrap file: a deployment's companies, apps and lists as text, applied at every start.
-//   text → readBootstrap: every problem by its path, or the file → applyBootstrap: conflicts with the store, or the writes
-
+// The bootstrap file: a deployment's companies, apps, prices and address lists as JSON, applied at every start.
+//   readBootstrap    In: the text. Out: the completed file, or every problem by its path (file-schema.ts, file-rules.ts, complete-file.ts).
+//   applyBootstrap   In: the completed file. Out: the store as the file says, or every conflict with the store (conflicts.ts,
+//                    refused-addresses.ts, write-to-store.ts).
 import { parseJson } from '../../../infra/json.ts'
 import { StartProblem } from '../../../infra/start-problem.ts'
-import { check, type Problem } from '../tenancy/problems.ts'
-import { findRefusedAddresses } from './addresses.ts'
-import { type BootstrapDeps, type MintedSecrets, writeBootstrap } from './apply.ts'
+import { check, type InputProblem } from '../tenancy/problems.ts'
+import { type Bootstrap, completeBootstrap } from './complete-file.ts'
 import { findConflicts } from './conflicts.ts'
-import { type Bootstrap, completeBootstrap } from './file.ts'
-import { ruleProblems } from './rules.ts'
-import { bootstrapSchema } from './schema.ts'
+import { ruleProblems } from './file-rules.ts'
+import { bootstrapSchema } from './file-schema.ts'
+import { findRefusedAddresses } from './refused-addresses.ts'
+import { type BootstrapDeps, type MintedSecrets, writeBootstrap } from './write-to-store.ts'
 
 export type { Bootstrap }
 
-/** The file cannot be applied, and nothing of it was. */
+/** The file cannot be applied. Nothing of it was written. */
 export class BootstrapProblems extends StartProblem {
   override name = 'BootstrapProblems'
-  readonly problems: readonly Problem[]
+  readonly problems: readonly InputProblem[]
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly InputProblem[]) {
     super(problems.map(({ path, message }) => `${path || 'BOOTSTRAP_FILE'}: ${message}`).join('\n'))
     this.problems = problems
   }
@@ -28,17 +29,17 @@ export function readBootstrap(text: string): Bootstrap {
   const json = parseJson(text)
   if (!json.ok) throw new BootstrapProblems([{ path: '', message: json.message }])
   const file = check(bootstrapSchema, json.value)
-  const broken = ruleProblems(json.value)
-  if (file.ok && broken.length === 0) return completeBootstrap(file.value)
-  throw new BootstrapProblems([...(file.ok ? [] : file.problems), ...broken])
+  const brokenRules = ruleProblems(json.value)
+  if (file.ok && brokenRules.length === 0) return completeBootstrap(file.value)
+  throw new BootstrapProblems([...(file.ok ? [] : file.problems), ...brokenRules])
 }
 
-/** Idempotent. Throws `BootstrapProblems`, before anything is written, where the file contradicts the store, or names an address that
- *  would not be called. */
+/** Idempotent. Throws `BootstrapProblems` before the first write if the file contradicts the store, or names a new address that the
+ *  outbound guard would refuse to call. */
 export async function applyBootstrap(
   file: Bootstrap,
   deps: BootstrapDeps,
-): Promise<MintedSecrets & { warnings: Problem[] }> {
+): Promise<MintedSecrets & { warnings: InputProblem[] }> {
   const { store, keyring, inspect } = deps
   const { problems: conflicts, warnings } = await findConflicts(file, store)
   const problems = [...conflicts, ...(inspect ? await findRefusedAddresses(file, { store, keyring, inspect }) : [])]

@@ -1,21 +1,20 @@
-// In: the bootstrap file and the store. Out: where the two cannot both be right. Read before the first write, so that a file with
-// a conflict changes nothing.
-
+// In: the bootstrap file and the store. Out: where the file contradicts the store. They are compared before the first write, so that a
+// file with a conflict changes nothing.
 import type { CountersignStore } from '../collections.ts'
 import { hashApiKey } from '../tenancy/api-keys.ts'
 import type { ApiKey } from '../tenancy/documents.ts'
-import type { Problem } from '../tenancy/problems.ts'
-import type { Bootstrap, BootstrapKey } from './file.ts'
+import type { InputProblem } from '../tenancy/problems.ts'
+import type { Bootstrap, BootstrapKey } from './complete-file.ts'
 
 export interface Conflicts {
-  problems: Problem[]
-  warnings: Problem[]
+  problems: InputProblem[]
+  warnings: InputProblem[]
 }
 
 interface FileEntry<T> {
   path: string
   fromFile: T
-  /** The id of what it stands in. */
+  /** The id of the company of an app, or of the app of a key. */
   owner: string
 }
 
@@ -28,7 +27,7 @@ export async function findConflicts(file: Bootstrap, store: CountersignStore): P
   )
   const storedApps = await store.docs('apps').get(apps.map(app => app.fromFile.id))
   const storedKeys = await store.docs('keys').get(keys.map(key => key.fromFile.id))
-  const taken = await keysByHash(
+  const keysWithHash = await findKeysByHash(
     store,
     keys.flatMap(({ fromFile }) => (fromFile.key === null ? [] : hashApiKey(fromFile.key))),
   )
@@ -40,7 +39,7 @@ export async function findConflicts(file: Bootstrap, store: CountersignStore): P
           ? []
           : [{ path: `${path}.id`, message: `is an app of ${company} already` }]
       }),
-      ...keys.flatMap(key => keyConflicts(key, storedKeys.get(key.fromFile.id), taken)),
+      ...keys.flatMap(key => keyConflicts(key, storedKeys.get(key.fromFile.id), keysWithHash)),
     ],
     warnings: keys
       .filter(({ fromFile }) => (storedKeys.get(fromFile.id)?.revoked_at ?? null) !== null)
@@ -48,7 +47,7 @@ export async function findConflicts(file: Bootstrap, store: CountersignStore): P
   }
 }
 
-async function keysByHash(store: CountersignStore, hashes: string[]): Promise<Map<string, ApiKey>> {
+async function findKeysByHash(store: CountersignStore, hashes: string[]): Promise<Map<string, ApiKey>> {
   if (hashes.length === 0) return new Map()
   const found = await store.docs('keys').find({ hash: { $in: hashes } }, { sort: { hash: 1 }, limit: hashes.length })
   return new Map(found.map(key => [key.hash, key]))
@@ -58,7 +57,7 @@ function keyConflicts(
   { path, fromFile, owner }: FileEntry<BootstrapKey>,
   stored: ApiKey | undefined,
   keysWithHash: Map<string, ApiKey>,
-): Problem[] {
+): InputProblem[] {
   const hash = fromFile.key === null ? null : hashApiKey(fromFile.key)
   const other = hash === null ? undefined : keysWithHash.get(hash)
   if (other && other._id !== fromFile.id)

@@ -1,6 +1,7 @@
-// The first start of an empty, unconfigured development system: a company and an app to try things with, and what to paste.
-import { type BootstrapDeps, writeBootstrap } from './apply.ts'
+// The first start of an empty development system without a configuration: a demo company with one app, and the commands to try it.
+
 import { readBootstrap } from './bootstrap.ts'
+import { type BootstrapDeps, writeBootstrap } from './write-to-store.ts'
 
 const DEMO_COMPANY_ID = 'cmp_demo'
 const [SERVER_KEY_ID, PUBLISHABLE_KEY_ID] = ['key_demoserver', 'key_demodevice']
@@ -29,28 +30,28 @@ export interface DemoKeys {
   publishable: string
 }
 
-/** The keys of the demo app; null when they were made before, or somebody has companies of their own. What a start that was cut
- *  short has left without keys is finished. */
+/** The keys of the demo app; null when an earlier start made them, or when the store has other companies. Completes a demo that an
+ *  interrupted start left without keys. */
 export async function createDemo(deps: BootstrapDeps): Promise<DemoKeys | null> {
-  const { store, made } = deps
+  const { store, minted } = deps
   const companies = await store.docs('companies').find({}, { sort: { _id: 1 }, limit: 2 })
   if (companies.some(({ _id }) => _id !== DEMO_COMPANY_ID)) return null
-  if ((await store.docs('keys').get([SERVER_KEY_ID])).has(SERVER_KEY_ID) && !made?.has(SERVER_KEY_ID)) return null
+  if ((await store.docs('keys').get([SERVER_KEY_ID])).has(SERVER_KEY_ID) && !minted?.has(SERVER_KEY_ID)) return null
   const { mintedKeys } = await writeBootstrap(readBootstrap(DEMO_BOOTSTRAP), deps)
   const keyOf = (id: string): string | undefined => mintedKeys.find(key => key.id === id)?.key
   const [server, publishable] = [keyOf(SERVER_KEY_ID), keyOf(PUBLISHABLE_KEY_ID)]
-  // Of several processes that start together, the one that made the keys shows them.
+  // When several processes start together, only the one that inserted the keys knows and shows them.
   return server && publishable ? { server, publishable } : null
 }
 
 export interface DemoAccess {
   url: string
-  /** Null when another process serves the admin API, who knows where. */
+  /** Null when another process serves the admin API: its address is not known here. */
   adminUrl: string | null
   adminToken: string
 }
 
-/** What a developer pastes into a second terminal. */
+/** The text of the first start: commands for a second terminal. */
 export const demoGuide = (keys: DemoKeys, { url, adminUrl, adminToken }: DemoAccess): string => `
   A demo app is ready. Its test keys are shown this once:
 

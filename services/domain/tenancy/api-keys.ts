@@ -1,11 +1,11 @@
-// API keys: made here, shown once, stored as a hash. The prefix tells a reader of a leaked key what it opens.
+// API keys: made here, shown once, stored as a hash. The prefix tells the finder of a leaked key what kind of key it is.
 import { createHash, randomBytes } from 'node:crypto'
 import type { Random } from '../../../infra/ids.ts'
 import type { KeyKind, Mode } from '../../../machines/otp.ts'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const KEY_BYTES = 32
-/** 62^43 is just above 2^256: every value of 32 bytes fits, at the same length. */
+/** 62^43 is just above 2^256, so every 32 bytes fit and all keys have the same length. */
 const KEY_CHARS = 43
 
 export function newApiKey(kind: KeyKind, mode: Mode, random: Random = randomBytes): string {
@@ -15,12 +15,20 @@ export function newApiKey(kind: KeyKind, mode: Mode, random: Random = randomByte
   return `${kind === 'server' ? 'sk' : 'pk'}_${mode}_${text}`
 }
 
-/** What is stored and looked up. A key has 256 random bits, so a plain hash cannot be searched. */
+/** Keys are stored and looked up by this hash. A plain hash is safe because a key has 256 random bits. */
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
-/** What a key claims to be; null for what is no key. A key given in a bootstrap file may have any ending. */
+/** What a key claims to be; null for a text that is not a key. After the prefix any ending is accepted, because the bootstrap file may
+ *  give a key of the operator's own. */
 export function parseApiKey(text: string): { kind: KeyKind; mode: Mode } | null {
   const found = /^([sp])k_(live|test)_[\w-]{1,200}$/.exec(text)
   if (!found) return null
   return { kind: found[1] === 's' ? 'server' : 'publishable', mode: found[2] === 'live' ? 'live' : 'test' }
+}
+
+/** What the prefix of a key says about it. An operator's own key in the bootstrap file need not have such a prefix. */
+export function kindAndModeOf(key: string | undefined): { kind?: KeyKind; mode?: Mode } {
+  const [, kind, mode] = /^(sk|pk)_(live|test)_/.exec(key ?? '') ?? []
+  if (!kind) return {}
+  return { kind: kind === 'sk' ? 'server' : 'publishable', mode: mode === 'live' ? 'live' : 'test' }
 }

@@ -1,5 +1,5 @@
-// The countries a phone number can belong to: ISO 3166-1 alpha-2, and XK, AC and TA, which numbering plans know and ISO does not.
-// A list of our own: the platform's region names also know UK, EU and SU, and a rule for those would never match a number.
+// The countries a phone number can belong to: ISO 3166-1 alpha-2, and XK, AC and TA, which numbering plans have and ISO does not.
+// The list is written out because the region names of Intl include UK, EU and SU, and a rule for those would never match a number.
 const CODES = `
   AC AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW
   BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ

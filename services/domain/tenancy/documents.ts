@@ -1,5 +1,5 @@
-// What is stored about tenants: companies, their apps, and what belongs to an app. Times are epoch milliseconds, money micro-units.
-// Provider configs and webhook secrets are sealed, each for its own document: moved into another one, they do not open.
+// What is stored about tenants: companies, their apps, and the keys and providers of an app. Times are epoch milliseconds, money is in
+// micro-units. A provider config is sealed for its own document: copied into another document it cannot be unsealed.
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
@@ -17,7 +17,7 @@ export interface Company extends RevisedDoc, Account {
 export interface App extends RevisedDoc {
   company_id: string
   name: string
-  /** As they were written: defaults are resolved on reading. */
+  /** As they were written: defaults are resolved when they are read. */
   settings: SettingsInput
   created_at: number
 }
@@ -44,7 +44,8 @@ export interface Provider extends RevisedDoc {
 }
 
 export const providerId = (appId: string, name: string): string => `${appId}:${name}`
-/** What a sealed value is bound to. */
+
+/** The context that a sealed config is bound to. */
 export const providerContext = (id: string): string => `provider:${id}`
 
 export const TENANCY_COLLECTIONS = {
@@ -54,5 +55,12 @@ export const TENANCY_COLLECTIONS = {
   providers: collection<Provider>({ indexes: [{ fields: { app_id: 1, position: 1, _id: 1 } }] }),
 }
 
-/** An app's webhook is read with the app. */
+/** With the webhook endpoints, because tenancy.ts reads them too. */
 export type TenancyStore = StoreOf<typeof TENANCY_COLLECTIONS & typeof WEBHOOK_COLLECTIONS>
+
+/** Above MAX_PROVIDERS_PER_APP, because concurrent PUTs can exceed that. */
+const MAX_STORED_PROVIDERS = 1_000
+
+/** An app's providers in the order they are tried. */
+export const findProviders = (store: StoreOf<typeof TENANCY_COLLECTIONS>, appId: string): Promise<Provider[]> =>
+  store.docs('providers').find({ app_id: appId }, { sort: { position: 1, _id: 1 }, limit: MAX_STORED_PROVIDERS })

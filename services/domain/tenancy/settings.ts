@@ -1,8 +1,9 @@
-// In: an app's settings as somebody wrote them, any member left out. Out: complete settings, or every problem with its path.
-// What is stored is what was written: defaults are resolved on reading, so that a better default reaches apps that never chose.
+// In: an app's settings as an operator wrote them; every member is optional. Out: complete settings, or every problem with its path.
+// Settings are stored as they were written. Defaults are resolved when they are read, so that a new default reaches every app that has
+// not set the member.
 import { z } from 'zod'
 import type { AppSettings } from '../../../machines/settings.ts'
-import { check, type Problem } from './problems.ts'
+import { check, type InputProblem } from './problems.ts'
 import { resolveDefaults } from './resolve-defaults.ts'
 import {
   androidHash,
@@ -22,7 +23,7 @@ const seconds = (min: number, max: number) => z.int().min(min).max(max)
 
 const rules = z.array(z.strictObject({ max: z.int().min(1), seconds: seconds(1, 604_800) }))
 
-/** Empty is allowed: no channel serves, and a send is told so. */
+/** An empty order is allowed: every send is then refused with NoEnabledChannelError. */
 const order = z.array(channel).refine(hasNoRepeats, 'names a channel twice')
 
 const code = z.strictObject({
@@ -99,7 +100,7 @@ export const settingsSchema = z
   .refine(settings => settings.verify_attempts * 2_000 <= 10 ** settings.code.length, {
     path: ['verify_attempts'],
     message: 'too many for so short a code: attempts ÷ 10^length must not exceed 1/2000',
-    // Told beside other problems, as long as the two numbers are good ones.
+    // Without `when`, zod skips this check if any other member has a problem.
     when: ({ value }) => guessable.safeParse(value).success,
   })
 
@@ -108,14 +109,16 @@ const guessable = z.object({
   code: z.object({ length: z.int().min(4).max(8) }),
 })
 
-/** Settings as they are written and stored. */
+/** Settings as they are written and stored, without defaults. */
 export type SettingsInput = z.input<typeof settingsSchema>
 
-/** `never`, which nothing is assignable to, as soon as the schema and the type differ. */
+/** `never` if the schema and the type differ, so that the functions below do not compile. */
 type Same<A, B> = [A, B] extends [B, A] ? A : never
 type Settings = Same<AppSettings, z.output<typeof settingsSchema>>
 
-export function parseSettings(input: unknown): { ok: true; settings: Settings } | { ok: false; problems: Problem[] } {
+export function parseSettings(
+  input: unknown,
+): { ok: true; settings: Settings } | { ok: false; problems: InputProblem[] } {
   const checked = check(settingsSchema, input)
   return checked.ok ? { ok: true, settings: checked.value } : checked
 }

@@ -1,14 +1,14 @@
-// Reads tenants for the services: settings resolved, configs and secrets opened. Nothing is kept: caches are their users'.
-// What was sealed with a key that is gone is left out: an app loses a provider by it, not all of them. Which ones is said
-// beside: they are there, and will do again once the key is back.
-
+// Reads tenants for the services. In: an id or a key's hash. Out: the app, key, providers or webhook, with settings resolved and configs
+// and secrets unsealed. Nothing is cached here: each service has a cache of its own.
+// Configs and secrets that cannot be unsealed are left out, so that an app loses one provider and not all of them. A provider whose data
+// key is missing is listed as `unreadable`: it works again once the key is configured again.
 import { type Keyring, MissingKey, Unsealable } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { SavedEndpoint } from '../../../machines/endpoint.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { type WebhookEndpoint, type WebhookSecretState, webhookSecretContext } from '../webhooks/documents.ts'
-import { type ApiKey, providerContext, type TenancyStore } from './documents.ts'
+import { type ApiKey, findProviders, providerContext, type TenancyStore } from './documents.ts'
 import { resolveProvider, type TypedProviderConfig } from './providers.ts'
 import { resolveSettings } from './settings.ts'
 
@@ -19,37 +19,35 @@ export interface TenantApp {
   settings: AppSettings
 }
 
-/** `type` tells which config it has. */
+/** A union that `type` discriminates. */
 export type TenantProvider = { app_id: string; name: string; channel: Channel } & TypedProviderConfig
 
 export interface TenantWebhook {
   app_id: string
   url: string
   status: WebhookEndpoint['status']
-  /** Read it with `endpointLife` of machines/endpoint.step.ts. */
+  /** To be read with `endpointLife` of machines/endpoint.step.ts. */
   life?: SavedEndpoint
-  /** Which of them sign at a given moment: `signing` of webhook.secrets.ts. */
+  /** Some may have expired: `signingSecrets` of webhooks/secrets.ts selects those that sign at a given time. */
   secrets: { id: string; state: WebhookSecretState; secret: string; expires_at: number | null }[]
 }
 
-/** There, and not to be used while its key is missing. */
+/** A provider that cannot be used while its data key is missing. */
 export type UnreadableProvider = Pick<TenantProvider, 'name' | 'channel'> & { problem: MissingKey }
 
 export interface AppProviders {
-  /** In the order they are to be tried. */
+  /** In the order they are tried. */
   providers: TenantProvider[]
   unreadable: UnreadableProvider[]
 }
 
 export interface Tenancy {
-  /** A revoked key is no key. */
+  /** Null for a revoked key. */
   keyByHash(hash: string): Promise<ApiKey | null>
   app(id: string): Promise<TenantApp | null>
   providersOf(appId: string, channel?: Channel): Promise<AppProviders>
   webhook(appId: string): Promise<TenantWebhook | null>
 }
-
-const MAX_PROVIDERS = 1_000
 
 export const createTenancy = ({
   store,
@@ -71,20 +69,19 @@ export const createTenancy = ({
   },
 
   async providersOf(appId, channel) {
-    const page = { sort: { position: 1, _id: 1 }, limit: MAX_PROVIDERS } as const
-    const stored = await store.docs('providers').find({ app_id: appId }, page)
-    const setups: AppProviders = { providers: [], unreadable: [] }
+    const stored = await findProviders(store, appId)
+    const result: AppProviders = { providers: [], unreadable: [] }
     for (const { _id, app_id, name, channel: providerChannel, type, config } of stored) {
       if (channel !== undefined && providerChannel !== channel) continue
       try {
         const written: unknown = JSON.parse(keyring.unseal(config, providerContext(_id)))
-        setups.providers.push({ app_id, name, channel: providerChannel, ...resolveProvider(type, written) })
+        result.providers.push({ app_id, name, channel: providerChannel, ...resolveProvider(type, written) })
       } catch (error) {
         if (!(error instanceof Unsealable)) throw error
-        if (error instanceof MissingKey) setups.unreadable.push({ name, channel: providerChannel, problem: error })
+        if (error instanceof MissingKey) result.unreadable.push({ name, channel: providerChannel, problem: error })
       }
     }
-    return setups
+    return result
   },
 
   async webhook(appId) {

@@ -1,5 +1,5 @@
-// The small values that settings, provider configs and the bootstrap file are made of: each a schema with a message that says
-// what was expected. They check shape only; whether a number or a host exists shows when it is used.
+// Schemas of single values in settings, provider configs, the bootstrap file and the admin API. Their messages say what is expected.
+// They check the form only, not whether a number or a host exists.
 import { z } from 'zod'
 import { isCountry } from './countries.ts'
 
@@ -14,7 +14,7 @@ export const phoneNumber = z
   .string()
   .regex(/^\+[1-9]\d{6,14}$/, 'must be an E.164 phone number, such as "+447911123456"')
 
-/** Comes out canonical: `pt-br` as `pt-BR`. */
+/** Makes the tag canonical: `pt-br` becomes `pt-BR`. */
 export const locale = z
   .string()
   .refine(tag => canonicalLocale(tag) !== undefined, {
@@ -32,23 +32,23 @@ export const androidHash = z
   .string()
   .regex(/^[A-Za-z0-9+/]{11}$/, "must be the 11 base64 characters of the app's SMS Retriever hash")
 
-/** Compared with the Origin header as it stands, so only what a browser would send can ever match. */
+/** Exactly as browsers send it, because it is compared with the Origin header as text. */
 export const origin = z
   .string()
   .refine(isOrigin, 'must be an origin as browsers send it, "https://host[:port]" (http for localhost only)')
 
-/** https or http: whether plain http and private addresses are allowed is the operator's setting, checked when connecting. */
+/** https or http: ALLOW_PRIVATE_TARGETS decides about plain http and private addresses, when the address is saved and at every call. */
 export const webAddress = z
   .string()
   .max(2048)
   .refine(text => isWebAddress(text), 'must be an http(s) URL without user, password or fragment')
 
-/** What a vendor's paths are appended to. */
+/** The address to which the vendor's paths are appended. */
 export const baseUrl = webAddress
   .refine(text => !text.includes('?'), { message: 'must have no query', abort: true })
   .overwrite(text => text.replace(/\/+$/, ''))
 
-/** A short text for people or machines: a name, an identifier, a password. */
+/** A single line: a name, an identifier, a password. */
 export const text = (max = 200) =>
   z
     .string()
@@ -78,6 +78,6 @@ const isLocalhost = (host: string): boolean =>
 function isWebAddress(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, username, password } = new URL(text)
-  // `new URL` repairs `https:host` and trims spaces; what is stored should be what will be called.
+  // `new URL` repairs `https:host` and trims spaces, but the stored text must be the address that is called.
   return /^https?:\/\/[^\s#]+$/i.test(text) && /^https?:$/.test(protocol) && username === '' && password === ''
 }

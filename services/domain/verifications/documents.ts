@@ -1,4 +1,4 @@
-// What a verification leaves in the store. Personal data in it is sealed or indexed with a key; codes and tokens are nowhere.
+// What is stored of verifications. Personal data is sealed or a keyed index. Codes and tokens are not stored.
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { VerificationView } from '../../../machines/calls.ts'
@@ -11,87 +11,87 @@ export interface OtpDoc extends SavedOtp, RevisedDoc {
   app_id: string
   mode: Mode
   recipient: string
-  /** Finds the verification a user's WhatsApp message speaks of; absent without a link. */
+  /** Keyed index of the reference in the WhatsApp link, by which a user's message is matched; absent without a link. */
   reference?: string
   created_at: number
-  /** Sweepers share the work by it. */
+  /** Sweepers divide the work by partition. */
   partition: number
-  /** When time changes its state; absent once it is final. */
+  /** When the sweeper changes its state, at its expiry for example; absent once the state is final. */
   due_at?: number
   outbox: OutboxEntry[]
-  /** When the outbox last got something; null while it is empty. */
+  /** When an effect was last added to the outbox; null while it is empty. */
   outbox_at: number | null
-  /** Its idempotency key's document, where it has one: they go together. */
+  /** The id of its idempotency key's document, which is erased with it; absent when the send had no such key. */
   claim?: string
-  /** The answer to its send, for whoever repeats the call with the same idempotency key. */
+  /** The answer to its send, for repeated calls with the same idempotency key. */
   first: VerificationView
   purge_at: Date
 }
 
-/** An idempotency key in use. It is bound once its verification exists. */
+/** An idempotency key in use, and the verification that its first call creates. */
 export interface ClaimDoc extends Doc {
   otp_id: string
   partition: number
-  /** Past it, whoever held the claim is taken for dead; absent once the sweeper has seen its verification. */
+  /** Until then the first call may still be creating the verification. Absent once the sweeper has found it. */
   held_until?: number
   expires_at: number
   purge_at: Date
 }
 
-/** One rule's window: `bucket` is its number since the epoch, `count` what fell into it, `before` what fell into the one before. */
+/** The window of one rule: `bucket` is its number since the epoch, `count` its count, `before` the count of the bucket before it. */
 export interface Window {
   bucket: number
   count: number
   before: number
 }
 
-/** What an update granted, for the process that made it to read. */
+/** The result of one update, by which the process that made the update learns how many were granted. */
 export interface Grant {
   by: string
   call: number
   granted: number
 }
 
-/** The sliding windows of one thing that is counted, by `s<seconds>`. */
+/** A counter: its sliding windows, by `s<seconds>`. */
 export interface CounterDoc extends Doc {
   windows: Record<string, Window>
-  /** How many the latest call was granted. */
+  /** How many the latest update granted. */
   granted: number
-  /** The latest of each process. */
+  /** The latest grant of each process. */
   grants?: Grant[]
   locked_until?: number
   purge_at: Date
 }
 
-/** `refused` is the recipient's fault, `failed` the provider's; `unknown`: it may have gone. */
+/** `refused` is the recipient's fault, `failed` is the provider's. `unknown`: the message may have been sent. */
 export type AttemptResult = 'accepted' | 'refused' | 'failed' | 'unknown'
 
-/** One call of one provider for one delivery, claimed before the call: found without a result, its outcome is unknown. One of no
- *  provider (its name is empty) is the end of a round in which nobody took the message. */
+/** One call of one provider for one delivery. It is saved before the call: an attempt without a result has an unknown outcome. An attempt
+ *  with an empty provider name marks the end of a round in which no provider accepted the message. */
 export interface AttemptDoc extends RevisedDoc {
   otp_id: string
-  /** Whose provider it is: a callback of one app never finds another's. */
+  /** The app of the provider, so that a callback for one app never finds an attempt of another. */
   app_id: string
   delivery_id: string
   provider: string
-  /** Providers are asked in rounds; each is asked once in a round. */
+  /** Providers are called in rounds, each provider once per round. */
   round: number
   at: number
   result: AttemptResult | null
-  /** The vendor's own name for the message; null until, and unless, it gave one. */
+  /** The vendor's id of the message; null when the vendor has not given one. */
   reference: string | null
   purge_at: Date
 }
 
-/** What a test key sent. It refers to the verification; code and text are rendered when it is read. */
+/** A message in the sandbox. It refers to its verification: code and text are rendered when the inbox is read. */
 export interface SandboxMessageDoc extends Doc {
   app_id: string
   company_id: string
   otp_id: string
   generation: number
-  /** The language it was written in. */
+  /** The language of its text. */
   locale: string
-  /** Keyed index over all apps, for the inbox's search. */
+  /** Keyed index in one scope for all apps, because the inbox is searched over all apps. */
   recipient: string
   at: number
   purge_at: Date

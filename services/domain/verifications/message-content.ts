@@ -1,13 +1,12 @@
-// Turns a delivery into what its recipient reads. In: a verification with everything sealed. Out: recipient, code and text in the
-// clear: for the moment they are needed, never to be stored or logged.
-
+// Renders the message of a delivery. In: a verification with sealed data. Out: recipient, code and text in the clear. The result must
+// never be stored or logged.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Delivery, Otp } from '../../../machines/otp.ts'
 import type { TenantApp } from '../tenancy/tenancy.ts'
 import { type MessageText, renderMessage } from '../texts/message-text.ts'
 import { atRest } from './encryption-context.ts'
 
-export interface Content extends MessageText {
+export interface MessageContent extends MessageText {
   recipient: string
   code: string
 }
@@ -22,8 +21,8 @@ export interface ContentInput {
 
 type ContentKeyring = Pick<Keyring, 'unseal' | 'code'>
 
-/** Throws `Unsealable` or `UnknownSecret` when a key it was made with is no longer there. */
-export function renderContent(keyring: ContentKeyring, { otp, delivery, app, locale }: ContentInput): Content {
+/** Throws `Unsealable` or `UnknownSecret` when a data key or code secret of the verification is no longer configured. */
+export function renderContent(keyring: ContentKeyring, { otp, delivery, app, locale }: ContentInput): MessageContent {
   const { otp_id } = otp
   const { secret, salt, length } = otp.code
   const code = keyring.code(secret, {
@@ -48,6 +47,6 @@ export function renderContent(keyring: ContentKeyring, { otp, delivery, app, loc
 
 const MINUTE_MS = 60_000
 
-/** Rounded down: a text never promises more time than there is. */
+/** Rounded down, so that the text does not promise more time than there is. */
 const minutesOf = ({ expires_at, last_sent_at }: Otp): number =>
   Math.max(1, Math.floor((expires_at - last_sent_at) / MINUTE_MS))

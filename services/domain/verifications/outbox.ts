@@ -1,10 +1,9 @@
-// Effects on their way out. Saved with the change that caused them; published after it; removed once the broker has them. What a
-// crash or a broker that is down leaves behind, the sweeper publishes again: consumers know an effect by its id.
-
+// The outbox of a verification. Effects are saved with the change that caused them, published after it, and removed once the broker has
+// them. The sweeper publishes again what a crash or a broker outage left behind: consumers recognise an effect by its id.
 import type { Broker } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
-import type { Docs, Pipeline } from '../../../infra/store/docs.ts'
+import type { Docs, GroupUpdate, Pipeline } from '../../../infra/store/docs.ts'
 import type { Effect } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { NotifyBody } from '../webhooks/messages.ts'
@@ -13,7 +12,7 @@ import { channelQueue, type DeliverBody, type OutboxEntry } from './effect-messa
 
 type Owner = Pick<OtpDoc, '_id' | 'app_id' | 'company_id' | 'mode'>
 
-/** Where each effect goes, and what it says there: ids only, nothing secret. */
+/** The queue and the message of each effect: ids only, no secrets. */
 export const outboxEntries = (otp: Owner, effects: readonly Effect[], at: number): OutboxEntry[] =>
   effects.map(effect => {
     const { app_id, company_id, mode } = otp
@@ -40,27 +39,28 @@ export const outboxEntries = (otp: Owner, effects: readonly Effect[], at: number
   })
 
 export interface Relay {
-  /** Publishes in the background and forgets what arrived. Never rejects: what fails stays in the outbox. */
+  /** Publishes in the background and removes published effects from the outbox. Never fails: an effect that cannot be published stays
+   *  in the outbox. */
   (otp_id: string, effects: readonly OutboxEntry[]): void
-  /** Resolves when nothing is being published any more and what arrived is forgotten. */
+  /** Resolves when all effects so far are published, or have failed, and the published ones are removed. */
   settled(): Promise<void>
 }
 
-/** Much happens to a verification in its first moments; what arrived meanwhile is forgotten in one write. Well before the sweeper
- *  takes it for stuck. */
+/** A verification has several effects in its first seconds: the delay lets one write remove them all. It is well below the age at which
+ *  the sweeper publishes an effect again. */
 const REMOVE_AFTER_MS = 3_000
 const MAX_OTPS_PER_WRITE = 200
 
 export interface RelayDeps {
   broker: Pick<Broker, 'publish'>
-  otps: Pick<Docs<OtpDoc>, 'change'>
+  otps: Pick<Docs<OtpDoc>, 'update'>
   clock: Pick<Clock, 'after'>
   log: Logger
 }
 
 export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
   const publishing = new Set<Promise<void>>()
-  /** Ids of effects the broker has, by verification. */
+  /** Ids of published effects that are still in the outbox, by verification. */
   const published = new Map<string, string[]>()
   let removing = Promise.resolve()
   let cancel: (() => void) | null = null
@@ -78,8 +78,8 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
     removing = removing.then(async () => {
       for (let at = 0; at < all.length; at += MAX_OTPS_PER_WRITE)
         await otps
-          .change(removalChanges(all.slice(at, at + MAX_OTPS_PER_WRITE)))
-          .catch(error => log.warn({ err: error }, 'effects.not_forgotten'))
+          .update([removalOf(all.slice(at, at + MAX_OTPS_PER_WRITE))])
+          .catch(error => log.warn({ err: error }, 'effects.removal_failed'))
     })
   }
 
@@ -89,7 +89,7 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
         .publish(queue, { id, body })
         .then(
           () => scheduleRemoval(otp_id, id),
-          error => log.warn({ err: error, otp_id, queue, effect_id: id }, 'effect.kept'),
+          error => log.warn({ err: error, otp_id, queue, effect_id: id }, 'effect.publish_failed'),
         )
         .finally(() => publishing.delete(sending))
       publishing.add(sending)
@@ -105,13 +105,13 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
   })
 }
 
-/** One update for all of them: ids of effects are nobody else's. */
-function removalChanges(published: readonly [string, string[]][]) {
-  const update = removeEffects(published.flatMap(([, ids]) => ids))
-  return published.map(([_id]) => ({ _id, update }))
-}
+/** All verifications get the same update, because the ids of effects are unique. */
+const removalOf = (published: readonly [string, string[]][]): GroupUpdate<OtpDoc> => ({
+  ids: published.map(([otp_id]) => otp_id),
+  update: removeEffects(published.flatMap(([, effectIds]) => effectIds)),
+})
 
-/** Takes effects out of the outbox whatever has become of the verification, and says when the outbox is empty. */
+/** Removes effects from the outbox at any `rev`, and clears `outbox_at` when the outbox is empty. */
 const removeEffects = (ids: readonly string[]): Pipeline => [
   {
     $set: { outbox: { $filter: { input: '$outbox', as: 'effect', cond: { $not: [{ $in: ['$$effect.id', ids] }] } } } },

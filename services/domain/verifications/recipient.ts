@@ -1,5 +1,5 @@
-// In: what a caller typed. Out: a recipient in its one canonical form, or null. E.164 shape alone is not a valid number, and a
-// pattern alone is not an address: the full metadata decides about numbers, the rules of SMTP and DNS about addresses.
+// In: a recipient as a caller typed it. Out: the recipient in canonical form, or null. The form of E.164 does not make a valid number, so
+// the full metadata of libphonenumber decides. Email addresses follow the rules of SMTP and DNS.
 import { Buffer } from 'node:buffer'
 import { isIP } from 'node:net'
 import { domainToASCII, domainToUnicode } from 'node:url'
@@ -17,7 +17,7 @@ const E164 = /^\+[1-9]\d{6,14}$/
 function parsePhone(text: string): ParsedRecipient | null {
   if (!E164.test(text)) return null
   const number = parsePhoneNumberFromString(text)
-  // The parser mends what it can; what it had to mend was not the number.
+  // The parser corrects some mistakes. A number that it corrected is not what the caller typed, and is refused.
   if (!number?.isValid() || number.number !== text) return null
   return { kind: 'phone', value: text, country: number.country ?? null, callingCode: number.countryCallingCode }
 }
@@ -25,7 +25,7 @@ function parsePhone(text: string): ParsedRecipient | null {
 const MAX_ADDRESS_BYTES = 254
 const MAX_LOCAL_BYTES = 64
 const MAX_DOMAIN_LENGTH = 253
-/** RFC 5322 dot-atom, with the letters of other scripts that RFC 6531 allows. Quoted local parts are not taken. */
+/** RFC 5322 dot-atom, with the letters of other scripts that RFC 6531 allows. Quoted local parts are refused. */
 const LOCAL_PART = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
@@ -38,7 +38,7 @@ function parseEmail(text: string): ParsedRecipient | null {
   return { kind: 'email', value: `${local}@${domain}` }
 }
 
-/** Lower-cased and in Unicode, however it was written. */
+/** In lower case and in Unicode, also when it was written in Punycode. */
 function parseDomain(text: string): string | null {
   if (/[\s/\\?#@:%[\]]/.test(text) || isIP(text)) return null
   const ascii = domainToASCII(text)

@@ -1,9 +1,7 @@
 import { expect } from 'chai'
-import { type IpListDoc, listId } from '../../../../services/domain/address-lists/documents.ts'
+import { type AddressListDoc, listId } from '../../../../services/domain/address-lists/documents.ts'
 import { BadList, createRunImport, type ListContent } from '../../../../services/domain/address-lists/imports.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
-import { createCapturedLog } from '../../../support/captured-log.ts'
-import { testClock } from '../../../support/clock.ts'
 import {
   chunksIn,
   classesIn,
@@ -13,7 +11,9 @@ import {
   listsIn,
   manyRanges,
   stableFieldsOf,
-} from '../../../support/ip-lists.ts'
+} from '../../../support/address-lists.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
+import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
 
@@ -21,7 +21,7 @@ const clock = testClock()
 const { log } = createCapturedLog()
 const ID = listId('abusive', 'some')
 
-const run = (store: CountersignStore, list: IpListDoc, content: ListContent | Error): Promise<void> =>
+const run = (store: CountersignStore, list: AddressListDoc, content: ListContent | Error): Promise<void> =>
   createRunImport({ store, clock, log })(list, async () => {
     if (content instanceof Error) throw content
     return content
@@ -30,8 +30,8 @@ const run = (store: CountersignStore, list: IpListDoc, content: ListContent | Er
 const put = async (store: CountersignStore, ...lines: string[]): Promise<void> =>
   run(store, await listBeingImported(store, { now: clock.now() }), contentOfLines(...lines))
 
-const stored = async (store: CountersignStore): Promise<IpListDoc> =>
-  (await store.docs('ip_lists').get([ID])).get(ID) as IpListDoc
+const stored = async (store: CountersignStore): Promise<AddressListDoc> =>
+  (await store.docs('ip_lists').get([ID])).get(ID) as AddressListDoc
 
 /** More than fit into one chunk. */
 const MANY = 70_000
@@ -81,7 +81,7 @@ eachStore('an import', fresh => {
   it('shows how far it is, and that it lives', async () => {
     const store = await fresh()
     const list = await listBeingImported(store, { now: clock.now() })
-    const seen: IpListDoc[] = []
+    const seen: AddressListDoc[] = []
     const watching = interceptWrites(store, {
       after: async call => call === 'ip_lists.modify' && seen.push(await stored(store)),
     })

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { BlockList } from 'node:net'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { publicAddress } from '../../../../infra/client-ip.ts'
+import { publicIpAddress } from '../../../../infra/ip-address.ts'
 import { includesAddress } from '../../../../services/domain/address-lists/intervals.ts'
 import { type ParsedList, type Progress, parseList } from '../../../../services/domain/address-lists/list-parser.ts'
 import { createRangeBuffer, parseAddress } from '../../../../services/domain/address-lists/notation.ts'
@@ -97,14 +97,14 @@ describe('private and reserved ranges of a list', () => {
   for (const cidr of [...RESERVED_V4, ...RESERVED_V6])
     it(`${cidr} is left out, as its addresses say nothing of a client`, async () => {
       expect(await read(cidr)).to.deep.include({ ranges: 0, ignored: 1, bad: 0 })
-      expect(publicAddress(cidr.split('/')[0] ?? '')).to.equal(null)
+      expect(publicIpAddress(cidr.split('/')[0] ?? '')).to.equal(null)
     })
 
   it('are all of those that count as no address', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.ipV4(), fc.ipV6()), async address => {
         fc.pre(!/^::(0*:)*\d+\.\d+\.\d+\.\d+/.test(address))
-        expect((await read(address)).ignored, address).to.equal(publicAddress(address) === null ? 1 : 0)
+        expect((await read(address)).ignored, address).to.equal(publicIpAddress(address) === null ? 1 : 0)
       }),
       { numRuns: 2_000 },
     )

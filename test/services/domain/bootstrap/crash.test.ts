@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { Unavailable } from '../../../../infra/unavailable.ts'
-import type { BootstrapDeps } from '../../../../services/domain/bootstrap/apply.ts'
 import { applyBootstrap, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
 import { createDemo } from '../../../../services/domain/bootstrap/demo.ts'
+import type { BootstrapDeps } from '../../../../services/domain/bootstrap/write-to-store.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { hashApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
+import { stableFieldsOf } from '../../../support/address-lists.ts'
 import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 import { testClock } from '../../../support/clock.ts'
-import { stableFieldsOf } from '../../../support/ip-lists.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { allTenancyDocs, clearTenancy, interceptWrites, testKeyring } from '../../../support/tenancy.ts'
 
@@ -126,7 +126,7 @@ eachStore('a bootstrap that is tried again because an answer of the store was lo
         if (writes === nth) throw new Unavailable('the answer was lost')
       },
     })
-    const to = { store: losing, keyring, clock, made: new Map<string, string>() }
+    const to = { store: losing, keyring, clock, minted: new Map<string, string>() }
     return attempt(to).catch(error => {
       if (error instanceof Unavailable) return attempt(to)
       throw error

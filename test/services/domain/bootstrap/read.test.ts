@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { BootstrapProblems, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
-import type { Problem } from '../../../../services/domain/tenancy/problems.ts'
+import type { InputProblem } from '../../../../services/domain/tenancy/problems.ts'
 import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 
 const read = (file: unknown) => readBootstrap(JSON.stringify(file))
 
-const problemsOf = (text: string): readonly Problem[] => {
+const problemsOf = (text: string): readonly InputProblem[] => {
   try {
     readBootstrap(text)
     return []
@@ -47,8 +47,8 @@ describe('reading the bootstrap file', () => {
     })
     expect(prices?.map(price => price._id)).to.deep.equal(['sms:GB', 'sms:*'])
     expect(ip_lists).to.deep.equal([
-      { _id: 'abusive:45.95.147.0/24', class: 'abusive', cidr: '45.95.147.0/24' },
-      { _id: 'tor:2001:db8::1/128', class: 'tor', cidr: '2001:db8::1/128' },
+      { class: 'abusive', cidr: '45.95.147.0/24' },
+      { class: 'tor', cidr: '2001:db8::1/128' },
     ])
   })
 

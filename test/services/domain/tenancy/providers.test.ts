@@ -1,14 +1,13 @@
 import { expect } from 'chai'
 import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
+import { maskConfig, SECRET_MEMBERS } from '../../../../services/domain/tenancy/provider-secrets.ts'
 import {
   channelsOf,
-  maskConfig,
   PROVIDER_NAME,
   PROVIDER_TYPES,
   type ProviderType,
   parseProviderConfig,
   resolveProvider,
-  SECRET_MEMBERS,
 } from '../../../../services/domain/tenancy/providers.ts'
 
 const LEAST: Record<ProviderType, Record<string, unknown>> = {

@@ -17,14 +17,14 @@ eachStore('the outbox', fresh => {
     const outbox = ids.map(effect)
     await otps.insert([{ _id: 'otp_1', rev: 1, partition: 0, outbox, outbox_at: 1 } as unknown as OtpDoc])
     let writes = 0
-    const change: Docs<OtpDoc>['change'] = changes => {
-      writes += changes.length
-      return otps.change(changes)
+    const update: Docs<OtpDoc>['update'] = updates => {
+      writes += updates.flatMap(one => one.ids).length
+      return otps.update(updates)
     }
     const relay = createRelay({
       clock,
       log: createCapturedLog().log,
-      otps: { change },
+      otps: { update },
       broker: { publish: (_, { id }) => publish(id) },
     })
     for (const one of outbox) relay('otp_1', [one])

@@ -1,12 +1,12 @@
-// Where a provider's secrets are sent: what of a config decides it, and which of its members are addresses.
+// Where a provider's secrets are sent: the members of its config that decide it, and the member that holds an address.
 import type { ProviderConfigs, ProviderType } from './providers.ts'
 
-/** Everything that decides who reads a call. Two that are equal lead to the same place. */
+/** All members that decide who receives the calls. Two configs with equal destinations send to the same receiver. */
 export function destinationOf<T extends ProviderType>(type: T, config: ProviderConfigs[T]): unknown {
   return DESTINATIONS[type](config)
 }
 
-/** The query of an address may itself be a secret; the path may be all that tells one customer of a gateway from another. */
+/** The query may be a secret itself and does not count. The path counts: gateways may tell their customers apart by it. */
 const withoutQuery = (address: string): string => address.replace(/\?.*$/, '')
 const base = ({ base_url }: { base_url: string }): unknown => base_url
 
@@ -16,12 +16,12 @@ const DESTINATIONS: { [T in ProviderType]: (config: ProviderConfigs[T]) => unkno
   whatsapp_cloud: base,
   telegram_gateway: base,
   http: ({ url }) => withoutQuery(url),
-  // Without TLS from the first byte others on the way may read along.
+  // `secure` counts, because without TLS from the first byte the network may read the password.
   smtp: ({ host, port, secure }) => [host.toLowerCase(), port, secure],
   sandbox: () => null,
 }
 
-/** The member that holds an address somebody chose, and what it is. */
+/** The member that holds the address, and whether that is a URL or a host name. */
 const ADDRESSES: Record<ProviderType, { path: string; kind: 'url' | 'host' } | null> = {
   twilio: { path: 'base_url', kind: 'url' },
   vonage: { path: 'base_url', kind: 'url' },
@@ -32,7 +32,7 @@ const ADDRESSES: Record<ProviderType, { path: string; kind: 'url' | 'host' } | n
   sandbox: null,
 }
 
-/** The address a config names, as far as it does. */
+/** The address in a config that may be incomplete or malformed; null where there is none. */
 export function addressIn(
   type: ProviderType,
   config: unknown,

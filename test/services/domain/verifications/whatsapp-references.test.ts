@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { LANGUAGES, linkText } from '../../../../services/domain/texts/message-text.ts'
-import { referencesIn } from '../../../../services/domain/verifications/references.ts'
+import { referencesIn } from '../../../../services/domain/verifications/whatsapp-references.ts'
 
 const REFERENCE = '23456789ABCDEFGH'
 const OTHER = 'JKLMNPQRSTUVWXYZ'

@@ -1,44 +1,44 @@
-// In: a bootstrap file without problems or conflicts. Out: the store as the file says, and what was made on the way.
-// Each step finds out what is missing and writes only that, so it can be done twice, by several at once, and after a crash anywhere.
-// Keys come last: what is shown only once is made when nothing else can fail any more. Should an answer of the store be lost all the
-// same, `made` remembers what was made, so that the next try can still show it.
+// In: a bootstrap file without problems or conflicts. Out: the store as the file says, and the keys and secrets that were made for it.
+// Each step reads what is stored and writes only the difference, so that the whole can be repeated, run by several processes at once and
+// resumed after a crash. Keys are written last, because their values are shown once and a later failure would lose them. If the store's
+// answer to that write is lost, `minted` still holds the values for the next try.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
-import type { Inspector } from '../../../infra/outbound/inspector.ts'
+import type { TargetInspector } from '../../../infra/outbound/target-inspector.ts'
 import { ensure, replaceAll, sameJson } from '../../../infra/store/ensure.ts'
-import { replaceBootstrapLists } from '../address-lists/bootstrap.ts'
+import { replaceBootstrapLists } from '../address-lists/bootstrap-lists.ts'
 import type { CountersignStore } from '../collections.ts'
 import { openAccount } from '../money/batches.ts'
 import { hashApiKey, newApiKey } from '../tenancy/api-keys.ts'
-import { providerContext, providerId } from '../tenancy/documents.ts'
+import { findProviders, providerContext, providerId } from '../tenancy/documents.ts'
 import { type WebhookSecret, webhookSecretContext } from '../webhooks/documents.ts'
 import { createWebhookSecret, newWebhookSecret } from '../webhooks/new-secret.ts'
 import { withCurrent } from '../webhooks/secrets.ts'
-import type { Bootstrap, BootstrapApp, BootstrapCompany, BootstrapProvider, BootstrapWebhook } from './file.ts'
+import type { Bootstrap, BootstrapApp, BootstrapCompany, BootstrapProvider, BootstrapWebhook } from './complete-file.ts'
 
 export interface BootstrapDeps {
   store: CountersignStore
   keyring: Pick<Keyring, 'seal' | 'unseal'>
   clock: Pick<Clock, 'now'>
-  /** What the guard would say of an address that is to be saved; without one nobody is asked. */
-  inspect?: Inspector
-  /** Values made by an earlier try, by what they are for. The same map is given to every try. */
-  made?: Map<string, string>
+  /** The outbound guard's opinion of an address that is to be saved. Without it addresses are not checked. */
+  inspect?: TargetInspector
+  /** Values made by earlier tries of this process, by key id or app id. Every try gets the same map. */
+  minted?: Map<string, string>
 }
 
 export interface MintedSecrets {
-  /** Keys the file gave no value for. Only their hashes are stored: shown now or never. */
+  /** Keys without a value in the file. Only their hashes are stored, so they can be shown only now. */
   mintedKeys: { id: string; key: string }[]
-  /** Signing secrets of new endpoints the file gave none for. */
+  /** Signing secrets of new endpoints without a secret in the file. */
   mintedSecrets: { app_id: string; secret: string }[]
 }
 
 export async function writeBootstrap(
   file: Bootstrap,
-  { made = new Map(), ...engines }: BootstrapDeps,
+  { minted = new Map(), ...rest }: BootstrapDeps,
 ): Promise<MintedSecrets> {
-  const deps = { ...engines, made }
+  const deps: BootstrapRun = { ...rest, minted }
   const mintedSecrets: MintedSecrets['mintedSecrets'] = []
   for (const company of file.companies) {
     await ensureCompany(company, deps)
@@ -55,12 +55,12 @@ export async function writeBootstrap(
   return { mintedKeys: await ensureKeys(file, deps), mintedSecrets }
 }
 
-type BootstrapRun = BootstrapDeps & Required<Pick<BootstrapDeps, 'made'>>
+type BootstrapRun = BootstrapDeps & Required<Pick<BootstrapDeps, 'minted'>>
 
-/** The value made for this earlier, or a new one. */
-function mintOnce(what: string, { made }: BootstrapRun, make: () => string): string {
-  const value = made.get(what) ?? make()
-  made.set(what, value)
+/** The value an earlier try made for this id, or a new one. */
+function mintOnce(id: string, { minted }: BootstrapRun, mint: () => string): string {
+  const value = minted.get(id) ?? mint()
+  minted.set(id, value)
   return value
 }
 
@@ -101,7 +101,7 @@ async function ensureProviders(
   for (const [position, { name, channel, type, config }] of fromFile.entries()) {
     const id = providerId(appId, name)
     const sealed = () => keyring.seal(JSON.stringify(config), providerContext(id))
-    // One that does not open is written anew.
+    // A config that cannot be unsealed counts as different, and is replaced by the file's.
     const opened = (stored: string) => JSON.parse(unsealOrNull(keyring, stored, providerContext(id)) ?? 'null')
     await ensure(docs, id, {
       create: () => ({ _id: id, app_id: appId, name, channel, type, position, config: sealed(), rev: 0 }),
@@ -113,17 +113,15 @@ async function ensureProviders(
     })
   }
   const listed = new Set(fromFile.map(({ name }) => providerId(appId, name)))
-  const stored = await docs.find({ app_id: appId }, { sort: { position: 1, _id: 1 }, limit: MAX_PROVIDERS })
+  const stored = await findProviders(store, appId)
   const removedIds = stored.flatMap(({ _id }) => (listed.has(_id) ? [] : _id))
   if (removedIds.length > 0) await docs.remove({ _id: { $in: removedIds } }, removedIds.length)
 }
 
-const MAX_PROVIDERS = 1_000
-
 const priceUpdate = (stored: { micros: number }, { micros }: { micros: number }) =>
   stored.micros === micros ? null : { $set: { micros } }
 
-/** Answers the secret it had to make. */
+/** The secret that this process made for the endpoint; null when the file has one, or the endpoint was there before. */
 async function ensureWebhook(
   appId: string,
   { url, secret }: BootstrapWebhook,
@@ -133,7 +131,7 @@ async function ensureWebhook(
   const opened = ({ id, sealed }: WebhookSecret) => unsealOrNull(keyring, sealed, webhookSecretContext(appId, id))
   const current = (value: string): WebhookSecret =>
     createWebhookSecret(keyring, value, { app_id: appId, state: 'current', now: clock.now() })
-  const triedBefore = deps.made.has(appId)
+  const triedBefore = deps.minted.has(appId)
   const value = secret ?? mintOnce(appId, deps, newWebhookSecret)
   const isCurrent = (stored: WebhookSecret[]) => stored.some(one => one.state === 'current' && opened(one) === value)
   let isOurs = false
@@ -149,7 +147,7 @@ async function ensureWebhook(
   return secret === null && (outcome === 'created' || isOurs) ? value : null
 }
 
-/** All in one insert. A key someone else made meanwhile is theirs to show. */
+/** Inserts all missing keys at once. A key that another process inserted first is shown by that process, not here. */
 async function ensureKeys(file: Bootstrap, deps: BootstrapRun): Promise<MintedSecrets['mintedKeys']> {
   const docs = deps.store.docs('keys')
   const listed = file.companies.flatMap(company =>
@@ -157,7 +155,7 @@ async function ensureKeys(file: Bootstrap, deps: BootstrapRun): Promise<MintedSe
   )
   const stored = await docs.get(listed.map(({ fromFile }) => fromFile.id))
   const wanted = listed
-    .filter(({ fromFile: { id, key } }) => !stored.has(id) || (key === null && deps.made.has(id)))
+    .filter(({ fromFile: { id, key } }) => !stored.has(id) || (key === null && deps.minted.has(id)))
     .map(({ fromFile, ...owner }) => ({
       ...owner,
       fromFile,
@@ -179,7 +177,7 @@ async function ensureKeys(file: Bootstrap, deps: BootstrapRun): Promise<MintedSe
   const duplicateIds = wanted.filter((_, at) => outcomes[at] === 'duplicate').map(({ fromFile }) => fromFile.id)
   const existing = await docs.get(duplicateIds)
   for (const id of duplicateIds)
-    if (!existing.has(id)) throw new Error(`${id} was not made: its value became another key's`)
+    if (!existing.has(id)) throw new Error(`${id} was not created: its value is another key's already`)
   const isOurs = (id: string, value: string) => !existing.has(id) || existing.get(id)?.hash === hashApiKey(value)
   return wanted.flatMap(({ fromFile: { id, key }, value }) =>
     key === null && isOurs(id, value) ? [{ id, key: value }] : [],

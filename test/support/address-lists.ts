@@ -1,10 +1,10 @@
 // What the lists of a store say: of an address, as a process that has just started would be told, and of themselves.
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
-import { digestOf } from '../../services/domain/address-lists/bootstrap.ts'
+import { digestOf } from '../../services/domain/address-lists/documents.ts'
 import { loadVersion } from '../../services/domain/address-lists/chunks.ts'
-import type { IpClass } from '../../services/domain/address-lists/documents.ts'
-import { findAllLists, type IpListDoc, listId } from '../../services/domain/address-lists/documents.ts'
+import type { AddressClass } from '../../services/domain/address-lists/documents.ts'
+import { findAllLists, type AddressListDoc, listId } from '../../services/domain/address-lists/documents.ts'
 import { importLease, type ListContent, newVersion } from '../../services/domain/address-lists/imports.ts'
 import type { AddressSet } from '../../services/domain/address-lists/list-parser.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
@@ -13,13 +13,13 @@ import { createCapturedLog } from './captured-log.ts'
 import { testClock } from './clock.ts'
 import { interceptWrites } from './tenancy.ts'
 
-export async function classesIn(store: CountersignStore, addresses: readonly string[]): Promise<(IpClass | null)[]> {
+export async function classesIn(store: CountersignStore, addresses: readonly string[]): Promise<(AddressClass | null)[]> {
   const [lists, chunks] = [store.docs('ip_lists'), store.docs('ip_chunks')]
   const view = await createCurrentClassifier({ lists, chunks, clock: testClock(), log: createCapturedLog().log })()
   return addresses.map(view)
 }
 
-export const listsIn = (store: CountersignStore): Promise<IpListDoc[]> => findAllLists(store.docs('ip_lists'))
+export const listsIn = (store: CountersignStore): Promise<AddressListDoc[]> => findAllLists(store.docs('ip_lists'))
 
 /** Their ids only. */
 export const chunksIn = async (store: CountersignStore): Promise<string[]> =>
@@ -28,7 +28,7 @@ export const chunksIn = async (store: CountersignStore): Promise<string[]> =>
 /** All that counts of each: without what is made at random. */
 export async function stableFieldsOf(
   store: CountersignStore,
-): Promise<(Partial<IpListDoc> & { set: AddressSet | null })[]> {
+): Promise<(Partial<AddressListDoc> & { set: AddressSet | null })[]> {
   return Promise.all(
     (await listsIn(store)).map(async list => {
       const { version: _, rev: __, ...rest } = list
@@ -42,11 +42,11 @@ export async function stableFieldsOf(
 /** A list that an import has just claimed, as a PUT leaves it. */
 export async function listBeingImported(
   store: CountersignStore,
-  { now, name = 'some', ...more }: { now: number } & Partial<IpListDoc>,
-): Promise<IpListDoc> {
+  { now, name = 'some', ...more }: { now: number } & Partial<AddressListDoc>,
+): Promise<AddressListDoc> {
   const _id = listId('abusive', name)
   const stored = (await store.docs('ip_lists').get([_id])).get(_id)
-  const list: IpListDoc = {
+  const list: AddressListDoc = {
     _id,
     class: 'abusive',
     name,

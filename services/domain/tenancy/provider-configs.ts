@@ -1,5 +1,5 @@
-// The config of each type of provider: what it must hold, and the vendor's public address where it names none. As with settings,
-// what was written is stored and defaults are resolved on reading. What only receipts need may be missing: then there are none.
+// The config of each provider type. `base_url` defaults to the vendor's public address. As with settings, a config is stored as it was
+// written, and defaults are resolved when it is read. Members that only receipts need are optional: without them there are no receipts.
 import { z } from 'zod'
 import { baseUrl, domain, text, webAddress } from './value-schemas.ts'
 
@@ -50,9 +50,9 @@ const whatsappCloud = z.strictObject({
   access_token: text(2_000),
   app_secret: text().nullable().default(null),
   verify_token: text().nullable().default(null),
-  /** Its name. Only the template mode needs one. */
+  /** The name of the message template. Only the template mode needs one. */
   template: text(512).nullable().default(null),
-  /** null: the OTP's locale. */
+  /** Null: the verification's locale. */
   template_language: text(20).nullable().default(null),
   api_version: z
     .string()
@@ -74,9 +74,9 @@ const dkim = z.strictObject({ domain, selector: text(), private_key: pem })
 const smtp = z
   .strictObject({
     host: z.string().regex(/^[A-Za-z0-9._:-]{1,253}$/, 'must be a host name or an IP address'),
-    /** null: the usual one, 465 when `secure`, else 587. */
+    /** Null: 465 when `secure`, else 587. */
     port: z.int().min(1).max(65_535).nullable().default(null),
-    /** TLS from the first byte; otherwise STARTTLS where the server offers it. */
+    /** TLS from the first byte. Otherwise STARTTLS where the server offers it. */
     secure: z.boolean().default(false),
     user: text().nullable().default(null),
     pass: text(1_000).nullable().default(null),

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { expect } from 'chai'
-import { createInspector } from '../../../../infra/outbound/inspector.ts'
+import { createTargetInspector } from '../../../../infra/outbound/target-inspector.ts'
 import { applyBootstrap, BootstrapProblems, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { closeAdmins, createTenant, startAdmin } from '../../../support/admin-api.ts'
@@ -35,7 +35,7 @@ eachStore('an address of the bootstrap file', fresh => {
   }
   const problemsOf = (app: object) => {
     const file = { companies: [{ id: 'cmp_a' }, { id: 'cmp_b', apps: [{ id: 'app_b', ...app }] }] }
-    const inspect = createInspector({ privateTargets: [], lookup })
+    const inspect = createTargetInspector({ privateTargets: [], lookup })
     return applyBootstrap(readBootstrap(JSON.stringify(file)), {
       store,
       keyring: testKeyring(),

@@ -1,19 +1,19 @@
-// In: the bootstrap file, the store, and what the guard would say of an address. Out: the addresses it would not call, by their path, as
-// the admin API names them. Those that are saved already are not asked for again: whoever owns a name must not be able to keep a system
-// from its next start.
+// In: the bootstrap file, the store and the outbound guard. Out: webhook and provider addresses that the guard refuses to call, by path.
+// An address that is stored already is not checked again: otherwise the owner of a DNS name could stop the next start by pointing the
+// name at a private address.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
-import { type Inspector, targetProblem } from '../../../infra/outbound/inspector.ts'
+import { type TargetInspector, targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import type { CountersignStore } from '../collections.ts'
 import { type Provider, providerContext, providerId } from '../tenancy/documents.ts'
-import type { Problem } from '../tenancy/problems.ts'
-import { addressIn } from '../tenancy/provider.destinations.ts'
-import type { Bootstrap, BootstrapProvider } from './file.ts'
+import type { InputProblem } from '../tenancy/problems.ts'
+import { addressIn } from '../tenancy/provider-destinations.ts'
+import type { Bootstrap, BootstrapProvider } from './complete-file.ts'
 
 export interface AddressDeps {
   store: CountersignStore
   keyring: Pick<Keyring, 'unseal'>
-  inspect: Inspector
+  inspect: TargetInspector
 }
 
 interface Address {
@@ -25,7 +25,7 @@ interface Address {
 export async function findRefusedAddresses(
   file: Bootstrap,
   { store, keyring, inspect }: AddressDeps,
-): Promise<Problem[]> {
+): Promise<InputProblem[]> {
   const apps = file.companies.flatMap(({ apps: companyApps }, at) =>
     companyApps.map((app, nth) => ({ ...app, path: `companies.${at}.apps.${nth}` })),
   )

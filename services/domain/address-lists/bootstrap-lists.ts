@@ -1,12 +1,12 @@
-// The bootstrap file's ranges: one list per class. In: the ranges of the file. Out: the lists as the file says, whatever is stored and
-// whoever else applies the same file at this moment. Small and in hand, they need no claim: the version is saved first and named last.
+// The bootstrap file's ranges, stored as one list per class. In: the ranges of the file. Out: the lists as the file says. Several
+// processes may apply the same file at once: each saves a version of its own, and only then names it in the list's document. The lists
+// are small and read in one go, so they need no lease as imports.ts does.
 import { Buffer } from 'node:buffer'
-import { createHash } from 'node:crypto'
 import type { Clock } from '../../../infra/clock.ts'
 import { ensure } from '../../../infra/store/ensure.ts'
 import { removeList, removeVersion, saveVersion } from './chunks.ts'
-import type { AddressListStore, IpClass } from './documents.ts'
-import { BOOTSTRAP_LIST_NAME, IP_CLASSES, type IpListDoc, listId } from './documents.ts'
+import type { AddressClass, AddressListStore } from './documents.ts'
+import { ADDRESS_CLASSES, type AddressListDoc, BOOTSTRAP_LIST_NAME, digestOf, listId } from './documents.ts'
 import { newVersion } from './imports.ts'
 import { parseList } from './list-parser.ts'
 
@@ -16,21 +16,25 @@ export interface BootstrapListsDeps {
 }
 
 export async function replaceBootstrapLists(
-  ranges: readonly { class: IpClass; cidr: string }[],
+  ranges: readonly { class: AddressClass; cidr: string }[],
   deps: BootstrapListsDeps,
 ): Promise<void> {
-  for (const of of IP_CLASSES) {
-    const cidrs = ranges.flatMap(range => (range.class === of ? range.cidr : [])).sort()
-    await (cidrs.length > 0 ? putList(of, cidrs, deps) : dropList(of, deps))
+  for (const addressClass of ADDRESS_CLASSES) {
+    const cidrs = ranges.flatMap(range => (range.class === addressClass ? range.cidr : [])).sort()
+    await (cidrs.length > 0 ? putList(addressClass, cidrs, deps) : dropList(addressClass, deps))
   }
 }
 
 async function putList(
-  ipClass: IpClass,
+  addressClass: AddressClass,
   cidrs: readonly string[],
   { store, clock }: BootstrapListsDeps,
 ): Promise<void> {
-  const [lists, chunks, id] = [store.docs('ip_lists'), store.docs('ip_chunks'), listId(ipClass, BOOTSTRAP_LIST_NAME)]
+  const [lists, chunks, id] = [
+    store.docs('ip_lists'),
+    store.docs('ip_chunks'),
+    listId(addressClass, BOOTSTRAP_LIST_NAME),
+  ]
   const text = cidrs.join('\n')
   const source = { kind: 'bootstrap', digest: digestOf(text) } as const
   const stored = (await lists.get([id])).get(id)
@@ -42,9 +46,9 @@ async function putList(
   const versionFields = { source, version, chunks: saved, counts, refreshed_at: clock.now() }
   let before: string | null = null
   const outcome = await ensure(lists, id, {
-    create: (): IpListDoc => ({
+    create: (): AddressListDoc => ({
       _id: id,
-      class: ipClass,
+      class: addressClass,
       name: BOOTSTRAP_LIST_NAME,
       ...versionFields,
       refresh_seconds: null,
@@ -53,20 +57,18 @@ async function putList(
       problem: null,
       importing: null,
     }),
-    update: now => {
-      before = now.version
-      return now.source.kind === 'bootstrap' && now.source.digest === source.digest ? null : { $set: versionFields }
+    update: ({ version: replaced, source: from }) => {
+      before = replaced
+      return from.kind === 'bootstrap' && from.digest === source.digest ? null : { $set: versionFields }
     },
   })
-  // Another was faster with the very same: ours is not needed.
+  // `kept`: another process has written the same list in the meantime, so this process's version is not needed.
   const unused = outcome === 'kept' ? version : before
   if (unused !== null) await removeVersion(chunks, id, unused)
 }
 
-async function dropList(of: IpClass, { store }: BootstrapListsDeps): Promise<void> {
-  const id = listId(of, BOOTSTRAP_LIST_NAME)
+async function dropList(addressClass: AddressClass, { store }: BootstrapListsDeps): Promise<void> {
+  const id = listId(addressClass, BOOTSTRAP_LIST_NAME)
   const stored = (await store.docs('ip_lists').get([id])).get(id)
   if (stored) await removeList(store, stored)
 }
-
-export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')

@@ -1,16 +1,15 @@
-// In: the bootstrap file as parsed JSON, whatever it is. Out: the problems that show only when members are seen together.
-// Beside the schema, not after it, so that one start tells all that is wrong: members of the wrong shape are passed over here.
-
-import { type Problem, underPath } from '../tenancy/problems.ts'
-import { channelsOf, PROVIDER_TYPES, type ProviderType, parseProviderConfig } from '../tenancy/providers.ts'
-import { kindAndModeOf, soleChannel } from './file.ts'
+// In: the bootstrap file as parsed JSON of any shape. Out: problems between several members, such as an id that is used twice.
+// The rules are checked even if the schema finds problems, so that one start reports everything. They skip members of the wrong shape.
+import { kindAndModeOf } from '../tenancy/api-keys.ts'
+import { type InputProblem, underPath } from '../tenancy/problems.ts'
+import { channelProblems, PROVIDER_TYPES, parseProviderConfig } from '../tenancy/providers.ts'
 
 interface ObjectAtPath {
   path: string
   value: Record<string, unknown>
 }
 
-export function ruleProblems(file: unknown): Problem[] {
+export function ruleProblems(file: unknown): InputProblem[] {
   const companies = objectsIn({ path: '', value: isObject(file) ? file : {} }, 'companies')
   const apps = companies.flatMap(company => objectsIn(company, 'apps'))
   const keys = apps.flatMap(app => objectsIn(app, 'keys'))
@@ -26,7 +25,7 @@ export function ruleProblems(file: unknown): Problem[] {
   ]
 }
 
-function keyProblems({ path, value }: ObjectAtPath): Problem[] {
+function keyProblems({ path, value }: ObjectAtPath): InputProblem[] {
   const kindAndMode = kindAndModeOf(text(value.key))
   return (['kind', 'mode'] as const).flatMap(name => {
     const written = value[name]
@@ -38,7 +37,7 @@ function keyProblems({ path, value }: ObjectAtPath): Problem[] {
   })
 }
 
-function providerProblems({ path, value }: ObjectAtPath): Problem[] {
+function providerProblems({ path, value }: ObjectAtPath): InputProblem[] {
   const type = PROVIDER_TYPES.find(known => known === value.type)
   if (type === undefined) return []
   const config = parseProviderConfig(type, value.config === undefined ? {} : value.config)
@@ -48,21 +47,12 @@ function providerProblems({ path, value }: ObjectAtPath): Problem[] {
   ]
 }
 
-export function channelProblems(path: string, type: ProviderType, channel: unknown): Problem[] {
-  const served: readonly unknown[] = channelsOf(type)
-  if (channel === undefined && soleChannel(type) === undefined) {
-    return [{ path, message: `is needed: "${type}" serves several` }]
-  }
-  if (channel === undefined || served.includes(channel) || typeof channel !== 'string') return []
-  return [{ path, message: `"${type}" serves ${served.join(', ')}` }]
-}
-
-/** Tells where a value was used first, and never the value: it may be a key. */
+/** The message names the path where the value was used first, not the value: it may be a secret key. */
 function findRepeats(
   items: ObjectAtPath[],
   name: string,
   identity = ({ value }: ObjectAtPath): unknown => value[name],
-): Problem[] {
+): InputProblem[] {
   const first = new Map<unknown, string>()
   return items.flatMap(item => {
     const value = identity(item)

@@ -1,10 +1,11 @@
-// The bootstrap file as it is written: the shape of each member, and unknown ones refused.
-// What concerns several members at once is in bootstrap.rules.ts.
+// The bootstrap file as an operator writes it: the shape of each member. Unknown members are refused.
+// Rules between several members are in file-rules.ts.
 import { z } from 'zod'
 import { canonicalCidr } from '../address-lists/cidr.ts'
-import { isCountry } from '../tenancy/countries.ts'
+import { ADDRESS_CLASSES } from '../address-lists/documents.ts'
+import { priceSchema } from '../tenancy/price-schema.ts'
 import { check } from '../tenancy/problems.ts'
-import { PROVIDER_NAME, PROVIDER_TYPES } from '../tenancy/providers.ts'
+import { MAX_PROVIDERS_PER_APP, PROVIDER_TYPES, providerName } from '../tenancy/providers.ts'
 import { type SettingsInput, settingsSchema } from '../tenancy/settings.ts'
 import { channel, text, webAddress } from '../tenancy/value-schemas.ts'
 
@@ -13,7 +14,7 @@ const id = (prefix: string) =>
 
 const name = text(100)
 
-/** Settings are checked now and resolved when they are read: what is kept is what was written. */
+/** Settings are checked here and stored as they were written: defaults are resolved when they are read. */
 const settings = z.custom<SettingsInput>().superRefine((written, context) => {
   const checked = check(settingsSchema, written)
   if (checked.ok) return
@@ -36,7 +37,7 @@ const key = z.strictObject({
 const webhook = z.strictObject({ url: webAddress, secret: text(500).min(8).optional() })
 
 const provider = z.strictObject({
-  name: z.string().regex(PROVIDER_NAME, 'must be 1 to 63 of a–z, 0–9, "-" and "_", the first a letter or digit'),
+  name: providerName,
   channel: channel.optional(),
   type: z.enum(PROVIDER_TYPES),
   config: z.unknown().optional(),
@@ -48,7 +49,7 @@ const app = z.strictObject({
   settings: settings.optional(),
   keys: z.array(key).optional(),
   webhook: webhook.optional(),
-  providers: z.array(provider).max(100).optional(),
+  providers: z.array(provider).max(MAX_PROVIDERS_PER_APP).optional(),
 })
 
 const company = z.strictObject({
@@ -58,21 +59,15 @@ const company = z.strictObject({
   apps: z.array(app).optional(),
 })
 
-export const price = z.strictObject({
-  channel,
-  country: z.string().refine(code => code === '*' || isCountry(code), 'must be an ISO 3166-1 alpha-2 code or "*"'),
-  micros: z.int().min(0),
-})
-
-const ipRange = z.strictObject({
-  class: z.enum(['abusive', 'vpn', 'proxy', 'tor', 'datacenter']),
+const addressRange = z.strictObject({
+  class: z.enum(ADDRESS_CLASSES),
   cidr: z.string().refine(range => canonicalCidr(range) !== null, 'must be an address range, such as "45.95.147.0/24"'),
 })
 
 export const bootstrapSchema = z.strictObject({
   companies: z.array(company).optional(),
-  prices: z.array(price).optional(),
-  ip_lists: z.array(ipRange).optional(),
+  prices: z.array(priceSchema).optional(),
+  ip_lists: z.array(addressRange).optional(),
 })
 
 export type BootstrapFile = z.output<typeof bootstrapSchema>

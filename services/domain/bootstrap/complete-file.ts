@@ -1,18 +1,19 @@
-// In: a bootstrap file that keeps every rule. Out: the complete form the rest works with, in which null means "the file is silent".
+// In: a bootstrap file that keeps the schema and the rules. Out: the same file with every member present, null where the file has none.
 import type { Channel } from '../../../machines/channels.ts'
 import type { KeyKind, Mode } from '../../../machines/otp.ts'
 import { canonicalCidr } from '../address-lists/cidr.ts'
-import { type IpRange, ipRangeId } from '../address-lists/documents.ts'
+import type { AddressClass } from '../address-lists/documents.ts'
 import { type Price, priceId } from '../money/documents.ts'
-import { channelsOf, type ProviderType } from '../tenancy/providers.ts'
+import { kindAndModeOf } from '../tenancy/api-keys.ts'
+import { type ProviderType, soleChannel } from '../tenancy/providers.ts'
 import type { SettingsInput } from '../tenancy/settings.ts'
-import type { BootstrapFile } from './schema.ts'
+import type { BootstrapFile } from './file-schema.ts'
 
 export interface BootstrapKey {
   id: string
   kind: KeyKind
   mode: Mode
-  /** null: to be made. */
+  /** Null: a value is made when the file is applied. */
   key: string | null
 }
 
@@ -44,10 +45,16 @@ export interface BootstrapCompany {
   apps: BootstrapApp[]
 }
 
+export interface BootstrapRange {
+  class: AddressClass
+  /** In canonical form. */
+  cidr: string
+}
+
 export interface Bootstrap {
   companies: BootstrapCompany[]
   prices: Price[] | null
-  ip_lists: IpRange[] | null
+  ip_lists: BootstrapRange[] | null
 }
 
 type RawCompany = NonNullable<BootstrapFile['companies']>[number]
@@ -90,26 +97,17 @@ const completeProvider = ({ name, type, channel, config }: RawProvider): Bootstr
   config: config === undefined ? {} : config,
 })
 
-const completeRange = (raw: RawRange): IpRange => {
-  const range = { class: raw.class, cidr: required(canonicalCidr(raw.cidr)) }
-  return { _id: ipRangeId(range), ...range }
-}
+const completeRange = (raw: RawRange): BootstrapRange => ({
+  class: raw.class,
+  cidr: required(canonicalCidr(raw.cidr)),
+})
 
-/** What a key's prefix says about it. */
-export function kindAndModeOf(key: string | undefined): { kind?: KeyKind; mode?: Mode } {
-  const [, kind, mode] = /^(sk|pk)_(live|test)_/.exec(key ?? '') ?? []
-  if (!kind) return {}
-  return { kind: kind === 'sk' ? 'server' : 'publishable', mode: mode === 'live' ? 'live' : 'test' }
-}
-
-/** The channel that need not be named, because the type serves no other. */
-export const soleChannel = (type: ProviderType): Channel | undefined =>
-  channelsOf(type).length === 1 ? channelsOf(type)[0] : undefined
-
-/** The rules saw to it that it is there. */
+/** For members that are optional in the schema and that file-rules.ts requires. */
 function required<T>(value: T | null | undefined): T {
-  if (value === null || value === undefined) throw new Error('a bootstrap file was completed that breaks a rule')
+  if (value === null || value === undefined) throw new Error('a bootstrap file that breaks a rule cannot be completed')
   return value
 }
 
-const distinct = (ranges: IpRange[]): IpRange[] => [...new Map(ranges.map(range => [range._id, range])).values()]
+const distinct = (ranges: BootstrapRange[]): BootstrapRange[] => [
+  ...new Map(ranges.map(range => [`${range.class}:${range.cidr}`, range])).values(),
+]

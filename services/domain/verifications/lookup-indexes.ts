@@ -1,0 +1,37 @@
+// Keyed indexes: documents are found and counted by these, so that no recipient, client address or reference is readable in the store.
+// In: a value in the clear. Out: its index under the current data key, or under every data key (the current one first).
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import type { OtpDoc } from './documents.ts'
+
+export type AppMode = Pick<OtpDoc, 'app_id' | 'mode'>
+
+type Indexer = Pick<Keyring, 'index'>
+type AllKeysIndexer = Pick<Keyring, 'indexes'>
+
+/** In lower case: mail servers do not tell `Ada@` from `ada@`, and every spelling of one mailbox must share its limits. */
+export const recipientKey = (recipient: string): string => recipient.toLowerCase()
+
+/** Live and test have scopes of their own, so that neither finds or counts the other's. */
+export const recipientScope = (app_id: string, mode: string): string => `recipient:${app_id}:${mode}`
+export const addressScope = (app_id: string, mode: string): string => `client_ip:${app_id}:${mode}`
+
+export const recipientIndexes = (keyring: AllKeysIndexer, { app_id, mode }: AppMode, recipient: string): string[] =>
+  keyring.indexes(recipientScope(app_id, mode), recipientKey(recipient))
+
+/** One scope for all apps: a user's WhatsApp message holds the reference and does not name an app. */
+const REFERENCE_SCOPE = 'whatsapp reference'
+
+export const referenceIndex = (keyring: Indexer, reference: string): string =>
+  keyring.index(REFERENCE_SCOPE, reference.toUpperCase())
+
+export const referenceIndexes = (keyring: AllKeysIndexer, reference: string): string[] =>
+  keyring.indexes(REFERENCE_SCOPE, reference.toUpperCase())
+
+/** One scope for all apps: the sandbox inbox is searched by recipient alone. */
+const SANDBOX_SCOPE = 'sandbox recipient'
+
+export const sandboxIndex = (keyring: Indexer, recipient: string): string =>
+  keyring.index(SANDBOX_SCOPE, recipientKey(recipient))
+
+export const sandboxIndexes = (keyring: AllKeysIndexer, recipient: string): string[] =>
+  keyring.indexes(SANDBOX_SCOPE, recipientKey(recipient))
