@@ -6,6 +6,7 @@ import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises
 import { join } from 'node:path'
 import process from 'node:process'
 import { z } from 'zod'
+import type { Config } from './config.ts'
 import { ConfigProblems } from './problems.ts'
 import { adminTokens, codeSecrets, dataKeys, type Secrets } from './secrets.ts'
 
@@ -13,6 +14,18 @@ const SECRETS_FILE = 'secrets.json'
 
 /** Written as the environment would say it, so that a line can be copied from here to there. */
 const content = z.object({ CODE_SECRETS: codeSecrets(), DATA_KEYS: dataKeys(), ADMIN_TOKEN: adminTokens() })
+
+/** Each secret that the environment gives, and development's own for the rest. */
+export async function resolveSecrets({ secrets, dataDir }: Pick<Config, 'secrets' | 'dataDir'>): Promise<Secrets> {
+  const { code, data, adminTokens } = secrets
+  if (code && data && adminTokens) return { code, data, adminTokens }
+  const development = await readDevelopmentSecrets(dataDir)
+  return {
+    code: code ?? development.code,
+    data: data ?? development.data,
+    adminTokens: adminTokens ?? development.adminTokens,
+  }
+}
 
 export async function readDevelopmentSecrets(dataDir: string): Promise<Secrets> {
   const file = join(dataDir, SECRETS_FILE)

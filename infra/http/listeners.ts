@@ -1,0 +1,36 @@
+// Which addresses a process answers at. In: the routers of its services. Out: the public address with all of them, health and metrics;
+// and METRICS_PORT, if it is set, with metrics alone.
+import type { Router } from '@koa/router'
+import type Koa from 'koa'
+import type { Config, Secrets } from '../config/config.ts'
+import type { Metrics } from '../metrics.ts'
+import { createHealthRouter, type Readiness } from './health.ts'
+import type { Address } from './listen.ts'
+import { createMetricsRouter } from './metrics.ts'
+import { createIdentifyOperator } from './operators.ts'
+import { createHttpShell, type ShellDeps } from './shell.ts'
+
+export interface ListenersDeps extends Omit<ShellDeps, 'metrics'> {
+  config: Pick<Config, 'http' | 'metricsPort'>
+  secrets: Pick<Secrets, 'adminTokens'>
+  metrics: Pick<Metrics, 'httpRequestDuration' | 'render'>
+  routers: readonly Router[]
+}
+
+export type ListenerSpec = Address & { app: Koa }
+
+/** The public address first. */
+export function createListeners(deps: ListenersDeps, readiness: () => Promise<Readiness>): ListenerSpec[] {
+  const { config, secrets, metrics, routers } = deps
+  const { host, port } = config.http
+  const health = createHealthRouter(readiness)
+  const guardedMetrics = createMetricsRouter(metrics, createIdentifyOperator(secrets.adminTokens))
+  const listeners = [{ app: createHttpShell(deps, [health, guardedMetrics, ...routers]), host, port }]
+  if (config.metricsPort !== null)
+    listeners.push({ app: createHttpShell(deps, [createMetricsRouter(metrics)]), host, port: config.metricsPort })
+  return listeners
+}
+
+/** `http://host:port`, an IPv6 host in brackets. */
+export const originOf = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -1,0 +1,58 @@
+// What a store holds before its first request. In: a store that answers. Out: the companies of BOOTSTRAP_FILE are in it; without a file, an
+// empty development store gets the demo. New keys and secrets are printed: the store keeps hashes and sealed texts, and the log
+// would hide them.
+import { readFile } from 'node:fs/promises'
+import type { Config } from '../../../infra/config/config.ts'
+import type { Logger } from '../../../infra/log/log.ts'
+import { StartProblem } from '../../../infra/start-problem.ts'
+import { applyBootstrap, type Bootstrap, readBootstrap } from './bootstrap.ts'
+import { createDemo, type DemoAccess, type DemoKeys, demoGuide } from './demo.ts'
+import type { BootstrapDeps } from './write-to-store.ts'
+
+export interface InitialDataDeps extends Required<Omit<BootstrapDeps, 'minted'>> {
+  config: Pick<Config, 'production' | 'roles'>
+  /** Null without BOOTSTRAP_FILE. */
+  bootstrap: Bootstrap | null
+  log: Pick<Logger, 'warn'>
+  print(text: string): void
+}
+
+export interface InitialData {
+  /** Is repeated while the store is unavailable. Every repetition prints the same keys. */
+  write(): Promise<void>
+  /** Prints the commands to try the demo, if this process has made it. */
+  printDemoGuide(access: DemoAccess): void
+}
+
+/** Reads and checks the file before anything is opened, so that a mistake in it ends the start at once. */
+export async function readBootstrapFile(path: string | null): Promise<Bootstrap | null> {
+  if (path === null) return null
+  const text = await readFile(path, 'utf8').catch(error => {
+    throw new StartProblem(`BOOTSTRAP_FILE: cannot be read: ${error.message}`, { cause: error })
+  })
+  return readBootstrap(text)
+}
+
+export function createInitialData(deps: InitialDataDeps): InitialData {
+  const { config, bootstrap, store, keyring, clock, inspect, log, print } = deps
+  const bootstrapDeps = { store, keyring, clock, inspect, minted: new Map<string, string>() }
+  const wantsDemo = bootstrap === null && !config.production && config.roles.includes('edge')
+  let demo: DemoKeys | null = null
+
+  async function apply(file: Bootstrap): Promise<void> {
+    const { mintedKeys, mintedSecrets, warnings } = await applyBootstrap(file, bootstrapDeps)
+    for (const warning of warnings) log.warn({ warning }, 'bootstrap.warned')
+    for (const { id, key } of mintedKeys) print(`New key ${id}: ${key}\n`)
+    for (const { app_id, secret } of mintedSecrets) print(`New webhook signing secret of ${app_id}: ${secret}\n`)
+  }
+
+  return {
+    async write() {
+      if (bootstrap !== null) await apply(bootstrap)
+      if (wantsDemo) demo ??= await createDemo(bootstrapDeps)
+    },
+    printDemoGuide(access) {
+      if (demo !== null) print(demoGuide(demo, access))
+    },
+  }
+}

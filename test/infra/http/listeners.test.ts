@@ -1,0 +1,36 @@
+import { Router } from '@koa/router'
+import { expect } from 'chai'
+import { readConfig } from '../../../infra/config/config.ts'
+import { createListeners, originOf } from '../../../infra/http/listeners.ts'
+import { createMetrics } from '../../../infra/metrics.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
+import { testClock } from '../../support/clock.ts'
+
+describe('the addresses of a process', () => {
+  const listenersWith = (env: Record<string, string>) =>
+    createListeners(
+      {
+        config: readConfig(env, []),
+        secrets: { adminTokens: [] },
+        metrics: createMetrics(),
+        log: createCapturedLog().log,
+        clock: testClock(),
+        routers: [new Router()],
+      },
+      async () => ({}),
+    )
+
+  it('are the public one alone by default', () => {
+    expect(listenersWith({ PORT: '4000' }).map(({ host, port }) => originOf(host, port))).to.deep.equal([
+      'http://127.0.0.1:4000',
+    ])
+  })
+
+  it('are the public one first and METRICS_PORT second, on the same host', () => {
+    const listeners = listenersWith({ HOST: '::1', PORT: '4000', METRICS_PORT: '9000' })
+    expect(listeners.map(({ host, port }) => originOf(host, port))).to.deep.equal([
+      'http://[::1]:4000',
+      'http://[::1]:9000',
+    ])
+  })
+})
