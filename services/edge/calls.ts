@@ -2,7 +2,7 @@
 // Nothing is decided here that the actor decides: a text that is no recipient, or no code, is for it to say.
 import type { Context } from 'koa'
 import type { z } from 'zod'
-import { publicAddress } from '../../infra/client-ip.ts'
+import { publicIpAddress } from '../../infra/ip-address.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { isId, newId } from '../../infra/ids.ts'
@@ -31,7 +31,7 @@ export function createCalls({ keyring, findClientAddress, clock }: CallDeps) {
   /** A backend declares its user's address; a device would lie about its own. */
   const readClientIp = (body: Body<typeof sendRequest>, by: Identity, ctx: Context): string | null => {
     const declared = body.client_ip ?? null
-    if (by.kind === 'server') return declared === null ? null : publicAddress(declared)
+    if (by.kind === 'server') return declared === null ? null : publicIpAddress(declared)
     if (declared !== null)
       throw validationProblem([{ path: 'client_ip', message: 'must not be sent with a publishable key' }])
     return findClientAddress(ctx.req.socket.remoteAddress, ctx.get('x-forwarded-for'))

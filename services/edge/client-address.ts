@@ -1,7 +1,7 @@
 // In: the connection's peer and what proxies added. Out: the end user's address, or null when it says nothing. Anyone can write
 // X-Forwarded-For, so it is believed only as far as it was written by trusted proxies: from the right, hop by hop.
 import ipaddr from 'ipaddr.js'
-import { isAddress, publicAddress } from '../../infra/client-ip.ts'
+import { isIpAddress, publicIpAddress } from '../../infra/ip-address.ts'
 
 export type FindClientAddress = (peer: string | undefined, forwardedFor: string) => string | null
 
@@ -17,7 +17,7 @@ export function createFindClientAddress(trustedProxies: readonly string[]): Find
       if (address === null || !isTrusted(address)) break
       address = parseHop(hop)
     }
-    return address === null ? null : publicAddress(address)
+    return address === null ? null : publicIpAddress(address)
   }
 }
 
@@ -28,5 +28,5 @@ function parseHop(hop: string): string | null {
     .replace(/^\[(.*)\](?::\d+)?$/, '$1')
     .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
     .replace(/%.*$/, '')
-  return isAddress(bare) ? bare : null
+  return isIpAddress(bare) ? bare : null
 }

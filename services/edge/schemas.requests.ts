@@ -1,7 +1,7 @@
 // What may be asked: the schemas that parse request bodies. The OpenAPI document is generated from these very objects, so what is
 // documented is what is enforced. Unknown members are ignored; null in an optional member is the same as absent.
 import { z } from 'zod'
-import { isAddress } from '../../infra/client-ip.ts'
+import { isIpAddress } from '../../infra/ip-address.ts'
 import { CHANNELS } from '../../machines/channels.ts'
 
 const text = () => z.string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a string') })
@@ -35,7 +35,7 @@ export const sendRequest = body({
     }),
   client_ip: z
     .string('must be a string')
-    .refine(isAddress, 'must be an IPv4 or IPv6 address')
+    .refine(isIpAddress, 'must be an IPv4 or IPv6 address')
     .meta({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] })
     .nullish()
     .meta({

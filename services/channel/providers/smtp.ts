@@ -1,9 +1,9 @@
-// Mail by SMTP. In: a message. Out: taken by the app's mail server, which tells nothing of what becomes of it: there are no receipts.
-// The server's address is checked before each connection, and TLS holds it to its name. Without TLS from the first byte, STARTTLS is
-// used where the server offers it; a password never crosses the open internet without.
+// Email by SMTP. In: a message. Out: the app's mail server accepted it. SMTP has no receipts.
+// The server's address is checked before each connection, and TLS checks the certificate for its name. If the config does not ask for TLS
+// from the first byte, STARTTLS is used where the server offers it. A password is never sent over the public internet without TLS.
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { publicAddress } from '../../../infra/client-ip.ts'
+import { publicIpAddress } from '../../../infra/ip-address.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import type { Provider, ProviderDeps } from '../provider.ts'
 import { mailFault } from './smtp.faults.ts'
@@ -11,10 +11,10 @@ import { createCompose } from './smtp.mail.ts'
 import { createMailPool } from './smtp.pool.ts'
 import { openSession } from './smtp.session.ts'
 
-/** Where others listen in: not this machine, nor a network of our own. */
-export const isOpenInternet = (address: string): boolean => publicAddress(address) !== null
+/** Not this machine, and not a private network. */
+export const isOpenInternet = (address: string): boolean => publicIpAddress(address) !== null
 
-/** `trust` is for servers whose certificates nobody else knows. */
+/** Tests give `trust` a certificate authority of their own. */
 export function createSmtpProvider(
   { config }: { config: ProviderConfigs['smtp'] },
   { outbound, clock }: Pick<ProviderDeps, 'outbound' | 'clock'>,

@@ -3,11 +3,11 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** Exactly what node:net takes: ipaddr.js alone would also accept `0x7f.1`. */
-export const isAddress = (text: string): boolean => isIP(text) !== 0
+export const isIpAddress = (text: string): boolean => isIP(text) !== 0
 
 /** The address in one canonical form, IPv4-mapped unwrapped; null when it is private or reserved and so says nothing. */
-export function publicAddress(text: string): string | null {
-  if (!isAddress(text)) return null
+export function publicIpAddress(text: string): string | null {
+  if (!isIpAddress(text)) return null
   // A zone (`fe80::1%eth0`) is some machine's own affair.
   const address = ipaddr.process(text.replace(/%.*$/, ''))
   return address.range() === 'unicast' ? address.toString() : null
@@ -16,7 +16,7 @@ export function publicAddress(text: string): string | null {
 const IPV6_BLOCK_BITS = 64
 
 /** One household, not one address: an IPv6 user has a whole /64 to choose from. */
-export function addressBlock(address: string): string {
+export function ipBlock(address: string): string {
   const parsed = ipaddr.process(address)
   return parsed.kind() === 'ipv6'
     ? ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${IPV6_BLOCK_BITS}`).toString()

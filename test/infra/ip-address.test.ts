@@ -1,0 +1,52 @@
+import { expect } from 'chai'
+import { ipBlock, isIpAddress, publicIpAddress } from '../../infra/ip-address.ts'
+
+describe('client address', () => {
+  for (const text of [
+    '0x7f.1',
+    '2130706433',
+    '1.2.3',
+    '01.2.3.4',
+    'example.com',
+    '',
+    ' 1.2.3.4',
+    '1.2.3.4:80',
+    '[::1]',
+  ])
+    it(`does not take "${text}" for an address`, () => expect(isIpAddress(text)).to.equal(false))
+
+  const absent = [
+    '10.0.0.1',
+    '192.168.1.1',
+    '172.16.0.1',
+    '127.0.0.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '224.0.0.1',
+    '192.0.2.1',
+    '198.18.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    'fe80::1',
+    'fe80::1%eth0',
+    'fc00::1',
+    '2001:db8::1',
+    '::ffff:10.0.0.1',
+    '::ffff:7f00:1',
+  ]
+  for (const text of absent)
+    it(`counts ${text} as absent`, () => expect([isIpAddress(text), publicIpAddress(text)]).to.deep.equal([true, null]))
+
+  it('unwraps an IPv4-mapped address', () => expect(publicIpAddress('::ffff:8.8.8.8')).to.equal('8.8.8.8'))
+
+  it('has one form for an address however it was written', () =>
+    expect(publicIpAddress('2A00:1450:0000:0000:0000:0000:0000:0001')).to.equal('2a00:1450::1'))
+
+  it('counts IPv6 by /64 and IPv4 by the address', () => {
+    expect(ipBlock('2a00:1450:4001:81b::200e')).to.equal(ipBlock('2a00:1450:4001:81b:ffff::1'))
+    expect(ipBlock('2a00:1450:4001:81b::1')).not.to.equal(ipBlock('2a00:1450:4001:81c::1'))
+    expect(ipBlock('8.8.8.8')).to.equal('8.8.8.8')
+  })
+})
