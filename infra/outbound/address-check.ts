@@ -1,17 +1,17 @@
-// Which addresses may be called. In: an address a name resolved to, or that a URL holds, and what the operator allows. Out: whether
-// it may be called, and whether without TLS. Pure.
-// What is not known to be public is refused: an address family's next special range is then refused before we have heard of it.
+// Decides which IP addresses may be called. In: an address, and the private targets that the operator allows. Out: whether it may be
+// called, and whether without TLS. Pure.
+// Only addresses that are known to be public are accepted, so that a special range that is assigned in the future is refused.
 import { isIPv6 } from 'node:net'
 import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js'
 
-/** What the operator allows beside public addresses: everything, or these CIDRs. */
+/** What the operator allows beside public addresses: everything, or a list of CIDRs. */
 export type PrivateTargets = 'all' | readonly string[]
 
 export type Verdict = 'refused' | 'public' | 'allowed'
 
 export type CheckAddress = (address: string) => Verdict
 
-/** `allowed`: the operator named it, plain http included. `public`: over TLS. */
+/** `allowed`: the operator allows the address, even over plain http. `public`: it may be called over TLS only. */
 export function createCheckAddress(privateTargets: PrivateTargets): CheckAddress {
   if (privateTargets === 'all') return () => 'allowed'
   const ranges = privateTargets.map(cidr => ipaddr.parseCIDR(cidr))
@@ -19,26 +19,26 @@ export function createCheckAddress(privateTargets: PrivateTargets): CheckAddress
     const address = parseAddress(text)
     if (address === null) return 'refused'
     const destination = finalAddress(address)
-    if ([address, destination].some(one => ranges.some(range => isWithin(one, range)))) return 'allowed'
+    if ([address, destination].some(candidate => ranges.some(range => isWithin(candidate, range)))) return 'allowed'
     return isPublic(destination) ? 'public' : 'refused'
   }
 }
 
-/** A zone (`fe80::1%eth0`) says which wire, not which address. */
+/** A zone (`fe80::1%eth0`) names a network interface and is not part of the address. */
 function parseAddress(text: string): IPv4 | IPv6 | null {
   const bare = text.replace(/%.*$/, '')
-  // Four decimal numbers only: other notations were for whoever resolved the name, and must not mean two things.
+  // Four decimal numbers only: programs disagree about the meaning of other notations, like octal numbers.
   if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare)
   return isIPv6(bare) ? ipaddr.IPv6.parse(toHexNotation(bare)) : null
 }
 
-/** ipaddr.js reads `::8.8.8.8` as the mapped `::ffff:8.8.8.8`; sockets do not. */
+/** ipaddr.js takes `::8.8.8.8` for the mapped address `::ffff:8.8.8.8`; sockets do not. */
 const toHexNotation = (v6: string): string => new URL(`http://[${v6}]`).hostname.slice(1, -1)
 
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 
-/** The IPv4 address that a packet ends at, where an IPv6 address is only a way of writing it: mapped, or translated by the network
- *  (NAT64's well-known prefix, which hosts without IPv4 find every IPv4 host under). */
+/** The IPv4 address that packets really go to, when an IPv6 address stands for one: a mapped address, or one in the well-known prefix of
+ *  NAT64, which networks without IPv4 translate. */
 function finalAddress(address: IPv4 | IPv6): IPv4 | IPv6 {
   if (address.kind() === 'ipv4') return address
   const v6 = address as IPv6
@@ -47,7 +47,7 @@ function finalAddress(address: IPv4 | IPv6): IPv4 | IPv6 {
 }
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
-/** Azure's platform services answer there, from within every virtual machine. */
+/** Azure's platform services answer there, inside every virtual machine. */
 const AZURE_PLATFORM = '168.63.129.16'
 
 function isPublic(address: IPv4 | IPv6): boolean {
@@ -57,7 +57,7 @@ function isPublic(address: IPv4 | IPv6): boolean {
   return v6.match(GLOBAL_UNICAST) && !isTunnelToIpv4(v6)
 }
 
-/** ISATAP: within any network's /64, an interface that is named after an IPv4 address and tunnels to it. */
+/** ISATAP: an IPv6 address in any network whose last part contains an IPv4 address that packets are tunneled to. */
 function isTunnelToIpv4({ parts }: IPv6): boolean {
   const [marker = 0, owner] = parts.slice(4)
   return (marker & ~0x0200) === 0 && owner === 0x5efe

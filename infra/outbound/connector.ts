@@ -1,6 +1,6 @@
-// Opens the sockets of outbound calls. In: whom undici wants to connect to. Out: a socket to an address that was judged, or an error.
-// The guard stands here because only here is the address known that is really called: a name is looked up once, its addresses are
-// judged, and the very address that passed is connected to. Nothing between those steps asks DNS again.
+// Opens the sockets of outbound calls. In: the host that undici wants to connect to. Out: a socket to an address that was checked, or an
+// error. The check is made here because only here the address is known that is really called: the name is looked up once, its addresses
+// are checked, and the socket connects to an address that passed. DNS is not asked again in between.
 import type { Socket } from 'node:net'
 import { buildConnector } from 'undici'
 import type { CheckAddress } from './address-check.ts'
@@ -10,18 +10,18 @@ import { ForbiddenTarget } from './outbound.ts'
 export interface ConnectorDeps {
   checkAddress: CheckAddress
   lookup: Lookup
-  /** Of one address, TLS included. */
+  /** For connecting to one address, TLS handshake included. */
   timeoutMs: number
-  /** The certificate authority that is trusted, instead of the usual ones: tests have one of their own. */
+  /** The only trusted certificate authority, in place of the usual ones. Tests have their own. */
   ca?: string | undefined
 }
 
-/** A name may have hundreds, all of them somebody else's: we are nobody's port scanner. */
+/** A tenant's name may have hundreds of addresses of others; trying them all would make us a port scanner. */
 const MAX_ADDRESSES_TRIED = 4
 
 export function createGuardedConnector(deps: ConnectorDeps): buildConnector.connector {
   const { checkAddress, lookup, timeoutMs: timeout, ca } = deps
-  // Said aloud, so that no environment variable can say otherwise.
+  // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
   const open = buildConnector({ timeout, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) })
   const openSocket = (options: buildConnector.Options) =>
     new Promise<Socket>((resolve, reject) =>
@@ -30,7 +30,7 @@ export function createGuardedConnector(deps: ConnectorDeps): buildConnector.conn
 
   async function connect(options: buildConnector.Options): Promise<Socket> {
     const { hostname, protocol } = options
-    // Certificates name no root, and neither does SNI.
+    // Names in certificates and in SNI have no dot at the end.
     const servername = hostname.replace(/\.$/, '')
     let lastError: unknown
     const addresses = await permittedAddresses(hostname, { checkAddress, lookup, tls: protocol === 'https:' })
@@ -50,7 +50,7 @@ export function createGuardedConnector(deps: ConnectorDeps): buildConnector.conn
     )
 }
 
-/** The addresses of a host that may be called, in their order; `ForbiddenTarget` when it has none. */
+/** The addresses of a host that may be called, in the lookup's order. Throws `ForbiddenTarget` when there are none. */
 export async function permittedAddresses(
   host: string,
   { checkAddress, lookup, tls }: Pick<ConnectorDeps, 'checkAddress' | 'lookup'> & { tls: boolean },

@@ -1,5 +1,5 @@
-// The one way out of this process. In: what the operator allows beside public addresses. Out: `Outbound`, which calls nobody else.
-// It knows nothing of proxies: a proxy would connect in our place, past the guard.
+// The only way out of this process. In: the private targets that the operator allows. Out: an `Outbound` that calls those and public
+// addresses. Proxies are not supported: a proxy would connect in our place, past the address check.
 import { Agent } from 'undici'
 import { createCheckAddress, type PrivateTargets } from './address-check.ts'
 import { createGuardedConnector, permittedAddresses } from './connector.ts'
@@ -10,18 +10,18 @@ import { hostOf, targetOf } from './target.ts'
 
 export interface OutboundOptions {
   privateTargets: PrivateTargets
-  /** Instead of DNS. */
+  /** Replaces DNS. */
   lookup?: Lookup
   ca?: string
-  /** For one address of a host, TLS included. */
+  /** For one address of a host, TLS handshake included. */
   connectTimeoutMs?: number
-  /** To one origin; what is more waits for one of them. More than any caller has under way, so that nobody waits for others. */
+  /** The maximum per origin; further calls wait for a connection. The default is more than any caller has in progress, so no call waits. */
   connections?: number
 }
 
-/** Callers end their calls themselves, by their signal; these only catch one that forgot. */
+/** Callers end their calls by their signal; this timeout only catches a caller that does not. */
 const BACKSTOP_MS = 120_000
-/** Kept for less time than servers keep theirs, so that they seldom hang up on a request that is on its way. */
+/** Shorter than servers usually keep idle connections, so that a server seldom closes one while a request is being sent. */
 const KEEP_ALIVE = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 30_000 }
 
 export function createOutbound(options: OutboundOptions): Outbound {

@@ -1,5 +1,5 @@
-// One HTTP call. In: a request. Out: its response, or why there is none: `NotSent` until undici hands the request to a connected
-// socket, `Lost` from then on. That moment, not the kind of error, decides: a reset means one thing before it and another after.
+// Makes one HTTP call. In: a request. Out: its response, or an error: `NotSent` until undici gives the request to a connected socket,
+// `Lost` from then on. That moment decides, and not the kind of error: a reset means one thing before it and another after it.
 import { Buffer } from 'node:buffer'
 import type { Dispatcher } from 'undici'
 import { ForbiddenTarget, Lost, NotSent, type OutboundRequest, type OutboundResponse } from './outbound.ts'
@@ -17,7 +17,7 @@ export function callHttp(agent: Dispatcher, target: Target, request: OutboundReq
     const chunks: Buffer[] = []
     let size = 0
 
-    /** Tells the caller, once. */
+    /** Settles the promise, once. */
     function end(settle: () => void): void {
       if (ended) return
       ended = true
@@ -30,7 +30,7 @@ export function callHttp(agent: Dispatcher, target: Target, request: OutboundReq
     const body = (): Buffer => Buffer.concat(chunks).subarray(0, maxBytes)
 
     function onAbort(): void {
-      // undici tells of an abort only once it is connected; whoever waits is told now.
+      // undici reports an abort only once it is connected; our caller learns of it now.
       fail(signal.reason)
       controller?.abort(new Error('aborted'))
     }
@@ -41,7 +41,7 @@ export function callHttp(agent: Dispatcher, target: Target, request: OutboundReq
       { origin, path, method, headers: headersOf(request), body: bodyOf(request) },
       {
         onRequestStart(started) {
-          // A second start would send the request a second time.
+          // undici starts a request again when the connection was lost. It must not be sent twice.
           if (controller !== null) fail(new Error('the connection was lost'))
           controller = started
           if (ended) started.abort(new Error('aborted'))
@@ -63,14 +63,14 @@ export function callHttp(agent: Dispatcher, target: Target, request: OutboundReq
   })
 }
 
-/** What a caller is told. The message names the host alone: the rest of a URL may hold a secret. */
+/** The error's message names only the host, because the rest of a URL may contain a secret. */
 function failure(cause: unknown, host: string, started: boolean): Error {
   if (cause instanceof ForbiddenTarget) return new ForbiddenTarget(`${host}: ${cause.message}`)
   const message = `${host}: ${cause instanceof Error ? cause.message : 'aborted'}`
   return started ? new Lost(message, { cause }) : new NotSent(message, { cause })
 }
 
-/** What belongs to the connection is not the caller's: `host` would even change whose certificate is asked for. */
+/** Headers of the connection, which a caller must not set: `host` would even change the name that the certificate is checked for. */
 const CONNECTION_HEADERS =
   /^(host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i
 

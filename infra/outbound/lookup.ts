@@ -1,15 +1,14 @@
-// The addresses of a host. In: a name. Out: all of its addresses, IPv4 and IPv6 in turn: whichever of the two a network lacks, the
-// second address will do.
-// DNS is asked without the operating system's resolver, which blocks one of four threads per question: a tenant whose name server is
-// slow would keep everybody waiting. Only where the operator allows private targets is it asked too: it knows /etc/hosts and the
-// search domains of a cluster.
+// Looks up the addresses of a host. In: a name. Out: all of its addresses, IPv4 and IPv6 in turn, so that on a network without one of the
+// two the second address works.
+// DNS is asked directly. The operating system's resolver blocks one of four threads per lookup, so one tenant's slow name server would
+// delay all tenants. It is asked only where the operator allows private targets, because it knows /etc/hosts and a cluster's search domains.
 import { Resolver, lookup as systemLookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 
-/** Rejects when there are none. */
+/** Rejects when the host has no address. */
 export type Lookup = (host: string) => Promise<readonly string[]>
 
-/** Three seconds in all: the second question is given twice the time. */
+/** Three seconds in all: the second try has twice the time. */
 const DNS_OPTIONS = { timeout: 1_000, tries: 2 }
 const LOOPBACK = ['127.0.0.1', '::1']
 

@@ -1,15 +1,15 @@
-// How we call others: webhook endpoints and providers. Every call goes through one guard, which looks at the address the socket
-// connects to, so that nobody makes us call our own network. What comes back tells three endings apart, because a message that may
-// have gone must never be sent a second time: an answer, certainly not sent, nobody knows.
+// How webhook endpoints and providers are called. In: a request. Out: a response, or an error. Every call passes a check of the address
+// that the socket connects to, so that a tenant cannot make us call our own network. Errors tell "certainly not sent" from "may have
+// been sent", because a message that may have been sent must not be sent again.
 
 export interface OutboundRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH'
   url: string
   headers: Readonly<Record<string, string>>
   body?: Uint8Array | string
-  /** Ends the call, wherever it is. */
+  /** Ends the call at any stage. */
   signal: AbortSignal
-  /** The most of the response's body that is read; the rest is dropped. 64 KiB unless told. */
+  /** How much of the response's body is read; the rest is dropped. Default: 64 KiB. */
   maxBytes?: number
 }
 
@@ -21,22 +21,24 @@ export interface OutboundResponse {
 }
 
 export interface Outbound {
-  /** Answers whatever the status; redirects are not followed. Rejects with `ForbiddenTarget`, `NotSent` or `Lost`. */
+  /** Resolves with a response of any status; redirects are not followed. Rejects with `ForbiddenTarget`, `NotSent` or `Lost`. */
   request(request: OutboundRequest): Promise<OutboundResponse>
-  /** For protocols other than HTTP: an address of this host that may be called. Rejects with `ForbiddenTarget` or `NotSent`. */
+  /** For protocols other than HTTP: returns an address of the host that may be called. Rejects with `ForbiddenTarget` or `NotSent`. */
   resolve(host: string): Promise<string>
   close(): Promise<void>
 }
 
-/** The guard refused the address; nothing was sent. */
+/** The address may not be called; nothing was sent. */
 export class ForbiddenTarget extends Error {
   override name = 'ForbiddenTarget'
 }
-/** The other side cannot have seen the request: no name, no connection, no TLS, or told to stop before. */
+
+/** The other side cannot have seen the request: there was no address, no connection or no TLS, or the caller aborted before. */
 export class NotSent extends Error {
   override name = 'NotSent'
 }
-/** The request was, or may have been, on its way when the connection ended or we gave up: whether it was acted on is unknown. */
+
+/** The connection ended, or the caller aborted, when the request may have been sent. Whether the other side acted on it is unknown. */
 export class Lost extends Error {
   override name = 'Lost'
 }

@@ -1,5 +1,5 @@
-// A word of thanks in the chat, in the user's language, when their own message has approved. It is tried once, by the first provider
-// that can answer, and nothing depends on it.
+// Thanks a user in the chat whose own message has approved the verification. In: the id of the verification. Out: always `done`: the reply
+// is tried once, with the first provider that can reply, and nothing depends on it.
 import { done, type Outcome } from '../../infra/broker/broker.ts'
 import type { Cache } from '../../infra/cache.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -16,7 +16,7 @@ import type { CallProvider } from './call-provider.ts'
 import type { Candidates } from './candidates.ts'
 import type { DeliveryJob } from './provider.ts'
 
-export interface ThankDeps {
+export interface ApprovalReplyDeps {
   otps: Pick<Docs<OtpDoc>, 'get'>
   apps: Pick<Cache<TenantApp | null>, 'get'>
   candidates: Pick<Candidates, 'of'>
@@ -28,7 +28,7 @@ export interface ThankDeps {
 export type SendApprovalReply = (body: ApprovalNoticeBody) => Promise<Outcome>
 
 export const createSendApprovalReply =
-  ({ otps, apps, candidates, admission, callProvider, keyring }: ThankDeps): SendApprovalReply =>
+  ({ otps, apps, candidates, admission, callProvider, keyring }: ApprovalReplyDeps): SendApprovalReply =>
   async ({ otp_id }) => {
     const doc = (await otps.get([otp_id])).get(otp_id)
     const app = doc && (await apps.get(doc.app_id))
@@ -45,21 +45,36 @@ export const createSendApprovalReply =
       name: candidate.name,
       type: candidate.type,
     })
-    if (permit === 'shut' || 'fullForMs' in permit) return done()
-    const content = { text: approvedText(locale, app.name), subject: null, html: null, code: '' }
-    await callProvider(candidate, { job, recipient, locale, ...content }, 1, permit)
+    if (permit === 'shut' || 'busyMs' in permit) return done()
+    const message = {
+      job,
+      recipient,
+      locale,
+      text: approvedText(locale, app.name),
+      subject: null,
+      html: null,
+      code: '',
+    }
+    await callProvider({ candidate, message, round: 1, permit })
     return done()
   }
 
-/** No delivery of the verification, so whatever is reported of it changes nothing; claimed as one, so it is said once. */
+/** The verification has no delivery with this id, so reports about it change nothing. The id makes it an attempt like any other, which
+ *  is made once. */
 function approvalJob(doc: OtpDoc): DeliveryJob {
   const { context: otp, _id, purge_at } = doc
   const at = otp.approval?.at ?? 0
-  const times = { created_at: at, updated_at: at }
-  const delivery_id = `${_id}:approved`
   return {
     otp,
-    delivery: { delivery_id, channel: 'whatsapp', generation: 0, status: 'queued', micros: 0, ...times },
+    delivery: {
+      delivery_id: `${_id}:approved`,
+      channel: 'whatsapp',
+      generation: 0,
+      status: 'queued',
+      micros: 0,
+      created_at: at,
+      updated_at: at,
+    },
     purge_at,
   }
 }

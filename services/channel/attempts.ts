@@ -1,17 +1,17 @@
-// Who has called which provider for which delivery, round by round. The claim is written before the call and the result after it, so
-// whoever finds a claim without a result knows that the message may have gone.
+// The attempts to send a delivery: one document per provider and round. An attempt is written before the provider is called and its
+// result after it, so an attempt without a result means that the message may have gone.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { AttemptDoc, AttemptResult } from '../domain/verifications/documents.ts'
 import type { DeliveryJob } from './provider.ts'
 
-/** A call that was made, or the end of a round: then `provider` is empty. */
+/** An attempt as it is stored, or the end of a round: then `provider` is `END_OF_ROUND`. */
 export type PastAttempt = Pick<AttemptDoc, 'provider' | 'round' | 'at' | 'result'>
 
 export interface StartedAttempt extends PastAttempt {
   id: string
-  /** Whether it was made just now: nobody has called this provider for this delivery in this round. */
+  /** False when the store already held an attempt of this delivery, provider and round. */
   isNew: boolean
 }
 
@@ -22,34 +22,33 @@ export interface AttemptOutcome {
 
 export interface Attempts {
   start(job: DeliveryJob, provider: string, round: number): Promise<StartedAttempt>
-  finish(claim: StartedAttempt, ending: AttemptOutcome): Promise<void>
-  /** A call that needed no claim, since making it twice does no harm, with what came of it. */
-  record(job: DeliveryJob, call: PastAttempt & AttemptOutcome): Promise<void>
-  /** Nobody took it in this round. Said twice, it is said once. */
+  finish(attempt: StartedAttempt, outcome: AttemptOutcome): Promise<void>
+  /** Saves an attempt after its call, for providers that may be called twice. */
+  record(job: DeliveryJob, attempt: PastAttempt & AttemptOutcome): Promise<void>
+  /** No provider accepted the message in this round. Repeatable. */
   endRound(job: DeliveryJob, round: number): Promise<void>
-  /** All that is known of a delivery's calls, without making one. */
   history(job: DeliveryJob): Promise<PastAttempt[]>
 }
 
-/** What ends a round is the attempt of no provider. */
+/** The end of a round is stored as an attempt with this in place of a provider's name. */
 export const END_OF_ROUND = ''
 
-/** Names of providers hold no colon, so no two claims share an id. */
+/** Providers' names contain no colon, so no two attempts share an id. The first round has no number in its ids. */
 export const attemptId = (delivery_id: string, provider: string, round: number): string =>
   round === 1 && provider !== END_OF_ROUND ? `${delivery_id}:${provider}` : `${delivery_id}:${provider}:${round}`
 
-/** A vendor's name for a message, as it is kept and looked for. Meta's is made from the recipient's number, which anyone can read in it. */
+/** A vendor's id of a message, as it is stored and searched for. Meta's id contains the recipient's number, so its hash is stored instead. */
 export const storedReference = (reference: string): string =>
   reference.startsWith('wamid.') ? `wamid:${createHash('sha256').update(reference).digest('base64url')}` : reference
 
-/** More than any app has providers, in all the rounds there are. */
+/** More than any app has providers, times the rounds of a delivery. */
 const MAX_ATTEMPTS_READ = 10_000
 
 export function createAttempts({
   attempts,
   clock,
 }: {
-  attempts: Pick<Docs<AttemptDoc>, 'get' | 'insert' | 'change' | 'find'>
+  attempts: Pick<Docs<AttemptDoc>, 'get' | 'insert' | 'update' | 'find'>
   clock: Pick<Clock, 'now'>
 }): Attempts {
   const newAttemptDocument = (
@@ -87,7 +86,7 @@ export function createAttempts({
 
     async finish({ id }, { result, reference: vendorReference }) {
       const reference = vendorReference && storedReference(vendorReference)
-      await attempts.change([{ _id: id, update: { $set: { result, reference } } }])
+      await attempts.update([{ ids: [id], update: { $set: { result, reference } } }])
     },
 
     async record(job, { provider, round, at, result, reference: vendorReference }) {
@@ -95,7 +94,7 @@ export function createAttempts({
       const doc = { ...newAttemptDocument(job, provider, round), at, result, reference }
       const [inserted] = await attempts.insert([doc])
       if (inserted === 'duplicate')
-        await attempts.change([{ _id: doc._id, update: { $set: { at, result, reference } } }])
+        await attempts.update([{ ids: [doc._id], update: { $set: { at, result, reference } } }])
     },
 
     async endRound(job, round) {

@@ -1,5 +1,5 @@
-// A provider from an app's setup of it. In: the setup as it is stored, its config opened. Out: the provider, or null where its type is
-// not built.
+// Builds a provider. In: an app's setup of it, with the config decrypted. Out: the provider, or null when this process has no factory for
+// its type.
 import type { Logger } from '../../infra/log/log.ts'
 import type { ProviderType } from '../domain/tenancy/providers.ts'
 import type { TenantProvider } from '../domain/tenancy/tenancy.ts'
@@ -8,17 +8,17 @@ import type { ProviderFactory } from './providers/factories.ts'
 
 export type ProviderFactories = { readonly [T in ProviderType]?: ProviderFactory<T> }
 
-export interface BuildDeps {
+export interface BuildProviderDeps {
   factories: ProviderFactories
   providerDeps: Omit<ProviderDeps, 'callbackUrl'>
-  /** `PUBLIC_URL`, where there is one. */
+  /** The setting `PUBLIC_URL`; null when it is not set. */
   publicUrl: string | null
   log: Logger
 }
 
 export type BuildProvider = (setup: TenantProvider) => Provider | null
 
-export const createBuildProvider = ({ factories, providerDeps, publicUrl, log }: BuildDeps): BuildProvider => {
+export const createBuildProvider = ({ factories, providerDeps, publicUrl, log }: BuildProviderDeps): BuildProvider => {
   const buildProvider = <T extends ProviderType>(setup: Extract<TenantProvider, { type: T }>): Provider | null => {
     const { app_id, name, channel, type } = setup
     const factory: ProviderFactories[T] = factories[type as T]

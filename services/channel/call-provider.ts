@@ -1,14 +1,15 @@
-// One call of one provider for one delivery, at most once a round. In: a provider and a rendered message. Out: what came of it, also
-// when another process made the call.
+// Calls one provider for one delivery, at most once a round. In: a provider and a rendered message. Out: the attempt and its result; when
+// another process has made this call before, that process's attempt.
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import type { ProviderType } from '../domain/tenancy/providers.ts'
 import type { AttemptResult } from '../domain/verifications/documents.ts'
 import type { CallFeedback, Permit } from './admission/admission.ts'
 import type { Attempts, PastAttempt, StartedAttempt } from './attempts.ts'
+import { type Candidate, isChatReply } from './candidates.ts'
 import {
+  type Accepted,
   DestinationFault,
   type Provider,
   ProviderFault,
@@ -17,14 +18,7 @@ import {
   UnknownOutcome,
 } from './provider.ts'
 
-export interface Candidate {
-  /** As the app calls it. */
-  name: string
-  type: ProviderType
-  provider: Provider
-}
-
-export interface AttemptDeps {
+export interface CallProviderDeps {
   attempts: Pick<Attempts, 'start' | 'finish' | 'record'>
   clock: Clock
   log: Logger
@@ -32,38 +26,66 @@ export interface AttemptDeps {
   timeoutMs: number
 }
 
-/** What is known of the call after it; `fresh` is false when there was one before, of which others may know more. */
+export interface ProviderCall {
+  candidate: Candidate
+  message: RenderedMessage
+  round: number
+  /** Is run or released here. The sandbox is called without one. */
+  permit?: Permit | undefined
+}
+
+/** `isNew` is false when the attempt was found in the store; other processes may then know of more attempts. */
 export type MadeAttempt = PastAttempt & { isNew: boolean }
 
-/** `pass` is used up; the sandbox needs none. */
-export type CallProvider = (
-  candidate: Candidate,
-  message: RenderedMessage,
-  round: number,
-  permit?: Permit,
-) => Promise<MadeAttempt>
+export type CallProvider = (call: ProviderCall) => Promise<MadeAttempt>
 
-export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }: AttemptDeps): CallProvider {
-  async function callAndLog(
-    candidate: Candidate,
-    message: RenderedMessage,
-    round: number,
-    permit: Permit,
-  ): Promise<CallOutcome> {
-    const { job } = message
+type PermittedCall = ProviderCall & { permit: Permit }
+
+export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }: CallProviderDeps): CallProvider {
+  /** The attempt is in the store before the call, so that no process makes the same call again. */
+  async function callOnce(call: PermittedCall): Promise<MadeAttempt> {
+    const { candidate, message, round, permit } = call
+    let started: StartedAttempt
+    try {
+      started = await attempts.start(message.job, candidate.name, round)
+    } catch (error) {
+      permit.release()
+      throw error
+    }
+    if (!started.isNew) {
+      permit.release()
+      return started
+    }
+    const outcome = await callAndLog(call)
+    await tryToSave(attempts.finish(started, outcome), message)
+    return { ...started, result: outcome.result }
+  }
+
+  /** The same message twice does no harm at this provider, so one write after the call is enough. */
+  async function callRepeatable(call: PermittedCall): Promise<MadeAttempt> {
+    const { candidate, message, round } = call
+    const provider = candidate.name
+    const at = clock.now()
+    const { result, reference } = await callAndLog(call)
+    await tryToSave(attempts.record(message.job, { provider, round, at, result, reference }), message)
+    return { provider, round, at, result, isNew: true }
+  }
+
+  async function callAndLog({ candidate, message, round, permit }: PermittedCall): Promise<CallOutcome> {
+    const { otp, delivery } = message.job
     const startedAt = clock.now()
     const outcome = await permit.run(() => callWithTimeout(candidate.provider, message, { clock, timeoutMs }))
     const { result, fault } = outcome
     const ms = clock.now() - startedAt
-    const { delivery_id, channel } = job.delivery
+    const { delivery_id, channel } = delivery
     metrics.deliveryAttempts.observe({ channel, provider: candidate.type, outcome: result }, ms / 1000)
-    const fields = { otp_id: job.otp.otp_id, delivery_id, channel, provider: candidate.name, round }
+    const fields = { otp_id: otp.otp_id, delivery_id, channel, provider: candidate.name, round }
     log.info({ ...fields, outcome: result, ms, ...(fault ? { err: fault } : {}) }, 'delivery.attempted')
     return outcome
   }
 
-  /** What came of the call is known here and now, also when it cannot be written down. Whoever finds a claim without a result
-   *  takes it for unknown, which is the careful thing to do. */
+  /** This process knows the result even when the store is away. A process that finds the attempt without a result takes its outcome
+   *  for unknown and waits for a receipt. */
   async function tryToSave(saving: Promise<void>, { job }: RenderedMessage): Promise<void> {
     try {
       await saving
@@ -73,45 +95,8 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
     }
   }
 
-  /** Whoever repeats it reaches nobody twice: nothing is claimed, and what came of it is written once. */
-  async function callRepeatable(
-    candidate: Candidate,
-    message: RenderedMessage,
-    round: number,
-    permit: Permit,
-  ): Promise<MadeAttempt> {
-    const { name: provider } = candidate
-    const at = clock.now()
-    const { result, reference } = await callAndLog(candidate, message, round, permit)
-    await tryToSave(attempts.record(message.job, { provider, round, at, result, reference }), message)
-    return { provider, round, at, result, isNew: true }
-  }
-
-  async function callOnce(
-    candidate: Candidate,
-    message: RenderedMessage,
-    round: number,
-    permit: Permit,
-  ): Promise<MadeAttempt> {
-    let started: StartedAttempt
-    try {
-      started = await attempts.start(message.job, candidate.name, round)
-    } catch (error) {
-      permit.release()
-      throw error
-    }
-    // A call was made, by a process that died or still is at it, and nobody knows what came of it: it is not made again.
-    if (!started.isNew) {
-      permit.release()
-      return started
-    }
-    const outcome = await callAndLog(candidate, message, round, permit)
-    await tryToSave(attempts.finish(started, outcome), message)
-    return { ...started, result: outcome.result }
-  }
-
-  return (candidate, message, round, permit = UNLIMITED) =>
-    (candidate.provider.repeatable ? callRepeatable : callOnce)(candidate, message, round, permit)
+  return ({ permit = UNLIMITED, ...call }) =>
+    call.candidate.provider.repeatable ? callRepeatable({ ...call, permit }) : callOnce({ ...call, permit })
 }
 
 const UNLIMITED: Permit = { run: call => call(), release: () => {} }
@@ -125,45 +110,46 @@ interface CallOutcome extends CallFeedback {
 async function callWithTimeout(
   provider: Provider,
   message: RenderedMessage,
-  { clock, timeoutMs }: Pick<AttemptDeps, 'clock' | 'timeoutMs'>,
+  { clock, timeoutMs }: Pick<CallProviderDeps, 'clock' | 'timeoutMs'>,
 ): Promise<CallOutcome> {
   const controller = new AbortController()
-  let cancel = (): void => {}
-  // Raced as well as aborted: not everything gives up when told to.
+  let cancelTimeout = (): void => {}
+  // The timeout also rejects by itself, because a provider may ignore the abort signal.
   const timeout = new Promise<never>((_, reject) => {
-    cancel = clock.after(timeoutMs, () => {
+    cancelTimeout = clock.after(timeoutMs, () => {
       controller.abort()
       reject(controller.signal.reason)
     })
   })
-  const defaults = { reference: null, retryAfterMs: null }
   try {
     const { reference } = await Promise.race([sendOrReply(provider, message, controller.signal), timeout])
-    return { ...defaults, result: 'accepted', reference }
+    return { result: 'accepted', reference, retryAfterMs: null }
   } catch (error) {
-    if (error instanceof RecipientFault) return { ...defaults, result: 'refused', fault: error }
-    if (error instanceof ProviderFault)
-      return {
-        ...defaults,
-        result: 'failed',
-        fault: error,
-        retryAfterMs: error.retryAfterMs,
-        ignoredByBreaker: error instanceof DestinationFault,
-      }
-    if (error instanceof UnknownOutcome) return { ...defaults, result: 'unknown', fault: error }
-    if (controller.signal.aborted) return { ...defaults, result: 'unknown' }
-    throw error
+    return outcomeOf(error, controller.signal)
   } finally {
-    cancel()
+    cancelTimeout()
   }
 }
 
-/** A user who wrote to us is answered in the chat; everyone else is written to. */
-const sendOrReply = (provider: Provider, message: RenderedMessage, signal: AbortSignal) =>
+/** Throws what is neither a fault nor the result of a timeout: a bug. */
+function outcomeOf(error: unknown, { aborted }: AbortSignal): CallOutcome {
+  const defaults = { reference: null, retryAfterMs: null }
+  if (error instanceof RecipientFault) return { ...defaults, result: 'refused', fault: error }
+  if (error instanceof ProviderFault)
+    return {
+      ...defaults,
+      result: 'failed',
+      fault: error,
+      retryAfterMs: error.retryAfterMs,
+      ignoredByBreaker: error instanceof DestinationFault,
+    }
+  if (error instanceof UnknownOutcome) return { ...defaults, result: 'unknown', fault: error }
+  if (aborted) return { ...defaults, result: 'unknown' }
+  throw error
+}
+
+/** A user who wrote to us on WhatsApp gets a reply in the chat instead of a template message. */
+const sendOrReply = (provider: Provider, message: RenderedMessage, signal: AbortSignal): Promise<Accepted> =>
   provider.reply && isChatReply(message.job)
     ? provider.reply(message.recipient, message.text, signal, message.job.delivery.delivery_id)
     : provider.send(message, signal)
-
-/** In the link modes nothing is sent on WhatsApp but answers to the user's own message. */
-export const isChatReply = ({ otp, delivery }: RenderedMessage['job']): boolean =>
-  delivery.channel === 'whatsapp' && otp.whatsapp !== 'template'

@@ -1,12 +1,19 @@
-// Which providers may carry a delivery, in the order to try them. A test key's messages go to the sandbox and nowhere else. A provider
-// is made once and kept while its setup stays as it is: it may hold connections.
+// Which providers may send a delivery. In: a delivery job. Out: providers in the order to try them; for a test key, the sandbox alone.
+// A provider is built once and kept while its setup stays the same, because it may hold connections.
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Channel } from '../../machines/channels.ts'
+import type { ProviderType } from '../domain/tenancy/providers.ts'
 import type { Tenancy, UnreadableProvider } from '../domain/tenancy/tenancy.ts'
 import type { BuildProvider } from './build-provider.ts'
-import { type Candidate, isChatReply } from './call-provider.ts'
 import type { DeliveryJob, Provider } from './provider.ts'
+
+export interface Candidate {
+  /** The name that the app gave the provider. */
+  name: string
+  type: ProviderType
+  provider: Provider
+}
 
 export interface CandidateDeps {
   channel: Channel
@@ -18,16 +25,16 @@ export interface CandidateDeps {
 
 export interface Candidates {
   of(job: DeliveryJob): Promise<readonly Candidate[]>
-  /** All of an app's on this channel. */
+  /** All providers of an app on this channel. */
   ofApp(app_id: string): Promise<readonly Candidate[]>
-  /** Rejects with a key problem where there are none and there would be: a delivery waits for the key, and does not fail. */
+  /** Rejects when the app has providers but none of their configs can be decrypted: the delivery then waits for the key. */
   throwIfKeyMissing(job: DeliveryJob): Promise<void>
   close(): void
 }
 
 const NO_PROVIDERS: AppProviders = { candidates: [], unreadable: [] }
 
-/** Changed or removed providers are noticed within this. */
+/** A changed or removed provider is noticed after this time. */
 const CACHE_MS = 5_000
 const MAX_APPS = 10_000
 
@@ -36,15 +43,14 @@ interface AppProviders {
   unreadable: readonly UnreadableProvider[]
 }
 
-/** As it was made, and what of. */
 interface BuiltProvider {
+  /** The setup it was built from, as JSON. */
   setup: string
   candidate: Candidate
 }
 
 export function createCandidates({ channel, tenancy, sandbox, buildProvider, clock }: CandidateDeps): Candidates {
   const sandboxOnly: readonly Candidate[] = [{ name: 'sandbox', type: 'sandbox', provider: sandbox }]
-  /** By app. */
   const builtByApp = new Map<string, BuiltProvider[]>()
 
   async function load(app_id: string): Promise<AppProviders> {
@@ -88,3 +94,7 @@ export function createCandidates({ channel, tenancy, sandbox, buildProvider, clo
     },
   }
 }
+
+/** In WhatsApp's link modes the user writes first, and every message of ours is a reply in that chat. */
+export const isChatReply = ({ otp, delivery }: DeliveryJob): boolean =>
+  delivery.channel === 'whatsapp' && otp.whatsapp !== 'template'

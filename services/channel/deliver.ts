@@ -1,5 +1,6 @@
-// The channel actor. In: "deliver this". Out: a provider took it, or none would, and the OTP actor was told which. It decides by the
-// verification as it is now, not as it was when the message was written, and looks again before every call.
+// The channel actor. In: a message of the channel's queue that names a delivery. Out: an outcome for the broker, and a report to the OTP
+// actor once a provider has accepted the delivery or none will. The verification is read again before every provider call, because it
+// may have ended since the message was queued.
 import { type DeliveredMessage, dead, done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import {
@@ -27,7 +28,7 @@ export interface DeliverDeps {
   log: Logger
 }
 
-/** Until an engine that was away may be back. */
+/** How long the broker keeps a message when the store or the broker itself is away. */
 const UNAVAILABLE_RETRY_MS = 1_000
 
 export function createDeliver({
@@ -39,10 +40,10 @@ export function createDeliver({
 }: DeliverDeps): (message: DeliveredMessage) => Promise<Outcome> {
   const reportMissingKey = createMissingKeyReporter({ log, clock })
 
-  async function deliver({ otp_id, delivery_id, live }: DeliverBody, attempt: number): Promise<Outcome> {
-    const busy = live && (await failover.giveBackIfBusy(live))
-    if (busy) return busy
-    const run = failover.startRun(attempt)
+  async function deliver({ otp_id, delivery_id, live }: DeliverBody, brokerAttempt: number): Promise<Outcome> {
+    const busyRetry = live && (await failover.retryIfBusy(live))
+    if (busyRetry) return busyRetry
+    const run = failover.startRun(brokerAttempt)
     for (;;) {
       const doc = (await otps.get([otp_id])).get(otp_id)
       if (!doc) return done() // erased
@@ -51,19 +52,12 @@ export function createDeliver({
       if (!delivery) return dead('the verification has no such delivery')
       const job: DeliveryJob = { otp, delivery, purge_at: doc.purge_at }
       if (delivery.status !== 'queued') return failover.repeatReceipts(job)
-      const status = statusAt(value, otp, clock.now())
-      const staleReason =
-        status !== 'pending'
-          ? `the verification is ${status}`
-          : delivery.generation !== otp.generation
-            ? 'a newer code was sent'
-            : null
-      const outcome = await failover.advance(job, staleReason, run)
+      const outcome = await failover.advance(job, staleReasonOf(job, statusAt(value, otp, clock.now())), run)
       if (outcome) return outcome
     }
   }
 
-  /** It waits for the key as long as the verification lives, and fails with it. A word of thanks waits for nothing. */
+  /** A delivery waits for the key until its verification ends. The approval reply does not wait: it is a courtesy. */
   function handleMissingKey(error: MissingKeyError, request: DeliverBody | ApprovalNoticeBody): Outcome {
     reportMissingKey(error, { otp_id: request.otp_id })
     return 'approved' in request ? done() : retry(MISSING_KEY_RETRY_MS)
@@ -80,4 +74,9 @@ export function createDeliver({
       return retry(UNAVAILABLE_RETRY_MS)
     }
   }
+}
+
+function staleReasonOf({ otp, delivery }: DeliveryJob, status: ReturnType<typeof statusAt>): string | null {
+  if (status !== 'pending') return `the verification is ${status}`
+  return delivery.generation === otp.generation ? null : 'a newer code was sent'
 }

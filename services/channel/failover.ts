@@ -1,39 +1,41 @@
-// Carries a delivery on by one step: a call of the next provider, a wait, or the end of it. What to do is decided in rounds.ts; here it
-// is done. All that must outlive the process is in the store before and after each call.
+// Takes a delivery one step further. In: a delivery job as it is stored now. Out: an outcome for the broker, or null when the caller is
+// to read the verification again and call once more. next-step.ts decides which step comes next; this file does it.
+// Every attempt is in the store before and after its call, so that another process can go on after a crash.
 import { done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { DeliverBody } from '../domain/verifications/effect-messages.ts'
 import type { Admission, AdmissionResult } from './admission/admission.ts'
 import type { Attempts, PastAttempt } from './attempts.ts'
-import type { CallProvider, Candidate } from './call-provider.ts'
-import type { Candidates } from './candidates.ts'
+import type { CallProvider } from './call-provider.ts'
+import type { Candidate, Candidates } from './candidates.ts'
 import { nextStep, type Policy, type ProviderStatus } from './next-step.ts'
 import type { DeliveryJob, RenderedMessage } from './provider.ts'
 import type { PublishReport } from './report-publisher.ts'
 
-/** What one handling of the broker's message knows of the delivery's calls. */
+/** What is known of a delivery's attempts while one message of the broker is handled. */
 export interface DeliveryRun {
   pastAttempts: readonly PastAttempt[]
-  /** Whether it was looked up. Nothing is known of a message that comes for the first time; should that be wrong, its claim says so. */
   historyLoaded: boolean
+  /** The broker delivers the message for the first time, so there should be no history. If there is one, the provider's attempt is
+   *  found in the store before the call is made. */
   isFirstTry: boolean
-  /** Providers found shut. */
+  /** Providers that admission would not let us call. */
   shutProviders: Set<string>
 }
 
 export interface Failover {
-  /** Gives back at once what nobody could take now; null for what is to be looked at. */
-  giveBackIfBusy(whose: NonNullable<DeliverBody['live']>): Promise<Outcome | null>
-  /** `attempt` is the broker's. */
-  startRun(attempt: number): DeliveryRun
-  /** One step; null when the verification is to be looked at again before the next. */
+  /** A retry when all of the app's providers are busy, so that the verification is not read in vain; otherwise null. */
+  retryIfBusy(owner: NonNullable<DeliverBody['live']>): Promise<Outcome | null>
+  /** `brokerAttempt` counts how often the broker has delivered the message. */
+  startRun(brokerAttempt: number): DeliveryRun
+  /** `staleReason` says why the message is no longer wanted; null while it is. */
   advance(job: DeliveryJob, staleReason: string | null, run: DeliveryRun): Promise<Outcome | null>
-  /** The news is out, but the broker did not hear that we were done. */
+  /** For a delivery that is no longer queued: the sandbox plays its receipts again, since a crash may have cut them off. */
   repeatReceipts(job: DeliveryJob): Promise<Outcome>
 }
 
-export interface CarryDeps {
+export interface FailoverDeps {
   attempts: Attempts
   candidates: Candidates
   admission: Pick<Admission, 'admit' | 'busyMs'>
@@ -45,7 +47,7 @@ export interface CarryDeps {
   policy: Policy
 }
 
-/** So many calls, as long as they take now, are waited for before a provider that is busy is asked again; but a user waits. */
+/** A busy provider is tried again after the time that this many of its calls take, but not later than the maximum: a user waits. */
 const BUSY_RETRY_CALLS = 2
 const MAX_BUSY_RETRY_MS = 5_000
 
@@ -59,15 +61,20 @@ export function createFailover({
   clock,
   log,
   policy,
-}: CarryDeps): Failover {
+}: FailoverDeps): Failover {
   async function advance(job: DeliveryJob, staleReason: string | null, run: DeliveryRun): Promise<Outcome | null> {
+    const stale = staleReason !== null
     const all = await candidates.of(job)
-    if (staleReason === null && all.length === 0) await candidates.throwIfKeyMissing(job)
-    if (!run.isFirstTry || staleReason !== null) await loadHistory(job, run)
-    const { pastAttempts } = run
-    const providers = all.map(candidate => providerStatus(candidate, run))
-    const { expires_at: expiresAt } = job.otp
-    const step = nextStep({ providers, pastAttempts, now: clock.now(), expiresAt, stale: staleReason !== null }, policy)
+    if (!stale && all.length === 0) await candidates.throwIfKeyMissing(job)
+    if (stale || !run.isFirstTry) await loadHistory(job, run)
+    const situation = {
+      providers: all.map(candidate => providerStatus(candidate, run)),
+      pastAttempts: run.pastAttempts,
+      now: clock.now(),
+      expiresAt: job.otp.expires_at,
+      stale,
+    }
+    const step = nextStep(situation, policy)
     switch (step.kind) {
       case 'sent':
         await publishReport(job, 'sent')
@@ -84,24 +91,31 @@ export function createFailover({
     }
   }
 
-  async function callCandidate(job: DeliveryJob, candidate: Candidate | undefined, round: number, run: DeliveryRun) {
-    if (!candidate) throw new Error('asked for a provider that is not there')
+  async function callCandidate(
+    job: DeliveryJob,
+    candidate: Candidate | undefined,
+    round: number,
+    run: DeliveryRun,
+  ): Promise<Outcome | null> {
+    if (!candidate) throw new Error('the next step names a provider that is not a candidate')
     const permit = await admit(job, candidate)
-    if (typeof permit === 'object' && 'fullForMs' in permit) return retryWhenFree(permit.fullForMs)
-    if (permit === 'shut') {
-      // Before it is passed over: another process may have called it.
-      await loadHistory(job, run)
-      run.shutProviders.add(candidate.name)
-      return advance(job, null, run)
-    }
+    if (permit === 'shut') return passOver(job, candidate, run)
+    if (permit && 'busyMs' in permit) return retryWhenFree(permit.busyMs)
     const message = await render(job).catch(error => {
       permit?.release()
       throw error
     })
-    const madeAttempt = await callProvider(candidate, message, round, permit)
-    if (madeAttempt.isNew) run.pastAttempts = [...run.pastAttempts, madeAttempt]
+    const attempt = await callProvider({ candidate, message, round, permit })
+    if (attempt.isNew) run.pastAttempts = [...run.pastAttempts, attempt]
     else await reloadHistory(job, run)
-    return madeAttempt.result === 'accepted' ? advance(job, null, run) : null
+    return attempt.result === 'accepted' ? advance(job, null, run) : null
+  }
+
+  async function passOver(job: DeliveryJob, candidate: Candidate, run: DeliveryRun): Promise<Outcome | null> {
+    // Another process may have called this provider. Then the message may have gone, and no other provider is called yet.
+    await loadHistory(job, run)
+    run.shutProviders.add(candidate.name)
+    return advance(job, null, run)
   }
 
   async function loadHistory(job: DeliveryJob, run: DeliveryRun): Promise<void> {
@@ -113,11 +127,10 @@ export function createFailover({
     run.historyLoaded = true
   }
 
-  /** The sandbox takes whatever comes, also as an app's provider of its own. */
+  /** The sandbox needs no permit, even where an app has configured it as its own provider. */
   const admit = async ({ otp }: DeliveryJob, { name, type }: Candidate): Promise<AdmissionResult | undefined> =>
     type === 'sandbox' ? undefined : admission.admit({ company_id: otp.company_id, app_id: otp.app_id, name, type })
 
-  /** Whoever waits for it is told. */
   async function fail(job: DeliveryJob, reason: string): Promise<Outcome> {
     const { otp_id, app_id } = job.otp
     const { delivery_id, channel } = job.delivery
@@ -129,10 +142,10 @@ export function createFailover({
   const playReceipts = async (job: DeliveryJob, candidate: Candidate | undefined, at: number): Promise<Outcome> =>
     candidate?.provider.simulateReceipts?.(job, at) ?? done()
 
-  /** At no cost. Where calls take seconds, nothing is won by coming back every second. */
+  /** Does not count as an attempt. Waits longer where the provider's calls take longer. */
   const retryWhenFree = (callMs: number): Outcome => retryAfter(Math.min(callMs * BUSY_RETRY_CALLS, MAX_BUSY_RETRY_MS))
 
-  /** The longest of the queue's delays that is not too long: woken early, we ask again; woken late, a user waits. */
+  /** Chooses the longest of the queue's delays that is not longer than `ms`: too early costs one more look, too late makes a user wait. */
   const retryAfter = (ms: number): Outcome => {
     const delays = policy.backoff.filter(delay => delay <= ms)
     return retry(delays.length === 0 ? ms : Math.max(...delays))
@@ -140,15 +153,15 @@ export function createFailover({
 
   return {
     advance,
-    async giveBackIfBusy({ company_id, app_id }) {
+    async retryIfBusy({ company_id, app_id }) {
       const all = await candidates.ofApp(app_id)
-      const ms = admission.busyMs(all.map(({ name, type }) => ({ company_id, app_id, name, type })))
-      return ms === null ? null : retryWhenFree(ms)
+      const busyMs = admission.busyMs(all.map(({ name, type }) => ({ company_id, app_id, name, type })))
+      return busyMs === null ? null : retryWhenFree(busyMs)
     },
-    startRun: attempt => ({
+    startRun: brokerAttempt => ({
       pastAttempts: [],
-      isFirstTry: attempt === 1,
       historyLoaded: false,
+      isFirstTry: brokerAttempt === 1,
       shutProviders: new Set(),
     }),
     async repeatReceipts(job) {

@@ -1,14 +1,14 @@
-// What to do next about a delivery. In: its providers in order, the calls made so far, the time. Out: one step. Pure: it is asked
-// again after every call, and by whoever takes over from a process that died.
+// Decides the next step of a delivery. In: its providers in order, the attempts made so far, the time. Out: one step. Pure. It is called
+// again after every attempt, also by a process that takes over from one that died.
 import type { AttemptResult } from '../domain/verifications/documents.ts'
 import { END_OF_ROUND, type PastAttempt } from './attempts.ts'
 
 export interface ProviderStatus {
   name: string
-  /** Its vendor tells us what became of a message. */
+  /** The vendor reports whether a message arrived. */
   sendsReceipts: boolean
   repeatable: boolean
-  /** Not to be called now: its breaker is open. */
+  /** Admission does not let us call it now: its breaker is open, or the vendor asked for a pause. */
   shut: boolean
 }
 
@@ -18,16 +18,16 @@ export interface Situation {
   pastAttempts: readonly PastAttempt[]
   now: number
   expiresAt: number
-  /** The verification wants it no more: nobody is called. */
+  /** The message is no longer wanted: no provider is called. */
   stale: boolean
 }
 
 export interface Policy {
-  /** How long a receipt may take to settle a call whose outcome is unknown. */
+  /** How long a receipt is waited for after an attempt with an unknown outcome. */
   unknownWaitMs: number
-  /** How long a call can be under way in another process. */
+  /** How long another process may take to make a call and save its result. */
   underWayMs: number
-  /** The waits between the rounds. */
+  /** The waits between the rounds; there is one round more than there are waits. */
   backoff: readonly number[]
 }
 
@@ -35,7 +35,7 @@ export type Step =
   | { kind: 'sent'; provider: string; at: number }
   | { kind: 'call'; provider: string; round: number }
   | { kind: 'wait'; ms: number }
-  /** Nobody took it this time; the next round begins after so long. */
+  /** No provider accepted the message in this round; the next round begins after `waitMs`. */
   | { kind: 'end_round'; round: number; waitMs: number }
   | { kind: 'fail'; reason: string }
 
@@ -43,12 +43,12 @@ export function nextStep(situation: Situation, policy: Policy): Step {
   const { pastAttempts, now, stale } = situation
   const accepted = findByResult(pastAttempts, 'accepted')
   if (accepted) return { kind: 'sent', provider: accepted.provider, at: accepted.at }
-  // No other provider would do better.
+  // Another provider would not reach this recipient either.
   if (findByResult(pastAttempts, 'refused')) return { kind: 'fail', reason: 'the recipient cannot be reached' }
-  // It may have gone. A receipt decides; the delivery is then no longer queued when we look again.
-  const undecidedUntilMs = Math.max(0, ...pastAttempts.map(call => undecidedUntil(call, situation, policy)))
+  // The message may have gone. A receipt would change the delivery's status, and this function would not be called for it again.
+  const undecidedUntilMs = Math.max(0, ...pastAttempts.map(attempt => undecidedUntil(attempt, situation, policy)))
   if (undecidedUntilMs > now) return { kind: 'wait', ms: undecidedUntilMs - now }
-  if (stale) return { kind: 'fail', reason: 'nobody waits for it any more' }
+  if (stale) return { kind: 'fail', reason: 'the message is no longer wanted' }
   return stepInRound(situation, policy)
 }
 
@@ -59,13 +59,13 @@ function stepInRound({ providers, pastAttempts, now }: Situation, { backoff }: P
   const startsAt = round === 1 ? 0 : lastEndedAt + (backoff[round - 2] ?? 0)
   if (startsAt > now) return { kind: 'wait', ms: startsAt - now }
 
-  // Whoever may have sent it is never asked again, in no round.
+  // A provider that may have sent the message is not called again in any round: the user would get the code twice.
   const remaining = providers.filter(
-    one => one.repeatable || !pastAttempts.some(call => call.provider === one.name && mayHaveBeenSent(call)),
+    one => one.repeatable || !pastAttempts.some(attempt => attempt.provider === one.name && mayHaveBeenSent(attempt)),
   )
   if (remaining.length === 0) return { kind: 'fail', reason: 'no provider is left' }
   const hasFailed = (name: string): boolean =>
-    pastAttempts.some(call => call.provider === name && call.round === round && call.result === 'failed')
+    pastAttempts.some(attempt => attempt.provider === name && attempt.round === round && attempt.result === 'failed')
   const next = remaining.find(({ name, shut }) => !shut && !hasFailed(name))
   if (next) return { kind: 'call', provider: next.name, round }
   const waitMs = backoff[round - 1]
@@ -73,16 +73,16 @@ function stepInRound({ providers, pastAttempts, now }: Situation, { backoff }: P
 }
 
 const findByResult = (pastAttempts: readonly PastAttempt[], result: AttemptResult): PastAttempt | undefined =>
-  pastAttempts.find(call => call.result === result)
+  pastAttempts.find(attempt => attempt.result === result)
 
 const mayHaveBeenSent = ({ provider, result }: PastAttempt): boolean =>
   provider !== END_OF_ROUND && (result === null || result === 'unknown')
 
-/** Until when a call that may have reached the recipient keeps us from asking another provider. */
-function undecidedUntil(call: PastAttempt, { providers, expiresAt }: Situation, policy: Policy): number {
-  const provider = providers.find(({ name }) => name === call.provider)
-  if (!mayHaveBeenSent(call) || provider?.repeatable) return 0
-  // Half of the code's life is the next provider's. One that is configured no more is heard no more.
-  const receiptWaitMs = provider?.sendsReceipts ? Math.min(policy.unknownWaitMs, (expiresAt - call.at) / 2) : 0
-  return call.at + Math.max(receiptWaitMs, call.result === null ? policy.underWayMs : 0)
+/** Until when an attempt that may have reached the recipient keeps us from calling another provider. */
+function undecidedUntil(attempt: PastAttempt, { providers, expiresAt }: Situation, policy: Policy): number {
+  const provider = providers.find(({ name }) => name === attempt.provider)
+  if (!mayHaveBeenSent(attempt) || provider?.repeatable) return 0
+  // Half of the code's life is left for the next provider. A provider that was removed from the app sends no receipts.
+  const receiptWaitMs = provider?.sendsReceipts ? Math.min(policy.unknownWaitMs, (expiresAt - attempt.at) / 2) : 0
+  return attempt.at + Math.max(receiptWaitMs, attempt.result === null ? policy.underWayMs : 0)
 }

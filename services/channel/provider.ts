@@ -1,30 +1,31 @@
-// What a channel needs of a provider, and all of it: take one rendered message, or say whose fault it is that it was not taken.
+// The interface that every provider implements. In: a rendered message. Out: the vendor accepted it, or an error that says whose fault
+// it is. Receipts come back through `parseCallback`. docs/adding-a-provider.md shows how to write one.
 import type { Outcome } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import type { Delivery, Otp, ReportedStatus } from '../../machines/otp.ts'
-import type { Content } from '../domain/verifications/message-content.ts'
+import type { MessageContent } from '../domain/verifications/message-content.ts'
 
-/** One delivery of one verification, as it was read just now. Nothing in it is in the clear. */
+/** One delivery of one verification, as it was read from the store. Recipient and code in it are encrypted. */
 export interface DeliveryJob {
   otp: Otp
   delivery: Delivery
-  /** When all that is kept of it is erased. */
+  /** When everything that is stored about the verification is erased. */
   purge_at: Date
 }
 
-/** What a provider is handed. It holds the recipient and the code: it is never stored or logged. */
-export interface RenderedMessage extends Content {
+/** What a provider is given to send. It holds the recipient and the code in the clear, and must not be stored or logged. */
+export interface RenderedMessage extends MessageContent {
   job: DeliveryJob
   locale: string
 }
 
 export interface Accepted {
-  /** The vendor's own name for the message; null where it gives none. */
+  /** The vendor's own id of the message; null when the vendor gives none. */
   reference: string | null
 }
 
-/** A vendor's HTTP request as it came in: signatures are over exact bytes. */
+/** A vendor's HTTP request, unparsed: the vendor signs the exact bytes. */
 export interface Callback {
   method: 'GET' | 'POST'
   /** The full address the vendor was given, `PUBLIC_URL` + path + query. */
@@ -34,51 +35,52 @@ export interface Callback {
   body: Uint8Array
 }
 
-/** What a vendor's callback says, in our words. */
+/** What a vendor's callback says, translated from the vendor's format. */
 export type CallbackItem =
-  /** What became of a message. Named by our `delivery_id` where the vendor carries it, else by the vendor's own `reference`. */
+  /** Reports what happened to a message. Names it by our `delivery_id` if the vendor sends it back, otherwise by the vendor's `reference`. */
   | { kind: 'receipt'; delivery_id: string | null; reference: string | null; status: ReportedStatus }
-  /** A user wrote to us. `id` is the vendor's name for the message: heard twice, it is one message. */
+  /** A user wrote to us. `id` is the vendor's id of the message: two items with one id are one message. */
   | { kind: 'message'; id: string; from: string; text: string }
 
 export interface Provider {
-  /** Throws `RecipientFault` or `ProviderFault` when the message certainly did not go. Throws `UnknownOutcome`, or anything at all
-   *  once `signal` has aborted, when it may have gone. Anything else thrown is a bug. */
+  /** Throws `RecipientFault` or `ProviderFault` when the message was certainly not sent. Throws `UnknownOutcome`, or any error after
+   *  `signal` was aborted, when it may have been sent. Any other error is a bug. */
   send(message: RenderedMessage, signal: AbortSignal): Promise<Accepted>
-  /** Sending one delivery twice reaches nobody twice. Only then may a call whose outcome is unknown be made again. */
+  /** True when sending one delivery twice does not reach the recipient twice. Only then is a call repeated after an unknown outcome. */
   readonly repeatable?: true
-  /** Checks the vendor's signature, then reads the callback; absent where the vendor never calls, or the config holds no secret to
-   *  check it with: then nobody waits for a receipt. Throws `BadSignature`, or `BadCallback` when a signed one cannot be read. What is signed
-   *  and of no interest is an empty list. */
+  /** Checks the vendor's signature, then parses the callback. Throws `BadSignature`, or `BadCallback` when a signed callback cannot be
+   *  parsed. Returns an empty list for a signed callback that does not concern us. Leave the method out when the vendor does not call
+   *  back, or when the config has no secret to check the signature with: no receipt is waited for then. */
   parseCallback?(callback: Callback, now: number): readonly CallbackItem[]
-  /** Meta's GET handshake: the text to answer, or null when it is refused. */
+  /** Meta's GET handshake: returns the text to respond with, or null to refuse. */
   answerHandshake?(query: URLSearchParams): string | null
-  /** Answers a user in the chat (WhatsApp's link modes), under the same rules as `send`. `delivery_id` comes back with receipts, where
-   *  the vendor carries it; what is said out of courtesy has none. */
+  /** Replies to a user in the chat (WhatsApp's link modes), under the same rules as `send`. The vendor sends `delivery_id` back with
+   *  each receipt, if it can. */
   reply?(to: string, text: string, signal: AbortSignal, delivery_id?: string): Promise<Accepted>
-  /** For a provider without a vendor that would call us back: plays the receipts of what it took at `sentAt`. The broker keeps
-   *  the message until the outcome is `done`; called again, it begins anew. */
+  /** Only the sandbox has it, since no vendor calls back for it: publishes the receipts of a message accepted at `sentAt`. The broker
+   *  keeps the message until the outcome is `done`. A repeated call starts from the first receipt. */
   simulateReceipts?(job: DeliveryJob, sentAt: number): Promise<Outcome>
-  /** Lets go of what it holds (pooled connections), once its setup has changed or the channel stops. Calls under way are finished. */
+  /** Closes pooled connections after the setup has changed or the channel has stopped. Calls in progress are finished first. */
   close?(): void
 }
 
-/** What every provider is made with, beside its own config. */
+/** What every provider is created with, beside its own config. */
 export interface ProviderDeps {
   outbound: Outbound
   clock: Clock
-  /** Where this provider's vendor may call us, without a query: `PUBLIC_URL/callbacks/{app_id}/{name}`. Null without a `PUBLIC_URL`. */
+  /** The address for the vendor's callbacks, without a query: `PUBLIC_URL/callbacks/{app_id}/{name}`. Null when `PUBLIC_URL` is not set. */
   callbackUrl: string | null
 }
 
-/** The vendor says that this recipient cannot be reached: no other provider would do better. */
+/** The vendor says that this recipient cannot be reached. No other provider is tried. */
 export class RecipientFault extends Error {
   override name = 'RecipientFault'
 }
-/** The provider did not take the message; another may. */
+
+/** The provider did not accept the message. The next provider is tried. */
 export class ProviderFault extends Error {
   override name = 'ProviderFault'
-  /** How long the vendor asked to be left alone (429 with Retry-After); null when it did not say. */
+  /** How long the vendor asked us not to call (429 with Retry-After); null when it did not say. */
   readonly retryAfterMs: number | null
   constructor(
     message: string,
@@ -88,20 +90,24 @@ export class ProviderFault extends Error {
     this.retryAfterMs = retryAfterMs
   }
 }
-/** It does not send to this destination (a country, a route, a test list). Another may, and others' messages it would take: it is no sign
- *  that the provider is in trouble, or anyone could shut it by asking for such numbers. */
+
+/** The provider does not send to this destination (a country, a route, a test list), but works for others. The next provider is tried. It
+ *  does not count for the circuit breaker: otherwise requests for such numbers would shut the provider for everyone. */
 export class DestinationFault extends ProviderFault {
   override name = 'DestinationFault'
 }
-/** The message may or may not have gone: an answer that was cut off, or that says nothing. */
+
+/** The message may or may not have been sent: the answer was cut off or cannot be parsed. */
 export class UnknownOutcome extends Error {
   override name = 'UnknownOutcome'
 }
-/** 401, and nothing changed. */
+
+/** The callback is not signed by the vendor. The router responds 401. */
 export class BadSignature extends Error {
   override name = 'BadSignature'
 }
-/** Signed by the vendor, and not what its documentation describes: 400. */
+
+/** The callback is signed by the vendor but does not match the vendor's documentation. The router responds 400. */
 export class BadCallback extends Error {
   override name = 'BadCallback'
 }

@@ -1,4 +1,5 @@
-// A delivery in words, at the last moment before a provider is called: the code is in the clear from here to the provider only.
+// Renders the message of a delivery. In: a delivery job. Out: text, recipient and code in the clear. It runs right before the provider is
+// called, so that the code is in the clear for no longer than the call.
 import type { Cache } from '../../infra/cache.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { chooseLocale } from '../../machines/locale.ts'

@@ -1,5 +1,5 @@
-// News of a delivery for the OTP actor, through its durable queue. The same news has the same id, so that telling it again after a
-// crash changes nothing.
+// Reports the status of deliveries to the OTP actor. In: a delivery and its status. Out: a message on the durable queue `otp.reports`. The
+// same report has the same id, so that publishing it again after a crash changes nothing.
 import { randomUUID } from 'node:crypto'
 import { createBatcher } from '../../infra/batcher.ts'
 import type { Broker } from '../../infra/broker/broker.ts'
@@ -10,14 +10,14 @@ import type { DeliveryJob } from './provider.ts'
 
 type ReportEntry = OtpReports['all'][number]
 
-/** Resolves once the news is safe. `source` tells apart what several say of one delivery. */
+/** Resolves once the broker has confirmed the report. `source` is part of the report's id and distinguishes several reports of one status. */
 export type PublishReport = (
   job: Pick<DeliveryJob, 'otp' | 'delivery'>,
   status: ReportedStatus,
   source?: string,
 ) => Promise<void>
 
-/** A busy channel has a lot of news in one tick; every message on a durable queue is written to several disks. */
+/** Reports of one tick share a message, because every message on a durable queue is written to several disks. */
 const BATCHING = { maxSize: 64, parallel: Number.POSITIVE_INFINITY }
 
 export function createPublishReport({
@@ -29,7 +29,7 @@ export function createPublishReport({
 }): PublishReport {
   const publish = createBatcher<ReportEntry, void>(async all => {
     const [first] = all
-    // A bundle has an id nobody else has: one that shares a piece of news with another is another bundle.
+    // The id of a batch is random: two batches that begin with the same report are different messages.
     if (first && all.length === 1) await broker.publish('otp.reports', { id: first.id, body: first.report })
     else await broker.publish('otp.reports', { id: randomUUID(), body: { type: 'reports', all } satisfies OtpReports })
     return all.map(() => undefined)

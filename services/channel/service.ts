@@ -1,5 +1,15 @@
-// One channel's role: consumes its queue and nobody else's, so that it is scaled, stopped or broken on its own. And where the vendors of
-// all channels call us.
+// The channel role, and the HTTP routes that vendors call. In: the queue of one channel. Out: messages at providers, and reports to the OTP
+// actor. A channel consumes no queue but its own, so that it can be scaled, stopped or broken without an effect on other channels.
+//
+// The path of a message, file by file:
+//   deliver.ts            reads the verification and takes steps until the delivery is sent, has failed or must wait
+//   failover.ts           does one step; next-step.ts decides which
+//   candidates.ts         lists the app's providers in order; build-provider.ts creates them from providers/
+//   admission/            permits the call: circuit breaker, pause, concurrency
+//   render.ts             writes the text
+//   call-provider.ts      saves the attempt (attempts.ts) and calls the provider
+//   report-publisher.ts   reports the result to the OTP actor
+//   callbacks/            takes the vendor's receipts, later
 import type { Router } from '@koa/router'
 import type { Broker } from '../../infra/broker/broker.ts'
 import { createCache } from '../../infra/cache.ts'
@@ -41,52 +51,48 @@ export interface ChannelDeps {
   outbound: Outbound
 }
 
-/** Messages in hand mostly wait: for a provider, or in the sandbox for a receipt to fall due. */
+/** A message is held while its provider is called; in the sandbox, also until its receipt is due. */
 const CONSUMER = { prefetch: 500 }
 const APP_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 
-/** After a call's timeout, until what came of it is written down. */
+/** How long after a call's timeout its result may still be written. */
 const SAVE_RESULT_MS = 2_000
 
 export const createChannelService =
-  (name: Channel) =>
+  (channel: Channel) =>
   ({ config, broker, store, keyring, clock, log, metrics, outbound }: ChannelDeps): Service => {
     const { timeoutMs, unknownWaitMs } = config.provider
     const { publicUrl } = config.http
-    const tenantStore = createTenancy({ store, keyring })
-    const apps = createCache(id => tenantStore.app(id), { ...APP_CACHE, clock })
+    const otps = batchDocs(store.docs('otps'))
+    const tenancy = createTenancy({ store, keyring })
+    const apps = createCache(id => tenancy.app(id), { ...APP_CACHE, clock })
+
     const attempts = createAttempts({ attempts: batchDocs(store.docs('attempts')), clock })
     const publishReport = createPublishReport({ broker, clock })
-    const inbox = createSandboxProvider({ messages: store.docs('sandbox_messages'), keyring, clock, publishReport })
-    const factories = { ...PROVIDER_FACTORIES, sandbox: () => inbox }
+    const sandbox = createSandboxProvider({ messages: store.docs('sandbox_messages'), keyring, clock, publishReport })
+    const factories = { ...PROVIDER_FACTORIES, sandbox: () => sandbox }
     const buildProvider = createBuildProvider({ factories, providerDeps: { outbound, clock }, publicUrl, log })
-    const candidates = createCandidates({ channel: name, tenancy: tenantStore, sandbox: inbox, buildProvider, clock })
-    const admission = createAdmission({ channel: name, clock, log, metrics })
+    const candidates = createCandidates({ channel, tenancy, sandbox, buildProvider, clock })
+    const admission = createAdmission({ channel, clock, log, metrics })
     const callProvider = createCallProvider({ attempts, clock, log, metrics, timeoutMs })
+
     const failover = createFailover({
       attempts,
       candidates,
-      admission: admission,
+      admission,
+      render: createRender({ apps, keyring }),
       callProvider,
       publishReport,
       clock,
       log,
-      render: createRender({ apps, keyring }),
       policy: { unknownWaitMs, underWayMs: timeoutMs + SAVE_RESULT_MS, backoff: config.backoff.channel },
     })
-    const otps = batchDocs(store.docs('otps'))
-    const sendApprovalReply = createSendApprovalReply({
-      otps,
-      apps,
-      candidates,
-      admission: admission,
-      callProvider,
-      keyring,
-    })
+    const sendApprovalReply = createSendApprovalReply({ otps, apps, candidates, admission, callProvider, keyring })
     const deliver = createDeliver({ otps, failover, sendApprovalReply, clock, log })
+
     return {
       attach: async () => [
-        await broker.consume(channelQueue(name), waiting => Promise.all(waiting.map(deliver)), CONSUMER),
+        await broker.consume(channelQueue(channel), waiting => Promise.all(waiting.map(deliver)), CONSUMER),
       ],
       stop: async () => {
         candidates.close()
@@ -95,6 +101,7 @@ export const createChannelService =
     }
   }
 
+/** Serves the vendors of all channels; mounted on the `edge` role. */
 export function createCallbackRoutes({
   config,
   broker,

@@ -19,59 +19,59 @@ const KEY = 'the key of a test account'
 
 interface AcmeMessage {
   id: string
-  asked: { to: string; tag: string; notify: string }
+  requestBody: { to: string; tag: string; notify: string }
 }
 
 /** The vendor, simulated: what it checks, how it answers, how it signs. */
 const acmeVendor = (): Promise<Vendor<AcmeMessage>> =>
   startVendor<AcmeMessage>({
-    take({ path, headers, body }) {
+    handleRequest({ path, headers, body }) {
       if (path !== '/messages' || headers.authorization !== `Bearer ${KEY}`) return { answer: { status: 401 } }
-      const message = { id: 'acme-1', asked: JSON.parse(body.toString()) }
+      const message = { id: 'acme-1', requestBody: JSON.parse(body.toString()) }
       return { message, answer: { status: 200, body: { id: message.id } } }
     },
     refused: () => ({ status: 400, body: { error: 'no_such_number' } }),
-    receipt: ({ id, asked }, event): VendorCallback => {
-      const body = JSON.stringify({ id, tag: asked.tag, event })
+    receipt: ({ id, requestBody }, event): VendorCallback => {
+      const body = JSON.stringify({ id, tag: requestBody.tag, event })
       const signature = createHmac('sha256', KEY).update(body).digest('hex')
-      return { method: 'POST', url: asked.notify, headers: { 'acme-signature': signature }, body }
+      return { method: 'POST', url: requestBody.notify, headers: { 'acme-signature': signature }, body }
     },
   })
 
 describe('the provider in docs/adding-a-provider.md', () => {
   let api: Vendor<AcmeMessage>
-  let tools: TestProviderDeps
+  let deps: TestProviderDeps
 
   before(async () => {
     api = await acmeVendor()
-    tools = testProviderDeps()
+    deps = testProviderDeps()
   })
   after(async () => {
-    await tools.outbound.close()
+    await deps.outbound.close()
     await api.close()
   })
 
   const made = (over: Partial<ProviderDeps> = {}) =>
-    acme({ config: { key: KEY, base_url: api.url } }, { ...tools, ...over })
+    acme({ config: { key: KEY, base_url: api.url } }, { ...deps, ...over })
 
   it('sends, and names the delivery', async () => {
     expect(await send(made())).to.deep.equal({ reference: 'acme-1' })
-    expect(api.messages.at(-1)?.asked).to.include({ to: RECIPIENT, tag: DELIVERY_ID, notify: CALLBACK_URL })
+    expect(api.messages.at(-1)?.requestBody).to.include({ to: RECIPIENT, tag: DELIVERY_ID, notify: CALLBACK_URL })
   })
 
   it('hears nothing where it has no address', async () => {
     const provider = made({ callbackUrl: null })
     await send(provider)
-    expect(api.messages.at(-1)?.asked.notify).to.equal(null)
+    expect(api.messages.at(-1)?.requestBody.notify).to.equal(null)
     expect(provider).not.to.have.property('parseCallback')
   })
 
   itNamesVendorFaults({
     vendor: () => api,
-    bench: () => tools,
+    deps: () => deps,
     refused: RecipientFault,
     parsesSuccess: true,
-    make: made,
+    createProvider: made,
     secrets: () => [KEY],
   })
 

@@ -1,5 +1,5 @@
-// A certificate for `hooks.countersign.test` and 127.0.0.1, its key, and the authority that signed it, whose own key was thrown away.
-// For servers on this machine that tests call over TLS; valid for a hundred years.
+// A certificate for `hooks.countersign.test` and 127.0.0.1, its key, and the authority that signed it. Tests use them for TLS servers on
+// this machine. They are valid for a hundred years; the authority's own key was deleted.
 export const CA = `-----BEGIN CERTIFICATE-----
 MIIBjzCCATWgAwIBAgIUai227wkaxKhH3O+ytssTFCy/O/swCgYIKoZIzj0EAwIw
 HDEaMBgGA1UEAwwRQ291bnRlcnNpZ24gdGVzdHMwIBcNMjYxMTE1MDUwNjUzWhgP

@@ -1,4 +1,4 @@
-// A channel actor on an embedded store and a fake clock, with a list where its news would go.
+// A channel actor for tests: on a given store and a fake clock, with a list in place of the broker's report queue.
 import type { DeliveredMessage, Message, Outcome } from '../../infra/broker/broker.ts'
 import { createCache } from '../../infra/cache.ts'
 import { createMetrics } from '../../infra/metrics.ts'
@@ -32,10 +32,10 @@ export const UNKNOWN_WAIT_MS = 60_000
 export const UNDER_WAY_MS = TIMEOUT_MS + 2_000
 export const BACKOFF = [1_000, 5_000, 15_000]
 
-/** Providers made up for a test call nobody. */
+/** The providers of these tests make no calls over the network. */
 const outbound: Outbound = {
-  request: () => Promise.reject(new Error('nobody is called here')),
-  resolve: () => Promise.reject(new Error('nobody is called here')),
+  request: () => Promise.reject(new Error('no outbound call is expected here')),
+  resolve: () => Promise.reject(new Error('no outbound call is expected here')),
   close: async () => {},
 }
 
@@ -49,11 +49,11 @@ export function createChannelActor(store: CountersignStore, factories: ProviderF
   const captured = createCapturedLog()
   const { log } = captured
   const reports: PublishedReport[] = []
-  let down = 0
+  let failingPublishes = 0
   const broker = {
     publish: async (_: string, message: Message) => {
-      if (down > 0) {
-        down -= 1
+      if (failingPublishes > 0) {
+        failingPublishes -= 1
         throw new Unavailable('no broker')
       }
       reports.push(message as PublishedReport)
@@ -82,7 +82,7 @@ export function createChannelActor(store: CountersignStore, factories: ProviderF
     callProvider: createCallProvider({ attempts, clock, log, metrics, timeoutMs: TIMEOUT_MS }),
     policy: { unknownWaitMs: UNKNOWN_WAIT_MS, underWayMs: UNDER_WAY_MS, backoff: BACKOFF },
   })
-  const sendApprovalReply: SendApprovalReply = () => Promise.reject(new Error('nobody is thanked here'))
+  const sendApprovalReply: SendApprovalReply = () => Promise.reject(new Error('no approval reply is expected here'))
   const deliver = createDeliver({ otps: store.docs('otps'), failover, sendApprovalReply, clock, log })
   return {
     store,
@@ -93,21 +93,21 @@ export function createChannelActor(store: CountersignStore, factories: ProviderF
     metrics,
     candidates,
     log: captured,
-    /** What was told of a delivery, in order. */
+    /** The statuses of all reports, in order. */
     statuses: () => reports.map(({ body }) => body.status),
-    /** The next `times` publishes find no broker. */
+    /** Makes the next `times` publishes fail. */
     breakBroker: (times: number) => {
-      down = times
+      failingPublishes = times
     },
     deliver: (doc: OtpDoc, attempt = 1) => deliver(message(doc, attempt)),
-    /** Delivers, and lets time pass while a receipt is waited for, but not while the store is. */
+    /** Delivers, and advances the clock while the sandbox waits for a receipt to be due, but not while the store is busy. */
     async deliverAndWait(doc: OtpDoc, attempt = 1): Promise<Outcome> {
       const delivering = deliver(message(doc, attempt))
       const state = promiseState(delivering)
       while (state.state === 'pending') await clock.advance(isWaiting() ? 10 : 0)
       return delivering
     },
-    /** What the OTP actor would do with all that was told so far. */
+    /** Does what the OTP actor would do with all reports so far. */
     async applyReports(): Promise<void> {
       for (const { id, body } of reports) await applyReport(store, id, body)
     },
@@ -116,7 +116,7 @@ export function createChannelActor(store: CountersignStore, factories: ProviderF
 
 export const acceptMessage: Provider['send'] = async () => ({ reference: 'v-1' })
 
-/** For an app with one provider of its own on the channel, `gateway`, which does this; `sent` is what it was handed. */
+/** An actor and an app with one provider, `gateway`, which sends as `send` does. `sent` lists the messages it was given. */
 export async function actorWithProvider(store: CountersignStore, send = acceptMessage, more: Partial<Provider> = {}) {
   const sent: RenderedMessage[] = []
   const provider: Provider = {
@@ -135,7 +135,7 @@ export const GATEWAY = {
   providers: [{ name: 'gateway', channel: 'sms', type: 'http', config: { url: 'https://g.example/' } }],
 }
 
-/** Knows whether anything short of a provider's timeout is waited for. */
+/** A clock that knows whether anything waits for less than a provider's timeout. */
 function createWatchedClock(): { clock: TestClock; isWaiting(): boolean } {
   const clock = testClock()
   const waiting = new Set<object>()
@@ -177,7 +177,7 @@ async function applyReport(store: CountersignStore, id: string, body: PublishedR
   await replaceOtp(store, { ...doc, ...step(doc, command).saved })
 }
 
-/** Puts the verification in place of what is stored of it. */
+/** Replaces the stored state of a verification. */
 export async function replaceOtp(store: CountersignStore, { _id, value, context }: OtpDoc): Promise<void> {
-  await store.docs('otps').change([{ _id, update: { $set: { value, context } } }])
+  await store.docs('otps').update([{ ids: [_id], update: { $set: { value, context } } }])
 }

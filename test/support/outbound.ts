@@ -1,4 +1,4 @@
-// Calls through the guard, as tests make them. What is opened here is closed after each test.
+// Outbound calls, and servers to call, for tests. They are closed after each test.
 import { createOutbound, type OutboundOptions } from '../../infra/outbound/guarded-outbound.ts'
 import type { Outbound, OutboundRequest, OutboundResponse } from '../../infra/outbound/outbound.ts'
 import { type RawServer, startRawServer } from './raw-server.ts'
@@ -7,29 +7,28 @@ import { type AnswerRequest, type Receiver, startReceiver } from './receiver.ts'
 export const LOOPBACK = ['127.0.0.0/8']
 
 export interface OutboundFixtures {
-  /** Allowed to call this machine, unless told. */
+  /** May call this machine, unless the options say otherwise. */
   outbound(options?: Partial<OutboundOptions>): Outbound
   receiver(answer?: AnswerRequest, options?: { tls?: boolean }): Promise<Receiver>
-  rawServer(...met: Parameters<typeof startRawServer>): Promise<RawServer>
+  rawServer(...args: Parameters<typeof startRawServer>): Promise<RawServer>
 }
 
 export function useOutbound(): OutboundFixtures {
   const opened: { close(): Promise<void> }[] = []
-  const closeLater = <T extends { close(): Promise<void> }>(one: T): T => {
-    opened.push(one)
-    return one
+  const closeLater = <T extends { close(): Promise<void> }>(closable: T): T => {
+    opened.push(closable)
+    return closable
   }
   afterEach(async () => {
-    for (const one of opened.splice(0).toReversed()) await one.close()
+    for (const closable of opened.splice(0).toReversed()) await closable.close()
   })
   return {
     outbound: options => closeLater(createOutbound({ privateTargets: LOOPBACK, ...options })),
     receiver: async (...args) => closeLater(await startReceiver(...args)),
-    rawServer: async met => closeLater(await startRawServer(met)),
+    rawServer: async (...args) => closeLater(await startRawServer(...args)),
   }
 }
 
-/** Never ends by itself. */
 const NEVER_ABORTED = new AbortController().signal
 
 export const get = (outbound: Outbound, url: string, more: Partial<OutboundRequest> = {}): Promise<OutboundResponse> =>
@@ -38,15 +37,15 @@ export const get = (outbound: Outbound, url: string, more: Partial<OutboundReque
 export const post = (outbound: Outbound, url: string, more: Partial<OutboundRequest> = {}): Promise<OutboundResponse> =>
   get(outbound, url, { method: 'POST', body: '{}', ...more })
 
-/** What the call was refused with; a call that is answered fails the test. */
+/** The error that the call rejects with; fails when the call is answered. */
 export const errorOf = (call: Promise<unknown>): Promise<Error> =>
   call.then(
     () => {
-      throw new Error('it was answered')
+      throw new Error('the call was answered')
     },
     error => error,
   )
 
-/** A connection is free for the next call a moment after its answer was read. */
+/** Resolves when a connection can be used again, which is shortly after its answer was read. */
 export const connectionFreed = (): Promise<void> =>
   new Promise(resolve => void setImmediate(() => setImmediate(resolve)))

@@ -1,4 +1,4 @@
-// Verifications in a store, as the OTP actor would have left them there, waiting to be delivered.
+// Verifications in a store, as the OTP actor leaves them there before they are delivered.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
@@ -25,14 +25,14 @@ export interface StoreContext {
 
 export type OtpOptions = Omit<StartOptions, 'recipient'> & { recipient?: string }
 
-/** One company, `cmp_acme`, with `app_shop` ("Shop"); settings and providers as given. */
+/** Creates a company, `cmp_acme`, with the app `app_shop` ("Shop"); `app` adds settings and providers. */
 export async function createTenant({ store, keyring, clock }: StoreContext, app: object = {}): Promise<void> {
   const apps = [{ id: 'app_shop', name: 'Shop', ...app }]
   const file = readBootstrap(JSON.stringify({ companies: [{ id: 'cmp_acme', name: 'Acme', apps }] }))
   await applyBootstrap(file, { store, keyring, clock })
 }
 
-/** A verification by a test key of that app; say what is to differ. */
+/** A verification by a test key of that app; `options` replace parts of it. */
 export function newOtpDocument(
   { keyring, clock }: StoreContext,
   { recipient = RECIPIENT, ...options }: OtpOptions = {},
@@ -81,19 +81,19 @@ export function documentOf(saved: SavedOtp, at: number): OtpDoc {
   }
 }
 
-export async function insertOtp(world: StoreContext, options: OtpOptions = {}): Promise<OtpDoc> {
-  const doc = newOtpDocument(world, options)
-  await world.store.docs('otps').insert([doc])
+export async function insertOtp(context: StoreContext, options: OtpOptions = {}): Promise<OtpDoc> {
+  const doc = newOtpDocument(context, options)
+  await context.store.docs('otps').insert([doc])
   return doc
 }
 
 export const lastDelivery = ({ context }: Pick<OtpDoc, 'context'>): Delivery => {
   const delivery = context.deliveries.at(-1)
-  if (!delivery) throw new Error('nothing is being delivered')
+  if (!delivery) throw new Error('the verification has no delivery')
   return delivery
 }
 
-/** What the outbox would put on the channel's queue. */
+/** The message that the outbox puts on the channel's queue. */
 export function deliverBody(doc: OtpDoc): DeliverBody {
   const { delivery_id, generation } = lastDelivery(doc)
   const { company_id, app_id, mode } = doc

@@ -1,4 +1,4 @@
-// A TCP server that speaks no protocol by itself: tests have it say what no decent server would.
+// A TCP server without a protocol: tests use it to send what a correct server would not send.
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
 export interface RawServer {
@@ -11,7 +11,7 @@ export async function startRawServer(onConnection: (socket: Socket) => void): Pr
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
     sockets.add(socket)
-    // Broken connections are what these tests are about.
+    // Tests break connections on purpose.
     socket.on('error', () => {})
     onConnection(socket)
   })

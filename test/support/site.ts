@@ -1,5 +1,5 @@
-// Where a deployment lives: a data folder, and on real engines a database and queues that no other test uses. It outlives the
-// processes that run there, in this process or as children, and is wiped when the test is over.
+// A site: the storage of one test's deployment. It has a data folder and, on real engines, a database and queues that no other test uses.
+// It outlives the processes that run on it, and is wiped after the test.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,16 +16,16 @@ export type Env = Record<string, string>
 
 export interface Site {
   engines: EngineSet
-  /** The settings of a process there. */
+  /** The environment variables of a process on this site. */
   env: Env
-  /** Begins the names of its queues. */
+  /** The prefix of its queues' names. */
   prefix: string
-  /** Writes a file into its folder; answers the path. */
+  /** Writes a file into the data folder and returns its path. */
   write(name: string, content: unknown): Promise<string>
   wipe(): Promise<void>
 }
 
-/** A setting in `env` goes before the site's own: an engine by way of a proxy, say. */
+/** Settings in `env` replace the site's own, for example to reach an engine through a proxy. */
 export async function freshSite(engines: EngineSet, env: Env = {}): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-site-'))
   const [database, prefix] = [`test_${randomBytes(6).toString('hex')}`, freshPrefix()]
@@ -37,7 +37,7 @@ export async function freshSite(engines: EngineSet, env: Env = {}): Promise<Site
     DATA_DIR: folder,
     LOG_LEVEL: 'debug',
     BOOTSTRAP_FILE: '',
-    // An empty variable is an absent one: the surroundings of the tests may have engines that this site does not use.
+    // An empty variable counts as unset. The environment of the tests may name engines that this site does not use.
     AMQP_URL: real ? (AMQP_URL ?? '') : '',
     ...env,
     MONGODB_URL: real ? withDatabase(mongodbUrl, database) : '',
@@ -69,7 +69,7 @@ async function dropDatabase(name: string): Promise<void> {
   await client.close()
 }
 
-/** Runs a suite on the embedded engines and, where this run has them, on RabbitMQ and MongoDB. */
+/** Runs a suite on the embedded engines and, if this run has them, on RabbitMQ and MongoDB. */
 export function onEachEngineSet(title: string, suite: (engines: EngineSet) => void): void {
   describe(`${title}, on embedded engines`, () => suite('embedded'))
   onRealEngines(`${title}, on RabbitMQ and MongoDB`, { AMQP_URL, MONGODB_URL }, () => suite('real'))

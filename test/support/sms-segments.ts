@@ -1,8 +1,8 @@
-// How many segments an SMS takes. GSM 03.38: 160 septets alone, 153 each in a row; one character outside its alphabet and the whole
-// text is UCS-2: 70 units alone, 67 each in a row.
+// Counts the segments of an SMS. GSM 03.38: a single segment holds 160 septets, each of several 153. A text with a character outside the
+// GSM alphabet is sent as UCS-2: a single segment holds 70 units, each of several 67.
 const BASIC =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
-/** An escape and a character: two septets. */
+/** These take two septets: an escape and a character. */
 const EXTENDED = '^{}\\[~]|€\f'
 
 export interface Segments {
@@ -14,6 +14,7 @@ export interface Segments {
 export function smsSegments(text: string): Segments {
   const gsm = [...text].every(char => BASIC.includes(char) || EXTENDED.includes(char))
   const units = gsm ? [...text].reduce((sum, char) => sum + (EXTENDED.includes(char) ? 2 : 1), 0) : text.length
-  const [alone, inRow] = gsm ? [160, 153] : [70, 67]
-  return { alphabet: gsm ? 'GSM-7' : 'UCS-2', units, segments: units <= alone ? 1 : Math.ceil(units / inRow) }
+  const [inSingle, inEachOfSeveral] = gsm ? [160, 153] : [70, 67]
+  const segments = units <= inSingle ? 1 : Math.ceil(units / inEachOfSeveral)
+  return { alphabet: gsm ? 'GSM-7' : 'UCS-2', units, segments }
 }

@@ -1,6 +1,6 @@
-// Who may call which provider now. One gate per app and provider: a breaker, a pause the vendor asked for, and room for so many
-// calls at once, with a line before it that is only as long as it is quick, so that one tenant's broken or hanging provider is nobody
-// else's. Live messages only; the sandbox has no gate.
+// Decides whether a provider may be called now. In: an app's provider. Out: a permit for one call, `shut`, or how long it is busy.
+// Each app and provider has its own gate: a circuit breaker, a pause the vendor asked for, and a limit of concurrent calls with a short
+// queue. So one tenant's broken or hanging provider does not slow down other tenants. The sandbox has no gate.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
@@ -12,20 +12,20 @@ import { type Concurrency, createConcurrency } from './concurrency.ts'
 
 export interface CallFeedback {
   result: AttemptResult
-  /** How long the vendor asked to be left alone. */
+  /** How long the vendor asked us not to call; null when it did not. */
   retryAfterMs: number | null
-  /** It failed, and says nothing of how the provider is. */
+  /** The failure concerns this message only, and does not count against the provider. */
   ignoredByBreaker?: boolean
 }
 
-/** To be used for one call, or left. */
+/** Must be run once or released. */
 export interface Permit {
   run<T extends CallFeedback>(call: () => Promise<T>): Promise<T>
   release(): void
 }
 
-/** `shut`: ask the next provider. Otherwise it has its hands full, and is to be asked again after a while. */
-export type AdmissionResult = Permit | 'shut' | { fullForMs: number }
+/** `shut`: try the next provider. `busyMs`: all calls are in use; a call takes about this long now. */
+export type AdmissionResult = Permit | 'shut' | { busyMs: number }
 
 export interface ProviderKey {
   company_id: string
@@ -35,26 +35,27 @@ export interface ProviderKey {
 }
 
 export interface Admission {
-  /** How busy all of these are that may be called at all, in the time a call takes; null when one has room or none may be called. */
+  /** The shortest time that a call takes now, when all of the providers that are not shut are busy; null when one has a free slot or
+   *  all are shut. */
   busyMs(providers: readonly ProviderKey[]): number | null
-  /** Maybe after a moment in the line. */
+  /** May wait in the provider's queue for up to a second. */
   admit(provider: ProviderKey): Promise<AdmissionResult>
   close(): void
 }
 
-export interface GateDeps {
+export interface AdmissionDeps {
   channel: Channel
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'breakers' | 'beforeScrape'>
 }
 
-/** However long a vendor asks to be left alone, we look again after this. */
+/** A pause that a vendor asks for is cut to this. */
 const MAX_PAUSE_MS = 60_000
-/** Gates remembered, at 13 KB each. The one not asked for the longest goes first. */
+/** A gate takes 13 KB. The gate that was not used for the longest time is dropped first. */
 const MAX_GATES = 2_000
-/** Calls of one company at once, however many apps and providers it has: half of what a channel has in hand. More than one provider
- *  has room for, so that before a single one there is a line. */
+/** Concurrent calls of one company over all its apps and providers: half of a channel's prefetch. More than one provider's limit, so that
+ *  messages for a single provider wait in its queue before the company's limit refuses them. */
 const MAX_CALLS_PER_COMPANY = 250
 
 interface Gate {
@@ -64,15 +65,14 @@ interface Gate {
   pausedUntil: number
 }
 
-export function createAdmission({ channel, clock, log, metrics }: GateDeps): Admission {
+export function createAdmission({ channel, clock, log, metrics }: AdmissionDeps): Admission {
   const gatesByProvider = new Map<string, Gate>()
-  /** Calls under way, by company. */
   const callsByCompany = new Map<string, number>()
 
-  function count(company_id: string, change: 1 | -1): void {
-    const now = (callsByCompany.get(company_id) ?? 0) + change
-    if (now === 0) callsByCompany.delete(company_id)
-    else callsByCompany.set(company_id, now)
+  function countCall(company_id: string, change: 1 | -1): void {
+    const calls = (callsByCompany.get(company_id) ?? 0) + change
+    if (calls === 0) callsByCompany.delete(company_id)
+    else callsByCompany.set(company_id, calls)
   }
 
   function gateOf({ app_id, name, type }: ProviderKey): Gate {
@@ -100,19 +100,19 @@ export function createAdmission({ channel, clock, log, metrics }: GateDeps): Adm
   }
 
   metrics.beforeScrape(() => {
-    const count = new Map<string, number>()
+    const breakers = new Map<string, number>()
     for (const { type, breaker } of gatesByProvider.values()) {
       const labels = `${type} ${breaker.state()}`
-      count.set(labels, (count.get(labels) ?? 0) + 1)
+      breakers.set(labels, (breakers.get(labels) ?? 0) + 1)
     }
     for (const type of new Set([...gatesByProvider.values()].map(gate => gate.type)))
       for (const state of STATES)
-        metrics.breakers.set({ channel, provider: type, state }, count.get(`${type} ${state}`) ?? 0)
+        metrics.breakers.set({ channel, provider: type, state }, breakers.get(`${type} ${state}`) ?? 0)
   })
 
   const isPaused = ({ pausedUntil }: Gate): boolean => clock.now() < pausedUntil
 
-  /** There is a place for it; whether it may be used is the breaker's to say, which may have opened meanwhile. */
+  /** Asks the breaker again: it may have opened while the caller waited for a slot. */
   function grantPermit(gate: Gate, release: (result: AttemptResult | null) => void): AdmissionResult {
     const entry = isPaused(gate) ? null : gate.breaker.enter()
     if (!entry) {
@@ -147,27 +147,27 @@ export function createAdmission({ channel, clock, log, metrics }: GateDeps): Adm
 
   return {
     busyMs(providers) {
-      const open = providers.flatMap(({ company_id, app_id, name }) => {
+      const callMsOfOpen = providers.flatMap(({ company_id, app_id, name }) => {
         const gate = gatesByProvider.get(`${app_id}:${name}`)
         if (!gate) return [null]
         if (isPaused(gate) || gate.breaker.isShut()) return []
         return [gate.concurrency.isBusy() || isCompanyAtLimit(company_id) ? gate.concurrency.callMs() : null]
       })
-      return open.reduce<number | null>(
+      return callMsOfOpen.reduce<number | null>(
         (least, ms) => (least === null || ms === null ? null : Math.min(least, ms)),
-        open[0] ?? null,
+        callMsOfOpen[0] ?? null,
       )
     },
     async admit(provider) {
       const gate = gateOf(provider)
-      // Nobody waits for a place that cannot be used.
+      // Before the queue: a slot of a shut provider is of no use.
       if (isPaused(gate) || gate.breaker.isShut()) return 'shut'
       const { company_id } = provider
       const release = isCompanyAtLimit(company_id) ? null : await gate.concurrency.acquire()
-      if (release === null) return { fullForMs: gate.concurrency.callMs() }
-      count(company_id, 1)
+      if (release === null) return { busyMs: gate.concurrency.callMs() }
+      countCall(company_id, 1)
       return grantPermit(gate, result => {
-        count(company_id, -1)
+        countCall(company_id, -1)
         release(result)
       })
     },

@@ -1,6 +1,6 @@
-// A circuit breaker: leaves a provider that keeps failing alone, and lets one call through now and then to see whether it is back.
-// opossum counts and decides; time is ours. Its windows are turned, and an open one is half opened, when somebody asks, so that a
-// breaker holds no timer and a test can move its clock.
+// A circuit breaker for one provider: it opens when the provider keeps failing, and every half minute lets one call through to see
+// whether the provider works again. opossum counts and decides. Time comes from our clock: the counting window is rotated and an open
+// circuit is half opened when the breaker is used, so that it holds no timer and a test can move the clock.
 import { EventEmitter } from 'node:events'
 import CircuitBreaker from 'opossum'
 import type { Clock } from '../../../infra/clock.ts'
@@ -9,16 +9,16 @@ export type BreakerState = 'closed' | 'open' | 'half_open'
 
 export interface Breaker {
   state(): BreakerState
-  /** Whether `enter` would be in vain. */
+  /** Whether `enter` would return null. */
   isShut(): boolean
-  /** Leave to make one call; null while the provider is to be left alone. Half open, one at a time has it. */
+  /** Permission for one call; null while the circuit is open. A half open circuit permits one call at a time. */
   enter(): BreakerEntry | null
   shutDown(): void
 }
 
-/** To be used for one call, or given up. */
+/** Must be run once or canceled. */
 export interface BreakerEntry {
-  /** Makes the call and counts it. What `failed` says of its answer, or that it throws, counts against the provider. */
+  /** Makes the call and counts it. It counts as a failure when it throws or when `failed` says so of its answer. */
   run<T>(call: () => Promise<T>, failed: (answer: T) => boolean): Promise<T>
   cancel(): void
 }
@@ -26,12 +26,12 @@ export interface BreakerEntry {
 const WINDOW_MS = 60_000
 const WINDOW_BUCKETS = 10
 const OPEN_MS = 30_000
-/** opossum opens above its threshold, we at 50 %. */
+/** opossum opens above its threshold, and we want to open at exactly 50 %. */
 const OPENING_RULES = { volumeThreshold: 10, errorThresholdPercentage: 50 - 1e-6, timeout: false as const }
-/** opossum's own timers would run by the real clock. This one never rings. */
+/** opossum's reset timer would run by the real clock, so it is set to its maximum. */
 const NEVER_MS = 2 ** 31 - 1
 
-/** What opossum is told of a call that came to nothing. */
+/** Carries a failed call's answer past opossum, which counts only errors. */
 class CountedFailure<T> extends Error {
   readonly answer: T
   constructor(answer: T) {
@@ -78,11 +78,11 @@ export function createBreaker({ clock, onChange = () => {} }: BreakerDeps): Brea
 
   function catchUpWithClock(): void {
     const now = clock.now()
-    const passed = Math.floor((now - rotatedAt) / (WINDOW_MS / WINDOW_BUCKETS))
-    for (let slice = 0; slice < Math.min(passed, WINDOW_BUCKETS); slice += 1) bucketRotation.emit('rotate')
-    rotatedAt += passed * (WINDOW_MS / WINDOW_BUCKETS)
+    const passedBuckets = Math.floor((now - rotatedAt) / (WINDOW_MS / WINDOW_BUCKETS))
+    for (let bucket = 0; bucket < Math.min(passedBuckets, WINDOW_BUCKETS); bucket += 1) bucketRotation.emit('rotate')
+    rotatedAt += passedBuckets * (WINDOW_MS / WINDOW_BUCKETS)
     if (!circuit.opened || now < openedAt + OPEN_MS) return
-    // With an empty window: what it did half a minute ago does not count against a provider that is back.
+    // The new circuit starts with an empty window: failures before the pause do not count against a provider that works again.
     circuit.shutdown()
     circuit = createCircuit(true)
     onChange('half_open')
@@ -96,7 +96,7 @@ export function createBreaker({ clock, onChange = () => {} }: BreakerDeps): Brea
         if (enteredCircuit === circuit && enteredCircuit.halfOpen) probing = false
       },
       async run<T>(call: () => Promise<T>, failed: (answer: T) => boolean): Promise<T> {
-        // Opened since it was let in: it goes as those go that were on their way when that happened.
+        // The circuit has opened since `enter`. The call is made without counting, like those that were already in progress.
         if (enteredCircuit.opened || enteredCircuit.isShutdown) return call()
         try {
           return (await enteredCircuit.fire(async () => {

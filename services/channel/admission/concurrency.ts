@@ -1,39 +1,39 @@
-// Room for so many calls at once, and a line before it. A provider that answers gets more room, as far as it uses it; one that hangs
-// gets less. Nobody stands in line for long, and before a slow provider not at all: what waits for it would take a channel's hands from
-// all the others. Giving a message back to the broker costs as much as sending it, so it is not done to who would be served soon.
+// Limits the concurrent calls of one provider. A provider that answers gets more slots, as far as it uses them; one that hangs gets fewer.
+// Calls wait in a queue for at most a second, and not at all for a slow provider: waiting messages take up the channel's prefetch, which
+// other providers need. The queue is there because returning a message to the broker costs as much as sending it.
 import type { Clock } from '../../../infra/clock.ts'
 import type { AttemptResult } from '../../domain/verifications/documents.ts'
 
-/** Gives the place back; called once, with what came of the call, null where none was made. */
+/** Frees the slot. Must be called once, with the result of the call, or null when no call was made. */
 export type Release = (result: AttemptResult | null) => void
 
 export interface Concurrency {
-  /** A place, maybe after a moment in the line; null when there is none to be had soon. */
+  /** Takes a slot, if need be after waiting in the queue; null when none became free in time. */
   acquire(): Promise<Release | null>
-  /** How long a call takes these days. */
+  /** How long a call takes at present. */
   callMs(): number
-  /** Whether `take` would be in vain. */
+  /** Whether `acquire` would return null without waiting. */
   isBusy(): boolean
 }
 
-/** At most less than half of what a channel has in hand at once. */
-const SLOTS = { first: 64, most: 200, least: 4 }
-/** The longest wait in the line; and how long a call may take for there to be a line at all. */
+/** The maximum is less than half of a channel's prefetch. */
+const SLOTS = { initial: 64, max: 200, min: 4 }
 const MAX_QUEUE_WAIT_MS = 1_000
+/** A provider whose calls take longer than this has no queue. */
 const SLOW_CALL_MS = 2_000
-/** Of a provider nobody has called yet. */
+/** Assumed until the provider has been called. */
 const INITIAL_CALL_MS = 50
-/** How much of what is thought of it a provider's latest call decides. */
+/** The weight of the latest call in the moving average of call times. */
 const LATEST_CALL_WEIGHT = 0.1
 
 export function createConcurrency(clock: Clock): Concurrency {
   const queue = new Set<(release: Release | null) => void>()
-  /** When each call began, the oldest first. */
+  /** The calls in progress, oldest first. */
   const calls = new Set<{ startedAt: number }>()
-  let slots: number = SLOTS.first
+  let slots: number = SLOTS.initial
   let averageMs = INITIAL_CALL_MS
 
-  /** A call that takes longer than usual says more about now than all that were quicker before. */
+  /** A call in progress that takes longer than the average replaces it, so that a provider that starts to hang is noticed at once. */
   const callMs = (): number => {
     const [oldest] = calls
     return Math.max(averageMs, oldest ? clock.now() - oldest.startedAt : 0)
@@ -51,8 +51,8 @@ export function createConcurrency(clock: Clock): Concurrency {
 
   function adjust(result: AttemptResult, ms: number): void {
     averageMs += (ms - averageMs) * LATEST_CALL_WEIGHT
-    if (result === 'unknown') slots = Math.max(SLOTS.least, Math.floor(slots / 2))
-    else if (result !== 'failed' && (calls.size + 1) * 2 >= slots) slots = Math.min(SLOTS.most, slots + 1)
+    if (result === 'unknown') slots = Math.max(SLOTS.min, Math.floor(slots / 2))
+    else if (result !== 'failed' && (calls.size + 1) * 2 >= slots) slots = Math.min(SLOTS.max, slots + 1)
   }
 
   function admitWaiting(): void {

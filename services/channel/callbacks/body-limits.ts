@@ -1,5 +1,5 @@
-// Bodies from anyone, before anybody has proven anything: so many bytes of them at once, each within a while. Who dribbles is cut off, and
-// who holds most when there is too much; a vendor calls again.
+// Limits the bodies of callbacks, which anyone can send, before a signature is checked: their total size in memory, and the time each may
+// take to arrive. A slow request is cut off; when the total is exceeded, the largest request is cut off. A vendor calls again later.
 import type { Buffer } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../../infra/clock.ts'
@@ -9,7 +9,7 @@ export interface BodyLimits {
   timeoutMs: number
 }
 
-/** Watches a request whose body is about to be read; answers how to say that it is of no use any more. */
+/** Watches a request whose body is about to be read. Returns a function to call when the body is no longer needed. */
 export type LimitBody = (req: IncomingMessage) => () => void
 
 export function createBodyLimiter({ maxTotalBytes, timeoutMs }: BodyLimits, clock: Pick<Clock, 'after'>): LimitBody {
@@ -21,10 +21,10 @@ export function createBodyLimiter({ maxTotalBytes, timeoutMs }: BodyLimits, cloc
     bytesByRequest.delete(req)
   }
 
-  /** Whoever has most of it: a receipt is small, and who hoards is no vendor. */
+  /** The largest request and not the latest: receipts are small, so the largest body is probably not a vendor's. */
   function cutOffLargest(): void {
-    let [largest, most]: [IncomingMessage | null, number] = [null, -1]
-    for (const [req, bytes] of bytesByRequest) if (bytes > most) [largest, most] = [req, bytes]
+    let [largest, largestBytes]: [IncomingMessage | null, number] = [null, -1]
+    for (const [req, bytes] of bytesByRequest) if (bytes > largestBytes) [largest, largestBytes] = [req, bytes]
     if (!largest) return
     forget(largest)
     largest.destroy()

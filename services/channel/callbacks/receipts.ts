@@ -1,8 +1,7 @@
-// What a vendor said, passed on to the OTP actor through its durable queue. In: words whose signature was checked, and whose they are.
-// Out: reports that are safe. Said twice or in any order, it comes to the same: a report has the id of what it says.
+// Passes a vendor's callback on to the OTP actor. In: callback items whose signature was checked, and the provider they came for. Out:
+// reports on the durable queue. A report's id is made from its content, so a repeated callback changes nothing, in any order.
 //
-// A vendor's word counts for deliveries it was given by this very app and no other: the claim, written before the vendor was called,
-// says which those are.
+// A receipt counts only for deliveries that this app gave to this provider: the attempt, saved before the provider was called, says so.
 import { createHash } from 'node:crypto'
 import type { Broker } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
@@ -13,22 +12,23 @@ import type { Docs } from '../../../infra/store/docs.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { ProviderType } from '../../domain/tenancy/providers.ts'
 import type { AttemptDoc } from '../../domain/verifications/documents.ts'
-import { inFlight, referenceIndexes } from '../../domain/verifications/encryption-context.ts'
-import { referencesIn } from '../../domain/verifications/references.ts'
+import { inFlight } from '../../domain/verifications/encryption-context.ts'
+import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
+import { referencesIn } from '../../domain/verifications/whatsapp-references.ts'
 import { attemptId, END_OF_ROUND, storedReference } from '../attempts.ts'
 import type { CallbackItem } from '../provider.ts'
 
 export interface CallbackSource {
   app_id: string
-  /** Its name in the app. */
+  /** The name that the app gave the provider. */
   provider: string
   type: ProviderType
 }
 
-/** Resolves once all of it is safe. */
+/** Resolves once the broker has confirmed all reports. */
 export type HandleCallback = (source: CallbackSource, items: readonly CallbackItem[]) => Promise<void>
 
-export interface HeardDeps {
+export interface HandleCallbackDeps {
   attempts: Pick<Docs<AttemptDoc>, 'get' | 'find'>
   broker: Pick<Broker, 'publish'>
   keyring: Pick<Keyring, 'seal' | 'indexes'>
@@ -42,7 +42,7 @@ export interface HeardDeps {
 type Receipt = Extract<CallbackItem, { kind: 'receipt' }>
 type Message = Extract<CallbackItem, { kind: 'message' }>
 
-/** As far as anyone's name for a message goes. */
+/** Longer than the id that any vendor gives a message. */
 const MAX_ID_LENGTH = 512
 const MAX_ATTEMPTS_READ = 10_000
 const BATCH_SIZE = 64
@@ -55,7 +55,7 @@ export function createHandleCallback({
   log,
   metrics,
   rounds,
-}: HeardDeps): HandleCallback {
+}: HandleCallbackDeps): HandleCallback {
   const allRounds = Array.from({ length: rounds }, (_, nth) => nth + 1)
   const logOutcome = (
     { app_id, provider, type }: CallbackSource,
@@ -64,7 +64,7 @@ export function createHandleCallback({
     fields: object = {},
   ): void => {
     metrics.callbacks.inc({ provider: type, kind, outcome })
-    log[outcome === 'passed_on' ? 'debug' : 'info']({ app_id, provider, outcome, ...fields }, `${kind}.heard`)
+    log[outcome === 'passed_on' ? 'debug' : 'info']({ app_id, provider, kind, outcome, ...fields }, 'callback.handled')
   }
 
   async function findAttempt({ app_id, provider }: CallbackSource, receipt: Receipt): Promise<AttemptDoc | undefined> {
@@ -82,7 +82,8 @@ export function createHandleCallback({
     return (await attempts.find({ app_id, provider, reference }, { sort: { reference: 1 }, limit: 1 }))[0]
   }
 
-  /** A provider we gave up on may still say that the message arrived, but not that it failed: another has it now. */
+  /** Another provider has been called since. A late receipt of the earlier one still counts when the message arrived, but not when it
+   *  failed. */
   async function isSuperseded({ delivery_id, provider, at }: AttemptDoc): Promise<boolean> {
     const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
     const attemptsOfDelivery = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
@@ -94,7 +95,7 @@ export function createHandleCallback({
 
   async function handleReceipt(source: CallbackSource, receipt: Receipt): Promise<void> {
     const attempt = await findAttempt(source, receipt)
-    // A 2xx all the same: a vendor that is told otherwise says it again for days.
+    // The response is 2xx nevertheless: after an error, vendors repeat a callback for days.
     if (!attempt) return logOutcome(source, 'receipt', 'unknown')
     const { otp_id, delivery_id } = attempt
     const { status } = receipt
@@ -123,16 +124,16 @@ export function createHandleCallback({
   }
 
   return async (source, items) => {
-    // A vendor may say a lot at once. The engines have others to serve.
+    // A callback may hold many items. Batches keep it from taking all of the store's and the broker's capacity.
     for (let first = 0; first < items.length; first += BATCH_SIZE)
       await Promise.all(
         items
           .slice(first, first + BATCH_SIZE)
-          .map(one => (one.kind === 'receipt' ? handleReceipt(source, one) : handleMessage(source, one))),
+          .map(item => (item.kind === 'receipt' ? handleReceipt(source, item) : handleMessage(source, item))),
       )
   }
 }
 
-/** A vendor's own id, as long as it likes, may hold the sender's number. */
+/** Hashed, because a vendor's id may be long and may contain the sender's number. */
 const messageId = (app_id: string, provider: string, id: string): string =>
   `message:${createHash('sha256').update(`${app_id}:${provider}:${id}`).digest('hex')}`

@@ -1,6 +1,6 @@
-// /callbacks/{app_id}/{provider}: where vendors call us. In: an HTTP request that may be anybody's. Out: 2xx once what the vendor said is
-// safe. Nothing is believed before the vendor's own signature has been checked over the very bytes that came; until then no more is
-// done than reading a bounded body and looking up, at most once in a few seconds, whose secret to check it with.
+// The route /callbacks/{app_id}/{provider}, which vendors call. In: an HTTP request that anyone may have sent. Out: 2xx once the reports
+// it leads to are safe in the broker. Before the vendor's signature has been checked over the exact bytes, the router only reads a body of
+// limited size and looks up the provider's secret, which is cached.
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { type Cache, createCache } from '../../../infra/cache.ts'
@@ -41,12 +41,13 @@ interface KnownProvider {
   provider: Provider
 }
 
-/** A changed or removed provider is noticed within this. */
+/** A changed or removed provider is noticed after this time. */
 const PROVIDER_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
-/** Vendors put many reports into one call. */
+/** Vendors put many receipts into one callback, so the limit is at least this, even when `MAX_BODY_BYTES` is lower. */
 const MIN_BODY_LIMIT_BYTES = 2 ** 20
-/** What callbacks could take from everyone else is memory, while they come, and the engines' time, once they are here. */
+/** Protects the memory of the process while bodies arrive. */
 const BODY_LIMITS = { maxTotalBytes: 64 * 2 ** 20, timeoutMs: 10_000 }
+/** Protects the store and the broker once bodies have arrived. */
 const MAX_CONCURRENT_CALLBACKS = 256
 
 const APP_ID = /^app_[0-9A-Za-z]{1,64}$/
@@ -66,7 +67,7 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
     if (!APP_ID.test(app_id) || !PROVIDER_NAME.test(name)) return null
     const found = (await providersByApp.get(app_id)).get(name) ?? null
     if (!isMissingKeyError(found)) return found
-    // A vendor that is told 401 may never say it again, and this one may well be right.
+    // Not 401: the signature may be right, and a vendor may not repeat a callback after a 401.
     reportMissingKey(found, { app_id, provider: name })
     throw retryLater(MISSING_KEY_RETRY_MS)
   }
@@ -74,7 +75,7 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
   async function handleBody(ctx: Context, body: Uint8Array): Promise<void> {
     const known = await findProvider(ctx.params)
     const callback = toCallback(ctx, http.publicUrl, body)
-    // Only Meta asks so, and is answered with 403. Whoever guesses is too, whether or not there is such an app.
+    // Only Meta sends such a request. A failed handshake is 403 whether or not the app exists, so that it does not tell which apps exist.
     if (callback?.method === 'GET' && callback.url.searchParams.has('hub.mode'))
       return respondToHandshake(ctx, known, callback)
     const items = known && callback && parse(known, callback)
@@ -84,7 +85,7 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
     ctx.body = ''
   }
 
-  /** Null where nobody vouches for it. */
+  /** Null when the signature is wrong, or when the provider has no callbacks. */
   function parse({ app_id, name, type, provider }: KnownProvider, callback: Callback): readonly CallbackItem[] | null {
     try {
       return provider.parseCallback?.(callback, clock.now()) ?? null
@@ -94,13 +95,13 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
       metrics.callbacks.inc({ provider: type, kind: 'call', outcome: isUnsigned ? 'unsigned' : 'unreadable' })
       log.warn({ app_id, provider: name, err: error }, 'callback.refused')
       if (isUnsigned) return null
-      throw httpException(400, 'It is signed, and says nothing we understand.')
+      throw httpException(400, 'The callback is signed but cannot be understood.')
     }
   }
 
   function respondToHandshake(ctx: Context, known: KnownProvider | null, { url }: Callback): void {
     const answer = known?.provider.answerHandshake?.(url.searchParams) ?? null
-    if (answer === null) throw httpException(403, 'The token to verify is wrong.')
+    if (answer === null) throw httpException(403, 'The verify token is wrong.')
     ctx.body = answer
   }
 
@@ -118,7 +119,7 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
     ctx.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
     const done = limitBody(ctx.req)
     try {
-      // Read before anything is looked up: how soon we answer tells nobody which apps there are.
+      // The body is read before the app is looked up, so that the time of the response does not tell which apps exist.
       const body = await readBytes(ctx, maxBytes)
       await runWithinLimit(() => handleBody(ctx, body))
       ctx.type = 'text/plain'
@@ -144,7 +145,7 @@ function createProviderCache({
     )
     for (const setup of providers) {
       const { name, type } = setup
-      // The sandbox plays its receipts itself.
+      // The sandbox has no vendor that calls back.
       const provider = type === 'sandbox' ? null : buildProvider(setup)
       if (provider) known.set(name, { app_id, name, type, provider })
     }
@@ -159,7 +160,7 @@ const retryLater = (ms: number): Problem =>
     headers: { 'Retry-After': String(Math.ceil(ms / 1000)) },
   })
 
-/** The address as the vendor has it; without a `PUBLIC_URL`, as it says it has it. */
+/** Vendors sign the address they were given, which begins with `PUBLIC_URL`. Without that setting, the request's own host is used. */
 function toCallback(ctx: Context, publicUrl: string | null, body: Uint8Array): Callback | null {
   const address = `${publicUrl ?? `${ctx.protocol}://${ctx.host}`}${ctx.path}${ctx.search}`
   if (!URL.canParse(address)) return null

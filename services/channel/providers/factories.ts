@@ -1,4 +1,4 @@
-// Every type of provider that is built, and how one is made of an app's config. A new provider is a file beside this one and a line here.
+// The list of provider types. In: an app's config. Out: a provider. A new provider is a file beside this one and a line in the list.
 import type { ProviderType } from '../../domain/tenancy/providers.ts'
 import type { TenantProvider } from '../../domain/tenancy/tenancy.ts'
 import type { Provider, ProviderDeps } from '../provider.ts'
@@ -9,13 +9,14 @@ import { createTwilioProvider } from './twilio.ts'
 import { createVonageProvider } from './vonage.ts'
 import { createWhatsappProvider } from './whatsapp_cloud.ts'
 
-/** Made once and kept while the config stays. It never throws: a config that cannot work shows when it is used. */
+/** Called once, and again after the config has changed. Must not throw: one wrong config would disable the app's other providers. A
+ *  provider whose config cannot work throws `ProviderFault` when it sends. */
 export type ProviderFactory<T extends ProviderType> = (
   setup: Extract<TenantProvider, { type: T }>,
-  tools: ProviderDeps,
+  deps: ProviderDeps,
 ) => Provider
 
-/** The sandbox is not among them: it is the one provider that is made without an app. */
+/** The sandbox is missing here, because it needs no config and exists once for all apps. */
 export const PROVIDER_FACTORIES: { readonly [T in ProviderType]?: ProviderFactory<T> } = {
   twilio: createTwilioProvider,
   vonage: createVonageProvider,

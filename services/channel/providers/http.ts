@@ -1,5 +1,5 @@
-// Any gateway that takes JSON over HTTP, on any channel. In: a message, filled into the app's own body. Out: taken, if it answers 2xx.
-// Its receipts come as our own webhooks go: signed with `secret`, and a body `{delivery_id, status}`.
+// Any gateway that takes JSON over HTTP, on any channel. In: a message, filled into the body that the app configured. Out: accepted, if the
+// gateway answers 2xx. Receipts have the body `{delivery_id, status}` and are signed like our own webhooks, with `secret`.
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
@@ -20,9 +20,8 @@ export function createHttpProvider(
     async send(message, signal) {
       const filledBody = JSON.stringify(fillBody(body, bodyValues(message)))
       const answer = await callVendor(outbound, { method, url, headers, body: filledBody, signal })
-      // A gateway we know nothing of has no word for a recipient's fault. Its 4xx is mostly about the config, and then the next
-      // provider helps.
-      // What it says of one request it does not say of all.
+      // An unknown gateway has no agreed answer for a recipient's fault. A 4xx is mostly about the config, so the next provider is tried.
+      // 400, 404 and 422 may concern this one message, so they do not count for the circuit breaker.
       const about = [400, 404, 422].includes(answer.status) ? 'destination' : 'provider'
       if (!isSuccess(answer)) throw faultFromStatus(answer, clock.now(), undefined, about)
       return { reference: null }
@@ -53,7 +52,7 @@ const RECEIPT = z.object({ delivery_id: z.string().min(1).max(200), status: z.en
 
 const TIMESTAMP = /^\d{1,12}$/
 
-/** The interface's scheme (X-Webhook-Signature): hex HMAC-SHA256 of `{timestamp}.{raw body}`, the time in seconds. */
+/** The signature of our own webhooks: hex HMAC-SHA256 of `{timestamp}.{raw body}`, the timestamp in seconds. */
 function isSigned({ headers, body }: Callback, secret: string, now: number): boolean {
   const { 'x-webhook-signature': signature, 'x-webhook-timestamp': timestamp } = headers
   if (signature === undefined || timestamp === undefined || !TIMESTAMP.test(timestamp)) return false

@@ -1,10 +1,10 @@
-// The provider with nobody behind it. In: a message. Out: a reference to it in the inbox, and receipts as a vendor would send them.
+// The sandbox: a provider without a vendor, for test keys. In: a message. Out: an entry in the sandbox inbox, and receipts as a vendor would
+// send them.
 //
-// Receipts survive a crash because the broker keeps the message until they are out: soon ones are waited for with the message in
-// hand, later ones by giving it back for the while. So a process that dies in between is followed by another delivery, which finds
-// the delivery sent and plays the receipts again, under the same ids. A long wait in hand would take the prefetch from
-// everyone else on the channel, and a test key must never slow down live messages.
-
+// Receipts survive a crash because the broker keeps the message until they are published. The process waits itself for receipts that are
+// due within a second, and returns the message to the broker for later ones: a long wait would take up the channel's prefetch, and a test
+// key must never slow down live messages. After a crash the broker delivers the message again; the delivery is no longer queued then, and
+// its receipts are published again under the same ids.
 import { createBatcher } from '../../../infra/batcher.ts'
 import { done, retry } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
@@ -12,7 +12,8 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { SandboxMessageDoc } from '../../domain/verifications/documents.ts'
-import { atRest, sandboxIndex } from '../../domain/verifications/encryption-context.ts'
+import { atRest } from '../../domain/verifications/encryption-context.ts'
+import { sandboxIndex } from '../../domain/verifications/lookup-indexes.ts'
 import type { DeliveryJob, Provider, RenderedMessage } from '../provider.ts'
 import type { PublishReport } from '../report-publisher.ts'
 import { type Script, scriptFor } from './sandbox.scripts.ts'
@@ -24,21 +25,21 @@ export interface SandboxDeps {
   publishReport: PublishReport
 }
 
-/** The longest wait with the message in hand. */
+/** The longest wait before the message is returned to the broker. */
 const MAX_WAIT_IN_PROCESS_MS = 1_000
 const INSERT_BATCHING = { maxSize: 500, parallel: 2 }
 
 export function createSandboxProvider({ messages, keyring, clock, publishReport }: SandboxDeps): Provider {
   const insertMessages = createBatcher<SandboxMessageDoc, unknown>(docs => messages.insert(docs), INSERT_BATCHING)
 
-  /** Null when the recipient's key is gone: nobody knows how the play goes on, and nobody waits for its end. */
+  /** Null when the recipient's encryption key is gone: then the recipient, and so the script, is unknown. */
   function scriptOf({ otp, delivery }: DeliveryJob): Script | null {
     const recipient = unsealOrNull(keyring, otp.recipient.sealed, atRest.recipient(otp.otp_id))
     return recipient === null ? null : scriptFor(recipient, otp, delivery)
   }
 
   return {
-    // The inbox holds one message per delivery: a second one is the first.
+    // The inbox holds one entry per delivery, so a repeated send adds nothing.
     repeatable: true,
 
     async send({ job, recipient, locale }) {

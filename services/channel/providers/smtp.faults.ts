@@ -1,6 +1,6 @@
-// Whose fault it is that a mail was not taken. In: how handing it over failed. Out: the fault in a channel's words. 4xx is the
-// provider's, to be tried again; 5xx about the mailbox is the recipient's; any other 5xx (login, sender, policy) the provider's.
-// A mail that was on its way when the connection ended may have been taken.
+// Decides whose fault it is that a mail was not accepted. In: the error of an SMTP session. Out: a fault of provider.ts. A 4xx reply is the
+// provider's fault; a 5xx reply about the mailbox is the recipient's; any other 5xx reply (login, sender, policy) is the provider's.
+// When the connection ends while the mail is being sent, the outcome is unknown.
 import { ForbiddenTarget, NotSent } from '../../../infra/outbound/outbound.ts'
 import { DestinationFault, ProviderFault, RecipientFault, UnknownOutcome } from '../provider.ts'
 import { SmtpFailure } from './smtp.session.ts'
@@ -17,10 +17,10 @@ export function mailFault(error: unknown): unknown {
   return command === 'RCPT TO' ? new DestinationFault(summary) : new ProviderFault(summary)
 }
 
-/** RFC 3463: X.1 is about addresses (7 and 8 of it the sender's), X.2 about the mailbox. The rest, X.7 (policy) above all, is about us. */
+/** RFC 3463: X.1 is about addresses (X.1.7 and X.1.8 about the sender's), X.2 about the mailbox. Other codes, like X.7 (policy), concern us. */
 const ABOUT_RECIPIENT = /^5\.(?:1\.(?!7$|8$)|2\.)/
 
-/** What servers without enhanced codes say of a mailbox. 50x and 53x are about how we speak, or who we are. */
+/** Replies about the mailbox from servers without enhanced codes. 50x is about our commands, 53x about our login. */
 const NO_SUCH_MAILBOX: ReadonlySet<number> = new Set([521, 550, 551, 552, 553, 554, 556])
 
 function isRecipientFault(command: string | null, { code, enhanced }: NonNullable<SmtpFailure['reply']>): boolean {

@@ -1,5 +1,5 @@
-// A message as the bytes of a mail. In: what to say and to whom. Out: an envelope and a MIME message with a text and an HTML part,
-// DKIM-signed where the app has a key. Composing is nodemailer's; it breaks no line that a header would be injected by.
+// Composes a mail. In: a rendered message. Out: an envelope and a MIME message with a text and an HTML part, signed with DKIM if the app has
+// a key. nodemailer composes it, and keeps line breaks in names or subjects from becoming headers.
 import type { Buffer } from 'node:buffer'
 import { createPrivateKey } from 'node:crypto'
 import { domainToASCII } from 'node:url'
@@ -10,7 +10,7 @@ import { ProviderFault, type RenderedMessage } from '../provider.ts'
 type Config = ProviderConfigs['smtp']
 
 export interface Mail {
-  /** Without its brackets. */
+  /** The Message-ID without its angle brackets. */
   id: string
   from: string
   to: string
@@ -34,7 +34,7 @@ export function createCompose({ from, dkim }: Pick<Config, 'from' | 'dkim'>): Co
   const isSignable = dkim === null || isSigningKey(dkim.private_key)
 
   return async ({ recipient, subject, text, html, job }, at) => {
-    // Nodemailer would send it unsigned, and the recipient's server would throw it away.
+    // nodemailer would send the mail unsigned, and the recipient's server would probably reject it.
     if (!isSignable) throw new ProviderFault('its DKIM key is no RSA key in PEM')
     const to = toAscii(recipient)
     const id = `${job.delivery.delivery_id}@${domainOf(sender.address)}`
@@ -47,7 +47,7 @@ export function createCompose({ from, dkim }: Pick<Config, 'from' | 'dkim'>): Co
       subject: subject ?? '',
       text,
       ...(html === null ? {} : { html }),
-      // Tells vacation notices and mailing lists not to answer.
+      // Keeps vacation responders and mailing lists from answering.
       headers: { 'Auto-Submitted': 'auto-generated' },
       xMailer: false,
     })
@@ -63,7 +63,7 @@ function senderOf(from: string): { name: string; address: string } {
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
 
-/** Domains of any script go over the wire in ASCII, which every server takes. */
+/** Internationalized domains are sent in ASCII, because not every server accepts them otherwise. */
 function toAscii(address: string): string {
   const domain = domainOf(address)
   return address.slice(0, address.length - domain.length) + (domainToASCII(domain) || domain)

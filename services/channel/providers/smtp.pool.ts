@@ -1,5 +1,5 @@
-// Connections to one mail server, kept for the next mail. In: mails. Out: each handed over once. At most so many at a time; the others
-// wait their turn, and give up when their caller does.
+// A pool of connections to one mail server. In: a mail. Out: the server accepted it, or an error. The number of connections is limited;
+// further mails wait for one until their caller aborts.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Mail } from './smtp.mail.ts'
 import { type Session, SmtpFailure } from './smtp.session.ts'
@@ -9,17 +9,18 @@ export interface PoolDeps {
   clock: Pick<Clock, 'after'>
 }
 
-/** What big providers allow a client without asking. */
+/** As many as large mail providers allow by default. */
 const MAX_CONNECTIONS = 10
-/** Some servers hang up on those who stay too long. */
+/** Some servers close connections that have sent many mails. */
 const MAX_MAILS_PER_CONNECTION = 100
 const IDLE_MS = 15_000
 
-const GOING_AWAY = 421
+/** The reply of a server that closes the connection. */
+const CLOSING_CONNECTION = 421
 
 export interface MailPool {
   send(mail: Mail, signal: AbortSignal): Promise<void>
-  /** Keeps no connection any longer than its mail takes. */
+  /** Closes idle connections now, and the others after their mail. */
   close(): void
 }
 
@@ -49,7 +50,7 @@ export function createMailPool({ open, clock }: PoolDeps): MailPool {
     })
   }
 
-  /** Whoever waits longest takes the place over. */
+  /** The mail that waits longest takes over the slot. */
   function releaseSlot(): void {
     const [next] = waiting
     if (next) waiting.delete(next)
@@ -89,7 +90,7 @@ export function createMailPool({ open, clock }: PoolDeps): MailPool {
       } catch (error) {
         session.close()
         if (!reused || signal.aborted || !isHangUp(error)) throw error
-        // The server had closed it meanwhile, as servers do: that says nothing about the mail.
+        // The server had closed the idle connection. The mail was not sent, so it goes out on another one.
       }
     }
   }
@@ -115,4 +116,6 @@ export function createMailPool({ open, clock }: PoolDeps): MailPool {
 }
 
 const isHangUp = (error: unknown): boolean =>
-  error instanceof SmtpFailure && !error.bodyStarted && (error.reply === null || error.reply.code === GOING_AWAY)
+  error instanceof SmtpFailure &&
+  !error.bodyStarted &&
+  (error.reply === null || error.reply.code === CLOSING_CONNECTION)

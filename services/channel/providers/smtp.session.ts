@@ -1,18 +1,18 @@
-// One connection to a mail server. In: an address that may be called. Out: a session that hands over one mail after the other, or a
-// failure that says at which step and whether the mail itself was on its way by then: before, it certainly did not go.
+// One connection to a mail server. In: an address that was checked. Out: a session that sends one mail after the other, or an error that
+// names the failed command and says whether the body of the mail was being sent. Before the body, the mail was certainly not sent.
 import { Readable } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { Mail } from './smtp.mail.ts'
 
 export interface SessionOptions {
-  /** The checked address to connect to, not looked up again. */
+  /** The IP address that was checked; it is not looked up again. */
   address: string
-  /** The name the certificate must be for; null when the server is known by its address alone. */
+  /** The name that the certificate must be for; null when the config names the server by its address. */
   servername: string | null
   port: number
   secure: boolean
-  /** No TLS, no mail. */
+  /** Refuses to go on without TLS. */
   tlsRequired: boolean
   auth: { user: string; pass: string } | null
   trust: Pick<ConnectionOptions, 'ca'>
@@ -20,28 +20,27 @@ export interface SessionOptions {
 
 export interface Session {
   isOpen(): boolean
-  /** Mails handed over so far. */
   mailsSent(): number
   send(mail: Mail, signal: AbortSignal): Promise<void>
-  /** With a word to the server. */
+  /** Says QUIT to the server, then closes the connection. */
   quit(): void
-  /** At once. */
+  /** Closes the connection at once. */
   close(): void
 }
 
-/** Whatever kept a mail from being taken. */
+/** Why a mail was not accepted. */
 export class SmtpFailure extends Error {
   override name = 'SmtpFailure'
-  /** What the server was asked: `RCPT TO`, `DATA`, …; null when it was not asked anything. */
+  /** The command that failed: `RCPT TO`, `DATA`, …; null when no command had been sent. */
   readonly command: string | null
-  /** The code it answered, with the enhanced one where there is one; null when it said nothing readable. */
+  /** The server's reply code, and the enhanced code if it gave one; null when there was no readable reply. */
   readonly reply: { code: number; enhanced: string | null } | null
-  /** The mail itself was on its way. */
+  /** Whether the body of the mail was being sent. */
   readonly bodyStarted: boolean
   constructor(cause: unknown, { bodyStarted = false }: { bodyStarted?: boolean } = {}) {
     const { command = null, response = '' } = (cause ?? {}) as { command?: string; response?: string }
     const reply = replyOf(response)
-    // Of what the server wrote, the codes alone: it likes to repeat the recipient.
+    // Only the codes of the reply: its text often repeats the recipient.
     super(reply ? `it answered ${reply.code}${reply.enhanced ? ` ${reply.enhanced}` : ''}` : 'the connection failed')
     this.command = command
     this.reply = reply
@@ -49,7 +48,7 @@ export class SmtpFailure extends Error {
   }
 }
 
-/** More than any call has: the caller's signal ends it earlier. */
+/** Longer than any call lasts: the caller's signal ends it earlier. */
 const MAX_STEP_MS = 60_000
 
 export async function openSession(options: SessionOptions, signal: AbortSignal): Promise<Session> {
@@ -71,10 +70,10 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
   connection.on('end', () => {
     open = false
   })
-  // Told to whoever waits, below. When nobody does, the server hung up on an idle connection.
+  // Errors during a step are handled in `step`. An error between steps means that the server has closed an idle connection.
   connection.on('error', () => {})
 
-  /** Ends with the step, the connection or the caller's patience, whichever is first. */
+  /** Ends with the step itself, with the connection or with the caller's signal. */
   function step(begin: (done: (error?: unknown) => void) => void, within: AbortSignal, bodyStarted = () => false) {
     return new Promise<void>((resolve, reject) => {
       const settle = (): void => {
@@ -88,7 +87,7 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
         reject(new SmtpFailure(error, { bodyStarted: bodyStarted() }))
       }
       const abort = (): void => fail(within.reason)
-      // A moment later: the server's last word may still be on its way to `done`.
+      // Deferred, because the server's last reply may not have reached `begin`'s callback yet.
       const ended = (): void => queueMicrotask(() => fail(null))
       within.addEventListener('abort', abort)
       connection.once('error', fail)
@@ -112,7 +111,7 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
     close: () => connection.close(),
     async send({ from, to, bytes }, within) {
       let bodyStarted = false
-      // Read when the server has taken sender and recipient and waits for the mail, not before.
+      // The stream is read only after the server has accepted the sender and the recipient.
       const body = new Readable({
         read() {
           bodyStarted = true

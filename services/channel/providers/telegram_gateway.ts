@@ -1,9 +1,8 @@
-// Codes by the Telegram Gateway. In: a message, of which Telegram takes the code alone and words the rest itself. Out: a verification
-// request, named by its id. https://core.telegram.org/gateway/api
+// Codes by the Telegram Gateway. In: a message, of which only the code is sent: Telegram writes the text. Out: the id of the verification
+// request. https://core.telegram.org/gateway/api
 //
-// `checkSendAbility` is not asked first. It is charged as soon as it confirms, and only a message that was sent and not delivered
-// within its `ttl` is refunded; sending at once refuses an unreachable number just the same, and free of charge. So asking first saves
-// nothing, costs a second call, and costs money whenever the message does not follow.
+// `checkSendAbility` is not called first. Telegram charges for it as soon as it confirms, and refunds only messages that were sent and not
+// delivered within their `ttl`. Sending at once refuses an unreachable number as well, free of charge.
 import { Buffer } from 'node:buffer'
 import { createHash, createHmac } from 'node:crypto'
 import { z } from 'zod'
@@ -63,14 +62,14 @@ export function createTelegramProvider(
 
 const MAX_URL_BYTES = 256
 
-/** Telegram refuses the whole message for an address it will not call. */
+/** Telegram refuses the whole message if it cannot call this address. */
 const isValidCallbackUrl = (url: string): boolean =>
   url.startsWith('https://') && Buffer.byteLength(url) <= MAX_URL_BYTES
 
 const MIN_TTL_S = 30
 const MAX_TTL_S = 3_600
 
-/** A message that is not delivered while its code lives is withdrawn, and its fee refunded. */
+/** Telegram withdraws a message that is not delivered within its `ttl`, and refunds the fee. */
 const ttlOf = ({ otp }: DeliveryJob, now: number): number =>
   Math.min(Math.max(Math.floor((otp.expires_at - now) / 1000), MIN_TTL_S), MAX_TTL_S)
 
@@ -83,20 +82,20 @@ function acceptedReference(answer: VendorResponse, now: number): string {
   const error = ERROR_BODY.safeParse(answer.json).data?.error
   if (error !== undefined) throw faultFromError(error) ?? faultFromStatus(answer, now, withoutNumbers(error))
   if (isSuccess(answer) && !isErrorBody(answer.json))
-    throw new UnknownOutcome('it took the message, as it seems, and named none')
+    throw new UnknownOutcome('it answered with success, without an id of the message')
   throw faultFromStatus(answer, now)
 }
 
-/** Names are logged; a number in one may be anything. */
+/** Error names are logged, and a number in one may be a code or a recipient. */
 const withoutNumbers = (name: string): string => name.replaceAll(/\d+/g, 'n')
 
 const isErrorBody = (json: unknown): boolean => z.object({ ok: z.literal(false) }).safeParse(json).success
 
-/** The documentation lists no errors; these are the names its clients know. Any other is the provider's fault, a bad token, an empty
- *  balance or a parameter of ours included. */
+/** Telegram's documentation lists no errors; these names are known from client libraries. Any other error is the provider's fault:
+ *  a bad token, an empty balance, a wrong parameter. */
 function faultFromError(error: string): Error | null {
   if (RECIPIENT_ERRORS.has(error)) return new RecipientFault(`it answered ${error}`)
-  // Of a request of ours: the message is out.
+  // An earlier request of ours has sent the message.
   if (error === 'MESSAGE_ALREADY_SENT') return new UnknownOutcome(`it answered ${error}`)
   const [, seconds] = /^FLOOD_WAIT(?:_(\d{1,9}))?$/.exec(error) ?? []
   return seconds === undefined
@@ -106,8 +105,8 @@ function faultFromError(error: string): Error | null {
 
 const RECIPIENT_ERRORS: ReadonlySet<string> = new Set([
   'PHONE_NUMBER_INVALID',
-  'PHONE_NUMBER_NOT_FOUND', // nobody on Telegram has it
-  'PHONE_NUMBER_NOT_AVAILABLE', // whoever has it cannot be sent codes
+  'PHONE_NUMBER_NOT_FOUND', // no Telegram user has it
+  'PHONE_NUMBER_NOT_AVAILABLE', // its user cannot receive codes
 ])
 
 const REQUEST_STATUS = z.object({

@@ -1,6 +1,6 @@
-// SMS by Twilio's Programmable Messaging. In: a message. Out: a Message resource, named by its SID.
+// SMS by Twilio's Programmable Messaging. In: a message. Out: the SID of a Message resource.
 // https://www.twilio.com/docs/messaging/api/message-resource
-// Twilio calls back with each new status, at an address that names the delivery: a receipt that overtakes the answer finds it too.
+// The callback address contains the delivery id, so that a receipt that arrives before Twilio's answer is matched too.
 import { Buffer } from 'node:buffer'
 import { z } from 'zod'
 import type { ReportedStatus } from '../../../machines/otp.ts'
@@ -44,7 +44,7 @@ export function createTwilioProvider(
   if (callbackUrl === null) return provider
   return {
     ...provider,
-    // Twilio signs no time, so nothing tells a replay: it says once more what was said before, which changes nothing.
+    // Twilio signs no time, so a replay cannot be detected. It repeats a receipt, which changes nothing.
     parseCallback({ url: called, headers: given, body }) {
       const fields = fieldsOf(body)
       if (!fields || !isSignedByTwilio(given['x-twilio-signature'], { url: called, fields, auth_token }))
@@ -59,29 +59,29 @@ export function createTwilioProvider(
   }
 }
 
-/** With both, Twilio picks this sender of the service's pool. */
+/** With both set, Twilio uses this sender of the messaging service. */
 const senderOf = ({ from, messaging_service_sid }: Config): Record<string, string> => ({
   ...(from === null ? {} : { From: from }),
   ...(messaging_service_sid === null ? {} : { MessagingServiceSid: messaging_service_sid }),
 })
 
-/** Twilio takes 1 to 36 000 seconds and advises more than 5. */
+/** Twilio accepts 1 to 36 000 seconds and recommends more than 5. */
 const MIN_VALIDITY_S = 6
 const MAX_VALIDITY_S = 36_000
 
-/** A message still in Twilio's queue when its code dies is not sent, nor paid for. */
+/** A message that is still in Twilio's queue when its code expires is neither sent nor charged. */
 const validitySeconds = ({ otp }: DeliveryJob, now: number): number =>
   Math.min(Math.max(Math.ceil((otp.expires_at - now) / 1000), MIN_VALIDITY_S), MAX_VALIDITY_S)
 
 const ACCEPTED = z.object({ sid: z.string().min(1).max(100) })
-/** No longer than a code, which is logged: a number may be anybody's. */
+/** The code is logged, so a longer number is not accepted: it may be a recipient's. */
 const ERROR_BODY = z.object({ code: z.int().min(0).max(999_999) })
 
 function acceptedReference(answer: VendorResponse, now: number): string {
   if (isSuccess(answer)) {
     const accepted = ACCEPTED.safeParse(answer.json)
     if (accepted.success) return accepted.data.sid
-    throw new UnknownOutcome('it took the message, as it seems, and named none')
+    throw new UnknownOutcome('it answered with success, without an id of the message')
   }
   const code = ERROR_BODY.safeParse(answer.json).data?.code
   if (code !== undefined && answer.status < 500 && RECIPIENT_ERRORS.has(code))
@@ -94,11 +94,11 @@ function acceptedReference(answer: VendorResponse, now: number): string {
   )
 }
 
-/** What this account, or this sender, may not send to. Another provider may do better. */
+/** Destinations that this account or sender may not send to. Another provider may. */
 const DESTINATION_ERRORS: ReadonlySet<number> = new Set([
-  21266, // to itself
+  21266, // the sender's own number
   21408, // a region that is not enabled
-  21608, // not verified, on a trial
+  21608, // a number that a trial account has not verified
   21612, // no route from this sender
 ])
 
@@ -109,12 +109,12 @@ const RECIPIENT_ERRORS: ReadonlySet<number> = new Set([
   21217, // does not appear to be valid
   21265, // a short code
   21268, // a premium number
-  21610, // the user said STOP; no other provider is to be used to get round it
+  21610, // the user said STOP; using another provider would get round it
   21614, // not a mobile number
   21635, // a landline
 ])
 
-/** Even the first statuses prove that the message was taken, which is news after a call without an answer. */
+/** Even the first statuses prove that Twilio accepted the message, which settles a call whose outcome is unknown. */
 const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
   ['accepted', 'sent'],
   ['scheduled', 'sent'],

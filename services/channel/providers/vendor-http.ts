@@ -1,5 +1,5 @@
-// What calling a vendor over HTTP can end in, in the words of a channel. In: a request. Out: a 2xx answer and its JSON, or a throw
-// that says whether the message may have gone. What a vendor writes in an error is never quoted: it likes to repeat the recipient.
+// Calls a vendor over HTTP. In: a request. Out: the answer of any status with its JSON, or an error that says whether the message may have
+// been sent. Errors never quote a vendor's text, because it often repeats the recipient.
 import {
   ForbiddenTarget,
   Lost,
@@ -15,7 +15,6 @@ export interface VendorResponse extends OutboundResponse {
   json: unknown
 }
 
-/** An answer of any status. */
 export async function callVendor(
   outbound: Pick<Outbound, 'request'>,
   request: OutboundRequest,
@@ -33,8 +32,8 @@ export async function callVendor(
 
 export const isSuccess = ({ status }: Pick<VendorResponse, 'status'>): boolean => status >= 200 && status < 300
 
-/** Whose fault an answer without success is, as far as its status tells; `code` is the vendor's own, for the log. `about` tells
- *  what it depends on, where the vendor says so. */
+/** The fault of an answer that is not 2xx. `code` is the vendor's own error code, for the log. `about` is `destination` when the vendor's
+ *  documentation says that the error depends on the recipient's country, route or list. */
 export function faultFromStatus(
   { status, headers }: OutboundResponse,
   now: number,
@@ -42,7 +41,7 @@ export function faultFromStatus(
   about: 'provider' | 'destination' = 'provider',
 ): Error {
   const summary = code === undefined ? `it answered ${status}` : `it answered ${status}, ${code}`
-  // What stands in front of the vendor lost patience with it, as we would have: the vendor may still have acted.
+  // A proxy in front of the vendor timed out: the vendor may still have sent the message.
   if (status === GATEWAY_TIMEOUT) return new UnknownOutcome(summary)
   if (about === 'destination') return new DestinationFault(summary)
   return new ProviderFault(summary, { retryAfterMs: retryAfterMs(headers['retry-after'], now) })
@@ -50,7 +49,7 @@ export function faultFromStatus(
 
 const GATEWAY_TIMEOUT = 504
 
-/** Nobody is left alone for longer, whatever it asks for. */
+/** A longer pause is cut to this. */
 const MAX_RETRY_AFTER_MS = 3_600_000
 
 /** In: a `Retry-After` header, seconds or a date. Null when it says neither. */

@@ -1,5 +1,5 @@
-// The two tokens Vonage knows: ours, RS256 with the application's key, goes with every call; theirs, HS256 with the account's signature
-// secret, comes with every callback and holds the hash of its body.
+// Vonage's two tokens. Ours goes with every call and is signed (RS256) with the application's key. Vonage's comes with every callback, is
+// signed (HS256) with the account's signature secret and holds the hash of the body.
 import { Buffer } from 'node:buffer'
 import { createHash, createHmac, createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto'
 import { z } from 'zod'
@@ -10,10 +10,10 @@ import { isRecent } from './signed-callbacks.ts'
 import { parseJson } from './vendor-http.ts'
 
 const TOKEN_LIFE_S = 15 * 60
-/** A token is not used to its end: clocks differ, and a call takes its time. */
+/** A token is replaced before it expires, because clocks differ and a call takes time. */
 const TOKEN_REUSE_S = 10 * 60
 
-/** Gives a token that is good now. Signing one takes a millisecond or two, so one serves for a while. */
+/** Returns a function that gives a valid token. Signing takes a millisecond or two, so a token is used for ten minutes. */
 export function createVonageToken(config: Pick<ProviderConfigs['vonage'], 'application_id' | 'private_key'>) {
   let key: KeyObject | undefined
   let token = ''
@@ -30,13 +30,13 @@ export function createVonageToken(config: Pick<ProviderConfigs['vonage'], 'appli
   }
 }
 
-/** Shows when it is used: a wrong key in a config must not keep the app's other providers from working. */
+/** Called when the provider sends, not when it is created: a wrong key must not disable the app's other providers. */
 function readPrivateKey(pem: string): KeyObject {
   let key: KeyObject
   try {
     key = createPrivateKey(pem)
   } catch {
-    // The cause is left out: it may quote what it could not read.
+    // The cause is left out, because it may quote the key.
     throw new ProviderFault('its private key cannot be read')
   }
   if (key.asymmetricKeyType !== 'rsa') throw new ProviderFault('its private key is not an RSA key')
@@ -66,7 +66,7 @@ export interface SignedByVonage {
   now: number
 }
 
-/** In: an Authorization header. The secret is the account's, so a token for another of its applications is refused too. */
+/** In: an Authorization header. All applications of an account share the secret, so the token's application is checked too. */
 export function isSignedByVonage(header: string | undefined, { secret, application_id, body, now }: SignedByVonage) {
   const [, head = '', payload = '', signature = ''] = TOKEN.exec(header ?? '') ?? []
   const expected = createHmac('sha256', secret).update(`${head}.${payload}`).digest('base64url')

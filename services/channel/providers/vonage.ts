@@ -1,6 +1,6 @@
-// SMS by Vonage's Messages API. In: a message. Out: a message, named by its UUID.
+// SMS by Vonage's Messages API. In: a message. Out: the message's UUID.
 // https://developer.vonage.com/en/api/messages, https://developer.vonage.com/en/messages/concepts/signed-webhooks
-// `client_ref` carries the delivery and is in every receipt. The encoding (GSM-7 or UCS-2) is Vonage's to choose, by the text.
+// `client_ref` holds the delivery id and comes back in every receipt. Vonage chooses the encoding (GSM-7 or UCS-2) by the text.
 import { z } from 'zod'
 import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
@@ -27,7 +27,7 @@ export function createVonageProvider(
   const { application_id, signature_secret, base_url } = config
   const token = createVonageToken(config)
   const url = `${base_url}/v1/messages`
-  // Without the secret no receipt can be believed; then none is asked for.
+  // Without the secret no receipt can be checked, so none is requested.
   const receiptsUrl = signature_secret === null ? null : callbackUrl
 
   const provider: Provider = {
@@ -53,10 +53,10 @@ export function createVonageProvider(
   }
 }
 
-/** For this message alone; the application's own address stays what it is. */
+/** Sets the address for this message only; the address in the Vonage application is not changed. */
 const webhookFields = (url: string | null) => (url === null ? {} : { webhook_url: url, webhook_version: 'v1' })
 
-/** Vonage wants numbers without a plus. */
+/** Vonage expects numbers without a plus. */
 const payloadOf = ({ recipient, text, job }: RenderedMessage, { from }: Config) => ({
   channel: 'sms',
   message_type: 'text',
@@ -73,7 +73,7 @@ function acceptedReference(answer: VendorResponse, now: number): string {
   if (isSuccess(answer)) {
     const accepted = ACCEPTED.safeParse(answer.json)
     if (accepted.success) return accepted.data.message_uuid
-    throw new UnknownOutcome('it took the message, as it seems, and named none')
+    throw new UnknownOutcome('it answered with success, without an id of the message')
   }
   const code = codeOf(answer.json)
   if (code !== undefined && answer.status < 500 && RECIPIENT_ERRORS.has(code))
@@ -81,16 +81,16 @@ function acceptedReference(answer: VendorResponse, now: number): string {
   throw faultFromStatus(answer, now, code)
 }
 
-/** An error's type is an address that ends in its code: `…/api-errors/messages#1170`. It is logged, so nothing longer is taken for one. */
+/** An error's type is an address that ends in its code: `…/api-errors/messages#1170`. The code is logged, so its length is limited. */
 const codeOf = (json: unknown): string | undefined =>
   /#(\d{1,6}|[a-z-]{1,40})$/.exec(ERROR_BODY.safeParse(json).data?.type ?? '')?.[1]
 
-/** https://developer.vonage.com/en/api-errors/messages. What depends on the account, its sender or its route is not among them. */
+/** https://developer.vonage.com/en/api-errors/messages. Errors that depend on the account, its sender or its route are left out. */
 const RECIPIENT_ERRORS: ReadonlySet<string> = new Set([
   '1050', // barred
   '1170', // not a valid number
   '1190', // no longer active
-  '1240', // the user said STOP; no other provider is to be used to get round it
+  '1240', // the user said STOP; using another provider would get round it
   '1430', // not a recipient of this channel
 ])
 
@@ -104,8 +104,8 @@ function receiptOf(body: Uint8Array): CallbackItem[] {
   const { status, message_uuid, client_ref } = parseCallbackBody(STATUS, body)
   const delivery_id = client_ref ?? null
   const reference = message_uuid ?? null
-  if ((delivery_id ?? reference) === null) throw new BadCallback('no message is named')
-  // A user's own message has no status, and means nothing here.
+  if ((delivery_id ?? reference) === null) throw new BadCallback('it names no message')
+  // A user's own message has no status and is ignored.
   const report = status === undefined ? undefined : STATUSES.get(status)
   return report ? [{ kind: 'receipt', delivery_id, reference, status: report }] : []
 }

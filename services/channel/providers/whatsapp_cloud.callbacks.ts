@@ -1,5 +1,5 @@
-// What Meta calls us with. In: a signed notice of all that happened on the app's WhatsApp accounts. Out: receipts and users' messages of
-// one phone number. A notice is a batch, and new kinds of news come without warning: what cannot be read is left out, not refused.
+// Parses Meta's callbacks. In: a signed notification about all phone numbers of a Meta app. Out: the receipts and users' messages of one
+// phone number. A notification is a batch, and Meta adds new kinds of items without warning: an item that cannot be parsed is skipped.
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
@@ -8,7 +8,7 @@ import type { ReportedStatus } from '../../../machines/otp.ts'
 import { BadSignature, type Callback, type CallbackItem } from '../provider.ts'
 import { parseCallbackBody } from './signed-callbacks.ts'
 
-/** Meta signs no time, so nothing tells a replay: it says once more what was said before, which changes nothing. */
+/** Meta signs no time, so a replay cannot be detected. It repeats receipts and messages, which changes nothing. */
 export function createParseCallback(
   app_secret: string,
   phone_number_id: string,
@@ -16,10 +16,10 @@ export function createParseCallback(
   return ({ headers, body }) => {
     const expected = `sha256=${createHmac('sha256', app_secret).update(body).digest('hex')}`
     if (!isSameSecret((headers['x-hub-signature-256'] ?? '').toLowerCase(), expected)) throw new BadSignature()
-    return parseCallbackBody(NOTICE, body).entry.flatMap(({ changes }) =>
+    return parseCallbackBody(NOTIFICATION, body).entry.flatMap(({ changes }) =>
       changes.flatMap(change => {
         const { data } = CHANGE.safeParse(change)
-        // One Meta app may have several numbers, and all their news come here.
+        // A Meta app may have several phone numbers, and the notifications of all of them come here.
         if (data?.value.metadata.phone_number_id !== phone_number_id) return []
         return [...data.value.statuses.flatMap(receiptOf), ...data.value.messages.flatMap(messageOf)]
       }),
@@ -27,17 +27,17 @@ export function createParseCallback(
   }
 }
 
-const anything = z.array(z.unknown()).default([])
+const unparsedItems = z.array(z.unknown()).default([])
 
-const NOTICE = z.object({ object: z.string(), entry: z.array(z.object({ changes: anything })) })
+const NOTIFICATION = z.object({ object: z.string(), entry: z.array(z.object({ changes: unparsedItems })) })
 
 const CHANGE = z.object({
   field: z.literal('messages'),
   value: z.object({
     messaging_product: z.literal('whatsapp'),
     metadata: z.object({ phone_number_id: z.string() }),
-    statuses: anything,
-    messages: anything,
+    statuses: unparsedItems,
+    messages: unparsedItems,
   }),
 })
 
@@ -63,7 +63,7 @@ function receiptOf(item: unknown): CallbackItem[] {
 const withTitle = z.object({ title: z.string() })
 
 const MESSAGE = z.intersection(
-  // Users with a name may keep their number to themselves: then it is nobody's message, and recorded as such.
+  // WhatsApp users with a username may hide their number. Such a message has an empty sender and approves nothing.
   z.object({ id, from: z.string().max(50).default('') }),
   z.discriminatedUnion('type', [
     z.object({ type: z.literal('text'), text: z.object({ body: z.string() }) }),
@@ -87,7 +87,7 @@ function textOf(message: z.infer<typeof MESSAGE>): string {
   return 'button_reply' in interactive ? interactive.button_reply.title : interactive.list_reply.title
 }
 
-/** What Meta is answered when it asks whether this address is ours: its own challenge, a number, if it knows the token. */
+/** Meta's check that this address is ours. The answer is Meta's own challenge, if the verify token is right; otherwise null. */
 export function createAnswerHandshake(verify_token: string): (query: URLSearchParams) => string | null {
   return query => {
     const tokenMatches = isSameSecret(query.get('hub.verify_token') ?? '', verify_token)

@@ -1,5 +1,5 @@
-// WhatsApp by Meta's Cloud API. In: a message, of which an approved authentication template takes the code alone: once in its text, once
-// for the button that copies it. Out: a message named by its wamid. Users who wrote to us are answered in plain text.
+// WhatsApp by Meta's Cloud API. In: a message, of which only the code is sent: an approved authentication template has the text, and takes
+// the code twice, for the text and for the copy button. Out: the wamid of the message. Replies to users are plain text.
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/copy-code-button-authentication-templates
 import { z } from 'zod'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
@@ -17,7 +17,7 @@ import { metaLanguages } from './whatsapp_cloud.languages.ts'
 
 type Config = ProviderConfigs['whatsapp_cloud']
 
-/** How long a translation that does not exist is not asked for again. */
+/** How long a missing translation is not tried again. */
 const MISSING_TRANSLATION_MS = 600_000
 
 export function createWhatsappProvider(
@@ -38,12 +38,12 @@ export function createWhatsappProvider(
     return callVendor(outbound, { method: 'POST', url, headers, body: JSON.stringify(payload), signal })
   }
 
-  /** Those there may be, best first. */
+  /** The translations to try, best first. */
   function languagesFor(message: RenderedMessage): string[] {
     if (template_language !== null) return [template_language]
     const wanted = [...metaLanguages(message.job.otp.locale), ...metaLanguages(message.locale), 'en', 'en_US']
     const available = wanted.filter(language => (missingUntil.get(language) ?? 0) <= clock.now())
-    // When there is none at all, one call is enough to hear so again.
+    // When all are known to be missing, one call is enough to find out whether that has changed.
     return available.length > 0 ? [...new Set(available)] : wanted.slice(0, 1)
   }
 
@@ -54,7 +54,7 @@ export function createWhatsappProvider(
       for (;;) {
         const language = languages.shift() ?? ''
         const answer = await post(message.recipient, templateMessage(message, template, language), signal)
-        // Nothing was sent, and a text in another language is better than none.
+        // A missing translation means that nothing was sent, so the next language is tried.
         if (codeOf(answer) !== NO_SUCH_TRANSLATION) return { reference: acceptedReference(answer, clock.now()) }
         missingUntil.set(language, clock.now() + MISSING_TRANSLATION_MS)
         if (languages.length === 0) throw faultFromStatus(answer, clock.now(), NO_SUCH_TRANSLATION)
@@ -72,7 +72,7 @@ export function createWhatsappProvider(
   }
 }
 
-/** Without its plus Meta would take a number for one of the business's own country. */
+/** Without a plus, Meta takes a number for a local one of the business's own country. */
 const withPlus = (number: string): string => (number.startsWith('+') ? number : `+${number}`)
 
 function templateMessage({ code, job }: RenderedMessage, name: string, language: string): object {
@@ -88,12 +88,12 @@ function templateMessage({ code, job }: RenderedMessage, name: string, language:
   }
 }
 
-/** Comes back with each receipt, so that one that overtakes the answer finds its delivery too. */
+/** Meta sends this back with each receipt, so that a receipt that arrives before Meta's answer is matched too. */
 const callbackData = (delivery_id: string | undefined): object =>
   delivery_id === undefined ? {} : { biz_opaque_callback_data: delivery_id }
 
 const ACCEPTED = z.object({ messages: z.tuple([z.object({ id: z.string().min(1).max(1_000) })]) })
-/** Meta's have six digits at most. What is longer may be anything, and must not be logged. */
+/** Meta's error codes have at most six digits. A longer number may be a recipient's and must not be logged. */
 const ERROR_BODY = z.object({ error: z.object({ code: z.int().min(0).max(999_999) }) })
 
 const codeOf = ({ json }: VendorResponse): number | undefined => ERROR_BODY.safeParse(json).data?.error.code
@@ -103,7 +103,7 @@ function acceptedReference(answer: VendorResponse, now: number): string {
   if (isSuccess(answer) && code === undefined) {
     const accepted = ACCEPTED.safeParse(answer.json)
     if (accepted.success) return accepted.data.messages[0].id
-    throw new UnknownOutcome('it took the message, as it seems, and named none')
+    throw new UnknownOutcome('it answered with success, without an id of the message')
   }
   if (code !== undefined && answer.status < 500 && RECIPIENT_ERRORS.has(code))
     throw new RecipientFault(`it answered ${answer.status}, ${code}`)
@@ -117,14 +117,14 @@ function acceptedReference(answer: VendorResponse, now: number): string {
 
 const NO_SUCH_TRANSLATION = 132001
 
-/** A country the account may not send to, a number that is not on its test list, one that did not write lately. */
+/** A country that the account may not send to, a number that is not on its test list, a user who has not written recently. */
 const DESTINATION_ERRORS: ReadonlySet<number> = new Set([130497, 131030, 131047])
 
-/** https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes. All others depend on the account:
+/** https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes. All other errors depend on the account:
  *  its token (0, 190), permissions (3, 10, 200–299), rates (4, 80007, 130429, 131048, 131056), payment (131042), template (132…), standing
- *  (368, 131031); or on Meta itself (1, 2, 131000, 131016). Another provider may do better. */
+ *  (368, 131031); or on Meta itself (1, 2, 131000, 131016). Another provider may accept the message. */
 const RECIPIENT_ERRORS: ReadonlySet<number> = new Set([
   130472, // the number is part of an experiment of Meta's, for every business
   131021, // the sender's own number
-  131026, // not on WhatsApp, or not able to get this
+  131026, // not on WhatsApp, or not able to receive this message
 ])

@@ -1,4 +1,4 @@
-// Sentences with their placeholders filled in. In one pass, so that an app called `{code}` or `$&` is a name like any other.
+// Fills the placeholders of a sentence. One pass only, so that an app named `{code}` or `$&` is a name like any other.
 export const fill = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) =>
     Object.hasOwn(values, name) ? (values[name] as string) : placeholder,

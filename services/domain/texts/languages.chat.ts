@@ -1,14 +1,15 @@
-// What is said in a chat, by language: the text a wa.me link fills in for the user, and our answer to it. `{app}` and `{reference}`
-// are filled in by texts.ts. The user's text says what sending it does, so that nobody approves a stranger's sign-in unawares; the
-// reference stands on a line of its own, where no script turns it around. Apps are named as in languages.ts.
+// The sentences of a WhatsApp chat, by language: the text that a wa.me link fills in for the user, and our reply. message-text.ts fills in
+// `{app}` and `{reference}`. languages.ts says how to add a language.
+// The user's text says what sending it does, so that a user does not approve a stranger's sign-in by mistake. The reference has a line of
+// its own, so that a right-to-left script does not reorder it.
 
 export interface ChatSentences {
-  /** Sending it approves. */
+  /** The user's text that approves the verification. */
   confirms: string
-  /** Sending it asks for the code. */
+  /** The user's text that requests the code. */
   requests: string
   reference: string
-  /** Our answer to what `confirms` says. */
+  /** Our reply to `confirms`. */
   approved: string
 }
 
@@ -26,7 +27,7 @@ const norwegian: ChatSentences = {
   approved: 'Bekreftet. Du kan gå tilbake til {app}.',
 }
 
-/** By BCP 47 tag, the same as in languages.ts. */
+/** By BCP 47 tag: the same tags as in languages.ts, in the same order. */
 export const CHAT_SENTENCES: Readonly<Record<string, ChatSentences>> = {
   en: {
     confirms: 'I confirm that I am signing in to {app}.',

@@ -1,24 +1,24 @@
-// A mail as HTML. In: what it says. Out: one small document that needs nothing from anywhere. It sets no colours, so that every
-// reader's own light or dark scheme fits; the code is large, reads from left to right in any script and is selected by one tap.
-// Everything from outside is escaped, and isolated, lest the direction of a name turns the sentence around it.
+// Renders the HTML of a mail. In: its sentences, app name and code. Out: a small document that loads nothing. It sets no colours, so that the
+// mail program's light or dark scheme applies. The code is large, reads from left to right in any script and is selected with one tap.
+// App name and code are escaped, and isolated with <bdi> so that their direction does not change that of the sentence.
 import { fill } from './fill.ts'
 import type { Sentences } from './languages.ts'
 
 export interface MailInput {
-  /** One of our languages. */
+  /** One of `LANGUAGES`. */
   locale: string
   sentences: Sentences
-  /** Plain. */
   subject: string
   app: string
   code: string
   minutes: string
 }
 
-const RIGHT_TO_LEFT: ReadonlySet<string> = new Set(['ar', 'fa', 'he', 'ur'])
+/** ISO 15924: Adlam, Arabic, Hebrew, Hanifi Rohingya, N’Ko, Syriac, Thaana. */
+const RIGHT_TO_LEFT_SCRIPTS: ReadonlySet<string> = new Set(['Adlm', 'Arab', 'Hebr', 'Rohg', 'Nkoo', 'Syrc', 'Thaa'])
 
 export const directionOf = (locale: string): 'rtl' | 'ltr' =>
-  RIGHT_TO_LEFT.has(locale.split('-')[0] ?? '') ? 'rtl' : 'ltr'
+  RIGHT_TO_LEFT_SCRIPTS.has(new Intl.Locale(locale).maximize().script ?? '') ? 'rtl' : 'ltr'
 
 const CODE_STYLE =
   'font-size:28px;font-weight:700;letter-spacing:2px;white-space:nowrap;-webkit-user-select:all;user-select:all'
@@ -45,7 +45,7 @@ export function renderMailHtml({ locale, sentences, subject, app, code, minutes 
 <div role="article" ${languageAttributes} style="max-width:480px;margin:0 auto;padding:32px 16px;font-family:system-ui,sans-serif;font-size:16px;line-height:1.6">
 <p style="margin:0 0 16px">${codeSentence}</p>
 <p style="margin:0 0 16px">${valid}</p>
-<p style="margin:0;font-size:14px">${escapeHtml(sentences.unasked)}</p>
+<p style="margin:0;font-size:14px">${escapeHtml(sentences.notRequested)}</p>
 </div>
 </body>
 </html>

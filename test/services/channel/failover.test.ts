@@ -50,7 +50,7 @@ async function actorWithTwoProviders(store: CountersignStore, more: Partial<Prov
   return {
     ...actor,
     calls,
-    deeds: behaviors,
+    behaviors,
     /** Delivers as the broker would, until it is done; answers how long that took. */
     async delivered(doc: OtpDoc): Promise<number> {
       const begun = actor.clock.now()
@@ -74,21 +74,21 @@ const delay = (outcome: Outcome & { kind: 'retry' }): number =>
 eachStore('failover', fresh => {
   it('asks the next provider at once when one fails', async () => {
     const actor = await actorWithTwoProviders(await fresh())
-    actor.deeds.first = fails()
+    actor.behaviors.first = fails()
     expect(await actor.delivered(await actor.fresh())).to.equal(0)
     expect([actor.calls, actor.statuses()]).to.deep.equal([['first', 'second'], ['sent']])
   })
 
   it('asks nobody else when the recipient is at fault', async () => {
     const actor = await actorWithTwoProviders(await fresh())
-    actor.deeds.first = refuses
+    actor.behaviors.first = refuses
     await actor.delivered(await actor.fresh())
     expect([actor.calls, actor.statuses()]).to.deep.equal([['first'], ['failed']])
   })
 
   it('goes round four times when nobody takes it, then fails', async () => {
     const actor = await actorWithTwoProviders(await fresh())
-    Object.assign(actor.deeds, { first: fails(), second: fails() })
+    Object.assign(actor.behaviors, { first: fails(), second: fails() })
     expect(await actor.delivered(await actor.fresh())).to.equal(21_000)
     expect(actor.calls).to.deep.equal(Array(4).fill(['first', 'second']).flat())
     expect(actor.statuses()).to.deep.equal(['failed'])
@@ -96,7 +96,7 @@ eachStore('failover', fresh => {
 
   it('goes on in the round where a process left off, whatever the broker counts', async () => {
     const actor = await actorWithTwoProviders(await fresh())
-    Object.assign(actor.deeds, { first: fails(), second: fails() })
+    Object.assign(actor.behaviors, { first: fails(), second: fails() })
     const doc = await actor.fresh()
     expect(await actor.deliver(doc, 1)).to.deep.equal({ kind: 'retry', afterMs: 1_000 })
     await actor.clock.advance(1_000)
@@ -109,10 +109,10 @@ eachStore('failover', fresh => {
 
   it('is sent in a later round by whoever is back', async () => {
     const actor = await actorWithTwoProviders(await fresh())
-    Object.assign(actor.deeds, { first: fails(), second: fails() })
+    Object.assign(actor.behaviors, { first: fails(), second: fails() })
     const doc = await actor.fresh()
     await actor.deliver(doc)
-    actor.deeds.first = takes
+    actor.behaviors.first = takes
     await actor.clock.advance(1_000)
     expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'done' })
     expect([actor.calls, actor.statuses()]).to.deep.equal([['first', 'second', 'first'], ['sent']])
@@ -121,7 +121,7 @@ eachStore('failover', fresh => {
   it('looks at the verification again before every call', async () => {
     const actor = await actorWithTwoProviders(await fresh())
     const doc = await actor.fresh()
-    actor.deeds.first = async () => {
+    actor.behaviors.first = async () => {
       await replaceOtp(actor.store, { ...doc, ...play(doc, cancel()).saved })
       return fails()()
     }
@@ -132,14 +132,14 @@ eachStore('failover', fresh => {
   describe('after an outcome nobody knows', () => {
     it('waits for a receipt before it hands over, and never asks the same provider again', async () => {
       const actor = await actorWithTwoProviders(await fresh())
-      Object.assign(actor.deeds, { first: loses, second: fails() })
+      Object.assign(actor.behaviors, { first: loses, second: fails() })
       expect(await actor.delivered(await actor.fresh())).to.equal(UNKNOWN_WAIT_MS + 21_000)
       expect(actor.calls).to.deep.equal(['first', 'second', 'second', 'second', 'second'])
     })
 
     it('is done when the receipt comes meanwhile', async () => {
       const actor = await actorWithTwoProviders(await fresh())
-      actor.deeds.first = loses
+      actor.behaviors.first = loses
       const doc = await actor.fresh()
       expect((await actor.deliver(doc)).kind).to.equal('retry')
       const deliveries = doc.context.deliveries.map(one => ({ ...one, status: 'delivered' as const }))
@@ -150,7 +150,7 @@ eachStore('failover', fresh => {
 
     it('hands over at once where no receipts come', async () => {
       const actor = await actorWithTwoProviders(await fresh(), {})
-      actor.deeds.first = loses
+      actor.behaviors.first = loses
       expect(await actor.delivered(await actor.fresh())).to.equal(0)
       expect([actor.calls, actor.statuses()]).to.deep.equal([['first', 'second'], ['sent']])
     })
@@ -158,7 +158,7 @@ eachStore('failover', fresh => {
     it('lets another process finish its call before it asks the next provider', async () => {
       const actor = await actorWithTwoProviders(await fresh(), {})
       let finish: (reference: { reference: null }) => void = () => {}
-      actor.deeds.first = () => new Promise(resolve => (finish = resolve))
+      actor.behaviors.first = () => new Promise(resolve => (finish = resolve))
       const doc = await actor.fresh()
       const underWay = actor.deliver(doc)
       while (actor.calls.length === 0) await actor.clock.advance(0)
@@ -174,7 +174,7 @@ eachStore('failover', fresh => {
       const store = await fresh()
       const attempts = {
         ...store.docs('attempts'),
-        change: () => Promise.reject(new Unavailable('no store')),
+        update: () => Promise.reject(new Unavailable('no store')),
       }
       const docs = ((name: keyof typeof COLLECTIONS) =>
         name === 'attempts' ? attempts : store.docs(name)) as CountersignStore['docs']
@@ -188,7 +188,7 @@ eachStore('failover', fresh => {
     /** Ten messages that the first provider failed and the second took. */
     const broken = async () => {
       const actor = await actorWithTwoProviders(await fresh())
-      actor.deeds.first = fails()
+      actor.behaviors.first = fails()
       for (let nth = 0; nth < 10; nth += 1) await actor.delivered(await actor.fresh())
       actor.calls.length = 0
       return actor
@@ -205,7 +205,7 @@ eachStore('failover', fresh => {
       await actor.clock.advance(30_000)
       for (let nth = 0; nth < 3; nth += 1) await actor.delivered(await actor.fresh())
       expect(actor.calls).to.deep.equal(['first', 'second', 'second', 'second'])
-      actor.deeds.first = takes
+      actor.behaviors.first = takes
       await actor.clock.advance(30_000)
       actor.calls.length = 0
       for (let nth = 0; nth < 3; nth += 1) await actor.delivered(await actor.fresh())
@@ -237,7 +237,7 @@ eachStore('failover', fresh => {
 
     it('ends in failure when there is no other, after as many rounds, without a call', async () => {
       const actor = await broken()
-      actor.deeds.second = fails()
+      actor.behaviors.second = fails()
       for (let nth = 0; nth < 10; nth += 1) await actor.deliver(await actor.fresh())
       actor.calls.length = 0
       expect(await actor.delivered(await actor.fresh())).to.equal(21_000)
@@ -246,12 +246,12 @@ eachStore('failover', fresh => {
 
     it('is left alone for as long as it asks', async () => {
       const actor = await actorWithTwoProviders(await fresh())
-      actor.deeds.first = fails(10_000)
+      actor.behaviors.first = fails(10_000)
       await actor.delivered(await actor.fresh())
       await actor.delivered(await actor.fresh())
       expect(actor.calls).to.deep.equal(['first', 'second', 'second'])
       await actor.clock.advance(10_000)
-      actor.deeds.first = takes
+      actor.behaviors.first = takes
       await actor.delivered(await actor.fresh())
       expect(actor.calls.at(-1)).to.equal('first')
     })
@@ -260,7 +260,7 @@ eachStore('failover', fresh => {
   it('gives back what is too much for one provider that hangs, at no cost', async () => {
     const actor = await actorWithTwoProviders(await fresh())
     const release: (() => void)[] = []
-    actor.deeds.first = () => new Promise(resolve => release.push(() => resolve({ reference: null })))
+    actor.behaviors.first = () => new Promise(resolve => release.push(() => resolve({ reference: null })))
     const docs = await Promise.all(Array.from({ length: 70 }, () => actor.fresh()))
     const inside = docs.slice(0, 64).map(doc => actor.deliver(doc))
     while (release.length < 64) await actor.clock.advance(0)

@@ -1,21 +1,20 @@
-// A gateway of the app's own, simulated: takes JSON with the delivery's id in it, answers 2xx, and signs its receipts as our webhooks
-// are signed.
+// Simulates an HTTP gateway of an app: accepts JSON that contains the delivery id, answers 2xx, and signs receipts like our own webhooks.
 import { createHmac } from 'node:crypto'
 import { type ReceiptStatus, startVendor, type Vendor, type VendorCallback, type VendorOptions } from './vendor.ts'
 
 export interface GatewayMessage {
   delivery_id: string
-  /** The body as it came. */
+  /** The body of the request, parsed. */
   requestBody: Record<string, unknown>
 }
 
 export interface GatewayOptions extends VendorOptions {
-  /** What the gateway asks for in `authorization`; nothing unless told. */
+  /** The `authorization` header that requests must have. Default: none. */
   authorization?: string
   secret?: string
-  /** Where it was told to send receipts. */
+  /** Where receipts are sent. Default: nowhere. */
   callbackUrl?(): string | null
-  /** What signed times are: the clock of whoever is called back. */
+  /** The clock of the signed times; must be that of the process that is called back. */
   now?(): number
 }
 
@@ -32,7 +31,7 @@ export async function startHttpGateway({
 }: GatewayOptions = {}): Promise<HttpGateway> {
   const running = await startVendor<GatewayMessage>(
     {
-      take({ headers, body }) {
+      handleRequest({ headers, body }) {
         if (headers.authorization !== authorization) return { answer: { status: 401 } }
         const requestBody: Record<string, unknown> = JSON.parse(body.toString())
         if (typeof requestBody.delivery_id !== 'string') return { answer: { status: 422 } }
@@ -61,7 +60,7 @@ const VENDOR_STATUSES: Readonly<Record<ReceiptStatus, string>> = {
   read: 'delivered',
 }
 
-/** Anything, signed by the scheme of the interface (§6.3). */
+/** A callback with any body, signed like our own webhooks. */
 export function gatewayCall(url: string, body: string | Buffer, secret: string, at: number): VendorCallback {
   const timestamp = String(Math.floor(at / 1000))
   const signature = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex')

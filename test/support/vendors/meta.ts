@@ -1,8 +1,8 @@
-// Meta's WhatsApp Cloud API, simulated: what it checks, how it answers and how it signs its webhooks, by its documentation.
+// Simulates Meta's WhatsApp Cloud API by its documentation: what it checks, how it answers, how it signs its webhooks.
 import { createHmac, randomBytes } from 'node:crypto'
 import {
   type Answer,
-  type SeenRequest,
+  type ReceivedRequest,
   startVendor,
   type Vendor,
   type VendorCallback,
@@ -18,19 +18,19 @@ export interface MetaApp {
 
 export interface MetaMessage {
   id: string
-  /** The body as it came. */
+  /** The body of the request, parsed. */
   requestBody: Record<string, unknown>
 }
 
 export interface Meta extends Vendor<MetaMessage>, MetaApp {
-  /** A user writes to the business; answers our status. */
+  /** A user writes to the business; resolves with the status of our response. */
   sendUserMessage(from: string, text: string): Promise<number | null>
 }
 
 export interface MetaOptions extends VendorOptions {
-  /** Set in Meta's dashboard, not with each message; null while it is not. */
+  /** Set in Meta's dashboard and not with each message; null while it is not set. */
   callbackUrl?: string | (() => string | null)
-  /** Approved templates, each with its languages. */
+  /** The approved templates and the languages of each. */
   templates?: Record<string, readonly string[]>
 }
 
@@ -47,11 +47,11 @@ export async function startMeta({
   }
   const running = await startVendor<MetaMessage>(
     {
-      take(seen) {
-        const asked = readObject(seen)
-        const answer = requestError(seen, asked, { app, templates })
+      handleRequest(request) {
+        const requestBody = readObject(request)
+        const answer = requestError(request, requestBody, { app, templates })
         if (answer) return { answer }
-        const message = { id: wamid(), requestBody: asked }
+        const message = { id: wamid(), requestBody }
         return { message, answer: { status: 200, body: accepted(message) } }
       },
       refused: () => metaError(400, 131026, 'Message undeliverable'),
@@ -93,7 +93,7 @@ export const metaError = (status: number, code: number, title: string): Answer =
   },
 })
 
-function readObject({ body }: SeenRequest): Record<string, unknown> {
+function readObject({ body }: ReceivedRequest): Record<string, unknown> {
   try {
     return JSON.parse(body.toString())
   } catch {
@@ -108,17 +108,18 @@ interface Template {
 }
 
 function requestError(
-  { method, path, headers }: SeenRequest,
-  asked: Record<string, unknown>,
+  { method, path, headers }: ReceivedRequest,
+  requestBody: Record<string, unknown>,
   { app, templates }: { app: MetaApp; templates: Record<string, readonly string[]> },
 ): Answer | null {
   if (method !== 'POST' || !new RegExp(`^/v\\d+\\.\\d+/${app.phone_number_id}/messages$`).test(path))
     return metaError(400, 100, 'Unsupported post request')
   if (headers.authorization !== `Bearer ${app.access_token}`) return metaError(401, 190, 'Invalid OAuth access token')
-  if (asked.messaging_product !== 'whatsapp') return metaError(400, 100, 'The parameter messaging_product is required.')
-  if (!/^\+[1-9]\d{6,14}$/.test(String(asked.to))) return metaError(400, 131009, 'Parameter value is not valid')
-  if (asked.type === 'text') return null
-  const { name = '', language, components = [] } = (asked.template ?? {}) as Template
+  if (requestBody.messaging_product !== 'whatsapp')
+    return metaError(400, 100, 'The parameter messaging_product is required.')
+  if (!/^\+[1-9]\d{6,14}$/.test(String(requestBody.to))) return metaError(400, 131009, 'Parameter value is not valid')
+  if (requestBody.type === 'text') return null
+  const { name = '', language, components = [] } = (requestBody.template ?? {}) as Template
   if (!templates[name]?.includes(language?.code ?? ''))
     return metaError(404, 132001, 'Template name does not exist in the translation')
   const [text, button, ...more] = components
@@ -155,7 +156,7 @@ export const metaText = (from: string, body: string, id = wamid()): object => ({
   text: { body },
 })
 
-/** A whole notice, of one change for each value. */
+/** A whole notification, with one change for each value. */
 export const metaNotice = (values: object[], { phone_number_id }: Pick<MetaApp, 'phone_number_id'>): object => ({
   object: 'whatsapp_business_account',
   entry: values.map(value => ({
@@ -174,7 +175,7 @@ export const metaNotice = (values: object[], { phone_number_id }: Pick<MetaApp, 
   })),
 })
 
-/** Meta escapes what is not ASCII, and signs what it sends. */
+/** Meta escapes all characters that are not ASCII, and signs the escaped text. */
 export function metaCall(url: string, notice: unknown, { app_secret }: Pick<MetaApp, 'app_secret'>): VendorCallback {
   const body = JSON.stringify(notice).replaceAll(
     /[\u0080-\uffff]/g,

@@ -1,11 +1,11 @@
-// Reads a mail, as far as tests need: headers, the parts of a multipart, their encodings; and checks a DKIM signature by RFC 6376.
+// Parses a mail as far as tests need it: headers, the parts of a multipart and their encodings. Checks a DKIM signature by RFC 6376.
 import { Buffer } from 'node:buffer'
 import { createHash, type KeyLike, verify } from 'node:crypto'
 
 export interface ParsedMail {
-  /** Unfolded and decoded, by lower-case name. */
+  /** Unfolded and decoded, by name in lower case. */
   headers: Record<string, string>
-  /** By type: `text/plain`, `text/html`. */
+  /** By content type: `text/plain`, `text/html`. */
   bodies: Record<string, string>
 }
 
@@ -48,7 +48,7 @@ function split(text: string): { fields: Field[]; body: string } {
 
 const unfold = (value: string): string => value.replaceAll('\r\n', '').trim()
 
-/** RFC 2047. */
+/** Decodes encoded words, by RFC 2047. */
 const decodeWords = (text: string): string =>
   text
     .replaceAll(/\?=\s+=\?/g, '?==?')
@@ -69,7 +69,7 @@ export interface Dkim {
   ok: boolean
 }
 
-/** Relaxed/relaxed and rsa-sha256 alone. Null when there is no signature. */
+/** Supports relaxed/relaxed and rsa-sha256 only. Null when the mail has no signature. */
 export function checkDkim(raw: Buffer, key: KeyLike): Dkim | null {
   const { fields, body } = split(raw.toString('latin1'))
   const signature = fields.find(([name]) => name.toLowerCase() === 'dkim-signature')
@@ -87,9 +87,9 @@ export function checkDkim(raw: Buffer, key: KeyLike): Dkim | null {
     relaxField(['dkim-signature', signature[1].replace(/(\bb=)[^;]*$/, '$1')]),
   ].join('\r\n')
   const bodyHash = createHash('sha256').update(relaxBody(body), 'latin1').digest('base64')
-  const right = verify('sha256', Buffer.from(canonical, 'latin1'), key, Buffer.from(tags.b ?? '', 'base64'))
-  const known = tags.v === '1' && tags.a === 'rsa-sha256' && tags.c === 'relaxed/relaxed'
-  return { domain: tags.d, selector: tags.s, signed, ok: known && right && bodyHash === tags.bh }
+  const isValid = verify('sha256', Buffer.from(canonical, 'latin1'), key, Buffer.from(tags.b ?? '', 'base64'))
+  const isSupported = tags.v === '1' && tags.a === 'rsa-sha256' && tags.c === 'relaxed/relaxed'
+  return { domain: tags.d, selector: tags.s, signed, ok: isSupported && isValid && bodyHash === tags.bh }
 }
 
 const relaxField = ([name, value]: Field): string =>

@@ -1,4 +1,4 @@
-// What a provider is tried with: a rendered message, the tools it is made with, and its vendor's callback as our router reads it.
+// What tests of providers need: a rendered message, the provider's dependencies, and a vendor's callback as our router passes it on.
 import { Buffer } from 'node:buffer'
 import { createOutbound } from '../../../infra/outbound/guarded-outbound.ts'
 import type { Outbound } from '../../../infra/outbound/outbound.ts'
@@ -24,11 +24,11 @@ export const testProviderDeps = (more: Partial<ProviderDeps> = {}): TestProvider
   clock: testClock(),
 })
 
-/** A British number's code by SMS; say what is to differ. */
+/** A code by SMS for a British number; `more` and `options` replace parts of it. */
 export function renderedMessage(more: Partial<RenderedMessage> = {}, options: StartOptions = {}): RenderedMessage {
   const { context: otp } = issued({ delivery_id: DELIVERY_ID, ...options })
   const [delivery] = otp.deliveries
-  if (!delivery) throw new Error('nothing is being delivered')
+  if (!delivery) throw new Error('the verification has no delivery')
   return {
     recipient: RECIPIENT,
     code: CODE,
@@ -44,13 +44,13 @@ export function renderedMessage(more: Partial<RenderedMessage> = {}, options: St
 export const send = (provider: Provider, message = renderedMessage(), signal = new AbortController().signal) =>
   provider.send(message, signal)
 
-/** What sending threw. */
+/** The error that sending throws; fails when it does not throw. */
 export async function thrownBy(sending: Promise<unknown>): Promise<Error> {
   const outcome: unknown = await sending.then(
     () => null,
     (error: unknown) => error,
   )
-  if (!(outcome instanceof Error)) throw new Error('it was taken')
+  if (!(outcome instanceof Error)) throw new Error('the message was accepted')
   return outcome
 }
 

@@ -1,21 +1,21 @@
-// A mail server, simulated: takes mails on loopback as RFC 5321 has it, and misbehaves on demand at any step.
+// Simulates a mail server on loopback by RFC 5321: accepts mails, and fails on demand at any stage.
 import { Buffer } from 'node:buffer'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import { CERTIFICATE, KEY } from '../certificate.ts'
 import { type ParsedMail, parseMail } from './mime.ts'
 
-/** Where something goes wrong: at a command, within the mail itself, or once all of it is there. */
+/** Where a fault happens: at a command, `within` the mail itself, or after all of its `body` has arrived. */
 export type Stage = 'connect' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'within' | 'body'
 
-/** A reply (`550 5.1.1 …`), silence until `release`, or the end of the connection, broken or not. */
+/** `says` sends a reply (`550 5.1.1 …`). `does` hangs until `release`, resets the connection or closes it. */
 export type SmtpFault = { at: Stage; does: 'hang' | 'reset' | 'close' } | { at: Stage; says: string }
 
 export interface ReceivedMail extends ParsedMail {
   from: string
   to: string[]
   raw: Buffer
-  /** Which connection it came by, from 1. */
+  /** The number of its connection, from 1. */
   session: number
   encrypted: boolean
   user: string | null
@@ -24,35 +24,34 @@ export interface ReceivedMail extends ParsedMail {
 export interface MailServer {
   port: number
   mails: ReceivedMail[]
-  /** All commands, of all connections, in order; what was logged in with is left out. */
+  /** The commands of all connections in order, without credentials. */
   commands: string[]
-  /** Connections made so far, and those that are open. */
   connectionsMade(): number
   connectionsOpen(): number
-  /** What the next ones to come that far meet, in this order. */
-  next(...troubles: SmtpFault[]): void
-  /** Ends every silence with the answer that was due. */
+  /** Sets the faults of the next connections that reach the stage, in this order. */
+  next(...faults: SmtpFault[]): void
+  /** Sends the replies that hang. */
   release(): void
-  /** Ends all connections, as a restart would. */
+  /** Closes all connections, as a restart would. */
   hangUp(): void
   close(): Promise<void>
 }
 
 export interface MailServerOptions {
-  /** TLS from the first byte; STARTTLS on offer; neither unless told. */
+  /** TLS from the first byte, or STARTTLS. Default: neither. */
   tls?: 'secure' | 'starttls'
   auth?: { user: string; pass: string }
-  /** Which RFC 2920 servers offer; true unless told. */
+  /** RFC 2920. Default: true. */
   pipelining?: boolean
 }
 
-const context = createSecureContext({ cert: CERTIFICATE, key: KEY })
+const secureContext = createSecureContext({ cert: CERTIFICATE, key: KEY })
 
 export async function startMailServer({ tls, auth, pipelining = true }: MailServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = []
   const commands: string[] = []
-  const troubles: SmtpFault[] = []
-  const heldAnswers = new Set<() => void>()
+  const faults: SmtpFault[] = []
+  const heldReplies = new Set<() => void>()
   const sockets = new Set<Socket>()
   let made = 0
 
@@ -67,7 +66,7 @@ export async function startMailServer({ tls, auth, pipelining = true }: MailServ
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
 
   const encrypted = (socket: Socket): TLSSocket =>
-    new TLSSocket(socket, { isServer: true, secureContext: context }).on('error', () => {})
+    new TLSSocket(socket, { isServer: true, secureContext }).on('error', () => {})
 
   function talk(socket: Socket, session: number, secured: boolean, greeted = false): void {
     let buffered = Buffer.alloc(0)
@@ -75,17 +74,17 @@ export async function startMailServer({ tls, auth, pipelining = true }: MailServ
     let [from, to, user]: [string, string[], string | null] = ['', [], null]
     const say = (line: string): void => void socket.write(`${line}\r\n`)
 
-    /** Goes on with the answer unless there is trouble. */
-    function answer(at: Stage, line: string, then: () => void = () => {}): void {
-      const trouble = troubles[0]?.at === at ? troubles.shift() : undefined
-      const goOn = (): void => {
+    /** Replies with the line, unless a fault is set for this stage. */
+    function answer(at: Stage, line: string, afterReply: () => void = () => {}): void {
+      const fault = faults[0]?.at === at ? faults.shift() : undefined
+      const reply = (): void => {
         say(line)
-        then()
+        afterReply()
       }
-      if (!trouble) goOn()
-      else if ('says' in trouble) say(trouble.says)
-      else if (trouble.does === 'hang') heldAnswers.add(goOn)
-      else if (trouble.does === 'reset') socket.resetAndDestroy()
+      if (!fault) reply()
+      else if ('says' in fault) say(fault.says)
+      else if (fault.does === 'hang') heldReplies.add(reply)
+      else if (fault.does === 'reset') socket.resetAndDestroy()
       else socket.end()
     }
 
@@ -98,9 +97,9 @@ export async function startMailServer({ tls, auth, pipelining = true }: MailServ
 
     function login(name: string, pass: string): void {
       mode = 'commands'
-      const right = name === auth?.user && pass === auth.pass
-      answer('auth', right ? '235 2.7.0 Welcome' : '535 5.7.8 Authentication credentials invalid', () => {
-        user = right ? name : null
+      const isRight = name === auth?.user && pass === auth.pass
+      answer('auth', isRight ? '235 2.7.0 Welcome' : '535 5.7.8 Authentication credentials invalid', () => {
+        user = isRight ? name : null
       })
     }
 
@@ -136,12 +135,12 @@ export async function startMailServer({ tls, auth, pipelining = true }: MailServ
       } else say('502 5.5.2 Not known here')
     }
 
-    function take(raw: Buffer): void {
+    function acceptMail(raw: Buffer): void {
       mode = 'commands'
       const unstuffed = Buffer.from(raw.toString('latin1').replaceAll(/^\.(?=\.)/gm, ''), 'latin1')
       const mail = { ...parseMail(unstuffed), from, to, raw: unstuffed, session, encrypted: secured, user }
-      const refused = troubles[0]?.at === 'body' && 'says' in troubles[0]
-      if (!refused) mails.push(mail)
+      const isRefused = faults[0]?.at === 'body' && 'says' in faults[0]
+      if (!isRefused) mails.push(mail)
       ;[from, to] = ['', []]
       answer('body', '250 2.0.0 Queued as 4F1D2')
     }
@@ -149,14 +148,14 @@ export async function startMailServer({ tls, auth, pipelining = true }: MailServ
     socket.on('data', (chunk: Buffer) => {
       buffered = Buffer.concat([buffered, chunk])
       for (;;) {
-        const mark = mode === 'mail' ? '\r\n.\r\n' : '\r\n'
-        const end = buffered.indexOf(mark)
-        if (mode === 'mail' && troubles[0]?.at === 'within' && buffered.length > 0) return answer('within', '')
+        const terminator = mode === 'mail' ? '\r\n.\r\n' : '\r\n'
+        const end = buffered.indexOf(terminator)
+        if (mode === 'mail' && faults[0]?.at === 'within' && buffered.length > 0) return answer('within', '')
         if (end < 0) return
-        const taken = buffered.subarray(0, end)
-        buffered = buffered.subarray(end + mark.length)
-        if (mode === 'mail') take(Buffer.concat([taken, Buffer.from('\r\n')]))
-        else runCommand(taken.toString())
+        const input = buffered.subarray(0, end)
+        buffered = buffered.subarray(end + terminator.length)
+        if (mode === 'mail') acceptMail(Buffer.concat([input, Buffer.from('\r\n')]))
+        else runCommand(input.toString())
       }
     })
     if (!greeted) answer('connect', '220 mail.test ESMTP')
@@ -168,10 +167,10 @@ export async function startMailServer({ tls, auth, pipelining = true }: MailServ
     commands,
     connectionsMade: () => made,
     connectionsOpen: () => sockets.size,
-    next: (...more) => void troubles.push(...more),
+    next: (...more) => void faults.push(...more),
     release: () => {
-      for (const goOn of heldAnswers) goOn()
-      heldAnswers.clear()
+      for (const reply of heldReplies) reply()
+      heldReplies.clear()
     },
     hangUp: () => sockets.forEach(socket => void socket.end()),
     close: () =>

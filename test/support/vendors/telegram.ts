@@ -1,9 +1,9 @@
-// The Telegram Gateway, simulated: what it checks, how it answers and how it signs its reports, by its documentation.
+// Simulates the Telegram Gateway by its documentation: what it checks, how it answers, how it signs its receipts.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import {
   type Answer,
   type ReceiptStatus,
-  type SeenRequest,
+  type ReceivedRequest,
   startVendor,
   type Vendor,
   type VendorCallback,
@@ -25,7 +25,7 @@ export interface Telegram extends Vendor<TelegramMessage> {
 
 export interface TelegramOptions extends VendorOptions {
   token?: string
-  /** What signed times are: the clock of whoever is called back. */
+  /** The clock of the signed times; must be that of the process that is called back. */
   now?(): number
 }
 
@@ -36,11 +36,11 @@ export async function startTelegram({
 }: TelegramOptions = {}): Promise<Telegram> {
   const running = await startVendor<TelegramMessage>(
     {
-      take(seen) {
-        const asked = readObject(seen)
-        const error = requestError(seen, asked, token)
+      handleRequest(request) {
+        const requestBody = readObject(request)
+        const error = requestError(request, requestBody, token)
         if (error) return { answer: telegramError(error) }
-        const message = { ...asked, request_id: randomBytes(8).toString('hex') } as TelegramMessage
+        const message = { ...requestBody, request_id: randomBytes(8).toString('hex') } as TelegramMessage
         return { message, answer: { status: 200, body: { ok: true, result: requestStatus(message) } } }
       },
       refused: () => telegramError('PHONE_NUMBER_NOT_AVAILABLE'),
@@ -59,10 +59,10 @@ const VENDOR_STATUSES: Readonly<Record<ReceiptStatus, string>> = {
   read: 'read',
 }
 
-/** Errors come as any other answer does. */
+/** Telegram answers errors with 200 too. */
 export const telegramError = (error: string, status = 200): Answer => ({ status, body: { ok: false, error } })
 
-function readObject({ body }: SeenRequest): Record<string, unknown> {
+function readObject({ body }: ReceivedRequest): Record<string, unknown> {
   try {
     return JSON.parse(body.toString())
   } catch {
@@ -70,8 +70,12 @@ function readObject({ body }: SeenRequest): Record<string, unknown> {
   }
 }
 
-function requestError({ path, headers }: SeenRequest, asked: Record<string, unknown>, token: string): string | null {
-  const { phone_number, code, ttl, payload = '', callback_url = '' } = asked
+function requestError(
+  { path, headers }: ReceivedRequest,
+  requestBody: Record<string, unknown>,
+  token: string,
+): string | null {
+  const { phone_number, code, ttl, payload = '', callback_url = '' } = requestBody
   if (path.toLowerCase() !== '/sendverificationmessage') return 'UNKNOWN_METHOD'
   if (headers.authorization === undefined) return 'ACCESS_TOKEN_REQUIRED'
   if (headers.authorization !== `Bearer ${token}`) return 'ACCESS_TOKEN_INVALID'
@@ -92,7 +96,7 @@ const requestStatus = ({ request_id, phone_number, payload }: TelegramMessage, m
   ...more,
 })
 
-/** A delivery report, in Telegram's own word. */
+/** A receipt with a status in Telegram's own words. */
 export function telegramReceipt(
   message: TelegramMessage,
   status: string,

@@ -1,10 +1,10 @@
-// Twilio's Programmable Messaging, simulated: what it checks, how it answers and how it signs, by its documentation.
+// Simulates Twilio's Programmable Messaging by its documentation: what it checks, how it answers, how it signs.
 import { Buffer } from 'node:buffer'
 import { createHmac, randomBytes } from 'node:crypto'
 import {
   type Answer,
   type ReceiptStatus,
-  type SeenRequest,
+  type ReceivedRequest,
   startVendor,
   type Vendor,
   type VendorCallback,
@@ -18,7 +18,7 @@ export interface TwilioAccount {
 
 export interface TwilioMessage {
   sid: string
-  /** The fields as they came. */
+  /** The fields of the request. */
   form: Record<string, string>
 }
 
@@ -32,9 +32,9 @@ export async function startTwilio({
   const account = { account_sid, auth_token }
   const running = await startVendor<TwilioMessage>(
     {
-      take(seen) {
-        const form = Object.fromEntries(new URLSearchParams(seen.body.toString()))
-        const answer = requestError(seen, form, account)
+      handleRequest(request) {
+        const form = Object.fromEntries(new URLSearchParams(request.body.toString()))
+        const answer = requestError(request, form, account)
         if (answer) return { answer }
         const message = { sid: `SM${randomBytes(16).toString('hex')}`, form }
         return { message, answer: { status: 201, body: resource(message, account) } }
@@ -61,7 +61,11 @@ export const twilioError = (status: number, code: number, message: string): Answ
   body: { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status },
 })
 
-function requestError({ method, path, headers }: SeenRequest, form: Record<string, string>, account: TwilioAccount) {
+function requestError(
+  { method, path, headers }: ReceivedRequest,
+  form: Record<string, string>,
+  account: TwilioAccount,
+) {
   const { account_sid, auth_token } = account
   if (method !== 'POST' || path !== `/2010-04-01/Accounts/${account_sid}/Messages.json`)
     return twilioError(404, 20404, `The requested resource ${path} was not found`)
@@ -106,7 +110,7 @@ const resource = ({ sid, form }: TwilioMessage, { account_sid }: TwilioAccount) 
   uri: `/2010-04-01/Accounts/${account_sid}/Messages/${sid}.json`,
 })
 
-/** A status callback, in Twilio's own word. */
+/** A status callback with a status in Twilio's own words. */
 export function twilioReceipt(
   { sid, form }: TwilioMessage,
   status: string,
@@ -136,7 +140,7 @@ export function twilioReceipt(
   }
 }
 
-/** By the documentation: the address, then every field's name and value, in the order of their names. */
+/** Signs the address, followed by every field's name and value in the order of the names. */
 export const twilioSignature = (token: string, url: string, fields: Record<string, string>): string =>
   createHmac('sha1', token)
     .update(

@@ -1,11 +1,10 @@
-// The part of a simulated vendor that is the same for all: an HTTP server on loopback that takes messages, misbehaves on demand and
-// calls back. What is particular to a vendor (what it checks, how it answers, how it signs) is a `Manner`.
+// The part that all simulated vendors share: an HTTP server on loopback that accepts messages, fails on demand and calls back. What differs
+// between vendors (what they check, how they answer, how they sign) is a `VendorBehavior`.
 import { Buffer } from 'node:buffer'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a vendor got. */
-export interface SeenRequest {
+export interface ReceivedRequest {
   method: string
   /** Path and query. */
   path: string
@@ -17,11 +16,11 @@ export interface SeenRequest {
 export interface Answer {
   status: number
   headers?: Record<string, string>
-  /** Anything but bytes and strings goes out as JSON. */
+  /** Sent as JSON unless it is a string or bytes. */
   body?: unknown
 }
 
-/** A callback on its way to us. */
+/** A callback that the vendor makes to us. */
 export interface VendorCallback {
   method: 'GET' | 'POST'
   url: string
@@ -29,72 +28,70 @@ export interface VendorCallback {
   body: string | Buffer
 }
 
-/** What becomes of a message, in common words; each vendor has its own. */
+/** The statuses of a receipt, which each vendor translates into its own words. */
 export type ReceiptStatus = 'sent' | 'delivered' | 'failed' | 'read'
 
 /** What goes wrong with a request. */
 export type Fault =
-  /** 429, nothing taken. */
+  /** 429; the message is not accepted. */
   | { kind: 'busy'; retryAfter?: string }
-  /** 5xx (500 unless told), nothing taken. */
+  /** 5xx (default: 500); the message is not accepted. */
   | { kind: 'broken'; status?: number }
-  /** The recipient's own fault, nothing taken. */
+  /** The recipient is at fault; the message is not accepted. */
   | { kind: 'refused' }
-  /** Taken, and answered with something nobody can read. */
+  /** The message is accepted, but the answer cannot be parsed. */
   | { kind: 'garbage'; body?: string | Buffer }
-  /** Taken, and answered after a while. */
+  /** The message is accepted and answered after `ms`. */
   | { kind: 'slow'; ms: number }
-  /** Taken, and not answered before `release`, if ever. */
+  /** The message is accepted, but not answered before `release`. */
   | { kind: 'hang' }
-  /** The connection is cut: before the request was read, or after the message was taken. */
+  /** The connection is cut: before the request was read, or after the message was accepted. */
   | { kind: 'reset'; when: 'unread' | 'taken' }
 
 export interface Script {
   fault?: Fault
-  /** In this order, one after the other, repeats and all: so a vendor doubles and mixes them up. */
+  /** Sent one after the other in this order, repetitions included. */
   receipts?: readonly ReceiptStatus[]
-  /** The receipts are out before the answer is. */
+  /** Sends the receipts before the answer. */
   early?: boolean
 }
 
 export interface VendorBehavior<Message> {
-  /** Checks the request as the vendor does. An answer without a message is a refusal, or a question answered. */
-  take(seen: SeenRequest): { message: Message; answer: Answer } | { answer: Answer }
-  /** The answers to what goes wrong; a status alone unless the vendor says more. */
+  /** Checks the request as the vendor does. An answer without a message is a refusal. */
+  handleRequest(request: ReceivedRequest): { message: Message; answer: Answer } | { answer: Answer }
+  /** The answers for faults. Default: the status alone. */
   busy?(): Answer
   broken?(status: number): Answer
   refused(): Answer
-  /** Signed; null when the vendor was given nowhere to call. */
+  /** A signed receipt; null when the vendor was given no address for it. */
   receipt(message: Message, receiptStatus: ReceiptStatus): VendorCallback | null
-  /** False for requests that use up no script: questions before the message itself. True unless told. */
-  isSend?(seen: SeenRequest): boolean
 }
 
 export interface Vendor<Message> {
   url: string
   /** Every request that was read, well-formed or not. */
-  seen: SeenRequest[]
-  /** Every message that was taken. */
+  requests: ReceivedRequest[]
+  /** Every message that was accepted. */
   messages: Message[]
-  /** Every callback made, with our answer to it; null when there was none. */
+  /** Every callback that was made, with the status of our response; null when there was no response. */
   calls: (VendorCallback & { status: number | null })[]
-  /** What the next messages meet, one script each; then `always` again. */
+  /** Sets the scripts of the next messages, one each; then the script of `always` applies again. */
   next(...scripts: Script[]): void
-  /** What every message without a script of its own meets; at first all goes well, without receipts. */
-  always(script: Script | ((seen: SeenRequest) => Script)): void
-  /** Answers all that hang. */
+  /** Sets the script of all other messages. Default: no fault and no receipts. */
+  always(script: Script | ((request: ReceivedRequest) => Script)): void
+  /** Answers all requests that hang. */
   release(): void
-  /** Sends a receipt of its own accord. */
+  /** Sends one more receipt; resolves with the status of our response. */
   report(message: Message, receiptStatus: ReceiptStatus): Promise<number | null>
-  /** Makes any callback; answers our status. */
+  /** Makes any callback; resolves with the status of our response. */
   call(call: VendorCallback): Promise<number | null>
-  /** Resolves once no receipt is on its way. */
+  /** Resolves once no receipt is being sent. */
   idle(): Promise<void>
   close(): Promise<void>
 }
 
 export interface VendorOptions {
-  /** Where a callback for this address really connects: a public address is nowhere in a test. */
+  /** Maps the public address of a callback to the test's own server. */
   route?(url: string): string
 }
 
@@ -102,13 +99,13 @@ export async function startVendor<Message>(
   behavior: VendorBehavior<Message>,
   { route = url => url }: VendorOptions = {},
 ): Promise<Vendor<Message>> {
-  const seen: SeenRequest[] = []
+  const requests: ReceivedRequest[] = []
   const messages: Message[] = []
   const calls: Vendor<Message>['calls'] = []
   const scripts: Script[] = []
   const hanging = new Set<() => void>()
   const underWay = new Set<Promise<unknown>>()
-  let defaultScript: Script | ((seen: SeenRequest) => Script) = {}
+  let defaultScript: Script | ((request: ReceivedRequest) => Script) = {}
 
   const server = createServer((req, res) => {
     void serve(req, res).catch(() => req.destroy())
@@ -124,31 +121,31 @@ export async function startVendor<Message>(
       return
     }
     const request = await read(req)
-    seen.push(request)
-    const isSend = behavior.isSend?.(request) ?? true
-    const script = isSend
-      ? (scripts.shift() ?? (typeof defaultScript === 'function' ? defaultScript(request) : defaultScript))
-      : {}
+    requests.push(request)
+    const script = scripts.shift() ?? (typeof defaultScript === 'function' ? defaultScript(request) : defaultScript)
     const refusal = faultAnswer(script.fault)
     if (refusal) return reply(res, refusal)
-    const taken = behavior.take(request)
-    if (!('message' in taken)) return reply(res, taken.answer)
-    messages.push(taken.message)
-    await respond(res, taken, script)
+    const handled = behavior.handleRequest(request)
+    if (!('message' in handled)) return reply(res, handled.answer)
+    messages.push(handled.message)
+    await respond(res, handled, script)
   }
 
-  async function respond(res: ServerResponse, taken: { message: Message; answer: Answer }, script: Script) {
-    const { fault, receipts = [], early = false } = script
+  async function respond(
+    res: ServerResponse,
+    { message, answer }: { message: Message; answer: Answer },
+    { fault, receipts = [], early = false }: Script,
+  ): Promise<void> {
     const sendReceipts = async (): Promise<void> => {
-      for (const receiptStatus of receipts) await report(taken.message, receiptStatus)
+      for (const receiptStatus of receipts) await report(message, receiptStatus)
     }
-    if (early) await tracked(sendReceipts())
+    if (early) await track(sendReceipts())
     if (fault?.kind === 'reset') res.socket?.resetAndDestroy()
-    else if (fault?.kind === 'hang') hanging.add(() => reply(res, taken.answer))
-    else if (fault?.kind === 'slow') setTimeout(() => reply(res, taken.answer), fault.ms)
-    else if (fault?.kind === 'garbage') reply(res, { ...taken.answer, body: fault.body ?? '<html>It works!</html>' })
-    else reply(res, taken.answer)
-    if (!early) void tracked(sendReceipts())
+    else if (fault?.kind === 'hang') hanging.add(() => reply(res, answer))
+    else if (fault?.kind === 'slow') setTimeout(() => reply(res, answer), fault.ms)
+    else if (fault?.kind === 'garbage') reply(res, { ...answer, body: fault.body ?? '<html>It works!</html>' })
+    else reply(res, answer)
+    if (!early) void track(sendReceipts())
   }
 
   function faultAnswer(fault: Fault | undefined): Answer | null {
@@ -164,9 +161,9 @@ export async function startVendor<Message>(
     return receipt && call(receipt)
   }
 
-  async function call(made: VendorCallback): Promise<number | null> {
-    const { method, url, headers } = made
-    const body = method === 'POST' ? { body: made.body } : {}
+  async function call(callback: VendorCallback): Promise<number | null> {
+    const { method, url, headers } = callback
+    const body = method === 'POST' ? { body: callback.body } : {}
     const status = await fetch(route(url), { method, headers, ...body }).then(
       async answer => {
         await answer.arrayBuffer()
@@ -174,21 +171,21 @@ export async function startVendor<Message>(
       },
       () => null,
     )
-    calls.push({ ...made, status })
+    calls.push({ ...callback, status })
     return status
   }
 
-  function tracked<T>(work: Promise<T>): Promise<T> {
+  function track<T>(work: Promise<T>): Promise<T> {
     underWay.add(work)
     return work.finally(() => underWay.delete(work))
   }
 
   return {
     url: `http://127.0.0.1:${port}`,
-    seen,
+    requests,
     messages,
     calls,
-    call: made => tracked(call(made)),
+    call: callback => track(call(callback)),
     next: (...more) => void scripts.push(...more),
     always: script => {
       defaultScript = script
@@ -197,7 +194,7 @@ export async function startVendor<Message>(
       for (const answer of hanging) answer()
       hanging.clear()
     },
-    report: (message, receiptStatus) => tracked(report(message, receiptStatus)),
+    report: (message, receiptStatus) => track(report(message, receiptStatus)),
     idle: async () => {
       while (underWay.size > 0) await Promise.all(underWay)
     },
@@ -209,7 +206,7 @@ export async function startVendor<Message>(
   }
 }
 
-async function read(req: IncomingMessage): Promise<SeenRequest> {
+async function read(req: IncomingMessage): Promise<ReceivedRequest> {
   const chunks: Buffer[] = []
   for await (const chunk of req) chunks.push(chunk as Buffer)
   const headers = Object.fromEntries(Object.entries(req.headers).map(([name, value]) => [name, String(value)]))

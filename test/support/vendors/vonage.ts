@@ -1,10 +1,10 @@
-// Vonage's Messages API, simulated: what it checks, how it answers and how it signs, by its OpenAPI file and documentation.
+// Simulates Vonage's Messages API by its OpenAPI file and documentation: what it checks, how it answers, how it signs.
 import { Buffer } from 'node:buffer'
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomUUID, verify } from 'node:crypto'
 import {
   type Answer,
   type ReceiptStatus,
-  type SeenRequest,
+  type ReceivedRequest,
   startVendor,
   type Vendor,
   type VendorCallback,
@@ -14,24 +14,24 @@ import {
 export interface VonageApplication {
   application_id: string
   signature_secret: string
-  /** PEM, for the provider's config; Vonage itself knows the public half. */
+  /** PEM, for the provider's config. The simulated vendor uses the public key. */
   private_key: string
 }
 
 export interface VonageMessage {
   message_uuid: string
-  /** The body as it came. */
+  /** The body of the request, parsed. */
   requestBody: Record<string, unknown>
 }
 
 export interface Vonage extends Vendor<VonageMessage>, VonageApplication {}
 
 export interface VonageOptions extends VendorOptions {
-  /** What signed times are: the clock of whoever is called back. */
+  /** The clock of the signed times; must be that of the process that is called back. */
   now?(): number
 }
 
-/** Making a key takes a while; one serves all. */
+/** Generating a key is slow, so all tests share one. */
 let pair: { privateKey: KeyObject; publicKey: KeyObject } | undefined
 
 export async function startVonage({ now = Date.now, ...options }: VonageOptions = {}): Promise<Vonage> {
@@ -44,13 +44,13 @@ export async function startVonage({ now = Date.now, ...options }: VonageOptions 
   }
   const running = await startVendor<VonageMessage>(
     {
-      take(seen) {
-        const refusal = unauthorized(seen, publicKey, application, now())
+      handleRequest(request) {
+        const refusal = unauthorized(request, publicKey, application, now())
         if (refusal) return { answer: refusal }
-        const asked = readObject(seen.body)
-        const answer = requestError(asked)
-        if (answer || !asked) return { answer: answer ?? vonageError(422, '#invalid-json', 'Invalid JSON') }
-        const message: VonageMessage = { message_uuid: randomUUID(), requestBody: asked }
+        const requestBody = readObject(request.body)
+        const answer = requestError(requestBody)
+        if (answer || !requestBody) return { answer: answer ?? vonageError(422, '#invalid-json', 'Invalid JSON') }
+        const message: VonageMessage = { message_uuid: randomUUID(), requestBody }
         return { message, answer: { status: 202, body: { message_uuid: message.message_uuid } } }
       },
       refused: () => vonageError(422, '/messages#1170', 'Invalid or Missing Msisdn Param'),
@@ -82,7 +82,7 @@ export const vonageError = (status: number, type: string, title: string): Answer
 })
 
 function unauthorized(
-  { method, path, headers }: SeenRequest,
+  { method, path, headers }: ReceivedRequest,
   publicKey: KeyObject,
   { application_id }: VonageApplication,
   now: number,
@@ -100,9 +100,18 @@ function unauthorized(
   return valid ? null : vonageError(401, '#unauthorized', 'You did not provide correct credentials.')
 }
 
-function requestError(asked: Record<string, unknown> | null): Answer | null {
-  if (!asked) return vonageError(422, '#invalid-json', 'The request body did not contain valid JSON')
-  const { channel, message_type, to, from, text, client_ref = '', webhook_url = 'https://', webhook_version } = asked
+function requestError(requestBody: Record<string, unknown> | null): Answer | null {
+  if (!requestBody) return vonageError(422, '#invalid-json', 'The request body did not contain valid JSON')
+  const {
+    channel,
+    message_type,
+    to,
+    from,
+    text,
+    client_ref = '',
+    webhook_url = 'https://',
+    webhook_version,
+  } = requestBody
   if (channel !== 'sms') return vonageError(422, '/messages#1400', 'Unsupported channel')
   if (message_type !== 'text') return vonageError(422, '/messages#1440', 'Invalid message type')
   if (!/^\d{7,15}$/.test(String(to))) return vonageError(422, '/messages#1430', 'Invalid recipient')
@@ -116,7 +125,7 @@ function requestError(asked: Record<string, unknown> | null): Answer | null {
   return null
 }
 
-/** A message status, in Vonage's own word. */
+/** A receipt with a status in Vonage's own words. */
 export function vonageReceipt(message: VonageMessage, status: string, application: VonageApplication, now: number) {
   const { requestBody, message_uuid } = message
   const { to, from, client_ref, webhook_url } = requestBody
@@ -142,7 +151,7 @@ export function vonageReceipt(message: VonageMessage, status: string, applicatio
   )
 }
 
-/** Anything, signed as Vonage signs it; claims as told. */
+/** A callback with any body, signed as Vonage signs it; `claims` are added to the token's. */
 export function vonageCall(
   url: string,
   body: string | Buffer,

@@ -35,7 +35,7 @@ describe('the gate of a provider', () => {
     const { all: admission, enter, clock } = createTestAdmission()
     for (let nth = 0; nth < 64; nth += 1) await enter()
     await clock.advance(3_000)
-    expect(await admission.admit(shop)).to.deep.equal({ fullForMs: 3_000 })
+    expect(await admission.admit(shop)).to.deep.equal({ busyMs: 3_000 })
     for (const other of [
       { ...shop, app_id: 'app_other' },
       { ...shop, name: 'twilio-spare' },
@@ -48,7 +48,7 @@ describe('the gate of a provider', () => {
     const passes: Permit[] = []
     for (let nth = 0; nth < 250; nth += 1) passes.push(await enter({ ...shop, app_id: `app_${nth % 4}` }))
     const more = { ...shop, app_id: 'app_more' }
-    expect(await admission.admit(more)).to.have.property('fullForMs')
+    expect(await admission.admit(more)).to.have.property('busyMs')
     expect(await admission.admit({ ...more, company_id: 'cmp_other' })).to.satisfy(isPermit)
     passes[0]?.release()
     expect(await admission.admit(more)).to.satisfy(isPermit)

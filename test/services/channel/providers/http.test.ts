@@ -17,14 +17,14 @@ import {
 
 describe('an HTTP gateway', () => {
   let gateway: HttpGateway
-  let tools: TestProviderDeps
+  let deps: TestProviderDeps
 
   before(async () => {
     gateway = await startHttpGateway({ authorization: 'Bearer key-1' })
-    tools = testProviderDeps()
+    deps = testProviderDeps()
   })
   after(async () => {
-    await tools.outbound.close()
+    await deps.outbound.close()
     await gateway.close()
   })
 
@@ -37,7 +37,7 @@ describe('an HTTP gateway', () => {
     ...more,
   })
   const createProvider = (more: Partial<ProviderConfigs['http']> = {}, over: Partial<ProviderDeps> = {}): Provider =>
-    createHttpProvider({ config: config(more) }, { ...tools, ...over })
+    createHttpProvider({ config: config(more) }, { ...deps, ...over })
 
   describe('sending', () => {
     it('calls the address with the method, the headers and the body of the config', async () => {
@@ -49,9 +49,9 @@ describe('an HTTP gateway', () => {
         delivery_id: '',
       }
       expect(await send(createProvider({ method: 'PUT', body }))).to.deep.equal({ reference: null })
-      const seen = gateway.seen.at(-1)
-      expect(seen).to.include({ method: 'PUT', path: '/send?tenant=7' })
-      expect(seen?.headers).to.include({ authorization: 'Bearer key-1', 'content-type': 'application/json' })
+      const request = gateway.requests.at(-1)
+      expect(request).to.include({ method: 'PUT', path: '/send?tenant=7' })
+      expect(request?.headers).to.include({ authorization: 'Bearer key-1', 'content-type': 'application/json' })
       expect(gateway.messages.at(-1)?.requestBody).to.deep.equal({
         to: [RECIPIENT],
         code: CODE,
@@ -63,13 +63,11 @@ describe('an HTTP gateway', () => {
 
     it('names no header twice, in whatever case the config names it', async () => {
       const requests: OutboundRequest[] = []
-      const request: ProviderDeps['outbound']['request'] = async asked => {
-        requests.push(asked)
+      const request: ProviderDeps['outbound']['request'] = async outboundRequest => {
+        requests.push(outboundRequest)
         return { status: 200, headers: {}, body: new Uint8Array() }
       }
-      await send(
-        createProvider({ headers: { 'Content-TYPE': 'a/json' } }, { outbound: { ...tools.outbound, request } }),
-      )
+      await send(createProvider({ headers: { 'Content-TYPE': 'a/json' } }, { outbound: { ...deps.outbound, request } }))
       expect(requests.map(({ headers }) => headers)).to.deep.equal([{ 'content-type': 'a/json' }])
     })
 
@@ -77,7 +75,7 @@ describe('an HTTP gateway', () => {
       await send(
         createProvider({ headers: { Authorization: 'Bearer key-1', 'Content-Type': 'application/vnd.gw+json' } }),
       )
-      expect(gateway.seen.at(-1)?.headers['content-type']).to.equal('application/vnd.gw+json')
+      expect(gateway.requests.at(-1)?.headers['content-type']).to.equal('application/vnd.gw+json')
     })
 
     it('leaves to the connection what is about the connection', async () => {
@@ -100,10 +98,10 @@ describe('an HTTP gateway', () => {
 
   itNamesVendorFaults({
     vendor: () => gateway,
-    bench: () => tools,
+    deps: () => deps,
     refused: ProviderFault,
     parsesSuccess: false,
-    make: over => createProvider({ secret: 'a secret' }, over),
+    createProvider: over => createProvider({ secret: 'a secret' }, over),
     secrets: () => ['key-1', 'a secret', 'tenant=7'],
   })
 })

@@ -14,7 +14,7 @@ import {
 } from '../../../support/vendors/provider-fixtures.ts'
 import { startTwilio } from '../../../support/vendors/twilio.ts'
 import {
-  type SeenRequest,
+  type ReceivedRequest,
   startVendor,
   type Vendor,
   type VendorCallback,
@@ -27,59 +27,59 @@ interface Scene {
   provider: Provider
 }
 
-const SCENES: Record<string, (tools: TestProviderDeps, options: VendorOptions) => Promise<Scene>> = {
-  async Twilio(tools, options) {
+const SCENES: Record<string, (deps: TestProviderDeps, options: VendorOptions) => Promise<Scene>> = {
+  async Twilio(deps, options) {
     const api = await startTwilio(options)
     const { account_sid, auth_token, url: base_url } = api
     const config = { account_sid, auth_token, base_url, from: '+15005550006', messaging_service_sid: null }
-    return { api, provider: createTwilioProvider({ config }, tools) }
+    return { api, provider: createTwilioProvider({ config }, deps) }
   },
-  async Vonage(tools, options) {
-    const api = await startVonage({ ...options, now: tools.clock.now })
+  async Vonage(deps, options) {
+    const api = await startVonage({ ...options, now: deps.clock.now })
     const { application_id, private_key, signature_secret, url: base_url } = api
     return {
       api,
       provider: createVonageProvider(
         { config: { application_id, private_key, signature_secret, base_url, from: 'Shop' } },
-        tools,
+        deps,
       ),
     }
   },
-  async 'an HTTP gateway'(tools, options) {
-    const api = await startHttpGateway({ ...options, now: tools.clock.now, callbackUrl: () => CALLBACK_URL })
+  async 'an HTTP gateway'(deps, options) {
+    const api = await startHttpGateway({ ...options, now: deps.clock.now, callbackUrl: () => CALLBACK_URL })
     const body = { delivery_id: '{{delivery_id}}' }
     const config = { url: api.url, method: 'POST' as const, headers: {}, body, secret: api.secret }
-    return { api, provider: createHttpProvider({ config }, tools) }
+    return { api, provider: createHttpProvider({ config }, deps) }
   },
 }
 
 for (const [name, stage] of Object.entries(SCENES))
   describe(`${name}, simulated`, () => {
-    let tools: TestProviderDeps
+    let deps: TestProviderDeps
     let scene: Scene
     let router: Vendor<never>
     let items: CallbackItem[]
 
     beforeEach(async () => {
-      tools = testProviderDeps()
+      deps = testProviderDeps()
       items = []
       // Stands in for the router: hands the provider what came, under the public address.
       router = await startVendor<never>({
-        take: seen => ({ answer: { status: hearing(seen) } }),
+        handleRequest: request => ({ answer: { status: hearing(request) } }),
         refused: () => ({ status: 500 }),
         receipt: () => null,
       })
-      scene = await stage(tools, { route: url => url.replace('https://verify.example', router.url) })
+      scene = await stage(deps, { route: url => url.replace('https://verify.example', router.url) })
     })
     afterEach(async () => {
       await scene.api.idle()
-      await Promise.all([tools.outbound.close(), scene.api.close(), router.close()])
+      await Promise.all([deps.outbound.close(), scene.api.close(), router.close()])
     })
 
-    function hearing({ path, headers, body }: SeenRequest): number {
+    function hearing({ path, headers, body }: ReceivedRequest): number {
       const url = new URL(`https://verify.example${path}`)
       try {
-        items.push(...(scene.provider.parseCallback?.({ method: 'POST', url, headers, body }, tools.clock.now()) ?? []))
+        items.push(...(scene.provider.parseCallback?.({ method: 'POST', url, headers, body }, deps.clock.now()) ?? []))
         return 204
       } catch {
         return 401

@@ -20,21 +20,21 @@ const mail = renderedMessage({ recipient: RECIPIENT, subject: 's', html: null })
 
 for (const pipelining of [true, false])
   describe(`SMTP trouble, ${pipelining ? 'all commands at once' : 'one command at a time'}`, () => {
-    let tools: TestProviderDeps
+    let deps: TestProviderDeps
     let server: MailServer
 
     beforeEach(async () => {
-      tools = testProviderDeps()
+      deps = testProviderDeps()
       server = await startMailServer({ pipelining, auth: LOGIN })
     })
     afterEach(async () => {
       await server.close()
-      await tools.outbound.close()
+      await deps.outbound.close()
     })
 
     const made = (more: Partial<ProviderConfigs['smtp']> = {}) => {
       const config = { host: '127.0.0.1', port: server.port, secure: false, ...LOGIN, dkim: null }
-      return createSmtpProvider({ config: { ...config, from: 'otp@shop.example', ...more } }, tools)
+      return createSmtpProvider({ config: { ...config, from: 'otp@shop.example', ...more } }, deps)
     }
     const answered = async (at: Stage, says: string): Promise<Error> => {
       server.next({ at, says })

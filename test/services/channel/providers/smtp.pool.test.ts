@@ -16,12 +16,12 @@ const mail = renderedMessage({ recipient: 'ada@reader.example', subject: 's', ht
 const MAX_CONNECTIONS = 10
 
 describe('SMTP connections', () => {
-  let tools: TestProviderDeps
+  let deps: TestProviderDeps
   let server: MailServer
   let provider: Provider
 
   beforeEach(async () => {
-    tools = testProviderDeps()
+    deps = testProviderDeps()
     server = await startMailServer()
     const config: ProviderConfigs['smtp'] = {
       host: '127.0.0.1',
@@ -32,12 +32,12 @@ describe('SMTP connections', () => {
       dkim: null,
       from: 'otp@shop.example',
     }
-    provider = createSmtpProvider({ config }, tools)
+    provider = createSmtpProvider({ config }, deps)
   })
   afterEach(async () => {
     provider.close?.()
     await server.close()
-    await tools.outbound.close()
+    await deps.outbound.close()
   })
 
   const burst = (count: number) => Promise.all(Array.from({ length: count }, () => send(provider, mail)))
@@ -56,11 +56,11 @@ describe('SMTP connections', () => {
 
   it('end with a word when nobody needs them for a while', async () => {
     await send(provider, mail)
-    await tools.clock.advance(14_999)
+    await deps.clock.advance(14_999)
     await send(provider, mail)
-    await tools.clock.advance(14_999)
+    await deps.clock.advance(14_999)
     expect(server.connectionsOpen()).to.equal(1)
-    await tools.clock.advance(1)
+    await deps.clock.advance(1)
     await eventually(() => expect(server.connectionsOpen()).to.equal(0))
     expect(server.commands.at(-1)).to.equal('QUIT')
     await send(provider, mail)

@@ -39,15 +39,15 @@ const mail = (more: Partial<{ recipient: string; locale: string; app: string }> 
 }
 
 describe('SMTP', () => {
-  let tools: TestProviderDeps
+  let deps: TestProviderDeps
   const opened: { close(): unknown }[] = []
 
   beforeEach(() => {
-    tools = testProviderDeps()
+    deps = testProviderDeps()
   })
   afterEach(async () => {
     for (const one of opened.splice(0).toReversed()) await one.close()
-    await tools.outbound.close()
+    await deps.outbound.close()
   })
 
   const startServer = async (options?: MailServerOptions): Promise<MailServer> => {
@@ -70,14 +70,14 @@ describe('SMTP', () => {
       from: 'Shop & Söhne <otp@shop.example>',
       ...more,
     }
-    const provider = createSmtpProvider({ config }, { ...tools, ...over }, { ca: CA })
+    const provider = createSmtpProvider({ config }, { ...deps, ...over }, { ca: CA })
     opened.push({ close: () => provider.close?.() })
     return provider
   }
   /** As if a name server had said so. */
   const withLookup = (resolve: (host: string) => string | Error): Partial<ProviderDeps> => ({
     outbound: {
-      ...tools.outbound,
+      ...deps.outbound,
       resolve: async host => {
         const answer = resolve(host)
         if (answer instanceof Error) throw answer
@@ -100,7 +100,7 @@ describe('SMTP', () => {
         subject: message.subject,
         'message-id': `<${DELIVERY_ID}@shop.example>`,
         'auto-submitted': 'auto-generated',
-        date: new Date(tools.clock.now()).toUTCString().replace('GMT', '+0000'),
+        date: new Date(deps.clock.now()).toUTCString().replace('GMT', '+0000'),
       })
       expect(got?.headers['content-type']).to.match(/^multipart\/alternative/)
       expect(got?.bodies).to.deep.equal({ 'text/plain': message.text, 'text/html': message.html?.trimEnd() })
@@ -249,7 +249,7 @@ describe('SMTP', () => {
     it('is none to a server whose certificate nobody vouches for', async () => {
       const server = await startServer({ tls: 'starttls' })
       const config = { host: '127.0.0.1', port: server.port, secure: false, user: null, pass: null, dkim: null }
-      const distrusting = createSmtpProvider({ config: { ...config, from: 'otp@shop.example' } }, tools)
+      const distrusting = createSmtpProvider({ config: { ...config, from: 'otp@shop.example' } }, deps)
       expect(await thrownBy(send(distrusting, mail()))).to.be.instanceOf(ProviderFault)
       expect(server.mails).to.deep.equal([])
     })

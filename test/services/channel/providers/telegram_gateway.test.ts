@@ -25,14 +25,14 @@ import { type Answer, startVendor } from '../../../support/vendors/vendor.ts'
 
 describe('the Telegram Gateway', () => {
   let api: Telegram
-  let tools: TestProviderDeps
+  let deps: TestProviderDeps
 
   before(async () => {
-    tools = testProviderDeps()
-    api = await startTelegram({ now: tools.clock.now })
+    deps = testProviderDeps()
+    api = await startTelegram({ now: deps.clock.now })
   })
   after(async () => {
-    await tools.outbound.close()
+    await deps.outbound.close()
     await api.close()
   })
 
@@ -40,7 +40,7 @@ describe('the Telegram Gateway', () => {
     over: Partial<ProviderDeps> = {},
     more: { token?: string; base_url?: string } = {},
   ): Provider =>
-    createTelegramProvider({ config: { token: api.token, base_url: api.url, ...more } }, { ...tools, ...over })
+    createTelegramProvider({ config: { token: api.token, base_url: api.url, ...more } }, { ...deps, ...over })
 
   describe('sending', () => {
     it('posts the code, how long it lives, and whose receipt it will be; keeps the id of the request', async () => {
@@ -52,9 +52,9 @@ describe('the Telegram Gateway', () => {
     })
 
     it('asks once: checking first would be charged too', async () => {
-      const seen = api.seen.length
+      const requestsBefore = api.requests.length
       await send(createProvider())
-      expect(api.seen.slice(seen).map(({ path }) => path)).to.deep.equal(['/sendVerificationMessage'])
+      expect(api.requests.slice(requestsBefore).map(({ path }) => path)).to.deep.equal(['/sendVerificationMessage'])
     })
 
     for (const [left, ttl] of [
@@ -66,7 +66,7 @@ describe('the Telegram Gateway', () => {
     ] as const)
       it(`lets a message live as long as its code, within what Telegram takes: ${left} ms left, ${ttl} s`, async () => {
         const message = renderedMessage()
-        message.job.otp.expires_at = tools.clock.now() + left
+        message.job.otp.expires_at = deps.clock.now() + left
         await send(createProvider(), message)
         expect(api.messages.at(-1)?.ttl).to.equal(ttl)
       })
@@ -83,8 +83,8 @@ describe('the Telegram Gateway', () => {
       const provider = createProvider()
       await send(provider)
       const message = api.messages.at(-1)
-      const report = message && telegramReceipt(message, 'delivered', { token: api.token, now: tools.clock.now() })
-      expect(report && provider.parseCallback?.(callbackOf(report), tools.clock.now())).to.deep.equal([
+      const report = message && telegramReceipt(message, 'delivered', { token: api.token, now: deps.clock.now() })
+      expect(report && provider.parseCallback?.(callbackOf(report), deps.clock.now())).to.deep.equal([
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference: message?.request_id, status: 'delivered' },
       ])
     })
@@ -92,7 +92,7 @@ describe('the Telegram Gateway', () => {
 
   describe('refusals', () => {
     const answering = async (answer: Answer): Promise<Error> => {
-      const odd = await startVendor({ take: () => ({ answer }), refused: () => answer, receipt: () => null })
+      const odd = await startVendor({ handleRequest: () => ({ answer }), refused: () => answer, receipt: () => null })
       const fault = await thrownBy(send(createProvider({}, { base_url: odd.url })))
       await odd.close()
       return fault
@@ -147,8 +147,8 @@ describe('the Telegram Gateway', () => {
 
   itNamesVendorFaults({
     vendor: () => api,
-    bench: () => tools,
-    make: over => createProvider(over),
+    deps: () => deps,
+    createProvider,
     secrets: () => [api.token],
     refused: RecipientFault,
     parsesSuccess: true,

@@ -24,14 +24,14 @@ import { startVendor } from '../../../support/vendors/vendor.ts'
 
 describe('Twilio', () => {
   let api: Twilio
-  let tools: TestProviderDeps
+  let deps: TestProviderDeps
 
   before(async () => {
     api = await startTwilio()
-    tools = testProviderDeps()
+    deps = testProviderDeps()
   })
   after(async () => {
-    await tools.outbound.close()
+    await deps.outbound.close()
     await api.close()
   })
 
@@ -44,7 +44,7 @@ describe('Twilio', () => {
     ...more,
   })
   const createProvider = (more: Partial<ProviderConfigs['twilio']> = {}, over: Partial<ProviderDeps> = {}): Provider =>
-    createTwilioProvider({ config: config(more) }, { ...tools, ...over })
+    createTwilioProvider({ config: config(more) }, { ...deps, ...over })
 
   describe('sending', () => {
     it('posts the form of a Message resource and keeps its SID', async () => {
@@ -94,7 +94,7 @@ describe('Twilio', () => {
 
     it('keeps an account id that is a path within its segment', async () => {
       expect(await thrownBy(send(createProvider({ account_sid: '../../x?y' })))).to.be.instanceOf(ProviderFault)
-      expect(api.seen.at(-1)?.path).to.equal('/2010-04-01/Accounts/..%2F..%2Fx%3Fy/Messages.json')
+      expect(api.requests.at(-1)?.path).to.equal('/2010-04-01/Accounts/..%2F..%2Fx%3Fy/Messages.json')
     })
 
     it("is the provider's fault when its credentials are wrong", async () => {
@@ -139,7 +139,7 @@ describe('Twilio', () => {
     /** Whatever is asked for. */
     async function answered(status: number, code: number): Promise<unknown> {
       const refusing = await startVendor<never>({
-        take: () => ({ answer: twilioError(status, code, `The 'To' number ${RECIPIENT} …`) }),
+        handleRequest: () => ({ answer: twilioError(status, code, `The 'To' number ${RECIPIENT} …`) }),
         refused: () => ({ status }),
         receipt: () => null,
       })
@@ -149,10 +149,10 @@ describe('Twilio', () => {
 
   itNamesVendorFaults({
     vendor: () => api,
-    bench: () => tools,
+    deps: () => deps,
     refused: RecipientFault,
     parsesSuccess: true,
-    make: over => createProvider({}, over),
+    createProvider: over => createProvider({}, over),
     secrets: () => [api.auth_token, Buffer.from(`${api.account_sid}:${api.auth_token}`).toString('base64')],
   })
 })

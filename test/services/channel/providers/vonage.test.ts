@@ -26,14 +26,14 @@ const MINUTE = 60_000
 
 describe('Vonage', () => {
   let api: Vonage
-  let tools: TestProviderDeps
+  let deps: TestProviderDeps
 
   before(async () => {
-    tools = testProviderDeps()
-    api = await startVonage({ now: () => tools.clock.now() })
+    deps = testProviderDeps()
+    api = await startVonage({ now: () => deps.clock.now() })
   })
   after(async () => {
-    await tools.outbound.close()
+    await deps.outbound.close()
     await api.close()
   })
 
@@ -46,7 +46,7 @@ describe('Vonage', () => {
     ...more,
   })
   const createProvider = (more: Partial<ProviderConfigs['vonage']> = {}, over: Partial<ProviderDeps> = {}): Provider =>
-    createVonageProvider({ config: config(more) }, { ...tools, ...over })
+    createVonageProvider({ config: config(more) }, { ...deps, ...over })
 
   describe('sending', () => {
     it('posts a text message and keeps its UUID', async () => {
@@ -88,14 +88,14 @@ describe('Vonage', () => {
       const provider = createProvider()
       const tokens: string[] = []
       for (const wait of [0, 9 * MINUTE, MINUTE, 0, 24 * 60 * MINUTE]) {
-        await tools.clock.advance(wait)
+        await deps.clock.advance(wait)
         await send(provider) // Vonage checks it
-        tokens.push(api.seen.at(-1)?.headers.authorization ?? '')
+        tokens.push(api.requests.at(-1)?.headers.authorization ?? '')
       }
       const names = ['first', 'first', 'second', 'second', 'third']
-      const seen = [...new Set(tokens)]
-      expect(tokens.map(token => ['first', 'second', 'third'][seen.indexOf(token)])).to.deep.equal(names)
-      const claims = seen.map(token => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()))
+      const distinct = [...new Set(tokens)]
+      expect(tokens.map(token => ['first', 'second', 'third'][distinct.indexOf(token)])).to.deep.equal(names)
+      const claims = distinct.map(token => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()))
       for (const claim of claims) {
         expect(claim).to.have.all.keys('application_id', 'jti', 'iat', 'exp')
         expect(claim.exp - claim.iat).to.equal(15 * 60)
@@ -104,8 +104,8 @@ describe('Vonage', () => {
     })
 
     it('makes a new token when the clock was set back', async () => {
-      let now = tools.clock.now()
-      const provider = createProvider({}, { clock: { ...tools.clock, now: () => now } })
+      let now = deps.clock.now()
+      const provider = createProvider({}, { clock: { ...deps.clock, now: () => now } })
       await send(provider)
       now -= 24 * 60 * MINUTE
       const late = await thrownBy(send(provider)) // Vonage's clock says it has expired: it is a new one
@@ -165,7 +165,7 @@ describe('Vonage', () => {
     async function answered(status: number, type: string): Promise<unknown> {
       const answer = vonageError(status, type, 'to: 447700900123')
       const refusing = await startVendor<never>({
-        take: () => ({ answer }),
+        handleRequest: () => ({ answer }),
         refused: () => answer,
         receipt: () => null,
       })
@@ -175,10 +175,14 @@ describe('Vonage', () => {
 
   itNamesVendorFaults({
     vendor: () => api,
-    bench: () => tools,
+    deps: () => deps,
     refused: RecipientFault,
     parsesSuccess: true,
-    make: over => createProvider({}, over),
-    secrets: () => [api.signature_secret, 'PRIVATE KEY', api.seen.at(-1)?.headers.authorization?.slice(7) ?? 'none'],
+    createProvider: over => createProvider({}, over),
+    secrets: () => [
+      api.signature_secret,
+      'PRIVATE KEY',
+      api.requests.at(-1)?.headers.authorization?.slice(7) ?? 'none',
+    ],
   })
 })

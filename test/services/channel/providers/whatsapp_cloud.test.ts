@@ -28,14 +28,14 @@ const ALL_LANGUAGES = ['de', 'en', 'en_US', 'en_GB']
 
 describe('the WhatsApp Cloud API', () => {
   let api: Meta
-  let tools: TestProviderDeps
+  let deps: TestProviderDeps
 
   before(async () => {
-    tools = testProviderDeps()
+    deps = testProviderDeps()
     api = await startMeta({ templates: { shop_code: LANGUAGES, only_english: ['en'] } })
   })
   after(async () => {
-    await tools.outbound.close()
+    await deps.outbound.close()
     await api.close()
   })
 
@@ -52,11 +52,11 @@ describe('the WhatsApp Cloud API', () => {
       api_version: 'v23.0',
       ...more,
     }
-    return createWhatsappProvider({ config }, { ...tools, ...over })
+    return createWhatsappProvider({ config }, { ...deps, ...over })
   }
   const messageIn = (locale: string, text = 'en') => renderedMessage({ locale: text }, { locale })
   const languages = (from: number): unknown[] =>
-    api.seen.slice(from).map(({ body }) => JSON.parse(body.toString()).template.language.code)
+    api.requests.slice(from).map(({ body }) => JSON.parse(body.toString()).template.language.code)
 
   describe('sending', () => {
     it('fills an authentication template: the code in its text and for its button', async () => {
@@ -84,18 +84,18 @@ describe('the WhatsApp Cloud API', () => {
 
     it('calls the version and the number of the config', async () => {
       await send(createProvider({ api_version: 'v24.0' }))
-      expect(api.seen.at(-1)?.path).to.equal(`/v24.0/${api.phone_number_id}/messages`)
-      expect(api.seen.at(-1)?.headers.authorization).to.equal(`Bearer ${api.access_token}`)
-      const seen = api.seen.length
+      expect(api.requests.at(-1)?.path).to.equal(`/v24.0/${api.phone_number_id}/messages`)
+      expect(api.requests.at(-1)?.headers.authorization).to.equal(`Bearer ${api.access_token}`)
+      const requestsBefore = api.requests.length
       await thrownBy(send(createProvider({ phone_number_id: '../../me?x=' })))
-      expect(api.seen[seen]?.path).to.equal('/v23.0/..%2F..%2Fme%3Fx%3D/messages')
+      expect(api.requests[requestsBefore]?.path).to.equal('/v23.0/..%2F..%2Fme%3Fx%3D/messages')
     })
 
     it('says so when there is no template to fill', async () => {
-      const seen = api.seen.length
+      const requestsBefore = api.requests.length
       const fault = await thrownBy(send(createProvider({ template: null })))
       expect(fault).to.be.instanceOf(ProviderFault)
-      expect([fault.message, api.seen.length]).to.deep.equal(['it has no template configured', seen])
+      expect([fault.message, api.requests.length]).to.deep.equal(['it has no template configured', requestsBefore])
     })
   })
 
@@ -124,18 +124,18 @@ describe('the WhatsApp Cloud API', () => {
 
     it('is the next best when there is no translation, and is remembered for a while', async () => {
       const provider = createProvider()
-      const from = api.seen.length
+      const from = api.requests.length
       await send(provider, messageIn('fr-CA', 'de'))
       await send(provider, messageIn('fr-CA', 'de'))
       expect(languages(from)).to.deep.equal(['fr', 'de', 'de'])
-      await tools.clock.advance(601_000)
+      await deps.clock.advance(601_000)
       await send(provider, messageIn('fr-CA', 'de'))
       expect(languages(from).slice(3)).to.deep.equal(['fr', 'de'])
     })
 
     it('is English in the end', async () => {
       const provider = createProvider({ template: 'only_english' })
-      const from = api.seen.length
+      const from = api.requests.length
       await send(provider, messageIn('tlh', 'tlh'))
       await send(provider, messageIn('not a locale', '!'))
       expect(languages(from)).to.deep.equal(['en', 'en'])
@@ -143,7 +143,7 @@ describe('the WhatsApp Cloud API', () => {
 
     it("is nobody's when the template is unknown: the provider's fault, and one call is enough to hear so again", async () => {
       const provider = createProvider({ template: 'no_such' })
-      const from = api.seen.length
+      const from = api.requests.length
       for (let nth = 0; nth < 2; nth += 1) {
         const fault = await thrownBy(send(provider, messageIn('de')))
         expect(fault).to.be.instanceOf(ProviderFault)
@@ -189,7 +189,7 @@ describe('the WhatsApp Cloud API', () => {
   describe('errors', () => {
     const answering = async (status: number, code: number): Promise<Error> => {
       const answer = metaError(status, code, 'title')
-      const odd = await startVendor({ take: () => ({ answer }), refused: () => answer, receipt: () => null })
+      const odd = await startVendor({ handleRequest: () => ({ answer }), refused: () => answer, receipt: () => null })
       const fault = await thrownBy(send(createProvider({ base_url: odd.url, template_language: 'en' })))
       await odd.close()
       return fault
@@ -246,7 +246,7 @@ describe('the WhatsApp Cloud API', () => {
   it('says a code only if it could be one of Meta’s', async () => {
     for (const code of [447700900123, -1, 1.5, '447700900123', { a: 1 }]) {
       const answer = { status: 400, body: { error: { code } } }
-      const odd = await startVendor({ take: () => ({ answer }), refused: () => answer, receipt: () => null })
+      const odd = await startVendor({ handleRequest: () => ({ answer }), refused: () => answer, receipt: () => null })
       expect((await thrownBy(send(createProvider({ base_url: odd.url })))).message).to.equal('it answered 400')
       await odd.close()
     }
@@ -254,8 +254,8 @@ describe('the WhatsApp Cloud API', () => {
 
   itNamesVendorFaults({
     vendor: () => api,
-    bench: () => tools,
-    make: over => createProvider({ template_language: 'en_US' }, over),
+    deps: () => deps,
+    createProvider: over => createProvider({ template_language: 'en_US' }, over),
     secrets: () => [api.access_token, api.app_secret],
     refused: RecipientFault,
     parsesSuccess: true,

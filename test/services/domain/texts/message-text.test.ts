@@ -35,12 +35,12 @@ describe('the texts', () => {
     ])
   })
 
-  for (const [tag, { short, valid, unasked }] of Object.entries(SENTENCES)) {
+  for (const [tag, { short, valid, notRequested }] of Object.entries(SENTENCES)) {
     it(`in ${tag} say what they must, each thing once`, () => {
       const placeholders = (text: string) => [...text.matchAll(/\{.*?\}/g)].map(([found]) => found).sort()
       expect(placeholders(short)).to.deep.equal(['{app}', '{code}'])
       expect(placeholders(valid)).to.deep.equal(['{minutes}'])
-      expect(placeholders(unasked)).to.deep.equal([])
+      expect(placeholders(notRequested)).to.deep.equal([])
     })
 
     it(`in ${tag} fit one SMS segment with an app name of 20 characters, in any script`, () => {

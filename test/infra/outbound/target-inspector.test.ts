@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { createInspector } from '../../../infra/outbound/inspector.ts'
+import { createTargetInspector } from '../../../infra/outbound/target-inspector.ts'
 
 const NAMES: Record<string, string> = { 'shop.example': '8.8.8.8', 'inside.example': '10.1.2.3' }
 
 const inspector = (privateTargets: 'all' | string[] = []) =>
-  createInspector({
+  createTargetInspector({
     privateTargets,
     async lookup(host) {
       if (/^[\d.]+$/.test(host)) return [host]

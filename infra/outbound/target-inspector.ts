@@ -1,32 +1,32 @@
-// Tells whoever saves an address what the guard would say of it now. In: a URL or a host. Out: why it would be refused, or null. It
-// spares people a wait for the first failure, and proves nothing: a name may lead elsewhere tomorrow, and the guard looks again then.
+// Checks an address when it is saved. In: a URL or a host. Out: the reason why a call to it would be refused now, or null. This shows a
+// mistake early and proves nothing: a name may resolve to another address tomorrow, so every call is checked again.
 import { createCheckAddress, type PrivateTargets } from './address-check.ts'
 import { permittedAddresses } from './connector.ts'
 import { createDnsLookup, type Lookup } from './lookup.ts'
 import { ForbiddenTarget } from './outbound.ts'
 import { hostOf, targetOf } from './target.ts'
 
-export interface Inspector {
-  /** Null as well when the name cannot be looked up: it may be registered later. */
+export interface TargetInspector {
+  /** Also null when the name cannot be looked up: it may be registered later. */
   url(address: string): Promise<string | null>
   host(host: string): Promise<string | null>
 }
 
-/** How whoever saves such an address is told. */
-export const targetProblem = (findProblem: string): string => `would not be called: ${findProblem}`
+/** The error message for an address that cannot be saved. */
+export const targetProblem = (reason: string): string => `would not be called: ${reason}`
 
-export interface InspectorDeps {
+export interface TargetInspectorDeps {
   privateTargets: PrivateTargets
-  /** Instead of DNS. */
+  /** Replaces DNS. */
   lookup?: Lookup | undefined
 }
 
-export function createInspector({ privateTargets, lookup: givenLookup }: InspectorDeps): Inspector {
+export function createTargetInspector({ privateTargets, lookup: givenLookup }: TargetInspectorDeps): TargetInspector {
   const checkAddress = createCheckAddress(privateTargets)
   const allowsPrivate = privateTargets.length > 0
   const lookup = givenLookup ?? createDnsLookup({ localNames: allowsPrivate })
 
-  async function findProblem(check: () => Promise<unknown>): Promise<string | null> {
+  async function refusalReason(check: () => Promise<unknown>): Promise<string | null> {
     try {
       await check()
       return null
@@ -34,12 +34,13 @@ export function createInspector({ privateTargets, lookup: givenLookup }: Inspect
       return error instanceof ForbiddenTarget ? error.message : null
     }
   }
+
   return {
     url: address =>
-      findProblem(async () => {
+      refusalReason(async () => {
         const { host, origin } = targetOf(address, { plainHttp: allowsPrivate })
         await permittedAddresses(host, { checkAddress, lookup, tls: origin.startsWith('https:') })
       }),
-    host: host => findProblem(async () => permittedAddresses(hostOf(host), { checkAddress, lookup, tls: true })),
+    host: host => refusalReason(async () => permittedAddresses(hostOf(host), { checkAddress, lookup, tls: true })),
   }
 }
