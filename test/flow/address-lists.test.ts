@@ -8,7 +8,7 @@ import { useOutbound } from '../support/outbound.ts'
 import type { AnswerRequest } from '../support/receiver.ts'
 
 const KEY = 'sk_test_lists0123456789'
-/** One send from a suspect address, any number from others. */
+/** A suspect address may send once; other addresses are practically unlimited. */
 const limits = {
   client_ip: [{ max: 100_000, seconds: 600 }],
   client_ip_reputation_factor: 0.00001,
@@ -19,33 +19,33 @@ const BOOTSTRAP = {
   ip_lists: [{ class: 'abusive', cidr: '45.95.147.0/24' }],
 }
 const ENV = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
-/** A swap is seen within five seconds; this machine is shared. */
-const SOON_MS = 30_000
+/** Processes see a changed list within five seconds; a loaded machine takes longer. */
+const LIST_TIMEOUT_MS = 30_000
 
-// biome-ignore lint/suspicious/noExplicitAny: as it came back
+// biome-ignore lint/suspicious/noExplicitAny: an answer as the API returned it
 type Json = any
 
-/** Where operators ask, and where clients do: two processes, where there can be two. */
-async function startOfficeAndFront(start: StartCountersign, isReal: boolean) {
-  const office = await start({ bootstrap: BOOTSTRAP, env: ENV, ...(isReal ? { roles: BACK_OFFICE_ROLES } : {}) })
-  const front = isReal ? await start({ site: office.site, env: ENV, roles: PUBLIC_ROLES }) : office
-  return { ...clientOf(office, front), office, front }
+/** On the real engines, operators and clients call different processes. */
+async function startDashboardAndApi(start: StartCountersign, isReal: boolean) {
+  const dashboard = await start({ bootstrap: BOOTSTRAP, env: ENV, ...(isReal ? { roles: DASHBOARD_ROLES } : {}) })
+  const api = isReal ? await start({ site: dashboard.site, env: ENV, roles: API_ROLES }) : dashboard
+  return createClient(dashboard, api)
 }
 
-const BACK_OFFICE_ROLES = ['dashboard', 'sweeper']
-const PUBLIC_ROLES = ['edge', 'otp', 'channel:sms', 'channel:email', 'channel:whatsapp', 'channel:telegram']
+const DASHBOARD_ROLES = ['dashboard', 'sweeper']
+const API_ROLES = ['edge', 'otp', 'channel:sms', 'channel:email', 'channel:whatsapp', 'channel:telegram']
 
-function clientOf(office: Countersign, front: Countersign) {
-  const token = office.secrets.adminTokens[0]?.token ?? ''
-  const server = createCaller(front.url, KEY)
+function createClient(dashboard: Countersign, api: Countersign) {
+  const token = dashboard.secrets.adminTokens[0]?.token ?? ''
+  const server = createCaller(api.url, KEY)
   const list = async (name: string): Promise<Json> => {
-    const { body } = await ask(`${office.url}/admin/v1/ip-lists`, { token })
+    const { body } = await ask(`${dashboard.url}/admin/v1/ip-lists`, { token })
     return body.items.find((one: Json) => one.name === name)
   }
   return {
     list,
     put: async (...lists: object[]): Promise<Answer> => {
-      const answer = await ask(`${office.url}/admin/v1/ip-lists`, {
+      const answer = await ask(`${dashboard.url}/admin/v1/ip-lists`, {
         method: 'PUT',
         token,
         body: JSON.stringify({ lists }),
@@ -57,12 +57,12 @@ function clientOf(office: Countersign, front: Countersign) {
       const { status, body } = await server.send(freshNumber(), { client_ip })
       return status === 200 ? 'sent' : (body.scope ?? body.type)
     },
-    imported: (name: string) =>
+    waitForImport: (name: string) =>
       eventually(async () => {
         const shown = await list(name)
         expect(shown).to.deep.include({ status: 'ready', progress: null })
         return shown
-      }, SOON_MS),
+      }, LIST_TIMEOUT_MS),
   }
 }
 
@@ -70,76 +70,76 @@ const REFUSED = 'IpReputationBlockedError'
 
 describeCountersign('address lists', (start, engines) => {
   const { receiver } = useOutbound()
-  const open = () => startOfficeAndFront(start, engines === 'real')
+  const open = () => startDashboardAndApi(start, engines === 'real')
 
-  it('put by an operator are obeyed by every process within seconds, and a swap is', async function () {
+  it('refuse sends from listed ranges in every process within seconds, and follow each replacement', async function () {
     this.timeout(120_000)
-    const { put, send, imported } = await open()
-    expect(await send('45.95.147.7'), 'the bootstrap file’s').to.equal(REFUSED)
+    const { put, send, waitForImport } = await open()
+    expect(await send('45.95.147.7'), 'a range of the bootstrap file').to.equal(REFUSED)
     expect(await send('91.240.118.5')).to.equal('sent')
     await put({
       class: 'abusive',
       name: 'mine',
       text: ['91.240.118.0/24', '10.0.0.0/8', ...manyRanges(40_000)].join('\n'),
     })
-    expect(await imported('mine')).to.deep.include({ ranges: 40_001, ignored: 1, bad: 0 })
-    await eventually(async () => expect(await send('91.240.118.5')).to.equal(REFUSED), SOON_MS)
-    expect(await send('::ffff:91.240.118.6'), 'wrapped').to.equal(REFUSED)
+    expect(await waitForImport('mine')).to.deep.include({ ranges: 40_001, ignored: 1, bad: 0 })
+    await eventually(async () => expect(await send('91.240.118.5')).to.equal(REFUSED), LIST_TIMEOUT_MS)
+    expect(await send('::ffff:91.240.118.6'), 'IPv4-mapped').to.equal(REFUSED)
     expect(await send('11.0.0.0')).to.equal(REFUSED)
     for (const free of ['91.240.119.1', '10.0.0.1', '11.0.0.1']) expect(await send(free), free).to.equal('sent')
-    expect(await send('45.95.147.7'), 'the others go on').to.equal(REFUSED)
+    expect(await send('45.95.147.7'), 'other lists stay').to.equal(REFUSED)
 
     await put({ class: 'abusive', name: 'mine', cidrs: ['2a01:4f8:c0c::/48'] })
-    await eventually(async () => expect(await send('91.240.118.5')).to.equal('sent'), SOON_MS)
+    await eventually(async () => expect(await send('91.240.118.5')).to.equal('sent'), LIST_TIMEOUT_MS)
     expect(await send('2a01:4f8:c0c:1::9')).to.equal(REFUSED)
     await put()
-    await eventually(async () => expect(await send('2a01:4f8:c0c:1::9')).to.equal('sent'), SOON_MS)
+    await eventually(async () => expect(await send('2a01:4f8:c0c:1::9')).to.equal('sent'), LIST_TIMEOUT_MS)
     expect(await send('45.95.147.7')).to.equal(REFUSED)
   })
 
-  it('of the other classes leave their addresses a share', async function () {
+  it('of the class "datacenter" limit an address instead of refusing it', async function () {
     this.timeout(60_000)
-    const { put, send, imported } = await open()
+    const { put, send, waitForImport } = await open()
     await put({ class: 'datacenter', name: 'cloud', cidrs: ['3.0.0.0/9'] })
-    await imported('cloud')
+    await waitForImport('cloud')
     await eventually(async () => {
       const address = `3.2.${Math.ceil(Math.random() * 200)}.${Math.ceil(Math.random() * 200)}`
       expect([await send(address), await send(address)]).to.deep.equal(['sent', 'client_ip_reputation'])
-    }, SOON_MS)
+    }, LIST_TIMEOUT_MS)
   })
 
-  it('come from an address, whose failures leave what is known', async function () {
+  it('are imported from a URL, and keep their last good content while the URL fails', async function () {
     this.timeout(120_000)
-    const { put, send, imported, list } = await open()
+    const { put, send, waitForImport, list } = await open()
     let answer = { status: 200, text: '# ours\r\n91.240.118.0/24 ; listed\r\n' }
     const source = await receiver((_, response) => void response.writeHead(answer.status).end(answer.text))
     const url = `http://127.0.0.1:${source.port}/list.txt?key=secret`
     await put({ class: 'abusive', name: 'theirs', url, refresh_seconds: 3_600 })
-    const { version } = await imported('theirs')
-    await eventually(async () => expect(await send('91.240.118.5')).to.equal(REFUSED), SOON_MS)
+    const { version } = await waitForImport('theirs')
+    await eventually(async () => expect(await send('91.240.118.5')).to.equal(REFUSED), LIST_TIMEOUT_MS)
 
     answer = { status: 503, text: 'sorry' }
     await put({ class: 'abusive', name: 'theirs', url, refresh_seconds: 3_600 })
     await eventually(async () => {
       expect(await list('theirs')).to.deep.include({ status: 'failed', problem: 'its source answered 503', version })
-    }, SOON_MS)
+    }, LIST_TIMEOUT_MS)
     expect(await send('91.240.118.5')).to.equal(REFUSED)
 
     answer = { status: 200, text: '9.9.9.9' }
     await put({ class: 'abusive', name: 'theirs', url, refresh_seconds: 3_600 })
-    await eventually(async () => expect(await send('91.240.118.5')).to.equal('sent'), SOON_MS)
+    await eventually(async () => expect(await send('91.240.118.5')).to.equal('sent'), LIST_TIMEOUT_MS)
     expect(await send('9.9.9.9')).to.equal(REFUSED)
   })
 
-  it('of a source that misbehaves stay what they were, and say why', async function () {
+  it('keep their content and name the problem when the URL answers with anything but a list', async function () {
     this.timeout(120_000)
-    const { put, send, imported, list } = await open()
+    const { put, send, waitForImport, list } = await open()
     let answer: AnswerRequest = (_, response) => void response.end('91.240.118.0/24')
     const source = await receiver((request, response) => answer(request, response))
     const url = `http://127.0.0.1:${source.port}/list.txt`
     const theirs = { class: 'abusive', name: 'theirs', url }
     await put(theirs)
-    const { version } = await imported('theirs')
+    const { version } = await waitForImport('theirs')
     for (const [why, bad] of BAD_SOURCES) {
       answer = bad
       await put(theirs)
@@ -147,22 +147,22 @@ describeCountersign('address lists', (start, engines) => {
         const shown = await list('theirs')
         expect(shown).to.deep.include({ status: 'failed', version, progress: null })
         expect(shown.problem).to.include(why)
-      }, SOON_MS)
+      }, LIST_TIMEOUT_MS)
     }
     expect(source.received.map(({ path }) => path)).not.to.include('/elsewhere')
-    await eventually(async () => expect(await send('91.240.118.5')).to.equal(REFUSED), SOON_MS)
+    await eventually(async () => expect(await send('91.240.118.5')).to.equal(REFUSED), LIST_TIMEOUT_MS)
     expect(await send('8.8.8.8')).to.equal('sent')
   })
 
-  it('are read as they are written: line ends, marks, wrapped, overlapping and private ranges', async function () {
+  it('accept CRLF, comments, a byte order mark, IPv4-mapped and overlapping ranges, and ignore private ranges', async function () {
     this.timeout(120_000)
-    const { put, send, imported } = await open()
+    const { put, send, waitForImport } = await open()
     const lines = ['91.240.118.0/25', '91.240.118.64/26', '91.240.118.128/25', '::ffff:91.240.119.0/120']
     const reserved = ['10.0.0.0/8', '192.168.0.0/16', 'fc00::/7', '::ffff:127.0.0.1', '100.64.0.0/10']
     const text = `\ufeff; head\r\n${[...lines, ...reserved].join(' # why\r\n')}\r\n\r\n1.2.3.4/33\r\n0x7f.1\r\n`
     await put({ class: 'abusive', name: 'mine', text })
-    expect(await imported('mine')).to.deep.include({ ranges: 1, ignored: 5, bad: 2, bad_lines: [12, 13] })
-    await eventually(async () => expect(await send('91.240.119.255')).to.equal(REFUSED), SOON_MS)
+    expect(await waitForImport('mine')).to.deep.include({ ranges: 1, ignored: 5, bad: 2, bad_lines: [12, 13] })
+    await eventually(async () => expect(await send('91.240.119.255')).to.equal(REFUSED), LIST_TIMEOUT_MS)
     for (const free of ['91.240.117.255', '91.240.120.0', '10.0.0.1', '1.2.3.4'])
       expect(await send(free)).to.equal('sent')
   })

@@ -1,5 +1,5 @@
-// What an operator sets up over the admin API is what then happens: events arrive signed with the secret that was shown, messages go
-// through the provider that was set, and the story of a verification tells both.
+// What an operator configures over the admin API takes effect: events arrive signed with the secret that was shown, messages leave
+// through the configured provider, and the timeline of a verification shows the provider call.
 import { expect } from 'chai'
 import { signatureHeaders } from '../../services/webhook/signature.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
@@ -26,7 +26,7 @@ describeLiveFlow('an operator', live => {
   /** Waits until events of these types, and no others, have arrived. */
   const expectReceived = (server: Receiver, ...types: string[]) =>
     live.eventually(() => expect(server.received.map(one => eventIn(one).type)).to.deep.equal(types))
-  /** Whether a request is signed as if by these secrets, the current one first. */
+  /** Checks that a request is signed with these secrets, the current one first. */
   function expectSigned(request: ReceivedRequest | undefined, secrets: [string, ...string[]]): void {
     if (!request) throw new Error('nothing arrived')
     const at = Number(request.headers['x-webhook-timestamp']) * 1000
@@ -35,7 +35,7 @@ describeLiveFlow('an operator', live => {
     expect(Math.abs(live.clock.now() - at)).to.be.below(60_000)
   }
 
-  it('sets an endpoint, tries it out, replaces its secret, and every event is signed accordingly', async () => {
+  it('tests an endpoint and rotates its secret, and every event is signed with the current secrets', async () => {
     const { app, server } = await live.createTenant()
     const shop = await startServer()
     const { secret: first } = await put(`/apps/${app}/webhook`, { url: shop.url })
@@ -62,7 +62,7 @@ describeLiveFlow('an operator', live => {
     expectSigned(shop.received[3], [second, first])
   })
 
-  it('sees what an endpoint answered, enables it when it is paused, and sends events again', async () => {
+  it('sees what an endpoint answered, enables it after a pause, and replays events', async () => {
     const { app } = await live.createTenant()
     let status = 410
     const shop = await startServer((_, response) => void response.writeHead(status).end('no thanks'))
@@ -78,8 +78,8 @@ describeLiveFlow('an operator', live => {
     status = 204
     expect((await post(`/apps/${app}/webhook/enable`)).body.status).to.equal('active')
     await live.eventually(async () => expect((await shown()).status).to.equal('delivered'))
-    const again = await post(`/events/${event_id}/replay`)
-    expect(again.status, again.text).to.equal(200)
+    const replayed = await post(`/events/${event_id}/replay`)
+    expect(replayed.status, replayed.text).to.equal(200)
     await live.eventually(() => expect(shop.received).to.have.length(3))
     const { created_at } = await shown()
     await live.advance(1)
@@ -90,14 +90,14 @@ describeLiveFlow('an operator', live => {
     expect(new Set(shop.received.map(({ body }) => body.toString())).size).to.equal(1)
   })
 
-  it('sets a provider, whose secrets stay with its address, and reads the whole story', async () => {
+  it('cannot move the secrets of a provider to another URL, and reads the timeline of a send through it', async () => {
     const { app } = await live.createTenant()
-    const [gateway, evil] = [await startServer(), await startServer()]
+    const [gateway, attacker] = [await startServer(), await startServer()]
     const path = `/apps/${app}/providers/gate`
     const headers = { authorization: 'Bearer s3cret-of-the-gateway' }
     await put(path, { type: 'http', channel: 'sms', config: { url: gateway.url, headers } })
-    const elsewhere = await live.admin('PUT', path, { type: 'http', channel: 'sms', config: { url: evil.url } })
-    expect([elsewhere.status, elsewhere.body.errors[0].path]).to.deep.equal([422, 'config.headers'])
+    const moved = await live.admin('PUT', path, { type: 'http', channel: 'sms', config: { url: attacker.url } })
+    expect([moved.status, moved.body.errors[0].path]).to.deep.equal([422, 'config.headers'])
     await put(path, { type: 'http', channel: 'sms', config: { url: gateway.url, method: 'PUT' } })
     await live.advance(CACHE_TTL_MS)
 
@@ -108,18 +108,18 @@ describeLiveFlow('an operator', live => {
     const [request] = gateway.received
     expect([request?.method, request?.headers.authorization]).to.deep.equal(['PUT', headers.authorization])
     expect(JSON.parse(String(request?.body)).recipient).to.equal(to)
-    expect(evil.connections()).to.equal(0)
+    expect(attacker.connections()).to.equal(0)
 
-    const story = await live.eventually(async () => {
+    const timeline = await live.eventually(async () => {
       const { body, text } = await live.admin('GET', `/verifications/${otp_id}`)
       expect(text).not.to.contain(to)
-      const happened = body.timeline.map((moment: { happened: string }) => moment.happened)
+      const happened = body.timeline.map((entry: { happened: string }) => entry.happened)
       expect(happened).to.include('delivery.sent')
       return body.timeline
     })
-    const [call] = story.filter((moment: { happened: string }) => moment.happened === 'provider.called')
+    const [call] = timeline.filter((entry: { happened: string }) => entry.happened === 'provider.called')
     expect(call).to.include({ provider: 'gate', round: 1, result: 'accepted' })
-    const times = story.map(({ at }: { at: string }) => at)
+    const times = timeline.map(({ at }: { at: string }) => at)
     expect(times).to.deep.equal(times.toSorted())
 
     expect((await live.admin('DELETE', path)).status).to.equal(204)
@@ -127,7 +127,7 @@ describeLiveFlow('an operator', live => {
     expect((await server.send(freshNumber())).body.type).to.equal('NoEnabledChannelError')
   })
 
-  it('is told at once of an address that would not be called', async () => {
+  it('cannot save an endpoint URL that Countersign would not call', async () => {
     const { app } = await live.createTenant()
     for (const url of ['https://10.0.0.1/', 'http://8.8.8.8/', 'https://[::1]/']) {
       const answer = await live.admin('PUT', `/apps/${app}/webhook`, { url })

@@ -5,12 +5,12 @@ import { describeFlow } from '../support/shared-flow.ts'
 
 const REFUSED = { type: 'HTTPException', status: 401 }
 
-describeFlow('a revoked key', flow => {
+describeFlow('a revoked API key', flow => {
   const revoke = async (id: string): Promise<void> => {
     expect((await flow.admin('DELETE', `/keys/${id}`)).status).to.equal(204)
   }
 
-  it('is refused everywhere within five seconds; what it began goes on with another', async () => {
+  it('is refused by every operation within five seconds, and another key of the app continues its verifications', async () => {
     const { app, server } = await flow.createTenant()
     const key = await flow.createKey(app, 'server')
     const { otp_id, code } = await flow.startVerification(key)
@@ -28,7 +28,7 @@ describeFlow('a revoked key', flow => {
     expect((await server.verify(otp_id, code)).body).to.include({ matched: true, attempts_left: 5 })
   })
 
-  it('is refused at once by whoever has not met it', async () => {
+  it('is refused at once by a process that has not cached it', async () => {
     const { app } = await flow.createTenant()
     const key = await flow.createKey(app, 'publishable')
     await revoke(key.id)
@@ -37,7 +37,7 @@ describeFlow('a revoked key', flow => {
     expect(answer.headers.get('www-authenticate')).to.include('Bearer')
   })
 
-  it('cannot be told from one that never was', async () => {
+  it('gets the same answer as a key that never existed', async () => {
     const { app } = await flow.createTenant()
     const key = await flow.createKey(app, 'server')
     await revoke(key.id)

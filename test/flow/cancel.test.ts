@@ -3,8 +3,8 @@ import { refusal } from '../support/api-caller.ts'
 import { wrongCode } from '../support/flow.ts'
 import { describeFlow } from '../support/shared-flow.ts'
 
-describeFlow('canceling', flow => {
-  it('ends a verification; twice is the same', async () => {
+describeFlow('a cancel', flow => {
+  it('ends a verification, and a second cancel gets the same answer', async () => {
     const { server } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
     const first = await server.cancel(otp_id)
@@ -19,7 +19,7 @@ describeFlow('canceling', flow => {
     expect((await server.status(otp_id)).body).to.include({ status: 'canceled', resend_at: null })
   })
 
-  it('is too late for what has ended otherwise', async () => {
+  it('is refused for a verification that is approved, failed or expired', async () => {
     const { server } = await flow.createTenant({ verify_attempts: 1 })
     const [approved, failed, expired] = [
       await flow.startVerification(server),
@@ -35,14 +35,14 @@ describeFlow('canceling', flow => {
     expect(refusal(await server.cancel(expired.otp_id))).to.deep.equal({ type: 'OtpExpiredError', status: 410 })
   })
 
-  it('is not for devices', async () => {
+  it('is refused to a publishable key', async () => {
     const { device } = await flow.createTenant()
     const { otp_id } = await flow.startVerification(device)
     expect(refusal(await device.cancel(otp_id))).to.deep.equal({ type: 'HTTPException', status: 401 })
     expect((await device.status(otp_id)).body.status).to.equal('pending')
   })
 
-  it('keeps what was still on its way from being sent', async () => {
+  it('keeps messages that are still queued from being sent', async () => {
     const { server, app } = await flow.createTenant({ send_attempts: 3, resend_cooldown_seconds: [0] })
     const { otp_id, to } = await flow.startVerification(server)
     await Promise.all([server.resend(otp_id), server.cancel(otp_id)])
@@ -51,13 +51,13 @@ describeFlow('canceling', flow => {
       for (const { status } of body.deliveries) expect(status).to.be.oneOf(['delivered', 'failed'])
       return body
     })
-    // Whichever came first: what the inbox has was sent before, and the rest is told as failed.
+    // Either call may win the race: a message in the inbox was sent before the cancel, and any other delivery failed.
     const sent = (await flow.inbox(to)).map(({ delivery_id }) => delivery_id)
     for (const { delivery_id, status } of deliveries)
       expect(status).to.equal(sent.includes(delivery_id) ? 'delivered' : 'failed')
     await flow.eventually(async () => {
-      const told = (await flow.events(app)).filter(({ type }) => type.startsWith('delivery.'))
-      expect(told).to.have.length(deliveries.length)
+      const deliveryEvents = (await flow.events(app)).filter(({ type }) => type.startsWith('delivery.'))
+      expect(deliveryEvents).to.have.length(deliveries.length)
     })
   })
 })

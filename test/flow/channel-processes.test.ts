@@ -6,7 +6,7 @@ import { freshNumber } from '../support/flow.ts'
 import { LIVE_ENV, type LiveApp, type LiveFlow, startLiveFlow } from '../support/live-flow.ts'
 import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 
-onRealEngines('a channel in processes of its own', { AMQP_URL, MONGODB_URL }, () => {
+onRealEngines('a channel that runs in separate processes', { AMQP_URL, MONGODB_URL }, () => {
   let live: LiveFlow
   let gateway: HttpGateway
   let shop: LiveApp
@@ -19,13 +19,13 @@ onRealEngines('a channel in processes of its own', { AMQP_URL, MONGODB_URL }, ()
       ROLES.filter(role => role !== 'channel:sms'),
     )
     gateway = await startHttpGateway(live.vendorOptions)
-    const by = (channel: string) => ({
+    const providerFor = (channel: string) => ({
       name: channel,
       channel,
       type: 'http',
       config: { url: `${gateway.url}/${channel}` },
     })
-    shop = await live.createApp([by('sms'), by('telegram')], {
+    shop = await live.createApp([providerFor('sms'), providerFor('telegram')], {
       routing: { default: ['sms', 'telegram'] },
       resend_cooldown_seconds: [0],
       limits: { app_without_client_ip: [{ max: 10_000, seconds: 60 }] },
@@ -33,7 +33,7 @@ onRealEngines('a channel in processes of its own', { AMQP_URL, MONGODB_URL }, ()
   })
   after(async function () {
     this.timeout(60_000)
-    for (const one of running) await one.stop()
+    for (const countersign of running) await countersign.stop()
     await gateway.close()
     await live.stop()
   })
@@ -41,44 +41,44 @@ onRealEngines('a channel in processes of its own', { AMQP_URL, MONGODB_URL }, ()
   async function start(): Promise<Countersign> {
     const { site } = live.countersign
     const env = { ...LIVE_ENV, WEBHOOK_BACKOFF: '200' }
-    const one = await startCountersign({ engines: 'real', site, env, roles: ['channel:sms'] })
-    running.push(one)
-    return one
+    const countersign = await startCountersign({ engines: 'real', site, env, roles: ['channel:sms'] })
+    running.push(countersign)
+    return countersign
   }
   const send = async (): Promise<string> => (await shop.server.send(freshNumber())).body.otp_id
   const sendMany = (many: number): Promise<string[]> => Promise.all(Array.from({ length: many }, send))
   const attempts = ({ log }: Countersign): number =>
     log.lines().filter(({ msg }) => msg === 'delivery.attempted').length
-  const deliveredBy = (path: string): number => gateway.requests.filter(seen => seen.path === path).length
+  const callsTo = (path: string): number => gateway.requests.filter(seen => seen.path === path).length
 
-  it('waits for one, and delays no other channel', async () => {
-    const waiting = await send()
-    const moved = await send()
-    await shop.server.resend(moved, 'telegram')
-    await live.eventually(async () => expect(await live.deliveries(shop.server, moved)).to.include('telegram sent'))
-    expect(await live.deliveries(shop.server, waiting)).to.deep.equal(['sms queued'])
-    expect(deliveredBy('/sms')).to.equal(0)
+  it('keeps its messages queued until a process runs, and delays no other channel', async () => {
+    const queued = await send()
+    const resent = await send()
+    await shop.server.resend(resent, 'telegram')
+    await live.eventually(async () => expect(await live.deliveries(shop.server, resent)).to.include('telegram sent'))
+    expect(await live.deliveries(shop.server, queued)).to.deep.equal(['sms queued'])
+    expect(callsTo('/sms')).to.equal(0)
     await start()
-    await live.waitForDeliveries(shop.server, waiting, 'sms sent')
+    await live.waitForDeliveries(shop.server, queued, 'sms sent')
   })
 
-  it('shares its queue among as many as there are, and each message is sent once', async () => {
+  it('shares its queue among its processes, and sends each message once', async () => {
     const [first] = running
     const second = await start()
-    const before = deliveredBy('/sms')
+    const before = callsTo('/sms')
     const otp_ids = await sendMany(60)
     for (const otp_id of otp_ids) await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
-    expect(deliveredBy('/sms') - before).to.equal(60)
+    expect(callsTo('/sms') - before).to.equal(60)
     expect(new Set(gateway.messages.map(({ delivery_id }) => delivery_id)).size).to.equal(gateway.messages.length)
-    for (const one of [first, second]) expect(one && attempts(one)).to.be.greaterThan(1)
+    for (const worker of [first, second]) expect(worker && attempts(worker)).to.be.greaterThan(1)
   })
 
-  it('goes on when one of them stops in the midst of work', async () => {
-    const before = deliveredBy('/sms')
+  it('loses no message when one of its processes stops while it works', async () => {
+    const before = callsTo('/sms')
     gateway.always({ fault: { kind: 'slow', ms: 50 } })
     const sending = sendMany(60)
     await running.pop()?.stop()
     for (const otp_id of await sending) await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
-    expect(deliveredBy('/sms') - before).to.equal(60)
+    expect(callsTo('/sms') - before).to.equal(60)
   })
 })

@@ -1,5 +1,5 @@
-// DATA_KEYS rotate while everything goes on: first both keys, then, when the admin API says so, the new one alone. What was begun under the
-// old key is finished under the new one, and nobody has fresh limits.
+// DATA_KEYS rotate under traffic: a process gets both keys, and the new key alone once the admin API reports that the rotation is done.
+// Verifications that began under the old key finish under the new one, and limits keep their counts.
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { type Flow, freshNumber, type StartedVerification, startFlow, type Tenant, wrongCode } from '../support/flow.ts'
@@ -15,7 +15,7 @@ const LIMITS = {
 }
 const LINKS = { channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } } }
 
-/** What was begun before the keys rotated. */
+/** Verifications, limits and configs from before the rotation. */
 interface EarlierState {
   shop: Tenant
   chat: Tenant
@@ -36,11 +36,11 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
   const guessed = await flow.startVerification(shop.server)
   for (let nth = 0; nth < 2; nth += 1) await shop.server.verify(guessed.otp_id, wrongCode(guessed.code))
   const pending = await flow.startVerification(shop.server)
-  const [to, mail] = [freshNumber(), freshNumber()]
+  const [to, deviceNumber] = [freshNumber(), freshNumber()]
   const { body } = await chat.server.send(to)
   const text = new URL(body.action_url).searchParams.get('text') ?? ''
-  const device = await shop.device.send(mail)
-  const verified = await shop.device.verify(device.body.otp_id, await flow.waitForCode(mail))
+  const device = await shop.device.send(deviceNumber)
+  const verified = await shop.device.verify(device.body.otp_id, await flow.waitForCode(deviceNumber))
   const provider = {
     channel: 'sms',
     type: 'twilio',
@@ -54,11 +54,11 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
     guessed,
     pending,
     link: { otp_id: body.otp_id, to, text },
-    proof: { token: verified.body.verification_token, to: mail },
+    proof: { token: verified.body.verification_token, to: deviceNumber },
   }
 }
 
-onEachEngineSet('rotating DATA_KEYS', engines => {
+onEachEngineSet('a rotation of DATA_KEYS', engines => {
   let flow: Flow
   let earlier: EarlierState
 
@@ -68,7 +68,7 @@ onEachEngineSet('rotating DATA_KEYS', engines => {
     flow = await startFlow({ engines, site: flow.countersign.site, env: { DATA_KEYS: dataKeys, LOST_DATA_KEYS: lost } })
     if (engines === 'embedded') await flow.advance(Math.max(0, at - flow.clock.now()))
   }
-  const tenant = ({ company, app, server, device }: Tenant): Tenant => ({
+  const reconnect = ({ company, app, server, device }: Tenant): Tenant => ({
     company,
     app,
     server: flow.caller(server.key),
@@ -90,25 +90,25 @@ onEachEngineSet('rotating DATA_KEYS', engines => {
   })
   after(() => flow.stop())
 
-  const expectLimits = async (shop: Tenant): Promise<void> => {
+  const expectLimitsStillCount = async (shop: Tenant): Promise<void> => {
     expect((await shop.server.send(earlier.limited)).body).to.include({ status: 429, scope: 'recipient' })
     const sent = await shop.server.send(freshNumber(), { client_ip: '81.2.69.142' })
     expect(sent.body).to.include({ status: 429, scope: 'client_ip' })
   }
 
-  it('goes on under traffic until nothing is left of the old key', async function () {
+  it('finishes under traffic, and leaves nothing sealed with the old key', async function () {
     this.timeout(120_000)
-    const shop = tenant(earlier.shop)
-    await expectLimits(shop)
-    const traffic = Array.from({ length: 10 }, async () => {
+    const shop = reconnect(earlier.shop)
+    await expectLimitsStillCount(shop)
+    const verifications = Array.from({ length: 10 }, async () => {
       const { otp_id, code } = await flow.startVerification(shop.server)
       expect((await shop.server.resend(otp_id)).status).to.equal(200)
       expect((await shop.server.verify(otp_id, wrongCode(code))).body.matched).to.equal(false)
       expect((await shop.server.verify(otp_id, code)).body.matched).to.equal(true)
     })
-    const busy = Promise.all(traffic)
+    const traffic = Promise.all(verifications)
     await flow.eventually(async () => expect((await rotation()).rotation?.state).to.equal('done'))
-    await busy
+    await traffic
     const { rotation: done } = await rotation()
     expect(done).to.include({ state: 'done', current: 'new', renewed: 0, unsealable: 0 })
     expect(done.renewed_in_all).to.be.at.least(10)
@@ -116,12 +116,12 @@ onEachEngineSet('rotating DATA_KEYS', engines => {
     expect(flow.countersign.log.output()).to.include('rotation.done')
   })
 
-  it('leaves everything as it was, once the old key is gone', async function () {
+  it('keeps limits, pending verifications, links and tokens working without the old key', async function () {
     this.timeout(120_000)
     await restart(NEW ?? '')
-    const [shop, chat] = [tenant(earlier.shop), tenant(earlier.chat)]
+    const [shop, chat] = [reconnect(earlier.shop), reconnect(earlier.chat)]
     expect(await rotation()).to.have.nested.property('rotation.state', 'done')
-    await expectLimits(shop)
+    await expectLimitsStillCount(shop)
 
     const { pending, guessed, link, proof } = earlier
     expect((await shop.server.resend(pending.otp_id)).status).to.equal(200)
@@ -137,7 +137,7 @@ onEachEngineSet('rotating DATA_KEYS', engines => {
     expect((await shop.server.exchange(proof.token)).body).to.include({ recipient: proof.to })
   })
 
-  it('finds by recipient what was sent under the old key, and opens what operators had set up', async () => {
+  it('keeps verifications searchable by recipient, and provider configs readable', async () => {
     const { pending, shop } = earlier
     const query = `recipient=${encodeURIComponent(pending.to)}`
     const { items } = (await flow.admin('GET', `/apps/${shop.app}/verifications?${query}`)).body
@@ -147,10 +147,10 @@ onEachEngineSet('rotating DATA_KEYS', engines => {
     expect(gate.config.account_sid).to.equal('AC1')
   })
 
-  it('taken too far, with no key left that opens anything, stops nobody who gives them up for lost', async function () {
+  it('that loses every earlier key does not stop new sends, if the operator lists the lost keys', async function () {
     this.timeout(120_000)
     await restart(`third:${Buffer.alloc(32, 3).toString('base64')}`, 'new')
-    const shop = tenant(earlier.shop)
+    const shop = reconnect(earlier.shop)
     const { otp_id, code } = await flow.startVerification(shop.server)
     expect((await shop.server.verify(otp_id, code)).body).to.include({ matched: true })
     expect((await shop.server.verify(earlier.guessed.otp_id, '000000')).status).to.equal(503)

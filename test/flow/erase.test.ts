@@ -1,4 +1,4 @@
-// The request of a data subject: an operator names a recipient and an app, and nothing is left by which the store could tell of them.
+// A data subject asks for erasure: an operator names a recipient and an app, and the store keeps nothing that identifies the recipient.
 import { expect } from 'chai'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { recipientIndexes, sandboxIndexes } from '../../services/domain/verifications/lookup-indexes.ts'
@@ -20,11 +20,11 @@ const NOTHING = {
 }
 const LINKS = { channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } } }
 
-describeFlow('erasing a recipient', flow => {
+describeFlow('an erasure of a recipient', flow => {
   const erase = (app: string, recipient: string): Promise<Answer> =>
     flow.admin('POST', `/apps/${app}/erase`, { recipient })
 
-  /** All by which the store finds a recipient of an app. */
+  /** Every index under which the store finds a recipient of an app. */
   const indexesOf = (app_id: string, recipient: string): string[] => {
     const { data, code } = flow.countersign.secrets
     const keyring = createKeyring({ dataKeys: data, codeSecrets: code })
@@ -32,7 +32,7 @@ describeFlow('erasing a recipient', flow => {
     return [...modes, ...sandboxIndexes(keyring, recipient)]
   }
 
-  it('takes all there is, in both modes, tells how much, and leaves others alone', async () => {
+  it('removes all data of the recipient in both modes, counts what it removed, and leaves other recipients alone', async () => {
     const shop = await flow.createTenant({ resend_cooldown_seconds: [0] })
     const box = { channel: 'sms', type: 'sandbox', config: {} }
     expect((await flow.admin('PUT', `/apps/${shop.app}/providers/box`, box)).status).to.be.oneOf([200, 201])
@@ -49,7 +49,7 @@ describeFlow('erasing a recipient', flow => {
     const paid = (await live.send(to)).body.otp_id
     await flow.waitForCode(to, 4)
     const kept = (await shop.server.send(other)).body.otp_id
-    const theirs = await flow.waitForCode(other)
+    const keptCode = await flow.waitForCode(other)
     const { store } = flow.countersign.engines
     for (const index of indexesOf(shop.app, to))
       expect(await collectionsContaining(store, index), index).to.not.deep.equal([])
@@ -58,7 +58,7 @@ describeFlow('erasing a recipient', flow => {
     const { status, body } = await erase(shop.app, to)
     expect(status).to.equal(200)
     expect(body).to.deep.include({ verifications: 3, ended: 2, messages: 4, decisions: 0 })
-    // Sends and messages of both modes, guesses of one.
+    // Sends and messages in both modes, and wrong codes in test mode.
     expect(body.counters).to.equal(5)
 
     for (const otp_id of [approved, pending, paid]) {
@@ -71,25 +71,26 @@ describeFlow('erasing a recipient', flow => {
     expect((await shop.server.resend(pending)).status).to.equal(404)
     expect(await flow.inbox(to)).to.deep.equal([])
 
-    expect((await shop.server.verify(kept, theirs)).body.matched).to.equal(true)
+    expect((await shop.server.verify(kept, keptCode)).body.matched).to.equal(true)
     expect(await flow.inbox(other)).to.have.length(1)
-    // A resend of what was gone was counted for a moment, and what the guard saw of it is on its way to the store.
+    // The resend above was counted before it was refused, and the fraud guard stores what it saw a little later.
     await flow.eventually(async () => expect((await erase(shop.app, to)).body).to.deep.equal(NOTHING))
     expect((await shop.server.send(to)).status).to.equal(200)
   })
 
-  it('frees the idempotency keys of what is gone, and of nothing else', async () => {
+  it('frees the idempotency keys of the erased verifications, and no others', async () => {
     const shop = await flow.createTenant()
     const [to, other] = [freshNumber(), freshNumber()]
-    const send = async (whom: string) => (await shop.server.send(whom, { idempotency: `for ${whom}` })).body.otp_id
-    const [gone, kept] = [await send(to), await send(other)]
+    const send = async (number: string) =>
+      (await shop.server.send(number, { idempotency: `for ${number}` })).body.otp_id
+    const [erased, kept] = [await send(to), await send(other)]
     expect((await erase(shop.app, to)).body).to.include({ verifications: 1, idempotency_keys: 1 })
-    expect(await collectionsContaining(flow.countersign.engines.store, gone)).to.not.include('claims')
+    expect(await collectionsContaining(flow.countersign.engines.store, erased)).to.not.include('claims')
     expect(await send(other)).to.equal(kept)
-    expect(await send(to), 'not the id of one that is gone').to.not.equal(gone)
+    expect(await send(to), 'a new verification').to.not.equal(erased)
   })
 
-  it('is on record without saying whom', async () => {
+  it('is in the audit log without the recipient', async () => {
     const shop = await flow.createTenant()
     const { to } = await flow.startVerification(shop.server)
     await erase(shop.app, to)
@@ -102,29 +103,29 @@ describeFlow('erasing a recipient', flow => {
     expect((await rawDocuments(flow.countersign.engines.store, 'audit')).join()).to.not.include(to.slice(2))
   })
 
-  it('ends what is pending: no code is fetched by its link any more, no token proves anything', async () => {
+  it('ends pending verifications: their links fetch no code, and their tokens prove nothing', async () => {
     const chat = await flow.createTenant({ ...LINKS, routing: { default: ['whatsapp', 'sms'] } })
     const to = freshNumber()
     const { body } = await chat.server.send(to)
     const text = new URL(body.action_url).searchParams.get('text') ?? ''
     const device = await chat.device.send(to)
-    const text2 = new URL(device.body.action_url).searchParams.get('text') ?? ''
-    await flow.admin('POST', '/sandbox/inbound', { app_id: chat.app, from: to, text: text2 })
+    const deviceText = new URL(device.body.action_url).searchParams.get('text') ?? ''
+    await flow.admin('POST', '/sandbox/inbound', { app_id: chat.app, from: to, text: deviceText })
     const verified = await chat.device.verify(device.body.otp_id, await flow.waitForCode(to))
     expect(verified.body.verification_token).to.be.a('string')
     expect((await erase(chat.app, to)).body).to.deep.include({ verifications: 2, ended: 1 })
     await flow.admin('POST', '/sandbox/inbound', { app_id: chat.app, from: to, text })
-    const told = () =>
+    const logLines = () =>
       flow.countersign.log
         .output()
         .split('\n')
         .filter(line => line.includes(chat.app))
-    await flow.eventually(() => expect(told().filter(line => line.includes('unknown_reference'))).to.have.length(1))
+    await flow.eventually(() => expect(logLines().filter(line => line.includes('unknown_reference'))).to.have.length(1))
     expect(await flow.inbox(to)).to.deep.equal([])
     expect((await chat.server.exchange(verified.body.verification_token)).status).to.equal(404)
   })
 
-  it('beside sends of the same recipient loses count of none', async () => {
+  it('counts each verification once while sends to the recipient continue', async () => {
     const shop = await flow.createTenant({ limits: { recipient: [{ max: 100, seconds: 600 }] } })
     const to = freshNumber()
     const sends = Array.from({ length: 20 }, () => shop.server.send(to))
@@ -141,7 +142,7 @@ describeFlow('erasing a recipient', flow => {
     })
   })
 
-  it('finds an address however it is spelled, and refuses what is no request', async () => {
+  it('finds an email address in any spelling, and refuses an unknown app and a request without a recipient', async () => {
     const shop = await flow.createTenant()
     await shop.server.send('Ada.Lovelace@Example.com')
     const arrived = await flow.eventually(async () => {
@@ -149,12 +150,12 @@ describeFlow('erasing a recipient', flow => {
       expect(inbox).to.have.length(1)
       return inbox[0]?.delivery_id ?? ''
     })
-    // As a message leaves it that was on its way when its verification went.
+    // A message that arrives after its verification was erased leaves such a document.
     const left = (await flow.countersign.engines.store.docs('sandbox_messages').get([arrived])).get(arrived)
     if (left) await flow.countersign.engines.store.docs('sandbox_messages').insert([{ ...left, _id: 'dlv_late' }])
     expect((await erase(shop.app, 'ada.lovelace@EXAMPLE.com')).body).to.include({ verifications: 1 })
     expect(await collectionsContaining(flow.countersign.engines.store, 'dlv_late')).to.deep.equal([])
-    expect((await erase('app_of_nobody', '+14155550123')).status).to.equal(404)
+    expect((await erase('app_unknown', '+14155550123')).status).to.equal(404)
     expect((await flow.admin('POST', `/apps/${shop.app}/erase`, {})).status).to.equal(422)
   })
 })

@@ -1,6 +1,6 @@
-// A person who leaves a trace wherever one can be left, and an adversary who has the whole store afterwards: once erased, or once their time
-// is over, nothing is found by their number, its masked form, its indexes, anything that was sealed for them, or what their own
-// idempotency key was made from. A collection that is added has to say here what it keeps.
+// A recipient leaves a trace in every collection that can hold one. After an erasure, or after the retention time, a search of the whole
+// store finds neither the number, nor its masked form, its indexes, its sealed texts and the hashes of its idempotency keys.
+// A new collection must be added to PERSONAL_DATA.
 import { expect } from 'chai'
 import { createKeyring, type Keyring } from '../../infra/crypto/keyring.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
@@ -16,7 +16,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { createRunningClock } from '../support/running-clock.ts'
 import { type EngineSet, onEachEngineSet } from '../support/site.ts'
 
-/** What tells of a person, and of it afterwards: nothing; ids that lead nowhere; nothing at any time. */
+/** What a collection keeps of a recipient: data that an erasure removes; ids that then lead nowhere; nothing at any time. */
 const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   otps: 'erased',
   claims: 'erased',
@@ -57,24 +57,24 @@ const TWO_DAYS_MS = 2 * 86_400_000
 interface Person {
   app: string
   otp_ids: string[]
-  /** What must not be found. */
+  /** Texts that must not be found after an erasure. */
   traces: string[]
 }
 
-/** All documents, but for those whose own day has come: when its engine takes them is the engine's business. */
+/** The collections with such a text. Documents past their `purge_at` do not count: the engine removes them when it chooses. */
 async function collectionsHolding(
   store: CountersignStore,
   texts: readonly string[],
   now: number,
 ): Promise<Set<CollectionName>> {
-  const where = new Set<CollectionName>()
+  const found = new Set<CollectionName>()
   for (const name of collectionNames)
     for (const text of await rawDocuments(store, name)) {
       const { purge_at } = JSON.parse(text) as { purge_at?: string }
-      const isOver = purge_at !== undefined && Date.parse(purge_at) <= now
-      if (!isOver && texts.some(one => text.includes(one))) where.add(name)
+      const isPastPurge = purge_at !== undefined && Date.parse(purge_at) <= now
+      if (!isPastPurge && texts.some(one => text.includes(one))) found.add(name)
     }
-  return where
+  return found
 }
 
 async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
@@ -84,10 +84,10 @@ async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
   await flow.admin('PUT', `/apps/${app}/providers/box`, { channel: 'sms', type: 'sandbox', config: {} })
   const live = await flow.createKey(app, 'server', 'live')
   await flow.advance(CACHE_TTL_MS)
-  // Neighbours whom nobody verifies: enough for the guard to have something to say.
+  // Enough sends without a verified code to numbers of one block for the fraud guard to record a decision.
   for (let nth = 0; nth < 21; nth += 1) expect((await server.send(otherNumber(nth))).status).to.equal(200)
   await flow.eventually(async () => expect(await flow.events(app)).to.have.length(21))
-  // From now on: it speaks of nobody else.
+  // The endpoint is set only now, so that it gets events of this recipient alone.
   await flow.admin('PUT', `/apps/${app}/webhook`, { url: `http://127.0.0.1:${endpoint.port}/hooks` })
   await flow.advance(3 * MINUTE_MS)
 
@@ -117,11 +117,12 @@ async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
   ]
   const wanted = collectionNames.filter(name => PERSONAL_DATA[name] === 'erased')
   await flow.eventually(async () => {
-    const where = await collectionsHolding(store, [...traces, ...otp_ids], flow.clock.now())
-    expect([...where]).to.include.members([...wanted, 'events', 'ledger'])
-    expect([...where].filter(name => PERSONAL_DATA[name] === 'never')).to.deep.equal([])
+    const holding = await collectionsHolding(store, [...traces, ...otp_ids], flow.clock.now())
+    expect([...holding]).to.include.members([...wanted, 'events', 'ledger'])
+    expect([...holding].filter(name => PERSONAL_DATA[name] === 'never')).to.deep.equal([])
     const events = (await flow.events(app)).filter(({ payload }) => otp_ids.includes(payload.otp_id ?? ''))
-    for (const { attempts } of events) expect(attempts[0]?.response, 'what the endpoint said').to.include(NUMBER)
+    for (const { attempts } of events)
+      expect(attempts[0]?.response, 'the stored answer of the endpoint').to.include(NUMBER)
     expect(events).to.have.length.at.least(4)
   })
   return { app, otp_ids, traces: [...new Set(traces)] }
@@ -132,7 +133,7 @@ function indexesOf(keyring: Keyring, app_id: string): string[] {
   return [...own, ...own.map(tagOf), sandboxIndex(keyring, NUMBER)]
 }
 
-/** Whatever was sealed for them, the references of their links, and the hashes of their idempotency keys. */
+/** The sealed texts of the verifications, the references of their links, and the hashes of their idempotency keys. */
 async function sealedTextsOf(store: CountersignStore, otp_ids: readonly string[]): Promise<string[]> {
   const docs = [...(await store.docs('otps').get([...otp_ids])).values()]
   const sealed = JSON.stringify(docs).match(/v1\.[\w-]+\.[\w-]+/g) ?? []
@@ -149,7 +150,7 @@ async function expectNoTraces(store: CountersignStore, { traces, otp_ids }: Pers
   for (const name of await collectionsHolding(store, otp_ids, now)) expect(PERSONAL_DATA[name], name).to.equal('ids')
 }
 
-onEachEngineSet('a person who is to be forgotten', (engines: EngineSet) => {
+onEachEngineSet('the personal data of a recipient', (engines: EngineSet) => {
   let flow: Flow
   let endpoint: Receiver
   let person: Person
@@ -166,7 +167,7 @@ onEachEngineSet('a person who is to be forgotten', (engines: EngineSet) => {
     await endpoint.close()
   })
 
-  it('is, as soon as an operator erases them; and what their backend says of them later is not kept', async function () {
+  it('is gone from the store after an erasure, and later answers of the endpoint are not stored', async function () {
     this.timeout(120_000)
     const { app, otp_ids } = person
     const { status, body } = await flow.admin('POST', `/apps/${app}/erase`, { recipient: NUMBER })
@@ -186,11 +187,11 @@ onEachEngineSet('a person who is to be forgotten', (engines: EngineSet) => {
     await expectNoTraces(store, person, flow.clock.now())
   })
 
-  it('is, once the app keeps nothing for as long', async function () {
+  it('is gone from the store after the retention time of the app', async function () {
     this.timeout(180_000)
     const at = flow.clock.now()
     await flow.advanceUntil(flow.countersign.stop())
-    // A fake clock would have to go through each second of two days.
+    // A clock that stands still would run every timer of two days, so the process starts again with a later clock.
     const clock = engines === 'embedded' ? testClock(at + TWO_DAYS_MS) : createRunningClock()
     if (engines === 'real') await clock.advance(Math.max(0, at - clock.now()) + TWO_DAYS_MS)
     const env = { CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200', ...ENV }

@@ -1,4 +1,4 @@
-// The first minute of a developer: what the first start prints, pasted as it is.
+// A developer's first minute: the commands that the first start prints work as they are.
 import { expect } from 'chai'
 import { describeCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
@@ -9,7 +9,7 @@ interface Command {
   body: string | undefined
 }
 
-/** Every curl of the guide, as curl would read it. */
+/** Every curl command of the printed guide, parsed as curl would read it. */
 const commandsIn = (guide: string): Command[] =>
   guide
     .replaceAll('\\\n', '')
@@ -29,7 +29,7 @@ async function run<T>({ url, headers, body }: Command): Promise<T> {
 }
 
 describeCountersign('the first start', (start, engines) => {
-  it('prints commands that send a code, read it and check it', async () => {
+  it('prints curl commands that send a code, read it and verify it', async () => {
     const [send, read, check] = commandsIn((await start()).printed()) as [Command, Command, Command]
     const { otp_id } = await run<{ otp_id: string }>(send)
     const code = await eventually(async () => {
@@ -42,7 +42,7 @@ describeCountersign('the first start', (start, engines) => {
     expect(matched).to.equal(true)
   })
 
-  it('shows the keys once, and only to who started it', async () => {
+  it('prints the API keys once, and keeps them out of the log', async () => {
     const first = await start()
     const keys = first.printed().match(/[sp]k_test_\w{40,}/g) ?? []
     expect(new Set(keys)).to.have.length(2)
@@ -51,7 +51,7 @@ describeCountersign('the first start', (start, engines) => {
   })
 
   if (engines === 'real')
-    it('of an edge alone sends nobody to itself for the sandbox', async () => {
+    it('of an edge process alone refers to the dashboard process for the sandbox', async () => {
       const { printed, url } = await start({ roles: ['edge'] })
       expect(printed()).to.contain(`${url}/api/v1/otp/send`).and.to.contain('at the process that plays the dashboard')
       expect(printed()).not.to.contain(`${url}/admin`)

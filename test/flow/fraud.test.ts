@@ -1,4 +1,4 @@
-// SMS pumping over HTTP: what the guard sees, what it would do, and what it does.
+// SMS pumping (toll fraud) over HTTP: what the fraud guard records, and what it refuses.
 import { expect } from 'chai'
 import { type Answer, type Caller, refusal } from '../support/api-caller.ts'
 import type { Flow } from '../support/flow.ts'
@@ -6,10 +6,10 @@ import { describeFlow } from '../support/shared-flow.ts'
 
 const PLENTY = [{ max: 100_000, seconds: 60 }]
 const LIMITS = { app_without_client_ip: PLENTY, recipient: PLENTY, recipient_messages: PLENTY }
-const MINUTE = 60_000
+const MINUTE_MS = 60_000
 
 let blocks = 0
-/** A block of ten thousand British mobile numbers nobody else has; its numbers are spread over its hundreds. */
+/** A block of ten thousand British mobile numbers that no other test uses; the function gives one number of each hundred. */
 const freshBlock = (): ((nth: number) => string) => {
   blocks += 1
   const block = `+447400${String(blocks).padStart(2, '0')}`
@@ -27,7 +27,7 @@ interface Decision {
   reasons: { signal: string; scope: string; subject: string; detail: string }[]
 }
 
-describeFlow('the toll-fraud guard', flow => {
+describeFlow('the fraud guard', flow => {
   const open = (guard: object, settings: object = {}) =>
     flow.createTenant({ limits: LIMITS, fraud_guard: guard, resend_cooldown_seconds: [0], ...settings })
   const decisions = async (app: string): Promise<Decision[]> =>
@@ -35,17 +35,17 @@ describeFlow('the toll-fraud guard', flow => {
   const pump = (by: Caller, block: (nth: number) => string, from: number, many: number): Promise<Answer[]> =>
     inTurn(many, nth => by.send(block(from + nth)))
 
-  it('refuses neighbours that nobody verifies, says when to come back, and why to the operator', async () => {
+  it('refuses numbers of a block in which no code is verified, states when to retry, and records the reason', async () => {
     const { app, server } = await open({ mode: 'on' })
     const block = freshBlock()
     expect(statuses(await pump(server, block, 0, 19))).to.deep.equal(Array(19).fill(200))
-    await flow.advance(3 * MINUTE)
+    await flow.advance(3 * MINUTE_MS)
     await pump(server, block, 19, 1)
     const answers = await pump(server, block, 20, 25)
     const refused = answers.at(-1) as Answer
     expect(refusal(refused)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'fraud_guard' })
     expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 600)
-    expect((await server.send('+447911123456')).status, 'somebody else').to.equal(200)
+    expect((await server.send('+447911123456')).status, 'a number of another block').to.equal(200)
 
     const [decision, ...others] = await flow.eventually(async () => {
       const kept = await decisions(app)
@@ -59,12 +59,12 @@ describeFlow('the toll-fraud guard', flow => {
     expect(others.length).to.be.greaterThan(10)
   })
 
-  it('only records it unless told to act, and shows what acting would have done', async () => {
+  it('only records by default, and records the decisions that it would enforce when it is on', async () => {
     const block = freshBlock()
     const [record, on] = [await open({}), await open({ mode: 'on' })]
-    const play = async ({ app, server }: { app: string; server: Caller }) => {
+    const run = async ({ app, server }: { app: string; server: Caller }) => {
       await pump(server, block, 0, 20)
-      await flow.advance(3 * MINUTE)
+      await flow.advance(3 * MINUTE_MS)
       const answers = await pump(server, block, 20, 5)
       const kept = await flow.eventually(async () => {
         const all = await decisions(app)
@@ -73,58 +73,58 @@ describeFlow('the toll-fraud guard', flow => {
       })
       return { answers: statuses(answers), kept }
     }
-    const [recorded, acted] = [await play(record), await play(on)]
+    const [recorded, acted] = [await run(record), await run(on)]
     expect(recorded.answers).to.deep.equal(Array(5).fill(200))
     expect(acted.answers).to.deep.equal(Array(5).fill(429))
     expect(recorded.kept.map(({ enforced }) => enforced)).to.deep.equal(Array(5).fill(false))
-    const told = (all: Decision[]) => all.map(({ outcome, verdict, score }) => ({ outcome, verdict, score }))
-    expect(told(recorded.kept)).to.deep.equal(told(acted.kept))
-    // Those that went are counted and can be looked up.
+    const summaries = (all: Decision[]) => all.map(({ outcome, verdict, score }) => ({ outcome, verdict, score }))
+    expect(summaries(recorded.kept)).to.deep.equal(summaries(acted.kept))
+    // A recorded send exists as a verification; a refused one does not.
     expect((await flow.admin('GET', `/verifications/${recorded.kept[0]?.otp_id}`)).status).to.equal(200)
     expect((await flow.admin('GET', `/verifications/${acted.kept[0]?.otp_id}`)).status).to.equal(404)
   })
 
-  it('leaves nothing behind of what it refuses: no count, its idempotency key free', async () => {
+  it('neither counts a send that it refuses nor uses up its idempotency key', async () => {
     const { app, server } = await open({ mode: 'on' }, { limits: { ...LIMITS, recipient: [{ max: 1, seconds: 600 }] } })
     const block = freshBlock()
     await pump(server, block, 0, 20)
-    await flow.advance(3 * MINUTE)
-    const sending = () => server.send(block(50), { idempotency: 'once' })
-    expect((await sending()).body.scope).to.equal('fraud_guard')
+    await flow.advance(3 * MINUTE_MS)
+    const send = () => server.send(block(50), { idempotency: 'once' })
+    expect((await send()).body.scope).to.equal('fraud_guard')
     await flow.changeSettings(app, { fraud_guard: { mode: 'off' } })
-    expect((await sending()).status).to.equal(200)
+    expect((await send()).status).to.equal(200)
     await flow.waitForCode(block(50), 1)
   })
 
-  it('gets over it as soon as neighbours are verified', async () => {
+  it('accepts sends to a block again as soon as enough of its codes are verified', async () => {
     const { server } = await open({ mode: 'on' })
     const block = freshBlock()
     const sent = await pump(server, block, 0, 20)
-    await flow.advance(3 * MINUTE)
+    await flow.advance(3 * MINUTE_MS)
     expect((await server.send(block(60))).status).to.equal(429)
     await verify(flow, server, sent.slice(0, 8), block)
     expect((await server.send(block(61))).status).to.equal(200)
   })
 
-  it('lets neighbours pass who verify as they come, however many', async () => {
+  it('accepts any number of sends to a block whose codes are verified', async () => {
     const { app, server } = await open({ mode: 'on' })
     const block = freshBlock()
     for (let from = 0; from < 48; from += 8) {
       const sent = await pump(server, block, from, 8)
       expect(statuses(sent)).to.deep.equal(Array(8).fill(200))
       await verify(flow, server, sent.slice(0, 6), nth => block(from + nth))
-      await flow.advance(MINUTE)
+      await flow.advance(MINUTE_MS)
     }
     expect(await decisions(app)).to.deep.equal([])
   })
 
-  it('slows down a range nobody verifies, wherever in it the numbers are, and lets it go when the hour is over', async () => {
+  it('slows down sends to a range without verified codes, and stops when the hour is over', async () => {
     const { app, server } = await open({ mode: 'on' })
     const spread = (nth: number) =>
       `+4474005${String(nth * 7)}${String(nth * 13).padStart(3, '0')}`.padEnd(13, '0').slice(0, 13)
     const numbers = [...new Set(Array.from({ length: 90 }, (_, nth) => spread(nth + 15)))]
     for (const number of numbers.slice(0, 40)) expect((await server.send(number)).status).to.equal(200)
-    await flow.advance(11 * MINUTE)
+    await flow.advance(11 * MINUTE_MS)
     const later = []
     for (const number of numbers.slice(40, 60)) later.push((await server.send(number)).body.scope ?? 'sent')
     expect(later).to.deep.equal([...Array(10).fill('sent'), ...Array(10).fill('fraud_guard')])
@@ -142,15 +142,15 @@ describeFlow('the toll-fraud guard', flow => {
       'GB test',
     ])
     expect(items[0].last_hour).to.deep.equal({ sent: 40, verified: 0 })
-    await flow.advance(75 * MINUTE)
+    await flow.advance(75 * MINUTE_MS)
     expect((await server.send(numbers.at(-1) ?? '')).status).to.equal(200)
   })
 
-  it('moves what it would refuse to a channel without a price, where the app says so and has one', async () => {
+  it('moves a send that it would refuse to a channel without a price, where the app asks for that and has one', async () => {
     const { app, server } = await open({ mode: 'on', action: 'free_channel' })
     const block = freshBlock()
     await pump(server, block, 0, 20)
-    await flow.advance(3 * MINUTE)
+    await flow.advance(3 * MINUTE_MS)
     const { status, body } = await server.send(block(70))
     expect({ status, channel: body.channel }).to.deep.equal({ status: 200, channel: 'whatsapp' })
     const [decision] = await flow.eventually(async () => {
@@ -159,29 +159,29 @@ describeFlow('the toll-fraud guard', flow => {
       return kept
     })
     expect(decision).to.include({ enforced: true, outcome: 'moved', channel: 'whatsapp', otp_id: body.otp_id })
-    // And not back by a resend.
+    // A resend cannot move the verification back to SMS.
     expect((await server.resend(body.otp_id, 'sms')).body.scope).to.equal('fraud_guard')
     expect((await server.resend(body.otp_id, 'telegram')).body.channel).to.equal('telegram')
     await flow.changeSettings(app, { channels: { whatsapp: { enabled: false }, telegram: { enabled: false } } })
-    expect((await server.send(block(71))).body.scope, 'nowhere to go').to.equal('fraud_guard')
+    expect((await server.send(block(71))).body.scope, 'no free channel is left').to.equal('fraud_guard')
   })
 
-  it('looks at text messages that are resent as well, and at no others', async () => {
+  it('checks resends by SMS too, and no other channel', async () => {
     const { app, server } = await open({ mode: 'on' }, { routing: { default: ['whatsapp', 'sms'] } })
     const block = freshBlock()
     const sent = await pump(server, block, 0, 30)
-    await flow.advance(3 * MINUTE)
+    await flow.advance(3 * MINUTE_MS)
     expect(statuses(await pump(server, block, 30, 5)), 'WhatsApp is not pumped').to.deep.equal(Array(5).fill(200))
     const resent = async (from: number, many: number) =>
       inTurn(many, nth => server.resend(sent[from + nth]?.body.otp_id))
     expect(statuses(await resent(0, 20))).to.deep.equal(Array(20).fill(200))
-    await flow.advance(3 * MINUTE)
+    await flow.advance(3 * MINUTE_MS)
     expect((await resent(20, 1))[0]?.body.scope).to.equal('fraud_guard')
     await flow.eventually(async () => expect(await decisions(app)).to.have.length(1))
-    expect((await server.status(sent[20]?.body.otp_id)).body.channel, 'it stays where it was').to.equal('whatsapp')
+    expect((await server.status(sent[20]?.body.otp_id)).body.channel, 'the channel is unchanged').to.equal('whatsapp')
   })
 
-  it('is off where an app says so, and leaves magic recipients alone', async () => {
+  it('does nothing where an app turns it off, and ignores magic recipients', async () => {
     const off = await open({ mode: 'off' })
     const block = freshBlock()
     expect(statuses(await pump(off.server, block, 0, 40))).to.deep.equal(Array(40).fill(200))
@@ -195,11 +195,11 @@ describeFlow('the toll-fraud guard', flow => {
     }
   })
 
-  it('keeps apps and their two worlds apart', async () => {
+  it('counts each app separately', async () => {
     const [one, other] = [await open({ mode: 'on' }), await open({ mode: 'on' })]
     const block = freshBlock()
     await pump(one.server, block, 0, 20)
-    await flow.advance(3 * MINUTE)
+    await flow.advance(3 * MINUTE_MS)
     expect((await one.server.send(block(80))).status).to.equal(429)
     expect((await other.server.send(block(80))).status).to.equal(200)
   })

@@ -7,11 +7,11 @@ import { refusal } from '../support/api-caller.ts'
 import { freshNumber, type Tenant } from '../support/flow.ts'
 import { describeFlow, FLOW_APP_KEYS } from '../support/shared-flow.ts'
 
-const DAY = 86_400_000
-const HELD_MS = 30_000
+const DAY_MS = 86_400_000
+const CLAIM_HELD_MS = 30_000
 
 describeFlow('an idempotency key', (flow, engines) => {
-  it('makes one verification and one message of fifty sends at once, and one answer for all', async () => {
+  it('turns fifty sends at once into one verification, one message and one answer', async () => {
     const { server, app } = await flow.createTenant()
     const [to, idempotency] = [freshNumber(), randomUUID()]
     const sends = Array.from({ length: 50 }, () => server.send(to, { idempotency }))
@@ -21,10 +21,10 @@ describeFlow('an idempotency key', (flow, engines) => {
     await flow.waitForCode(to)
     const { items } = (await flow.admin('GET', `/apps/${app}/verifications`)).body
     expect(items).to.have.length(1)
-    expect((await server.send(to)).status, 'and it was counted once').to.equal(200)
+    expect((await server.send(to)).status, 'counted once').to.equal(200)
   })
 
-  it('is remembered no longer than its verification is kept', async () => {
+  it('expires no later than its verification is purged', async () => {
     const { server } = await flow.createTenant({ retention_days: 1, idempotency_ttl_seconds: 604_800 })
     const { body } = await server.send(freshNumber(), { idempotency: randomUUID() })
     const { store } = flow.countersign.engines
@@ -34,7 +34,7 @@ describeFlow('an idempotency key', (flow, engines) => {
     expect(claim?.expires_at).to.be.at.most(otp?.purge_at.getTime() ?? 0)
   })
 
-  it('replays the first answer, to another recipient and whatever became of the verification', async () => {
+  it('replays the first answer, also for another recipient and after the verification has ended', async () => {
     const { server } = await flow.createTenant()
     const [to, other, idempotency] = [freshNumber(), freshNumber(), randomUUID()]
     const first = await server.send(to, { idempotency })
@@ -45,37 +45,40 @@ describeFlow('an idempotency key', (flow, engines) => {
     expect(await flow.inbox(other)).to.deep.equal([])
   })
 
-  it('stays free when the send was refused', async () => {
+  it('stays free when its send is refused', async () => {
     const { server } = await flow.createTenant({
       blocked_countries: ['BR'],
       limits: { recipient: [{ max: 1, seconds: 600 }] },
     })
     const [to, idempotency] = [freshNumber(), randomUUID()]
-    expect((await server.send('nobody', { idempotency })).status).to.equal(422)
+    expect((await server.send('not a recipient', { idempotency })).status).to.equal(422)
     expect((await server.send('+5511987650001', { idempotency })).status).to.equal(403)
     await server.send(to)
     expect((await server.send(to, { idempotency })).status).to.equal(429)
     expect((await server.send(freshNumber(), { idempotency })).status).to.equal(200)
   })
 
-  it('counts within a company, a mode and a kind of key', async () => {
+  it('is valid within one company, one mode and one kind of API key', async () => {
     const mine = await flow.createTenant()
     const sibling = await flow.createTenant({}, mine.company)
-    const stranger = await flow.createTenant()
+    const otherCompany = await flow.createTenant()
     const idempotency = randomUUID()
     const send = async ({ server }: Pick<Tenant, 'server'>) => (await server.send(freshNumber(), { idempotency })).body
     const { otp_id } = await send(mine)
     expect((await send(sibling)).otp_id).to.equal(otp_id)
-    expect((await send(stranger)).otp_id).to.not.equal(otp_id)
+    expect((await send(otherCompany)).otp_id).to.not.equal(otp_id)
     expect((await send({ server: mine.device })).otp_id).to.not.equal(otp_id)
-    expect((await sibling.server.status(otp_id)).status, 'replayed, and still not visible').to.equal(404)
+    expect(
+      (await sibling.server.status(otp_id)).status,
+      'the answer is replayed, but the verification stays hidden',
+    ).to.equal(404)
 
-    const [live, tester] = [flow.caller(FLOW_APP_KEYS.live), flow.caller(FLOW_APP_KEYS.test)]
-    const [one, other] = [await send({ server: live }), await send({ server: tester })]
+    const [live, test] = [flow.caller(FLOW_APP_KEYS.live), flow.caller(FLOW_APP_KEYS.test)]
+    const [one, other] = [await send({ server: live }), await send({ server: test })]
     expect(one.otp_id).to.not.equal(other.otp_id)
   })
 
-  it('may have 128 characters; an empty one is none', async () => {
+  it('may have up to 128 characters, and an empty one counts as none', async () => {
     const { server } = await flow.createTenant()
     expect((await server.send(freshNumber(), { idempotency: 'k'.repeat(128) })).status).to.equal(200)
     expect(refusal(await server.send(freshNumber(), { idempotency: 'k'.repeat(129) }))).to.deep.equal({
@@ -87,7 +90,7 @@ describeFlow('an idempotency key', (flow, engines) => {
     expect((await server.send(other, { idempotency: '' })).body.otp_id).to.not.equal(otp_id)
   })
 
-  it('is free again when its time is over', async () => {
+  it('is free again after idempotency_ttl_seconds', async () => {
     const { server } = await flow.createTenant({ idempotency_ttl_seconds: 120 })
     const idempotency = randomUUID()
     const { otp_id } = (await server.send(freshNumber(), { idempotency })).body
@@ -97,36 +100,36 @@ describeFlow('an idempotency key', (flow, engines) => {
     expect((await server.send(freshNumber(), { idempotency })).body.otp_id).to.not.equal(otp_id)
   })
 
-  describe('whose holder died before its verification was there', () => {
-    /** What such a process leaves: the claim, and nothing else. */
-    async function abandoned(
+  describe('whose process died before it saved the verification', () => {
+    /** Stores what such a process leaves behind: the claim, and nothing else. */
+    async function leaveClaim(
       { company, app }: Tenant,
       diedAt: number,
     ): Promise<{ idempotency: string; otp_id: string }> {
       const [idempotency, otp_id] = [randomUUID(), newId('otp', diedAt)]
-      const by = { company_id: company, app_id: app, mode: 'test', key_id: 'key_of_the_dead', kind: 'server' } as const
-      const held_until = diedAt + HELD_MS
-      const claim = { otp_id, partition: partitionOf(otp_id), held_until, expires_at: diedAt + DAY }
+      const by = { company_id: company, app_id: app, mode: 'test', key_id: 'key_dead_process', kind: 'server' } as const
+      const held_until = diedAt + CLAIM_HELD_MS
+      const claim = { otp_id, partition: partitionOf(otp_id), held_until, expires_at: diedAt + DAY_MS }
       await flow.countersign.engines.store
         .docs('claims')
-        .insert([{ _id: claimOf(by, idempotency) ?? '', ...claim, purge_at: new Date(diedAt + 2 * DAY) }])
+        .insert([{ _id: claimOf(by, idempotency) ?? '', ...claim, purge_at: new Date(diedAt + 2 * DAY_MS) }])
       return { idempotency, otp_id }
     }
 
-    it('is healed by the next call', async () => {
+    it('is taken over by the next send', async () => {
       const shop = await flow.createTenant()
-      const { idempotency } = await abandoned(shop, flow.clock.now() - HELD_MS)
+      const { idempotency } = await leaveClaim(shop, flow.clock.now() - CLAIM_HELD_MS)
       const to = freshNumber()
       const { status, body, text } = await shop.server.send(to, { idempotency })
       expect(status, text).to.equal(200)
-      // Under the id the dead one had chosen, or under one of its own: the sweeper may have been quicker and freed the key.
+      // The id is the one of the claim, or a new one if the sweeper has freed the key before.
       await flow.waitForCode(to)
       expect((await shop.server.send(to, { idempotency })).body).to.deep.equal(body)
     })
 
     it('is freed by the sweeper', async () => {
       const shop = await flow.createTenant()
-      const { otp_id } = await abandoned(shop, flow.clock.now() - HELD_MS)
+      const { otp_id } = await leaveClaim(shop, flow.clock.now() - CLAIM_HELD_MS)
       const claims = flow.countersign.engines.store.docs('claims')
       await flow.eventually(async () =>
         expect(
@@ -136,16 +139,16 @@ describeFlow('an idempotency key', (flow, engines) => {
     })
 
     if (engines === 'embedded')
-      it('keeps a caller waiting while it may be alive, then says so; later it is healed', async () => {
+      it('answers 503 while that process may still be alive, and is taken over later', async () => {
         const shop = await flow.createTenant()
-        const { idempotency } = await abandoned(shop, flow.clock.now())
+        const { idempotency } = await leaveClaim(shop, flow.clock.now())
         const early = await flow.advanceUntil(shop.server.send(freshNumber(), { idempotency }))
         expect(refusal(early)).to.deep.include({ type: 'ServiceUnavailableError', status: 503 })
         expect(early.headers.get('retry-after')).to.equal('1')
-        await flow.advance(HELD_MS)
-        const healed = await flow.advanceUntil(shop.server.send(freshNumber(), { idempotency }))
-        expect(healed.status, healed.text).to.equal(200)
-        expect((await shop.server.send(freshNumber(), { idempotency })).text).to.equal(healed.text)
+        await flow.advance(CLAIM_HELD_MS)
+        const later = await flow.advanceUntil(shop.server.send(freshNumber(), { idempotency }))
+        expect(later.status, later.text).to.equal(200)
+        expect((await shop.server.send(freshNumber(), { idempotency })).text).to.equal(later.text)
       })
   })
 })

@@ -1,9 +1,9 @@
-// Recipients with a fixed fate, by number and by address. How the sandbox plays each receipt is told in sandbox.test.ts.
+// Recipients with a fixed outcome, by number and by email address. sandbox.test.ts shows how the sandbox plays their receipts.
 import { expect } from 'chai'
 import { refusal } from '../support/api-caller.ts'
 import { describeFlow } from '../support/shared-flow.ts'
 
-const REFUSED: [number: string, name: string, status: number, type: string][] = [
+const REFUSALS: [number: string, name: string, status: number, type: string][] = [
   ['+15005550001', 'invalid', 422, 'InvalidRecipientError'],
   ['+15005550002', 'no-channel', 409, 'NoEnabledChannelError'],
   ['+15005550003', 'geo', 403, 'GeoBlockedError'],
@@ -12,7 +12,7 @@ const REFUSED: [number: string, name: string, status: number, type: string][] = 
   ['+15005550006', 'rate', 429, 'RateLimitExceededError'],
 ]
 
-const PLAYED: [number: string, name: string, ends: string, events: string[]][] = [
+const DELIVERIES: [number: string, name: string, finalStatus: string, events: string[]][] = [
   ['+15005550010', 'delivered', 'delivered', ['delivery.delivered']],
   ['+15005550011', 'failed', 'failed', ['delivery.failed']],
   ['+15005550013', 'twice', 'delivered', ['delivery.delivered']],
@@ -21,9 +21,9 @@ const PLAYED: [number: string, name: string, ends: string, events: string[]][] =
 ]
 
 describeFlow('magic recipients', (flow, engines) => {
-  it('meet every refusal of a send', async () => {
+  it('cause every refusal of a send', async () => {
     const { server } = await flow.createTenant()
-    for (const [number, name, status, type] of REFUSED)
+    for (const [number, name, status, type] of REFUSALS)
       for (const recipient of [number, `${name}@magic.test`, `${name}@MAGIC.Test`]) {
         const answer = await server.send(recipient)
         expect(refusal(answer), recipient).to.include({ type, status })
@@ -33,37 +33,37 @@ describeFlow('magic recipients', (flow, engines) => {
     flow.expectRetryAfter(limited, 60)
   })
 
-  it('see every outcome of a delivery, in the status and as events, each once', async () => {
+  it('cause every outcome of a delivery, with at most one event each', async () => {
     const { app, server } = await flow.createTenant()
-    const sent = new Map<string, (typeof PLAYED)[number]>()
-    for (const fate of PLAYED)
-      for (const recipient of [fate[0], `${fate[1]}@magic.test`])
-        sent.set((await server.send(recipient)).body.otp_id, fate)
+    const sent = new Map<string, (typeof DELIVERIES)[number]>()
+    for (const delivery of DELIVERIES)
+      for (const recipient of [delivery[0], `${delivery[1]}@magic.test`])
+        sent.set((await server.send(recipient)).body.otp_id, delivery)
     const statuses = () =>
       Promise.all([...sent.keys()].map(async otp_id => (await server.status(otp_id)).body.deliveries[0].status))
     await flow.eventually(async () => {
-      expect(await statuses()).to.deep.equal([...sent.values()].map(([, , ends]) => ends))
+      expect(await statuses()).to.deep.equal([...sent.values()].map(([, , finalStatus]) => finalStatus))
       expect(await flow.events(app)).to.have.length([...sent.values()].flatMap(([, , , events]) => events).length)
     })
-    // Whatever else the sandbox had to say has been said by then.
+    // Once this later send is delivered, the sandbox has played all receipts of the sends before.
     const last = await flow.startVerification(server)
     await flow.eventually(async () =>
       expect((await server.status(last.otp_id)).body.deliveries[0].status).to.equal('delivered'),
     )
     const events = await flow.events(app)
-    for (const [otp_id, [, name, ends, expected]] of sent) {
+    for (const [otp_id, [, name, finalStatus, expected]] of sent) {
       const happened = events.filter(({ payload }) => payload.otp_id === otp_id)
       expect(
         happened.map(({ type }) => type),
         name,
       ).to.deep.equal(expected)
-      expect((await server.status(otp_id)).body.deliveries[0].status, name).to.equal(ends)
+      expect((await server.status(otp_id)).body.deliveries[0].status, name).to.equal(finalStatus)
       for (const { payload } of happened) expect(payload).to.have.all.keys('otp_id', 'delivery_id', 'status')
     }
     expect(new Set(events.map(({ id }) => id))).to.have.property('size', events.length)
   })
 
-  it('hear of it late', async () => {
+  it('include one that is delivered after 30 seconds', async () => {
     const { server } = await flow.createTenant()
     const { otp_id } = (await server.send('late@magic.test')).body
     const status = async () => (await server.status(otp_id)).body.deliveries[0].status
@@ -74,7 +74,7 @@ describeFlow('magic recipients', (flow, engines) => {
     await flow.eventually(async () => expect(await status()).to.equal('delivered'))
   })
 
-  it('fail on the first channel only; a resend then arrives', async () => {
+  it('include one that fails on the first channel only, so that a resend arrives', async () => {
     const { server } = await flow.createTenant({ resend_cooldown_seconds: [0] })
     const { otp_id } = (await server.send('+15005550016')).body
     const statuses = async () =>
@@ -84,7 +84,7 @@ describeFlow('magic recipients', (flow, engines) => {
     await flow.eventually(async () => expect(await statuses()).to.deep.equal(['failed', 'delivered']))
   })
 
-  it('go on by themselves where the app falls back', async () => {
+  it('reach the next channel without a resend where the app uses auto_fallback', async () => {
     const { server } = await flow.createTenant({ auto_fallback: true })
     const { otp_id } = (await server.send('+15005550016')).body
     await flow.eventually(async () => {
@@ -97,7 +97,7 @@ describeFlow('magic recipients', (flow, engines) => {
     })
   })
 
-  it('are not limited by recipient', async () => {
+  it('are exempt from the limit per recipient', async () => {
     const { server } = await flow.createTenant({ limits: { recipient: [{ max: 1, seconds: 600 }] } })
     for (let nth = 0; nth < 3; nth += 1) expect((await server.send('silent@magic.test')).status).to.equal(200)
   })

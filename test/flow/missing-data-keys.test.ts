@@ -1,5 +1,5 @@
-// A data key that was removed before everything was renewed. What needs it is answered "later", and counts for nothing; what does not need
-// it goes on; put back, everything is as it was.
+// An operator removes a data key before the rotation is done. Calls that need the key get 503 and use up nothing, other calls work, and
+// everything works again when the key is put back.
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
@@ -13,14 +13,14 @@ const dataKeysSetting = (...keys: (typeof OLD)[]): string =>
   keys.map(one => `${one?.id}:${one?.key.toString('base64')}`).join(',')
 const LINKS = { channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } } }
 
-/** What was begun while the key was there. */
+/** Verifications and configs from before the key was removed. */
 interface EarlierState {
   shop: Tenant
   chat: Tenant
   live: Caller
   pending: StartedVerification
   canceled: StartedVerification
-  brief: Tenant
+  shortLived: Tenant
   expiring: StartedVerification
   replayed: string
   link: string
@@ -35,8 +35,8 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
   expect((await flow.admin('PUT', `/apps/${shop.app}/providers/box`, box)).status).to.be.oneOf([200, 201])
   const live = await flow.createKey(shop.app, 'server', 'live')
   const [pending, canceled] = [await flow.startVerification(shop.server), await flow.startVerification(shop.server)]
-  const brief = await flow.createTenant({ code: { ttl_seconds: 60 } })
-  const expiring = await flow.startVerification(brief.server)
+  const shortLived = await flow.createTenant({ code: { ttl_seconds: 60 } })
+  const expiring = await flow.startVerification(shortLived.server)
   const replayed = freshNumber()
   const link = (await chat.server.send(replayed, { idempotency: 'again' })).body.otp_id
   const to = freshNumber()
@@ -47,7 +47,7 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
   return {
     shop,
     chat,
-    brief,
+    shortLived,
     live,
     pending,
     canceled,
@@ -59,7 +59,7 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
   }
 }
 
-onEachEngineSet('a data key that was removed too early', engines => {
+onEachEngineSet('a data key that is removed too early', engines => {
   let flow: Flow
   let earlier: EarlierState
   const reconnect = ({ key }: Caller): Caller => flow.caller(key)
@@ -81,7 +81,7 @@ onEachEngineSet('a data key that was removed too early', engines => {
     this.timeout(180_000)
     flow = await startFlow({ engines, env: { DATA_KEYS: dataKeysSetting(OLD) } })
     earlier = await createEarlierState(flow)
-    // As a process with both keys leaves it, before a sweeper has renewed anything.
+    // A process with both keys leaves the store like this before its sweeper has renewed anything.
     const both = createKeyring({
       dataKeys: [NEW, OLD].flatMap(one => one ?? []),
       codeSecrets: flow.countersign.secrets.code,
@@ -91,7 +91,7 @@ onEachEngineSet('a data key that was removed too early', engines => {
   })
   after(() => flow.stop())
 
-  it('makes a guess wait, right or wrong, and says once which key it is', async () => {
+  it('makes every verify answer 503 without counting an attempt, and is logged once by its id', async () => {
     const server = reconnect(earlier.shop.server)
     const { otp_id, code } = earlier.pending
     for (const guess of [wrongCode(code), code, wrongCode(code)]) expectUnavailable(await server.verify(otp_id, guess))
@@ -101,7 +101,7 @@ onEachEngineSet('a data key that was removed too early', engines => {
     expect(flow.countersign.log.output(), 'no stack').to.not.include('keyring.ts')
   })
 
-  it('lets what needs no key be done', async () => {
+  it('does not affect cancels, status reads and new verifications', async () => {
     const { shop, chat, canceled, link } = earlier
     const server = reconnect(shop.server)
     expect((await server.cancel(canceled.otp_id)).body).to.include({ status: 'canceled' })
@@ -112,14 +112,14 @@ onEachEngineSet('a data key that was removed too early', engines => {
     expect((await server.verify(fresh.otp_id, fresh.code)).body).to.include({ matched: true })
   })
 
-  it('keeps nothing from expiring', async () => {
-    const { brief, expiring } = earlier
+  it('does not keep codes from expiring', async () => {
+    const { shortLived, expiring } = earlier
     await flow.advance(61_000)
-    const late = await reconnect(brief.server).verify(expiring.otp_id, expiring.code)
+    const late = await reconnect(shortLived.server).verify(expiring.otp_id, expiring.code)
     expect({ status: late.status, type: late.body.type }).to.deep.equal({ status: 410, type: 'OtpExpiredError' })
   })
 
-  it('makes resends, repeated sends and exchanges wait, and spends nothing', async () => {
+  it('makes resends, replayed sends and exchanges answer 503', async () => {
     const { shop, chat, pending, link, replayed, token } = earlier
     const [server, chats] = [reconnect(shop.server), reconnect(chat.server)]
     expectUnavailable(await server.resend(pending.otp_id))
@@ -129,13 +129,13 @@ onEachEngineSet('a data key that was removed too early', engines => {
     expect((await server.exchange(`${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`)).status).to.equal(404)
   })
 
-  it('makes live sends and resends wait for a provider that does not open', async () => {
+  it('makes live sends and resends answer 503 while the provider config cannot be opened', async () => {
     const live = reconnect(earlier.live)
     expectUnavailable(await live.send(freshNumber()))
     expectUnavailable(await live.resend(earlier.paid))
   })
 
-  it('takes nothing from whoever puts it back', async function () {
+  it('has cost nothing once it is put back', async function () {
     this.timeout(120_000)
     await restart(NEW, OLD)
     const { shop, chat, pending, link, replayed, token, live, paid } = earlier

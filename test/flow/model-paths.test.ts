@@ -1,5 +1,5 @@
-// The model's own paths, played over HTTP: at every step a client is answered what the model says, and sees what the model says.
-// The test plays channels and sweeper itself, so that nothing happens but what a path names, at the time it names.
+// Replays the paths of the pure state machine over HTTP. At each step the answer and the status are those of the machine.
+// The test itself acts as channels and sweeper, so that only the events of a path happen, at the times of the path.
 import { expect } from 'chai'
 import { step } from '../../machines/otp.step.ts'
 import type { Reply } from '../../machines/otp.ts'
@@ -16,9 +16,9 @@ import { coveringPaths, type NamedEvent, type OtpPath, STARTS, type StartName } 
 import { allRows, type Row, rowName, rowsTaken } from '../support/otp.rows.ts'
 import { T0 } from '../support/otp.ts'
 
-describe('the paths through the model, over HTTP', () => {
+describe('a verification over HTTP follows each path of its state machine', () => {
   let flow: Flow
-  const stages = new Map<string, ReplayApp>()
+  const replayApps = new Map<string, ReplayApp>()
   const taken = new Set<Row>()
   before(async () => {
     flow = await startFlow({
@@ -30,51 +30,51 @@ describe('the paths through the model, over HTTP', () => {
         dashboard: createDashboardService,
       },
     })
-    for (const name of Object.keys(STARTS) as StartName[]) stages.set(name, await createReplayApp(flow, name))
+    for (const name of Object.keys(STARTS) as StartName[]) replayApps.set(name, await createReplayApp(flow, name))
   })
   after(() => flow.stop())
 
   for (const path of coveringPaths())
     it(path.name, async () => {
-      const stage = stages.get(path.name.split(' → ')[0] ?? '')
-      if (!stage) throw new Error(`${path.name} starts nowhere`)
-      const replayed = await startReplay(flow, stage)
-      const { saved, effects } = await followPath(path, stage, replayed)
-      const { value } = await replayed.stored()
+      const replayApp = replayApps.get(path.name.split(' → ')[0] ?? '')
+      if (!replayApp) throw new Error(`${path.name} starts nowhere`)
+      const replay = await startReplay(flow, replayApp)
+      const { saved, effects } = await followPath(path, replayApp, replay)
+      const { value } = await replay.stored()
       expect(value).to.equal(saved.value)
       await flow.eventually(async () => {
-        const events = (await flow.events(stage.app)).filter(({ payload }) => payload.otp_id === replayed.otp_id)
+        const events = (await flow.events(replayApp.app)).filter(({ payload }) => payload.otp_id === replay.otp_id)
         expect(events.map(({ type }) => type).sort()).to.deep.equal(effects.sort())
       })
     })
 
-  it('take every row of the transition table', () => {
+  it('and the paths cover every row of the transition table', () => {
     expect(allRows.filter(row => !taken.has(row)).map(rowName)).to.deep.equal([])
   })
 
   async function followPath(
     path: OtpPath,
-    stage: ReplayApp,
-    replayed: Replay,
+    replayApp: ReplayApp,
+    replay: Replay,
   ): Promise<{ saved: SavedOtp; effects: string[] }> {
-    const begun = step(null, path.start)
-    let saved = begun.saved
+    const started = step(null, path.start)
+    let saved = started.saved
     const effects: string[] = []
-    await expectSeen(stage, replayed, saved, T0)
+    await expectStatus(replayApp, replay, saved, T0)
     for (const event of path.events) {
       for (const row of rowsTaken(saved, event)) taken.add(row)
-      await flow.advance(Math.max(0, replayed.startedAt + event.at - T0 - flow.clock.now()))
+      await flow.advance(Math.max(0, replay.startedAt + event.at - T0 - flow.clock.now()))
       const next = step(saved, event)
-      expectAnswered(await replayed.play(event), next.reply, event)
+      expectAnswer(await replay.play(event), next.reply, event)
       saved = next.saved
       effects.push(...next.effects.flatMap(effect => (effect.type === 'notify' ? [effect.event] : [])))
-      await expectSeen(stage, replayed, saved, T0 + flow.clock.now() - replayed.startedAt)
+      await expectStatus(replayApp, replay, saved, T0 + flow.clock.now() - replay.startedAt)
     }
     return { saved, effects }
   }
 
-  /** What GET tells is the model's view, its times counted from the model's beginning. */
-  async function expectSeen(
+  /** Compares GET's answer with the machine's view; both count time from the start of the verification. */
+  async function expectStatus(
     { server }: ReplayApp,
     { otp_id, startedAt }: Replay,
     saved: SavedOtp,
@@ -109,9 +109,9 @@ describe('the paths through the model, over HTTP', () => {
   }
 })
 
-function expectAnswered(answer: Answer | null, reply: Reply, { move }: NamedEvent): void {
+function expectAnswer(answer: Answer | null, reply: Reply, { move }: NamedEvent): void {
   if (reply.kind === 'noted') return void expect(answer, move).to.equal(null)
-  if (answer === null) throw new Error(`nobody was answered: ${move}`)
+  if (answer === null) throw new Error(`no answer: ${move}`)
   const { status, body } = answer
   const actual = { status, type: body.type, otp_status: body.otp_status }
   const success = { status: 200, type: undefined, otp_status: undefined }

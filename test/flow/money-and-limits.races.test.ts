@@ -1,5 +1,5 @@
-// Everything that must hold for money and limits, while hundreds of sends, failures, credits, resends and a revocation race each other;
-// on the real engines from two OTP actors.
+// Invariants of money and limits while hundreds of sends, failures, credits, resends and a key revocation run at once; on the real
+// engines with two OTP actors.
 import type { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import type { Answer } from '../support/api-caller.ts'
@@ -8,19 +8,19 @@ import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
 import { describeLiveFlow } from '../support/live-flow.ts'
 import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
 
-const SMS = 40_000
+const SMS_PRICE = 40_000
 const MAX_SENDS_PER_RECIPIENT = 2
 const RECIPIENTS = 40
 const SENDS = 240
-/** At once: what a small machine answers in time. */
+/** Callers at once: as many as a small machine can answer in time. */
 const CALLERS = 40
 
-describeLiveFlow('sends, failures, credits, resends and a revocation at once', (live, engines) => {
+describeLiveFlow('sends, failures, credits, resends and a key revocation at once', (live, engines) => {
   let twilio: Twilio
   let second: Countersign | null = null
   before(async () => {
     twilio = await startTwilio(live.vendorOptions)
-    await live.admin('PUT', '/prices', { prices: [{ channel: 'sms', country: '*', micros: SMS }] })
+    await live.admin('PUT', '/prices', { prices: [{ channel: 'sms', country: '*', micros: SMS_PRICE }] })
     await live.advance(CACHE_TTL_MS)
     if (engines === 'embedded') return
     const { site, config } = live.countersign
@@ -37,7 +37,7 @@ describeLiveFlow('sends, failures, credits, resends and a revocation at once', (
   })
   after(() => Promise.all([twilio.close(), second?.stop()]))
 
-  it('leave a balance that is the sum of its ledger, never below zero, and no send uncounted or unpaid', async function () {
+  it('leave a balance that equals the sum of the ledger and is not negative, and every accepted send is counted', async function () {
     this.timeout(120_000)
     const { account_sid, auth_token, url: base_url } = twilio
     const config = { account_sid, auth_token, base_url, from: '+15550001111' }
@@ -49,48 +49,48 @@ describeLiveFlow('sends, failures, credits, resends and a revocation at once', (
       },
     })
     const company = app.replace('app_', 'cmp_')
-    const doomed = await live.createKey(app, 'server', 'live')
+    const revoked = await live.createKey(app, 'server', 'live')
     const credit = (micros: number) => live.admin('POST', `/companies/${company}/credit`, { micros, note: 'race' })
-    await credit(20 * SMS)
+    await credit(20 * SMS_PRICE)
     for (let nth = 0; nth < SENDS; nth += 1)
       twilio.next({ receipts: nth % 3 === 0 ? ['failed', 'failed'] : ['delivered'] })
 
     const recipients = Array.from({ length: RECIPIENTS }, freshNumber)
     const accepted = new Map<string, number>()
     const statuses: number[] = []
-    const note = (to: string, { status, body }: Answer): string | null => {
+    const record = (to: string, { status, body }: Answer): string | null => {
       statuses.push(status)
       if (status === 200) accepted.set(to, (accepted.get(to) ?? 0) + 1)
       return status === 200 ? body.otp_id : null
     }
-    const one = async (nth: number): Promise<void> => {
+    const runStep = async (nth: number): Promise<void> => {
       const to = recipients[nth % RECIPIENTS] ?? ''
-      const by = nth % 4 === 0 ? doomed : server
-      const otp_id = note(to, await by.send(to))
+      const by = nth % 4 === 0 ? revoked : server
+      const otp_id = record(to, await by.send(to))
       if (otp_id && nth % 5 === 0) statuses.push((await server.resend(otp_id)).status)
-      if (nth % 10 === 0) await credit(SMS)
-      if (nth === SENDS / 2) await live.admin('DELETE', `/keys/${doomed.id}`)
+      if (nth % 10 === 0) await credit(SMS_PRICE)
+      if (nth === SENDS / 2) await live.admin('DELETE', `/keys/${revoked.id}`)
     }
-    const calling = Array.from({ length: CALLERS }, async (_, caller) => {
-      for (let nth = caller; nth < SENDS; nth += CALLERS) await one(nth)
+    const callers = Array.from({ length: CALLERS }, async (_, caller) => {
+      for (let nth = caller; nth < SENDS; nth += CALLERS) await runStep(nth)
     })
-    await live.advanceUntil(Promise.all(calling))
+    await live.advanceUntil(Promise.all(callers))
 
     expect(statuses.filter(status => ![200, 401, 402, 429].includes(status))).to.deep.equal([])
     expect(Math.max(...accepted.values())).to.be.at.most(MAX_SENDS_PER_RECIPIENT)
-    const sound = await live.eventually(async () => {
+    const reconciliation = await live.eventually(async () => {
       const { body } = await live.admin('GET', `/companies/${company}/reconciliation`)
       expect(body.problems).to.deep.equal([])
       return body
     })
-    expect(sound.sum).to.equal(sound.balance)
-    expect(sound.balance).to.be.at.least(0)
+    expect(reconciliation.sum).to.equal(reconciliation.balance)
+    expect(reconciliation.balance).to.be.at.least(0)
     const sends = [...accepted.values()].reduce((sum, count) => sum + count, 0)
     const otps = await live.countersign.engines.store.docs('otps').count({ app_id: app })
     expect(otps, 'accepted sends').to.equal(sends)
-    expect(await counted(), 'counted sends').to.equal(sends)
+    expect(await countedSends(), 'counted sends').to.equal(sends)
 
-    async function counted(): Promise<number> {
+    async function countedSends(): Promise<number> {
       const { store } = live.countersign.engines
       const docs = await store.docs('otps').find({ app_id: app }, { sort: { _id: -1 }, limit: 1_000 })
       const keys = [...new Set(docs.map(({ recipient }) => `${app}:live:sends:${recipient}`))]

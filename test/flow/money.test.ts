@@ -1,4 +1,4 @@
-// Prepaid money over HTTP: what sends cost, what failures give back, and that nobody ever spends what is not there.
+// Prepaid balances over HTTP: what a send costs, what a failed delivery refunds, and that a balance never goes below zero.
 import { expect } from 'chai'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../services/domain/money/ledger-writer.ts'
@@ -10,7 +10,7 @@ import { onEachEngineSet } from '../support/site.ts'
 import { interceptWrites } from '../support/tenancy.ts'
 import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
 
-const SMS = 40_000
+const SMS_PRICE = 40_000
 const NO_FUNDS = { type: 'InsufficientFundsError', status: 402 }
 
 interface Shop extends LiveApp {
@@ -18,12 +18,12 @@ interface Shop extends LiveApp {
   twilio: Twilio
 }
 
-describeLiveFlow('an app that pays for its messages', live => {
+describeLiveFlow('an app with a prepaid balance', live => {
   const opened: Twilio[] = []
   before(async () => {
     const prices = [
-      { channel: 'sms', country: 'US', micros: SMS },
-      { channel: 'sms', country: '*', micros: 2 * SMS },
+      { channel: 'sms', country: 'US', micros: SMS_PRICE },
+      { channel: 'sms', country: '*', micros: 2 * SMS_PRICE },
     ]
     expect((await live.admin('PUT', '/prices', { prices })).status).to.equal(200)
     await live.advance(CACHE_TTL_MS)
@@ -56,24 +56,30 @@ describeLiveFlow('an app that pays for its messages', live => {
     expect(body.balance).to.be.at.least(0)
   }
 
-  it('is charged when a send is accepted, and the ledger says for what', async () => {
+  it('pays when a send is accepted, and the ledger names the delivery', async () => {
     const shop = await open(100_000)
     const { body } = await shop.server.send(freshNumber())
     expect(await balance(shop)).to.equal(60_000)
     const { items } = (await live.admin('GET', `/companies/${shop.company}/ledger`)).body
-    expect(items[0]).to.include({ kind: 'hold', micros: -SMS, balance_after: 60_000, otp_id: body.otp_id, note: null })
+    expect(items[0]).to.include({
+      kind: 'hold',
+      micros: -SMS_PRICE,
+      balance_after: 60_000,
+      otp_id: body.otp_id,
+      note: null,
+    })
     expect(items[0].delivery_id).to.match(/^dlv_/)
     expect(items[1]).to.include({ kind: 'credit', micros: 100_000, balance_after: 100_000, note: 'a transfer' })
     await expectReconciled(shop)
   })
 
-  it('pays the price of the country, or else the one for all others', async () => {
+  it('pays the price of the recipient’s country, or else the price for all other countries', async () => {
     const shop = await open(100_000)
     await shop.server.send('+4915112345678')
-    expect(await ledger(shop)).to.deep.include(['hold', -2 * SMS, 20_000])
+    expect(await ledger(shop)).to.deep.include(['hold', -2 * SMS_PRICE, 20_000])
   })
 
-  it('pays for every resend, and has back once what a failed delivery cost', async () => {
+  it('pays for every resend, and gets one refund for a failed delivery', async () => {
     const shop = await open(100_000, { resend_cooldown_seconds: [0] })
     shop.twilio.next({ receipts: ['sent', 'failed', 'failed'] })
     const { body } = await shop.server.send(freshNumber())
@@ -81,16 +87,16 @@ describeLiveFlow('an app that pays for its messages', live => {
     await live.eventually(async () => expect(await balance(shop)).to.equal(100_000))
     expect((await shop.server.resend(body.otp_id)).status).to.equal(200)
     expect(await ledger(shop)).to.deep.equal([
-      ['hold', -SMS, 60_000],
-      ['refund', SMS, 100_000],
-      ['hold', -SMS, 60_000],
+      ['hold', -SMS_PRICE, 60_000],
+      ['refund', SMS_PRICE, 100_000],
+      ['hold', -SMS_PRICE, 60_000],
       ['credit', 100_000, 100_000],
     ])
     await expectReconciled(shop)
   })
 
-  it('has back nothing more, and no room below a cap, by being told again and again, all at once', async () => {
-    const shop = await open(100_000, { spend_caps: { US: SMS }, resend_cooldown_seconds: [0] })
+  it('gets one refund, in its balance and below its spend cap, for a failure that is reported many times at once', async () => {
+    const shop = await open(100_000, { spend_caps: { US: SMS_PRICE }, resend_cooldown_seconds: [0] })
     shop.twilio.next({ receipts: ['sent'] })
     const { body } = await shop.server.send(freshNumber())
     await live.waitForDeliveries(shop.server, body.otp_id, 'sms sent')
@@ -107,7 +113,7 @@ describeLiveFlow('an app that pays for its messages', live => {
     ['erased', ({ app }, recipient) => live.admin('POST', `/apps/${app}/erase`, { recipient })],
     ['purged', (_, __, _id) => live.countersign.engines.store.docs('otps').remove({ _id }, 1)],
   ] as [string, (shop: Shop, recipient: string, otp_id: string) => Promise<unknown>][])
-    it(`pays for a message that failed only after it was ${how}, and nothing breaks over it`, async () => {
+    it(`pays for a message that fails only after its verification was ${how}`, async () => {
       const shop = await open(100_000)
       shop.twilio.next({ receipts: ['sent'] })
       const recipient = freshNumber()
@@ -122,27 +128,27 @@ describeLiveFlow('an app that pays for its messages', live => {
       })
       await forget(shop, recipient, body.otp_id)
       const [message] = shop.twilio.messages
-      const told = await Promise.all([1, 2, 3].map(() => message && shop.twilio.report(message, 'failed')))
-      for (const status of told) expect(status).to.be.below(500)
-      expect(await balance(shop)).to.equal(100_000 - SMS)
+      const answers = await Promise.all([1, 2, 3].map(() => message && shop.twilio.report(message, 'failed')))
+      for (const status of answers) expect(status).to.be.below(500)
+      expect(await balance(shop)).to.equal(100_000 - SMS_PRICE)
       await expectReconciled(shop)
     })
 
-  it('is told 402 when there is too little, and nothing else has changed', async () => {
-    const shop = await open(SMS, { limits: { recipient: [{ max: 1, seconds: 600 }] } })
+  it('gets 402 when its balance is too low, and keeps its idempotency key and its limit', async () => {
+    const shop = await open(SMS_PRICE, { limits: { recipient: [{ max: 1, seconds: 600 }] } })
     await shop.server.send(freshNumber())
     const to = freshNumber()
     const key = { idempotency: 'once' }
     expect(refusal(await shop.server.send(to, key))).to.deep.equal(NO_FUNDS)
-    await live.admin('POST', `/companies/${shop.company}/credit`, { micros: SMS })
-    // Neither the one send its limit allows nor its key was used up.
+    await live.admin('POST', `/companies/${shop.company}/credit`, { micros: SMS_PRICE })
+    // The refusal used up neither the idempotency key nor the one send that the limit allows.
     expect((await shop.server.send(to, key)).status).to.equal(200)
     expect(shop.twilio.requests.length).to.be.at.most(2)
     await expectReconciled(shop)
   })
 
-  it('cannot resend without money, and can go on verifying', async () => {
-    const shop = await open(SMS, { resend_cooldown_seconds: [0] })
+  it('cannot resend without money, but can still verify', async () => {
+    const shop = await open(SMS_PRICE, { resend_cooldown_seconds: [0] })
     const { body } = await shop.server.send(freshNumber())
     expect(refusal(await shop.server.resend(body.otp_id))).to.deep.equal(NO_FUNDS)
     await live.eventually(() => expect(shop.twilio.messages).to.have.length(1))
@@ -150,15 +156,15 @@ describeLiveFlow('an app that pays for its messages', live => {
     expect((await shop.server.verify(body.otp_id, code)).body.status).to.equal('approved')
   })
 
-  it('pays nothing for what test keys send', async () => {
+  it('pays nothing for sends with a test key', async () => {
     const shop = await open(0)
     const test = await live.createKey(shop.app, 'server', 'test')
     expect((await test.send(freshNumber())).status).to.equal(200)
     expect(await ledger(shop)).to.deep.equal([])
   })
 
-  it('never spends what is not there, however many send at once', async () => {
-    const shop = await open(10 * SMS, { limits: { app_without_client_ip: [{ max: 1_000, seconds: 60 }] } })
+  it('never spends more than its balance, however many sends arrive at once', async () => {
+    const shop = await open(10 * SMS_PRICE, { limits: { app_without_client_ip: [{ max: 1_000, seconds: 60 }] } })
     const answers = await Promise.all(Array.from({ length: 30 }, () => shop.server.send(freshNumber())))
     const statuses = answers.map(({ status }) => status).sort()
     expect(statuses).to.deep.equal([...Array(10).fill(200), ...Array(20).fill(402)])
@@ -166,7 +172,7 @@ describeLiveFlow('an app that pays for its messages', live => {
     await expectReconciled(shop)
   })
 
-  it('is credited once under one idempotency key, and not below zero', async () => {
+  it('is credited once per idempotency key, and a negative credit cannot exceed the balance', async () => {
     const shop = await open(0)
     const path = `/companies/${shop.company}/credit`
     const credit = () =>
@@ -187,18 +193,18 @@ describeLiveFlow('an app that pays for its messages', live => {
   })
 })
 
-onEachEngineSet('money held for a send that came to nothing', engines => {
-  it('comes back', async function () {
+onEachEngineSet('the hold of a send that could not be saved', engines => {
+  it('is voided, and the money returns to the balance', async function () {
     this.timeout(120_000)
     let lost = 0
     const flow = await startFlow({
       engines,
       bootstrap: {
-        prices: [{ channel: 'sms', country: '*', micros: SMS }],
+        prices: [{ channel: 'sms', country: '*', micros: SMS_PRICE }],
         companies: [
           {
             id: 'cmp_1',
-            balance: 3 * SMS,
+            balance: 3 * SMS_PRICE,
             apps: [
               {
                 id: 'app_1',
@@ -224,10 +230,10 @@ onEachEngineSet('money held for a send that came to nothing', engines => {
       const server: Caller = flow.caller('sk_live_money')
       const balance = async () => (await flow.admin('GET', '/companies/cmp_1')).body.balance
       expect((await server.send(freshNumber())).status).to.equal(503)
-      expect(await balance()).to.equal(2 * SMS)
+      expect(await balance()).to.equal(2 * SMS_PRICE)
       expect((await server.send(freshNumber())).status).to.equal(200)
       await flow.advance(CHECK_HOLD_AFTER_MS + 1_000)
-      await flow.eventually(async () => expect(await balance()).to.equal(2 * SMS))
+      await flow.eventually(async () => expect(await balance()).to.equal(2 * SMS_PRICE))
       const { items } = (await flow.admin('GET', '/companies/cmp_1/ledger')).body
       expect(items.map(({ kind }: { kind: string }) => kind)).to.deep.equal(['void', 'hold', 'hold', 'credit'])
       expect((await flow.admin('GET', '/companies/cmp_1/reconciliation')).body.problems).to.deep.equal([])

@@ -7,7 +7,7 @@ import type { Script } from '../support/vendors/vendor.ts'
 
 const RECEIPTS: Script = { receipts: ['sent', 'delivered'] }
 
-/** An app whose SMS go by Twilio, and by a gateway of its own when Twilio fails. */
+/** An app that sends SMS by Twilio, and by its own HTTP gateway when Twilio fails. */
 interface Shop extends LiveApp {
   twilio: Twilio
   gateway: HttpGateway
@@ -44,49 +44,52 @@ describeLiveFlow('an app with two providers', live => {
     expect(body.status, text).to.equal('pending')
     return body.otp_id
   }
-  /** The events of its deliveries, and no others. */
+  /** Waits until the delivery events of an app are exactly these. */
   const waitForEvents = ({ app }: LiveApp, expected: string[]): Promise<unknown> =>
     live.eventually(async () => expect(await live.deliveryEvents(app)).to.deep.equal(expected))
-  const taken = ({ twilio, gateway }: Shop): [number, number] => [twilio.messages.length, gateway.messages.length]
+  const messageCounts = ({ twilio, gateway }: Shop): [number, number] => [
+    twilio.messages.length,
+    gateway.messages.length,
+  ]
 
-  it('has its codes from the first, and its receipts', async () => {
+  it('sends by the first provider and takes its receipts', async () => {
     const shop = await open()
     shop.twilio.always(RECEIPTS)
     const otp_id = await sendOtp(shop)
     await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
     const verified = await shop.server.verify(otp_id, codeIn(shop.twilio.messages[0]?.form.Body))
     expect(verified.body).to.include({ matched: true, status: 'approved' })
-    expect(taken(shop)).to.deep.equal([1, 0])
+    expect(messageCounts(shop)).to.deep.equal([1, 0])
     expect(shop.twilio.calls.map(({ status }) => status)).to.deep.equal([200, 200])
     await waitForEvents(shop, ['delivery.delivered'])
   })
 
-  describe('when the first', () => {
-    const handedOver: [string, Script][] = [
+  describe('when the first provider', () => {
+    const definiteFailures: [string, Script][] = [
       ['answers 500', { fault: { kind: 'broken' } }],
       ['answers 503', { fault: { kind: 'broken', status: 503 } }],
       ['is busy', { fault: { kind: 'busy', retryAfter: '30' } }],
     ]
-    for (const [what, script] of handedOver)
-      it(`${what}: the second has it, at once`, async () => {
+    for (const [what, script] of definiteFailures)
+      it(`${what}: sends by the second at once`, async () => {
         const shop = await open()
         shop.twilio.next(script)
         shop.gateway.always(RECEIPTS)
         const otp_id = await sendOtp(shop)
         await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
-        expect([shop.twilio.requests.length, ...taken(shop)]).to.deep.equal([1, 0, 1])
+        expect([shop.twilio.requests.length, ...messageCounts(shop)]).to.deep.equal([1, 0, 1])
         const code = codeIn(shop.gateway.messages[0]?.requestBody.text)
         expect((await shop.server.verify(otp_id, code)).body.matched).to.equal(true)
       })
 
-    const maybeGone: [string, Script][] = [
+    const unknownOutcomes: [string, Script][] = [
       ['hangs', { fault: { kind: 'hang' } }],
       ['cuts the connection once it has the message', { fault: { kind: 'reset', when: 'taken' } }],
       ['cuts the connection', { fault: { kind: 'reset', when: 'unread' } }],
       ['answers garbage', { fault: { kind: 'garbage' } }],
     ]
-    for (const [what, script] of maybeGone)
-      it(`${what}: the second has it once no receipt came, and the first is not asked again`, async () => {
+    for (const [what, script] of unknownOutcomes)
+      it(`${what}: sends by the second once no receipt has come, and does not call the first again`, async () => {
         const shop = await open()
         shop.twilio.next(script)
         shop.gateway.always(RECEIPTS)
@@ -96,29 +99,29 @@ describeLiveFlow('an app with two providers', live => {
         expect(shop.twilio.requests.length).to.be.lessThan(2)
       })
 
-    const arrived: [string, Script][] = [
+    const accepted: [string, Script][] = [
       ['hangs, but sends a receipt', { fault: { kind: 'hang' }, receipts: ['sent', 'delivered'] }],
       ['is cut off, but sends a receipt', { fault: { kind: 'reset', when: 'taken' }, receipts: ['delivered'] }],
       ['is slow', { fault: { kind: 'slow', ms: 100 }, receipts: ['delivered'] }],
       ['sends the receipt before its answer', { early: true, receipts: ['delivered'] }],
       ['sends receipts twice and out of order', { receipts: ['delivered', 'sent', 'delivered', 'failed'] }],
     ]
-    for (const [what, script] of arrived)
-      it(`${what}: it arrived, which is told once, and nobody else is asked`, async () => {
+    for (const [what, script] of accepted)
+      it(`${what}: reports the delivery once and does not call the second`, async () => {
         const shop = await open()
         shop.twilio.next(script)
         const otp_id = await sendOtp(shop)
         await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
-        // Long enough for whoever would wait in vain.
+        // Longer than a channel waits for a receipt before it calls the next provider.
         await live.advance(10_000)
         const after = await sendOtp(shop)
         await live.waitForDeliveries(shop.server, after, 'sms sent')
-        expect(taken(shop)).to.deep.equal([2, 0])
+        expect(messageCounts(shop)).to.deep.equal([2, 0])
         expect(await live.deliveries(shop.server, otp_id)).to.deep.equal(['sms delivered'])
         await waitForEvents(shop, ['delivery.delivered'])
       })
 
-    it('says it is the recipient’s fault: it failed, at once', async () => {
+    it('rejects the recipient: fails the delivery at once, without a call to the second', async () => {
       const shop = await open()
       shop.twilio.next({ fault: { kind: 'refused' } })
       const otp_id = await sendOtp(shop)
@@ -127,7 +130,7 @@ describeLiveFlow('an app with two providers', live => {
       await waitForEvents(shop, ['delivery.failed'])
     })
 
-    it('reports that it failed after all, it did', async () => {
+    it('accepts a message and then reports a failure: fails the delivery', async () => {
       const shop = await open()
       shop.twilio.next({ receipts: ['sent', 'failed'] })
       const otp_id = await sendOtp(shop)
@@ -135,7 +138,7 @@ describeLiveFlow('an app with two providers', live => {
       expect(shop.gateway.requests).to.deep.equal([])
     })
 
-    it('is dead: it is left alone after ten calls, and users have their codes from the second', async () => {
+    it('keeps failing: opens its breaker after ten calls, and sends by the second until the first recovers', async () => {
       const shop = await open()
       shop.twilio.always({ fault: { kind: 'broken' } })
       for (let nth = 1; nth <= 15; nth += 1) {
@@ -144,10 +147,10 @@ describeLiveFlow('an app with two providers', live => {
         expect(shop.gateway.messages).to.have.length(nth)
       }
       expect(shop.twilio.requests).to.have.length(10)
-      const opened = live.countersign.log
+      const breakerChanges = live.countersign.log
         .lines()
         .filter(({ msg, app_id }) => msg === 'breaker.changed' && app_id === shop.app)
-      expect(opened.map(({ state }) => state)).to.deep.equal(['open'])
+      expect(breakerChanges.map(({ state }) => state)).to.deep.equal(['open'])
 
       const neighbour = await open()
       neighbour.twilio.always(RECEIPTS)
@@ -160,8 +163,8 @@ describeLiveFlow('an app with two providers', live => {
     })
   })
 
-  describe('when both fail', () => {
-    it('has another round, and then another', async () => {
+  describe('when both providers fail', () => {
+    it('calls both again after each delay of the backoff', async () => {
       const shop = await open()
       const broken: Script = { fault: { kind: 'broken' } }
       shop.twilio.next(broken, broken, RECEIPTS)
@@ -171,7 +174,7 @@ describeLiveFlow('an app with two providers', live => {
       expect([shop.twilio.requests.length, shop.gateway.requests.length]).to.deep.equal([3, 2])
     })
 
-    it('is told that it failed when there were enough', async () => {
+    it('fails the delivery after the last delay', async () => {
       const shop = await open()
       for (const vendor of [shop.twilio, shop.gateway]) vendor.always({ fault: { kind: 'broken' } })
       const otp_id = await sendOtp(shop)
@@ -180,7 +183,7 @@ describeLiveFlow('an app with two providers', live => {
       await waitForEvents(shop, ['delivery.failed'])
     })
 
-    it('goes on by another channel with auto_fallback, the same code, and counts that message', async () => {
+    it('sends the same code by the next channel with auto_fallback, and counts that message', async () => {
       const gateway = await startHttpGateway(live.vendorOptions)
       opened.push(gateway)
       const telegram = { name: 'chat', channel: 'telegram', type: 'http', config: { url: gateway.url } }
@@ -196,7 +199,7 @@ describeLiveFlow('an app with two providers', live => {
       expect([again.status, again.body.scope]).to.deep.equal([429, 'recipient'])
     })
 
-    it('stays where it is when there is no message left for the recipient', async () => {
+    it('does not fall back when the recipient has reached the message limit', async () => {
       const gateway = await startHttpGateway(live.vendorOptions)
       opened.push(gateway)
       const telegram = { name: 'chat', channel: 'telegram', type: 'http', config: { url: gateway.url } }
@@ -211,30 +214,30 @@ describeLiveFlow('an app with two providers', live => {
     })
   })
 
-  describe('is told by callbacks', () => {
-    it('that nobody forged', async () => {
-      const [shop, other] = [await open(), await open()]
-      const otp_id = await sendOtp(shop)
-      await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
-      const { delivery_id } = (await shop.server.status(otp_id)).body.deliveries[0]
-      const receipt = JSON.stringify({ delivery_id, status: 'failed' })
-      const from = (app: string, secret: string) =>
-        gatewayCall(`${PUBLIC_URL}/callbacks/${app}/spare`, receipt, secret, live.clock.now())
-      const { gateway } = other
-      expect(await gateway.call(from(shop.app, 'a guess')), 'a guess').to.equal(401)
-      // A tenant signs what it likes with its own secret: for its own provider, about another's delivery.
-      expect(await gateway.call(from(other.app, gateway.secret)), 'its own').to.equal(200)
-      // Of this very app, but not the provider that was given the message.
-      expect(await gateway.call(from(shop.app, shop.gateway.secret)), 'another provider').to.equal(200)
-      await live.advance(1_000)
-      expect(await live.deliveries(shop.server, otp_id)).to.deep.equal(['sms sent'])
-      const [message] = shop.twilio.messages
-      expect(message && (await shop.twilio.report(message, 'delivered')), 'the one').to.equal(200)
-      await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
-    })
+  it('ignores receipts that are forged, or that come from another app or another provider', async () => {
+    const [shop, other] = [await open(), await open()]
+    const otp_id = await sendOtp(shop)
+    await live.waitForDeliveries(shop.server, otp_id, 'sms sent')
+    const { delivery_id } = (await shop.server.status(otp_id)).body.deliveries[0]
+    const receipt = JSON.stringify({ delivery_id, status: 'failed' })
+    const from = (app: string, secret: string) =>
+      gatewayCall(`${PUBLIC_URL}/callbacks/${app}/spare`, receipt, secret, live.clock.now())
+    const { gateway } = other
+    expect(await gateway.call(from(shop.app, 'a guess')), 'a guessed secret').to.equal(401)
+    // Another app signs correctly for its own provider, and names this app's delivery.
+    expect(await gateway.call(from(other.app, gateway.secret)), 'another app').to.equal(200)
+    // The same app, but a provider that did not get the message.
+    expect(await gateway.call(from(shop.app, shop.gateway.secret)), 'another provider').to.equal(200)
+    await live.advance(1_000)
+    expect(await live.deliveries(shop.server, otp_id)).to.deep.equal(['sms sent'])
+    const [message] = shop.twilio.messages
+    expect(message && (await shop.twilio.report(message, 'delivered')), 'the provider that got the message').to.equal(
+      200,
+    )
+    await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
   })
 
-  it('sends nothing for what was canceled meanwhile', async () => {
+  it('does not call the second provider once the verification is canceled', async () => {
     const shop = await open()
     shop.twilio.next({ fault: { kind: 'hang' } })
     const otp_id = await sendOtp(shop)
@@ -244,8 +247,8 @@ describeLiveFlow('an app with two providers', live => {
     expect(shop.gateway.requests).to.deep.equal([])
   })
 
-  describe('when it has sent all that', () => {
-    it('has no recipient in its log, whatever vendors quote', () => {
+  describe('after all these sends', () => {
+    it('has no recipient in the log, even where a vendor quoted it', () => {
       const log = live.countersign.log.output()
       expect(log).to.include('delivery.attempted')
       expect(log).not.to.match(/\+?1415556\d{4}/)

@@ -1,22 +1,22 @@
-// On embedded engines only: where time stands still it can be told who waits for whom.
+// On the embedded engines only: their clock stands still, so a test can tell whether one app waits for the calls of another.
 import { expect } from 'chai'
 import { freshNumber } from '../support/flow.ts'
 import { type LiveApp, type LiveFlow, startLiveFlow } from '../support/live-flow.ts'
 import { type HttpGateway, startHttpGateway } from '../support/vendors/http-gateway.ts'
 
-/** Longer than anything here takes. */
+/** Longer than the test takes, so that no call times out. */
 const TIMEOUT_MS = 600_000
-/** More than a channel has in hand at once. */
+/** More messages than a channel process takes at once. */
 const BACKLOG = 600
 
 describe('a provider that hangs', () => {
   let live: LiveFlow
-  const opened: HttpGateway[] = []
+  const gateways: HttpGateway[] = []
   before(async () => {
     live = await startLiveFlow('embedded', [], { PROVIDER_TIMEOUT: String(TIMEOUT_MS) })
   })
   after(async () => {
-    for (const gateway of opened) {
+    for (const gateway of gateways) {
       gateway.release()
       await gateway.close()
     }
@@ -25,24 +25,24 @@ describe('a provider that hangs', () => {
 
   async function open(...channels: string[]): Promise<LiveApp & { gateway: HttpGateway }> {
     const gateway = await startHttpGateway(live.vendorOptions)
-    opened.push(gateway)
+    gateways.push(gateway)
     const providers = channels.map(channel => ({ name: channel, channel, type: 'http', config: { url: gateway.url } }))
     const limits = { app_without_client_ip: [{ max: 10_000, seconds: 60 }] }
     return { gateway, ...(await live.createApp(providers, { routing: { default: channels }, limits })) }
   }
   const send = async ({ server }: LiveApp): Promise<string> => (await server.send(freshNumber())).body.otp_id
 
-  it('keeps no other app waiting, on its channel or any other', async () => {
+  it('does not delay other apps, on its own channel or on another', async () => {
     const shop = await open('sms')
     shop.gateway.always({ fault: { kind: 'hang' } })
     await Promise.all(Array.from({ length: BACKLOG }, () => send(shop)))
     await live.eventually(() => expect(shop.gateway.messages).to.have.length(64))
 
-    const begun = live.clock.now()
-    const [neighbour, elsewhere] = [await open('sms'), await open('telegram')]
-    await live.waitForDeliveries(elsewhere.server, await send(elsewhere), 'telegram sent')
+    const startedAt = live.clock.now()
+    const [neighbour, otherChannel] = [await open('sms'), await open('telegram')]
+    await live.waitForDeliveries(otherChannel.server, await send(otherChannel), 'telegram sent')
     await live.waitForDeliveries(neighbour.server, await send(neighbour), 'sms sent')
-    expect(shop.gateway.messages, 'no call of the other app is over').to.have.length(64)
-    expect(live.clock.now() - begun).to.be.lessThan(TIMEOUT_MS / 2)
+    expect(shop.gateway.messages, 'calls of the hanging provider').to.have.length(64)
+    expect(live.clock.now() - startedAt).to.be.lessThan(TIMEOUT_MS / 2)
   })
 })

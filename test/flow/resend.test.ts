@@ -4,20 +4,20 @@ import { freshNumber, wrongCode } from '../support/flow.ts'
 import { describeFlow } from '../support/shared-flow.ts'
 
 const NOT_ALLOWED = { type: 'ResendNotAllowedError', status: 409 }
-const AT_ONCE = { resend_cooldown_seconds: [0] }
+const NO_COOLDOWN = { resend_cooldown_seconds: [0] }
 
-describeFlow('resending', flow => {
-  const channelOf = async (by: Caller, otp_id: string, channel?: string): Promise<string> => {
+describeFlow('a resend', flow => {
+  const resend = async (by: Caller, otp_id: string, channel?: string): Promise<string> => {
     const { status, body, text } = await by.resend(otp_id, channel)
     expect(status, text).to.equal(200)
     return body.channel
   }
 
-  it('goes through the order with the same code, then repeats the last channel until the sends are spent', async () => {
-    const { server } = await flow.createTenant(AT_ONCE)
+  it('sends the same code by the next channel in order, then repeats the last channel until the send attempts are used up', async () => {
+    const { server } = await flow.createTenant(NO_COOLDOWN)
     const { otp_id, to, code } = await flow.startVerification(server)
     const resends = []
-    for (let nth = 0; nth < 4; nth += 1) resends.push(await channelOf(server, otp_id))
+    for (let nth = 0; nth < 4; nth += 1) resends.push(await resend(server, otp_id))
     expect(resends).to.deep.equal(['whatsapp', 'telegram', 'telegram', 'telegram'])
     expect(refusal(await server.resend(otp_id))).to.deep.equal(NOT_ALLOWED)
     expect(refusal(await server.resend(otp_id, 'sms')), 'not by name either').to.deep.equal(NOT_ALLOWED)
@@ -30,7 +30,7 @@ describeFlow('resending', flow => {
     expect((await server.verify(otp_id, code)).body.matched).to.equal(true)
   })
 
-  it('waits for the cooldown, which grows; who comes too early is told how long and loses nothing', async () => {
+  it('is refused during the cooldown, which grows with each resend, and the refusal costs no send attempt', async () => {
     const { server } = await flow.createTenant()
     const { otp_id } = await flow.startVerification(server)
     for (const seconds of [30, 60, 120, 120]) {
@@ -42,10 +42,13 @@ describeFlow('resending', flow => {
       await flow.advance(seconds * 500)
       expect((await server.resend(otp_id)).status).to.equal(200)
     }
-    expect(refusal(await server.resend(otp_id)), 'spent before it is cooling').to.deep.equal(NOT_ALLOWED)
+    expect(
+      refusal(await server.resend(otp_id)),
+      'no send attempt is left, which is checked before the cooldown',
+    ).to.deep.equal(NOT_ALLOWED)
   })
 
-  it('passes once where many try at once', async () => {
+  it('is accepted once when many arrive at the same time', async () => {
     const { server } = await flow.createTenant()
     const { otp_id, to } = await flow.startVerification(server)
     await flow.advance(30_000)
@@ -55,12 +58,12 @@ describeFlow('resending', flow => {
     await flow.waitForCode(to, 2)
   })
 
-  it('to a named channel makes a fresh code; the old one is a wrong one', async () => {
-    const { server } = await flow.createTenant(AT_ONCE)
+  it('to a named channel sends a fresh code, and the old code becomes wrong', async () => {
+    const { server } = await flow.createTenant(NO_COOLDOWN)
     const { otp_id, to, code } = await flow.startVerification(server)
-    expect(await channelOf(server, otp_id, 'telegram')).to.equal('telegram')
+    expect(await resend(server, otp_id, 'telegram')).to.equal('telegram')
     const second = await flow.waitForCode(to, 2)
-    expect(await channelOf(server, otp_id, 'telegram'), 'also where it is already').to.equal('telegram')
+    expect(await resend(server, otp_id, 'telegram'), 'also on the current channel').to.equal('telegram')
     const third = await flow.waitForCode(to, 3)
     expect(new Set([code, second, third])).to.have.property('size', 3)
     expect((await server.verify(otp_id, code)).body).to.include({ matched: false, attempts_left: 4 })
@@ -68,8 +71,8 @@ describeFlow('resending', flow => {
     expect((await server.verify(otp_id, third)).body).to.include({ matched: true, attempts_left: 3 })
   })
 
-  it('does not give wrong guesses back', async () => {
-    const { server } = await flow.createTenant({ ...AT_ONCE, verify_attempts: 2 })
+  it('does not restore the attempts that wrong codes used up', async () => {
+    const { server } = await flow.createTenant({ ...NO_COOLDOWN, verify_attempts: 2 })
     const { otp_id, to, code } = await flow.startVerification(server)
     await server.verify(otp_id, wrongCode(code))
     await server.resend(otp_id, 'whatsapp')
@@ -77,9 +80,9 @@ describeFlow('resending', flow => {
     expect((await server.verify(otp_id, wrongCode(fresh))).body).to.include({ status: 'failed', attempts_left: 0 })
   })
 
-  it('to what cannot reach the recipient, is disabled or is no channel is refused and costs nothing', async () => {
+  it('to a channel that is unsuitable, disabled or unknown is refused and costs nothing', async () => {
     const { server } = await flow.createTenant({
-      ...AT_ONCE,
+      ...NO_COOLDOWN,
       send_attempts: 2,
       channels: { telegram: { enabled: false } },
     })
@@ -87,45 +90,45 @@ describeFlow('resending', flow => {
     expect(refusal(await server.resend(otp_id, 'email'))).to.deep.equal(NOT_ALLOWED)
     expect(refusal(await server.resend(otp_id, 'telegram'))).to.deep.equal(NOT_ALLOWED)
     expect(refusal(await server.resend(otp_id, 'pigeon'))).to.deep.include({ type: 'ValidationError', status: 422 })
-    expect(await channelOf(server, otp_id, 'whatsapp')).to.equal('whatsapp')
+    expect(await resend(server, otp_id, 'whatsapp')).to.equal('whatsapp')
   })
 
-  it('keeps to the order of the send, as far as it is usable now', async () => {
-    const { app, server } = await flow.createTenant(AT_ONCE)
+  it('follows the channel order of the send, without the channels that are disabled by then', async () => {
+    const { app, server } = await flow.createTenant(NO_COOLDOWN)
     const { otp_id } = await flow.startVerification(server)
     await flow.changeSettings(app, { channels: { whatsapp: { enabled: false } }, routing: { default: ['email'] } })
-    expect(await channelOf(server, otp_id)).to.equal('telegram')
+    expect(await resend(server, otp_id)).to.equal('telegram')
     await flow.changeSettings(app, { channels: { telegram: { enabled: false }, sms: { enabled: false } } })
     expect(refusal(await server.resend(otp_id))).to.deep.equal(NOT_ALLOWED)
     await flow.changeSettings(app, { channels: { sms: { enabled: true } } })
-    expect(await channelOf(server, otp_id), 'the last usable one').to.equal('sms')
+    expect(await resend(server, otp_id), 'the last usable one').to.equal('sms')
   })
 
-  it('after a named channel outside the order goes on with what was not tried', async () => {
-    const { server } = await flow.createTenant({ ...AT_ONCE, routing: { default: ['sms', 'telegram'] } })
+  it('that follows a named channel outside the order goes by a channel not tried yet', async () => {
+    const { server } = await flow.createTenant({ ...NO_COOLDOWN, routing: { default: ['sms', 'telegram'] } })
     const { otp_id } = await flow.startVerification(server)
-    expect(await channelOf(server, otp_id, 'whatsapp')).to.equal('whatsapp')
-    expect(await channelOf(server, otp_id)).to.equal('telegram')
+    expect(await resend(server, otp_id, 'whatsapp')).to.equal('whatsapp')
+    expect(await resend(server, otp_id)).to.equal('telegram')
   })
 
-  it('prolongs the life of the code, but never beyond three lifetimes of the first', async () => {
+  it('extends the life of the code, up to three times its first lifetime', async () => {
     const { server } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
     const { created_at } = (await server.status(otp_id)).body
-    const life = async () => Date.parse((await server.status(otp_id)).body.expires_at) - Date.parse(created_at)
-    expect(await life()).to.equal(600_000)
+    const lifetime = async () => Date.parse((await server.status(otp_id)).body.expires_at) - Date.parse(created_at)
+    expect(await lifetime()).to.equal(600_000)
     for (let nth = 0; nth < 3; nth += 1) {
       await flow.advance(550_000)
       await server.resend(otp_id)
     }
-    expect(await life()).to.equal(1_800_000)
+    expect(await lifetime()).to.equal(1_800_000)
     await flow.advance(150_000)
     expect((await server.verify(otp_id, code)).status).to.equal(410)
   })
 
-  it('counts among the messages of a recipient', async () => {
+  it('counts as a message to the recipient', async () => {
     const limits = { recipient_messages: [{ max: 2, seconds: 3600 }] }
-    const { server } = await flow.createTenant({ ...AT_ONCE, limits })
+    const { server } = await flow.createTenant({ ...NO_COOLDOWN, limits })
     const { otp_id, to } = await flow.startVerification(server)
     await server.resend(otp_id)
     const third = await server.resend(otp_id)
@@ -136,12 +139,12 @@ describeFlow('resending', flow => {
     expect((await server.send(to)).status).to.equal(200)
   })
 
-  it('is judged by the address of the send as it is known now', async () => {
-    const { server } = await flow.createTenant(AT_ONCE)
+  it('is refused when the client address of the send has become abusive', async () => {
+    const { server } = await flow.createTenant(NO_COOLDOWN)
     const to = freshNumber()
     const client_ip = '91.240.118.5'
     const { otp_id } = (await server.send(to, { client_ip })).body
-    expect(await channelOf(server, otp_id)).to.equal('whatsapp')
+    expect(await resend(server, otp_id)).to.equal('whatsapp')
     const put = (lists: object[]) => flow.admin('PUT', '/ip-lists', { lists })
     await put([{ class: 'abusive', name: 'resend', cidrs: [client_ip] }])
     await flow.eventually(async () => {
@@ -151,5 +154,16 @@ describeFlow('resending', flow => {
     await flow.advance(5_000)
     expect(refusal(await server.resend(otp_id))).to.deep.equal({ type: 'IpReputationBlockedError', status: 403 })
     await put([])
+  })
+
+  it('is refused when the recipient’s country has been blocked since the send', async () => {
+    const { app, server } = await flow.createTenant(NO_COOLDOWN)
+    const { body } = await server.send('+4915112345678')
+    await flow.changeSettings(app, { blocked_countries: ['DE'] })
+    expect(refusal(await server.resend(body.otp_id))).to.deep.equal({ type: 'GeoBlockedError', status: 403 })
+    await flow.changeSettings(app, { blocked_countries: [], allowed_countries: ['FR'] })
+    expect((await server.resend(body.otp_id)).body.type).to.equal('GeoBlockedError')
+    await flow.changeSettings(app, { allowed_countries: ['DE'] })
+    expect((await server.resend(body.otp_id)).status).to.equal(200)
   })
 })

@@ -1,4 +1,4 @@
-// An app decides to keep less: what it kept for longer is gone within a minute or so, without anybody asking for it.
+// An app shortens its retention time: within about a minute the sweeper erases what is older, without a request to erase.
 import { expect } from 'chai'
 import { ask } from '../support/api-caller.ts'
 import { testClock } from '../support/clock.ts'
@@ -11,15 +11,15 @@ import { onEachEngineSet } from '../support/site.ts'
 
 const TWO_DAYS_MS = 2 * 86_400_000
 
-onEachEngineSet('retention that is shortened', engines => {
-  it('erases what is older, and nothing else', async function () {
+onEachEngineSet('a shorter retention time', engines => {
+  it('erases the older verifications of the app, and nothing else', async function () {
     this.timeout(120_000)
     const flow = await startFlow({ engines })
     const [shop, blog] = [await flow.createTenant(), await flow.createTenant()]
-    const [gone, kept] = [await flow.startVerification(shop.server), await flow.startVerification(blog.server)]
+    const [old, kept] = [await flow.startVerification(shop.server), await flow.startVerification(blog.server)]
     await flow.advanceUntil(flow.countersign.stop())
 
-    // Two days later. A fake clock would have to go through each of their seconds.
+    // Two days later. A clock that stands still would run every timer of them, so the process starts again with a later clock.
     const clock = engines === 'embedded' ? testClock(flow.clock.now() + TWO_DAYS_MS) : createRunningClock()
     if (engines === 'real') await clock.advance(TWO_DAYS_MS)
     const env = { CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200' }
@@ -29,16 +29,16 @@ onEachEngineSet('retention that is shortened', engines => {
       const admin = (method: string, path: string, body?: object) =>
         ask(`${later.url}/admin/v1${path}`, { method, token, ...(body ? { body: JSON.stringify(body) } : {}) })
       const status = async (otp_id: string) => (await admin('GET', `/verifications/${otp_id}`)).status
-      expect(await status(gone.otp_id)).to.equal(200)
+      expect(await status(old.otp_id)).to.equal(200)
       const patched = await admin('PATCH', `/apps/${shop.app}`, { settings: { retention_days: 1 } })
       expect(patched.status).to.equal(200)
       await eventually(async () => {
         await clock.advance(2_000)
-        expect(await status(gone.otp_id)).to.equal(404)
+        expect(await status(old.otp_id)).to.equal(404)
       }, 60_000)
-      const inbox = await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(gone.to)}`)
+      const inbox = await admin('GET', `/sandbox/messages?recipient=${encodeURIComponent(old.to)}`)
       expect(inbox.body).to.deep.equal([])
-      expect(await collectionsContaining(later.engines.store, gone.otp_id)).to.deep.equal(['events'])
+      expect(await collectionsContaining(later.engines.store, old.otp_id)).to.deep.equal(['events'])
       expect(await status(kept.otp_id)).to.equal(200)
       expect(later.log.output()).to.include('retention.erased')
     } finally {

@@ -1,16 +1,16 @@
-// After a busy scenario, nothing that is secret or personal can be read in a log line, a broker message or a stored document, nor any
-// code in an answer. Masked recipients may be there: they are made to be shown.
+// After a scenario with every kind of call, no secret and no recipient is readable in a log line, a broker message, a stored document or
+// a metric, and no code in an API answer. Masked recipients may appear: they are meant to be shown.
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { COLLECTIONS, type CountersignStore } from '../../services/domain/collections.ts'
 import type { Answer } from '../support/api-caller.ts'
 import { type BrokerRecorder, createBrokerRecorder } from '../support/broker-recorder.ts'
 import { type Flow, freshNumber, startFlow, wrongCode } from '../support/flow.ts'
+import { collectionNames, rawDocuments } from '../support/raw-documents.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
-/** Eight digits: six can be found by chance in an id or a time. */
+/** Codes have eight digits here: six digits can appear by chance in an id or a time. */
 const CODES = { code: { length: 8 }, resend_cooldown_seconds: [0] }
 const LINKS = { channels: { whatsapp: { mode: 'link_code', business_number: '+15550001111' } } }
 
@@ -44,7 +44,7 @@ async function runScenario(flow: Flow): Promise<Scenario> {
   for (const { key } of [shop.server, shop.device, chat.server]) secrets.set(`key ${key}`, key)
   const otp_ids: string[] = []
 
-  // A server's, with an address and an idempotency key; guessed at, resent with a fresh code, approved.
+  // A verification by a server key, with a client address and an idempotency key: one wrong code, a resend with a fresh code, approval.
   const [one, idempotency] = [number(), randomUUID()]
   secrets.set('idempotency key', idempotency).set('client_ip', '81.2.69.142').set('client_ip v6', '2a02:cf40:1:2::3')
   const { otp_id } = await collect(shop.server.send(one, { idempotency, client_ip: '81.2.69.142' }))
@@ -54,7 +54,7 @@ async function runScenario(flow: Flow): Promise<Scenario> {
   await collect(shop.server.verify(otp_id, await receivedCode(one, 2)))
   await collect(shop.server.status(otp_id))
 
-  // A device's, by email; its token exchanged, by a stranger too.
+  // A verification by a publishable key, by email; its token is exchanged by its own app and tried by another.
   secrets.set('address', 'augusta.ada.king').set("device's address", '93.184.215.14')
   const mail = 'augusta.ada.king@example.com'
   const second = await collect(shop.device.send(mail, { forwarded: '93.184.215.14' }))
@@ -63,7 +63,7 @@ async function runScenario(flow: Flow): Promise<Scenario> {
   answers.push(await chat.server.exchange(verification_token))
   await collect(shop.server.exchange(verification_token))
 
-  // A link that fetches a code, then canceled; a message by somebody else.
+  // A link that fetches a code, with a message from another number, and then a cancel.
   const [third, other] = [number(), number()]
   const linked = await collect(chat.server.send(third, { client_ip: '2a02:cf40:1:2::3' }))
   const text = new URL(linked.action_url).searchParams.get('text') ?? ''
@@ -72,14 +72,14 @@ async function runScenario(flow: Flow): Promise<Scenario> {
   await receivedCode(third)
   await collect(chat.server.cancel(linked.otp_id))
 
-  // What is refused: a recipient that is none, an address that is none, limits, codes for nothing.
-  secrets.set('no recipient', 'not.a.recipient').set('no address', '300.11.22.33')
+  // Refusals: an invalid recipient, an invalid client address, an exceeded limit, a code for an unknown verification.
+  secrets.set('invalid recipient', 'not.a.recipient').set('invalid address', '300.11.22.33')
   await collect(shop.server.send('not.a.recipient@'))
   await collect(shop.server.send(number(), { client_ip: '300.11.22.33' }))
   for (let nth = 0; nth < 6; nth += 1) await collect(shop.server.send(one))
   await collect(shop.server.verify(`${otp_id.slice(0, -1)}x`, codes[0] ?? ''))
 
-  // Deliveries that fail, fall back and are told twice.
+  // Deliveries that fail, that fall back, and whose receipt comes twice.
   for (const recipient of ['+15005550011', '+15005550016', 'twice@magic.test'])
     await collect(shop.server.send(recipient))
   secrets.set('admin token', flow.countersign.secrets.adminTokens[0]?.token ?? '')
@@ -87,7 +87,7 @@ async function runScenario(flow: Flow): Promise<Scenario> {
   return { secrets, codes, answers, otp_ids }
 }
 
-onEachEngineSet('after a busy day', engines => {
+onEachEngineSet('after a scenario with every kind of call', engines => {
   let flow: Flow
   let recorder: BrokerRecorder
   let scenario: Scenario
@@ -97,7 +97,7 @@ onEachEngineSet('after a busy day', engines => {
     flow = await startFlow({ engines, decorate: ({ broker, store }) => ({ broker: recorder.wrap(broker), store }) })
     scenario = await runScenario(flow)
     await flow.eventually(async () => {
-      const otps = await all(flow.countersign.engines.store, 'otps')
+      const otps = await rawDocuments(flow.countersign.engines.store, 'otps')
       expect(otps.filter(one => one.includes('"outbox":[{'))).to.deep.equal([])
     })
   })
@@ -117,13 +117,13 @@ onEachEngineSet('after a busy day', engines => {
       expect(new RegExp(`(?<!\\d)${code}(?!\\d)`).test(text), `a code in ${where}`).to.equal(false)
   }
 
-  it('no log line tells', () => {
+  it('no log line contains a secret or a recipient', () => {
     const lines = flow.countersign.log.output().split('\n')
     for (const otp_id of scenario.otp_ids) expect(lines.join('\n')).to.include(otp_id)
     expectNone('the log', lines)
   })
 
-  it('no message through the broker tells', () => {
+  it('no broker message contains a secret or a recipient', () => {
     const kinds = recorder.messages().map(line => JSON.parse(line).slice(0, 2).join(' '))
     expect(new Set(kinds)).to.include.keys(
       'request otp.calls',
@@ -134,29 +134,28 @@ onEachEngineSet('after a busy day', engines => {
     expectNone('a message', recorder.messages())
   })
 
-  it('no stored document tells', async () => {
+  it('no stored document contains a secret or a recipient', async () => {
     const { store } = flow.countersign.engines
-    for (const name of Object.keys(COLLECTIONS) as (keyof typeof COLLECTIONS)[])
-      expectNone(`a document of ${name}`, await all(store, name))
-    const otps = (await all(store, 'otps')).join()
+    for (const name of collectionNames) expectNone(`a document of ${name}`, await rawDocuments(store, name))
+    const otps = (await rawDocuments(store, 'otps')).join()
     for (const otp_id of scenario.otp_ids) expect(otps).to.include(otp_id)
   })
 
-  it('no measurement tells', async () => {
+  it('no metric contains a secret or a recipient', async () => {
     const token = flow.countersign.secrets.adminTokens[0]?.token
     const metrics = await fetch(`${flow.countersign.url}/metrics`, { headers: { Authorization: `Bearer ${token}` } })
     expect(metrics.status).to.equal(200)
-    expectNone('a measurement', [await metrics.text()])
+    expectNone('the metrics', [await metrics.text()])
   })
 
-  it('no answer tells a code, and the masks are masks', () => {
+  it('no API answer contains a code, and recipients in answers are masked', () => {
     for (const { text } of scenario.answers) expectNoCode('an answer', text)
     const masks = scenario.answers.flatMap(({ body }) => body.masked_recipient ?? [])
     for (const mask of masks) expect(mask).to.match(/^(\+1\*{4}\d\d|[a-z]\*{4}@(example\.com|magic\.test))$/)
   })
 
   if (engines === 'embedded')
-    it('no byte on the disk tells', async () => {
+    it('no file on disk contains a secret or a recipient', async () => {
       const folder = flow.countersign.config.dataDir
       const files = (await readdir(folder)).filter(name => !name.startsWith('secrets'))
       const bytes = await Promise.all(files.map(name => readFile(join(folder, name), 'latin1')))
@@ -168,6 +167,3 @@ onEachEngineSet('after a busy day', engines => {
       expectNone('a file', bytes)
     })
 })
-
-const all = async (store: CountersignStore, name: keyof typeof COLLECTIONS): Promise<string[]> =>
-  (await store.docs(name).find({}, { sort: { _id: 1 }, limit: 10_000 })).map(doc => JSON.stringify(doc))

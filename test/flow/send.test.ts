@@ -3,8 +3,8 @@ import { refusal } from '../support/api-caller.ts'
 import { freshNumber } from '../support/flow.ts'
 import { ABUSIVE_IP, describeFlow } from '../support/shared-flow.ts'
 
-describeFlow('sending', flow => {
-  it('answers the verification, and the code arrives', async () => {
+describeFlow('a send', flow => {
+  it('answers with the new verification, and the code arrives', async () => {
     const { server } = await flow.createTenant()
     const to = freshNumber()
     const { status, body } = await server.send(to)
@@ -25,20 +25,20 @@ describeFlow('sending', flow => {
     expect(message?.text).to.include(code)
   })
 
-  it('reaches an address by email, whatever the order says first', async () => {
+  it('to an email address goes by email, also where the channel order names other channels first', async () => {
     const { server } = await flow.createTenant()
     const { body } = await server.send('Ada@Example.COM')
     expect(body).to.include({ channel: 'email', masked_recipient: 'A****@example.com' })
     expect(await flow.waitForCode('Ada@example.com')).to.match(/^\d{6}$/)
   })
 
-  it("takes the order of the recipient's country", async () => {
+  it("follows the channel order of the recipient's country", async () => {
     const { server } = await flow.createTenant({ routing: { countries: { BR: ['telegram', 'sms'] } } })
     expect((await server.send('+5511987654321')).body.channel).to.equal('telegram')
     expect((await server.send(freshNumber())).body.channel).to.equal('sms')
   })
 
-  it('speaks the language it is asked for, else the app’s', async () => {
+  it('uses the requested language, or else the language of the app', async () => {
     const { server } = await flow.createTenant({ locale: 'de' })
     const [asked, unasked, malformed] = [freshNumber(), freshNumber(), freshNumber()]
     await server.send(asked, { locale: 'fr-CA' })
@@ -53,7 +53,7 @@ describeFlow('sending', flow => {
     expect(texts[2]).to.equal(texts[1])
   })
 
-  it('refuses what is no recipient, what is blocked and what no channel reaches, in this order', async () => {
+  it('is refused for an invalid recipient, a blocked country, no usable channel and an abusive address, checked in this order', async () => {
     const { server } = await flow.createTenant({ blocked_countries: ['US'], routing: { default: ['sms'] } })
     const from = { client_ip: ABUSIVE_IP }
     expect(refusal(await server.send('+1415', from))).to.deep.equal({ type: 'InvalidRecipientError', status: 422 })
@@ -69,33 +69,37 @@ describeFlow('sending', flow => {
     })
   })
 
-  it('serves only the countries an app allows, where it lists some', async () => {
+  it('is refused outside the allowed countries, where an app lists some', async () => {
     const { server } = await flow.createTenant({ allowed_countries: ['BR'] })
     expect((await server.send('+5511987654322')).status).to.equal(200)
     expect((await server.send('+447400123456')).body.type).to.equal('GeoBlockedError')
-    expect((await server.send('+870773111632')).body.type, 'a satellite is of none').to.equal('GeoBlockedError')
+    expect((await server.send('+870773111632')).body.type, 'a satellite phone has no country').to.equal(
+      'GeoBlockedError',
+    )
     expect((await server.send('b@example.com')).status, 'an address has no country').to.equal(200)
   })
 
-  it('lets a device send in test mode, in live mode only where the app says so, and never name an address', async () => {
+  it('with a publishable key works in test mode, needs publishable_send in live mode, and cannot name a client_ip', async () => {
     const { app, device } = await flow.createTenant()
     expect((await device.send(freshNumber())).status).to.equal(200)
-    const lied = await device.send(freshNumber(), { client_ip: '8.8.8.8' })
-    expect(refusal(lied)).to.deep.include({ type: 'ValidationError', status: 422 })
-    expect(lied.body.errors[0].path).to.equal('client_ip')
+    const refused = await device.send(freshNumber(), { client_ip: '8.8.8.8' })
+    expect(refusal(refused)).to.deep.include({ type: 'ValidationError', status: 422 })
+    expect(refused.body.errors[0].path).to.equal('client_ip')
 
     const live = await flow.createKey(app, 'publishable', 'live')
     expect(refusal(await live.send(freshNumber()))).to.deep.equal({ type: 'PublishableSendDisabledError', status: 403 })
     await flow.changeSettings(app, { publishable_send: true })
-    const passed = await live.send(freshNumber())
-    expect(passed.body.type, 'no provider carries live messages here').to.equal('NoEnabledChannelError')
+    const allowed = await live.send(freshNumber())
+    expect(allowed.body.type, 'allowed, but the app has no live provider').to.equal('NoEnabledChannelError')
   })
 
-  it('is two worlds: what a test key may send, a live key without providers may not', async () => {
+  it('with a live key needs a live provider, and knows no magic recipients', async () => {
     const { app, server } = await flow.createTenant()
     const live = await flow.createKey(app, 'server', 'live')
     expect((await server.send(freshNumber())).status).to.equal(200)
     expect((await live.send(freshNumber())).body.type).to.equal('NoEnabledChannelError')
-    expect((await live.send('+15005550001')).body.type, 'nothing is magic to it').to.equal('NoEnabledChannelError')
+    expect((await live.send('+15005550001')).body.type, 'not a magic recipient in live mode').to.equal(
+      'NoEnabledChannelError',
+    )
   })
 })

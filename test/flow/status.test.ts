@@ -5,11 +5,11 @@ import { describeFlow } from '../support/shared-flow.ts'
 
 const NOT_FOUND = { type: 'OtpNotFoundError', status: 404 }
 
-const everything = (by: Caller, otp_id: string): Promise<Answer[]> =>
+const callEverything = (by: Caller, otp_id: string): Promise<Answer[]> =>
   Promise.all([by.status(otp_id), by.verify(otp_id, '123456'), by.resend(otp_id), by.cancel(otp_id)])
 
 describeFlow('the status of a verification', flow => {
-  it('tells a server everything', async () => {
+  it('shows every member to a server key', async () => {
     const { server } = await flow.createTenant()
     const { otp_id, to } = await flow.startVerification(server)
     const body = await flow.eventually(async () => {
@@ -35,7 +35,7 @@ describeFlow('the status of a verification', flow => {
     expect(deliveries[0].channel).to.equal('sms')
   })
 
-  it('tells a device the same without the deliveries', async () => {
+  it('shows the same to a publishable key, except the deliveries', async () => {
     const { server, device } = await flow.createTenant()
     const { otp_id } = await flow.startVerification(device)
     const [{ body: seen }, { body: all }] = [await device.status(otp_id), await server.status(otp_id)]
@@ -44,19 +44,19 @@ describeFlow('the status of a verification', flow => {
     expect(seen).to.deep.equal(rest)
   })
 
-  it('is for keys of the same app and mode; to all others there is no such verification', async () => {
+  it('is not found with a key of another app or mode, and neither is the verification for any other call', async () => {
     const mine = await flow.createTenant()
     const sibling = await flow.createTenant({}, mine.company)
     const live = await flow.createKey(mine.app, 'server', 'live')
     const { otp_id, code } = await flow.startVerification(mine.server)
     for (const by of [sibling.server, live])
-      for (const answer of await everything(by, otp_id)) expect(refusal(answer)).to.deep.equal(NOT_FOUND)
-    expect((await mine.server.verify(otp_id, code)).body.attempts_left, 'nothing was counted').to.equal(5)
+      for (const answer of await callEverything(by, otp_id)) expect(refusal(answer)).to.deep.equal(NOT_FOUND)
+    expect((await mine.server.verify(otp_id, code)).body.attempts_left, 'no attempt was counted').to.equal(5)
   })
 
-  it('has none for what is no id, and for an id of nothing', async () => {
+  it('is not found for a malformed or unknown id, and neither is the verification for any other call', async () => {
     const { server } = await flow.createTenant()
     for (const id of ['nonsense', 'otp_', 'dlv_01k2m8x4e9s7v3hqz5tnw6yb0c', newId('otp', flow.clock.now())])
-      for (const answer of await everything(server, id)) expect(refusal(answer), id).to.deep.equal(NOT_FOUND)
+      for (const answer of await callEverything(server, id)) expect(refusal(answer), id).to.deep.equal(NOT_FOUND)
   })
 })

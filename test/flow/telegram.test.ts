@@ -9,7 +9,7 @@ interface Shop extends LiveApp {
   telegram: Telegram
 }
 
-describeLiveFlow('Telegram', live => {
+describeLiveFlow('a Telegram message', live => {
   const opened: Telegram[] = []
   afterEach(() => Promise.all(opened.splice(0).map(one => one.close())))
 
@@ -29,7 +29,7 @@ describeLiveFlow('Telegram', live => {
   const waitForEvents = ({ app }: LiveApp, expected: string[]): Promise<unknown> =>
     live.eventually(async () => expect(await live.deliveryEvents(app)).to.deep.equal(expected))
 
-  it('brings the code and says that it was read', async () => {
+  it('carries the code, and is delivered when it is read', async () => {
     const shop = await open({ receipts: ['sent', 'delivered', 'read'] })
     const otp_id = await sendOtp(shop)
     await live.waitForDeliveries(shop.server, otp_id, 'telegram delivered')
@@ -40,15 +40,30 @@ describeLiveFlow('Telegram', live => {
     await waitForEvents(shop, ['delivery.delivered'])
   })
 
-  const endings: [title: string, script: Script, fate: string, event: string][] = [
-    ['says that it expired', { receipts: ['sent', 'failed'] }, 'failed', 'delivery.failed'],
-    ['has no such user', { fault: { kind: 'refused' } }, 'failed', 'delivery.failed'],
-    ['reports before it answers', { early: true, receipts: ['delivered'] }, 'delivered', 'delivery.delivered'],
-    ['hangs, and reports', { fault: { kind: 'hang' }, receipts: ['delivered'] }, 'delivered', 'delivery.delivered'],
-    ['repeats and mixes up', { receipts: ['read', 'sent', 'read', 'failed'] }, 'delivered', 'delivery.delivered'],
+  const endings: [cause: string, script: Script, deliveryStatus: string, event: string][] = [
+    ['the gateway reports that it expired', { receipts: ['sent', 'failed'] }, 'failed', 'delivery.failed'],
+    ['the gateway does not know the recipient', { fault: { kind: 'refused' } }, 'failed', 'delivery.failed'],
+    [
+      'the receipt comes before the answer',
+      { early: true, receipts: ['delivered'] },
+      'delivered',
+      'delivery.delivered',
+    ],
+    [
+      'the gateway sends a receipt but no answer',
+      { fault: { kind: 'hang' }, receipts: ['delivered'] },
+      'delivered',
+      'delivery.delivered',
+    ],
+    [
+      'receipts are repeated and out of order',
+      { receipts: ['read', 'sent', 'read', 'failed'] },
+      'delivered',
+      'delivery.delivered',
+    ],
   ]
-  for (const [title, script, deliveryStatus, event] of endings)
-    it(`${title}: ${deliveryStatus}, told once`, async () => {
+  for (const [cause, script, deliveryStatus, event] of endings)
+    it(`is ${deliveryStatus}, with one event, when ${cause}`, async () => {
       const shop = await open(script)
       await live.waitForDeliveries(shop.server, await sendOtp(shop), `telegram ${deliveryStatus}`)
       await shop.telegram.idle()
@@ -56,18 +71,18 @@ describeLiveFlow('Telegram', live => {
       expect(shop.telegram.requests).to.have.lengthOf(1)
     })
 
-  it('is believed under its own signature alone, and of its own messages', async () => {
+  it('takes receipts from its own provider only, correctly signed and recent', async () => {
     const [shop, other] = [await open(), await open()]
     const otp_id = await sendOtp(shop)
     await live.waitForDeliveries(shop.server, otp_id, 'telegram sent')
     const [message] = shop.telegram.messages
     if (!message) throw new Error('nothing was sent')
-    // At our address, with another's token; at another's address, with that one's own.
+    // First signed with the token of another app, then correctly signed but sent to the URL of that other app.
     expect(await other.telegram.report(message, 'delivered')).to.equal(401)
     const elsewhere = (message.callback_url ?? '').replace(shop.app, other.app)
     expect(await other.telegram.report({ ...message, callback_url: elsewhere }, 'delivered')).to.equal(200)
     expect(await live.deliveries(shop.server, otp_id)).to.deep.equal(['telegram sent'])
-    // And not for ever.
+    // Correctly signed, but more than five minutes old.
     const late = telegramReceipt(message, 'delivered', { ...shop.telegram, now: live.clock.now() - 301_000 })
     expect(late && (await shop.telegram.call(late))).to.equal(401)
     expect(await shop.telegram.report(message, 'delivered')).to.equal(200)

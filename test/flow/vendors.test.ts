@@ -3,69 +3,69 @@ import { freshNumber } from '../support/flow.ts'
 import { codeIn, describeLiveFlow, type LiveFlow, PUBLIC_URL } from '../support/live-flow.ts'
 import { startHttpGateway } from '../support/vendors/http-gateway.ts'
 import { startMeta } from '../support/vendors/meta.ts'
-import { startMailServer } from '../support/vendors/smtp.ts'
 import { startTelegram } from '../support/vendors/telegram.ts'
 import { startTwilio } from '../support/vendors/twilio.ts'
 import type { Fault, Vendor } from '../support/vendors/vendor.ts'
 import { startVonage } from '../support/vendors/vonage.ts'
 
-/** A vendor, and an app's setup of it under the name `vendor`. */
-interface Opened {
+/** A running vendor, and the type and config of the provider that uses it. */
+interface RunningVendor {
   vendor: Vendor<unknown>
   type: string
   config: object
 }
 
-/** By channel; an app's callbacks are known before the app is. */
-const VENDORS: Record<string, { channel: string; open(live: LiveFlow, callbackUrl: string): Promise<Opened> }> = {
-  Twilio: {
-    channel: 'sms',
-    async open(live) {
-      const vendor = await startTwilio(live.vendorOptions)
-      const { account_sid, auth_token, url: base_url } = vendor
-      return { vendor, type: 'twilio', config: { account_sid, auth_token, base_url, from: '+15550001111' } }
+/** `open` gets the callback URL of an app that is created afterwards. */
+const VENDORS: Record<string, { channel: string; open(live: LiveFlow, callbackUrl: string): Promise<RunningVendor> }> =
+  {
+    Twilio: {
+      channel: 'sms',
+      async open(live) {
+        const vendor = await startTwilio(live.vendorOptions)
+        const { account_sid, auth_token, url: base_url } = vendor
+        return { vendor, type: 'twilio', config: { account_sid, auth_token, base_url, from: '+15550001111' } }
+      },
     },
-  },
-  Vonage: {
-    channel: 'sms',
-    async open(live) {
-      const vendor = await startVonage(live.vendorOptions)
-      const { application_id, private_key, signature_secret, url: base_url } = vendor
-      return {
-        vendor,
-        type: 'vonage',
-        config: { application_id, private_key, signature_secret, base_url, from: 'Shop' },
-      }
+    Vonage: {
+      channel: 'sms',
+      async open(live) {
+        const vendor = await startVonage(live.vendorOptions)
+        const { application_id, private_key, signature_secret, url: base_url } = vendor
+        return {
+          vendor,
+          type: 'vonage',
+          config: { application_id, private_key, signature_secret, base_url, from: 'Shop' },
+        }
+      },
     },
-  },
-  'a gateway of its own': {
-    channel: 'telegram',
-    async open(live, callbackUrl) {
-      const vendor = await startHttpGateway({ ...live.vendorOptions, callbackUrl: () => callbackUrl })
-      return { vendor, type: 'http', config: { url: vendor.url, secret: vendor.secret } }
+    'an HTTP gateway': {
+      channel: 'telegram',
+      async open(live, callbackUrl) {
+        const vendor = await startHttpGateway({ ...live.vendorOptions, callbackUrl: () => callbackUrl })
+        return { vendor, type: 'http', config: { url: vendor.url, secret: vendor.secret } }
+      },
     },
-  },
-  'the WhatsApp Cloud API': {
-    channel: 'whatsapp',
-    async open(live, callbackUrl) {
-      const vendor = await startMeta({ ...live.vendorOptions, callbackUrl: () => callbackUrl })
-      const { phone_number_id, access_token, app_secret, verify_token, url: base_url } = vendor
-      const secrets = { access_token, app_secret, verify_token }
-      return {
-        vendor,
-        type: 'whatsapp_cloud',
-        config: { phone_number_id, ...secrets, base_url, template: 'shop_code', template_language: 'en_US' },
-      }
+    'the WhatsApp Cloud API': {
+      channel: 'whatsapp',
+      async open(live, callbackUrl) {
+        const vendor = await startMeta({ ...live.vendorOptions, callbackUrl: () => callbackUrl })
+        const { phone_number_id, access_token, app_secret, verify_token, url: base_url } = vendor
+        const secrets = { access_token, app_secret, verify_token }
+        return {
+          vendor,
+          type: 'whatsapp_cloud',
+          config: { phone_number_id, ...secrets, base_url, template: 'shop_code', template_language: 'en_US' },
+        }
+      },
     },
-  },
-  'the Telegram Gateway': {
-    channel: 'telegram',
-    async open(live) {
-      const vendor = await startTelegram(live.vendorOptions)
-      return { vendor, type: 'telegram_gateway', config: { token: vendor.token, base_url: vendor.url } }
+    'the Telegram Gateway': {
+      channel: 'telegram',
+      async open(live) {
+        const vendor = await startTelegram(live.vendorOptions)
+        return { vendor, type: 'telegram_gateway', config: { token: vendor.token, base_url: vendor.url } }
+      },
     },
-  },
-}
+  }
 
 describeLiveFlow('live messages', live => {
   const opened: { close(): Promise<void> }[] = []
@@ -73,7 +73,7 @@ describeLiveFlow('live messages', live => {
 
   for (const [name, { channel, open }] of Object.entries(VENDORS))
     describe(`by ${name}`, () => {
-      async function sent(receipts: ('delivered' | 'failed' | 'read')[]) {
+      async function sendThroughVendor(receipts: ('delivered' | 'failed' | 'read')[]) {
         const { vendor, type, config } = await open(live, `${PUBLIC_URL}/callbacks/${live.nextAppId()}/vendor`)
         opened.push(vendor)
         vendor.always({ receipts })
@@ -85,8 +85,8 @@ describeLiveFlow('live messages', live => {
         return { ...shop, vendor, otp_id: body.otp_id as string }
       }
 
-      it('arrive, with a code that verifies', async () => {
-        const { vendor, server, otp_id } = await sent(['delivered'])
+      it('arrive with a code that verifies', async () => {
+        const { vendor, server, otp_id } = await sendThroughVendor(['delivered'])
         await live.waitForDeliveries(server, otp_id, `${channel} delivered`)
         expect(vendor.messages).to.have.length(1)
         expect(vendor.calls.map(({ status }) => status)).to.deep.equal([200])
@@ -94,7 +94,7 @@ describeLiveFlow('live messages', live => {
         expect(body).to.include({ matched: true })
       })
 
-      it('arrive by another provider when the vendor is busy, broken, silent, cut off or incomprehensible', async () => {
+      it('arrive by the second provider when the vendor is busy, broken, silent, cut off or unreadable', async () => {
         const spareUrl = `${PUBLIC_URL}/callbacks/${live.nextAppId()}/spare`
         const { vendor, type, config } = await open(live, `${PUBLIC_URL}/callbacks/${live.nextAppId()}/vendor`)
         const spare = await startHttpGateway({ ...live.vendorOptions, callbackUrl: () => spareUrl })
@@ -105,7 +105,7 @@ describeLiveFlow('live messages', live => {
           { kind: 'broken' },
           { kind: 'hang' },
           { kind: 'reset', when: 'taken' },
-          // Our own gateway's answer is nothing but its status.
+          // The answer of an HTTP gateway is its status alone, so it cannot be unreadable.
           ...(type === 'http' ? [] : [{ kind: 'garbage' } as const]),
         ]
         vendor.next(...faults.map(fault => ({ fault })))
@@ -117,66 +117,14 @@ describeLiveFlow('live messages', live => {
         expect([vendor.requests.length, spare.messages.length]).to.deep.equal([faults.length, faults.length])
       })
 
-      it('fail when the vendor says so', async () => {
-        const { server, otp_id } = await sent(['failed'])
+      it('fail when the vendor reports a failure', async () => {
+        const { server, otp_id } = await sendThroughVendor(['failed'])
         await live.waitForDeliveries(server, otp_id, `${channel} failed`)
       })
 
-      it('are delivered when they were read', async () => {
-        const { server, otp_id } = await sent(['read'])
+      it('are delivered when the vendor reports them as read', async () => {
+        const { server, otp_id } = await sendThroughVendor(['read'])
         await live.waitForDeliveries(server, otp_id, `${channel} delivered`)
       })
     })
-
-  describe('by SMTP', () => {
-    const withMail = async () => {
-      const server = await startMailServer()
-      opened.push(server)
-      const config = { host: '127.0.0.1', port: server.port, from: 'Shop <codes@shop.example>' }
-      const providers = [{ name: 'mail', channel: 'email', type: 'smtp', config }]
-      return { mail: server, ...(await live.createApp(providers, { routing: { default: ['email'] } })) }
-    }
-    let people = 0
-    const address = (): string => {
-      people += 1
-      return `ada${people}@example.org`
-    }
-
-    it('arrive, and stay sent: mail has no receipts', async () => {
-      const { mail, server } = await withMail()
-      const { body } = await server.send(address())
-      await live.waitForDeliveries(server, body.otp_id, 'email sent')
-      const verified = await server.verify(body.otp_id, codeIn(mail.mails[0]?.bodies['text/plain']))
-      expect(verified.body).to.include({ matched: true })
-    })
-
-    it('arrive by another provider when the server falls silent with the mail in its hands', async () => {
-      const mail = await startMailServer()
-      const spare = await startHttpGateway(live.vendorOptions)
-      opened.push(mail, spare)
-      const config = { host: '127.0.0.1', port: mail.port, from: 'codes@shop.example' }
-      const { server } = await live.createApp(
-        [
-          { name: 'mail', channel: 'email', type: 'smtp', config },
-          { name: 'spare', channel: 'email', type: 'http', config: { url: spare.url } },
-        ],
-        { routing: { default: ['email'] } },
-      )
-      mail.next({ at: 'body', does: 'hang' })
-      const { body } = await server.send(address())
-      await live.waitForDeliveries(server, body.otp_id, 'email sent')
-      expect(spare.messages).to.have.length(1)
-    })
-
-    it('fail at once when there is no such mailbox, and later when the server is too busy for too long', async () => {
-      const { mail, server } = await withMail()
-      mail.next({ at: 'rcpt', says: '550 5.1.1 no such user' })
-      const nobody = (await server.send(address())).body.otp_id
-      await live.waitForDeliveries(server, nobody, 'email failed')
-      mail.next({ at: 'rcpt', says: '451 4.3.0 later' }, { at: 'rcpt', says: '451 4.3.0 later' })
-      const later = (await server.send(address())).body.otp_id
-      await live.waitForDeliveries(server, later, 'email sent')
-      expect(mail.mails).to.have.length(1)
-    })
-  })
 })

@@ -4,16 +4,16 @@ import { type Answer, ask, refusal } from '../support/api-caller.ts'
 import type { Tenant } from '../support/flow.ts'
 import { describeFlow } from '../support/shared-flow.ts'
 
-const TOKEN_LIFE_MS = 600_000
+const TOKEN_LIFETIME_MS = 600_000
 
-/** All of an answer that could tell one refusal from another. */
+/** Every part of an answer by which a caller could tell one refusal from another. */
 const comparable = ({ status, text, headers, body }: Answer) => ({
   status,
   text: text.replace(body.request_id, '…'),
   headers: [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name)),
 })
 
-describeFlow('verification tokens', flow => {
+describeFlow('a verification token', flow => {
   const verifyOnDevice = async ({ device }: Tenant) => {
     const { otp_id, to, code } = await flow.startVerification(device)
     const { body } = await device.verify(otp_id, code)
@@ -21,7 +21,7 @@ describeFlow('verification tokens', flow => {
     return { otp_id, to, code, token: body.verification_token as string }
   }
 
-  it('prove the recipient to a server, again and again to the same key', async () => {
+  it('proves the recipient to a server key, as often as the same key asks', async () => {
     const shop = await flow.createTenant()
     const { otp_id, to, token } = await verifyOnDevice(shop)
     expect(token)
@@ -35,7 +35,7 @@ describeFlow('verification tokens', flow => {
     expect([again.status, again.text]).to.deep.equal([200, first.text])
   })
 
-  it('tell the channel the code came by', async () => {
+  it('names the channel by which the code came', async () => {
     const shop = await flow.createTenant({ resend_cooldown_seconds: [0] })
     const { device, server } = shop
     const { otp_id, to } = await flow.startVerification(device)
@@ -44,7 +44,7 @@ describeFlow('verification tokens', flow => {
     expect((await server.exchange(body.verification_token)).body).to.include({ otp_id, channel: 'telegram' })
   })
 
-  it('prove an address the same way', async () => {
+  it('proves an email address in the same way', async () => {
     const { device, server } = await flow.createTenant()
     const { otp_id } = (await device.send('grace@Example.com')).body
     const { body } = await device.verify(otp_id, await flow.waitForCode('grace@example.com'))
@@ -52,7 +52,7 @@ describeFlow('verification tokens', flow => {
     expect(exchanged).to.include({ recipient: 'grace@example.com', recipient_type: 'email', channel: 'email' })
   })
 
-  it('are given again to the device that lost the answer, and to no other key', async () => {
+  it('is returned again to the publishable key that verified, and to no other key', async () => {
     const shop = await flow.createTenant()
     const { otp_id, code, token } = await verifyOnDevice(shop)
     expect((await shop.device.verify(otp_id, code)).body.verification_token).to.equal(token)
@@ -60,9 +60,9 @@ describeFlow('verification tokens', flow => {
     expect(refusal(await other.verify(otp_id, code))).to.deep.include({ type: 'OtpNotPendingError', status: 409 })
   })
 
-  it('are refused in one and the same way, whatever is wrong with them', async () => {
+  it('is refused with the same answer for every reason', async () => {
     const shop = await flow.createTenant()
-    const stranger = await flow.createTenant()
+    const other = await flow.createTenant()
     const second = await flow.createKey(shop.app, 'server')
     const live = await flow.createKey(shop.app, 'server', 'live')
     const [used, unused] = [await verifyOnDevice(shop), await verifyOnDevice(shop)]
@@ -71,12 +71,12 @@ describeFlow('verification tokens', flow => {
     const tampered = unused.token.replace(/.$/, last === 'A' ? 'B' : 'A')
     const refused = {
       'exchanged by another key': await second.exchange(used.token),
-      "another app's": await stranger.server.exchange(unused.token),
+      'of another app': await other.server.exchange(unused.token),
       'of the other mode': await live.exchange(unused.token),
-      'of no verification': await shop.server.exchange(otherToken(unused.token, newId('otp', flow.clock.now()))),
-      'of another verification': await shop.server.exchange(otherToken(unused.token, used.otp_id)),
+      'of no verification': await shop.server.exchange(withOtpId(unused.token, newId('otp', flow.clock.now()))),
+      'of another verification': await shop.server.exchange(withOtpId(unused.token, used.otp_id)),
       'of one that is pending': await shop.server.exchange(
-        otherToken(unused.token, (await flow.startVerification(shop.device)).otp_id),
+        withOtpId(unused.token, (await flow.startVerification(shop.device)).otp_id),
       ),
       forged: await shop.server.exchange(tampered),
       nonsense: await shop.server.exchange('otp_vt_nonsense'),
@@ -84,16 +84,16 @@ describeFlow('verification tokens', flow => {
     const expected = comparable(await shop.server.exchange('otp_vt_'))
     expect(expected).to.include({ status: 404 })
     for (const [name, answer] of Object.entries(refused)) expect(comparable(answer), name).to.deep.equal(expected)
-    expect((await shop.server.exchange(unused.token)).status, 'nothing was spent').to.equal(200)
+    expect((await shop.server.exchange(unused.token)).status, 'not used up by the refusals').to.equal(200)
 
-    await flow.advance(TOKEN_LIFE_MS)
+    await flow.advance(TOKEN_LIFETIME_MS)
     const late = await verifyOnDevice(shop)
-    await flow.advance(TOKEN_LIFE_MS)
+    await flow.advance(TOKEN_LIFETIME_MS)
     for (const { token } of [used, late])
       expect(comparable(await shop.server.exchange(token)), 'too old').to.deep.equal(expected)
   })
 
-  it('go to one key where several try at once', async () => {
+  it('is exchanged by one key only when several try at once', async () => {
     const shop = await flow.createTenant()
     const keys = [shop.server, await flow.createKey(shop.app, 'server'), await flow.createKey(shop.app, 'server')]
     const { token } = await verifyOnDevice(shop)
@@ -105,7 +105,7 @@ describeFlow('verification tokens', flow => {
     expect(new Set(winners)).to.have.property('size', 1)
   })
 
-  it('are not for devices, nor for whoever has no key', async () => {
+  it('cannot be exchanged with a publishable key or without a key', async () => {
     const shop = await flow.createTenant()
     const { token } = await verifyOnDevice(shop)
     expect(refusal(await shop.device.exchange(token))).to.deep.equal({ type: 'HTTPException', status: 401 })
@@ -115,19 +115,19 @@ describeFlow('verification tokens', flow => {
     expect((await shop.server.exchange(token)).status).to.equal(200)
   })
 
-  it('of another shape are not valid requests', async () => {
+  it('of another shape is an invalid request', async () => {
     const { server } = await flow.createTenant()
     for (const token of ['', 'token', `otp_vt_${'x'.repeat(122)}`])
       expect(refusal(await server.exchange(token))).to.deep.include({ type: 'ValidationError', status: 422 })
   })
 
-  it('are not made when a server verifies', async () => {
+  it('is not issued when a server key verifies', async () => {
     const { server } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
     expect((await server.verify(otp_id, code)).body.verification_token).to.equal(null)
   })
 })
 
-/** The same proof under another verification's id. */
-const otherToken = (token: string, otp_id: string): string =>
+/** The token with the id of another verification. */
+const withOtpId = (token: string, otp_id: string): string =>
   `otp_vt_${otp_id.slice('otp_'.length)}${token.slice('otp_vt_'.length + 26)}`

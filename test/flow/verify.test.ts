@@ -3,10 +3,10 @@ import { refusal } from '../support/api-caller.ts'
 import { wrongCode } from '../support/flow.ts'
 import { describeFlow } from '../support/shared-flow.ts'
 
-const TEN_MINUTES = 600_000
+const CODE_LIFETIME_MS = 600_000
 
-describeFlow('verifying', flow => {
-  it('approves the right code, and says so again to the key that asks again', async () => {
+describeFlow('a verify', flow => {
+  it('with the right code approves, and repeats its answer to the same key', async () => {
     const { server, app } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
     const approved = { otp_id, status: 'approved', matched: true, attempts_left: 5, verification_token: null }
@@ -24,7 +24,7 @@ describeFlow('verifying', flow => {
     })
   })
 
-  it('counts wrong codes down to failed; then not even the right one helps', async () => {
+  it('with a wrong code costs an attempt, and without attempts left the verification fails and refuses the right code too', async () => {
     const { server, app } = await flow.createTenant({ verify_attempts: 3 })
     const { otp_id, code } = await flow.startVerification(server)
     const wrong = wrongCode(code)
@@ -45,7 +45,7 @@ describeFlow('verifying', flow => {
     expect(event?.payload).to.deep.equal({ otp_id, status: 'failed' })
   })
 
-  it('takes any text for an attempt', async () => {
+  it('counts any text as an attempt', async () => {
     const { server } = await flow.createTenant()
     const { otp_id } = await flow.startVerification(server)
     for (const [left, text] of ['', 'abc', '１２３４５６', '9'.repeat(5_000)].entries()) {
@@ -54,7 +54,7 @@ describeFlow('verifying', flow => {
     }
   })
 
-  it('grants no more guesses to many at once than to one after the other', async () => {
+  it('allows no more wrong codes at once than one after the other', async () => {
     const { server } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
     const guesses = Array.from({ length: 12 }, () => server.verify(otp_id, wrongCode(code)))
@@ -66,7 +66,7 @@ describeFlow('verifying', flow => {
     expect((await server.verify(otp_id, code)).status).to.equal(409)
   })
 
-  it('approves once where several keys come with the right code at once', async () => {
+  it('approves for one key only when several keys bring the right code at once', async () => {
     const { server, app } = await flow.createTenant()
     const other = await flow.createKey(app, 'server')
     const { otp_id, code } = await flow.startVerification(server)
@@ -79,7 +79,7 @@ describeFlow('verifying', flow => {
     expect((await flow.events(app)).filter(({ type }) => type === 'otp.approved')).to.have.length(1)
   })
 
-  it('is not asked again by another key, and a wrong code after approval costs an attempt', async () => {
+  it('after approval is refused to another key, and a wrong code still costs an attempt', async () => {
     const { server, app } = await flow.createTenant({ verify_attempts: 2 })
     const other = await flow.createKey(app, 'server')
     const { otp_id, code } = await flow.startVerification(server)
@@ -93,14 +93,14 @@ describeFlow('verifying', flow => {
     expect((await server.status(otp_id)).body.status).to.equal('approved')
   })
 
-  it('comes too late by the clock', async () => {
+  it('is refused after the code has expired, before and after the sweeper has marked it', async () => {
     const { server } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
-    await flow.advance(TEN_MINUTES)
+    await flow.advance(CODE_LIFETIME_MS)
     expect(refusal(await server.verify(otp_id, code))).to.deep.equal({ type: 'OtpExpiredError', status: 410 })
     expect((await server.status(otp_id)).body).to.include({ status: 'expired', resend_at: null, verified_at: null })
     expect(refusal(await server.resend(otp_id))).to.deep.equal({ type: 'ResendNotAllowedError', status: 409 })
-    // And the same once the sweeper has been by.
+    // The same answers once the sweeper has stored the expiry.
     await flow.eventually(async () => {
       const stored = (await flow.countersign.engines.store.docs('otps').get([otp_id])).get(otp_id)
       expect(stored?.value).to.equal('expired')
@@ -109,7 +109,7 @@ describeFlow('verifying', flow => {
     expect((await server.status(otp_id)).body.status).to.equal('expired')
   })
 
-  it('of what a device started is refused to servers, whatever became of it', async () => {
+  it('with a server key is refused for a verification that a publishable key started, pending or ended', async () => {
     const { server, device } = await flow.createTenant({ verify_attempts: 1 })
     const { otp_id, code } = await flow.startVerification(device)
     const refused = { type: 'VerifyNotAllowedError', status: 409 }
@@ -118,7 +118,7 @@ describeFlow('verifying', flow => {
     expect(refusal(await server.verify(otp_id, code))).to.deep.equal(refused)
   })
 
-  it('of what a server started is open to devices, which get a token', async () => {
+  it('with a publishable key approves a verification that a server key started, and returns a token', async () => {
     const { server, device } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)
     const { body } = await device.verify(otp_id, code)

@@ -1,14 +1,14 @@
-// Events from what happened to a backend that gets them, over HTTP on either side.
+// Webhook events from the call that causes them to the endpoint of a backend, both over HTTP.
 import { expect } from 'chai'
 import { Webhook } from 'standardwebhooks'
 import { CACHE_TTL_MS, type Flow, startFlow, type Tenant, wrongCode } from '../support/flow.ts'
 import { type AnswerRequest, type ReceivedRequest, type Receiver, startReceiver } from '../support/receiver.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
-/** Time stands still on the embedded engines, so that a ladder there can be as long as it likes. */
+/** The clock stands still on the embedded engines, so delays there can be long. */
 const BACKOFFS = { embedded: [5_000, 300_000], real: [400, 800] }
 
-onEachEngineSet('events', engines => {
+onEachEngineSet('webhook events', engines => {
   const backoff = BACKOFFS[engines]
   let flow: Flow
   const servers: Receiver[] = []
@@ -31,12 +31,12 @@ onEachEngineSet('events', engines => {
     tenant: Tenant
     secret: string
     arrived: Arrival[]
-    /** What it answers from now on. */
+    /** Sets how the backend answers from now on. */
     answers(how: AnswerRequest): void
   }
 
-  /** An app, and the backend its events go to. */
-  async function backend(settings: object = {}): Promise<Backend> {
+  /** Creates an app, and the backend that gets its events. */
+  async function createBackend(settings: object = {}): Promise<Backend> {
     let answer: AnswerRequest = (_, response) => void response.end()
     const arrived: Arrival[] = []
     const server = await startReceiver((request, response) => {
@@ -73,8 +73,8 @@ onEachEngineSet('events', engines => {
       return event
     })
 
-  it('are told for every end of a verification and a delivery, each once, exactly as the interface says', async () => {
-    const shop = await backend({ verify_attempts: 1 })
+  it('are sent once for each end of a verification or delivery, exactly as documented', async () => {
+    const shop = await createBackend({ verify_attempts: 1 })
     const { server } = shop.tenant
     const approved = await flow.startVerification(server)
     await server.verify(approved.otp_id, approved.code)
@@ -83,13 +83,13 @@ onEachEngineSet('events', engines => {
     const { otp_id: undelivered } = (await server.send('+15005550011')).body
     await flow.eventually(() => expect(shop.arrived).to.have.length(5))
     await flow.advance(2_000)
-    expect(shop.arrived, 'nothing is told twice').to.have.length(5)
-    const told = shop.arrived.map(({ event: { type, payload } }) => {
+    expect(shop.arrived, 'no event is sent twice').to.have.length(5)
+    const sent = shop.arrived.map(({ event: { type, payload } }) => {
       const { delivery_id, ...rest } = payload
       expect(delivery_id === undefined).to.equal(type.startsWith('otp.'))
       return { type, ...rest }
     })
-    expect(told).to.have.deep.members([
+    expect(sent).to.have.deep.members([
       { type: 'otp.approved', otp_id: approved.otp_id, status: 'approved' },
       { type: 'delivery.delivered', otp_id: approved.otp_id, status: 'delivered' },
       { type: 'otp.failed', otp_id: failed.otp_id, status: 'failed' },
@@ -107,10 +107,10 @@ onEachEngineSet('events', engines => {
     }
   })
 
-  // Where time stands still it is stale to a library that has the real time.
+  // The library compares timestamps with the real time, which a clock that stands still does not show.
   const onRealTime = engines === 'real' ? it : () => {}
-  onRealTime('are verified by the public library, as they came', async () => {
-    const shop = await backend()
+  onRealTime('verify with the public Standard Webhooks library', async () => {
+    const shop = await createBackend()
     const id = await testEvent(shop)
     await waitForStatus(shop, id, 'delivered')
     const [one] = shop.arrived
@@ -119,20 +119,20 @@ onEachEngineSet('events', engines => {
     expect(() => new Webhook(shop.secret).verify(`${one?.body} `, one?.headers as Record<string, string>)).to.throw()
   })
 
-  it('come again after the waits of the ladder, with the same id and bytes and a fresh signature', async () => {
-    const shop = await backend()
+  it('are retried after each delay of the backoff, with the same id and body and a fresh signature', async () => {
+    const shop = await createBackend()
     shop.answers(status(500))
     const id = await testEvent(shop)
-    for (const [n, rung] of backoff.entries()) {
+    for (const [n, delayMs] of backoff.entries()) {
       const event = await flow.eventually(async () => {
         const now = await getEvent(shop, id)
         expect(now.attempts).to.have.length(n + 1)
         return now
       })
       const wait = Date.parse(event.next_attempt_at) - Date.parse(event.attempts[n].at)
-      expect(wait, 'jittered by a fifth, plus what the call took').to.be.within(rung * 0.8, rung * 1.2 + 5_000)
+      expect(wait, 'jitter of a fifth, plus the time of the call').to.be.within(delayMs * 0.8, delayMs * 1.2 + 5_000)
       if (n === backoff.length - 1) shop.answers(status(204))
-      // To just before it is due: it must not come early, however it waits.
+      // Just before the retry is due it must not have been made.
       if (engines === 'embedded') {
         await flow.advance(Date.parse(event.next_attempt_at) - flow.clock.now() - 1)
         expect(shop.arrived).to.have.length(n + 1)
@@ -148,13 +148,13 @@ onEachEngineSet('events', engines => {
       expect(new Set(shop.arrived.map(({ headers }) => headers['x-webhook-signature']))).to.have.property('size', 3)
   })
 
-  it('are kept when their endpoint has failed for good, and arrive, oldest first, once it is enabled', async () => {
-    const shop = await backend()
+  it('are held while their endpoint is paused, and arrive, oldest first, once it is enabled', async () => {
+    const shop = await createBackend()
     shop.answers(status(503))
     const first = await testEvent(shop)
-    for (const [n, rung] of backoff.entries()) {
+    for (const [n, delayMs] of backoff.entries()) {
       await flow.eventually(async () => expect((await getEvent(shop, first)).attempts).to.have.length(n + 1))
-      if (engines === 'embedded') await flow.advance(rung * 1.3)
+      if (engines === 'embedded') await flow.advance(delayMs * 1.3)
     }
     const exhausted = await flow.eventually(async () => {
       const event = await getEvent(shop, first)
@@ -173,7 +173,7 @@ onEachEngineSet('events', engines => {
       return event
     })
     await flow.advance(2_000)
-    expect(shop.arrived, 'nothing is called').to.deep.equal([])
+    expect(shop.arrived, 'a paused endpoint is not called').to.deep.equal([])
 
     shop.answers(status(200))
     await flow.admin('POST', `/apps/${shop.tenant.app}/webhook/enable`)
@@ -181,20 +181,20 @@ onEachEngineSet('events', engines => {
     expect((await waitForStatus(shop, first, 'delivered')).round).to.equal(2)
   })
 
-  it('of one app wait for no other, however long its endpoint takes', async () => {
-    const [slow, shop] = [await backend(), await backend()]
+  it('do not wait for the slow endpoint of another app', async () => {
+    const [slow, shop] = [await createBackend(), await createBackend()]
     slow.answers(() => {})
     const waiting = await Promise.all(Array.from({ length: 40 }, () => testEvent(slow)))
     await flow.eventually(() => expect(slow.arrived).to.have.length(16))
     const ids = await Promise.all(Array.from({ length: 20 }, () => testEvent(shop)))
     for (const id of ids) await waitForStatus(shop, id, 'delivered')
-    expect(slow.arrived, 'none of its calls has ended').to.have.length(16)
+    expect(slow.arrived, 'calls to the slow endpoint').to.have.length(16)
     for (const id of waiting.slice(0, 3)) expect((await getEvent(slow, id)).attempts).to.deep.equal([])
     slow.answers(status(200))
   })
 
-  it('are signed by both secrets while one replaces the other', async () => {
-    const shop = await backend()
+  it('are signed with both secrets during a rotation', async () => {
+    const shop = await createBackend()
     const { body } = await flow.admin('POST', `/apps/${shop.tenant.app}/webhook/rotate`)
     await flow.advance(CACHE_TTL_MS)
     await waitForStatus(shop, await testEvent(shop), 'delivered')

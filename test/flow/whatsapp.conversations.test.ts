@@ -9,11 +9,11 @@ interface Shop extends LiveApp {
   callbackUrl: string
 }
 
-describeLiveFlow('WhatsApp conversations', live => {
+describeLiveFlow('a WhatsApp conversation', live => {
   const opened: Meta[] = []
   afterEach(() => Promise.all(opened.splice(0).map(meta => meta.close())))
 
-  async function open(mode: string, more: object = {}): Promise<Shop> {
+  async function open(mode: string): Promise<Shop> {
     const callbackUrl = `${PUBLIC_URL}/callbacks/${live.nextAppId()}/meta`
     const meta = await startMeta({ ...live.vendorOptions, callbackUrl: () => callbackUrl })
     opened.push(meta)
@@ -23,7 +23,6 @@ describeLiveFlow('WhatsApp conversations', live => {
       routing: { default: ['whatsapp'] },
       resend_cooldown_seconds: [0],
       channels: { whatsapp: { mode, business_number: '+15550001111' } },
-      ...more,
     })
     return { ...shop, meta, callbackUrl }
   }
@@ -38,10 +37,10 @@ describeLiveFlow('WhatsApp conversations', live => {
     )
   const waitForStatus = (by: Caller, otp_id: string, status: string): Promise<unknown> =>
     live.eventually(async () => expect((await by.status(otp_id)).body.status).to.equal(status))
-  /** As WhatsApp writes a number. */
+  /** The form in which WhatsApp writes a number. */
   const waId = (number: string): string => number.slice(1)
 
-  it('fetch a code: nothing is sent before the user writes, and the answer is plain text in the user’s language', async () => {
+  it('sends the code only after the user writes, as plain text in the language of the user', async () => {
     const shop = await open('link_code')
     shop.meta.always({ receipts: ['sent', 'delivered', 'read'] })
     const to = freshNumber()
@@ -57,7 +56,7 @@ describeLiveFlow('WhatsApp conversations', live => {
     expect((await shop.server.verify(otp_id, codeIn(answer))).body.matched).to.equal(true)
   })
 
-  it('answer one message once, however often Meta tells of it, and the next one again', async () => {
+  it('answers each message once, however often Meta reports it', async () => {
     const shop = await open('link_code')
     const to = freshNumber()
     const { otp_id, words } = await sendLink(shop, to)
@@ -70,7 +69,7 @@ describeLiveFlow('WhatsApp conversations', live => {
     expect(new Set(textsTo(shop).map(codeIn)), 'the same code').to.have.property('size', 1)
   })
 
-  it('approve: the recipient’s message does it, and is thanked for, once, in the user’s language', async () => {
+  it('approves by the recipient’s message, and thanks once in the language of the user', async () => {
     const shop = await open('link_inbound')
     const to = freshNumber()
     const { otp_id, words } = await sendLink(shop, to, 'fr')
@@ -84,7 +83,7 @@ describeLiveFlow('WhatsApp conversations', live => {
     expect((await shop.server.status(otp_id)).body.deliveries).to.deep.equal([])
   })
 
-  it('are with the recipient alone, in any form WhatsApp has for the number', async () => {
+  it('ignores other numbers, and recognizes the recipient in the form in which WhatsApp writes the number', async () => {
     const shop = await open('link_inbound')
     const { otp_id, words } = await sendLink(shop, '+5511987650001')
     for (const stranger of ['5511987650002', '', waId(freshNumber())])
@@ -99,7 +98,7 @@ describeLiveFlow('WhatsApp conversations', live => {
     await waitForStatus(shop.server, otp_id, 'approved')
   })
 
-  it('never cross apps: another tenant’s number approves nothing', async () => {
+  it('does not cross apps: a message to the number of another app, or with its signature, approves nothing', async () => {
     const [shop, other] = [await open('link_inbound'), await open('link_inbound')]
     const to = freshNumber()
     const { otp_id, words } = await sendLink(shop, to)
@@ -114,18 +113,58 @@ describeLiveFlow('WhatsApp conversations', live => {
     await waitForStatus(shop.server, otp_id, 'approved')
   })
 
-  it('begin with Meta’s handshake', async () => {
-    const { meta, callbackUrl } = await open('link_inbound')
-    const shake = async (token: string) => {
-      const query = `hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=${encodeURIComponent(token)}`
-      const answer = await fetch(live.vendorOptions.route(`${callbackUrl}?${query}`))
-      return [answer.status, answer.status === 200 ? await answer.text() : null]
-    }
-    expect(await shake(meta.verify_token)).to.deep.equal([200, '1158201444'])
-    expect(await shake('a guess')).to.deep.equal([403, null])
+  it('answers a request for the code in German with the code in German', async () => {
+    const shop = await open('link_code')
+    shop.meta.always({ receipts: ['delivered'] })
+    const to = freshNumber()
+    const { otp_id, words } = await sendLink(shop, to, 'de')
+    expect(words).to.match(/^Bitte senden Sie mir meinen Code für Shop\.\nReferenz: \w{16}$/)
+    expect(await shop.meta.sendUserMessage(waId(to), words)).to.equal(200)
+    await live.waitForDeliveries(shop.server, otp_id, 'whatsapp delivered')
+    const [{ requestBody }] = shop.meta.messages as [Meta['messages'][number]]
+    expect(requestBody).to.deep.include({ to, type: 'text' })
+    expect(JSON.stringify(requestBody.text)).to.match(/Bestätigungscode/)
+    expect((await shop.server.verify(otp_id, codeIn(requestBody.text))).body.matched).to.equal(true)
   })
 
-  it('leave no number, no code and no text in the log', () => {
+  it('approves with any text around the reference', async () => {
+    const shop = await open('link_inbound')
+    const to = freshNumber()
+    const { otp_id, words } = await sendLink(shop, to, 'he')
+    expect(await shop.meta.sendUserMessage(waId(to), `שלום 😀 ${words.toLowerCase()}!!`)).to.equal(200)
+    await waitForStatus(shop.server, otp_id, 'approved')
+  })
+
+  it('ignores a message of another user, to another business number, or with a wrong signature', async () => {
+    const shop = await open('link_inbound')
+    const to = freshNumber()
+    const { otp_id, words } = await sendLink(shop, to)
+    const notice = (phone_number_id: string) =>
+      metaNotice([{ messages: [metaText(waId(to), words)] }], { phone_number_id })
+    const call = (phone_number_id: string, app_secret: string) =>
+      shop.meta.call(metaCall(shop.callbackUrl, notice(phone_number_id), { app_secret }))
+    expect(await shop.meta.sendUserMessage(waId(freshNumber()), words)).to.equal(200)
+    expect(await call('999', shop.meta.app_secret)).to.equal(200)
+    expect(await call(shop.meta.phone_number_id, 'another secret')).to.equal(401)
+    await live.advance(1_000)
+    await waitForStatus(shop.server, otp_id, 'pending')
+    expect(await shop.meta.sendUserMessage(waId(to), words)).to.equal(200)
+    await waitForStatus(shop.server, otp_id, 'approved')
+  })
+
+  it('begins with Meta’s handshake, which needs the verify token', async () => {
+    const { meta, callbackUrl } = await open('link_inbound')
+    const subscribe = (token: string) => {
+      const query = { 'hub.mode': 'subscribe', 'hub.challenge': '1158201444', 'hub.verify_token': token }
+      return fetch(live.vendorOptions.route(`${callbackUrl}?${new URLSearchParams(query)}`))
+    }
+    const answer = await subscribe(meta.verify_token)
+    expect([answer.status, await answer.text()]).to.deep.equal([200, '1158201444'])
+    expect(answer.headers.get('content-type')).to.match(/^text\/plain/)
+    expect((await subscribe('a guess')).status).to.equal(403)
+  })
+
+  it('leaves no number and no text in the log', () => {
     const log = live.countersign.log.output()
     expect(log).to.include('message.received')
     expect(log).not.to.match(/\+?1415556\d{4}|55119?8765000/)

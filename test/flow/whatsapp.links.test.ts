@@ -12,10 +12,10 @@ const settings = (mode: Mode, more: object = {}) => ({
   ...more,
 })
 
-/** What the user's chat would show, ready to be sent. */
+/** The text that the link puts into the user's chat, ready to be sent. */
 const textOf = (action_url: string): string => new URL(action_url).searchParams.get('text') ?? ''
 
-describeFlow('wa.me links', flow => {
+describeFlow('a wa.me link', flow => {
   const sendLink = async (
     by: Caller,
     to = freshNumber(),
@@ -24,63 +24,63 @@ describeFlow('wa.me links', flow => {
     expect(body.action_url, text).to.match(/^https:\/\/wa\.me\/15550001111\?text=/)
     return { otp_id: body.otp_id, to, url: body.action_url }
   }
-  const userSays = async ({ app }: Pick<Tenant, 'app'>, from: string, text: string): Promise<void> => {
+  const receiveMessage = async ({ app }: Pick<Tenant, 'app'>, from: string, text: string): Promise<void> => {
     const { status } = await flow.admin('POST', '/sandbox/inbound', { app_id: app, from, text })
     expect(status).to.equal(200)
   }
   const waitForStatus = (by: Caller, otp_id: string, expected: string): Promise<unknown> =>
     flow.eventually(async () => expect((await by.status(otp_id)).body.status).to.equal(expected))
 
-  /** Why messages that named it came to nothing. */
+  /** The logged reasons why messages with the reference of a verification were ignored. */
   const ignoredReasons = (otp_id: string): unknown[] =>
     flow.countersign.log
       .lines()
       .filter(line => line.msg === 'message.ignored' && line.otp_id === otp_id)
       .map(({ outcome }) => outcome)
 
-  describe('that fetch a code', () => {
-    it('send nothing until the user writes; the answer is the code', async () => {
+  describe('that fetches a code', () => {
+    it('sends nothing until the user writes, and then answers with the code', async () => {
       const shop = await flow.createTenant(settings('link_code'))
       const { server } = shop
       const { otp_id, to, url } = await sendLink(server)
       expect((await server.status(otp_id)).body).to.deep.include({ completion: 'code', deliveries: [] })
       expect(textOf(url)).to.include('Shop')
-      await userSays(shop, to, textOf(url))
+      await receiveMessage(shop, to, textOf(url))
       const code = await flow.waitForCode(to)
       expect((await flow.inbox(to))[0]?.channel).to.equal('whatsapp')
       expect((await server.verify(otp_id, code)).body.matched).to.equal(true)
-      expect((await server.status(otp_id)).body.action_url, 'stays as it was').to.equal(url)
+      expect((await server.status(otp_id)).body.action_url, 'the link is unchanged').to.equal(url)
     })
 
-    it('answer again with the same code, within the send attempts', async () => {
+    it('answers again with the same code, up to the send attempts', async () => {
       const shop = await flow.createTenant(settings('link_code', { send_attempts: 2 }))
       const { otp_id, to, url } = await sendLink(shop.server)
-      await userSays(shop, to, textOf(url))
+      await receiveMessage(shop, to, textOf(url))
       const first = await flow.waitForCode(to, 1)
-      await userSays(shop, to, textOf(url).toLowerCase())
+      await receiveMessage(shop, to, textOf(url).toLowerCase())
       expect(await flow.waitForCode(to, 2)).to.equal(first)
-      await userSays(shop, to, textOf(url))
+      await receiveMessage(shop, to, textOf(url))
       await flow.eventually(async () => {
         const { deliveries } = (await shop.server.status(otp_id)).body
         expect(deliveries.map(({ status }: { status: string }) => status)).to.deep.equal(['delivered', 'delivered'])
       })
     })
 
-    it('count as messages to the recipient: past the limit there is no answer, and that is on record', async () => {
+    it('counts each answer as a message to the recipient, and logs a message that the limit leaves unanswered', async () => {
       const shop = await flow.createTenant(
         settings('link_code', { limits: { recipient_messages: [{ max: 1, seconds: 3600 }] } }),
       )
       const { otp_id, to, url } = await sendLink(shop.server)
-      await userSays(shop, to, textOf(url))
+      await receiveMessage(shop, to, textOf(url))
       await flow.waitForCode(to, 1)
-      await userSays(shop, to, textOf(url))
+      await receiveMessage(shop, to, textOf(url))
       await flow.eventually(() => expect(ignoredReasons(otp_id)).to.deep.equal(['too_many_messages']))
       expect((await shop.server.status(otp_id)).body.deliveries).to.have.length(1)
     })
   })
 
-  describe('that approve', () => {
-    it('need no code: the message approves, and the event tells', async () => {
+  describe('that approves', () => {
+    it('approves by the user’s message, without a code, and with one event', async () => {
       const shop = await flow.createTenant(settings('link_inbound'))
       const { server, app } = shop
       const { otp_id, to, url } = await sendLink(server)
@@ -89,7 +89,7 @@ describeFlow('wa.me links', flow => {
         type: 'VerifyNotAllowedError',
         status: 409,
       })
-      await userSays(shop, to, `Hi! ${textOf(url)} Thanks`)
+      await receiveMessage(shop, to, `Hi! ${textOf(url)} Thanks`)
       await waitForStatus(server, otp_id, 'approved')
       expect((await server.status(otp_id)).body).to.deep.include({ attempts_left: 5, deliveries: [] })
       await flow.eventually(async () =>
@@ -99,46 +99,46 @@ describeFlow('wa.me links', flow => {
       )
     })
 
-    it('are for the recipient alone: others’ messages change nothing and are recorded', async () => {
+    it('ignores messages of other numbers, and logs them', async () => {
       const shop = await flow.createTenant(settings('link_inbound'))
       const { otp_id, to, url } = await sendLink(shop.server)
-      await userSays(shop, freshNumber(), textOf(url))
+      await receiveMessage(shop, freshNumber(), textOf(url))
       await flow.eventually(() => expect(ignoredReasons(otp_id)).to.deep.equal(['stranger']))
       expect((await shop.server.status(otp_id)).body.status).to.equal('pending')
-      await userSays(shop, to, textOf(url))
+      await receiveMessage(shop, to, textOf(url))
       await waitForStatus(shop.server, otp_id, 'approved')
     })
 
-    it('are for the app they were made by', async () => {
+    it('works only for the app that created it', async () => {
       const shop = await flow.createTenant(settings('link_inbound'))
       const other = await flow.createTenant(settings('link_inbound'))
       const [mine, theirs] = [await sendLink(shop.server), await sendLink(other.server)]
-      await userSays(other, mine.to, textOf(mine.url))
-      await userSays(other, theirs.to, textOf(theirs.url))
+      await receiveMessage(other, mine.to, textOf(mine.url))
+      await receiveMessage(other, theirs.to, textOf(theirs.url))
       await waitForStatus(other.server, theirs.otp_id, 'approved')
       expect((await shop.server.status(mine.otp_id)).body.status).to.equal('pending')
     })
 
-    it('know a number by the form WhatsApp has for it', async () => {
+    it('recognizes the recipient by the form in which WhatsApp writes the number', async () => {
       const shop = await flow.createTenant(settings('link_inbound'))
       const { otp_id, url } = await sendLink(shop.server, '+5511987654999')
-      await userSays(shop, '551187654999', textOf(url))
+      await receiveMessage(shop, '551187654999', textOf(url))
       await waitForStatus(shop.server, otp_id, 'approved')
     })
 
-    it('die with the code', async () => {
+    it('expires with the verification', async () => {
       const shop = await flow.createTenant(settings('link_inbound'))
       const { otp_id, to, url } = await sendLink(shop.server)
       await flow.advance(600_000)
-      await userSays(shop, to, textOf(url))
+      await receiveMessage(shop, to, textOf(url))
       await flow.eventually(() => expect(ignoredReasons(otp_id)).to.deep.equal(['too_late']))
       const alive = await sendLink(shop.server)
-      await userSays(shop, alive.to, textOf(alive.url))
+      await receiveMessage(shop, alive.to, textOf(alive.url))
       await waitForStatus(shop.server, alive.otp_id, 'approved')
       expect((await shop.server.status(otp_id)).body.status).to.equal('expired')
     })
 
-    it('are nothing for a device, which could never prove it', async () => {
+    it('is not offered to a publishable key, which could never prove the approval', async () => {
       const { device, server } = await flow.createTenant(settings('link_inbound'))
       const { otp_id } = await flow.startVerification(device)
       expect((await server.status(otp_id)).body).to.include({ channel: 'sms', completion: 'code', action_url: null })
@@ -146,8 +146,8 @@ describeFlow('wa.me links', flow => {
     })
   })
 
-  describe('when resent', () => {
-    it('plainly: are the same again, at the price of a send', async () => {
+  describe('after a resend', () => {
+    it('without a channel stays the same, and the resend costs a send attempt', async () => {
       const { server } = await flow.createTenant(settings('link_code', { send_attempts: 3 }))
       const { otp_id, url } = await sendLink(server)
       for (let nth = 0; nth < 2; nth += 1)
@@ -155,33 +155,33 @@ describeFlow('wa.me links', flow => {
       expect(refusal(await server.resend(otp_id))).to.include({ type: 'ResendNotAllowedError' })
     })
 
-    it('by name: are new, and the old one is dead', async () => {
+    it('to WhatsApp is replaced by a new link, and the old one does nothing', async () => {
       const shop = await flow.createTenant(settings('link_inbound'))
       const { otp_id, to, url } = await sendLink(shop.server)
       const fresh: string = (await shop.server.resend(otp_id, 'whatsapp')).body.action_url
       expect(fresh)
         .to.match(/^https:\/\/wa\.me\//)
         .and.not.equal(url)
-      await userSays(shop, to, textOf(url))
+      await receiveMessage(shop, to, textOf(url))
       const other = await sendLink(shop.server)
-      await userSays(shop, other.to, textOf(other.url))
+      await receiveMessage(shop, other.to, textOf(other.url))
       await waitForStatus(shop.server, other.otp_id, 'approved')
       expect((await shop.server.status(otp_id)).body.status).to.equal('pending')
-      await userSays(shop, to, textOf(fresh))
+      await receiveMessage(shop, to, textOf(fresh))
       await waitForStatus(shop.server, otp_id, 'approved')
     })
 
-    it('to sms: a fresh code goes there, and verify goes on as usual', async () => {
+    it('to SMS is replaced by a fresh code, which verifies as usual', async () => {
       const shop = await flow.createTenant(settings('link_inbound'))
       const { otp_id, to, url } = await sendLink(shop.server)
       const { body } = await shop.server.resend(otp_id, 'sms')
       expect(body).to.include({ channel: 'sms', action_url: null, completion: 'code' })
       const code = await flow.waitForCode(to)
-      await userSays(shop, to, textOf(url))
+      await receiveMessage(shop, to, textOf(url))
       expect((await shop.server.verify(otp_id, code)).body).to.include({ matched: true })
     })
 
-    it('are skipped where WhatsApp is not first, unless named', async () => {
+    it('is skipped where WhatsApp is not the first channel, unless the resend names it', async () => {
       const { server } = await flow.createTenant(
         settings('link_code', { routing: { default: ['sms', 'whatsapp', 'telegram'] } }),
       )
@@ -194,7 +194,7 @@ describeFlow('wa.me links', flow => {
     })
   })
 
-  it('need the number they open', async () => {
+  it('needs a business number', async () => {
     const { server } = await flow.createTenant({
       channels: { whatsapp: { mode: 'link_code' } },
       routing: { default: ['whatsapp', 'sms'] },

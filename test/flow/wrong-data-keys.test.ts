@@ -1,5 +1,5 @@
-// A process whose DATA_KEYS are not those of its store: it says so and ends, before it has taken any work or written anything, however
-// late the store comes.
+// A process whose DATA_KEYS do not fit its store names the problem and ends before it takes work or writes anything, also when the store
+// becomes available only later.
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { StartProblem } from '../../infra/start-problem.ts'
@@ -35,19 +35,19 @@ const bootstrap = (auth_token: string) => ({
   ],
 })
 
-/** A store that is away until it is told to be back. */
+/** A store that is unavailable until `back` is called. */
 function createUnavailableStore() {
-  let away = true
+  let unavailable = true
   return {
     back: () => {
-      away = false
+      unavailable = false
     },
     decorate: ({ broker, store }: Engines): Engines => ({
       broker,
       store: {
         ...store,
         ping: async () => {
-          if (away) throw new Unavailable('the store is away')
+          if (unavailable) throw new Unavailable('the store is unavailable')
           await store.ping()
         },
       },
@@ -55,14 +55,14 @@ function createUnavailableStore() {
   }
 }
 
-describeCountersign('DATA_KEYS that do not fit the store', start => {
+describeCountersign('the check of DATA_KEYS against the store', start => {
   const startError = (starting: Promise<unknown>): Promise<Error> =>
     starting.then(
       () => expect.fail('it started'),
       error => error,
     )
 
-  it('end the start, and leave the store as it was', async () => {
+  it('ends the start when the keys do not fit, and leaves the store unchanged', async () => {
     const right = await start({ env: { DATA_KEYS: OLD ?? '' }, bootstrap: bootstrap('first') })
     const [before] = await rawDocuments(right.engines.store, 'providers')
     const refused = await startError(right.restart({ env: { DATA_KEYS: NEW ?? '' }, bootstrap: bootstrap('second') }))
@@ -72,7 +72,7 @@ describeCountersign('DATA_KEYS that do not fit the store', start => {
     expect(await rawDocuments(again.engines.store, 'providers')).to.deep.equal([before])
   })
 
-  it('end it later when the store is away at first; until then it says what it waits for', async () => {
+  it('happens later when the store is unavailable at first, and until then /readyz names what is down', async () => {
     const right = await start({ env: { DATA_KEYS: OLD ?? '' } })
     const { decorate, back } = createUnavailableStore()
     const waiting = await right.restart({ env: { DATA_KEYS: NEW ?? '' }, untilReady: false, decorate })
@@ -85,10 +85,10 @@ describeCountersign('DATA_KEYS that do not fit the store', start => {
     expect((await fetch(`${waiting.url}/healthz`)).status).to.equal(200)
     back()
     expect(await ended).to.be.instanceOf(StartProblem)
-    expect((await fetch(`${waiting.url}/readyz`)).status, 'it never takes work').to.equal(503)
+    expect((await fetch(`${waiting.url}/readyz`)).status, 'never ready').to.equal(503)
   })
 
-  it('that do fit make it ready once the store is there', async () => {
+  it('lets a process with fitting keys become ready once the store is available', async () => {
     const right = await start({ env: { DATA_KEYS: OLD ?? '' } })
     const { decorate, back } = createUnavailableStore()
     const waiting = await right.restart({ env: { DATA_KEYS: `${NEW},${OLD}` }, untilReady: false, decorate })
@@ -97,7 +97,7 @@ describeCountersign('DATA_KEYS that do not fit the store', start => {
     await eventually(async () => expect((await fetch(`${waiting.url}/readyz`)).status).to.equal(200), TIMEOUT_MS)
   })
 
-  it('in the midst of a rotation are those that lack one that seals by now', async () => {
+  it('during a rotation accepts both orders of the keys, and refuses keys without the one that seals now', async () => {
     const old = await start({ env: { DATA_KEYS: OLD ?? '' } })
     const both = await old.restart({ env: { DATA_KEYS: `${OLD},${NEW}` } })
     const turned = await both.restart({ env: { DATA_KEYS: `${NEW},${OLD}` } })
