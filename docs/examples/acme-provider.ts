@@ -1,4 +1,5 @@
-// A whole provider, for a vendor that does not exist. In the tree it would be services/channel/providers/acme.ts.
+// A complete provider for a vendor that does not exist. In the tree it would be services/channel/providers/acme.ts.
+// In: a message. Out: the id that Acme gave it. Acme calls back with the `tag` of the message, which is our delivery id.
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { isSameSecret } from '../../infra/crypto/compare-secrets.ts'
@@ -21,7 +22,10 @@ const ACCEPTED = z.object({ id: z.string() })
 const ERROR_BODY = z.object({ error: z.literal('no_such_number') })
 const RECEIPT = z.object({ id: z.string(), tag: z.string(), event: z.string() })
 
-export function acme({ config }: { config: AcmeConfig }, { outbound, clock, callbackUrl }: ProviderDeps): Provider {
+export function createAcmeProvider(
+  { config }: { config: AcmeConfig },
+  { outbound, clock, callbackUrl }: ProviderDeps,
+): Provider {
   const { key, base_url } = config
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
 
@@ -33,13 +37,13 @@ export function acme({ config }: { config: AcmeConfig }, { outbound, clock, call
       if (isSuccess(answer)) {
         const accepted = ACCEPTED.safeParse(answer.json)
         if (accepted.success) return { reference: accepted.data.id }
-        throw new UnknownOutcome('it took the message, as it seems, and named none')
+        throw new UnknownOutcome('it answered with success, without an id of the message')
       }
       if (ERROR_BODY.safeParse(answer.json).success) throw new RecipientFault('no such number')
       throw faultFromStatus(answer, clock.now())
     },
   }
-  // Told of no address, it never calls.
+  // Without an address Acme does not call back. Without `parseCallback`, no receipt is waited for.
   if (callbackUrl === null) return provider
   return {
     ...provider,

@@ -1,17 +1,18 @@
-// Receives webhooks of Countersign. Plain Node, no dependency: copy it, and put your work into `handle`.
+// Receives webhooks of Countersign. In: a signed event. Out: 204 once the event is accepted. Plain Node, no dependencies: copy it, and put
+// your work into `handle`.
 //   WEBHOOK_SECRETS=whsec_… PORT=8080 node webhook-receiver.mjs
-// Several secrets, separated by commas, are all accepted: give both while you replace one.
+// Several secrets are separated by commas, and all of them are accepted: give both while you replace one.
 import { Buffer } from 'node:buffer'
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import process from 'node:process'
 
 const SECRETS = (process.env.WEBHOOK_SECRETS ?? '').split(',').filter(Boolean)
-/** Older ones may have been recorded by somebody else and sent again. */
+/** An older request may be a recorded one that is sent again. */
 const TOLERANCE_SECONDS = 300
-const MOST_BYTES = 100_000
+const MAX_BODY_BYTES = 100_000
 
-/** Is this body, byte for byte, what somebody who knows a secret of ours sent, and did so just now? */
+/** Whether the body was signed with one of our secrets, within the tolerated time. */
 function isGenuine(headers, rawBody) {
   const timestamp = String(headers['x-webhook-timestamp'])
   const signature = String(headers['x-webhook-signature'])
@@ -19,41 +20,41 @@ function isGenuine(headers, rawBody) {
   if (Math.abs(Date.now() / 1000 - Number(timestamp)) > TOLERANCE_SECONDS) return false
   return SECRETS.some(secret => {
     const expected = createHmac('sha256', secret).update(`${timestamp}.`).update(rawBody).digest()
-    // Takes as long wherever they differ: a comparison by === tells how much of a forgery is right.
+    // A comparison with === takes longer the more of a forged signature is right. This one always takes the same time.
     return timingSafeEqual(expected, Buffer.from(signature, 'hex'))
   })
 }
 
-/** Events that were taken already. Yours live in your database, under a unique index, written together with what they cause. */
-const taken = new Set()
+/** The ids of events that were handled. Keep yours in your database under a unique index, written together with what the event causes. */
+const handledIds = new Set()
 
-/** Your work. Be quick: put it into a queue, and do it after the answer. */
+/** Your work. Be quick: put the event into a queue, and work on it after the response. */
 function handle(event) {
   process.stdout.write(`${event.type} ${JSON.stringify(event.payload)}\n`)
 }
 
 async function receive(request, response) {
-  const answer = status => response.writeHead(status).end()
+  const respond = status => response.writeHead(status).end()
   const chunks = []
   let size = 0
   for await (const chunk of request) {
     size += chunk.length
-    if (size > MOST_BYTES) return answer(413)
+    if (size > MAX_BODY_BYTES) return respond(413)
     chunks.push(chunk)
   }
-  // The raw bytes: JSON that was parsed and written again has another signature.
+  // The signature is over the raw bytes: JSON that was parsed and serialized again has another signature.
   const rawBody = Buffer.concat(chunks)
-  if (!isGenuine(request.headers, rawBody)) return answer(401)
+  if (!isGenuine(request.headers, rawBody)) return respond(401)
   const event = JSON.parse(rawBody.toString())
-  // The id in the body, which is signed. An event comes again when your answer was late or lost: that is no fault, so 2xx.
-  if (!taken.has(event.id)) {
-    taken.add(event.id)
+  // Use the id in the body, because the body is signed. An event comes again when your response was late or lost; respond with 2xx again.
+  if (!handledIds.has(event.id)) {
+    handledIds.add(event.id)
     handle(event)
   }
-  answer(204)
+  respond(204)
 }
 
-// Whoever hangs up within a request must not end the process.
+// A client that closes the connection during a request must not end the process.
 const server = createServer((request, response) => receive(request, response).catch(() => response.destroy()))
 
 server.listen(Number(process.env.PORT ?? 8080), '127.0.0.1', () => {

@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { acme } from '../../docs/examples/acme-provider.ts'
+import { createAcmeProvider } from '../../docs/examples/acme-provider.ts'
 import { BadSignature, type ProviderDeps, RecipientFault } from '../../services/channel/provider.ts'
 import { itNamesVendorFaults } from '../support/vendors/fault-cases.ts'
 import {
@@ -22,8 +23,8 @@ interface AcmeMessage {
   requestBody: { to: string; tag: string; notify: string }
 }
 
-/** The vendor, simulated: what it checks, how it answers, how it signs. */
-const acmeVendor = (): Promise<Vendor<AcmeMessage>> =>
+/** Simulates the vendor: what it checks, how it answers, how it signs. */
+const startAcme = (): Promise<Vendor<AcmeMessage>> =>
   startVendor<AcmeMessage>({
     handleRequest({ path, headers, body }) {
       if (path !== '/messages' || headers.authorization !== `Bearer ${KEY}`) return { answer: { status: 401 } }
@@ -43,7 +44,7 @@ describe('the provider in docs/adding-a-provider.md', () => {
   let deps: TestProviderDeps
 
   before(async () => {
-    api = await acmeVendor()
+    api = await startAcme()
     deps = testProviderDeps()
   })
   after(async () => {
@@ -51,16 +52,16 @@ describe('the provider in docs/adding-a-provider.md', () => {
     await api.close()
   })
 
-  const made = (over: Partial<ProviderDeps> = {}) =>
-    acme({ config: { key: KEY, base_url: api.url } }, { ...deps, ...over })
+  const createProvider = (over: Partial<ProviderDeps> = {}) =>
+    createAcmeProvider({ config: { key: KEY, base_url: api.url } }, { ...deps, ...over })
 
-  it('sends, and names the delivery', async () => {
-    expect(await send(made())).to.deep.equal({ reference: 'acme-1' })
+  it('sends the message with the delivery id and returns the id that the vendor gave it', async () => {
+    expect(await send(createProvider())).to.deep.equal({ reference: 'acme-1' })
     expect(api.messages.at(-1)?.requestBody).to.include({ to: RECIPIENT, tag: DELIVERY_ID, notify: CALLBACK_URL })
   })
 
-  it('hears nothing where it has no address', async () => {
-    const provider = made({ callbackUrl: null })
+  it('has no callbacks without an address for them', async () => {
+    const provider = createProvider({ callbackUrl: null })
     await send(provider)
     expect(api.messages.at(-1)?.requestBody.notify).to.equal(null)
     expect(provider).not.to.have.property('parseCallback')
@@ -71,21 +72,44 @@ describe('the provider in docs/adding-a-provider.md', () => {
     deps: () => deps,
     refused: RecipientFault,
     parsesSuccess: true,
-    createProvider: made,
+    createProvider,
     secrets: () => [KEY],
   })
 
-  it('hears receipts, and only signed ones', () => {
+  it('parses receipts, and refuses those that are not signed', () => {
     const body = JSON.stringify({ id: 'acme-1', tag: DELIVERY_ID, event: 'delivered' })
     const headers = { 'acme-signature': createHmac('sha256', KEY).update(body).digest('hex') }
     const callback = callbackOf({ method: 'POST', url: CALLBACK_URL, headers, body })
-    expect(made().parseCallback?.(callback, 0)).to.deep.equal([
+    expect(createProvider().parseCallback?.(callback, 0)).to.deep.equal([
       { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'acme-1', status: 'delivered' },
     ])
     for (const bad of [
       { ...callback, headers: {} },
       { ...callback, body: Buffer.from(`${body} `) },
     ])
-      expect(() => made().parseCallback?.(bad, 0)).to.throw(BadSignature)
+      expect(() => createProvider().parseCallback?.(bad, 0)).to.throw(BadSignature)
+  })
+})
+
+describe('docs/adding-a-provider.md', () => {
+  const page = readFileSync('docs/adding-a-provider.md', 'utf8')
+  const matches = (pattern: RegExp): string[] => [...page.matchAll(pattern)].map(([, found = '']) => found)
+
+  it('names files and folders that exist', () => {
+    const paths = matches(/`((?:services|infra|test|docs)\/[\w./-]+)`/g)
+    expect(paths).to.not.be.empty
+    expect(paths.filter(path => !existsSync(path))).to.deep.equal([])
+  })
+
+  it('names functions and errors that exist', () => {
+    const folders = ['services/channel', 'services/channel/providers', 'infra/crypto', 'test/support/vendors']
+    const sources = folders.flatMap(folder =>
+      readdirSync(folder).flatMap(name => (name.endsWith('.ts') ? [readFileSync(`${folder}/${name}`, 'utf8')] : [])),
+    )
+    const names = [...matches(/`(\w+)\(\)`/g), ...matches(/`([A-Z]\w*(?:Fault|Outcome|Signature|Callback))`/g)]
+    const isExported = (name: string): boolean =>
+      sources.some(source => new RegExp(`^export (?:async )?(?:function|const|class) ${name}\\b`, 'm').test(source))
+    expect(names).to.not.be.empty
+    expect(names.filter(name => !isExported(name))).to.deep.equal([])
   })
 })

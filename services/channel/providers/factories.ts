@@ -17,7 +17,7 @@ export type ProviderFactory<T extends ProviderType> = (
 ) => Provider
 
 /** The sandbox is missing here, because it needs no config and exists once for all apps. */
-export const PROVIDER_FACTORIES: { readonly [T in ProviderType]?: ProviderFactory<T> } = {
+export const PROVIDER_FACTORIES: { readonly [T in Exclude<ProviderType, 'sandbox'>]: ProviderFactory<T> } = {
   twilio: createTwilioProvider,
   vonage: createVonageProvider,
   http: createHttpProvider,
