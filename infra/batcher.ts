@@ -1,14 +1,14 @@
-// Many callers, one call. What is asked for in one tick, or while enough calls are under way, goes together in the next:
-// an idle system answers at once, a busy one does fewer and larger calls.
+// Joins the items of many callers into one call. Items of one tick share a call, and so do items that arrive while `parallel` calls are
+// running. An idle system answers at once; a busy one makes fewer and larger calls.
 
 export interface BatchLimits {
-  /** The most items in one call. */
+  /** Items in one call, at most. One caller's items are never split, so a caller with more makes a larger call. */
   maxSize: number
-  /** The most calls under way at once; past it, items wait and gather. */
+  /** Calls running at once, at most. Items wait while that many run. */
   parallel: number
 }
 
-/** `run` answers one result per item, in their order. When it rejects, everyone in that call is told. */
+/** `run` returns one result per item, in the order of the items. When it rejects, every caller of that call gets the error. */
 export function createBatcher<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
   { maxSize, parallel }: BatchLimits,
@@ -31,31 +31,31 @@ export function createBatcher<Item, Result>(
     })
   }
 
-  /** At least one ask, then as many as fit: an ask is never split, so its caller's own grouping holds. */
+  /** The first request, and those after it that fit. */
   function takeBatch(): BatchRequest[] {
     let items = 0
-    const end = waiting.findIndex((ask, at) => {
-      items += ask.items.length
+    const end = waiting.findIndex((request, at) => {
+      items += request.items.length
       return at > 0 && items > maxSize
     })
-    const asks = end < 0 ? waiting : waiting.slice(0, end)
+    const batch = end < 0 ? waiting : waiting.slice(0, end)
     waiting = end < 0 ? [] : waiting.slice(end)
-    return asks
+    return batch
   }
 
   async function flush(): Promise<void> {
-    const asks = takeBatch()
+    const batch = takeBatch()
     running += 1
     schedule()
     try {
-      const results = await run(asks.flatMap(ask => ask.items))
+      const results = await run(batch.flatMap(request => request.items))
       let at = 0
-      for (const ask of asks) {
-        ask.resolve(results.slice(at, at + ask.items.length))
-        at += ask.items.length
+      for (const request of batch) {
+        request.resolve(results.slice(at, at + request.items.length))
+        at += request.items.length
       }
     } catch (error) {
-      for (const ask of asks) ask.reject(error)
+      for (const request of batch) request.reject(error)
     } finally {
       running -= 1
       schedule()
@@ -71,24 +71,24 @@ export function createBatcher<Item, Result>(
         })
 }
 
-/** The same, apart for every key: what is asked for under one key never waits for another. Keys at rest cost nothing. */
+/** One batcher per key, so that items of one key never wait for those of another. A key without items costs no memory. */
 export function createKeyedBatcher<Item, Result>(
   keyOf: (item: Item) => string,
   run: (items: Item[]) => Promise<Result[]>,
   limits: BatchLimits,
 ): (item: Item) => Promise<Result> {
-  const groups = new Map<string, { ask(items: readonly Item[]): Promise<Result[]>; asking: number }>()
+  const groups = new Map<string, { runBatched(items: readonly Item[]): Promise<Result[]>; pending: number }>()
   return async item => {
     const key = keyOf(item)
-    const group = groups.get(key) ?? { ask: createBatcher(run, limits), asking: 0 }
+    const group = groups.get(key) ?? { runBatched: createBatcher(run, limits), pending: 0 }
     groups.set(key, group)
-    group.asking += 1
+    group.pending += 1
     try {
-      const [result] = await group.ask([item])
+      const [result] = await group.runBatched([item])
       return result as Result
     } finally {
-      group.asking -= 1
-      if (group.asking === 0) groups.delete(key)
+      group.pending -= 1
+      if (group.pending === 0) groups.delete(key)
     }
   }
 }

@@ -1,4 +1,4 @@
-// Remembers what was loaded for a short while, bounded in number and in age, and loads each thing once however many ask.
+// Keeps loaded values for a short time, at most `maxSize` of them. Callers that ask for one key at the same time share one load.
 import type { Clock } from './clock.ts'
 
 export interface Cache<Value> {
@@ -18,11 +18,11 @@ export function createCache<Value>(
       const value = load(key)
       entries.delete(key)
       entries.set(key, { value, until: clock.now() + ttlMs })
-      // A failure is nobody's answer but those who were waiting for it.
+      // A failed load is not kept: only the callers that waited for it get its error.
       value.catch(() => {
         if (entries.get(key)?.value === value) entries.delete(key)
       })
-      // The oldest loaded goes first: what is asked for often is soon back, at the end of the line.
+      // The value loaded longest ago goes first. A key in frequent use is loaded again soon.
       if (entries.size > maxSize) entries.delete(entries.keys().next().value as string)
       return value
     },

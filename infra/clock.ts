@@ -1,4 +1,4 @@
-// Time as a dependency. Product code never calls Date.now or setTimeout itself, so a test can hold and move the clock.
+// Time as a dependency. Product code does not call Date.now or setTimeout itself, so that a test can stop the clock and move it.
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number
@@ -11,7 +11,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, task) {
-    // setTimeout fires at once for delays past 2^31 ms, so a longer wait is made of several.
+    // setTimeout fires at once for delays past 2^31 ms, so a longer wait is made of several timers.
     let timer: ReturnType<typeof setTimeout>
     const arm = (left: number): void => {
       const step = Math.min(Math.max(left, 0), MAX_TIMER_MS)

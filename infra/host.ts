@@ -1,5 +1,5 @@
-// Hosts services in a process. In: what each serves over HTTP and what each consumes. Out: a process that is alive at once,
-// ready when its engines answer and its consumers are attached, and that finishes what is in hand when told to stop.
+// Hosts services in a process. In: the routers and consumers of each service. Out: a process that is alive at once, is ready when its
+// engines answer and its consumers are attached, and finishes its requests and messages when it is told to stop.
 import type { Router } from '@koa/router'
 import type Koa from 'koa'
 import type { Broker, Consumer } from './broker/broker.ts'
@@ -9,12 +9,12 @@ import { type Listener, listen } from './http/listen.ts'
 import type { Logger } from './log/log.ts'
 import { Unavailable } from './unavailable.ts'
 
-/** One role at work. */
+/** What plays one role. */
 export interface Service {
   router?: Router
-  /** Called once the engines answer; what it consumes counts towards readiness. */
+  /** Called once the engines answer. The process is ready only while the returned consumers are attached. */
   attach?(): Promise<Consumer[]>
-  /** Called when its consumers take no more work: finishes what it began by itself. */
+  /** Called after its consumers have stopped. Finishes the work that the service began on its own, such as a sweep. */
   stop?(): Promise<void>
 }
 
@@ -24,28 +24,28 @@ export interface HostDeps {
   clock: Clock
   log: Logger
   services: readonly Service[]
-  /** Every address it answers at; the first is the public one. `readiness` is for whoever shows it. */
+  /** Every address the process answers at, the public one first. `readiness` is for /readyz. */
   listeners(readiness: () => Promise<Readiness>): readonly { app: Koa; host: string; port: number }[]
-  /** What must be in the store before any work is taken. Repeated until the store answers. */
+  /** Puts into the store what must be there before any work is taken. Repeated until the store answers. */
   prepare(): Promise<void>
 }
 
 export interface RunningHost {
-  /** Of each door, in their order. */
+  /** One for each listener, in their order. */
   ports: readonly number[]
-  /** Resolves once work is taken; rejects when it never will be. */
+  /** Resolves once the process takes work. Rejects when it never will. */
   ready: Promise<void>
-  /** Refuses new work, finishes what is in hand, hangs up. Idempotent. */
+  /** Refuses new work, finishes the work it has, and closes its connections. Idempotent. */
   stop(): Promise<void>
 }
 
 const PING_TIMEOUT_MS = 2_000
 const PREPARE_RETRY_MS = 500
-/** Together they stay below the ten seconds an orchestrator grants. */
+/** Together they stay below the ten seconds after which an orchestrator kills a process. */
 const REQUESTS_GRACE_MS = 4_000
 const CONSUMERS_GRACE_MS = 4_000
 const SERVICES_GRACE_MS = 500
-/** An engine that is away is not waited for. */
+/** Short: an engine that is down would not answer in more time either. */
 const ENGINE_GRACE_MS = 500
 
 export async function startHost(deps: HostDeps): Promise<RunningHost> {
@@ -97,28 +97,28 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
   async function stop(): Promise<void> {
     phase = 'stopping'
     stopWaiting()
-    // Requests first: those in hand may still need this process's own consumers.
+    // Requests come first: the open ones may need this process's own consumers.
     await allSettled(listeners.map(listener => listener.close(REQUESTS_GRACE_MS)))
     await stopConsumers()
-    // What is not finished by then is left as a crash would leave it, and repaired as after one.
+    // Work that does not finish in time is left as a crash leaves it, and is repaired in the same way.
     await allSettled(services.map(service => withTimeout(clock, SERVICES_GRACE_MS, service.stop?.())))
     await allSettled([withTimeout(clock, ENGINE_GRACE_MS, broker.close(0))])
     await allSettled([withTimeout(clock, ENGINE_GRACE_MS, store.close())])
   }
 
-  /** The last attached first: what a channel has in hand ends in a report, and the consumer of reports was attached before it. */
+  /** The last attached first: a channel's work ends in a report, and the consumer of reports is attached before the channels. */
   async function stopConsumers(): Promise<void> {
     const deadline = clock.now() + CONSUMERS_GRACE_MS
     for (const consumer of consumers.toReversed())
       await allSettled([consumer.stop(Math.max(0, deadline - clock.now()))])
   }
 
-  /** Whatever becomes of one, the others are waited for. */
-  const allSettled = (ends: Promise<unknown>[]): Promise<unknown> =>
-    Promise.all(ends.map(end => end.catch(error => log.error({ err: error }, 'host.not_stopped'))))
+  /** Waits for all of them, even if one fails. */
+  const allSettled = (tasks: Promise<unknown>[]): Promise<unknown> =>
+    Promise.all(tasks.map(task => task.catch(error => log.error({ err: error }, 'host.not_stopped'))))
 
   const ready = work()
-  // Whoever awaits it is told; who does not must not be killed by it.
+  // A caller that does not await `ready` must not be ended by an unhandled rejection.
   ready.catch(() => {})
   let stopped: Promise<void> | undefined
   return {
@@ -137,11 +137,11 @@ const respondsToPing = (store: HostDeps['store']): Promise<boolean> =>
     () => false,
   )
 
-/** What the work comes to, or undefined when time is up. */
-async function withTimeout<T>(clock: Clock, ms: number, startWork: Promise<T> | undefined): Promise<T | undefined> {
+/** The result of the work, or undefined after `ms`. The work itself goes on. */
+async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T> | undefined): Promise<T | undefined> {
   let cancel = (): void => {}
   const late = new Promise<undefined>(resolve => {
     cancel = clock.after(ms, () => resolve(undefined))
   })
-  return Promise.race([startWork, late]).finally(() => cancel())
+  return Promise.race([work, late]).finally(() => cancel())
 }

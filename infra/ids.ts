@@ -1,10 +1,10 @@
-// Ids: a prefix that says of what, and a lower-case ULID: 48 bits of time, 80 random bits, in Crockford's base 32. Ids made
-// later sort later, to the millisecond. Ids given in a bootstrap file need not be ULIDs (`app_demo`), so parsing one is never
-// a reason to refuse it.
+// Ids: a prefix for the kind of thing, and a lower-case ULID of 48 bits of time and 80 random bits in Crockford's base 32. Ids sort by
+// the millisecond in which they were made. An id from a bootstrap file need not hold a ULID (`app_demo`), so only ids that Countersign
+// alone makes may be refused by their form.
 import { pooledRandom } from './random.ts'
 
 export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud' | 'ipv' | 'frd'
-/** As many random bytes as asked. */
+/** Returns `size` random bytes. */
 export type Random = (size: number) => Uint8Array
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -27,10 +27,10 @@ export function newId(prefix: IdPrefix, now: number, random: Random = pooledRand
   return `${prefix}_${ulid}`
 }
 
-/** Whether this is an id as `newId` makes them. */
+/** Whether the text has the form of an id that `newId` makes. */
 export const isId = (prefix: IdPrefix, text: string): boolean => ID_PATTERNS[prefix].test(text)
 
-/** When an id was made, epoch milliseconds; null for one that was given by hand. */
+/** When an id was made, in epoch milliseconds. Null for an id without a ULID. */
 export function ulidTime(id: string): number | null {
   const ulid = ANY_ID_PATTERN.exec(id)?.[1]
   if (ulid === undefined) return null

@@ -1,21 +1,21 @@
-// What an address is worth: whether it is one, whether it says anything about an end user, and the block that limits count by.
+// IP addresses. In: a text. Out: whether it is an address, whether it is public, and the block of addresses that limits count as one.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Exactly what node:net takes: ipaddr.js alone would also accept `0x7f.1`. */
+/** By node:net, because ipaddr.js also accepts `0x7f.1`. */
 export const isIpAddress = (text: string): boolean => isIP(text) !== 0
 
-/** The address in one canonical form, IPv4-mapped unwrapped; null when it is private or reserved and so says nothing. */
+/** The address in canonical form, an IPv4-mapped one as IPv4. Null for a private or reserved address: it identifies no end user. */
 export function publicIpAddress(text: string): string | null {
   if (!isIpAddress(text)) return null
-  // A zone (`fe80::1%eth0`) is some machine's own affair.
+  // A zone, as in `fe80::1%eth0`, has a meaning on one machine only.
   const address = ipaddr.process(text.replace(/%.*$/, ''))
   return address.range() === 'unicast' ? address.toString() : null
 }
 
 const IPV6_BLOCK_BITS = 64
 
-/** One household, not one address: an IPv6 user has a whole /64 to choose from. */
+/** An IPv6 user can take any address of a /64, so limits count the /64 as one. */
 export function ipBlock(address: string): string {
   const parsed = ipaddr.process(address)
   return parsed.kind() === 'ipv6'

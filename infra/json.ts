@@ -1,9 +1,9 @@
-// In: text that should be JSON. Out: the value, or where it stops being JSON, by line and column.
-// A scanner of our own, because engines word their complaints differently and some give no position.
+// In: a text that should be JSON. Out: the value, or the line and column where the text stops being JSON.
+// The position comes from a scanner of our own: JavaScript engines word their errors differently, and some give no position.
 export type ParsedJson = { ok: true; value: unknown } | { ok: false; message: string }
 
 export function parseJson(text: string): ParsedJson {
-  // Some editors put a byte order mark in front, which no JSON parser takes.
+  // Some editors write a byte order mark first, which JSON.parse refuses.
   const bare = text.replace(/^\uFEFF/, '')
   try {
     return { ok: true, value: JSON.parse(bare) }
@@ -25,7 +25,7 @@ const SPACE = /[ \t\n\r]*/y
 
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or }' | ', or ]' | 'end'
 
-/** Where the first token is that cannot be there; the text's length when something is missing at its end. */
+/** The position of the first token that is not allowed there, or the length of the text if the end is missing. */
 function findSyntaxError(text: string): number {
   const open: ('{' | '[')[] = []
   const after = (): Expected => (open.at(-1) === '{' ? ', or }' : open.at(-1) === '[' ? ', or ]' : 'end')

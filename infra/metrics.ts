@@ -1,10 +1,10 @@
-// Every measurement there is, in one table, kept in a registry of its own so that two systems in one process do not mix.
-// Labels take few values and never an id, a recipient or a path with either: each new value is a series for ever.
+// Every metric in one table. Each call makes a registry of its own, so that two systems in one process do not mix their numbers.
+// A label takes few values and never an id, a recipient or a path that holds one: Prometheus keeps a series for each value.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Seconds: from a read of the embedded store to a call that runs into its timeout. */
+/** In seconds: from a read of the embedded store to a call that runs into its timeout. */
 const CALL_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** Seconds: a message may wait for a consumer that is being deployed. */
+/** In seconds: a message may wait while its consumer is being deployed. */
 const WAIT_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200]
 
 const createInstruments = (registry: Registry) => {
@@ -122,12 +122,12 @@ const createInstruments = (registry: Registry) => {
 }
 
 export type Metrics = ReturnType<typeof createInstruments> & {
-  /** Runs `task` before each reading, for what is looked up and not counted. One that fails spoils no reading. */
+  /** Runs `task` before each scrape, for values that are looked up instead of counted. A task that fails does not fail the scrape. */
   beforeScrape(task: () => void | Promise<void>): void
   render(): Promise<{ contentType: string; body: string }>
 }
 
-/** `processMetrics` adds memory, garbage collection and event loop lag. It sets up observers for good: once per process. */
+/** `processMetrics` adds memory, garbage collection and event loop lag. Its observers cannot be removed, so use it once per process. */
 export function createMetrics({ processMetrics = false }: { processMetrics?: boolean } = {}): Metrics {
   const registry = new Registry()
   const tasks: (() => void | Promise<void>)[] = []

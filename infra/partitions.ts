@@ -1,6 +1,6 @@
-// Splits due work into shares that sweepers lease one by one, so that ten of them do not fight over the same rows.
+// Splits due work into partitions. A sweeper leases one partition at a time, so that ten sweepers do not read the same documents.
 export const PARTITIONS = 16
 
-/** The end of a ULID is random; any id at all has some share. */
+/** By the last two characters: those of a ULID are random, and any other id has a partition too. */
 export const partitionOf = (id: string): number =>
   (31 * id.charCodeAt(id.length - 2) + id.charCodeAt(id.length - 1)) % PARTITIONS

@@ -1,12 +1,12 @@
-// Random bytes for small needs. Asking the system for ten of them costs more than what is made with them, so they are fetched in bulk;
-// each is handed out once.
+// Random bytes in small numbers. A call for ten bytes costs more than making an id of them, so bytes are fetched in bulk. Each byte is
+// used once.
 import { Buffer } from 'node:buffer'
 import { randomFillSync } from 'node:crypto'
 
 const pool = Buffer.alloc(4_096)
 let used = pool.length
 
-/** To be used at once: the next to ask may overwrite them. */
+/** The caller must use the bytes at once: a later call may overwrite them. */
 export function pooledRandom(size: number): Buffer {
   if (used + size > pool.length) {
     randomFillSync(pool)

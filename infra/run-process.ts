@@ -1,28 +1,28 @@
-// Runs a system as a process of its own. In: how to start it. Out: signals that stop it and end with exit 0, and failures told so
-// that a person can act on them, with exit 1.
+// Runs a system as a process. In: a function that starts the system. Out: a signal stops it with exit code 0; a failure ends it with exit
+// code 1 and a message that says what to do.
 import process from 'node:process'
 import type { RunningHost } from './host.ts'
 import { scrub } from './log/scrub.ts'
 import { StartProblem } from './start-problem.ts'
 import { Unavailable } from './unavailable.ts'
 
-/** Orchestrators kill after ten seconds. */
+/** Orchestrators kill a process ten seconds after its signal. */
 const STOP_TIMEOUT_MS = 9_500
 
-/** Resolves once the system is ready, or is stopping because it was told to. */
+/** Resolves once the system is ready, or is stopping after a signal. */
 export async function runProcess(start: () => Promise<Pick<RunningHost, 'ready' | 'stop'>>): Promise<void> {
   const starting = Promise.resolve().then(start)
   let stopping = false
   const stop = (): void => {
-    // Told again: npm hands on the Ctrl-C that the terminal has sent to everyone already.
+    // npm passes Ctrl-C on, although the terminal has already sent it to this process.
     if (stopping) return
     stopping = true
     setTimeout(() => process.exit(0), STOP_TIMEOUT_MS).unref()
     void starting.then(running => running.stop()).finally(() => process.exit(0))
   }
-  // From the first moment: whoever starts a process may change their mind at once.
+  // Signals count from the first moment: a process may be told to stop while it starts.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop)
-  // A bug nobody caught. Left to Node, its last words would show all that hangs on the error, a driver's documents included.
+  // Node would print every member of an uncaught error, a driver's documents included.
   process.on('uncaughtException', error => {
     process.stderr.write(`Countersign failed.\n${describeError(error)}\n`)
     process.exit(1)
@@ -36,12 +36,12 @@ export async function runProcess(start: () => Promise<Pick<RunningHost, 'ready' 
   }
 }
 
-/** A stack only where the fault may be in the code; then nobody has looked what is in it, so it is made as safe as a log line. */
+/** The stack is shown only if the fault may be in our code, and is scrubbed like a log line: its texts can come from anywhere. */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return scrub(String(error))
   const knownKind = error instanceof StartProblem || error instanceof Unavailable || isSystemError(error)
   return knownKind ? error.message : scrub(error.stack ?? error.message)
 }
 
-/** `EACCES: permission denied, mkdir '/data'` says all there is to say. */
+/** An error of the system, such as `EACCES: permission denied, mkdir '/data'`, needs no stack. */
 const isSystemError = (error: Error): boolean => 'syscall' in error

@@ -1,5 +1,5 @@
-// One at a time per key, in this process. Not a lock: other processes are kept apart by conditional writes. It only spares those
-// who would race each other here the lost races.
+// Runs the tasks of one key one after another within this process. It is not a lock: conditional writes protect against other processes.
+// It only avoids races that this process would lose against itself.
 export function createSerialRunner(): <Result>(key: string, task: () => Promise<Result>) => Promise<Result> {
   const last = new Map<string, Promise<unknown>>()
   return (key, task) => {

@@ -1,5 +1,5 @@
-// The one error both ports use for "the engine cannot do this now". Whoever catches it may try again later; the edge answers 503.
-// Anything else an adapter throws is a bug in our code or a broken promise of the engine.
+// The error with which the broker and the store say "the engine cannot do this now". The caller may try again later; the edge answers 503.
+// An error that the ports do not declare is a bug.
 export class Unavailable extends Error {
   override name = 'Unavailable'
 }

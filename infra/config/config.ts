@@ -1,5 +1,5 @@
-// In: the environment and the roles named on the command line. Out: every setting, checked, or `ConfigProblems` with all that is
-// wrong. Read once at start; nothing else reads the environment. An empty variable is an absent one.
+// In: the environment and the roles of the command line. Out: every setting, checked, or `ConfigProblems` with every problem. It runs once
+// at start, and no other file reads the environment. An empty variable counts as absent.
 
 import { z } from 'zod'
 import { HOUR_MS } from '../time.ts'
@@ -37,7 +37,7 @@ export interface Config {
     readonly host: string
     /** 0: any free port. */
     readonly port: number
-    /** Null: whatever host and port turn out to be. Never ends in a slash. */
+    /** Null: the host and the port that the process listens on. Never ends in a slash. */
     readonly publicUrl: string | null
     readonly maxBodyBytes: number
     readonly maxInFlight: number
@@ -45,16 +45,16 @@ export interface Config {
   }
   readonly provider: {
     readonly timeoutMs: number
-    /** How long a receipt may take to settle a call that timed out. */
+    /** How long to wait for a receipt after a provider call that timed out. */
     readonly unknownWaitMs: number
   }
   /** The waits after a failed attempt, in order, in milliseconds. */
   readonly backoff: { readonly channel: readonly number[]; readonly webhook: readonly number[] }
-  /** Where private addresses and plain http may be called. */
+  /** The ranges in which private addresses and plain http may be called. */
   readonly privateTargets: 'all' | readonly string[]
-  /** Null in development where the environment gives none: infra/config/development-secrets.ts fills them in. */
+  /** Null in development if the environment gives none: infra/config/development-secrets.ts then supplies them. */
   readonly secrets: { readonly [name in keyof Secrets]: Secrets[name] | null }
-  /** Ids of data keys that nobody has any more: what they sealed is given up. */
+  /** Ids of data keys that are lost. What they sealed cannot be read any more. */
   readonly lostDataKeys: readonly string[]
 }
 
@@ -139,7 +139,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ro
   })
 }
 
-/** The variables that say something. */
+/** The variables we know, without surrounding space and without empty ones. */
 function nonEmptyVariables(
   env: Readonly<Record<string, string | undefined>>,
 ): Partial<Record<keyof typeof settings.shape, string>> {
@@ -160,13 +160,15 @@ function portProblems({
     : []
 }
 
-/** A new key takes another id than the one it replaces: what the lost one sealed still names it. */
+/** A new key needs another id than the lost one: sealed texts name the key that sealed them. */
 function lostKeyProblems({ DATA_KEYS: keys = [], LOST_DATA_KEYS: lost }: z.output<typeof settings>): SettingProblem[] {
-  const has = keys.some(({ id }) => lost.includes(id))
-  return has ? [{ name: 'LOST_DATA_KEYS', message: 'names a key that DATA_KEYS has: give the new one another id' }] : []
+  const reused = keys.some(({ id }) => lost.includes(id))
+  return reused
+    ? [{ name: 'LOST_DATA_KEYS', message: 'names a key that DATA_KEYS has: give the new one another id' }]
+    : []
 }
 
-/** Settings do not change while the process runs. Buffers cannot be frozen and stay as they are. */
+/** Settings do not change while a process runs. Buffers cannot be frozen. */
 function deepFreeze<T extends object>(value: T): T {
   for (const member of Object.values(value)) {
     if (typeof member === 'object' && member !== null && !ArrayBuffer.isView(member)) deepFreeze(member)

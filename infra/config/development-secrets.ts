@@ -1,6 +1,6 @@
-// Development's secrets: made at the first start, kept in the data folder, read at every later one. Production gives its own in
-// the environment and never comes here. A file that others can read is refused, not repaired: what they may have read stays
-// read, so a person has to decide whether to keep it.
+// The secrets of a development system. In: the data folder. Out: the secrets in its file, which the first start writes. Production gives
+// all secrets in the environment and never uses the file. A file that other users can read is refused, not repaired: they may have
+// read it already, so the operator has to decide whether to keep it.
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,10 +12,10 @@ import { adminTokens, codeSecrets, dataKeys, type Secrets } from './secrets.ts'
 
 const SECRETS_FILE = 'secrets.json'
 
-/** Written as the environment would say it, so that a line can be copied from here to there. */
+/** In the format of the environment, so that an operator can copy a line from the file. */
 const content = z.object({ CODE_SECRETS: codeSecrets(), DATA_KEYS: dataKeys(), ADMIN_TOKEN: adminTokens() })
 
-/** Each secret that the environment gives, and development's own for the rest. */
+/** The secrets of the environment. In development, the file supplies those that the environment lacks. */
 export async function resolveSecrets({ secrets, dataDir }: Pick<Config, 'secrets' | 'dataDir'>): Promise<Secrets> {
   const { code, data, adminTokens } = secrets
   if (code && data && adminTokens) return { code, data, adminTokens }
@@ -40,7 +40,7 @@ export async function readDevelopmentSecrets(dataDir: string): Promise<Secrets> 
   return { code, data, adminTokens: tokens }
 }
 
-/** Whole or not at all, and only once: of two processes starting together the second to link finds the first one's file. */
+/** The file appears whole or not at all. Of two processes that start together, the first to link its draft wins. */
 async function createSecretsFile(dataDir: string, file: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`
@@ -59,7 +59,7 @@ const newSecrets = () => ({
 })
 
 async function refuseReadableByOthers(file: string): Promise<void> {
-  // Windows has no such bits; its files report them all.
+  // Windows has no such bits: its files report all of them as set.
   if (process.platform === 'win32') return
   const { mode } = await stat(file)
   if ((mode & 0o077) !== 0)

@@ -1,4 +1,4 @@
-// Which engines a process runs on. Real ones when both URLs are given, else the embedded ones; never by a guess in production.
+// Which engines a process runs on: the real ones if both URLs are given, else the embedded ones. Production has to choose explicitly.
 import type { SettingProblem } from './problems.ts'
 
 export type Engine =

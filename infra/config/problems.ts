@@ -1,9 +1,9 @@
-// What is wrong with the settings, all of it at once: an operator who mends one and restarts to learn of the next gives up.
-// A message never repeats the value of a secret.
+// Every problem of the settings in one error, so that an operator does not need a restart for each. A message never repeats the value of
+// a secret.
 import { StartProblem } from '../start-problem.ts'
 
 export interface SettingProblem {
-  /** The variable's name, or `roles` for the command line. */
+  /** The name of the variable, or `roles` for the command line. */
   readonly name: string
   readonly message: string
 }

@@ -1,4 +1,4 @@
-// The parts of the system a process can play, named on the command line. None named: all of them.
+// The roles a process can play, named on the command line. Without names it plays all of them.
 import type { SettingProblem } from './problems.ts'
 
 export const ROLES = [

@@ -1,5 +1,5 @@
-// The three secrets a deployment has, as they are written in the environment and in the development secrets file.
-// A complaint names an entry by its place, never by its id: someone who swaps the two writes the secret where the id should be.
+// The three secrets of a deployment, in the format of the environment and of the development secrets file.
+// A problem names an entry by its position, never by its id: an operator who swaps id and secret has the secret where the id should be.
 import { Buffer } from 'node:buffer'
 import { fromText } from './values.ts'
 
@@ -9,12 +9,12 @@ export interface NamedKey {
 }
 
 export interface AdminToken {
-  /** Who acts with it, in the audit log. */
+  /** The operator's name in the audit log. */
   readonly name: string
   readonly token: string
 }
 
-/** In each list the first is the current one. */
+/** The first of each list is the one in use. */
 export interface Secrets {
   readonly code: readonly NamedKey[]
   readonly data: readonly NamedKey[]
@@ -27,16 +27,17 @@ const KEY_ID = /^[A-Za-z0-9_-]{1,64}$/
 export const codeSecrets = () => namedKeys(bytes => (bytes < KEY_BYTES ? `at least ${KEY_BYTES}` : null))
 export const dataKeys = () => namedKeys(bytes => (bytes !== KEY_BYTES ? `exactly ${KEY_BYTES}` : null))
 
-/** `id:base64,…`. `wanted` says how many bytes a key should have when it has not. */
+/** `id:base64,…`. `wrongLength` returns the required number of bytes in words if a key has another, else null. */
 const namedKeys = (wrongLength: (bytes: number) => string | null) =>
   fromText((text, addProblem): readonly NamedKey[] => {
     const keys = text.split(',').map((part, at) => {
       const [id = '', base64 = ''] = splitAtColon(part.trim())
       const key = decodeBase64(base64)
-      const bytes = wrongLength(key.length)
+      const requiredBytes = wrongLength(key.length)
       if (!KEY_ID.test(id) || key.length === 0)
         addProblem(`entry ${at + 1} must be id:base64, its id of A–Z, a–z, 0–9, _ and -`)
-      else if (bytes) addProblem(`the key of entry ${at + 1} must be ${bytes} bytes long, not ${key.length}`)
+      else if (requiredBytes)
+        addProblem(`the key of entry ${at + 1} must be ${requiredBytes} bytes long, not ${key.length}`)
       return { id, key }
     })
     for (const at of indexesOfRepeats(keys.map(key => key.id)))
@@ -53,10 +54,10 @@ export const dataKeyIds = () =>
     return ids
   })
 
-/** The name of a token that was given without one. */
+/** For a token without a name. */
 const DEFAULT_OPERATOR_NAME = 'operator'
 
-/** One token as it is, or `name:token,…`. */
+/** One token without a name, or `name:token,…`. */
 export const adminTokens = () =>
   fromText((text, addProblem): readonly AdminToken[] => {
     const parts = text.split(',').map(part => part.trim())
@@ -70,7 +71,7 @@ export const adminTokens = () =>
     })
     for (const at of indexesOfRepeats(tokens.map(({ name }) => name)))
       addProblem(`entry ${at + 1} has the name of one before it`)
-    // Else nobody could tell from the audit log which of the two acted.
+    // With one token for two names, the audit log could not tell them apart.
     for (const at of indexesOfRepeats(tokens.map(({ token }) => token)))
       addProblem(`entry ${at + 1} has the token of one before it`)
     return tokens
@@ -81,13 +82,13 @@ const splitAtColon = (text: string): string[] => {
   return colon < 0 ? ['', text] : [text.slice(0, colon), text.slice(colon + 1)]
 }
 
-/** Either alphabet, padded or not; nothing for a text that Node would decode by skipping what it does not know. */
+/** Accepts both alphabets, with or without padding. Returns no bytes for a text with other characters, which Node would skip. */
 function decodeBase64(base64: string): Buffer {
   const bytes = Buffer.from(base64, 'base64')
   const plain = base64.replace(/=+$/, '').replaceAll('+', '-').replaceAll('/', '_')
   return bytes.toString('base64url') === plain ? bytes : Buffer.alloc(0)
 }
 
-/** The places whose text was there before. */
+/** The positions whose text stands at an earlier position too. */
 const indexesOfRepeats = (texts: string[]): number[] =>
   texts.flatMap((text, at) => (text && texts.indexOf(text) < at ? [at] : []))

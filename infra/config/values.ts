@@ -1,4 +1,4 @@
-// The kinds of value a variable can hold: text in, a checked value out, or complaints that say what would be right.
+// The kinds of value a variable can hold. In: its text. Out: the value, or problems that say what would be right.
 
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -9,7 +9,7 @@ const MAX_PORT = 65_535
 
 type AddProblem = (message: string) => void
 
-/** A text that `read` turns into a value. Whatever `read` answers after a complaint is thrown away. */
+/** `read` turns the text into a value. The value is not used if `read` has added a problem. */
 export const fromText = <T>(read: (text: string, addProblem: AddProblem) => T) =>
   z.string().transform((text, context) => read(text, message => context.addIssue(message)))
 
@@ -30,7 +30,7 @@ export const oneOf = <const T extends string>(names: readonly T[]) =>
 const MAX_DELAY_MS = 7 * DAY_MS
 const MAX_DELAYS = 20
 
-/** Waits in milliseconds, in the order they are taken. They may repeat and fall: the last rungs of a ladder are often equal. */
+/** Delays in milliseconds, in the order of the attempts. They need not grow: the last ones are often equal. */
 export const delays = () =>
   fromText((text, addProblem): readonly number[] => {
     const waits = text.split(',').map(part => parseWholeNumber(part.trim()))
@@ -42,10 +42,10 @@ export const delays = () =>
     return waits
   })
 
-/** Address ranges as `address/bits`; a bare address is a range of one. */
+/** Address ranges as `address/bits`. An address without bits is a range of one. */
 export const cidrs = () => fromText(parseCidrs)
 
-/** Where private addresses may be called: everywhere, nowhere, or in these ranges. */
+/** Where private addresses may be called: `1` everywhere, `0` nowhere, or in the given ranges. */
 export const privateTargets = () =>
   fromText((text, addProblem): 'all' | readonly string[] =>
     text === '1'
@@ -55,7 +55,7 @@ export const privateTargets = () =>
         : parseCidrs(text, message => addProblem(`must be 1 or CIDRs: ${message}`)),
   )
 
-/** The address people reach us at. No trailing slash, so that a path can be put after it. */
+/** The address at which clients reach this deployment, without a trailing slash, so that a path can follow. */
 export const publicUrl = () =>
   fromText((text, addProblem) => {
     const url = URL.canParse(text) ? new URL(text) : null
@@ -65,8 +65,8 @@ export const publicUrl = () =>
     return url ? `${url.origin}${url.pathname}`.replace(/\/+$/, '') : ''
   })
 
-/** Its scheme, that hosts with ports follow, and that what is escaped can be read: what a driver would refuse later, or for ever.
- *  Not parsed as a URL, as a list of MongoDB hosts is none by the book. The text may hold a password, so none of it is repeated. */
+/** Checks the scheme, the hosts with their ports, and the percent escapes: with a mistake there, a driver fails later or retries for ever.
+ *  It is not parsed as a URL, because a list of MongoDB hosts is not valid in one. No message repeats the text: it may hold a password. */
 export const engineUrl = (...schemes: string[]) =>
   fromText((text, addProblem) => {
     const scheme = schemes.find(name => text.startsWith(`${name}://`))
@@ -93,7 +93,7 @@ function isEscaped(text: string): boolean {
   }
 }
 
-/** What `listen` takes: a name or an address, an IPv6 one without brackets. */
+/** A host name or an IP address, IPv6 without brackets, as Node's `listen` accepts it. */
 export const host = () =>
   fromText((text, addProblem) => {
     if (!isIP(text) && !/^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(text))
@@ -112,12 +112,12 @@ const parseWholeNumber = (text: string): number => (/^\d{1,15}$/.test(text) ? Nu
 function parseCidrs(text: string, addProblem: AddProblem): readonly string[] {
   return text.split(',').map(part => {
     const [address = '', bits, ...more] = part.trim().split('/')
-    const widest = isIP(address) === 6 ? 128 : 32
-    const width = bits === undefined ? widest : parseWholeNumber(bits)
-    if (!isIP(address) || more.length > 0 || !(width <= widest))
+    const maxBits = isIP(address) === 6 ? 128 : 32
+    const width = bits === undefined ? maxBits : parseWholeNumber(bits)
+    if (!isIP(address) || more.length > 0 || !(width <= maxBits))
       addProblem(`"${part.trim()}" is not an address range such as 10.0.0.0/8`)
-    // Callers' addresses are unwrapped before they are compared, so this range would silently match nothing.
-    else if (widest === 128 && ipaddr.IPv6.parse(address).isIPv4MappedAddress())
+    // An IPv4-mapped address is compared as IPv4, so a range of them would never match.
+    else if (maxBits === 128 && ipaddr.IPv6.parse(address).isIPv4MappedAddress())
       addProblem(`"${part.trim()}" must be written as an IPv4 range`)
     return `${address}/${width}`
   })

@@ -1,7 +1,7 @@
-// Two questions an orchestrator asks: does the process live, and may it be given work?
+// In: the readiness of each part. Out: /healthz, whether the process is alive, and /readyz, whether it can take work.
 import { Router } from '@koa/router'
 
-/** Each part of the process and whether it can work now. */
+/** The parts of a process, and whether each can work now. */
 export type Readiness = Record<string, 'up' | 'blocked' | 'down'>
 
 export function createHealthRouter(readiness: () => Promise<Readiness>): Router {

@@ -1,4 +1,4 @@
-// In: a Koa app and an address. Out: where it listens, and a way to stop that finishes what is in hand.
+// In: a Koa app and an address. Out: the port it listens on, and a close that lets open requests finish.
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type Koa from 'koa'
@@ -13,17 +13,17 @@ export interface Address {
 
 export interface Listener {
   port: number
-  /** Refuses new connections at once, closes idle ones, lets requests in hand finish, and cuts what is left after `graceMs`. */
+  /** Refuses new connections and closes idle ones at once, lets open requests finish, and cuts the rest after `graceMs`. */
   close(graceMs: number): Promise<void>
 }
 
-/** Rejects with `StartProblem` when the address cannot be had. */
+/** Rejects with `StartProblem` when the address cannot be used. */
 export async function listen(app: Koa, address: Address, clock: Clock = systemClock): Promise<Listener> {
   const server = createServer(REQUEST_TIMEOUTS, app.callback())
   refuseMalformedRequests(server)
   const connections = trackConnections(server)
   await startListening(server, address)
-  // Too many open files, and its like: one connection is lost, the next may be taken.
+  // An error here, such as too many open files, costs one connection. The server goes on.
   server.on('error', error => app.emit('error', error))
   return {
     port: (server.address() as AddressInfo).port,
@@ -61,8 +61,8 @@ function listenProblem(error: NodeJS.ErrnoException, { host, port }: Address): E
   return new StartProblem(`cannot listen on port ${port} of ${host}: ${why}`, { cause: error })
 }
 
-/** Which connections have requests in hand. Node's own `closeIdleConnections` leaves alone a connection that never asked
- *  anything, and one whose request was in hand stays open for a next one until it has been idle for seconds. */
+/** Knows the open requests of each connection. Node's `closeIdleConnections` does not close a connection without a first request, and
+ *  keeps one whose request has just ended open for seconds. */
 function trackConnections(server: Server): { finish(): void } {
   const openResponses = new Map<Socket, Set<ServerResponse>>()
   let finishing = false
@@ -71,7 +71,7 @@ function trackConnections(server: Server): { finish(): void } {
     openResponses.set(socket, new Set())
     socket.once('close', () => openResponses.delete(socket))
   })
-  // Before the app's own listener: it may close the door in its first breath.
+  // This listener runs before the app's, which may answer at once.
   server.prependListener('request', ({ socket }, response) => {
     const responses = openResponses.get(socket)
     responses?.add(response)

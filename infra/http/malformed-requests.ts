@@ -1,12 +1,12 @@
-// What Node refuses before there is a request: bytes that are no HTTP, headers too large, a request that takes too long to arrive.
-// The same shape as every other refusal, in place of Node's bare status line.
+// In: what Node refuses before there is a request: bytes that are not HTTP, headers that are too large, a request that arrives too slowly.
+// Out: a problem of the same shape as every other refusal, instead of Node's bare status line.
 import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { httpException, problemBody } from './problem.ts'
 
-/** A slow client holds a connection, and nothing else, for no longer than this. */
+/** How long a slow client can keep a connection busy. */
 export const REQUEST_TIMEOUTS = { headersTimeout: 15_000, requestTimeout: 30_000 }
 
 const STATUS_BY_CODE: Record<string, number> = {
@@ -24,7 +24,7 @@ const DETAIL_BY_STATUS: Record<number, string> = {
 
 export function refuseMalformedRequests(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // Hung up, or in the middle of an answer: there is nobody to tell.
+    // The client has hung up, or the response has begun, so no refusal can be sent.
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) return void socket.destroy(error)
     socket.end(response(STATUS_BY_CODE[error.code ?? ''] ?? 400))
   })

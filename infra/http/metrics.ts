@@ -1,4 +1,4 @@
-// Prometheus reads here: openly on METRICS_PORT, with an operator's token on the public port.
+// Serves /metrics to Prometheus: to everyone on METRICS_PORT, and with an operator's token on the public port.
 import { Router } from '@koa/router'
 import type { Metrics } from '../metrics.ts'
 import type { IdentifyOperator } from './operators.ts'

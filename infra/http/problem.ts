@@ -1,16 +1,16 @@
-// In: a problem, or anything else thrown. Out: RFC 9457 problem+json. The product's own list of errors is in services/domain/errors.ts.
+// In: a problem, or any other error. Out: RFC 9457 problem+json. The product's own errors are listed in services/domain/errors.ts.
 import { STATUS_CODES } from 'node:http'
 import { CallTimeout, Unroutable } from '../broker/broker.ts'
 import { Unavailable } from '../unavailable.ts'
 
-/** Members beside the standard ones (`errors`, `scope`, `otp_status`, …) and response headers. */
+/** `members` stand beside the standard ones: `errors`, `scope`, `otp_status` and so on. */
 export interface Extras {
   detail?: string
   members?: Record<string, unknown>
   headers?: Record<string, string>
 }
 
-/** Throw it anywhere below the HTTP shell. */
+/** Any code below the HTTP shell may throw it. The shell answers with it. */
 export class Problem extends Error {
   override name = 'Problem'
   readonly type: string
@@ -27,20 +27,20 @@ export class Problem extends Error {
   }
 }
 
-/** What HTTP itself refuses: unknown route, bad key, broken JSON, too large. */
+/** A refusal that HTTP itself defines: unknown route, wrong key, broken JSON, body too large. */
 export const httpException = (status: number, detail?: string, headers?: Record<string, string>): Problem =>
   new Problem('HTTPException', status, STATUS_CODES[status] ?? 'Error', {
     ...(detail === undefined ? {} : { detail }),
     ...(headers === undefined ? {} : { headers }),
   })
 
-/** An engine is away, or a call was not answered in time. */
+/** An engine is down, or a call was not answered in time. */
 export const unavailable = (extras: Extras = {}): Problem =>
   new Problem('ServiceUnavailableError', 503, 'The service cannot answer now', extras)
 
 const RETRY_AFTER_SECONDS = '1'
 
-/** Anything thrown becomes a problem; what is not one of ours shows nothing of its inside. */
+/** Turns any error into a problem. An error that is not a `Problem` shows only its status. */
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown
   if (thrown instanceof Unavailable || thrown instanceof CallTimeout || thrown instanceof Unroutable)
@@ -51,7 +51,7 @@ export function asProblem(thrown: unknown): Problem {
   return httpException(refusalStatus(thrown) ?? 500)
 }
 
-/** koa and its parsers throw errors that carry a client-error status. */
+/** Koa and its parsers throw errors with a 4xx status. */
 function refusalStatus(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error) || !('status' in thrown)) return undefined
   const { status } = thrown

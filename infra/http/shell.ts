@@ -1,5 +1,5 @@
-// The HTTP shell every process has: request ids, one log line and one measurement per request, problem+json for whatever is
-// thrown below, 404 and 405 in the same shape. Routers are mounted inside; none of them repeats any of this.
+// The Koa app around all routers of a process. In: routers. Out: an app that gives each request an id, one log line and one measurement,
+// and answers every error below it, 404 and 405 included, as problem+json. No router repeats any of this.
 import { randomUUID } from 'node:crypto'
 import type { Router } from '@koa/router'
 import Koa, { type Context, type Middleware } from 'koa'
@@ -21,7 +21,7 @@ export function createHttpShell({ log, metrics, clock }: ShellDeps, routers: rea
   app.use(createAnswerProblems(log))
   app.use(refuseUnrouted)
   for (const router of routers) app.use(router.routes())
-  // What fails after the response has begun (a client that hangs up in mid-body) cannot become a problem any more.
+  // An error after the response has begun, such as a client that hangs up, cannot become a problem any more.
   app.on('error', error => log.debug({ err: error }, 'http.aborted'))
   return app
 }
@@ -67,19 +67,19 @@ const createAnswerProblems =
     }
   }
 
-/** An overload is many 503s: each says why, none where. */
+/** An overload makes many 503s, so their lines have no stack. */
 function logFailure(log: Logger, thrown: unknown, status: number, request_id: string): void {
   if (status === 503) log.warn({ why: String(thrown), request_id }, 'http.unavailable')
   else log.error({ err: thrown, request_id }, 'http.failed')
 }
 
 const refuseUnrouted: Middleware = async (ctx, next) => {
-  // A proxy's way to ask; the routers' URL parser warns of a broken one, and will throw.
+  // A proxy may ask with a whole URL. The router's parser warns about a broken one, and will throw in a later version.
   if (/^\w+:/.test(ctx.url) && !URL.canParse(ctx.url)) throw httpException(400, 'The address is not a URL.')
   await next()
   if (ctx.status !== 404 || ctx.body != null) return
   const allowed = [...new Set(matchedLayers(ctx).flatMap(layer => layer.methods))].sort()
-  // The method too is taken there when a handler declined what it was asked for.
+  // The method is allowed here if a handler itself declined the request.
   if (allowed.length === 0 || allowed.includes(ctx.method))
     throw httpException(404, 'There is nothing at this address.')
   if (ctx.method === 'OPTIONS') {
@@ -91,17 +91,17 @@ const refuseUnrouted: Middleware = async (ctx, next) => {
   throw httpException(405, `This address takes ${allow}.`, { Allow: allow })
 }
 
-/** Every route and middleware at this path, whatever its method, over all routers. */
+/** Every route and middleware of all routers that matches the path, with any method. */
 const matchedLayers = (ctx: Context): { path: string | RegExp; methods: string[] }[] => ctx.matched ?? []
 
-/** The route's pattern, never the path: paths hold ids, and a metric label must be bounded. Not the router's own idea of it,
- *  which is that of the middleware when one refuses. */
+/** The route's pattern, because a path holds ids and a metric label must take few values. Not `ctx._matchedRoute`: after a middleware
+ *  refuses, that is the middleware's pattern. */
 const routeOf = (ctx: Context): string => {
   const route = matchedLayers(ctx).findLast(layer => layer.methods.includes(ctx.method))
   return typeof route?.path === 'string' ? route.path : 'none'
 }
 
-/** Asked every few seconds by machines. */
+/** Orchestrators and Prometheus ask these every few seconds. */
 const POLLED_ROUTES = new Set(['/healthz', '/readyz', '/metrics'])
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])

@@ -1,6 +1,6 @@
-// The log: one JSON line per outcome, `log.info({ otp_id, channel, ms }, 'delivery.attempted')`, readable on a terminal.
-// Everything passes through redact(), bindings and messages included, because pino's own redaction knows fixed paths only
-// and looks neither into messages nor into errors.
+// The log. In: fields and an event, `log.info({ otp_id, channel, ms }, 'delivery.attempted')`. Out: one JSON line, or readable text on a
+// terminal. Fields, bindings and messages all pass through redact(): pino's own redaction knows fixed paths only, and looks neither into
+// messages nor into errors.
 import process from 'node:process'
 import { pino } from 'pino'
 import { prettyFactory } from 'pino-pretty'
@@ -20,9 +20,9 @@ export interface Logger {
   warn: WriteLine
   error: WriteLine
   fatal: WriteLine
-  /** A log whose every line carries these fields as well. */
+  /** A log that adds these fields to every line. */
   child(fields: object): Logger
-  /** Whether lines of this level are written: worth asking before building costly fields. */
+  /** Whether lines of this level are written. Ask before building costly fields. */
   writes(level: Level): boolean
 }
 
@@ -30,9 +30,9 @@ export type Level = Exclude<LogLevel, 'silent'>
 
 export interface LogOptions {
   level: LogLevel
-  /** Lines for people instead of JSON. Default: when standard output is a terminal. */
+  /** Readable text instead of JSON. Default: whether standard output is a terminal. */
   pretty?: boolean
-  /** Where lines go. Default: standard output, written at once, so that a crash loses nothing. */
+  /** Default: standard output, written synchronously, so that a crash loses no line. */
   destination?: { write(line: string): void }
 }
 
@@ -43,7 +43,7 @@ export function createLog({ level, pretty = process.stdout.isTTY === true, desti
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    // pino would take an error that redact() has already turned into fields for one of its own.
+    // redact() has already turned errors into fields. pino's own serializer would do it again.
     serializers: { err: (fields: unknown) => fields },
   }
   return createLogger(pino(options, pretty ? createPrettyDestination(out) : out))
@@ -70,7 +70,7 @@ function createLogger(inner: pino.Logger): Logger {
   }
 }
 
-/** pino-pretty as a function in this process: its usual worker thread loses lines on exit and does not run everywhere. */
+/** Runs pino-pretty in this thread: its usual worker thread loses lines on exit and does not run on every platform. */
 function createPrettyDestination(out: { write(line: string): void }): { write(line: string): void } {
   const format = prettyFactory({
     colorize: process.stdout.isTTY === true,

@@ -1,6 +1,5 @@
-// In: whatever was handed to the log. Out: a plain copy that is safe to write: secret members replaced by their name, every text
-// scrubbed, errors as type, message, stack and cause. The one place where log lines are made safe.
-
+// In: the fields of a log line. Out: a plain copy that is safe to write: secret members hidden, every text scrubbed, errors as type,
+// message, stack and cause. This is the one place where log lines are made safe.
 import { scrub } from './scrub.ts'
 import { classifyMember } from './secret-members.ts'
 
@@ -10,7 +9,7 @@ const MAX_LIST_ITEMS = 100
 
 type Fields = Record<string, unknown>
 
-/** Never throws: a line that cannot be read is not worth a request. */
+/** Never throws: a line that cannot be written must not fail a request. */
 export function redact(fields: object): Fields {
   try {
     const safe = redactObject(fields, [])
@@ -48,7 +47,7 @@ function redactObject(value: object, above: readonly object[]): unknown {
 function redactMembers(members: [string, unknown][], ancestors: readonly object[]): Fields {
   const copy: Fields = {}
   for (const [name, value] of members) {
-    // Assigning to it would change the copy's prototype.
+    // An assignment to this name would change the prototype of the copy.
     if (name === '__proto__') continue
     const { safeName, secret } = classifyMember(name)
     copy[safeName] = secret ? hideValue(value) : redactValue(value, ancestors)
@@ -61,14 +60,14 @@ const redactList = (values: unknown[], ancestors: readonly object[]): unknown[] 
   return values.length > MAX_LIST_ITEMS ? [...shown, `[${values.length - MAX_LIST_ITEMS} more]`] : shown
 }
 
-/** Whether there was one at all is worth knowing, and tells nothing. */
+/** Whether a secret was given is useful to know and is not secret itself. */
 const hideValue = (value: unknown): unknown =>
   value === null || value === undefined || typeof value === 'boolean' ? value : HIDDEN
 
-/** Only what every error has. Drivers hang whole requests, answers and connections on theirs. */
+/** Only the members that every error has. Drivers add whole requests, answers and connections to theirs. */
 function redactError(error: Error & { code?: unknown; errors?: unknown }, ancestors: readonly object[]): Fields {
   const fields: Fields = { type: scrub(String(error.name)), message: scrub(String(error.message)) }
-  // `ECONNREFUSED` and its like; a one-time code begins with a digit.
+  // A system code such as `ECONNREFUSED`. A one-time code begins with a digit.
   if (typeof error.code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(error.code)) fields.code = error.code
   if (typeof error.stack === 'string') fields.stack = scrub(error.stack)
   if (error.cause !== undefined) fields.cause = redactValue(error.cause, ancestors)

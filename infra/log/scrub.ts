@@ -15,8 +15,8 @@ const EMAIL_ADDRESS = new RegExp(
 const SECRET_NAMES =
   'tokens?|secrets?|passw(?:or)?d|pass|pwd|key|salt|signature|recipient|client_ip|code|session|authorization|cookie'
 
-/** Names that a plain colon follows in a header or an inspected object. `code: 404` and `key: value` are ordinary text, so those two
- *  names are not here. */
+/** Names that are secret also before a plain colon, as in a header or an inspected object. `code` and `key` are not among them:
+ *  `code: 404` is ordinary text. */
 const SECRET_NAMES_BEFORE_COLON = 'tokens?|secrets?|passw(?:or)?d|pwd|api[_-]?key|salt|signature|authorization|cookie'
 
 /** Applied in this order: an earlier rule may hide what a later one would only hide in part. */

@@ -1,36 +1,36 @@
-// Which members of a logged object are secret or personal by their name, however the name is written
-// (`verification_token`, `verificationToken`, `Verification-Token`), and how the name itself is shown.
+// In: the name of a member of a logged object. Out: whether its value is secret or personal, and the name as it may be shown. The spelling
+// does not matter: `verification_token`, `verificationToken` and `Verification-Token` are the same name.
 import { scrub } from './scrub.ts'
 
 const SECRET_NAMES = new Set(
   [
-    // what a verification is made of
+    // of a verification
     'code codes otp otp_code one_time_code passcode verification_code pin salt salts reference action_url link wa_link',
-    // whom it is about, and what is said to them
+    // of a recipient, and of the message to a recipient
     'recipient recipients to from sender destination mobile phone phones phone_number msisdn wa_id email emails address addresses',
     'client_ip ip remote_address text html subject content body raw_body',
-    // what opens doors
+    // credentials
     'authorization proxy_authorization cookie cookies set_cookie session session_id csrf signature',
     'key keys apikey token tokens secret secrets password pass passphrase credentials dkim config',
   ].flatMap(line => line.split(' ')),
 )
-// `key_id`, `token_ttl_seconds` and `masked_recipient` stay readable: only the end of a name counts.
+// Only the end of a name counts, so `key_id` and `token_ttl_seconds` stay readable.
 const SECRET_ENDING = /_(key|keys|token|tokens|secret|secrets|password|passphrase|signature|cookie|ip|credentials)$/
 
-/** Names repeat from line to line; anything beyond this many comes from outside and is not worth remembering. */
+/** The names in our code are fewer. Names beyond this number come from outside and are not cached. */
 const MAX_CACHED_NAMES = 2000
 const cache = new Map<string, MemberName>()
 
 export interface MemberName {
-  /** The name without secrets of its own: a table keyed by recipient has them there. */
+  /** The name after scrubbing: a map by recipient has recipients as names. */
   safeName: string
-  /** Whether the value must not be seen. */
+  /** Whether the value must be hidden. */
   secret: boolean
 }
 
 export function classifyMember(name: string): MemberName {
-  const before = cache.get(name)
-  if (before) return before
+  const cached = cache.get(name)
+  if (cached) return cached
   const member = { safeName: scrub(name), secret: isSecret(name) }
   if (cache.size < MAX_CACHED_NAMES && name.length <= 64) cache.set(name, member)
   return member
