@@ -63,7 +63,7 @@ describeLiveFlow('a Telegram message', live => {
     ],
   ]
   for (const [cause, script, deliveryStatus, event] of endings)
-    it(`is ${deliveryStatus}, with one event, when ${cause}`, async () => {
+    it(`ends as "${deliveryStatus}", with one event, when ${cause}`, async () => {
       const shop = await open(script)
       await live.waitForDeliveries(shop.server, await sendOtp(shop), `telegram ${deliveryStatus}`)
       await shop.telegram.idle()
