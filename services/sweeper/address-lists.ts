@@ -1,6 +1,6 @@
-// Lists of addresses that are due: fetched again by schedule, or left by a process that died over them. And chunks that no list names,
-// which only a crash leaves. Lists are few and belong to no share: they go with the first. Fetching takes its time, so it goes on beside
-// the other sweeps; what is under way is claimed on the list's own document.
+// Address lists that are due: to be fetched again, or left by a process that died during an import. Also removes chunks that no list
+// names, which only a crash leaves. Lists are few and have no partition: they are swept with the first. Imports take long, so they run
+// beside the other sweeps; the list's own document says which process imports it.
 import type { Clock } from '../../infra/clock.ts'
 import { ulidTime } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
@@ -19,10 +19,10 @@ export interface AddressListSweepDeps {
   log: Logger
 }
 
-/** Each holds its text in memory. */
+/** Each import holds its text in memory. */
 const MAX_IMPORTS_AT_ONCE = 3
 const TIDY_EVERY_MS = 600_000
-/** No import takes nearly as long: what is older and named by nobody never will be. */
+/** Far longer than an import takes: no list will ever name an older version that none names yet. */
 const ABANDONED_AFTER_MS = 3_600_000
 
 export function createAddressListSweeps({ store, outbound, clock, log }: AddressListSweepDeps) {
@@ -33,18 +33,17 @@ export function createAddressListSweeps({ store, outbound, clock, log }: Address
   const running = new Set<Promise<void>>()
   let nextTidyAt = 0
 
-  /** Of a list that is due: what it needs, unless another sweeper was faster. */
   async function startImport(list: AddressListDoc): Promise<void> {
     const { _id, due_at = 0, source, importing: interrupted } = list
     const version = newVersion(clock.now())
-    const claimed =
+    const taken =
       source.kind === 'url'
         ? await lists.modify({ _id, due_at }, { $set: importLease(version, clock.now()) })
         : await lists.modify({ _id, due_at }, { $set: INTERRUPTED, $unset: { due_at: true } })
-    if (claimed === null) return
+    if (taken === null) return
     if (interrupted !== null) await removeVersion(chunks, _id, interrupted.id)
     if (source.kind !== 'url') return log.warn({ list: _id, why: INTERRUPTED.problem }, 'ip_list.failed')
-    const work: Promise<void> = runImport(claimed, () => fetch(source, stopping.signal)).finally(() =>
+    const work: Promise<void> = runImport(taken, () => fetch(source, stopping.signal)).finally(() =>
       running.delete(work),
     )
     running.add(work)
@@ -59,7 +58,7 @@ export function createAddressListSweeps({ store, outbound, clock, log }: Address
       return due.length
     },
 
-    /** One chunk tells of its whole version, so that few are read. */
+    /** Reads one chunk of each version, and skips the rest of the version. */
     async ip_chunks(partitions) {
       if (!partitions.includes(0) || clock.now() < nextTidyAt) return 0
       const before = clock.now() - ABANDONED_AFTER_MS
@@ -80,7 +79,7 @@ export function createAddressListSweeps({ store, outbound, clock, log }: Address
   }
   return {
     sweeps,
-    /** What is under way is left as a crash would leave it. */
+    /** Imports under way are left as a crash would leave them. */
     async stop(): Promise<void> {
       stopping.abort(new Error('stopping'))
       await Promise.all(running)
@@ -88,12 +87,12 @@ export function createAddressListSweeps({ store, outbound, clock, log }: Address
   }
 }
 
-/** Its text went with the process that read it. */
+/** An uploaded text is lost with the process that was importing it. */
 const INTERRUPTED = {
   status: 'failed',
   importing: null,
   problem: 'the import was cut short: put the list again',
 } as const
 
-const versionsOf = ({ _id, version, importing: current }: AddressListDoc): string[] =>
-  [version, current?.id].map(one => `${_id}/${one}`)
+const versionsOf = ({ _id, version, importing }: AddressListDoc): string[] =>
+  [version, importing?.id].map(id => `${_id}/${id}`)

@@ -1,5 +1,5 @@
-// The text of a list from its address. In: the address, and what is known of it. Out: the text, or that it has not changed. Whatever
-// goes wrong is the source's: the version before goes on counting.
+// Fetches the text of an address list. In: its URL and the ETag of the last answer. Out: the text, or that it has not changed. Every
+// failure is a `BadList`: the former version of the list stays in use.
 import type { Clock } from '../../infra/clock.ts'
 import type { Outbound, OutboundResponse } from '../../infra/outbound/outbound.ts'
 import type { ListSource } from '../domain/address-lists/documents.ts'
@@ -7,7 +7,7 @@ import { BadList, type ListContent, MAX_LIST_BYTES } from '../domain/address-lis
 
 type UrlSource = Extract<ListSource, { kind: 'url' }>
 
-export interface FetchingDeps {
+export interface FetchListDeps {
   outbound: Pick<Outbound, 'request'>
   clock: Pick<Clock, 'after'>
 }
@@ -17,7 +17,7 @@ const FETCH_TIMEOUT_MS = 60_000
 export type FetchList = (source: UrlSource, signal: AbortSignal) => Promise<ListContent>
 
 export const createFetchList =
-  ({ outbound, clock }: FetchingDeps): FetchList =>
+  ({ outbound, clock }: FetchListDeps): FetchList =>
   async (source, stopping) => {
     const late = new AbortController()
     const cancel = clock.after(FETCH_TIMEOUT_MS, () =>
@@ -29,7 +29,7 @@ export const createFetchList =
       const request = { method: 'GET', url: source.url, headers, signal, maxBytes: MAX_LIST_BYTES + 1 } as const
       return contentOf(source, await outbound.request(request))
     } catch (error) {
-      // Stopped by ourselves: the next process goes on where we left.
+      // This process is stopping; the next one imports the list.
       if (stopping.aborted || error instanceof BadList) throw error
       throw new BadList(error instanceof Error ? error.message : 'it could not be asked', { cause: error })
     } finally {
@@ -47,7 +47,7 @@ function contentOf(source: UrlSource, { status, headers, body }: OutboundRespons
   return { bytes: body, source: { ...source, etag: etagOf(headers) } }
 }
 
-/** What we send back must be what a header may hold. */
+/** Only an ETag that may be sent back in a header. */
 function etagOf({ etag = '' }: Readonly<Record<string, string>>): string | null {
   return /^(W\/)?"[\x21\x23-\x7e]{0,200}"$/.test(etag) ? etag : null
 }

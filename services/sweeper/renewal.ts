@@ -1,5 +1,5 @@
-// What a document must change to be sealed and indexed with the current key. In: the document. Out: the fields to set; none when it is
-// up to date. A text whose key is gone is left as it is, and that is said; the others are renewed all the same.
+// The fields of a document that must be sealed or indexed again with the current key. In: the document. Out: the fields to set; none when
+// it is up to date. A text whose key is missing is left as it is and reported; the document's other texts are still renewed.
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
 import { type Provider, providerContext } from '../domain/tenancy/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
@@ -13,14 +13,14 @@ export type RenewalKeyring = Pick<Keyring, 'seal' | 'unseal' | 'isCurrent' | 'in
 export interface Renewal {
   set: Record<string, unknown>
   unsealable: boolean
-  /** What was renewed, in the clear: for the counters and messages that go by it. */
+  /** In the clear, if they were renewed: counters and other documents are indexed by them. */
   recipient?: string
   address?: string
 }
 
 type RenewedText = { sealed: string; plain: string }
 
-/** Null for a text that is up to date, or that does not open. */
+/** Answers null for a text that is up to date, or that does not open. */
 const createRenewText =
   (keyring: RenewalKeyring, renewal: Renewal) =>
   (sealed: string | null, context: string): RenewedText | null => {
@@ -38,9 +38,9 @@ const createRenewText =
 export function otpRenewal(keyring: RenewalKeyring, { _id, app_id, mode, context, first, reference }: OtpDoc): Renewal {
   const renewal: Renewal = { set: {}, unsealable: false }
   const { set } = renewal
-  const renewed = createRenewText(keyring, renewal)
+  const renewText = createRenewText(keyring, renewal)
 
-  const recipient = renewed(context.recipient.sealed, atRest.recipient(_id))
+  const recipient = renewText(context.recipient.sealed, atRest.recipient(_id))
   if (recipient) {
     const [index] = recipientIndexes(keyring, { app_id, mode }, recipient.plain)
     set['context.recipient.sealed'] = recipient.sealed
@@ -48,17 +48,17 @@ export function otpRenewal(keyring: RenewalKeyring, { _id, app_id, mode, context
     set.recipient = index
     renewal.recipient = recipient.plain
   }
-  const address = renewed(context.client_ip, atRest.clientIp(_id))
+  const address = renewText(context.client_ip, atRest.clientIp(_id))
   if (address) {
     set['context.client_ip'] = address.sealed
     renewal.address = address.plain
   }
-  const salt = renewed(context.code.salt, atRest.salt(_id))
+  const salt = renewText(context.code.salt, atRest.salt(_id))
   if (salt) set['context.code.salt'] = salt.sealed
-  const actionUrl = renewed(first.sealed_action_url, atRest.link(_id))
+  const actionUrl = renewText(first.sealed_action_url, atRest.link(_id))
   if (actionUrl) set['first.sealed_action_url'] = actionUrl.sealed
 
-  const link = renewed(context.link?.sealed_url ?? null, atRest.link(_id))
+  const link = renewText(context.link?.sealed_url ?? null, atRest.link(_id))
   if (link) {
     set['context.link.sealed_url'] = link.sealed
     const index = newReferenceIndex(keyring, link.plain, context.link?.reference)
@@ -70,7 +70,7 @@ export function otpRenewal(keyring: RenewalKeyring, { _id, app_id, mode, context
   return renewal
 }
 
-/** The reference is in the link's text; which of the words there it is, its old index tells. */
+/** The reference is one of the words of the link's text: the one that the old index belongs to. */
 function newReferenceIndex(keyring: RenewalKeyring, url: string, stored: string | undefined): string | null {
   const text = new URL(url).searchParams.get('text') ?? ''
   const match = referencesIn(text).find(word => referenceIndexes(keyring, word).includes(stored ?? ''))
@@ -86,9 +86,9 @@ export function providerRenewal(keyring: RenewalKeyring, { _id, config }: Provid
 
 export function webhookRenewal(keyring: RenewalKeyring, { _id, secrets }: WebhookEndpoint): Renewal {
   const renewal: Renewal = { set: {}, unsealable: false }
-  const renewed = createRenewText(keyring, renewal)
+  const renewText = createRenewText(keyring, renewal)
   const all = secrets.map((secret): WebhookSecret => {
-    const resealed = renewed(secret.sealed, webhookSecretContext(_id, secret.id))
+    const resealed = renewText(secret.sealed, webhookSecretContext(_id, secret.id))
     return resealed ? { ...secret, sealed: resealed.sealed } : secret
   })
   if (all.some((secret, at) => secret !== secrets[at])) renewal.set.secrets = all

@@ -1,6 +1,6 @@
-// What goes by a verification's recipient or address, renewed along with it: counters, messages of the sandbox, decisions of the fraud
-// guard. None of them can be read, so they are found by what the verification says in the clear.
-
+// Renews the documents that are indexed by a verification's recipient or client address: counters, sandbox messages and decisions of the
+// fraud guard. In: verifications about to be renewed, with recipient and address in the clear. Out: those documents under their new
+// indexes. They hold indexes only, so they cannot be renewed without the verification.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { DAY_MS } from '../../infra/time.ts'
@@ -16,7 +16,6 @@ import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { type AppMode, recipientIndexes, sandboxIndex } from '../domain/verifications/lookup-indexes.ts'
 import type { Renewal } from './renewal.ts'
 
-/** A document, and what it must change. */
 export interface DueRenewal<T> {
   doc: T
   renewal: Renewal
@@ -28,7 +27,7 @@ export interface LinkedRenewalDeps {
   clock: Pick<Clock, 'now'>
 }
 
-/** Twice the longest window there can be: no counter reaches back further. */
+/** Twice the longest window a limit can have: no counter counts further back. */
 const MAX_COUNTER_AGE_MS = 14 * DAY_MS
 const PAGE = 500
 
@@ -57,7 +56,7 @@ export function createRenewLinked({ store, keyring, clock }: LinkedRenewalDeps) 
     )
   }
 
-  /** By app and mode, since indexes are. `fresh` tells the new index of each former one. */
+  /** For one app and mode, because an index belongs to both. `newIndexes` maps former indexes to new ones. */
   async function renewDecisions({ app_id, mode }: AppMode, newIndexes: ReadonlyMap<string, string>): Promise<void> {
     const decisions = store.docs('fraud_decisions')
     const former = { app_id, mode, recipient: { $in: [...newIndexes.keys()] } }
@@ -75,17 +74,17 @@ export function createRenewLinked({ store, keyring, clock }: LinkedRenewalDeps) 
   function indexReplacements(
     due: readonly DueRenewal<OtpDoc>[],
   ): { appMode: AppMode; newIndexes: Map<string, string> }[] {
-    const worlds = new Map<string, { appMode: AppMode; newIndexes: Map<string, string> }>()
+    const byAppMode = new Map<string, { appMode: AppMode; newIndexes: Map<string, string> }>()
     for (const { doc, renewal } of due) {
       if (renewal.recipient === undefined) continue
       const { app_id, mode } = doc
-      const [index = '', ...formerIndexList] = recipientIndexes(keyring, doc, renewal.recipient)
+      const [index = '', ...formerIndexes] = recipientIndexes(keyring, doc, renewal.recipient)
       const name = `${app_id}:${mode}`
-      const { newIndexes } = worlds.get(name) ?? { newIndexes: new Map<string, string>() }
-      for (const former of formerIndexList) newIndexes.set(former, index)
-      worlds.set(name, { appMode: { app_id, mode }, newIndexes })
+      const { newIndexes } = byAppMode.get(name) ?? { newIndexes: new Map<string, string>() }
+      for (const former of formerIndexes) newIndexes.set(former, index)
+      byAppMode.set(name, { appMode: { app_id, mode }, newIndexes })
     }
-    return [...worlds.values()].filter(({ newIndexes }) => newIndexes.size > 0)
+    return [...byAppMode.values()].filter(({ newIndexes }) => newIndexes.size > 0)
   }
 
   return async (due: readonly DueRenewal<OtpDoc>[]): Promise<void> => {

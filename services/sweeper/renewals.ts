@@ -1,5 +1,6 @@
-// Renews one batch of a collection with the current data key. In: where to begin. Out: how many were looked at and renewed, and where to
-// go on. What goes by a verification's recipient is renewed before the verification is: cut off in between, the next one finds it again.
+// Renews one batch of a collection with the current data key. In: the `_id` to begin after. Out: how many documents were looked at and
+// renewed, and the `_id` to continue after. Documents indexed by a verification's recipient are renewed before the verification, so that
+// a rotation that was cut off in between finds the verification again.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Change, Docs, RevisedDoc } from '../../infra/store/docs.ts'
@@ -22,7 +23,7 @@ export interface RenewalDeps {
   clock: Pick<Clock, 'now'>
 }
 
-/** Somebody else's change comes first; then it is looked at again. */
+/** Documents that other processes changed meanwhile are read and renewed again. */
 const MAX_TRIES_AFTER_LOST_RACE = 5
 
 export function createRenewBatch({ store, keyring, clock }: RenewalDeps) {
@@ -31,26 +32,23 @@ export function createRenewBatch({ store, keyring, clock }: RenewalDeps) {
   async function renewAll<T extends RevisedDoc>(
     docs: Docs<T>,
     batch: readonly T[],
-    renewal: (doc: T) => Renewal,
+    renewalOf: (doc: T) => Renewal,
     beforeChange: (found: readonly DueRenewal<T>[]) => Promise<unknown> = async () => {},
   ): Promise<Pick<RenewedBatch, 'renewed' | 'unsealable'>> {
     const unsealable = new Set<string>()
     let renewed = 0
     let remaining = batch
     for (let tries = 0; remaining.length > 0; tries += 1) {
-      // They are for the next pass; counted as renewed, they make sure that there is one.
+      // The rest is left for the next pass. Counted as renewed, it makes sure that there is one.
       if (tries === MAX_TRIES_AFTER_LOST_RACE)
         return { renewed: renewed + remaining.length, unsealable: unsealable.size }
-      const found = remaining.map(doc => ({ doc, renewal: renewal(doc) }))
+      const found = remaining.map(doc => ({ doc, renewal: renewalOf(doc) }))
       for (const { doc, renewal } of found) if (renewal.unsealable) unsealable.add(doc._id)
       const due = found.filter(({ renewal }) => Object.keys(renewal.set).length > 0)
       if (due.length === 0) break
       await beforeChange(due)
       const changes = due.map(({ doc: { _id, rev }, renewal: { set } }) => ({ _id, rev, update: { $set: set } }))
-      // The documents are revised ones; the port says so in a way that a type parameter does not see.
-      const answers = await (docs.change as (changes: readonly Change<RevisedDoc>[]) => Promise<('won' | 'lost')[]>)(
-        changes,
-      )
+      const answers = await docs.change(changes as Change<T>[])
       renewed += answers.filter(answer => answer === 'won').length
       const lost = due.flatMap(({ doc }, at) => (answers[at] === 'lost' ? [doc._id] : []))
       remaining = lost.length > 0 ? [...(await docs.get(lost)).values()] : []

@@ -1,6 +1,6 @@
-// Retention as it is set now. Documents carry the day of their purge from their beginning, by the setting of that time; this finds what
-// an app has since decided to keep for less. Where nothing was shortened, the engine was faster and there is nothing to find.
-
+// Erases documents that are older than their app's retention as it is set now. Every document has a purge time from its creation, computed
+// from the setting of that time, and the engine removes it then. This sweep finds the documents of apps whose retention was shortened
+// since.
 import type { Clock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
@@ -22,23 +22,23 @@ export interface RetentionDeps {
 }
 
 const RUN_EVERY_MS = MINUTE_MS
-/** Full ones, in one go: a lease must not run out over them. */
+/** Full batches in one run: the lease must not end during it. */
 const MAX_BATCHES_PER_RUN = 10
 
 export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Record<string, Sweep> {
   let nextRunAt = 0
-  /** The app it is at: it goes on there when there was too much for one go. */
+  /** The last app that was finished. A run that had too much to do is continued after it. */
   let lastAppId = ''
   let batchesLeft = 0
 
-  /** Of each app, the last event whose answers were seen to: they are looked at once, though some are kept for longer. */
+  /** By app, the last event whose answers were erased, so that events that are kept longer are looked at once. */
   const answersErasedTo = new Map<string, string>()
 
   async function appsAfter(id: string): Promise<App[]> {
     return store.docs('apps').find({ _id: { $gt: id } }, { sort: { _id: 1 }, limit: SWEEP_BATCH })
   }
 
-  /** Whether all of it is gone that should be. */
+  /** Answers false when the run ended before everything was erased. */
   async function eraseExpired({ _id: app_id, settings }: App): Promise<boolean> {
     const before = clock.now() - retentionMs(resolveSettings(settings).retention_days)
     const decisions = { app_id, _id: { $lt: firstIdAt('frd', before) } }
@@ -48,7 +48,7 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
     for (let from = ''; ; batchesLeft -= 1) {
       if (batchesLeft <= 0) return false
       const range = { $gt: from, $lt: firstIdAt('otp', before) }
-      // Ids begin with the time they were made at. One that was taken over is older than its verification, so that is looked at too.
+      // An id begins with the time it was made at. A verification may be newer than its id, so its `created_at` decides.
       const found = await store.docs('otps').find({ app_id, _id: range }, { sort: { _id: 1 }, limit: SWEEP_BATCH })
       const { verifications } = await eraseVerifications(
         store,
@@ -60,7 +60,7 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
     }
   }
 
-  /** What is still to be sent is kept, without what its endpoint says to it. */
+  /** Events that may still be sent are kept, but not the answers to them. */
   async function eraseEventAnswers(app_id: string, before: number): Promise<boolean> {
     return forEachPage(app_id, answersErasedTo.get(app_id) ?? '', before, async (events, last) => {
       await eraseAnswersOfEvents(store, events)
@@ -76,7 +76,7 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
     })
   }
 
-  /** Whether there was time for all of them. */
+  /** Answers false when the run ended before all pages were visited. */
   async function forEachPage(
     app_id: string,
     from: string,
@@ -93,7 +93,7 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
     }
   }
 
-  /** Settings this release cannot read are no reason to keep what others want erased. An engine that is away is. */
+  /** Unreadable settings of one app must not keep the documents of the others. A store that is away stops the run. */
   function logAndSkip({ _id: app_id }: App, error: unknown): true {
     if (error instanceof Unavailable) throw error
     log.error({ err: error, app_id }, 'retention.not_kept')
@@ -101,7 +101,7 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
   }
 
   return {
-    /** Apps are few, and go with the first share. */
+    /** Apps have no partition: they are swept with the first. */
     async retention(partitions) {
       if (!partitions.includes(0) || clock.now() < nextRunAt) return 0
       batchesLeft = MAX_BATCHES_PER_RUN
@@ -117,6 +117,6 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
   }
 }
 
-/** Before every id that was made then or later. */
+/** Sorts before every id that was made at `time` or later. */
 const firstIdAt = (prefix: 'otp' | 'frd' | 'evt', time: number): string =>
   newId(prefix, Math.max(0, time), size => new Uint8Array(size))

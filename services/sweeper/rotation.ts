@@ -1,8 +1,9 @@
-// Rotation of DATA_KEYS, while everything runs: whatever an older key sealed or indexed is renewed with the current one, a small batch at a
-// time. Writes are conditional on the revision, so no concurrent change is lost; where it is, is in the store, so whoever takes the
-// lease over goes on there. It goes through everything until a whole pass finds nothing to renew: then the older keys can go.
+// Rotation of DATA_KEYS while the system runs: every text that an older key sealed or indexed is renewed with the current one, a small
+// batch at a time. Writes are conditional on the revision, so no concurrent change is lost. The progress is in the store, so a process
+// that takes over the lease continues there. Passes over all collections repeat until one finds nothing to renew: then the older keys can
+// be removed.
 //
-// There is no index of what is left: it would cost every send for what happens once a year. A pass reads in the order of `_id`.
+// A pass reads in the order of `_id`. An index of documents to renew would cost every send, for a rotation that happens once a year.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Logger } from '../../infra/log/log.ts'
@@ -21,10 +22,10 @@ export interface RotationDeps {
   metrics: Pick<Metrics, 'keyRotation'>
 }
 
-/** In one go: nobody waits for it, and other sweeps are due every second. A million verifications take an hour or two. */
+/** Per run: rotation is not urgent, and other sweeps are due every second. A million verifications take an hour or two. */
 const MAX_BATCHES_PER_RUN = 5
 const MAX_RUN_MS = 500
-/** Once done, the newest verifications are looked at this often: a process that was not restarted still seals with an older key. */
+/** After the rotation the newest verifications are checked: a process that was not restarted still seals with an older key. */
 const CHECK_NEWEST_EVERY_MS = 60_000
 const NEWEST_CHECKED = 100
 
@@ -44,7 +45,7 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
     ...newPass(1, clock.now()),
   })
 
-  /** Null when there is nothing to rotate, or another sweeper is at it. */
+  /** Null when there is nothing to rotate, or another sweeper has just changed the rotation. */
   async function load(): Promise<RotationDoc | null> {
     const found = (await rotations.get([ROTATION_ID])).get(ROTATION_ID)
     if (!found) {
@@ -55,16 +56,16 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
       return fresh
     }
     const sameKeys = found.keys[0] === keyring.keyIds[0] && keyring.keyIds.every(id => found.keys.includes(id))
-    // A key that was taken away and is back may open what could not be opened meanwhile.
+    // A key that was removed and is back may open texts that could not be opened meanwhile, so it counts as an additional key.
     if (sameKeys) return found.keys.length === keyring.keyIds.length ? found : dropRemovedKeys(found)
-    // A process that knows one key, and not the current one, has nothing to renew with: it is the one that was not restarted.
+    // A process with a single key that is not the current one was not restarted, and has nothing to renew with.
     if (keyring.keyIds.length < 2) return null
     const { _id, rev, ...fresh } = newRotation()
     log.info({ key_ids: fresh.keys }, 'rotation.begun')
     return save(found, fresh)
   }
 
-  /** What a key that is gone has sealed counts as unsealable from now on. */
+  /** Texts that a removed key has sealed count as unsealable from now on. */
   function dropRemovedKeys(found: RotationDoc): Promise<RotationDoc | null> {
     const removed = found.keys.filter(id => !keyring.keyIds.includes(id))
     if (found.state === 'running') log.warn({ key_ids: removed }, 'rotation.key_removed_too_early')
@@ -113,7 +114,7 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
     metrics.keyRotation.set({ what: 'done' }, state.state === 'done' ? 1 : 0)
   }
 
-  /** One batch. Whether there is more to do right away. */
+  /** Renews one batch. Answers whether there is more to do at once. */
   async function rotate(): Promise<boolean> {
     const state = await load()
     if (!state) return false
@@ -128,7 +129,7 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
   }
 
   return {
-    /** It is one piece of work, and goes with the first share. */
+    /** Not divided into partitions: it runs with the first. */
     async rotation(partitions) {
       if (!partitions.includes(0)) return 0
       const until = clock.now() + MAX_RUN_MS

@@ -1,5 +1,6 @@
-// Tidies up what time and crashes leave: every second, each share of the work this process holds, batch by batch. Correctness never
-// waits for it: deadlines count in every guard, whether or not the sweeper has been by.
+// The sweeper role. In: documents that are due by the clock, or that a crash left. Out: reminders for the actors, and tidied documents.
+// Every second it runs all sweeps over the partitions whose leases this process holds. Correctness does not depend on it: every guard
+// checks deadlines itself.
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -23,7 +24,7 @@ import { createWebhookSweeps } from './webhooks.ts'
 const SWEEP_EVERY_MS = 1_000
 /** A process looks at its leases every second and renews each one only every five. */
 const LEASE = { forMs: 15_000, renewBelowMs: 10_000 }
-/** Of one sweep in one go: a lease must not run out over a backlog. */
+/** Per sweep and run: a lease must not end while a backlog is swept. */
 const MAX_ROWS_PER_SWEEP = 25 * SWEEP_BATCH
 
 export interface SweeperDeps {
@@ -33,7 +34,7 @@ export interface SweeperDeps {
   clock: Clock
   log: Logger
   metrics: Metrics
-  /** How the sources of address lists are asked. */
+  /** Fetches address lists. */
   outbound: Pick<Outbound, 'request'>
 }
 
@@ -52,7 +53,7 @@ export function createSweeperService({ broker, store, keyring, clock, log, metri
     ...createRetentionSweeps({ store, clock, log }),
   })
   let stopping = false
-  let cancel = (): void => {}
+  let cancelNext = (): void => {}
   let sweeping = Promise.resolve()
 
   async function sweepAll(): Promise<void> {
@@ -60,7 +61,7 @@ export function createSweeperService({ broker, store, keyring, clock, log, metri
     for (let partition = 0; partition < PARTITIONS && !stopping; partition += 1)
       if (await leases.take(`sweep:${partition}`)) held.push(partition)
     if (held.length === 0) return
-    // One that cannot do its work keeps none of the others from theirs.
+    // A sweep that fails does not stop the others.
     for (const [name, sweep] of allSweeps)
       await sweepOne(name, sweep, held).catch(error => log.warn({ err: error, sweep: name }, 'sweep.failed'))
   }
@@ -76,7 +77,7 @@ export function createSweeperService({ broker, store, keyring, clock, log, metri
   }
 
   function scheduleSweep(): void {
-    cancel = clock.after(SWEEP_EVERY_MS, () => {
+    cancelNext = clock.after(SWEEP_EVERY_MS, () => {
       sweeping = sweepAll()
         .catch(error => log.warn({ err: error }, 'sweep.failed'))
         .finally(() => {
@@ -92,7 +93,7 @@ export function createSweeperService({ broker, store, keyring, clock, log, metri
     },
     async stop() {
       stopping = true
-      cancel()
+      cancelNext()
       const importsStopped = addressLists.stop()
       await sweeping
       await relay.settled()

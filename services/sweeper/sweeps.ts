@@ -1,6 +1,5 @@
-// What is due, one share of it at a time. Each sweep takes a small batch, marks it as seen to, and sends a reminder; whatever the
-// reminder leads to happens in the one handler, where guards look at the clock themselves. Done twice, it changes nothing. Where a batch
-// is marked, it shares one update, which makes it one statement.
+// Sweeps of verifications and idempotency keys. In: partitions. Out: a small batch of due documents, postponed in the store and reminded
+// of. The reminder is handled like any other command, by guards that check the clock, so a second reminder changes nothing.
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Pipeline } from '../../infra/store/docs.ts'
@@ -16,23 +15,23 @@ export interface OtpSweepDeps {
   clock: Clock
 }
 
-/** In: the shares to look at, all in one question, since most of the time there is nothing due in any. Out: how many rows it saw
- *  to; a full batch means there may be more. */
+/** In: partitions, all in one query, because most of the time nothing is due in any of them. Out: how many documents were swept; a full
+ *  batch (`SWEEP_BATCH`) means that there may be more. */
 export type Sweep = (partitions: readonly number[]) => Promise<number>
 
 export const SWEEP_BATCH = 200
-/** A reminder that came to nothing is sent again after this. */
+/** A reminder is sent again after this time if the verification is still due. */
 const REMIND_AGAIN_MS = 60_000
-/** Effects are published within moments of their save; what is still there was left behind. */
+/** A live process publishes effects well within this time. */
 const OUTBOX_STUCK_MS = 10_000
-/** Nobody takes over a claim whose verification is there before it expires; near that, only what is still as it was found is touched. */
+/** A claim whose verification exists is taken over only after it expires. Closer to that than this, it is changed only if it is as read. */
 const CLAIM_EXPIRY_MARGIN_MS = 60_000
 const RELEASE_CLAIM = { $unset: { held_until: true } } as const
 
 export function createOtpSweeps({ store, broker, relay, clock }: OtpSweepDeps): Record<string, Sweep> {
   const [otps, claims] = [store.docs('otps'), store.docs('claims')]
   return {
-    /** Verifications whose time is up. */
+    /** Verifications whose deadline has passed. */
     async expiry(partitions) {
       const [now, partition] = [clock.now(), { $in: [...partitions] }]
       const due = await otps.find(
@@ -49,7 +48,7 @@ export function createOtpSweeps({ store, broker, relay, clock }: OtpSweepDeps): 
       return due.length
     },
 
-    /** Effects that were saved and never published, or whose publishing was never noted. */
+    /** Effects that were saved and not published, or that were not removed from the outbox afterwards. */
     async outbox(partitions) {
       const [now, partition] = [clock.now(), { $in: [...partitions] }]
       const stuck = await otps.find(
@@ -61,7 +60,7 @@ export function createOtpSweeps({ store, broker, relay, clock }: OtpSweepDeps): 
       return stuck.length
     },
 
-    /** Idempotency keys whose holder died before its verification was there: free again. The others are done with. */
+    /** Frees idempotency keys whose process died before it saved its verification. The other keys need no more sweeping. */
     async claims(partitions) {
       const [now, partition] = [clock.now(), { $in: [...partitions] }]
       const overdue = await claims.find(
@@ -85,12 +84,12 @@ export function createOtpSweeps({ store, broker, relay, clock }: OtpSweepDeps): 
   }
 }
 
-/** Only while it is due: one that ended since it was found must not become due for ever. */
+/** Only while `due_at` is set: a document that ended since it was read must not become due again. */
 export const postponeDue = (until: number): Pipeline => [
   { $set: { due_at: { $cond: [{ $gt: ['$due_at', 0] }, { $max: ['$due_at', until] }, '$$REMOVE'] } } },
 ]
 
-/** Only while there is something in it, for the same reason. */
+/** Only while the outbox has effects, for the same reason. */
 const postponeOutbox = (now: number): Pipeline => [
   { $set: { outbox_at: { $cond: [{ $eq: [{ $size: '$outbox' }, 0] }, null, { $max: ['$outbox_at', now] }] } } },
 ]

@@ -1,6 +1,7 @@
-// What is due of webhooks: events whose reminder was lost with a broker or a process, calls nobody saw end, backlogs nobody drains.
-// Events of a paused endpoint are due to nobody: enabling it is what sends them.
+// Sweeps of webhooks. In: partitions. Out: reminders of events whose message was lost or whose call did not end, and of backlogs that no
+// process drains. Events of a paused endpoint are not due: enabling the endpoint sends them.
 import type { Clock } from '../../infra/clock.ts'
+import { MINUTE_MS } from '../../infra/time.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { type AttemptReminder, attemptMessage, drainMessage, type Remind } from '../domain/webhooks/messages.ts'
@@ -12,9 +13,9 @@ export interface WebhookSweepDeps {
   clock: Clock
 }
 
-/** Reminders wait in the queue while no webhook actor runs: not too many of the same. */
-const REMIND_AGAIN_MS = 5 * 60_000
-/** Shorter than the time ahead whoever fills a backlog marks it: his mark is then never taken for ours. */
+/** Reminders pile up in the queue while no webhook actor runs, so they are sent seldom. */
+const REMIND_AGAIN_MS = 5 * MINUTE_MS
+/** Shorter than the time ahead that services/webhook/backlogs.ts gives its marks, so that the two are never equal. */
 const REMIND_DRAIN_AGAIN_MS = 10_000
 
 export function createWebhookSweeps({ store, remind, clock }: WebhookSweepDeps): Record<string, Sweep> {
@@ -31,7 +32,7 @@ export function createWebhookSweeps({ store, remind, clock }: WebhookSweepDeps):
       return due.length
     },
 
-    /** Endpoints are few and belong to no share: they go with the first. */
+    /** Endpoints have no partition: they are swept with the first. */
     async backlogs(partitions) {
       if (!partitions.includes(0)) return 0
       const now = clock.now()
@@ -42,8 +43,8 @@ export function createWebhookSweeps({ store, remind, clock }: WebhookSweepDeps):
       const mark = now + REMIND_DRAIN_AGAIN_MS
       await Promise.all(
         due.map(async ({ _id, drain_at = 0 }) => {
-          const ours = await webhooks.modify({ _id, drain_at }, { $set: { drain_at: mark } })
-          if (ours) remind(drainMessage(_id, now, mark))
+          const marked = await webhooks.modify({ _id, drain_at }, { $set: { drain_at: mark } })
+          if (marked) remind(drainMessage(_id, now, mark))
         }),
       )
       return due.length
@@ -51,7 +52,7 @@ export function createWebhookSweeps({ store, remind, clock }: WebhookSweepDeps):
   }
 }
 
-/** The attempt that is to be made; or the one under way, whose caller has not been heard of. */
+/** The next attempt, or the one under way, whose process may have died. */
 function dueAttempt(event: EventDoc, now: number): AttemptReminder {
   const { _id: event_id, app_id, round, tries, attempt_started_at, next_attempt_at = now } = event
   const attempt = attempt_started_at === undefined ? tries + 1 : tries

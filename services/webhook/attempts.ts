@@ -1,6 +1,5 @@
-// Attempts of events that are in the store. In: an event whose turn has come. Out: somebody has claimed its next attempt and is calling
-// its endpoint, or it is put where it waits. Claiming is a conditional change, so that no attempt is made twice.
-
+// Attempts to deliver events that are in the store. In: events whose next attempt is due. Out: the attempt is started in the store and the
+// endpoint called, or the event waits. Starting is a conditional change, so no attempt is made by two processes.
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
@@ -13,46 +12,46 @@ import { type Endpoint, type Endpoints, isCallable } from './endpoints.ts'
 import * as change from './event-changes.ts'
 import type { Owner, Slots } from './slots.ts'
 
-/** Where a call that is about to be made may be: under way at once, in a slot to be released, or in line for one. */
+/** What a call needs before its event is stored as started: a slot, which is released after the call, or a seat in the queue for one. */
 export type Reservation = Slots | 'seat'
 
 export interface Attempts {
-  /** How many calls the endpoint may have now. */
+  /** How many more calls of the endpoint may start now. */
   freeSlots(endpoint: Endpoint, owner: Owner): number
-  /** Resolves when a slot of this endpoint's is free again. */
+  /** Resolves when a slot of this endpoint is free again. */
   whenSlotFree(endpoint: Endpoint): Promise<void>
-  /** A place for one call, if there is one. */
+  /** Null when there is neither a slot nor a seat. */
   reserve(endpoint: Endpoint, owner: Owner): Reservation | null
-  /** Gives back a place that was not used. */
+  /** Gives back a reservation that was not used. */
   unreserve(owner: Owner, reservation: Reservation): void
-  /** Calls the endpoint for an event that is ours, from the place that was reserved; frees it after. Returns at once. */
+  /** Calls the endpoint for an event whose attempt this process has started; frees the reservation afterwards. Returns at once. */
   startCall(event: EventDoc, endpoint: Endpoint, reservation: Reservation): void
-  /** Claims events of one app together and calls its endpoint for them in their order, for as many as there are slots. Answers for
-   *  how many: the others are somebody else's by now, or have to wait. */
+  /** Starts attempts of one app's events together and calls its endpoint in their order, as far as there are slots. Answers how many
+   *  were started: another process has started the others, or they have to wait. */
   attempt(waiting: readonly EventDoc[], endpoint: Endpoint): Promise<number>
-  /** Nobody stays in line: their turn comes in another process. */
+  /** Parks all queued events, for another process to send. */
   stop(): void
-  /** Resolves when no call is under way and what came of them is written. */
+  /** Resolves when no call is under way and all results are written. */
   settled(): Promise<void>
 }
 
 export interface AttemptDeps {
   events: Pick<Docs<EventDoc>, 'change'>
-  /** Endpoints that keep failing share slots of their own: however many they are, the others have theirs. */
+  /** Endpoints that keep failing share a pool of their own, so that they never take the slots of the healthy ones. */
   slots: { healthy: Slots; failing: Slots }
   call: Call
   recordResult: RecordResult
   retrySchedule: RetrySchedule
   endpoints: Pick<Endpoints, 'get'>
-  /** Whether events of this app wait in the store: newer ones then line up behind them. */
+  /** Whether events of this app wait in the store. Newer ones then join the backlog instead of the queue. */
   hasBacklog(app_id: string): boolean
-  /** Events of one app that are claimed and in line, and will not be called for now. */
+  /** Moves started events of one app, for which no call will be made now, to the backlog. */
   park(events: EventDoc[]): Promise<void>
   clock: Clock
   log: Logger
 }
 
-/** Calls under way at one endpoint; of one that keeps failing, just enough to notice when it no longer does. */
+/** Calls under way at one endpoint. One that keeps failing gets just enough to notice when it recovers. */
 const MAX_CALLS_PER_ENDPOINT = 16
 const MAX_CALLS_PER_FAILING_ENDPOINT = 2
 const FAILURES_TO_BE_FAILING = 8
@@ -77,7 +76,7 @@ export function createAttempts(deps: AttemptDeps): Attempts {
     return isCallable(endpoint) ? pool.freeSlots(owner, maxCalls) : 0
   }
 
-  /** Answers what to release it from. */
+  /** Answers the pool to release the slot to; null when there is no slot. */
   function takeSlot(endpoint: Endpoint, owner: Owner): Slots | null {
     const [pool, maxCalls] = slotsFor(endpoint)
     return isCallable(endpoint) && pool.take(owner, maxCalls) ? pool : null
@@ -106,17 +105,17 @@ export function createAttempts(deps: AttemptDeps): Attempts {
   async function callEndpoint(event: EventDoc, endpoint: Endpoint, slot: Slots): Promise<void> {
     try {
       const result = await call(event, endpoint)
-      // A failure may mean that nobody is to be called any more; a success keeps nobody waiting until it is written.
-      const settled = recordResult(event, result)
-      if (isSuccess(result)) track(settled)
-      else await settled
+      // A failure may pause the endpoint, so the next call waits until it is written. A success delays no other call.
+      const recorded = recordResult(event, result)
+      if (isSuccess(result)) track(recorded)
+      else await recorded
     } finally {
       slot.release(event)
       callNext(event.app_id)
     }
   }
 
-  /** A slot is free: whoever is next in line takes it. */
+  /** Gives a freed slot to the event that has waited longest in the queue. */
   function callNext(app_id: string): void {
     const next = queue.dequeue(app_id)
     if (!next) return
@@ -124,7 +123,7 @@ export function createAttempts(deps: AttemptDeps): Attempts {
     track(slot ? callQueued(next.event, slot) : parkOrLog([next.event]))
   }
 
-  /** As its endpoint is now: it may have been paused since the event got in line. */
+  /** Reads the endpoint again: it may have been paused since the event was queued. */
   async function callQueued(event: EventDoc, slot: Slots): Promise<void> {
     const endpoint = await endpoints.get(event.app_id).catch(() => null)
     if (endpoint && isCallable(endpoint)) return callEndpoint(event, endpoint, slot)
@@ -137,7 +136,7 @@ export function createAttempts(deps: AttemptDeps): Attempts {
     try {
       await park(expired)
     } catch (error) {
-      // The claims stand. Once they are past their time the sweeper has the events looked at again.
+      // The events stay started. When their `due_at` has passed, the sweeper reminds of them.
       log.warn({ err: error, events: expired.length }, 'webhook.not_parked')
     }
   }
@@ -151,19 +150,19 @@ export function createAttempts(deps: AttemptDeps): Attempts {
     startCall(event, endpoint, reservation) {
       if (reservation !== 'seat') return track(callEndpoint(event, endpoint, reservation))
       queue.enqueue({ event, endpoint })
-      // One may have been freed since.
+      // A slot may have been freed since the seat was reserved.
       if (freeSlots(endpoint, event) > 0) callNext(event.app_id)
     },
     async attempt(waiting, endpoint) {
       const taken = waiting.map(event => takeSlot(endpoint, event)).filter(slot => slot !== null)
-      let ours: EventDoc[] = []
+      let started: EventDoc[] = []
       try {
-        ours = await startAttempts(waiting.slice(0, taken.length))
+        started = await startAttempts(waiting.slice(0, taken.length))
       } finally {
-        for (const event of waiting.slice(ours.length, taken.length)) taken.pop()?.release(event)
+        for (const event of waiting.slice(started.length, taken.length)) taken.pop()?.release(event)
       }
-      for (const [at, event] of ours.entries()) track(callEndpoint(event, endpoint, taken[at] as Slots))
-      return ours.length
+      for (const [at, event] of started.entries()) track(callEndpoint(event, endpoint, taken[at] as Slots))
+      return started.length
     },
     stop: queue.close,
     async settled() {

@@ -1,6 +1,7 @@
-// What waits for its endpoint, oldest first: events that found its slots taken, and those kept while it was paused or to be sent
-// again. The store is the queue, so that waiting costs no memory and no prefetch, and outlives us. One drain per app and process; two
-// processes may drain one backlog, since each event is claimed.
+// Backlogs: events that wait for their endpoint in the store, oldest first, because all slots were taken, the endpoint was paused, or they
+// are to be sent again. In: an app whose backlog may be sent. Out: its events sent as fast as slots allow. The store is the queue, so
+// waiting costs neither memory nor prefetch and survives the process. Each process drains an app's backlog once at a time; two processes
+// may drain the same backlog, because each attempt is started by a conditional change.
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
@@ -10,13 +11,13 @@ import { cancelAttempt } from './event-changes.ts'
 import type { Owner } from './slots.ts'
 
 export interface Backlogs {
-  /** To be awaited before anything is put into a backlog: should we die, the sweeper has it drained. */
+  /** Must be awaited before an event is put into a backlog: if this process dies, the mark makes the sweeper have it drained. */
   mark(app_id: string): Promise<void>
-  /** Sends what waits, as fast as the endpoint's slots allow. Returns at once. `mark` is forgotten when nothing waits any more. */
+  /** Sends the backlog as fast as the endpoint's slots allow. Returns at once. `mark` is cleared when the backlog is empty. */
   drain(app_id: string, mark?: number): void
-  /** Whether anything may be waiting that this process knows of. */
+  /** Whether this process is draining the app's backlog. */
   isDraining(app_id: string): boolean
-  /** Puts events of one app into its backlog that were claimed and are not called for after all. */
+  /** Moves events of one app to its backlog whose attempts were started, but for which no call will be made now. */
   park(started: readonly EventDoc[]): Promise<void>
   stop(): void
 }
@@ -26,26 +27,26 @@ export interface BacklogDeps {
   webhooks: Pick<Docs<WebhookEndpoint>, 'modify'>
   endpoints: Pick<Endpoints, 'get' | 'reload'>
   freeSlots(endpoint: Endpoint, owner: Owner): number
-  /** Resolves when a slot of this endpoint's is free again. */
+  /** Resolves when a slot of this endpoint is free again. */
   whenSlotFree(endpoint: Endpoint): Promise<void>
-  /** Claims events and calls their endpoint for them, in their order, as far as there are slots. */
+  /** Starts attempts and calls the endpoint in the events' order, as far as there are slots. */
   attempt(waiting: readonly EventDoc[], endpoint: Endpoint): Promise<number>
   clock: Clock
   log: Logger
 }
 
-/** What was kept is sent no faster than this, to an endpoint that may just have come back. */
+/** Kept events are sent no faster than this: their endpoint may just have recovered. */
 const KEPT_PER_SECOND = 50
 const DRAIN_PAGE = 200
-/** A mark is that old before the sweeper heeds it, and renewed well before: what is put into the backlog in between is found. */
+/** The sweeper acts on a mark after MARK_AHEAD_MS. A mark is renewed well before, so that it covers events put into the backlog since. */
 const MARK_AHEAD_MS = 30_000
 const RENEW_MARK_MS = 10_000
 const MAX_MARKS = 10_000
-/** Until an endpoint that could not be read is looked at again. */
+/** Until the backlog of an endpoint that could not be read is tried again. */
 const UNREADABLE_RETRY_MS = 60_000
 
 interface DrainState {
-  /** Whether there may be more than was seen. */
+  /** Whether a drain was asked for since the last one began. */
   rerun: boolean
   mark?: number
 }
@@ -73,7 +74,7 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
     return tried > 0 ? 'more' : 'over'
   }
 
-  /** The endpoint once it has a slot to spare, or cannot be read; null when nothing is to be sent. */
+  /** Answers the endpoint once it has a free slot, or cannot be read; null when nothing is to be sent. */
   async function waitForSlot(owner: Owner): Promise<Endpoint | null> {
     for (;;) {
       const endpoint = await endpoints.get(owner.app_id)
@@ -86,7 +87,7 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
   const sleep = (ms: number): Promise<void> => new Promise(resolve => void clock.after(ms, resolve))
 
   async function drainAll(app_id: string, state: DrainState): Promise<void> {
-    // Whoever says "drain" knows more than we remember: it may have been enabled just now.
+    // The endpoint may have been enabled since it was cached.
     const endpoint = await endpoints.reload(app_id)
     while (state.rerun && !stopping) {
       const { mark } = state
@@ -99,11 +100,11 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
     }
   }
 
-  /** Only the mark we were sent for: a newer one announces events that may not be there yet. */
+  /** Clears only the mark that this drain was asked for: a newer mark announces events that may not be stored yet. */
   const clearMark = (app_id: string, mark: number): Promise<unknown> =>
     webhooks.modify({ _id: app_id, drain_at: mark }, { $unset: { drain_at: true } })
 
-  /** The sweeper asks again, and not too often: it may be long until it can be read. */
+  /** Lets the sweeper ask again, but not often: the endpoint may stay unreadable for long. */
   const postponeMark = (app_id: string, mark: number): Promise<unknown> =>
     webhooks.modify({ _id: app_id, drain_at: mark }, { $set: { drain_at: clock.now() + UNREADABLE_RETRY_MS } })
 
@@ -121,7 +122,7 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
       })
       .finally(() => {
         draining.delete(app_id)
-        // Asked for in the very moment it ended.
+        // A drain was asked for while this one ended.
         if (state.rerun) drain(app_id, state.mark)
       })
   }
@@ -159,6 +160,6 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
   }
 }
 
-/** It is to be called, and cannot be read: nothing can be sent now, and nobody will say when. */
+/** An active endpoint whose secret cannot be opened: nothing can be sent now, and no message will say when that changes. */
 const isUnreadable = (endpoint: Endpoint | null): boolean =>
   endpoint !== null && !isPaused(endpoint) && !endpoint.readable

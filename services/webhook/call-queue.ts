@@ -1,6 +1,6 @@
-// A short queue in memory before each endpoint, for events that are claimed already: an endpoint that answers frees a slot within
-// moments, and to put an event into the store's backlog for moments costs more than to send it. Whoever has waited too long is shown
-// out: its endpoint does not answer, and the store is the better place.
+// A short queue in memory for each app's endpoint, for events whose attempts are started and that wait for a slot. In: events. Out: the
+// event that has waited longest, when a slot is free. An endpoint that answers frees a slot within moments, and a detour through the
+// backlog in the store would cost more than the call. An event that waits too long leaves the queue for the backlog.
 import type { Clock } from '../../infra/clock.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import type { Endpoint } from './endpoints.ts'
@@ -11,20 +11,20 @@ export interface QueuedEvent {
 }
 
 export interface CallQueue {
-  /** Keeps a seat for one more, if there is one. */
+  /** Reserves a seat for one event; false when all seats are taken. */
   reserve(app_id: string): boolean
   unreserve(app_id: string): void
-  /** Takes the seat that was kept. */
+  /** Puts an event on the seat that was reserved for it. */
   enqueue(one: QueuedEvent): void
-  /** Who has waited longest; the seat is free again. */
+  /** Takes the event that has waited longest, and frees its seat. */
   dequeue(app_id: string): QueuedEvent | undefined
-  /** Shows everybody out, and whoever still comes. */
+  /** Expires all events in the queue, and those that are still added. */
   close(): void
 }
 
 export interface CallQueueDeps {
   clock: Clock
-  /** Those who have waited too long, of one app. */
+  /** Receives events of one app that have waited too long. */
   onExpired(expired: QueuedEvent[]): void
 }
 
@@ -33,6 +33,7 @@ const MAX_QUEUED = 5_000
 const MAX_QUEUE_MS = 2_000
 
 interface AppQueue {
+  /** Seats that are taken or reserved. */
   reserved: number
   waiting: { one: QueuedEvent; queuedAt: number }[]
   timerSet: boolean
@@ -40,20 +41,20 @@ interface AppQueue {
 
 export function createCallQueue({ clock, onExpired }: CallQueueDeps): CallQueue {
   const queues = new Map<string, AppQueue>()
-  let totalReserved = 0
+  let reservedInAll = 0
   let closed = false
 
-  function releasePlace(app_id: string, queue: AppQueue): void {
+  function freeSeat(app_id: string, queue: AppQueue): void {
     queue.reserved -= 1
-    totalReserved -= 1
+    reservedInAll -= 1
     if (queue.reserved === 0 && !queue.timerSet) queues.delete(app_id)
   }
 
-  /** Those who sat down until then. */
+  /** Expires the events that were queued at `until` or before. */
   function expire(app_id: string, queue: AppQueue, until: number): void {
     const after = queue.waiting.findIndex(({ queuedAt }) => queuedAt > until)
     const expired = queue.waiting.splice(0, after < 0 ? queue.waiting.length : after)
-    for (const _ of expired) releasePlace(app_id, queue)
+    for (const _ of expired) freeSeat(app_id, queue)
     if (expired.length > 0) onExpired(expired.map(({ one }) => one))
   }
 
@@ -72,19 +73,19 @@ export function createCallQueue({ clock, onExpired }: CallQueueDeps): CallQueue 
   return {
     reserve(app_id) {
       const queue = queues.get(app_id) ?? { reserved: 0, waiting: [], timerSet: false }
-      if (queue.reserved >= MAX_QUEUED_PER_APP || totalReserved >= MAX_QUEUED) return false
+      if (queue.reserved >= MAX_QUEUED_PER_APP || reservedInAll >= MAX_QUEUED) return false
       queues.set(app_id, queue)
       queue.reserved += 1
-      totalReserved += 1
+      reservedInAll += 1
       return true
     },
     unreserve(app_id) {
       const queue = queues.get(app_id)
-      if (queue) releasePlace(app_id, queue)
+      if (queue) freeSeat(app_id, queue)
     },
     enqueue(one) {
       const queue = queues.get(one.event.app_id)
-      if (!queue) throw new Error('no seat was kept')
+      if (!queue) throw new Error('no seat was reserved')
       queue.waiting.push({ one, queuedAt: clock.now() })
       if (closed) expire(one.event.app_id, queue, clock.now())
       else setTimer(one.event.app_id, queue)
@@ -92,7 +93,7 @@ export function createCallQueue({ clock, onExpired }: CallQueueDeps): CallQueue 
     dequeue(app_id) {
       const queue = queues.get(app_id)
       const first = queue?.waiting.shift()
-      if (queue && first) releasePlace(app_id, queue)
+      if (queue && first) freeSeat(app_id, queue)
       return first?.one
     },
     close() {

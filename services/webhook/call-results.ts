@@ -1,7 +1,7 @@
-// What a call came to. In: an event that was claimed, and how its call ended. Out: the event's document says so, its endpoint's machine
-// knows, and the next attempt is on its way through the wait queues. The endpoint first, when a call failed: a crash in between
-// leaves an attempt nobody saw end, never an event that gave up on an endpoint that was not paused. What is our own doing, or what
-// nobody saw, is never held against an endpoint.
+// Records the result of a call. In: a started event, and how its call ended. Out: the result in the event's document, a step of its
+// endpoint's machine, and a reminder of the next attempt. After a failure the endpoint is written first: a crash in between then leaves
+// an attempt without a result, and never an exhausted event whose endpoint is not paused. A call that this process ended itself, or
+// whose end is unknown, does not count as a failure of the endpoint.
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
@@ -29,7 +29,7 @@ export interface CallResultDeps {
 export type RecordResult = (event: EventDoc, result: CallResult) => Promise<void>
 
 const GONE = 410
-/** A store that is away for moments must not make a success look like a call nobody saw end. */
+/** A store that is away for a moment must not turn a success into a call whose end is unknown. */
 const WRITE_RETRY_MS = [200, 1_000, 3_000]
 
 export function createRecordResult(deps: CallResultDeps): RecordResult {
@@ -81,8 +81,8 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
     remind(attemptMessage({ event_id, app_id, round, attempt: tries + 1, at }))
   }
 
-  /** One that nobody saw end may have arrived, and counts; but it is never the last. The sweeper sees to what is not spent: whoever
-   *  stops has no time to remind anybody. */
+  /** A call whose end is unknown may have arrived, so it counts as an attempt, but never as the last one. Attempts that do not count are
+   *  left to the sweeper, because a process that stops has no time to send reminders. */
   async function handleInconclusive(event: EventDoc, result: CallResult, why: InconclusiveError): Promise<void> {
     const { tries } = event
     const now = clock.now()
@@ -95,7 +95,7 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
 
   async function keepInBacklog(event: EventDoc, result: CallResult, status: 'failed' | 'held'): Promise<void> {
     await writeEvent(event, change.keepAfterFailure(event, result, status), result)
-    // Enabled meanwhile, what was kept may have been sent before this was among it.
+    // If the endpoint was enabled meanwhile, its backlog may have been drained before this event was in it.
     const endpoint = await endpoints.reload(event.app_id)
     if (endpoint && !isPaused(endpoint)) remind(drainMessage(event.app_id, clock.now()))
   }
@@ -112,7 +112,7 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
       if (inconclusive) await handleInconclusive(event, result, inconclusive)
       else await (isSuccess(result) ? handleSuccess(event, result) : handleFailure(event, result))
     } catch (error) {
-      // The claim stands. Once it is past its time the sweeper has the event looked at again.
+      // The event stays started. When its `due_at` has passed, the sweeper reminds of it.
       log.warn({ err: error, event_id, app_id }, 'webhook.not_settled')
     }
   }

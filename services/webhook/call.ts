@@ -1,5 +1,5 @@
-// One call of an endpoint. In: an event and where it goes. Out: how it ended; it never throws. Signed afresh each time, over the very
-// bytes that are sent, which are the same each time.
+// One call of an endpoint. In: an event and its endpoint. Out: how the call ended; it never throws. Every call of an event sends the same
+// bytes, signed anew with the time of the call.
 import { Buffer } from 'node:buffer'
 import type { Clock } from '../../infra/clock.ts'
 import { ForbiddenTarget, NotSent, type Outbound } from '../../infra/outbound/outbound.ts'
@@ -8,9 +8,8 @@ import { signingSecrets } from '../domain/webhooks/secrets.ts'
 import type { Endpoint } from './endpoints.ts'
 import { signatureHeaders } from './signature.ts'
 
-/** For an answer, from the first byte we send to the last that counts. */
+/** From the start of the call to the last byte of the answer that is kept. */
 export const CALL_TIMEOUT_MS = 15_000
-/** What is kept of an answer. */
 const MAX_RESPONSE_BYTES = 2_048
 
 export type CallResult = Pick<EventAttempt, 'at' | 'ms' | 'status' | 'error' | 'response'>
@@ -18,7 +17,7 @@ export type CallResult = Pick<EventAttempt, 'at' | 'ms' | 'status' | 'error' | '
 export const isSuccess = ({ status }: Pick<CallResult, 'status'>): boolean =>
   status !== null && status >= 200 && status < 300
 
-/** How a call ended that says nothing about its endpoint: we ended it, could not sign it, or nobody saw it end. */
+/** Ends of a call that say nothing about its endpoint: this process stopped, no secret could sign the call, or its process died. */
 export type InconclusiveError = 'stopped' | 'unsigned' | 'unknown'
 
 export const inconclusiveError = ({ error }: Pick<CallResult, 'error'>): InconclusiveError | null =>
@@ -33,11 +32,11 @@ export interface CallDeps {
 
 export interface Calls {
   call: Call
-  /** Ends what is under way and whatever is to come: whether it arrived is then unknown. */
+  /** Ends all calls under way, and later ones at once. Whether they arrived is then unknown. */
   stop(): void
 }
 
-/** The bytes of an event, at every attempt. */
+/** The same bytes at every attempt. */
 export const bodyOf = ({ _id: id, type, payload }: Pick<EventDoc, '_id' | 'type' | 'payload'>): Buffer =>
   Buffer.from(JSON.stringify({ id, type, payload }))
 
@@ -85,7 +84,7 @@ export function createCalls({ outbound, clock }: CallDeps): Calls {
 
 const STOPPED = new Error('stopped')
 
-/** Null when nothing signs: nobody could believe such a call. */
+/** Null when no secret can sign: the receiver would refuse the call. */
 function headersOf(event: EventDoc, body: Uint8Array, endpoint: Endpoint, at: number): Record<string, string> | null {
   const [current, ...others] = signingSecrets(endpoint.secrets, at).map(({ secret }) => secret)
   if (current === undefined) return null
@@ -97,7 +96,7 @@ function headersOf(event: EventDoc, body: Uint8Array, endpoint: Endpoint, at: nu
   }
 }
 
-/** Raced as well as aborted: not everything gives up when told to. */
+/** A call is raced against its signal, because a request may not end when it is aborted. */
 const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     const rejectWithReason = (): void => reject(signal.reason)
@@ -105,13 +104,13 @@ const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
     else signal.addEventListener('abort', rejectWithReason, { once: true })
   })
 
-/** Never the error's own words: they may quote an address with a secret in it. */
+/** Not the error's own message, which may quote a URL with a secret in it. */
 function errorName(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return signal.reason instanceof Error ? signal.reason.message : 'timeout'
   if (error instanceof ForbiddenTarget) return 'forbidden'
   return error instanceof NotSent ? 'unreachable' : 'lost'
 }
 
-/** What is not text is kept as what it looks like; a character cut in half at the end is left out. */
+/** Bytes that are not UTF-8 become U+FFFD; a character that the limit cuts in half is left out. */
 const responseText = (body: Uint8Array): string =>
   new TextDecoder().decode(body.subarray(0, MAX_RESPONSE_BYTES), { stream: true }).replaceAll('\0', '\ufffd')

@@ -1,6 +1,5 @@
-// The endpoints, and what their calls say about them. Read often and remembered briefly; changed by their machine only, what happened
-// together in one write.
-
+// Endpoints of apps. In: an app, and outcomes of calls. Out: its endpoint, cached for a few seconds, and the new state of its machine.
+// Outcomes that arrive together are one write.
 import { createKeyedBatcher } from '../../infra/batcher.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
@@ -15,14 +14,14 @@ import type { WebhookEndpoint } from '../domain/webhooks/documents.ts'
 
 export interface Endpoint extends TenantWebhook {
   life: SavedEndpoint
-  /** Whether its calls can be signed. If not, its key may be away for a while: events wait as if it had its hands full. */
+  /** Whether its calls can be signed. If not, a data key may be missing for a while: events then wait as if all slots were taken. */
   readable: boolean
 }
 
 export interface Endpoints {
-  /** As it was moments ago; null when the app has none. */
+  /** From the cache; null when the app has no endpoint. */
   get(app_id: string): Promise<Endpoint | null>
-  /** As it is now. */
+  /** From the store. */
   reload(app_id: string): Promise<Endpoint | null>
   /** Answers whether the endpoint is paused now. */
   recordOutcome(app_id: string, event: EndpointEvent): Promise<boolean>
@@ -39,7 +38,7 @@ export interface EndpointDeps {
 const CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 const BATCHING = { maxSize: 500, parallel: 1 }
 const MAX_TRIES_AFTER_LOST_RACE = 20
-/** Between two lines in the log about one endpoint that cannot be read. */
+/** At most one log line per endpoint and this time. */
 const LOG_UNREADABLE_EVERY_MS = 60_000
 const MAX_LOGGED_ENDPOINTS = 10_000
 
@@ -72,13 +71,14 @@ export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: Endp
 
   const loggedAt = new Map<string, number>()
 
-  /** Nobody would believe a call that its current secret did not sign. Somebody has to see to it, and is told once in a while. */
+  /** An operator has to act: receivers refuse calls that the current secret did not sign. */
   function logUnreadable(app_id: string, error: unknown): void {
     if (clock.now() < (loggedAt.get(app_id) ?? 0) + LOG_UNREADABLE_EVERY_MS) return
     if (loggedAt.size >= MAX_LOGGED_ENDPOINTS) loggedAt.clear()
     loggedAt.set(app_id, clock.now())
     log.error({ err: error, app_id }, 'endpoint.unreadable')
   }
+
   const cache = createCache(load, { ...CACHE, clock })
 
   interface AttemptOutcome {
@@ -107,7 +107,7 @@ export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: Endp
       for (const effect of effects) logEffect(app_id, effect, life)
       return status === 'paused'
     }
-    throw new Error(`the endpoint of ${app_id} keeps changing under our hands`)
+    throw new Error(`the endpoint of ${app_id} keeps changing`)
   }
 
   function logEffect(app_id: string, effect: EndpointEffect, { context }: SavedEndpoint): void {
@@ -118,7 +118,7 @@ export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: Endp
     log.warn({ app_id, reason, failures: context.failures }, 'endpoint.paused')
   }
 
-  /** Endpoints, as they are remembered, to whom one more success is no news. */
+  /** Cached endpoints whose machine another success does not change. */
   const healthy = new WeakSet<Endpoint>()
   const recordBatched = createKeyedBatcher<AttemptOutcome, boolean>(({ app_id }) => app_id, recordAll, BATCHING)
 
@@ -129,7 +129,7 @@ export function createEndpoints({ webhooks, tenancy, clock, log, metrics }: Endp
       return cache.get(app_id)
     },
     async recordOutcome(app_id, event) {
-      // What changes nothing, which is the rule, is not worth asking the store, nor the machine each time.
+      // Most successes change nothing, and then neither the store nor the machine is asked.
       const known = event.type === 'attempt.succeeded' ? await cache.get(app_id) : null
       if (known && !healthy.has(known) && !stepEndpoint(known, [event]).changed) healthy.add(known)
       if (known && healthy.has(known)) return isPaused(known)

@@ -1,6 +1,5 @@
-// What is written about an event at each turn of its life. In: the event as it is, and the time. Out: members to set and to unset.
-// Pure; each is applied only if the event is still as it was read.
-
+// The changes of an event's document, one for each step of its delivery. In: the event as it was read, and the time. Out: members to set,
+// unset and push. Pure. A change is applied only if the event still has the revision that was read.
 import type { Operators } from '../../infra/store/docs.ts'
 import { MIN_EVENT_RETENTION_MS } from '../domain/retention.ts'
 import type { Backlog, EventAttempt, EventDoc } from '../domain/webhooks/documents.ts'
@@ -13,7 +12,7 @@ type Change = Operators<EventDoc>
 /** Of all rounds together. */
 const MAX_ATTEMPTS_KEPT = 20
 
-/** Past it, whoever made the call is taken for dead: nobody knows how it ended. */
+/** After this time the process that made the call is taken for dead, and the end of the call for unknown. */
 export const assumedLostAt = (attempt_started_at: number): number =>
   attempt_started_at + CALL_TIMEOUT_MS + MESSAGE_LOST_AFTER_MS
 
@@ -21,7 +20,7 @@ const NOT_UNDER_WAY = { attempt_started_at: true } as const
 const NOT_SCHEDULED = { next_attempt_at: true, due_at: true } as const
 const NOT_IN_BACKLOG = { backlog: true, backlog_at: true } as const
 
-/** The next attempt is somebody's: the one who wins this change makes it. What was kept starts afresh. */
+/** The process that wins this change makes the attempt. A kept event starts a new round. */
 export function startAttempt(
   event: EventDoc,
   now: number,
@@ -43,7 +42,7 @@ export function startAttempt(
   }
 }
 
-/** The document after `claimed` was won. */
+/** The document after the change of `startAttempt` was won. */
 export function withAttemptStarted(event: EventDoc, now: number, retrySchedule: RetrySchedule): EventDoc {
   const { next_attempt_at, backlog, backlog_at, ...rest } = event
   return { ...rest, ...(startAttempt(event, now, retrySchedule).$set as Partial<EventDoc>), rev: event.rev + 1 }
@@ -69,33 +68,33 @@ export const scheduleRetry = (event: EventDoc, result: CallResult, next_attempt_
   $push: pushAttempt(event, result),
 })
 
-/** The call says nothing about its endpoint: the attempt is not spent, and to be made at that time. */
+/** The call says nothing about its endpoint: it does not count as an attempt, which is due again at the given time. */
 export const returnAttempt = (event: EventDoc, result: CallResult, next_attempt_at: number): Change => ({
   $set: { tries: event.tries - 1, next_attempt_at, due_at: next_attempt_at },
   $unset: NOT_UNDER_WAY,
   $push: pushAttempt(event, result),
 })
 
-/** `failed` when its attempts are used up, `held` when only its endpoint is paused. Enabling the endpoint sends both. */
+/** `failed` when its attempts are used up, `held` when its endpoint is paused. Enabling the endpoint sends both. */
 export const keepAfterFailure = (event: EventDoc, result: CallResult, status: 'failed' | 'held'): Change => ({
   $set: { status, backlog: 'kept', backlog_at: event.created_at },
   $unset: { ...NOT_UNDER_WAY, ...NOT_SCHEDULED },
   $push: pushAttempt(event, result),
 })
 
-/** Its turn came while its endpoint is paused. No attempt is spent. */
+/** Its attempt is due while its endpoint is paused. Does not count as an attempt. */
 export const keepWhilePaused = (event: EventDoc): Change => ({
   $set: { status: 'held', backlog: 'kept', backlog_at: event.created_at },
   $unset: NOT_SCHEDULED,
 })
 
-/** Its turn came while its endpoint had its hands full. No attempt is spent. */
+/** Its attempt is due while all slots of its endpoint are taken. Does not count as an attempt. */
 export const moveToBacklog = (event: EventDoc): Change => ({
   $set: { backlog: 'overflow', backlog_at: event.created_at },
   $unset: NOT_SCHEDULED,
 })
 
-/** It was claimed, and not called for: the attempt is not spent. */
+/** Its attempt was started and no call made. Does not count as an attempt. */
 export const cancelAttempt = (event: EventDoc, backlog: Backlog): Change => ({
   $set: {
     status: backlog === 'kept' ? 'held' : 'pending',
@@ -106,13 +105,13 @@ export const cancelAttempt = (event: EventDoc, backlog: Backlog): Change => ({
   $unset: { ...NOT_UNDER_WAY, ...NOT_SCHEDULED },
 })
 
-/** Its endpoint is gone. */
+/** Its app has no endpoint any more. */
 export const markUnsent = (): Change => ({
   $set: { status: 'unsent' },
   $unset: { ...NOT_SCHEDULED, ...NOT_IN_BACKLOG },
 })
 
-/** An attempt whose event went on without it: it was sent again, or its caller was taken for dead. */
+/** A result that comes after the event was replayed, or after the process that made the call was taken for dead. */
 export const recordLateAttempt = (event: EventDoc, result: CallResult): Change => ({
   $push: pushAttempt(event, result),
 })

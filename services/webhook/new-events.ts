@@ -1,7 +1,6 @@
-// Events as they happen. In: what the outbox says. Out: every event is in the store, in one grouped insert; those whose endpoint has a
-// slot are inserted as claimed and called for at once, without waiting for the call. Said twice, an event is kept once. What goes wrong
-// with one is no matter of those it came with.
-
+// New events. In: messages from the outbox. Out: every event stored, all of a batch in one insert. Where its endpoint has a free slot, an
+// event is inserted with its first attempt started, and the endpoint is called in the background. A message that comes twice is stored
+// once. An event that cannot be stored does not affect the others of its batch.
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
@@ -18,7 +17,7 @@ import type { Backlogs } from './backlogs.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 import { assumedLostAt } from './event-changes.ts'
 
-/** Answers for each of them: it is in the store, or why not. */
+/** Answers a promise per event, which resolves when the event is stored. */
 export type AcceptEvents = (happened: readonly NotifyBody[]) => Promise<void>[]
 
 export interface NewEventDeps {
@@ -34,7 +33,7 @@ export interface NewEventDeps {
 
 const APP_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 
-/** An event about to be inserted; claimed when a place at its endpoint is reserved for it. */
+/** An event about to be inserted. With a reservation for its call, it is inserted as started. */
 interface PreparedEvent {
   event: EventDoc
   call: { endpoint: Endpoint; reservation: Reservation } | null
@@ -71,8 +70,8 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
       await backlogs.mark(app_id)
       return { event: withBacklog(newEvent(kept, 'pending'), 'overflow'), call: null }
     }
-    const claim = { tries: 1, attempt_started_at: now, due_at: assumedLostAt(now) }
-    return { event: { ...newEvent(kept, 'pending'), ...claim }, call: { endpoint, reservation } }
+    const started = { tries: 1, attempt_started_at: now, due_at: assumedLostAt(now) }
+    return { event: { ...newEvent(kept, 'pending'), ...started }, call: { endpoint, reservation } }
   }
 
   async function insert(prepared: readonly PreparedEvent[]): Promise<('inserted' | 'duplicate')[]> {
@@ -84,14 +83,14 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
     }
   }
 
-  /** One that was there before is seen to already, by whoever inserted it or by the sweeper. */
+  /** An event that was stored before is taken care of by the process that inserted it, or by the sweeper. */
   function startOrQueue({ event, call }: PreparedEvent, isNew: boolean): void {
     if (call && isNew) attempts.startCall(event, call.endpoint, call.reservation)
     else if (call) attempts.unreserve(event, call.reservation)
     else if (isNew && event.backlog === 'overflow') backlogs.drain(event.app_id)
   }
 
-  /** Those that could be prepared. */
+  /** Inserts the events that could be prepared. */
   async function insertPrepared(preparing: readonly Promise<PreparedEvent>[]): Promise<void> {
     const all = await Promise.allSettled(preparing)
     const prepared = all.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))

@@ -1,6 +1,6 @@
-// Reminders of events whose next attempt falls due. In: which attempt, and when. Out: it is made when its time has come, not before, and
-// only if the store says that it is the next one. Woken early, it sleeps on: in the broker for as long as a delay there is, the rest in
-// hand, by the clock, where it holds nobody up.
+// Reminders of events whose next attempt falls due. In: an attempt and its time. Out: the attempt is made at that time, if the store says
+// that it is still the next one. A reminder that comes early waits on in the broker, as far as the broker has a delay for it, and then by
+// a timer of this process, where it takes up no prefetch.
 import { done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
@@ -30,7 +30,7 @@ export interface ReminderDeps {
   log: Logger
 }
 
-/** Waiting in hand. Past it, the sweeper has to remember. */
+/** Reminders beyond this number are dropped: the sweeper sends them again. */
 const MAX_TIMERS = 50_000
 
 export function createReminders(deps: ReminderDeps): Reminders {
@@ -64,19 +64,19 @@ export function createReminders(deps: ReminderDeps): Reminders {
     if (!endpoint) return void (await events.change([{ _id, rev, update: change.markUnsent() }]))
     if (isPaused(endpoint)) return void (await events.change([{ _id, rev, update: change.keepWhilePaused(event) }]))
     if (attempts.freeSlots(endpoint, event) > 0 && (await attempts.attempt([event], endpoint)) > 0) return
-    // No slot, or it cannot be read; or somebody else's by now, and then this changes nothing.
+    // There is no slot, or the endpoint cannot be read. If another process has started the attempt, the change below is lost.
     await backlogs.mark(app_id)
     await events.change([{ _id, rev, update: change.moveToBacklog(event) }])
     backlogs.drain(app_id)
   }
 
-  /** Set or enabled just now, it is asked for again: what is put aside for want of an endpoint may stay there. */
+  /** Reads the endpoint again if the cached one cannot be called: it may have been set or enabled since, and the event would stay aside. */
   async function endpointOf(app_id: string): Promise<Endpoint | null> {
     const known = await endpoints.get(app_id)
     return known && isCallable(known) ? known : endpoints.reload(app_id)
   }
 
-  /** Whoever made this call has not been heard of for too long. It may have arrived. */
+  /** The process that made the call has died. The call may have arrived. */
   async function endLostCall(event: EventDoc, attempt_started_at: number): Promise<void> {
     if (clock.now() < change.assumedLostAt(attempt_started_at)) return
     await recordResult(event, { at: attempt_started_at, ms: null, status: null, error: 'unknown', response: null })
@@ -99,7 +99,7 @@ export function createReminders(deps: ReminderDeps): Reminders {
   }
 }
 
-/** Whether it is still this attempt that is to be made, or that is under way. */
+/** Whether this attempt is the next one, or the one under way. */
 function isCurrentAttempt(event: EventDoc, { round, attempt }: AttemptReminder): boolean {
   if (event.status !== 'pending' || event.backlog !== undefined || event.round !== round) return false
   return attempt === (event.attempt_started_at === undefined ? event.tries + 1 : event.tries)

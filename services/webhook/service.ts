@@ -1,5 +1,6 @@
-// The webhook role. In: what happened, from `webhook.deliver`. Out: every event is kept, and its app's endpoint is called until it has
-// taken it. No message is held while an endpoint is called: the store says what is under way, so a slow one keeps nobody waiting.
+// The webhook role. In: events and reminders from `webhook.deliver`. Out: every event stored, and its app's endpoint called until it has
+// accepted the event. No message is held while an endpoint is called: the store says which calls are under way, so a slow endpoint does
+// not delay the others.
 import {
   type Broker,
   type Consumer,
@@ -20,17 +21,16 @@ import { batchDocs } from '../../infra/store/batched-docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
-import type { NotifyBody } from '../domain/webhooks/messages.ts'
-import { createRemind, type WebhookBody } from '../domain/webhooks/messages.ts'
-import { createRetrySchedule as ladderOf } from '../domain/webhooks/retry-schedule.ts'
+import { createRemind, type NotifyBody, type WebhookBody } from '../domain/webhooks/messages.ts'
+import { createRetrySchedule } from '../domain/webhooks/retry-schedule.ts'
 import { createAttempts } from './attempts.ts'
-import { createBacklogs as backlogsOf } from './backlogs.ts'
+import { createBacklogs } from './backlogs.ts'
 import { createCalls } from './call.ts'
 import { createRecordResult } from './call-results.ts'
-import { createEndpoints as endpointsOf } from './endpoints.ts'
+import { createEndpoints } from './endpoints.ts'
 import { createAcceptEvents } from './new-events.ts'
-import { createReminders as remindersOf } from './reminders.ts'
-import { createSlots as slotsOf } from './slots.ts'
+import { createReminders } from './reminders.ts'
+import { createSlots } from './slots.ts'
 
 export interface WebhookDeps {
   config: Pick<Config, 'backoff'>
@@ -45,23 +45,22 @@ export interface WebhookDeps {
   random?(): number
 }
 
-/** What waits is recorded together. */
 const FLOW = { prefetch: 256, batch: 64, parallel: 4 }
 /** Until the store may be back. */
 const RETRY_MS = 1_000
-/** Calls under way in this process, whoever's they are. */
+/** Calls under way in this process. */
 const MAX_CALLS = { maxTotal: 1_000, maxPerCompany: 200 }
 const MAX_CALLS_TO_FAILING = { maxTotal: 250, maxPerCompany: 50 }
-/** For calls under way when the process stops: others have work to finish as well. */
+/** For calls under way when the process stops. The rest of its grace period is for other services. */
 const CALLS_GRACE_MS = 1_000
 
 export function createWebhookService(deps: WebhookDeps): Service {
   const { config, broker, store, keyring, outbound, clock, log, metrics, random = Math.random } = deps
   const [events, webhooks] = [batchDocs(store.docs('events')), store.docs('webhooks')]
-  const tenants = createTenancy({ store, keyring })
-  const retrySchedule = ladderOf(config.backoff.webhook)
-  const slots = { healthy: slotsOf(MAX_CALLS), failing: slotsOf(MAX_CALLS_TO_FAILING) }
-  const endpoints = endpointsOf({ webhooks, tenancy: tenants, clock, log, metrics })
+  const tenancy = createTenancy({ store, keyring })
+  const retrySchedule = createRetrySchedule(config.backoff.webhook)
+  const slots = { healthy: createSlots(MAX_CALLS), failing: createSlots(MAX_CALLS_TO_FAILING) }
+  const endpoints = createEndpoints({ webhooks, tenancy, clock, log, metrics })
   const remind = createRemind({ broker, log })
   const recordResult = createRecordResult({ events, endpoints, retrySchedule, remind, random, clock, log, metrics })
   const calls = createCalls({ outbound, clock })
@@ -78,10 +77,10 @@ export function createWebhookService(deps: WebhookDeps): Service {
     park: started => backlogs.park(started),
   })
   const { freeSlots, whenSlotFree, attempt } = attempts
-  const backlogs = backlogsOf({ events, webhooks, endpoints, freeSlots, whenSlotFree, attempt, clock, log })
+  const backlogs = createBacklogs({ events, webhooks, endpoints, freeSlots, whenSlotFree, attempt, clock, log })
   const acceptEvents = createAcceptEvents({
     events,
-    tenancy: tenants,
+    tenancy,
     endpoints,
     attempts,
     backlogs,
@@ -89,7 +88,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
     clock,
     log,
   })
-  const reminders = remindersOf({ events, endpoints, attempts, backlogs, recordResult, retrySchedule, clock, log })
+  const reminders = createReminders({ events, endpoints, attempts, backlogs, recordResult, retrySchedule, clock, log })
 
   async function handleReminder(body: Exclude<WebhookBody, NotifyBody>): Promise<Outcome> {
     if (!('drain' in body)) return reminders.handle(body)
@@ -109,11 +108,10 @@ export function createWebhookService(deps: WebhookDeps): Service {
     return results.map(one => (one.status === 'fulfilled' ? one.value : outcomeOfError(one.reason)))
   }
 
-  /** One message's trouble is not that of those it came with. */
   const outcomeOfError = (error: unknown): Outcome =>
     error instanceof Unavailable ? retry(RETRY_MS) : dead(String(error))
 
-  /** What befell many together is one line. */
+  /** One line per error, however many messages it concerns. */
   function logErrors(errors: readonly unknown[]): void {
     for (const error of new Set(errors)) {
       const fields = { err: error, messages: errors.filter(one => one === error).length }
@@ -122,7 +120,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
     }
   }
 
-  /** What it began is waited for as well, for a moment. */
+  /** Stopping the consumer also waits a moment for the calls it started. */
   const withGrace = (consumer: Consumer): Consumer => ({
     ...consumer,
     async stop(graceMs = CALLS_GRACE_MS) {

@@ -1,17 +1,17 @@
-// Signs one attempt to deliver an event. In: the event's id, the very bytes that are sent, the time of this attempt and the secrets
-// that sign now. Out: the headers that go along. Pure.
-//   X-Webhook-*  the interface's own: hex, of the current secret alone, keyed with its literal bytes.
+// Signs one attempt to deliver an event. In: the event's id, the bytes that are sent, the time of this attempt and the secrets that sign
+// now. Out: the headers of the signature. Pure.
+//   X-Webhook-*  Countersign's own: hex, of the current secret alone, keyed with its literal bytes.
 //   webhook-*    Standard Webhooks, which public libraries verify: base64, one signature per secret, so that receivers can follow a rotation.
 import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 
 export interface SignatureInput {
-  /** The event's, the same at every attempt. */
+  /** The event's id, the same at every attempt. */
   id: string
   body: string | Uint8Array
-  /** Now, in epoch milliseconds: a retry that bears its first time is stale for ever. */
+  /** The time of this attempt in epoch milliseconds. A retry with the time of the first attempt would be refused as stale. */
   at: number
-  /** In the clear, the current one first. */
+  /** In the clear, the current secret first. */
   secrets: readonly [string, ...string[]]
 }
 
@@ -33,7 +33,7 @@ const hmac = (key: Uint8Array, before: string, body: string | Uint8Array): Buffe
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** What a public library makes of the secret: the base64 after `whsec_`. A secret that is none is a key by itself. */
+/** The key as public libraries derive it: the base64 after `whsec_`. A secret that is not base64 is the key itself. */
 function standardKey(secret: string): Uint8Array {
   const encoded = secret.replace(/^whsec_/, '')
   const key = Buffer.from(encoded, 'base64')

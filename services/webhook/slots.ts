@@ -1,17 +1,18 @@
-// How many calls may be under way: so many per endpoint, so many per company, so many in this process. A slow endpoint fills its own
-// slots and nobody else's, however many of them a company has; whoever finds none leaves its event in the store.
+// Slots for calls: how many may be under way per endpoint, per company and in this process. In: an app and its company. Out: a slot, or
+// none. A slow endpoint fills its own slots, and a company with many slow endpoints those of its own; an event that finds no slot waits in
+// the queue or in the store.
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 
-/** Whose call it is. */
+/** The app and the company that a call is made for. */
 export type Owner = Pick<EventDoc, 'app_id' | 'company_id'>
 
 export interface Slots {
-  /** How many more calls this app's endpoint may have, of at most `cap`. */
-  freeSlots(owner: Owner, cap: number): number
-  /** Takes a slot, if there is one. */
-  take(owner: Owner, cap: number): boolean
+  /** How many more calls this app's endpoint may have, of at most `maxPerApp`. */
+  freeSlots(owner: Owner, maxPerApp: number): number
+  /** Answers false when there is no free slot. */
+  take(owner: Owner, maxPerApp: number): boolean
   release(owner: Owner): void
-  /** Resolves when a call of this app ends, or one of anybody's when it has none itself. */
+  /** Resolves when a call of this app ends; when it has none under way, as soon as a call of any app ends. */
   whenSlotFree(app_id: string): Promise<void>
 }
 
@@ -25,8 +26,8 @@ export function createSlots({ maxTotal, maxPerCompany }: SlotLimits): Slots {
   const waiters = new Map<string, (() => void)[]>()
   let total = 0
 
-  const freeSlots = ({ app_id, company_id }: Owner, cap: number): number =>
-    Math.max(0, Math.min(cap - byApp.of(app_id), maxPerCompany - byCompany.of(company_id), maxTotal - total))
+  const freeSlots = ({ app_id, company_id }: Owner, maxPerApp: number): number =>
+    Math.max(0, Math.min(maxPerApp - byApp.of(app_id), maxPerCompany - byCompany.of(company_id), maxTotal - total))
 
   function count({ app_id, company_id }: Owner, delta: 1 | -1): void {
     byApp.add(app_id, delta)
@@ -42,8 +43,8 @@ export function createSlots({ maxTotal, maxPerCompany }: SlotLimits): Slots {
 
   return {
     freeSlots,
-    take(owner, cap) {
-      if (freeSlots(owner, cap) === 0) return false
+    take(owner, maxPerApp) {
+      if (freeSlots(owner, maxPerApp) === 0) return false
       count(owner, 1)
       return true
     },
@@ -59,7 +60,7 @@ export function createSlots({ maxTotal, maxPerCompany }: SlotLimits): Slots {
   }
 }
 
-/** Counts by id; what is at nought is forgotten. */
+/** Counts by id. An id whose count is 0 is deleted. */
 function createTally() {
   const counts = new Map<string, number>()
   const of = (id: string): number => counts.get(id) ?? 0

@@ -1,6 +1,6 @@
-// What the fraud guard keeps. Countries, and ranges of a million numbers, by name: that is nobody's number. Blocks of ten thousand only
-// under a keyed index, their numbers as a part of the recipient's, and for an hour. Decisions show a recipient as everyone sees it.
-
+// What the fraud guard stores. Tallies of countries and of ranges of a million numbers have plain names, because these identify no person.
+// Blocks of ten thousand numbers are stored for an hour under a keyed index, and each number in one as a part of its recipient's index.
+// Decisions show a masked recipient.
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
@@ -9,7 +9,7 @@ import type { Tally } from '../../../machines/fraud.tally.ts'
 import type { Reason } from '../../../machines/fraud.ts'
 import type { Mode } from '../../../machines/otp.ts'
 
-/** A state that many processes fold news into. */
+/** A state that many processes update. */
 export interface SharedStateDoc<State> extends RevisedDoc {
   app_id: string
   state: State
@@ -19,32 +19,33 @@ export interface SharedStateDoc<State> extends RevisedDoc {
 export type TallyDoc = SharedStateDoc<Tally>
 export type BlockDoc = SharedStateDoc<Block>
 
-/** A text message that was, or in mode `record` would have been, refused or moved. */
+/** A decision to refuse a text message, or to move it to another channel. */
 export interface DecisionDoc extends Doc {
   app_id: string
   company_id: string
   mode: Mode
   at: number
-  /** False: only recorded, and the message went. */
+  /** False when the guard only records: the message was sent. */
   enforced: boolean
   outcome: 'refused' | 'moved'
-  /** Where it was moved to. */
+  /** The channel that the message was moved to. */
   channel: Channel | null
   verdict: 'slow' | 'refuse'
   score: number
   reasons: Reason[]
-  /** The verification it was for; one that was refused at its start never came to be. */
+  /** The verification of the message. It does not exist if its first message was refused. */
   otp_id: string
-  /** Its keyed index, and what everyone sees of it. */
+  /** The recipient's keyed index. */
   recipient: string
+  /** The recipient as the API shows it. */
   masked: string
   country: string | null
-  /** Decisions of the process before this one that were too many to keep. */
+  /** How many decisions this process dropped since the last one it stored, because there were too many. */
   unrecorded: number
   purge_at: Date
 }
 
-/** Of an app in one of its two worlds: a country (`GB`) or a range (`+447700`). */
+/** `name` is a country (`GB`) or a range (`+447700`). */
 export const tallyId = (app_id: string, mode: Mode, name: string): string => `${app_id}:${mode}:${name}`
 
 export const FRAUD_COLLECTIONS = {

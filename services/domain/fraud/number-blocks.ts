@@ -1,23 +1,24 @@
-// A number's block of ten thousand: its keyed name, and what tells the number apart in it. And how it is taken out, when its owner is to
-// be forgotten.
+// Blocks of ten thousand numbers. In: a number. Out: the keyed id of its block, and the tag of the number within the block. Also removes
+// a number from its block when its recipient is erased.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { type AppMode, counterKey, recipientIndexes } from '../verifications/counter-names.ts'
+import { counterKey } from '../verifications/counter-names.ts'
+import { type AppMode, recipientIndexes } from '../verifications/lookup-indexes.ts'
 import type { FraudStore } from './documents.ts'
 
-/** Digits a block leaves open. */
+/** The last digits of a number, in which the numbers of a block differ. */
 export const BLOCK_DIGITS = 4
 const TAG_CHARS = 8
 
 export const blockScope = ({ app_id, mode }: AppMode): string => `fraud block:${app_id}:${mode}`
 export const blockOf = (number: string): string => number.slice(0, -BLOCK_DIGITS)
 export const blockId = (appMode: AppMode, index: string): string => counterKey(appMode, index)
-/** Of the recipient's keyed index. */
+/** The beginning of the recipient's keyed index. */
 export const tagOf = (index: string): string => index.slice(0, TAG_CHARS)
 
-/** Processes add to it all the time. */
+/** Other processes add numbers to the block all the time. */
 const MAX_TRIES_AFTER_LOST_RACE = 10
 
-/** In how many blocks it was: under each key there is one. */
+/** Answers how many blocks the number was in: one for each data key. */
 export async function forgetNumber(
   store: FraudStore,
   keyring: Pick<Keyring, 'indexes'>,

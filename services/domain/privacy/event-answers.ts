@@ -1,5 +1,5 @@
 // Erases what endpoints answered to events. In: events. Out: their answers erased, and none kept from later calls. An event itself holds
-// ids and outcomes, which name nobody once the verification is erased; but an endpoint's answer may contain personal data.
+// ids and outcomes, which identify no person once the verification is erased; but an endpoint's answer may contain personal data.
 import type { Pipeline } from '../../../infra/store/docs.ts'
 import type { EventAttempt, EventDoc, WebhookStore } from '../webhooks/documents.ts'
 

@@ -1,11 +1,11 @@
-// What travels on `webhook.deliver`: events as they happen, and reminders of work whose truth is in the store. A reminder that is lost
-// is sent again by the sweeper, one that comes twice finds the work done.
+// Messages on `webhook.deliver`: new events, and reminders of work that is recorded in the store. The sweeper sends a lost reminder again;
+// a reminder that comes twice finds the work done.
 import type { Broker, Message } from '../../../infra/broker/broker.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Mode } from '../../../machines/otp.ts'
 import type { WebhookEventType } from '../../../machines/webhook-events.ts'
 
-/** An event as it happened. */
+/** A new event. */
 export interface NotifyBody {
   event_id: string
   app_id: string
@@ -16,7 +16,7 @@ export interface NotifyBody {
   at: number
 }
 
-/** The next attempt of one event. Anything but this very attempt of this very round is out of date. */
+/** A reminder of one attempt. It is ignored unless exactly this attempt of this round is due or under way. */
 export interface AttemptReminder {
   event_id: string
   app_id: string
@@ -26,10 +26,11 @@ export interface AttemptReminder {
   at: number
 }
 
-/** Whatever waits for an app's endpoint. */
+/** A reminder of an app's backlog. */
 export interface DrainReminder {
+  /** The app's id. */
   drain: string
-  /** The endpoint's `drain_at` that asked for it: forgotten when nothing waits any more, unless it has changed by then. */
+  /** The endpoint's `drain_at` that led to this reminder. It is cleared when the backlog is empty, unless it has changed by then. */
   mark?: number
 }
 
@@ -45,8 +46,8 @@ export const drainMessage = (app_id: string, now: number, mark?: number): Messag
   return { id: `${app_id}:drain:${now}`, body }
 }
 
-/** Sends a reminder and waits for nobody: in process it would be answered when the work is done, perhaps hours from now. One that
- *  cannot be sent is no news: the broker says so itself, and the sweeper sends another. */
+/** Sends a reminder without waiting for it: on the embedded broker, publishing ends only when the work is done, perhaps hours later. A
+ *  reminder that cannot be sent is only a debug line: the broker logs its own failures, and the sweeper sends another. */
 export type Remind = (message: Message) => void
 
 export const createRemind =

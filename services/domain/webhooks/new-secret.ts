@@ -1,4 +1,4 @@
-// Makes signing secrets, sealed for the endpoint they belong to.
+// Creates signing secrets, sealed for the endpoint they belong to.
 import { randomBytes } from 'node:crypto'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { type WebhookSecret, type WebhookSecretState, webhookSecretContext } from './documents.ts'

@@ -1,22 +1,23 @@
-// The signing secrets of an endpoint, and which of them sign now. Pure: sealing is the caller's.
-//   create → next, next to the current one → promoted to current; the one before stays old for a day, so that receivers can follow.
+// The signing secrets of an endpoint, and which of them sign now. Pure; the caller seals.
+//   created → next, beside the current one → promoted to current; the former current one stays old for a day, so that receivers can follow.
+import { DAY_MS } from '../../../infra/time.ts'
 import type { WebhookSecret } from './documents.ts'
 
-export const OLD_SECRET_TTL_MS = 24 * 60 * 60 * 1000
+export const OLD_SECRET_TTL_MS = DAY_MS
 
-/** Makes `current` the current secret, be it new or one of the list; the one it replaces becomes old. */
+/** Makes `current` the current secret, whether it is new or in the list; the one it replaces becomes old. */
 export function withCurrent(secrets: readonly WebhookSecret[], current: WebhookSecret, now: number): WebhookSecret[] {
   const others = secrets.filter(secret => secret.id !== current.id && isUnexpired(secret, now))
   return [{ ...current, state: 'current', expires_at: null }, ...others.map(secret => retire(secret, now))]
 }
 
-/** Adds a secret that awaits promotion, in place of one that did before. */
+/** Adds a secret that awaits promotion, and drops one that awaited it before. */
 export const withNext = (secrets: readonly WebhookSecret[], next: WebhookSecret, now: number): WebhookSecret[] => [
   ...secrets.filter(secret => secret.state !== 'next' && isUnexpired(secret, now)),
   next,
 ]
 
-/** The current one first. */
+/** The current secret first. */
 export function signingSecrets<S extends Pick<WebhookSecret, 'state' | 'expires_at'>>(
   secrets: readonly S[],
   now: number,
