@@ -1,4 +1,4 @@
-// What a client hears of a change that ends in the verification object.
+// The answer to a call that ends in the verification object. In: the result of its commit. Out: the object, or a refusal.
 import type { OtpAnswer } from '../../machines/calls.ts'
 import { verificationView } from '../../machines/otp.view.ts'
 import type { CommitResult } from './commit.ts'

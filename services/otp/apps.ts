@@ -1,4 +1,4 @@
-// What the actor needs to know of an app, a few seconds old at most.
+// The apps as the OTP actor needs them, cached for a few seconds. In: an app's id. Out: its settings and the channels it can use.
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { CHANNELS, type Channel } from '../../machines/channels.ts'
@@ -6,9 +6,9 @@ import type { Mode } from '../../machines/otp.ts'
 import type { Tenancy, TenantApp, UnreadableProvider } from '../domain/tenancy/tenancy.ts'
 
 export interface CachedApp extends TenantApp {
-  /** Channels with a provider; in test mode the sandbox is everyone's. */
+  /** The channels that have a provider; in test mode the sandbox provides all of them. */
   providedChannels(mode: Mode): readonly Channel[]
-  /** In live mode, why channels that have a provider are none of those: its key is missing. */
+  /** Live providers that cannot be used now, because the data key that unseals their credentials is missing. */
   unreadable: readonly UnreadableProvider[]
 }
 

@@ -1,5 +1,5 @@
-// A memory of the latest values, so many at most and half as many at least. In two halves, the older of which is dropped whole: to
-// delete the oldest key of a map again and again is slow.
+// A map that keeps only the latest values: at most `maxSize`, at least half as many. It has two halves and drops the older half as a
+// whole, because deleting the oldest key of a map again and again is slow.
 export interface BoundedMap<Value> {
   get(key: string): Value | undefined
   set(key: string, value: Value): void

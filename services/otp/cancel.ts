@@ -1,4 +1,4 @@
-// Ending a verification that is no longer wanted.
+// Cancels a verification. In: the call. Out: the verification, or a refusal.
 import type { Clock } from '../../infra/clock.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import { verificationAnswer } from './answers.ts'

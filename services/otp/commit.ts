@@ -1,7 +1,6 @@
-// load → step → save, the one way a stored verification changes. In: its id and how to make the command from what is stored.
-// Out: the verification after, and the reply. The write is conditional on the revision; whoever lost the race loads and steps again.
-// A verification saved here a moment ago need not be loaded: it is tried as it was, once, and only for a write that its revision guards.
-
+// load → step → save: the only way in which a stored verification changes. In: its id, and how to make the command from the document.
+// Out: the verification after, and the reply. The write is conditional on the revision; after a lost race it loads and steps again.
+// A verification that this process saved a moment ago is not loaded the first time: if it is out of date, the conditional write is lost.
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Refusal } from '../../machines/calls.ts'
@@ -16,7 +15,8 @@ import { NO_RESERVATION, type Reservation } from './reservation.ts'
 
 export interface Intent {
   command(doc: OtpDoc): OtpCommand | Promise<OtpCommand>
-  /** What the change needs beyond the document (a counted message, its price), asked for once the machine has agreed. */
+  /** Takes what the change needs beyond the document: a place in the limits, the price of a message. Called when the step changes the
+   *  verification, before it is saved. */
   reserve?(next: Step, doc: OtpDoc): Promise<Reservation>
 }
 
@@ -24,18 +24,18 @@ export type CommitResult = { doc: OtpDoc; reply: Reply } | { doc: OtpDoc; refusa
 
 const MAX_TRIES_AFTER_LOST_RACE = 5
 
-/** Whose verification it may be: an app in one of its two worlds. */
+/** An app in one of its two modes. Live and test verifications are kept apart. */
 export type Owner = Pick<OtpDoc, 'app_id' | 'mode'>
 
-/** Null when there is no such verification, or it is not this owner's: nobody can tell which. */
+/** Null when the verification does not exist or belongs to another owner: a caller must not learn which. */
 export type Commit = (otp_id: string, owner: Owner | null, intent: Intent) => Promise<CommitResult | null>
 
 export interface CommitDeps {
   otps: Pick<Docs<OtpDoc>, 'get' | 'change'>
   relay(otp_id: string, effects: readonly OutboxEntry[]): void
-  /** Verifications as this process saved them last. In their first seconds several things happen to each. */
+  /** Verifications as this process last saved them. Most changes of a verification come within its first seconds. */
   recentOtps: BoundedMap<OtpDoc>
-  /** Told of every change that was saved. */
+  /** Called after every change that was saved. */
   onChange?(before: OtpDoc, after: OtpDoc): void
 }
 
@@ -48,13 +48,13 @@ export const createCommit =
       recentOtps.delete(otp_id)
       const doc = recent ?? (await otps.get([otp_id])).get(otp_id)
       if (!doc || !owns(owner, doc)) {
-        // Erased since it was last seen here.
+        // An earlier try may have reserved something, and the verification was erased since.
         await reserved.undo()
         return null
       }
       const command = await intent.command(doc)
       const next = step(doc, command)
-      const refusal = next.changed ? await reserved.ask(next, doc) : undefined
+      const refusal = next.changed ? await reserved.take(next, doc) : undefined
       if (next.changed && !refusal) {
         const saved = updatedDoc(doc, next)
         const effects = outboxEntries(saved, next.effects, command.at)
@@ -65,7 +65,7 @@ export const createCommit =
         relay(otp_id, effects)
         return { doc: saved, reply: next.reply }
       }
-      // What is told without a write is told on the strength of what the store has.
+      // Without a write the revision is not checked, so the answer must not rely on a document that may be out of date.
       if (recent) continue
       await reserved.undo()
       return refusal ? { doc, refusal } : { doc, reply: next.reply }
@@ -77,9 +77,9 @@ export const createCommit =
 const owns = (owner: Owner | null, { app_id, mode }: OtpDoc): boolean =>
   owner === null || (app_id === owner.app_id && mode === owner.mode)
 
-/** What the change has reserved, kept from one try to the next. */
+/** Keeps the reservation of a change from one try to the next, so that a lost race does not count or pay twice. */
 function createReservationKeeper({ reserve }: Intent): {
-  ask(next: Step, doc: OtpDoc): Promise<Refusal | undefined>
+  take(next: Step, doc: OtpDoc): Promise<Refusal | undefined>
   undo(): Promise<void>
 } {
   let reserved: { reservation: Reservation; delivery: string | undefined } | null = null
@@ -90,9 +90,9 @@ function createReservationKeeper({ reserve }: Intent): {
   }
   return {
     undo,
-    async ask(next, doc) {
+    async take(next, doc) {
       const delivery = newDeliveryOf(doc, next)
-      // What was paid is paid for one delivery: after a lost race there is another in its place, maybe at another price.
+      // A payment belongs to one delivery. After a lost race the step may make another one, perhaps at another price.
       if (reserved && reserved.delivery !== delivery) await undo()
       if (reserved) return undefined
       const reservation = (await reserve?.(next, doc)) ?? NO_RESERVATION

@@ -1,5 +1,5 @@
-// A device's token for the recipient it proves: once per API key, while it is young. Whatever is wrong with a token, the answer
-// and the work done for it are the same.
+// Exchanges a device's token for the recipient that it proves. In: a token. Out: the recipient, or `no_such_token`. A token can be
+// exchanged until it expires, by one API key. The answer does not tell why a token is refused, so that tokens cannot be probed.
 import type { Clock } from '../../infra/clock.ts'
 import { isSameSecret } from '../../infra/crypto/compare-secrets.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -22,17 +22,17 @@ export const createExchange =
     let value = ''
     const committed = await commit(otp_id, call.by, {
       command: doc => {
-        const asked = { id: command_id, type: 'token.exchange', at: clock.now(), key_id: call.by.key_id } as const
+        const unchecked = { id: command_id, type: 'token.exchange', at: clock.now(), key_id: call.by.key_id } as const
         let genuine = true
         try {
           genuine = isSameSecret(tokenOf(keyring, doc, doc.context.approval?.by?.key_id ?? ''), token)
-          // Before it counts as exchanged.
+          // Unsealed before the commit, so that a missing key does not use up the exchange.
           value = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(otp_id))
         } catch (error) {
-          // One that could not be exchanged anyway is told so, whatever became of its keys.
-          if (!isMissingKeyError(error) || step(doc, { ...asked, genuine }).reply.kind === 'exchanged') throw error
+          // A missing key matters only if the token could otherwise be exchanged.
+          if (!isMissingKeyError(error) || step(doc, { ...unchecked, genuine }).reply.kind === 'exchanged') throw error
         }
-        return { ...asked, genuine }
+        return { ...unchecked, genuine }
       },
     })
     if (committed === null || 'refusal' in committed || committed.reply.kind !== 'exchanged')

@@ -1,6 +1,6 @@
-// Idempotency keys. A claim holds the id of the verification it will lead to; it is bound once that verification exists, and is free
-// again when the send was refused. Whoever holds a claim and dies is succeeded by the next caller, under the same id: so however
-// many try, at most one verification comes of one key.
+// Claims on idempotency keys. A claim has the id of the verification that it leads to. It is bound once that verification exists, and
+// removed when the send was refused. If the process that holds a claim dies, the next call takes the claim over with the same
+// verification id, so one key never makes two verifications.
 import type { Clock } from '../../infra/clock.ts'
 import { partitionOf } from '../../infra/partitions.ts'
 import type { Docs } from '../../infra/store/docs.ts'
@@ -8,28 +8,28 @@ import { Unavailable } from '../../infra/unavailable.ts'
 import type { ClaimDoc, OtpDoc } from '../domain/verifications/documents.ts'
 
 export type Claim =
-  /** Go on and make this verification. */
+  /** The caller may make the verification. */
   | HeldClaim
-  /** It was made before: this is it. */
+  /** The verification exists already. */
   | { kind: 'bound'; otp: OtpDoc }
 
 export interface HeldClaim {
   kind: 'held'
   otp_id: string
-  /** Past it another may go on in our stead. */
+  /** From then on another call may take the claim over. */
   until: number
 }
 
 export interface Claims {
   claim(id: string, new_otp_id: string, lifeMs: number): Promise<Claim>
-  /** The send was refused: the key is free again. */
+  /** Frees the key after a refused send. */
   release(id: string, held: HeldClaim): Promise<void>
 }
 
-/** Longer than any call is waited for, so that only the dead are succeeded. */
+/** Longer than the edge waits for any call, so that a claim is taken over only from a process that is dead. */
 const CLAIM_HELD_MS = 30_000
 const POLL_MS = 25
-/** A second: whoever holds it that long is dead or in trouble, and those who wait take the place of others. */
+/** One second. A holder that takes longer is dead or slow, and waiting calls use up the concurrency of others. */
 const MAX_POLLS = 40
 
 export interface ClaimDeps {
@@ -53,13 +53,13 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
     }
   }
 
-  /** Null: it was let go in the meantime, or another took it over. Look again. */
+  /** Null when another call released or took over the claim at the same time: the caller tries again. */
   async function takeOver(id: string, new_otp_id: string, lifeMs: number): Promise<Claim | 'busy' | null> {
     const found = (await claims.get([id])).get(id)
     if (!found) return null
     const { otp_id, held_until, expires_at } = found
     const now = clock.now()
-    // Whoever takes it over must have seen it last: of two who try, one finds it changed.
+    // The write is conditional on what was read, so of two calls that try at once only one takes the claim over.
     const heldUntil = held_until === undefined ? { $exists: false } : held_until
     const unchanged = { _id: id, otp_id, held_until: heldUntil }
     if (now >= expires_at) {
@@ -68,9 +68,9 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
     }
     const otp = (await otps.get([otp_id])).get(otp_id)
     if (otp) return { kind: 'bound', otp }
-    // This very call held it before, and is delivered again because that process died: it has nobody to wait for.
-    const isOwn = otp_id === new_otp_id
-    if (held_until !== undefined && now < held_until && !isOwn) return 'busy'
+    // The same call held the claim and was delivered again because its process died, so there is no other holder to wait for.
+    const isSameCall = otp_id === new_otp_id
+    if (held_until !== undefined && now < held_until && !isSameCall) return 'busy'
     const taken = { otp_id, held_until: now + CLAIM_HELD_MS }
     return (await claims.modify(unchanged, { $set: taken })) ? heldClaim(taken) : null
   }
@@ -87,7 +87,7 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
       }
       throw new Unavailable('another call with this idempotency key is still under way')
     },
-    // Not what another holds by now, who took us for dead.
+    // The condition on `held_until` keeps a claim that another call has taken over since.
     async release(id, { otp_id, until }) {
       await claims.remove({ _id: id, otp_id, held_until: until }, 1)
     },

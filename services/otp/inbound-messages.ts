@@ -1,5 +1,5 @@
-// What a user wrote on WhatsApp. In: a report of it, its sender sealed. Out: the verification it names is approved, or its code is on its
-// way, if the recipient wrote it in time; otherwise nothing changes, and that is on record.
+// Handles a user's WhatsApp message. In: a report with the sender (sealed) and the references in the text. Out: if the recipient wrote it
+// in time, the verification is approved or its code is delivered; otherwise nothing changes, and a log line and a metric say why.
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Cache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
@@ -17,7 +17,7 @@ import type { Commit } from './commit.ts'
 import { samePhone } from './phones.ts'
 import { type MessageDeps, reserveMessage } from './reserve-message.ts'
 
-export interface InboundDeps extends MessageDeps {
+export interface InboundMessageDeps extends MessageDeps {
   broker: Pick<Broker, 'publish'>
   clock: Clock
   log: Logger
@@ -35,20 +35,20 @@ const OUTCOME_OF_REFUSAL: Partial<Record<ErrorType, string>> = {
   GeoBlockedError: 'geo_blocked',
 }
 
-export const createReceiveMessage = (deps: InboundDeps) => {
+export const createReceiveMessage = (deps: InboundMessageDeps) => {
   const { broker, keyring, clock, log, metrics, apps, otps, funds, commit } = deps
 
-  /** What a message that names a verification comes to, in a word. */
+  /** Returns the outcome for the log and the metric. */
   async function applyMessage(id: string, doc: OtpDoc, report: MessageReport): Promise<string> {
     const { app_id, mode, sealed_from, references, at } = report
     const from = keyring.unseal(sealed_from, inFlight.from)
     const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
-    // Anyone can be sent a link and made to open it: only the recipient's own message counts.
+    // An attacker can send the link to another person, so only a message from the recipient's own number counts.
     if (doc.app_id !== app_id || doc.mode !== mode || !samePhone(recipient, from)) return 'stranger'
     const event_id = newId('evt', clock.now())
     const prices = await funds.pricesFor(doc.mode, doc.context.recipient)
     const committed = await commit(doc._id, null, {
-      // Of the references in the message the one it waits for now, if it is there.
+      // A text may hold several references. The one that counts is that of the verification's current link.
       command: ({ context: { link } }) => ({
         id: `${id}:${doc._id}`,
         type: 'message.received',
@@ -67,13 +67,13 @@ export const createReceiveMessage = (deps: InboundDeps) => {
     return ACTED_UPON
   }
 
-  /** A courtesy, not an effect: should it get lost, nothing is missing. */
+  /** Not an effect in the outbox: if this message is lost, the user only misses a thank-you. */
   function publishApprovalNotice({ _id: otp_id, mode }: OtpDoc): void {
     if (mode === 'test') return
     const body: ApprovalNoticeBody = { otp_id, approved: true }
     broker
       .publish(channelQueue('whatsapp'), { id: `${otp_id}:approved`, body })
-      .catch(error => log.debug({ err: error, otp_id }, 'thanks.not_sent'))
+      .catch(error => log.debug({ err: error, otp_id }, 'approval_notice.not_sent'))
   }
 
   async function receive(id: string, report: MessageReport): Promise<void> {
@@ -83,13 +83,13 @@ export const createReceiveMessage = (deps: InboundDeps) => {
         ? []
         : otps.find({ reference: { $in: references } }, { sort: { reference: 1 }, limit: references.length })
     const first = await findOtps()
-    // When keys rotate, a reference may change its index just as it is looked for. Then it is found the second time.
+    // Key rotation may change the index of a reference during the search. The second search then finds it.
     const matches = first.length > 0 ? first : await findOtps()
     for (const doc of matches) recordOutcome(report, await applyMessage(id, doc, report), doc._id)
     if (matches.length === 0) recordOutcome(report, 'unknown_reference')
   }
 
-  /** Whatever changes nothing is on record: a stranger's message may be somebody made to approve another's sign-in. */
+  /** A message that changes nothing is logged as a warning: it may come from a person who was tricked into approving a sign-in. */
   function recordOutcome({ app_id, mode }: MessageReport, outcome: string, otp_id?: string): void {
     metrics.messagesReceived.inc({ mode, outcome })
     const fields = { app_id, outcome, ...(otp_id === undefined ? {} : { otp_id }) }

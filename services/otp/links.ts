@@ -1,5 +1,5 @@
-// wa.me links. In: an app, the user's locale. Out: a link whose pre-filled text says what sending it does, in the user's language, and
-// carries a reference that only this verification answers to. The reference is random; what is stored of it is a keyed index.
+// wa.me links. In: an app, the user's locale. Out: a link with a pre-filled text, which says in the user's language what sending it
+// does, and ends in a reference to the verification. The reference is random; only its keyed index is stored.
 import { randomBytes } from 'node:crypto'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { chooseLocale } from '../../machines/locale.ts'
@@ -7,13 +7,14 @@ import type { Link } from '../../machines/otp.ts'
 import type { WhatsAppMode } from '../../machines/settings.ts'
 import type { TenantApp } from '../domain/tenancy/tenancy.ts'
 import { LANGUAGES, linkText } from '../domain/texts/message-text.ts'
-import { atRest, referenceIndex } from '../domain/verifications/encryption-context.ts'
+import { atRest } from '../domain/verifications/encryption-context.ts'
+import { referenceIndex } from '../domain/verifications/lookup-indexes.ts'
 
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
-/** 16 characters of 5 bits: 80 bits, out of reach of guessing within a code's life. */
+/** 16 characters of 5 bits are 80 bits, too many to guess within the lifetime of a code. */
 const REFERENCE_CHARS = 16
 
-/** A new link for a verification; null where WhatsApp needs none. */
+/** A new link for a verification; null in template mode and without a business number. */
 export function linkFor(
   keyring: Pick<Keyring, 'seal' | 'index'>,
   { otp_id, locale, whatsapp: mode }: { otp_id: string; locale: string; whatsapp: WhatsAppMode },

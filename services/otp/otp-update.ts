@@ -1,5 +1,4 @@
-// What is written of a verification that changed. In: it as it was, and the step. Out: it as it will be, and the update that makes it so.
-
+// How a changed verification is saved. In: its document before, and the step. Out: the document after, and the update that writes it.
 import type { Operators } from '../../infra/store/docs.ts'
 import type { Step } from '../../machines/otp.step.ts'
 import type { Otp } from '../../machines/otp.ts'
@@ -7,7 +6,7 @@ import type { SavedOtp } from '../../machines/otp.versions.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
 
-/** As the store has it after the write, but for the outbox, which others empty meanwhile. */
+/** The document as the store has it after the write. Only `outbox` may differ, because the relay and the sweeper empty it. */
 export function updatedDoc({ due_at: _, reference: __, ...doc }: OtpDoc, { saved, dueAt }: Step): OtpDoc {
   const reference = saved.context.link?.reference
   return {
@@ -19,7 +18,7 @@ export function updatedDoc({ due_at: _, reference: __, ...doc }: OtpDoc, { saved
   }
 }
 
-/** Only what changed: most of a verification stays as it was begun, and whatever is written is written to the engine's log too. */
+/** Writes only the members that changed, because everything that is written also goes to the engine's log. */
 export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, effects: readonly OutboxEntry[]): Operators<OtpDoc> {
   const { value, last_commands } = saved
   const reference = saved.context.link?.reference
@@ -40,12 +39,12 @@ export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, effects: readonly
   }
 }
 
-/** A machine keeps the members it does not change, so they are the very same. */
-function changedContext(before: SavedOtp, after: SavedOtp): Record<string, unknown> {
-  const [old, fresh] = [before.context, after.context]
-  const names = Object.keys(fresh) as (keyof Otp)[]
-  const sameShape = before.version === after.version && names.length === Object.keys(old).length
-  if (!sameShape) return { version: after.version, context: fresh }
-  const changed = names.filter(name => fresh[name] !== old[name])
-  return Object.fromEntries(changed.map(name => [`context.${name}`, fresh[name]]))
+/** The machine copies members that it does not change, so comparing by identity finds the changed ones. */
+function changedContext({ version, context: old }: SavedOtp, after: SavedOtp): Record<string, unknown> {
+  const { context } = after
+  const names = Object.keys(context) as (keyof Otp)[]
+  const sameShape = version === after.version && names.length === Object.keys(old).length
+  if (!sameShape) return { version: after.version, context }
+  const changed = names.filter(name => context[name] !== old[name])
+  return Object.fromEntries(changed.map(name => [`context.${name}`, context[name]]))
 }

@@ -1,4 +1,4 @@
-// A refusal in words. The name is the contract, the sentence is for people.
+// The refusals of the OTP actor. The error type is part of the API; the sentence is for the developer who reads it.
 import type { LimitScope, Refusal } from '../../machines/calls.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 import type { Reply } from '../../machines/otp.ts'
@@ -42,7 +42,7 @@ const ERROR_DETAILS: Partial<Record<ErrorType, string>> = {
     'This verification is approved by a WhatsApp message, or was started on a device and is proved by exchange.',
 }
 
-/** What the machine refused. */
+/** A refusal by the machine, with its sentence. */
 export function refusalFromReply(reply: Extract<Reply, { kind: 'refused' }>): Refusal {
   const { error, retry_after_ms = 0, otp_status } = reply
   if (error === 'ResendCooldownError')

@@ -1,5 +1,6 @@
-// News from outside, through the durable queue: what became of a delivery, what a user wrote, what time it is. Each becomes a
-// command for the same load → step → save as a client's call. Said twice, it changes nothing the second time.
+// Handles the reports from `otp.reports`: receipts, users' messages, refunds, and reminders that time is up. In: messages with one report
+// or several. Out: an outcome for each message. A report becomes a command for the same commit as a client's call; a report that comes
+// twice changes nothing the second time.
 import { type DeliveredMessage, dead, done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
@@ -12,11 +13,11 @@ import { refundEntry } from '../domain/money/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { CachedApp } from './apps.ts'
 import type { Intent } from './commit.ts'
-import { createReceiveMessage, type InboundDeps } from './inbound-messages.ts'
+import { createReceiveMessage, type InboundMessageDeps } from './inbound-messages.ts'
 import { resendInputsFor } from './resend-inputs.ts'
 import { reserveMessage } from './reserve-message.ts'
 
-export interface ReportDeps extends InboundDeps {
+export interface ReportDeps extends InboundMessageDeps {
   keyring: Keyring
   accounts: Pick<Accounts, 'enter'>
 }
@@ -25,7 +26,7 @@ type Refund = Extract<OtpReport, { type: 'delivery.refunded' }>
 type DeliveryReport = Extract<OtpReport, { type: 'delivery.reported' }>
 
 const RETRY_MS = 1_000
-/** Most news leads to no further delivery, and then nobody asks what one would need. */
+/** For a report that cannot cause a fallback. */
 const NO_RESEND_INPUTS: ResendInputs = { usable: [], delivery_id: '', link: null, prices: {} }
 
 export const createReportHandler = (deps: ReportDeps) => {
@@ -37,13 +38,13 @@ export const createReportHandler = (deps: ReportDeps) => {
     const { otp_id, status } = report
     const needsPlainReport = await commit(otp_id, null, deliveryIntent(id, report, status === 'failed')).then(
       committed => committed !== null && 'refusal' in committed,
-      error => ignoreKeyProblem(error, otp_id),
+      error => ignoreMissingKey(error, otp_id),
     )
-    // It failed all the same; it only does not go on by itself.
+    // The fallback was refused or lacks a key. The failure itself is still recorded.
     if (needsPlainReport) await commit(otp_id, null, deliveryIntent(id, report, false))
   }
 
-  function ignoreKeyProblem(error: unknown, otp_id: string): true {
+  function ignoreMissingKey(error: unknown, otp_id: string): true {
     if (!isMissingKeyError(error)) throw error
     reportMissingKey(error, { otp_id })
     return true
@@ -67,7 +68,7 @@ export const createReportHandler = (deps: ReportDeps) => {
     }
   }
 
-  /** Once: the second time it is known. */
+  /** The ledger ignores an entry that it has already. */
   async function bookRefund({ company_id, otp_id, delivery_id, micros }: Refund): Promise<void> {
     await accounts.enter(company_id, refundEntry(otp_id, delivery_id, micros))
   }
@@ -79,7 +80,7 @@ export const createReportHandler = (deps: ReportDeps) => {
     return commit(report.otp_id, null, { command: () => ({ id, type: 'otp.lapse', at: clock.now() }) })
   }
 
-  /** Each piece of news is handled, whatever becomes of the others; a bundle that comes again changes nothing it has changed. */
+  /** Every report of a bundle is handled, even if another one fails. If the bundle comes again, only the failed ones change something. */
   async function handleAll(id: string, body: OtpReport | OtpReports): Promise<Outcome> {
     const all = body.type === 'reports' ? body.all : [{ id, report: body }]
     const outcomes = await Promise.all(all.map(one => outcomeOf(one.id, one.report)))
@@ -92,7 +93,7 @@ export const createReportHandler = (deps: ReportDeps) => {
       return done()
     } catch (error) {
       if (error instanceof Unavailable) return retry(RETRY_MS)
-      // Kept as a dead letter, it can be handled once the key is back.
+      // A dead letter can be requeued once the key is back.
       if (isMissingKeyError(error)) reportMissingKey(error, { message_id: id })
       else log.error({ err: error, message_id: id }, 'report.failed')
       return dead(error instanceof Error ? error.message : String(error))

@@ -1,5 +1,5 @@
-// What a move to another channel needs from outside the machine: which channels are usable now and what they cost, and
-// ids nobody has seen.
+// What a resend or a fallback needs from outside the machine. In: a verification and its app. Out: the channels that are usable now,
+// their prices, a new delivery id and a new link.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
@@ -10,7 +10,7 @@ import type { CachedApp } from './apps.ts'
 import { linkFor } from './links.ts'
 import type { Funds } from './money/funds.ts'
 
-export interface ResendInputsParts {
+export interface ResendInputsDeps {
   keyring: Keyring
   clock: Clock
   funds: Pick<Funds, 'pricesFor'>
@@ -19,7 +19,7 @@ export interface ResendInputsParts {
 export async function resendInputsFor(
   otp: Otp,
   app: CachedApp,
-  { keyring, clock, funds }: ResendInputsParts,
+  { keyring, clock, funds }: ResendInputsDeps,
 ): Promise<ResendInputs> {
   return {
     usable: usableFor(otp, app, app.providedChannels(otp.mode)),

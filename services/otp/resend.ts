@@ -1,5 +1,5 @@
-// Sending the same verification again. The machine decides whether and where; then the address and the message are checked, and
-// what was counted is given back if a race makes it come to nothing.
+// Resends a verification. In: the call. Out: the verification, or a refusal. The machine decides whether and on which channel; then the
+// client address is checked again, and the message is counted and paid for.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
@@ -46,7 +46,7 @@ export const createResend = (deps: ResendDeps) => {
     return verificationAnswer(committed, clock.now())
   }
 
-  /** What has nowhere to go only because the key of a provider is missing is asked for again, not refused. */
+  /** A resend that fails only because a provider's data key is missing must be retried, so it throws instead of being refused. */
   function throwIfKeyMissing(app: CachedApp, doc: OtpDoc, command: ResendCommand): void {
     if (doc.mode === 'test' || app.unreadable.length === 0 || step(doc, command).changed) return
     for (const { channel, problem } of app.unreadable) {
@@ -57,13 +57,13 @@ export const createResend = (deps: ResendDeps) => {
 
   async function reserveResend(app: CachedApp, next: Step, doc: OtpDoc): Promise<Reservation> {
     const { link } = next.saved.context
-    // The answer will show it: better found out before the resend is spent.
+    // The answer contains the link. If its key is missing, that must show before the resend is counted.
     if (link && !keyring.isCurrent(link.sealed_url)) keyring.unseal(link.sealed_url, atRest.link(doc._id))
     const refusal = await addressRefusal(doc)
     return refusal ? { ...NO_RESERVATION, refusal } : reserveMessage(deps, app, next, doc)
   }
 
-  /** The address of the original send, judged by today's lists. */
+  /** Judges the client address of the first send by the current address lists. */
   async function addressRefusal({ _id, context }: OtpDoc): Promise<Refusal | null> {
     if (context.client_ip === null) return null
     const address = keyring.unseal(context.client_ip, atRest.clientIp(_id))

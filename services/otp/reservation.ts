@@ -1,4 +1,5 @@
-// Takes from several limits at once, all or none. In: quotas in the order in which they answer. Out: a refusal, or a way to undo.
+// Takes from several limits, from all or from none. In: quotas; if several are full, the first one refuses. Out: a refusal, or a way to
+// undo.
 import type { Refusal } from '../../machines/calls.ts'
 import type { Limits } from './limits/limits.ts'
 import type { Quota } from './limits/quotas.ts'
@@ -7,11 +8,10 @@ import { limitRefusal } from './refusals.ts'
 
 export interface Reservation {
   refusal?: Refusal
-  /** Gives back what was taken; nothing after a refusal, which has given back already. */
+  /** Gives back what was taken. After a refusal there is nothing to give back. */
   undo(): Promise<void>
 }
 
-/** Nothing was taken, so there is nothing to give back. */
 export const NO_RESERVATION: Reservation = { undo: async () => {} }
 
 type QuotaResult = { quota: Quota; taken: TakeResult }
@@ -23,8 +23,8 @@ export async function reserve(
   const askAll = (how: (quota: Quota) => Promise<TakeResult>): Promise<QuotaResult[]> =>
     Promise.all(quotas.map(async quota => ({ quota, taken: await how(quota) })))
 
-  // A flood against one limit that is full must not take from the others, not even for the moment until it is given back.
-  // When several are full, the first of all of them answers.
+  // Calls that one full limit refuses must not take from the other limits, not even until they give back: that would refuse others.
+  // If a limit known to be full is still full, all limits are asked, so that the first full one refuses.
   const full = refusalIn(await askAll(limits.peekIfRefusedBefore)) && refusalIn(await askAll(limits.peek))
   if (full) return { ...NO_RESERVATION, refusal: full }
 
@@ -38,7 +38,7 @@ export async function reserve(
   return { ...NO_RESERVATION, refusal }
 }
 
-/** One after the other: what the second refuses gives back what the first took. */
+/** Makes a second reservation after the first. If the second is refused or throws, the first is given back. */
 export async function chainReservations(first: Reservation, second: () => Promise<Reservation>): Promise<Reservation> {
   if (first.refusal) return first
   const more = await second().catch(async error => {

@@ -1,12 +1,12 @@
-// A message on its way to a recipient counts, whatever it was that sends it: a resend, a failed delivery that goes on by itself, an
-// answer in the chat. In: a change the machine has agreed to. Out: counted and paid for, or refused; nothing where the change sends none.
+// Counts and pays for a message of an existing verification: a resend, a fallback, or an answer in the chat. In: a step that the machine
+// allows. Out: a reservation or a refusal; an empty reservation if the step sends no message.
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { magicOf } from '../../machines/magic-recipients.ts'
 import type { Step } from '../../machines/otp.step.ts'
 import { isGeoBlocked } from '../../machines/routing.ts'
-import { recipientIndexes } from '../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/encryption-context.ts'
+import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
 import type { CachedApp } from './apps.ts'
 import type { FraudGuard } from './fraud/guard.ts'
 import type { Limits } from './limits/limits.ts'
@@ -31,7 +31,7 @@ export async function reserveMessage(
   const { last_commands, context: otp } = next.saved
   if (otp.deliveries.length <= doc.context.deliveries.length || !app) return NO_RESERVATION
   const { country } = otp.recipient
-  // Blocked since it was sent.
+  // The country may have been blocked after the first send.
   if (isGeoBlocked(app.settings, otp.recipient)) return { ...NO_RESERVATION, refusal: geoBlockedRefusal(country) }
   const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(doc._id))
   const isMagic = magicOf(doc.mode, recipient) !== null

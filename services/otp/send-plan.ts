@@ -1,6 +1,5 @@
-// What a send will be: the checks that need no counting, in their order: recipient → geography → channel → address. Pure apart
-// from what it is told.
-
+// Plans a send: the checks that count nothing. In: the recipient, the app, the reputation of the client address. Out: the recipient and
+// the channel, or the refusal of the first check that fails: recipient → country → channel → client address. Pure.
 import type { Refusal } from '../../machines/calls.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { ErrorType } from '../../machines/errors.ts'
@@ -19,7 +18,7 @@ export interface SendRequest {
   mode: Mode
   caller: KeyKind
   app: CachedApp
-  /** Null when there is no usable address. */
+  /** Null without a usable client address. */
   reputation: Reputation | null
 }
 
@@ -27,12 +26,12 @@ export interface SendPlan {
   recipient: ParsedRecipient
   masked: string
   country: string | null
-  /** A recipient with a fixed fate skips the limits of its own. */
+  /** A magic recipient is not limited per recipient. */
   magic: boolean
-  /** Nothing can be paid: refused once all else is granted. */
+  /** The magic recipient for missing funds: the send is refused at the last step, as with a real balance. */
   insufficientFunds: boolean
   order: Channel[]
-  /** In no order. */
+  /** In the order of `CHANNELS`, not in the routing order. */
   usable: Channel[]
   channel: Channel
 }
@@ -56,7 +55,7 @@ export function planSend({ recipient: text, mode, caller, app, reputation }: Sen
   const order = orderFor(settings.routing, country)
   const channel = firstUsable(order, usable)
   const unreadable = mode === 'test' ? [] : app.unreadable
-  // There is one, and it will do again once its key is back.
+  // A provider exists, but its data key is missing. The send must be retried when the key is back, so it is not refused.
   const unreadableProvider =
     channel === undefined && unreadable.find(one => firstUsable(order, usableAmong([one.channel])) !== undefined)
   if (unreadableProvider) throw unreadableProvider.problem
@@ -75,14 +74,14 @@ export function planSend({ recipient: text, mode, caller, app, reputation }: Sen
   return { recipient, masked, country, magic: magic !== null, insufficientFunds, order, usable, channel }
 }
 
-/** Where a text message could go instead, for nothing: the first other channel of the order without a price. A text message is never
- *  for nothing, whatever the price list says: somebody pays for it. */
+/** The first channel of the order that costs nothing. Sms never counts as free, even without a price in the list, because a text
+ *  message always costs money. */
 export const freeChannel = ({ order, usable }: SendPlan, prices: Prices, whatsapp: WhatsAppMode): Channel | null =>
   order.find(
     channel =>
       channel !== 'sms' &&
       usable.includes(channel) &&
-      // Approved by the user's own message, it sends none.
+      // In link_inbound the user's own message approves, so no message is paid for.
       (!prices[channel] || (channel === 'whatsapp' && whatsapp === 'link_inbound')),
   ) ?? null
 
@@ -91,6 +90,6 @@ const MAGIC_RETRY_AFTER_MS = 60_000
 const isMagicRefusal = (magic: Magic | null, error: ErrorType): boolean =>
   magic !== null && 'refuses' in magic && magic.refuses === error
 
-/** Valid whatever the metadata says. */
+/** A magic recipient is accepted even if the phone number metadata calls it invalid. */
 const magicRecipient = (text: string): ParsedRecipient =>
   text.includes('@') ? { kind: 'email', value: text } : { kind: 'phone', value: text, country: 'US', callingCode: '1' }

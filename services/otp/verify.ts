@@ -1,5 +1,5 @@
-// Checking a code. It is derived again and compared in constant time; the guess is counted in the same write that answers it, and
-// wrong ones are counted across the recipient's verifications too, before the answer leaves.
+// Verifies a code. In: the call with the code. Out: whether it matched, or a refusal. The right code is derived again and compared in
+// constant time. A wrong code is counted in the write that decides the answer, and also for the recipient over all verifications.
 import type { Clock } from '../../infra/clock.ts'
 import { isSameSecret } from '../../infra/crypto/compare-secrets.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -8,9 +8,9 @@ import { newId } from '../../infra/ids.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import { type OtpCommand, step } from '../../machines/otp.step.ts'
 import type { Reply } from '../../machines/otp.ts'
-import { recipientIndexes } from '../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
+import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
 import type { CachedApp } from './apps.ts'
 import type { Commit } from './commit.ts'
 import type { Limits } from './limits/limits.ts'
@@ -19,7 +19,7 @@ import type { TakeResult } from './limits/windows.ts'
 import { limitRefusal, notFoundRefusal, refusalFromReply } from './refusals.ts'
 import { NO_RESERVATION } from './reservation.ts'
 
-/** All but what needs a key to be known. */
+/** The command without the members that need a key. */
 type UncheckedVerify = Omit<Extract<OtpCommand, { type: 'otp.verify' }>, 'right' | 'locked_ms'>
 type VerifyCall = Extract<OtpCall, { type: 'otp.verify' }>
 
@@ -44,38 +44,38 @@ export const createVerify =
     let quota: Quota | null = null
     let countedQuota: Quota | null = null
 
-    /** Null when a key of it is gone and none is needed: what is over is told to be over. */
-    function compareCode(asked: UncheckedVerify, doc: OtpDoc): { right: boolean; quota: Quota } | null {
+    /** Null when a key is missing, but the verification would refuse any code: then the caller gets that refusal. */
+    function compareCode(unchecked: UncheckedVerify, doc: OtpDoc): { right: boolean; quota: Quota } | null {
       try {
         return { right: isSameSecret(codeOf(keyring, doc), submittedCode), quota: quotaOf(doc) }
       } catch (error) {
-        if (isMissingKeyError(error) && isDecided(asked, doc)) return null
+        if (isMissingKeyError(error) && refusesAnyCode(unchecked, doc)) return null
         throw error
       }
     }
 
     const committed = await commit(call.otp_id, call.by, {
       async command(doc) {
-        const asked: UncheckedVerify = { id: command_id, type: 'otp.verify', at: clock.now(), by, event_id }
-        const comparison = compareCode(asked, doc)
-        if (comparison === null) return asWrong(asked)
+        const unchecked: UncheckedVerify = { id: command_id, type: 'otp.verify', at: clock.now(), by, event_id }
+        const comparison = compareCode(unchecked, doc)
+        if (comparison === null) return withWrongCode(unchecked)
         quota = comparison.quota
-        // Once counted, a guess that lost a race and is made again is within the limit, which it may itself have filled.
+        // After a lost race this guess is already counted, and it may be the one that filled the limit. So the limit is not asked again.
         const locked = countedQuota === null ? lockedMs(await limits.peek(comparison.quota)) : null
-        return { ...asked, right: comparison.right, locked_ms: locked }
+        return { ...unchecked, right: comparison.right, locked_ms: locked }
       },
-      // Taken before the write, and for a right code as well as for a wrong one: of those that come in parallel, no more are ever
-      // compared than the rule allows. Refused only when wrong, the others would still tell which was right.
+      // Every guess is counted before the write, right or wrong, so that parallel guesses are compared only as often as the rule
+      // allows. If only wrong codes were refused beyond the limit, an answer without a refusal would reveal the right code.
       async reserve() {
-        const asked = quota
-        if (asked === null) return NO_RESERVATION
-        const taken = await limits.take(asked)
+        const toCount = quota
+        if (toCount === null) return NO_RESERVATION
+        const taken = await limits.take(toCount)
         if (!taken.granted)
           return { ...NO_RESERVATION, refusal: limitRefusal('recipient_verify', taken.retry_after_ms) }
-        countedQuota = asked
+        countedQuota = toCount
         const undo = async (): Promise<void> => {
           countedQuota = null
-          await limits.giveBack(asked)
+          await limits.giveBack(toCount)
         }
         return { undo }
       },
@@ -85,7 +85,7 @@ export const createVerify =
     const { doc, reply } = committed
     if (countedQuota) await settleGuess(limits, countedQuota, reply)
     if (reply.kind === 'refused') return refusalFromReply(reply)
-    if (reply.kind !== 'verified') throw new Error(`verify was told ${reply.kind}`)
+    if (reply.kind !== 'verified') throw new Error(`unexpected reply to verify: ${reply.kind}`)
     return {
       kind: 'verified',
       otp_id: doc._id,
@@ -96,20 +96,20 @@ export const createVerify =
     }
   }
 
-/** A right code counts for nothing; where that cannot be written now, its answer leaves all the same, and the count slides out. The
- *  wrong one that used the limit up locks the recipient for as long as the rule counts, also after approval, where it is told that it
- *  came too late. */
+/** A right code is not counted: its count is given back. If that write fails, the answer is still sent, and the count slides out of its
+ *  window. The wrong code that fills the limit locks the recipient for the length of the longest rule, also when it comes after the
+ *  approval. */
 async function settleGuess(limits: Limits, quota: Quota, reply: Reply): Promise<void> {
   if (reply.kind === 'verified' && reply.matched) return limits.giveBack(quota).catch(() => {})
   const seconds = Math.max(0, ...quota.rules.map(rule => rule.seconds))
   if (!(await limits.peek(quota)).granted) await limits.lock(quota, seconds * 1000)
 }
 
-const asWrong = (asked: UncheckedVerify): OtpCommand => ({ ...asked, right: false, locked_ms: null })
+const withWrongCode = (unchecked: UncheckedVerify): OtpCommand => ({ ...unchecked, right: false, locked_ms: null })
 
-/** Whether any code would be told the same, and changes nothing. */
-function isDecided(asked: UncheckedVerify, doc: OtpDoc): boolean {
-  const { changed, reply } = step(doc, asWrong(asked))
+/** Whether the verification is in a state that refuses every code without counting it. */
+function refusesAnyCode(unchecked: UncheckedVerify, doc: OtpDoc): boolean {
+  const { changed, reply } = step(doc, withWrongCode(unchecked))
   return !changed && reply.kind === 'refused'
 }
 

@@ -1,5 +1,4 @@
-// What all processes know together of text messages: tallies of countries and ranges, and the numbers of a block.
-
+// The fraud guard's counts, which all processes share: tallies of countries and ranges, and the numbers of blocks.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { batchDocs } from '../../../infra/store/batched-docs.ts'
@@ -15,7 +14,8 @@ import type { CountersignStore } from '../../domain/collections.ts'
 import { FRAUD_TALLY_RETENTION_MS } from '../../domain/retention.ts'
 import { createSharedState, type SharedState } from './shared-state.ts'
 
-/** Shares change over minutes, and a busy app sends to the same ranges all the time; a burst of neighbours is over within seconds. */
+/** Conversion changes over minutes, so tallies are written rarely. A burst of sends to neighbours takes seconds, so blocks are written
+ *  and read again soon. */
 const TALLIES = { flushMs: 5_000, freshMs: 5_000, keepMs: FRAUD_TALLY_RETENTION_MS }
 const BLOCKS = { flushMs: 500, freshMs: 1_000, keepMs: 2 * BLOCK_WINDOW_MS }
 const MAX_WAITING_NUMBERS = 64
@@ -26,13 +26,13 @@ export interface FraudCounts {
   settled(): Promise<void>
 }
 
-export interface CountDeps {
+export interface FraudCountDeps {
   store: Pick<CountersignStore, 'docs'>
   clock: Clock
   log: Pick<Logger, 'warn'>
 }
 
-export function createFraudCounts({ store, clock, log }: CountDeps): FraudCounts {
+export function createFraudCounts({ store, clock, log }: FraudCountDeps): FraudCounts {
   const tallies = createSharedState<Tally, TallyEntry>({
     docs: batchDocs(store.docs('fraud_tallies')),
     clock,
@@ -53,14 +53,14 @@ export function createFraudCounts({ store, clock, log }: CountDeps): FraudCounts
       waiting.length < MAX_WAITING_NUMBERS
         ? [...waiting, number]
         : addToBlock({ numbers: [...waiting] }, [number], number.at).numbers,
-    // One number is nobody's neighbour, and that somebody verified a lone one is not worth a document.
+    // A verified number alone is no sign of fraud, so it is not worth a document.
     createsState: numbers => numbers.some(({ verified }) => !verified),
     ...BLOCKS,
   })
   return { tallies, blocks, settled: async () => void (await Promise.all([tallies.settled(), blocks.settled()])) }
 }
 
-/** All that began in the same five minutes is one. */
+/** Entries of the same slot are added up. */
 function mergeEntry(waiting: readonly TallyEntry[], { at: moment, sent, verified }: TallyEntry): TallyEntry[] {
   const at = moment - (moment % SLOT_MS)
   const same = waiting.find(one => one.at === at)

@@ -1,6 +1,5 @@
-// Keeps decisions of the guard, in the background: no send waits for its record. Of a flood only so many a minute are kept, and how
-// many more there were.
-
+// Records the decisions of the fraud guard. In: a decision. Out: a document, written in the background, so that no send waits for it. In
+// a flood, only a number of decisions per minute is recorded; the next one says how many were left out.
 import type { Clock } from '../../../infra/clock.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
@@ -11,28 +10,28 @@ import type { DecisionDoc } from '../../domain/fraud/documents.ts'
 export type NewDecision = Omit<DecisionDoc, '_id' | 'at' | 'unrecorded'>
 
 export interface DecisionLog {
-  /** `of` names the call it is about: decided twice, as after a lost race, it is kept once. */
+  /** `decisionKey` names the call. A call that is decided twice, as after a lost race, is recorded once. */
   record(decisionKey: string, decision: NewDecision): void
   settled(): Promise<void>
 }
 
-export interface DecisionDeps {
+export interface DecisionLogDeps {
   decisions: Pick<Docs<DecisionDoc>, 'insert'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'warn'>
 }
 
-/** Of one app, in one process. */
+/** For one app, in one process. */
 export const MAX_DECISIONS_PER_MINUTE = 600
 const MAX_APPS = 10_000
 const MAX_RECENT_KEYS = 1_000
 
-export function createDecisionLog({ decisions, clock, log }: DecisionDeps): DecisionLog {
+export function createDecisionLog({ decisions, clock, log }: DecisionLogDeps): DecisionLog {
   const apps = new Map<string, { minute: number; kept: number; unrecorded: number }>()
   const recentKeys = new Set<string>()
   const writing = new Set<Promise<unknown>>()
 
-  /** How many went unrecorded before this one; null when it does too. */
+  /** How many decisions were left out before this one; null when this one is left out too. */
   function admitDecision(app_id: string): number | null {
     const minute = Math.floor(clock.now() / MINUTE_MS)
     const before = apps.get(app_id) ?? { minute, kept: 0, unrecorded: 0 }

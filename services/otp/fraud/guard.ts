@@ -1,6 +1,6 @@
-// The toll-fraud guard. In: a text message that is about to be sent, and every change of a verification. Out: nothing against it, or a
-// refusal, or another channel, as the app's setting has it; and a record with reasons of each it refused or moved, or would have.
-
+// The guard against SMS pumping. In: a text message that is about to be sent, and every change of a verification. Out: by the app's
+// setting, the message passes, is refused or moves to a free channel. Each refusal or move is recorded with its reasons, also in the
+// mode that only records.
 import type { Cache } from '../../../infra/cache.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
@@ -21,33 +21,33 @@ import type { Quota } from '../limits/quotas.ts'
 import { limitRefusal } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation, reserve } from '../reservation.ts'
 import type { FraudCounts } from './counts.ts'
-import type { DecisionLog } from './decisions.ts'
+import type { DecisionLog, NewDecision } from './decisions.ts'
 import { type NumberGroups, numberGroupsOf } from './number-groups.ts'
 import { createFraudWatch, smsOutcomeOf } from './watch.ts'
 
-/** A verification whose latest delivery is about to go. */
+/** A verification whose latest delivery is about to be sent. */
 export interface FraudCheckInput {
   command_id: string
   otp: Otp
-  /** In the clear. */
+  /** Unsealed. */
   recipient: string
   app: Pick<CachedApp, 'settings'>
-  /** Where it could go instead, for nothing. */
+  /** The channel that costs nothing, if there is one. */
   free: Channel | null
 }
 
 export interface FraudCheckResult extends Reservation {
-  /** Where it goes instead. */
+  /** The channel to use instead of sms. */
   moved?: Channel
 }
 
 export interface FraudGuard {
   check(input: FraudCheckInput): Promise<FraudCheckResult>
-  /** Whatever was saved; `before` is null for a new one. */
+  /** Called after every saved change; `before` is null for a new verification. */
   onChange(before: OtpDoc | null, after: OtpDoc): void
 }
 
-export interface GuardDeps {
+export interface FraudGuardDeps {
   keyring: Pick<Keyring, 'index' | 'unseal'>
   clock: { now(): number }
   log: Pick<Logger, 'warn'>
@@ -72,10 +72,10 @@ export function createFraudGuard({
   counts,
   decisions,
   metrics,
-}: GuardDeps): FraudGuard {
+}: FraudGuardDeps): FraudGuard {
   const watch = createFraudWatch(counts)
 
-  // Looked at when it is about to be sent, and again a moment later when it was: opening and indexing it once will do.
+  // A number is needed when it is about to be sent to and again a moment later, when that is counted. Its groups are computed once.
   const recentGroups = createBoundedMap<NumberGroups>(MAX_RECENT_NUMBERS)
   const cacheKey = ({ app_id, mode, recipient }: Otp): string => `${app_id}:${mode}:${recipient.index}`
   function groupsFor(otp: Otp, number: string): NumberGroups {
@@ -89,7 +89,7 @@ export function createFraudGuard({
     return groups
   }
 
-  /** Slowed, it may still go, at the pace its reasons leave. */
+  /** A slowed message may still pass, within the pace of every reason. */
   const applyVerdict = (
     otp: Otp,
     groups: NumberGroups,
@@ -102,7 +102,8 @@ export function createFraudGuard({
           reasons.map(reason => paceQuota(otp, groups, reason)),
         )
 
-  async function check({ command_id, otp, recipient: number, app, free }: FraudCheckInput): Promise<FraudCheckResult> {
+  async function check(input: FraudCheckInput): Promise<FraudCheckResult> {
+    const { otp, recipient: number, app, free } = input
     const { mode, action } = app.settings.fraud_guard
     if (mode === 'off' || !isGuarded(otp, number)) return PASSED
     const groups = recentGroups.get(cacheKey(otp)) ?? groupsFor(otp, number)
@@ -112,30 +113,37 @@ export function createFraudGuard({
     const slowed = await applyVerdict(otp, groups, judgement)
     if (!slowed.refusal) return slowed
     const moved = action === 'free_channel' ? free : null
+    recordDecision(input, { verdict, score, reasons }, moved)
+    if (mode === 'record') return PASSED
+    return moved === null ? slowed : { ...PASSED, moved }
+  }
+
+  function recordDecision(
+    { command_id, otp, app }: FraudCheckInput,
+    judgement: Pick<NewDecision, 'verdict' | 'score' | 'reasons'>,
+    moved: Channel | null,
+  ): void {
     const { otp_id, app_id, company_id, recipient } = otp
+    const enforced = app.settings.fraud_guard.mode === 'on'
     const outcome = moved === null ? 'refused' : 'moved'
-    metrics.fraudDecisions.inc({ mode: otp.mode, outcome, enforced: String(mode === 'on') })
+    metrics.fraudDecisions.inc({ mode: otp.mode, outcome, enforced: String(enforced) })
     decisions.record(`${otp_id}:${command_id}`, {
       app_id,
       company_id,
       mode: otp.mode,
       otp_id,
-      verdict,
-      score,
-      reasons,
+      ...judgement,
       channel: moved,
-      enforced: mode === 'on',
+      enforced,
       outcome,
       recipient: recipient.index,
       masked: recipient.masked,
       country: recipient.country,
       purge_at: new Date(clock.now() + retentionMs(app.settings.retention_days)),
     })
-    if (mode === 'record') return PASSED
-    return moved === null ? slowed : { ...PASSED, moved }
   }
 
-  /** Null for one with a fixed fate. */
+  /** Null for a magic recipient. */
   function groupsOfDoc({ _id, mode, context }: OtpDoc): NumberGroups | null {
     const number = keyring.unseal(context.recipient.sealed, atRest.recipient(_id))
     return magicOf(mode, number) === null ? groupsFor(context, number) : null
@@ -156,13 +164,13 @@ export function createFraudGuard({
     check,
     onChange: (before, after) =>
       void countChange(before, after).catch(error => {
-        // Whoever needs the key says that it is gone.
+        // A missing key is reported where it is needed. Here it only means that the change is not counted.
         if (!isMissingKeyError(error)) log.warn({ err: error, otp_id: after._id }, 'fraud.not_counted')
       }),
   }
 }
 
-/** Text messages to numbers; those with a fixed fate are nobody's. */
+/** Only text messages are guarded; magic recipients belong to no user. */
 const isGuarded = ({ mode, deliveries }: Otp, number: string): boolean =>
   deliveries.at(-1)?.channel === 'sms' && magicOf(mode, number) === null
 

@@ -1,10 +1,10 @@
-// Where a number belongs. In: a number and its country. Out: the names of its country and of its range of a million numbers, the
-// keyed name of its block of ten thousand, and what tells it apart there.
+// The groups in which a phone number is counted. In: a number and its country. Out: the names of its country and of its range of a million
+// numbers, the keyed id of its block of ten thousand, and its tag in that block.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { BlockNumber } from '../../../machines/fraud.block.ts'
 import { tallyId } from '../../domain/fraud/documents.ts'
 import { BLOCK_DIGITS, blockId, blockOf, blockScope, tagOf } from '../../domain/fraud/number-blocks.ts'
-import type { AppMode } from '../../domain/verifications/counter-names.ts'
+import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
 
 export interface NumberGroups {
   country: { name: string; key: string }
@@ -21,7 +21,7 @@ export interface GroupedNumber {
 }
 
 const NO_COUNTRY = 'no country'
-/** Digits a range or a hundred leaves open. */
+/** How many of the last digits differ within a range and within a hundred. */
 const RANGE_DIGITS = 6
 const HUNDRED_DIGITS = 2
 

@@ -1,6 +1,6 @@
-// Shared counts that need not be exact: each process adds what it saw to documents that all of them read, a moment later and
-// together with the rest. In: news under a key. Out: the state under a key, the process's own news in it at once, others' a few
-// seconds later. Many sends cost few writes, and none waits for one.
+// Shared counts that need not be exact. In: entries under a key. Out: the state under a key. A process sees its own entries at once and
+// those of other processes a few seconds later. Entries are collected and written together in the background, so that many sends cost
+// few writes, and no send waits for one.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
@@ -8,33 +8,33 @@ import type { SharedStateDoc } from '../../domain/fraud/documents.ts'
 
 export interface SharedState<State, Entry> {
   state(key: string): Promise<State>
-  /** `app_id` is whose it is. */
+  /** `app_id` is the owner of the state. */
   add(key: string, app_id: string, added: Entry): void
-  /** Resolves when what was added is stored, or cannot be. */
+  /** Resolves when the added entries are stored, or the store has failed. */
   settled(): Promise<void>
 }
 
-export interface SharedStateParts<State, Entry> {
+export interface SharedStateDeps<State, Entry> {
   docs: Docs<SharedStateDoc<State>>
   clock: Clock
   log: Pick<Logger, 'warn'>
   empty: State
   fold(state: State, added: readonly Entry[], now: number): State
-  /** Adds one to what waits: as little as says the same. */
+  /** Adds an entry to those that wait, and combines them where that loses nothing. */
   merge(waiting: readonly Entry[], added: Entry): Entry[]
-  /** Whether the news make a state where there is none. */
+  /** Whether these entries are worth a new document. */
   createsState(added: readonly Entry[]): boolean
-  /** How long news wait for more of the same. */
+  /** How long entries wait before they are written together. */
   flushMs: number
-  /** How old what others saw may be. */
+  /** How old the entries of other processes may be. */
   freshMs: number
-  /** How long a state says anything after its last news. */
+  /** How long a state is kept after its last entry. */
   keepMs: number
 }
 
 interface CachedState<State> {
   doc: SharedStateDoc<State> | null
-  /** With this process's news in it; null until somebody asks. */
+  /** The document's state with this process's own entries; null until it is computed. */
   view: State | null
   until: number
 }
@@ -49,7 +49,7 @@ interface Waiting<Entry> {
 const MAX_KEYS = 5_000
 const MAX_FLUSHES_AT_STOP = 5
 
-export function createSharedState<State, Entry>(deps: SharedStateParts<State, Entry>): SharedState<State, Entry> {
+export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Entry>): SharedState<State, Entry> {
   const { docs, clock, log, empty, fold, merge, createsState, flushMs, freshMs, keepMs } = deps
   const cachedStates = new Map<string, CachedState<State>>()
   let waiting = new Map<string, Waiting<Entry>>()
@@ -64,7 +64,7 @@ export function createSharedState<State, Entry>(deps: SharedStateParts<State, En
     cachedStates.delete(key)
     cachedStates.set(key, {
       doc: isOld ? before.doc : doc,
-      // What was stored may have come from here: it is in the document now, and would be seen twice.
+      // The new document may contain this process's own entries, which the old view has already: it would count them twice.
       view: isOld ? before.view : null,
       until: clock.now() + freshMs,
     })
@@ -74,7 +74,7 @@ export function createSharedState<State, Entry>(deps: SharedStateParts<State, En
   function enqueue(key: string, app_id: string, added: readonly Entry[]): void {
     const before = waiting.get(key)?.added ?? []
     waiting.set(key, { app_id, added: added.reduce<Entry[]>((all, one) => merge(all, one), before) })
-    // A help, not a ledger: while the store is away, what is oldest is forgotten.
+    // The counts need not be complete: while the store is away, the oldest entries are dropped.
     if (waiting.size > MAX_KEYS) waiting.delete(waiting.keys().next().value as string)
     cancel ??= clock.after(flushMs, () => {
       cancel = null
@@ -88,7 +88,7 @@ export function createSharedState<State, Entry>(deps: SharedStateParts<State, En
     const batch = waiting
     ;[writing, waiting] = [new Map(batch), new Map()]
     const stored = await store(batch).catch(error => {
-      log.warn({ err: error, keys: batch.size }, 'fraud.counts.behind')
+      log.warn({ err: error, keys: batch.size }, 'fraud.counts.not_saved')
       storeFailed = true
       return new Set<string>()
     })
@@ -96,16 +96,14 @@ export function createSharedState<State, Entry>(deps: SharedStateParts<State, En
     for (const [key, { app_id, added }] of batch) if (!stored.has(key)) enqueue(key, app_id, added)
   }
 
-  /** Answers the keys whose news are stored; another process was faster with the rest. */
+  /** Returns the keys whose entries are stored. For the others, another process has changed the document first. */
   async function store(batch: ReadonlyMap<string, Waiting<Entry>>): Promise<Set<string>> {
     const now = clock.now()
     const purge_at = new Date(now + keepMs)
     const found = await docs.get([...batch.keys()])
-    const [fresh, changed, stored]: [SharedStateDoc<State>[], SharedStateDoc<State>[], Set<string>] = [
-      [],
-      [],
-      new Set(),
-    ]
+    const fresh: SharedStateDoc<State>[] = []
+    const changed: SharedStateDoc<State>[] = []
+    const stored = new Set<string>()
     for (const [_id, { app_id, added }] of batch) {
       const doc = found.get(_id)
       if (doc) changed.push({ ...doc, state: fold(doc.state, added, now), purge_at, rev: doc.rev + 1 })
@@ -119,7 +117,7 @@ export function createSharedState<State, Entry>(deps: SharedStateParts<State, En
       ...changed.filter((_, at) => won[at] === 'won'),
     ]
     for (const doc of after) {
-      // In the same breath, so that nobody sees it twice.
+      // Both without an await between them, so that no reader sees the entries twice.
       cacheDoc(doc._id, doc)
       writing.delete(doc._id)
       stored.add(doc._id)
@@ -131,7 +129,7 @@ export function createSharedState<State, Entry>(deps: SharedStateParts<State, En
     async state(key) {
       const found = cachedStates.get(key)
       if (!found || found.until <= clock.now()) cacheDoc(key, (await docs.get([key])).get(key) ?? null)
-      // Looked up again: what was under way may have been stored meanwhile.
+      // Read again, because a flush may have replaced the cached document during the await.
       const now = cachedStates.get(key)
       if (now?.view) return now.view
       const own = [...(writing.get(key)?.added ?? []), ...(waiting.get(key)?.added ?? [])]

@@ -1,6 +1,5 @@
-// Sees what becomes of text messages and counts it. In: every change of a verification. Out: what is known of a number's places.
-// Of the same number once an hour is enough: else whoever verifies one of his own again and again passes for many.
-
+// Counts sent and verified text messages. In: each first text message of a verification, and each that was verified. Out: the evidence
+// about a number. A number counts once an hour, so that a fraudster who verifies one number again and again does not look like many users.
 import { HOUR_MS } from '../../../infra/time.ts'
 import { type Block, type BlockNumber, EMPTY_BLOCK } from '../../../machines/fraud.block.ts'
 import type { Evidence } from '../../../machines/fraud.ts'
@@ -13,9 +12,9 @@ import type { NumberGroups } from './number-groups.ts'
 const MAX_NUMBERS = 20_000
 
 export interface FraudWatch {
-  /** When a verification's first text message was sent. */
+  /** A verification's first text message was sent at `at`. */
   sent(groups: NumberGroups, app_id: string, at: number): void
-  /** That it was verified; `at` is still when its message was sent. */
+  /** The verification was approved; `at` is still the time of its message. */
   verified(groups: NumberGroups, app_id: string, at: number): void
   evidence(groups: NumberGroups): Promise<Evidence>
 }
@@ -24,7 +23,7 @@ const SHARED = 'shared'
 
 export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks'>): FraudWatch {
   const countedAt = createBoundedMap<number>(MAX_NUMBERS)
-  // The first number of a block is kept here: most blocks never see a second, and then no store hears of them.
+  // The first number of a block is kept in memory: most blocks never get a second one, and then need no document.
   const firstNumbers = createBoundedMap<BlockNumber | typeof SHARED>(MAX_NUMBERS)
 
   function isFirstThisHour(what: string, { number: { tag } }: NumberGroups, at: number): boolean {
@@ -56,7 +55,7 @@ export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks'>
     entry: BlockNumber,
   ): void {
     if (known !== undefined && known !== SHARED) counts.blocks.add(key, app_id, known)
-    // One that is unknown here and verified was sent by another process.
+    // If the block is unknown here, another process has sent to this number, and the block stays unknown here.
     if (known !== undefined) firstNumbers.set(key, SHARED)
     counts.blocks.add(key, app_id, entry)
   }
@@ -92,7 +91,7 @@ export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks'>
   }
 }
 
-/** What a change says of text messages: when the first was sent, and whether this is the change that sent or proved it. */
+/** Whether a change has sent a verification's first text message or approved the verification; `at` is the time of that message. */
 export function smsOutcomeOf(
   before: OtpDoc | null,
   after: OtpDoc,

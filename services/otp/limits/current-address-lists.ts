@@ -1,53 +1,61 @@
-// What all lists say of an address now. In: the store. Out: the class of an address, or null. Each process looks every few seconds
-// which versions count, and reads those it does not have. Whoever asks is answered from one view of all lists, old or new: a view is
-// replaced as a whole, never changed. A large list takes its time to read, and nobody waits long for it: until it is read, what was
-// known goes on counting.
+// The current classifier of client addresses. In: the store. Out: a classifier. Each process checks every few seconds which versions of
+// the lists are current, and reads those that it does not have. A classifier covers all lists and is replaced as a whole, so a caller
+// never sees half of a list. Callers do not wait long for a large list: until it is read, the previous classifier is used.
 import { createCache } from '../../../infra/cache.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import { loadVersion } from '../../domain/address-lists/chunks.ts'
-import type { IpClass } from '../../domain/address-lists/documents.ts'
-import { findAllLists, type IpChunkDoc, type IpListDoc } from '../../domain/address-lists/documents.ts'
+import {
+  type AddressChunkDoc,
+  type AddressClass,
+  type AddressListDoc,
+  findAllLists,
+} from '../../domain/address-lists/documents.ts'
 import type { AddressSet } from '../../domain/address-lists/list-parser.ts'
 import { type AddressClassifier, createAddressClassifier } from './address-classifier.ts'
 
-export interface CurrentDeps {
-  lists: Pick<Docs<IpListDoc>, 'find'>
-  chunks: Pick<Docs<IpChunkDoc>, 'get'>
+export interface CurrentClassifierDeps {
+  lists: Pick<Docs<AddressListDoc>, 'find'>
+  chunks: Pick<Docs<AddressChunkDoc>, 'get'>
   clock: Clock
   log: Pick<Logger, 'warn'>
 }
 
 const REFRESH_INTERVAL_MS = 4_000
-/** Small lists are read by then. */
+/** Long enough to read small lists. */
 const MAX_REFRESH_WAIT_MS = 250
 const MAX_READ_TRIES = 5
 
 interface LoadedList {
-  class: IpClass
+  class: AddressClass
   version: string
   set: AddressSet
 }
 
-export function createCurrentClassifier({ lists, chunks, clock, log }: CurrentDeps): () => Promise<AddressClassifier> {
+export function createCurrentClassifier({
+  lists,
+  chunks,
+  clock,
+  log,
+}: CurrentClassifierDeps): () => Promise<AddressClassifier> {
   let loaded = new Map<string, LoadedList>()
-  /** Null until all were read once: nobody is judged by half of them. */
+  /** Null until all lists were read once, because an incomplete classifier must not be used. */
   let classifier: AddressClassifier | null = null
   let reading: Promise<void> | null = null
 
-  /** The sets of all lists as they count now; null when one was replaced while we read it. */
+  /** The sets of all lists; null when a list was replaced while it was read. */
   async function read(isLast: boolean): Promise<Map<string, LoadedList> | null> {
     const found = new Map<string, LoadedList>()
     for (const list of await findAllLists(lists)) {
-      const { _id, class: ipClass, version } = list
+      const { _id, class: addressClass, version } = list
       if (version === null) continue
       const before = loaded.get(_id)
       const set = before?.version === version ? before.set : await loadVersion(chunks, list)
-      if (set) found.set(_id, { class: ipClass, version, set })
+      if (set) found.set(_id, { class: addressClass, version, set })
       else if (!isLast) return null
       else {
-        // It keeps changing, or was damaged: what is known of it goes on counting, and nobody's sends stop for it.
+        // The list keeps changing, or its chunks are damaged. Its previous version is used, so that sends do not stop.
         log.warn({ list: _id, version }, 'ip_list.unreadable')
         if (before) found.set(_id, before)
       }

@@ -1,34 +1,34 @@
-// Limits shared by every process. In: a thing that is counted and its rules. Out: granted, or how long to wait.
-// Checking and counting are one atomic update, so parallel calls never pass together where only one of them may.
+// Limits that all processes share. In: a counter and its rules. Out: granted, or how long to wait. Checking and counting are one atomic
+// update, so parallel calls are never granted more than the rules allow.
 import { createKeyedBatcher } from '../../../infra/batcher.ts'
 import { copyFormerCounters } from '../../domain/verifications/counter-names.ts'
 import { createBoundedMap } from '../bounded-map.ts'
-import { type CounterUpdateParts, createCounterUpdate } from './counter-updates.ts'
-import { type Counted, firstCounter, type TakeResult, uncountUpdate, waitFor } from './windows.ts'
+import { type CounterUpdateDeps, createCounterUpdate } from './counter-updates.ts'
+import { firstCounter, type Limit, type TakeResult, uncountUpdate, waitFor } from './windows.ts'
 
 export interface Limits {
-  /** Counts one, if every rule allows it. */
-  take(limit: Counted): Promise<TakeResult>
-  /** Uncounts one that was granted and came to nothing. */
-  giveBack(limit: Counted): Promise<void>
-  /** Whether one more would be granted and nothing locks it; counts nothing. */
-  peek(limit: Counted): Promise<TakeResult>
-  /** The same for what was refused lately; what was not is granted unseen. */
-  peekIfRefusedBefore(limit: Counted): Promise<TakeResult>
-  /** Refuses every `look` for so long, whatever the windows say. */
-  lock(limit: Counted, ms: number): Promise<void>
+  /** Counts one if every rule allows it. */
+  take(limit: Limit): Promise<TakeResult>
+  /** Subtracts one that was granted and is not used. */
+  giveBack(limit: Limit): Promise<void>
+  /** Whether one more would be granted now. Also refuses while the counter is locked. Counts nothing. */
+  peek(limit: Limit): Promise<TakeResult>
+  /** The same without a read for counters that this process has not seen full: these are granted. */
+  peekIfRefusedBefore(limit: Limit): Promise<TakeResult>
+  /** Makes `peek` refuse for this long, even if the rules would allow more. */
+  lock(limit: Limit, ms: number): Promise<void>
 }
 
 const GRANTED: TakeResult = { granted: true }
 const MAX_KNOWN_KEYS = 20_000
 
-export function createLimits({ counters, clock }: CounterUpdateParts): Limits {
+export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
   const knownKeys = createBoundedMap<true>(MAX_KNOWN_KEYS)
   const refusedKeys = createBoundedMap<true>(MAX_KNOWN_KEYS)
 
-  /** Most recipients are counted for the first time, and an insert costs a tenth of an update that computes: it goes together with
-   *  those of others. What is there already, or allows none, is for the update. */
-  async function insertFirst({ key, formerKeys = [], rules }: Counted): Promise<boolean> {
+  /** Most counters of recipients are new, and a batched insert costs a tenth of a computed update. Returns false if the counter exists or
+   *  a rule allows none: then the update must decide. */
+  async function insertFirst({ key, formerKeys = [], rules }: Limit): Promise<boolean> {
     if (knownKeys.get(key)) return false
     const copied = formerKeys.length > 0 && (await copyFormerCounters(counters, [{ key, formerKeys }])).has(key)
     const first = copied ? null : firstCounter(rules, clock.now())
@@ -40,17 +40,17 @@ export function createLimits({ counters, clock }: CounterUpdateParts): Limits {
 
   const updateCounter = createCounterUpdate({ counters, clock })
 
-  /** All that is given back under the same rules in one tick shares one update, which makes it one statement. */
+  /** What is given back under the same rules in one tick shares one update, so that the store runs it as one statement. */
   const giveBackBatched = createKeyedBatcher(
-    ({ rules }: Counted) => JSON.stringify(rules),
+    ({ rules }: Limit) => JSON.stringify(rules),
     async all => {
       const update = uncountUpdate(all[0]?.rules ?? [], clock.now())
-      return counters.change(all.map(({ key }) => ({ _id: key, update })))
+      return counters.update([{ ids: all.map(({ key }) => key), update }])
     },
     { maxSize: 500, parallel: 2 },
   )
 
-  async function peek({ key, formerKeys = [], rules }: Counted): Promise<TakeResult> {
+  async function peek({ key, formerKeys = [], rules }: Limit): Promise<TakeResult> {
     const names = [key, ...formerKeys]
     const found = await counters.get(names)
     const counter = names.flatMap(name => found.get(name) ?? [])[0]
@@ -80,7 +80,7 @@ export function createLimits({ counters, clock }: CounterUpdateParts): Limits {
     async lock({ key }, ms) {
       const until = clock.now() + ms
       const update = { $max: { locked_until: until }, $set: { purge_at: new Date(until + ms) } }
-      await counters.change([{ _id: key, update }])
+      await counters.update([{ ids: [key], update }])
     },
   }
 }

@@ -1,13 +1,15 @@
-// Which limits a send or a message counts against, in the order in which they answer. Nothing here counts.
+// Which limits apply to a send, a message or a guess. In: the app, its limits, the recipient, the client address. Out: quotas; if several
+// are full, the first one refuses. Nothing is counted here.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { LimitScope } from '../../../machines/calls.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import type { AppSettings, LimitRule } from '../../../machines/settings.ts'
-import { type AppMode, addressCounter, counterKey, recipientCounter } from '../../domain/verifications/counter-names.ts'
+import { addressCounter, counterKey, recipientCounter } from '../../domain/verifications/counter-names.ts'
+import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
 import type { Reputation } from './reputation.ts'
-import type { Counted } from './windows.ts'
+import type { Limit } from './windows.ts'
 
-export interface Quota extends Counted {
+export interface Quota extends Limit {
   scope: LimitScope
 }
 
@@ -15,15 +17,15 @@ type Indexer = Pick<Keyring, 'indexes'>
 
 export interface SendQuotaInput extends AppMode {
   limits: AppSettings['limits']
-  /** Its keyed indexes, the current one first; null for a recipient that skips the limits of its own. */
+  /** The recipient's keyed indexes, the current one first; null for a magic recipient, which is not limited. */
   recipient: readonly string[] | null
   address: { value: string; reputation: Reputation } | null
-  /** Whether a message goes out now: a wa.me link is none. */
-  message: boolean
+  /** False when the caller gets a wa.me link and no message is sent. */
+  sendsMessage: boolean
 }
 
 export function sendQuotas(keyring: Indexer, send: SendQuotaInput): Quota[] {
-  const { limits, recipient, address, message } = send
+  const { limits, recipient, address, sendsMessage } = send
   const quotas: Quota[] = []
   if (recipient !== null) {
     const name = recipientCounter(send, 'sends', recipient)
@@ -35,18 +37,19 @@ export function sendQuotas(keyring: Indexer, send: SendQuotaInput): Quota[] {
       ? { scope: 'app_without_client_ip', key: counterKey(send, 'without_ip'), rules: limits.app_without_client_ip }
       : { scope: 'app', key: counterKey(send, 'with_ip'), rules: limits.app },
   )
-  if (recipient !== null && message) quotas.push(messageQuota(send, recipient, limits))
+  if (recipient !== null && sendsMessage) quotas.push(messageQuota(send, recipient, limits))
   return quotas
 }
 
-/** Resends count here as well. */
+/** Counts every message to the recipient, including resends. */
 export const messageQuota = (appMode: AppMode, recipient: readonly string[], limits: AppSettings['limits']): Quota => ({
   scope: 'recipient',
   ...recipientCounter(appMode, 'messages', recipient),
   rules: limits.recipient_messages,
 })
 
-/** Apart for what servers and what devices started, so that a stranger cannot lock anyone out of a server's verifications. */
+/** Wrong codes are counted apart for verifications that servers and that devices started, so that an attacker with a publishable key
+ *  cannot lock a recipient out of the server's verifications. */
 export const guessQuota = (
   appMode: AppMode,
   recipient: readonly string[],
@@ -58,7 +61,7 @@ export const guessQuota = (
   rules: limits.recipient_verify,
 })
 
-/** One counter for an address; a suspect one gets a share of the same limit. */
+/** A suspect address has the same counter and gets a share of the limit. */
 function addressQuota(
   keyring: Indexer,
   appMode: SendQuotaInput,

@@ -1,10 +1,11 @@
-// What is known of an address: the worst class of the lists it stands in. Lists are looked at every few seconds.
+// The reputation of a client address. In: an address. Out: the worst class of the address lists that contain it. The lists are read again
+// every few seconds.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { createCurrentClassifier } from './current-address-lists.ts'
 
-/** `abusive` is refused, `suspect` (VPN, proxy, Tor, datacenter) is throttled. */
+/** A send from an `abusive` address is refused; a `suspect` address (VPN, proxy, Tor, datacenter) gets a lower limit. */
 export type Reputation = 'abusive' | 'suspect' | 'unknown'
 
 export interface ReputationDeps {
@@ -13,7 +14,7 @@ export interface ReputationDeps {
   log: Pick<Logger, 'warn'>
 }
 
-/** In: an address as `usableAddress` gives it. */
+/** The address must be in the form that `usableAddress` returns. */
 export function createReputationLookup({ store, clock, log }: ReputationDeps) {
   const current = createCurrentClassifier({
     lists: store.docs('ip_lists'),

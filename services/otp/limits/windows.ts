@@ -1,34 +1,42 @@
-// The arithmetic of sliding windows, as an update the store applies in one go and as the wait it implies.
-// Used of a window = what fell into the current bucket + the part of the bucket before that the window still overlaps.
-
+// The arithmetic of sliding windows. In: rules, a counter, the time. Out: an update that the store applies atomically, or the wait until
+// the next grant. A window's count = the count of the current bucket + the share of the previous bucket that the window still overlaps.
 import type { Pipeline } from '../../../infra/store/docs.ts'
 import type { LimitRule } from '../../../machines/settings.ts'
 import type { CounterDoc, Grant, Window } from '../../domain/verifications/documents.ts'
 
+export interface Limit {
+  /** The counter: of an app, of a recipient of an app, or of a client address of an app. */
+  key: string
+  /** Its keys under other data keys. While data keys rotate, the counts under them still hold. */
+  formerKeys?: readonly string[]
+  rules: readonly LimitRule[]
+}
+
+export type TakeResult = { granted: true } | { granted: false; retry_after_ms: number }
+
 const nameOf = (rule: LimitRule): string => `s${rule.seconds}`
 const lengthOf = (rule: LimitRule): number => rule.seconds * 1000
 const bucketAt = (rule: LimitRule, now: number): number => Math.floor(now / lengthOf(rule))
-/** How much of the bucket before has slid out of the window. */
+/** The share of the previous bucket that has slid out of the window. */
 const passedAt = (rule: LimitRule, now: number): number => (now % lengthOf(rule)) / lengthOf(rule)
 
-/** What a thing that was never counted is after one was granted; null where a rule allows none. */
+/** A new counter with one grant; null if a rule allows none. */
 export function firstCounter(rules: readonly LimitRule[], now: number): Omit<CounterDoc, '_id'> | null {
   if (rules.some(rule => rule.max < 1)) return null
   const windows = rules.map(rule => [nameOf(rule), { bucket: bucketAt(rule, now), count: 1, before: 0 }])
   return { windows: Object.fromEntries(windows), granted: 1, purge_at: purgeAt(rules, now) }
 }
 
-/** One of which nothing is counted yet. */
 export const emptyCounter = (rules: readonly LimitRule[], now: number): Omit<CounterDoc, '_id'> => ({
   windows: {},
   granted: 0,
   purge_at: purgeAt(rules, now),
 })
 
-/** So many processes can ask at once without the answer to one being lost. */
+/** How many processes can ask at once before the answer to one of them is dropped. */
 const MAX_STORED_GRANTS = 64
 
-/** Grants as many of `wanted` as every rule allows, counts them, and leaves the answer for whoever asked. */
+/** Grants as many of `wanted` as every rule allows, counts them, and stores the answer in `grants` for the process `by` to read. */
 export function grantUpdate(
   rules: readonly LimitRule[],
   wanted: number,
@@ -57,7 +65,7 @@ export function grantUpdate(
   ]
 }
 
-/** Uncounts one: from the current bucket, or from the one before when it was counted there. */
+/** Subtracts one from the current bucket, or from the previous one if the current bucket is empty. */
 export function uncountUpdate(rules: readonly LimitRule[], now: number): Pipeline {
   const decrements = rules.flatMap(rule => {
     const [count, before] = [`windows.${nameOf(rule)}.count`, `windows.${nameOf(rule)}.before`]
@@ -70,7 +78,7 @@ export function uncountUpdate(rules: readonly LimitRule[], now: number): Pipelin
   return [{ $set: rolledWindows(rules, now) }, { $set: Object.fromEntries(decrements) }]
 }
 
-/** Brings every window to the bucket of `now`. A process whose clock is behind counts into the bucket that is already open. */
+/** Moves every window to the bucket of `now`. A process whose clock is behind counts into the bucket that is already open. */
 function rolledWindows(rules: readonly LimitRule[], now: number): Record<string, unknown> {
   const windows = rules.map(rule => {
     const name = `windows.${nameOf(rule)}`
@@ -92,10 +100,10 @@ function rolledWindows(rules: readonly LimitRule[], now: number): Record<string,
   return Object.fromEntries(windows)
 }
 
-/** A counter no window reaches back to any more says nothing. */
+/** A counter can be purged when no window overlaps its buckets any more. */
 const purgeAt = (rules: readonly LimitRule[], now: number): Date => new Date(now + 2 * Math.max(...rules.map(lengthOf)))
 
-/** Milliseconds until every rule has room for one more; 0 when there is room now. */
+/** Milliseconds until every rule allows one more; 0 if they do now. */
 export const waitFor = (windows: CounterDoc['windows'], rules: readonly LimitRule[], now: number): number =>
   Math.max(0, ...rules.map(rule => waitForRule(windows[nameOf(rule)], rule, now)))
 
@@ -106,20 +114,11 @@ function waitForRule(window: Window | undefined, rule: LimitRule, now: number): 
   const age = bucketAt(rule, now) - window.bucket
   const [count, before] = age <= 0 ? [window.count, window.before] : age === 1 ? [0, window.count] : [0, 0]
   const left = length - (now % length)
-  // Room comes in this bucket as the one before slides out, or else in the next, as this one does.
+  // One more fits when enough of the previous bucket has slid out, or in the next bucket, when enough of this one has.
   if (count + 1 <= rule.max)
     return Math.max(0, Math.ceil(shareToSlideOut(before, rule.max - count - 1) * length) - (now % length))
   return left + Math.ceil(shareToSlideOut(count, rule.max - 1) * length)
 }
 
-/** The share of a bucket that must have slid out for what is left of its `count` to be `room` at most. */
+/** The share of a bucket that must slide out until at most `headroom` of its `count` is left. */
 const shareToSlideOut = (count: number, headroom: number): number => (count <= headroom ? 0 : 1 - headroom / count)
-export interface Counted {
-  /** What is counted: an app, a recipient of an app, an address of an app. */
-  key: string
-  /** Its names under other data keys: while keys rotate, what was counted there counts on. */
-  formerKeys?: readonly string[]
-  rules: readonly LimitRule[]
-}
-
-export type TakeResult = { granted: true } | { granted: false; retry_after_ms: number }

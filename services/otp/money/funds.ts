@@ -1,6 +1,5 @@
-// What messages cost, and whether there is money for them, and room below a cap: both are taken in one write, and given back in one.
-// Test keys cost nothing; where nothing has a price, nothing is asked.
-
+// Pays for messages. In: a verification whose latest delivery has a price. Out: a reservation, or a refusal. The hold on the balance and
+// the amount under the spend cap are one write. Test keys and messages without a price cost nothing, and then nothing is read or written.
 import { CHANNELS } from '../../../machines/channels.ts'
 import type { Delivery, Mode, Otp, Prices, Recipient } from '../../../machines/otp.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
@@ -8,14 +7,14 @@ import type { Accounts } from '../../domain/money/accounts.ts'
 import { holdEntry, voidEntry } from '../../domain/money/documents.ts'
 import { refusal } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation } from '../reservation.ts'
-import type { Prices as PriceLists } from './prices.ts'
+import type { PriceSource } from './prices.ts'
 import { spendCapFor, spendCapRefusal } from './spend-caps.ts'
 
 export interface Funds {
   pricesFor(mode: Mode, recipient: Pick<Recipient, 'country'>): Promise<Prices>
-  /** Takes what the latest delivery costs. */
+  /** Holds the price of the latest delivery. */
   take(otp: Otp, settings: CapSettings): Promise<Reservation>
-  /** A link costs nothing yet, but whoever gets one must be able to pay for its code. */
+  /** A link costs nothing yet, but the balance must be enough for the code that the user will ask for. */
   checkBalance(otp: Otp, prices: Prices): Promise<Reservation>
 }
 
@@ -27,7 +26,7 @@ export const INSUFFICIENT_FUNDS: Reservation = {
   refusal: refusal('InsufficientFundsError', 'Top up the balance to send.'),
 }
 
-export function createFunds({ accounts, prices }: { accounts: Accounts; prices: PriceLists }): Funds {
+export function createFunds({ accounts, prices }: { accounts: Accounts; prices: PriceSource }): Funds {
   async function hold(otp: Otp, delivery: Delivery, settings: CapSettings): Promise<Reservation> {
     const { company_id, otp_id } = otp
     const { delivery_id, micros } = delivery

@@ -1,5 +1,4 @@
-// What a message costs: by channel and country, a price for every other country, else nothing.
-
+// The price of a message: that of its channel and country, or of its channel for all other countries, or nothing.
 import { createCache } from '../../../infra/cache.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
@@ -9,21 +8,21 @@ import { type Price, priceId } from '../../domain/money/documents.ts'
 
 export type PriceList = (channel: Channel, country: string | null) => number
 
-export interface Prices {
-  /** A few seconds old at most. */
+export interface PriceSource {
+  /** At most a few seconds old. */
   list(): Promise<PriceList>
 }
 
 const CACHE_MS = 5_000
 const ANY_COUNTRY = '*'
 
-export function createPrices({
+export function createPriceSource({
   prices,
   clock,
 }: {
   prices: Pick<Docs<Price>, 'find'>
   clock: Pick<Clock, 'now'>
-}): Prices {
+}): PriceSource {
   const all = createCache(() => readPrices(prices), { ttlMs: CACHE_MS, maxSize: 1, clock })
   return { list: () => all.get('all') }
 }

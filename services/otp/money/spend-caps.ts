@@ -1,5 +1,4 @@
-// What an app lets be spent on a country in a day. In: a delivery and its price. Out: the room it needs below the cap, if there is one.
-
+// How much an app may spend on a country in a day. In: a delivery and the app's caps. Out: the cap that applies, if there is one.
 import type { Refusal } from '../../../machines/calls.ts'
 import type { Delivery, Otp, Recipient } from '../../../machines/otp.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
@@ -21,6 +20,6 @@ export function spendCapFor(
 export const spendCapRefusal = ({ created_at }: Delivery): Refusal =>
   limitRefusal('spend_cap', endOfDay(created_at) - created_at)
 
-/** Numbers of no country are among the others; mail is of no country at all. */
+/** Numbers without a country fall under `*`. Email addresses have no cap. */
 const capMicros = (caps: AppSettings['spend_caps'], { kind, country }: Recipient): number | undefined =>
   kind === 'email' ? undefined : ((country === null ? undefined : caps[country]) ?? caps[OTHER_COUNTRIES])

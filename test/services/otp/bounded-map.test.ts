@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { createBoundedMap } from '../../../services/otp/bounded-map.ts'
 
-describe('a bounded memory', () => {
-  it('knows the latest half of what it may hold, and no more than it may', () => {
+describe('a bounded map', () => {
+  it('keeps at least half of its maximum size, at most all of it, and always the latest values', () => {
     const memory = createBoundedMap<number>(100)
     for (let nth = 0; nth < 1_000; nth += 1) memory.set(`${nth}`, nth)
     const known = Array.from({ length: 1_000 }, (_, nth) => memory.get(`${nth}`)).filter(value => value !== undefined)
@@ -10,7 +10,7 @@ describe('a bounded memory', () => {
     expect(known).to.deep.equal(Array.from({ length: known.length }, (_, nth) => 1_000 - known.length + nth))
   })
 
-  it('keeps what is set again, as it was set last', () => {
+  it('keeps the latest value of a key that is set again and again', () => {
     const memory = createBoundedMap<number>(10)
     for (let nth = 0; nth < 50; nth += 1) {
       memory.set('always', nth)
@@ -19,7 +19,7 @@ describe('a bounded memory', () => {
     }
   })
 
-  it('drops what it is told to, however long it has held it', () => {
+  it('deletes a key from either of its halves', () => {
     const memory = createBoundedMap<number>(4)
     for (const nth of [1, 2, 3]) memory.set(`${nth}`, nth)
     for (const nth of [1, 3]) memory.delete(`${nth}`)

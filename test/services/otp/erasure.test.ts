@@ -1,10 +1,10 @@
-// A verification that is erased while an actor still remembers it.
+// A verification is erased from the store while an actor still has it in memory.
 import { expect } from 'chai'
 import { startOtpActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
 
-eachStore('a verification that was erased', fresh => {
-  it('is not found, and what a resend took for it is given back', async () => {
+eachStore('an erased verification', fresh => {
+  it('is not found by a resend, which gives back what it has counted', async () => {
     const store = await fresh()
     const settings = { resend_cooldown_seconds: [0] }
     const app = { _id: 'app_1', company_id: 'cmp_1', name: 'Shop', settings, created_at: 0, rev: 0 }

@@ -17,26 +17,27 @@ eachStore('idempotency claims', fresh => {
   })
   const process = () => createClaims({ claims: store.docs('claims'), otps: store.docs('otps'), clock })
   const held = async (claim: Promise<Claim>): Promise<HeldClaim> => {
-    const got = await claim
-    if (got.kind !== 'held') throw new Error('it was bound')
-    return got
+    const result = await claim
+    if (result.kind !== 'held') throw new Error('the claim is bound')
+    return result
   }
-  /** Only its being there matters. */
-  const made = (otp_id: string) => store.docs('otps').insert([{ _id: otp_id, rev: 1, outbox: [] } as unknown as OtpDoc])
+  /** Claims only look whether the document exists. */
+  const insertOtp = (otp_id: string) =>
+    store.docs('otps').insert([{ _id: otp_id, rev: 1, outbox: [] } as unknown as OtpDoc])
 
-  it('are held by the first who asks, and bound once the verification is there', async () => {
+  it('are held by the first call, and bound once the verification exists', async () => {
     const claims = process()
     expect(await claims.claim('c', 'otp_1', HOUR)).to.include({ kind: 'held', otp_id: 'otp_1' })
-    await made('otp_1')
+    await insertOtp('otp_1')
     const again = await claims.claim('c', 'otp_2', HOUR)
     expect(again.kind === 'bound' && again.otp._id).to.equal('otp_1')
   })
 
-  it('keep those who ask meanwhile waiting, and give all of them the same verification', async () => {
+  it('make other calls wait, and then give all of them the same verification', async () => {
     const [one, other] = [process(), process()]
     await one.claim('c', 'otp_1', HOUR)
     const others = Promise.all(['otp_2', 'otp_3'].map(otp_id => other.claim('c', otp_id, HOUR)))
-    await made('otp_1')
+    await insertOtp('otp_1')
     const answers = await eventually(async () => {
       await clock.advance(25)
       return Promise.race([others, Promise.reject(new Error('still waiting'))])
@@ -50,38 +51,38 @@ eachStore('idempotency claims', fresh => {
     expect(await claims.claim('c', 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_2' })
   })
 
-  it('pass on from one who died, under the same id, so that at most one verification comes of them', async () => {
+  it('can be taken over from a dead process, with the same verification id', async () => {
     const claims = process()
     await claims.claim('c', 'otp_1', HOUR)
     await clock.advance(30_000)
     expect(await claims.claim('c', 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_1' })
   })
 
-  it('pass on at once to the very call that held them, delivered again because its process died', async () => {
+  it('can be taken over at once by the same call when it is delivered again', async () => {
     const dead = await held(process().claim('c', 'otp_1', HOUR))
     await clock.advance(1_000)
     const claims = process()
     const again = await held(claims.claim('c', 'otp_1', HOUR))
     expect(again.otp_id).to.equal('otp_1')
     await claims.release('c', dead)
-    await made('otp_1')
-    expect((await claims.claim('c', 'otp_2', HOUR)).kind, 'what it holds is its own').to.equal('bound')
+    await insertOtp('otp_1')
+    expect((await claims.claim('c', 'otp_2', HOUR)).kind, 'the dead process has not released it').to.equal('bound')
   })
 
-  it('are not released by one who no longer holds them', async () => {
+  it('are not released by a call that no longer holds them', async () => {
     const claims = process()
     const slow = await held(claims.claim('c', 'otp_1', HOUR))
     await clock.advance(30_000)
     await claims.claim('c', 'otp_2', HOUR)
     await claims.release('c', slow)
-    await made('otp_1')
+    await insertOtp('otp_1')
     expect((await claims.claim('c', 'otp_2', HOUR)).kind).to.equal('bound')
   })
 
-  it('end with their life: the same key then starts a new verification', async () => {
+  it('expire, and then the same key starts a new verification', async () => {
     const claims = process()
     await claims.claim('c', 'otp_1', HOUR)
-    await made('otp_1')
+    await insertOtp('otp_1')
     await clock.advance(HOUR)
     expect(await claims.claim('c', 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_2' })
   })

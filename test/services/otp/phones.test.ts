@@ -1,14 +1,15 @@
 import { expect } from 'chai'
 import { samePhone } from '../../../services/otp/phones.ts'
 
-describe('one number in two forms', () => {
+describe('comparing phone numbers', () => {
   const same: [string, string][] = [
     ['+447911123456', '447911123456'],
     ['+5511987654321', '551187654321'],
     ['+525512345678', '5215512345678'],
     ['+541112345678', '5491112345678'],
   ]
-  for (const [ours, theirs] of same) it(`${ours} is ${theirs}`, () => expect(samePhone(ours, theirs)).to.equal(true))
+  for (const [ours, theirs] of same)
+    it(`takes ${ours} and ${theirs} for the same`, () => expect(samePhone(ours, theirs)).to.equal(true))
 
   const different: [string, string][] = [
     ['+447911123456', '447911123457'],
@@ -19,5 +20,5 @@ describe('one number in two forms', () => {
     ['+447911123456', ''],
   ]
   for (const [ours, theirs] of different)
-    it(`${ours} is not ${theirs || 'nothing'}`, () => expect(samePhone(ours, theirs)).to.equal(false))
+    it(`tells ${ours} from ${theirs || 'an empty text'}`, () => expect(samePhone(ours, theirs)).to.equal(false))
 })

@@ -1,4 +1,4 @@
-// Two OTP actors on one store: what one of them remembers of a verification the other may have changed.
+// Two OTP actors share a store. One has a verification in memory that the other may have changed.
 import { expect } from 'chai'
 import type { Identity, OtpAnswer } from '../../../machines/calls.ts'
 import type { Channel } from '../../../machines/channels.ts'
@@ -10,7 +10,7 @@ import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
 
-eachStore('a verification one actor remembers and another has changed', fresh => {
+eachStore('a verification that one actor has in memory', fresh => {
   const keyring = testKeyring()
   const by: Identity = { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', key_id: 'key_server', kind: 'server' }
   let store: CountersignStore
@@ -58,7 +58,7 @@ eachStore('a verification one actor remembers and another has changed', fresh =>
     })
   const kindOf = (answer: OtpAnswer | undefined) => (answer?.kind === 'refused' ? answer.error : answer?.kind)
 
-  it('is not read again for what happens to it here', async () => {
+  it('is not read again for changes by the same actor', async () => {
     const otp_id = await send()
     const [first] = (await stored(otp_id)).context.deliveries
     await report(here, otp_id, first?.delivery_id ?? '', 'sent')
@@ -67,7 +67,7 @@ eachStore('a verification one actor remembers and another has changed', fresh =>
     expect(reads).to.equal(0)
   })
 
-  it('hears news of a delivery it has never heard of', async () => {
+  it('takes a report on a delivery that the other actor has added', async () => {
     const otp_id = await send()
     await resend(there, otp_id, 'telegram')
     const latest = (await stored(otp_id)).context.deliveries.at(-1)
@@ -75,22 +75,22 @@ eachStore('a verification one actor remembers and another has changed', fresh =>
     expect((await stored(otp_id)).context.deliveries.at(-1)?.status).to.equal('delivered')
   })
 
-  it('is judged as it is: what was canceled there is not approved here', async () => {
+  it('is not approved here after the other actor has canceled it', async () => {
     const otp_id = await send()
     await there?.ask({ type: 'otp.cancel', by, otp_id })
     expect(kindOf(await verify(here, otp_id))).to.equal('OtpNotPendingError')
     expect((await stored(otp_id)).value).to.equal('canceled')
   })
 
-  it('refuses nothing on the strength of a memory', async () => {
+  it('is read again before a command is refused', async () => {
     const otp_id = await send()
-    // Here it remembers a link and no code; there it went on with a code of another channel.
+    // This actor remembers a link and no code; the other actor has sent a code by sms since.
     await resend(here, otp_id, 'whatsapp')
     await resend(there, otp_id, 'sms')
     expect(await verify(here, otp_id)).to.include({ kind: 'verified', status: 'approved' })
   })
 
-  it('lets go of the reference of a link that it made itself a moment ago', async () => {
+  it('loses its reference when it moves away from a link that the same actor has made', async () => {
     const otp_id = await send()
     await resend(here, otp_id, 'whatsapp')
     expect(await stored(otp_id)).to.have.property('reference')

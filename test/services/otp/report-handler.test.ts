@@ -14,19 +14,19 @@ import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
-/** Nothing here sends a message. */
+/** None of these tests sends a message. */
 const noLimits = {} as Limits
 const noFunds = {} as Funds
 const noGuard = {} as FraudGuard
 
-describe('news for the OTP actor', () => {
+describe('the report handler', () => {
   const clock = testClock()
   const due = (otp_id: string): OtpReport => ({ type: 'otp.due', otp_id })
   const message = (id: string, body: unknown): DeliveredMessage => ({ id, body, attempt: 1, publishedAt: 0 })
   const bundle = (id: string, ...otp_ids: string[]): DeliveredMessage =>
     message(id, { type: 'reports', all: otp_ids.map(otp_id => ({ id: `${otp_id}:due`, report: due(otp_id) })) })
   const captured = createCapturedLog()
-  const handling = (commit: Commit) =>
+  const handlerWith = (commit: Commit) =>
     createReportHandler({
       clock,
       commit,
@@ -42,9 +42,9 @@ describe('news for the OTP actor', () => {
       apps: createCache(async () => null, { ttlMs: 1, maxSize: 1, clock }),
     })
 
-  it('is handled piece by piece, whether it comes alone or in a bundle', async () => {
+  it('handles each report, alone or in a bundle', async () => {
     const seen: string[] = []
-    const handle = handling(async otp_id => {
+    const handle = handlerWith(async otp_id => {
       seen.push(otp_id)
       return null
     })
@@ -53,9 +53,9 @@ describe('news for the OTP actor', () => {
     expect(seen).to.have.members(['otp_a', 'otp_b', 'otp_c'])
   })
 
-  it('comes again as a bundle when an engine was away for one piece; the others are handled all the same', async () => {
+  it('retries a bundle when an engine is away for one report, and still handles the others', async () => {
     const seen: string[] = []
-    const handle = handling(async otp_id => {
+    const handle = handlerWith(async otp_id => {
       if (otp_id === 'otp_away') throw new Unavailable('away')
       if (otp_id === 'otp_broken') throw new Error('a bug')
       seen.push(otp_id)
@@ -66,9 +66,9 @@ describe('news for the OTP actor', () => {
     expect(seen).to.have.members(['otp_1', 'otp_2'])
   })
 
-  it('of a delivery that failed is kept, though it does not go on, when the key of the verification is missing', async () => {
+  it('records a failed delivery without a fallback when the key of the verification is missing', async () => {
     const tried: unknown[] = []
-    const handle = handling(async (_, __, { reserve }) => {
+    const handle = handlerWith(async (_, __, { reserve }) => {
       tried.push(reserve !== undefined)
       if (reserve) throw new MissingKey('gone')
       return null
@@ -81,8 +81,8 @@ describe('news for the OTP actor', () => {
     expect(said[0]).to.include({ setting: 'DATA_KEYS', key_id: 'gone', otp_id: 'otp_a' })
   })
 
-  it('that needs a missing key itself is kept as a dead letter', async () => {
-    const handle = handling(async () => {
+  it('keeps a report as a dead letter when it needs a missing key', async () => {
+    const handle = handlerWith(async () => {
       throw new MissingKey('lost')
     })
     const [outcome] = await handle([message('a', due('otp_a'))])

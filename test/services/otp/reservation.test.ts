@@ -17,7 +17,7 @@ eachStore('a reservation', fresh => {
   const app: Quota = { scope: 'app', key: 'app', rules: [{ max: 3, seconds: 600 }] }
   const scopeOf = async (reservation: ReturnType<typeof reserve>) => (await reservation).refusal?.scope ?? 'granted'
 
-  it('takes from every limit, or from none', async () => {
+  it('takes from all limits or from none', async () => {
     const counted = shared()
     expect(await scopeOf(reserve(counted, [recipient('ada'), app]))).to.equal('granted')
     expect(await scopeOf(reserve(counted, [recipient('ada'), app]))).to.equal('recipient')
@@ -25,7 +25,7 @@ eachStore('a reservation', fresh => {
     expect(await scopeOf(reserve(counted, [recipient('joe'), app]))).to.equal('app')
   })
 
-  it('takes nothing, not even for a moment, from other limits while one is known to be full', async () => {
+  it('takes nothing from other limits, not even for a moment, while one is known to be full', async () => {
     const counted = shared()
     for (const told of ['granted', 'recipient'])
       expect(await scopeOf(reserve(counted, [recipient('ada'), app]))).to.equal(told)
@@ -35,14 +35,14 @@ eachStore('a reservation', fresh => {
     expect(new Set(await Promise.all(flood))).to.deep.equal(new Set(['recipient']))
   })
 
-  it('is refused by the first of several that are full, also where this process knew of a later one only', async () => {
+  it('is refused by the first of several full limits, even if this process only knew of a later one', async () => {
     const [here, there] = [shared(), shared()]
     for (const key of ['ada', 'bob', 'eve']) await reserve(there, [recipient(key), app])
     expect(await scopeOf(reserve(here, [recipient('joe'), app]))).to.equal('app')
     expect(await scopeOf(reserve(here, [recipient('ada'), app]))).to.equal('recipient')
   })
 
-  it('is granted again as soon as there is room', async () => {
+  it('is granted again as soon as an earlier one is given back', async () => {
     const counted = shared()
     const first = await reserve(counted, [recipient('ada')])
     expect(await scopeOf(reserve(counted, [recipient('ada')]))).to.equal('recipient')

@@ -40,7 +40,7 @@ eachStore('a send', fresh => {
   const stored = async () =>
     (await store.docs('otps').find({ app_id: 'app_a' }, { sort: { _id: -1 }, limit: 9 })).length
 
-  it('that is delivered twice, because its actor died before it answered, makes one verification', async () => {
+  it('makes one verification when its call is delivered twice', async () => {
     const twice = call()
     const answers = [await actor.ask(twice), await actor.ask(twice)]
     expect(answers[0]?.kind).to.equal('verification')
@@ -49,7 +49,7 @@ eachStore('a send', fresh => {
     expect((await actor.ask(call())).kind, 'the second delivery is not counted').to.equal('verification')
   })
 
-  it('that is refused leaves nothing behind: no verification, no count, its key free', async () => {
+  it('leaves no verification, no count and no claim when it is refused', async () => {
     for (const _ of [1, 2]) await actor.ask(call())
     const refused = await actor.ask(call({ claim: 'claim' }))
     expect(refused).to.include({ kind: 'refused', error: 'RateLimitExceededError', scope: 'recipient' })
@@ -60,7 +60,7 @@ eachStore('a send', fresh => {
     expect(apps[0]?.windows.s60?.count).to.equal(3)
   })
 
-  it('to a mailbox counts for it however the address is spelled', async () => {
+  it('counts for one recipient when an email address is spelled in different ways', async () => {
     const to = (address: string) => actor.ask(call({ sealed_recipient: keyring.seal(address, inFlight.recipient) }))
     expect((await to('ada@example.com')).kind).to.equal('verification')
     expect((await to('Ada@EXAMPLE.com')).kind).to.equal('verification')
@@ -68,19 +68,19 @@ eachStore('a send', fresh => {
     expect((await to('eda@example.com')).kind).to.equal('verification')
   })
 
-  it('leaves its key free when it cannot be decided', async () => {
+  it('releases its claim when it meets a bug', async () => {
     const broken = call({ claim: 'claim', sealed_recipient: 'not sealed' })
     expect((await actor.ask(broken)).kind).to.equal('broken')
     expect((await actor.ask(call({ claim: 'claim' }))).kind).to.equal('verification')
   })
 
-  it('that waits for whoever holds its key keeps nobody else waiting, however many such there are', async () => {
+  it('is not delayed by a hundred others that wait for their idempotency keys', async () => {
     const now = actor.clock.now()
     const times = { held_until: now + 30_000, expires_at: now + 86_400_000, purge_at: new Date(now + 90_000_000) }
-    const keys = Array.from({ length: 100 }, (_, nth) => `held by the dead ${nth}`)
+    const keys = Array.from({ length: 100 }, (_, nth) => `held by a dead process ${nth}`)
     await store.docs('claims').insert(keys.map(_id => ({ _id, otp_id: newId('otp', now), partition: 1, ...times })))
     for (const claim of keys) actor.ask(call({ claim })).catch(() => {})
-    // Time stands still, so none of those is answered.
+    // The test clock stands still, so none of these is answered.
     expect((await actor.ask(call())).kind).to.equal('verification')
   })
 })

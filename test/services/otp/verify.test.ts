@@ -1,4 +1,4 @@
-// Guesses at one recipient's codes that come all at once, on verifications of their own: how many are compared.
+// Parallel guesses for one recipient, each on a verification of its own: only as many as the limit allows are compared.
 import { expect } from 'chai'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer } from '../../../machines/calls.ts'
@@ -16,9 +16,9 @@ eachStore('guesses for one recipient', fresh => {
   const keyring = testKeyring()
   let store: CountersignStore
   let actor: TestActor
-  /** What comes before the next change of a verification. */
+  /** Runs before the next write of a verification, so that this write loses its race. */
   let overtake: (() => Promise<unknown>) | null
-  /** What cannot be written once a verification was changed. */
+  /** The store call that fails after a verification was written. */
   let broken: string | null
   beforeEach(async () => {
     store = await fresh()
@@ -56,45 +56,45 @@ eachStore('guesses for one recipient', fresh => {
       otp_id,
       sealed_code: keyring.seal(code, inFlight.code),
     })
-  const told = (answer: OtpAnswer): string =>
+  const resultOf = (answer: OtpAnswer): string =>
     answer.kind === 'verified'
       ? answer.status
       : answer.kind === 'refused'
         ? (answer.scope ?? answer.error)
         : answer.kind
 
-  it('past the limit are refused alike, right or wrong', async () => {
-    const begun = []
-    for (let nth = 0; nth < 2 * MAX_WRONG; nth += 1) begun.push(await send())
-    const guesses = begun.map(({ otp_id, code }, nth) => verify(otp_id, nth < MAX_WRONG ? wrongCode(code) : code))
-    expect((await Promise.all(guesses)).map(told)).to.deep.equal([
+  it('are refused beyond the limit, whether right or wrong', async () => {
+    const started = []
+    for (let nth = 0; nth < 2 * MAX_WRONG; nth += 1) started.push(await send())
+    const guesses = started.map(({ otp_id, code }, nth) => verify(otp_id, nth < MAX_WRONG ? wrongCode(code) : code))
+    expect((await Promise.all(guesses)).map(resultOf)).to.deep.equal([
       ...Array(MAX_WRONG).fill('pending'),
       ...Array(MAX_WRONG).fill('recipient_verify'),
     ])
   })
 
-  it('that lose a race and are made again are answered, also the last that is allowed', async () => {
+  it('are answered after a lost race, even the last one that the limit allows', async () => {
     for (let nth = 1; nth < MAX_WRONG; nth += 1) {
       const { otp_id, code } = await send()
       await verify(otp_id, wrongCode(code))
     }
     const { otp_id, code } = await send()
     overtake = () => store.docs('otps').modify({ _id: otp_id }, { $inc: { rev: 1 } })
-    expect(told(await verify(otp_id, wrongCode(code)))).to.equal('pending')
+    expect(resultOf(await verify(otp_id, wrongCode(code)))).to.equal('pending')
     expect(overtake).to.equal(null)
-    expect(told(await verify(otp_id, code))).to.equal('recipient_verify')
+    expect(resultOf(await verify(otp_id, code))).to.equal('recipient_verify')
   })
 
-  it('that are right count for nothing', async () => {
+  it('are not counted when they are right', async () => {
     for (let nth = 0; nth <= MAX_WRONG; nth += 1) {
       const { otp_id, code } = await send()
-      expect(told(await verify(otp_id, code))).to.equal('approved')
+      expect(resultOf(await verify(otp_id, code))).to.equal('approved')
     }
   })
 
-  it('that are right are answered, though what they counted for cannot be given back', async () => {
+  it('are answered when they are right, even if their count cannot be given back', async () => {
     const { otp_id, code } = await send()
-    broken = 'counters.change'
-    expect(told(await verify(otp_id, code))).to.equal('approved')
+    broken = 'counters.update'
+    expect(resultOf(await verify(otp_id, code))).to.equal('approved')
   })
 })

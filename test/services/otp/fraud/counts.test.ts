@@ -10,7 +10,7 @@ import { eventually } from '../../../support/eventually.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
 
-eachStore('counts of text messages', fresh => {
+eachStore("the fraud guard's counts", fresh => {
   let clock = testClock()
   let store: CountersignStore
   beforeEach(async () => {
@@ -19,7 +19,7 @@ eachStore('counts of text messages', fresh => {
   })
   const process = (on: CountersignStore = store) =>
     createFraudCounts({ store: on, clock, log: createCapturedLog().log })
-  const sent = (many = 1): TallyEntry => ({ at: clock.now(), sent: many, verified: 0 })
+  const sent = (count = 1): TallyEntry => ({ at: clock.now(), sent: count, verified: 0 })
   const verified = (): TallyEntry => ({ at: clock.now(), sent: 0, verified: 1 })
   const number = (tag: string, isVerified = false): BlockNumber => ({
     tag,
@@ -29,7 +29,7 @@ eachStore('counts of text messages', fresh => {
   })
   const today = ({ days }: Tally) => days.map(day => [day.sent, day.verified])
 
-  it('hold what a process has seen at once, and what others have within seconds', async () => {
+  it('show entries to their own process at once, and to other processes within seconds', async () => {
     const [one, other] = [process(), process()]
     one.tallies.add('GB', 'app', sent())
     one.tallies.add('GB', 'app', verified())
@@ -41,7 +41,7 @@ eachStore('counts of text messages', fresh => {
     expect(today(await other.tallies.state('GB'))).to.deep.equal([[1, 1]])
   })
 
-  it('lose nothing and count nothing twice, however many processes add to them at once', async () => {
+  it('lose nothing and count nothing twice when several processes add to them at once', async () => {
     const all = Array.from({ length: 4 }, () => process())
     for (let round = 0; round < 5; round += 1) {
       for (const { tallies, blocks } of all) {
@@ -59,7 +59,7 @@ eachStore('counts of text messages', fresh => {
     }
   })
 
-  it('are written by themselves, together, a moment later', async () => {
+  it('are written together in the background', async () => {
     const writes: string[] = []
     const one = process(interceptWrites(store, { before: call => writes.push(call) }))
     for (let nth = 0; nth < 100; nth += 1) one.tallies.add('GB', 'app', sent())
@@ -71,7 +71,7 @@ eachStore('counts of text messages', fresh => {
     expect(today(await process().tallies.state('GB'))).to.deep.equal([[100, 0]])
   })
 
-  it('wait while the store is away, and do not keep a process from stopping', async () => {
+  it('wait while the store is away, and do not prevent a process from stopping', async () => {
     let away = true
     const shaky = interceptWrites(store, {
       before() {
@@ -87,7 +87,7 @@ eachStore('counts of text messages', fresh => {
     expect(today(await process().tallies.state('GB'))).to.deep.equal([[1, 0]])
   })
 
-  it('know a number as verified whichever process was told, and make no document of a lone one that was', async () => {
+  it('know that a number was verified in another process, and store no block for a verified number alone', async () => {
     const [one, other] = [process(), process()]
     one.blocks.add('block', 'app', number('a'))
     one.blocks.add('block', 'app', number('b'))
@@ -97,7 +97,7 @@ eachStore('counts of text messages', fresh => {
     await other.settled()
     await clock.advance(1_000)
     const { numbers } = await one.blocks.state('block')
-    expect(numbers.map(({ tag, verified: is }) => [tag, is])).to.have.deep.members([
+    expect(numbers.map(({ tag, verified }) => [tag, verified])).to.have.deep.members([
       ['a', true],
       ['b', false],
     ])

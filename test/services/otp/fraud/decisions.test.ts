@@ -25,8 +25,8 @@ const decision = (app_id: string): NewDecision => ({
   purge_at: new Date(0),
 })
 
-describe('decisions of the fraud guard', () => {
-  const opened = () => {
+describe("the log of the fraud guard's decisions", () => {
+  const createTestLog = () => {
     const clock = testClock()
     const kept: DecisionDoc[] = []
     const insert = async (docs: readonly DecisionDoc[]) => {
@@ -36,8 +36,8 @@ describe('decisions of the fraud guard', () => {
     return { clock, kept, ...createDecisionLog({ decisions: { insert }, clock, log: createCapturedLog().log }) }
   }
 
-  it('are kept once each, however often the same call is decided', async () => {
-    const { record, kept, settled } = opened()
+  it('records a call once, even if it is decided twice', async () => {
+    const { record, kept, settled } = createTestLog()
     record('otp_1:call_1', decision('app'))
     record('otp_1:call_1', decision('app'))
     record('otp_1:call_2', decision('app'))
@@ -46,8 +46,8 @@ describe('decisions of the fraud guard', () => {
     expect(kept[0]?._id).to.match(/^frd_/)
   })
 
-  it('are so many a minute of one app, and then how many more there were', async () => {
-    const { clock, record, kept, settled } = opened()
+  it('records a number of decisions per minute and app, and then says how many were left out', async () => {
+    const { clock, record, kept, settled } = createTestLog()
     for (let nth = 0; nth < MAX_DECISIONS_PER_MINUTE + 7; nth += 1) record(`call_${nth}`, decision('app'))
     record('another', decision('another'))
     await settled()

@@ -1,4 +1,4 @@
-// The guard in several processes on one store, against somebody who knows how it works.
+// The fraud guard in two processes on one store, against a fraudster who spreads sends over both.
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
 import type { OtpAnswer } from '../../../../machines/calls.ts'
@@ -27,7 +27,7 @@ eachStore('the fraud guard of several processes', fresh => {
   })
   afterEach(() => Promise.all(actors.map(actor => actor.close())))
 
-  const pass = async (ms: number): Promise<void> => {
+  const advance = async (ms: number): Promise<void> => {
     for (const { clock } of actors) await clock.advance(ms)
   }
   const at = (nth: number): TestActor => actors[nth % actors.length] as TestActor
@@ -41,57 +41,57 @@ eachStore('the fraud guard of several processes', fresh => {
       claim: null,
       sealed_recipient: keyring.seal(number, inFlight.recipient),
     })
-  const sent = (answer: OtpAnswer): string => (answer.kind === 'refused' ? (answer.scope ?? answer.error) : 'sent')
-  async function verified({ ask }: TestActor, answer: OtpAnswer): Promise<void> {
+  const resultOf = (answer: OtpAnswer): string => (answer.kind === 'refused' ? (answer.scope ?? answer.error) : 'sent')
+  async function verify({ ask }: TestActor, answer: OtpAnswer): Promise<void> {
     if (answer.kind !== 'verification') throw new Error(`not sent: ${JSON.stringify(answer)}`)
     const { otp_id } = answer.verification
     const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
-    if (!doc) throw new Error('it is gone')
-    const told = await ask({
+    if (!doc) throw new Error('the verification is gone')
+    const verified = await ask({
       type: 'otp.verify',
       by,
       otp_id,
       sealed_code: keyring.seal(codeOf(keyring, doc), inFlight.code),
     })
-    expect(told).to.include({ kind: 'verified', matched: true })
+    expect(verified).to.include({ kind: 'verified', matched: true })
   }
-  const block = (nth: number): string => `+44740012${String(nth * 101).padStart(4, '0')}`
+  const numberInBlock = (nth: number): string => `+44740012${String(nth * 101).padStart(4, '0')}`
   let again = 0
-  /** Each process, once what all have seen is known to it. Sent to again, a number is no further neighbour. */
-  const fare = (wanted: string): Promise<void> =>
+  /** Waits until a send gets this result in each process. It sends to known numbers again, which adds no neighbours. */
+  const expectEverywhere = (result: string): Promise<void> =>
     eventually(async () => {
-      await pass(1_000)
+      await advance(1_000)
       for (const actor of actors) {
         again = (again + 1) % 24
-        expect(sent(await send(actor, block(again)))).to.equal(wanted)
+        expect(resultOf(await send(actor, numberInBlock(again)))).to.equal(result)
       }
     })
 
-  it('refuses in one what was pumped through all of them', async () => {
-    for (let nth = 0; nth < 24; nth += 1) expect(sent(await send(at(nth), block(nth)))).to.equal('sent')
-    await pass(3 * MINUTE)
-    await fare('fraud_guard')
+  it('refuses in every process what was pumped through all of them', async () => {
+    for (let nth = 0; nth < 24; nth += 1) expect(resultOf(await send(at(nth), numberInBlock(nth)))).to.equal('sent')
+    await advance(3 * MINUTE)
+    await expectEverywhere('fraud_guard')
   })
 
-  it('takes nobody for many who verifies his own numbers again and again', async () => {
-    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), block(nth))
-    for (let nth = 0; nth < 30; nth += 1) await verified(at(nth), await send(at(nth), block(90 + (nth % 2))))
-    await pass(3 * MINUTE)
-    await fare('fraud_guard')
+  it('does not count a number twice that is verified again and again', async () => {
+    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
+    for (let nth = 0; nth < 30; nth += 1) await verify(at(nth), await send(at(nth), numberInBlock(90 + (nth % 2))))
+    await advance(3 * MINUTE)
+    await expectEverywhere('fraud_guard')
   })
 
-  it('lets all of them pass again when neighbours were verified anywhere', async () => {
+  it('lets numbers pass in every process when their neighbours were verified in another', async () => {
     const answers = []
-    for (let nth = 0; nth < 24; nth += 1) answers.push(await send(at(nth), block(nth)))
-    await pass(3 * MINUTE)
-    for (const [nth, answer] of answers.slice(0, 12).entries()) await verified(at(nth + 1), answer)
-    await fare('sent')
+    for (let nth = 0; nth < 24; nth += 1) answers.push(await send(at(nth), numberInBlock(nth)))
+    await advance(3 * MINUTE)
+    for (const [nth, answer] of answers.slice(0, 12).entries()) await verify(at(nth + 1), answer)
+    await expectEverywhere('sent')
   })
 
-  it('keeps no number in the clear', async () => {
-    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), block(nth))
-    await pass(3 * MINUTE)
-    await fare('fraud_guard')
+  it('stores no complete number', async () => {
+    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
+    await advance(3 * MINUTE)
+    await expectEverywhere('fraud_guard')
     const kept = await eventually(async () => {
       const all = await Promise.all([
         store.docs('fraud_tallies').find({}, { sort: { _id: 1 }, limit: 99 }),

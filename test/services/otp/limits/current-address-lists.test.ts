@@ -1,32 +1,32 @@
 import { expect } from 'chai'
 import { Unavailable } from '../../../../infra/unavailable.ts'
-import type { IpClass } from '../../../../services/domain/address-lists/documents.ts'
+import type { AddressClass } from '../../../../services/domain/address-lists/documents.ts'
 import { createRunImport } from '../../../../services/domain/address-lists/imports.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { createCurrentClassifier } from '../../../../services/otp/limits/current-address-lists.ts'
+import { chunksIn, classesIn, contentOfLines, listBeingImported, manyRanges } from '../../../support/address-lists.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
-import { chunksIn, classesIn, contentOfLines, listBeingImported, manyRanges } from '../../../support/ip-lists.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 /** More than fit into one chunk. */
 const MANY = 70_000
 
-async function put(store: CountersignStore, lines: string[], of: IpClass = 'abusive'): Promise<void> {
+async function put(store: CountersignStore, lines: string[], of: AddressClass = 'abusive'): Promise<void> {
   const clock = testClock()
   const list = await listBeingImported(store, { now: clock.now(), class: of, name: of })
   await createRunImport({ store, clock, log: createCapturedLog().log })(list, async () => contentOfLines(...lines))
 }
 
-eachStore('a process that judges addresses', fresh => {
+eachStore('the current address classifier', fresh => {
   const open = (store: CountersignStore, at = testClock()) => {
     const captured = createCapturedLog()
     const [lists, chunks] = [store.docs('ip_lists'), store.docs('ip_chunks')]
     return { view: createCurrentClassifier({ lists, chunks, clock: at, log: captured.log }), at, captured }
   }
 
-  it('sees a swap within five seconds, and reads nothing again that it has', async () => {
+  it('sees a new version of a list within five seconds, and reads each version once', async () => {
     const store = await fresh()
     let read = 0
     const { docs } = store
@@ -55,7 +55,7 @@ eachStore('a process that judges addresses', fresh => {
     expect([now('8.8.8.8'), now('9.9.9.9'), read]).to.deep.equal([null, 'abusive', 2])
   })
 
-  it('sees all of the old or all of the new, also when a swap comes while it reads', async () => {
+  it('uses the whole old or the whole new version when a list is replaced while it is read', async () => {
     const store = await fresh()
     const [old, next] = [manyRanges(MANY), manyRanges(MANY, 12)]
     await put(store, old)
@@ -68,7 +68,7 @@ eachStore('a process that judges addresses', fresh => {
         if (name !== 'ip_lists') return plain
         return {
           ...plain,
-          // Between the list and its chunks.
+          // Replaces the list after it was read and before its chunks are.
           find: async (...asked) => {
             const found = await plain.find(...asked)
             if (!swapped) await put(store, next)
@@ -83,7 +83,7 @@ eachStore('a process that judges addresses', fresh => {
     expect(new Set(next.map(view))).to.deep.equal(new Set(['abusive']))
   })
 
-  it('goes on with what it has, and says so, when a version is damaged', async () => {
+  it('keeps the previous version and logs a warning when a version is damaged', async () => {
     const store = await fresh()
     await put(store, ['8.8.8.8'])
     const { view, at, captured } = open(store)
@@ -97,7 +97,7 @@ eachStore('a process that judges addresses', fresh => {
     expect((await open(store).view())('9.9.9.9'), 'one that never had it').to.equal(null)
   })
 
-  it('keeps nobody waiting for a list that takes long to read, nor for a store that is away', async () => {
+  it('does not make callers wait for a slow list or for a store that is away', async () => {
     const store = await fresh()
     await put(store, ['8.8.8.8'])
     let slow = Promise.resolve()
@@ -117,7 +117,7 @@ eachStore('a process that judges addresses', fresh => {
       go = resolve
     })
     await at.advance(5_000)
-    const answers: (IpClass | null)[] = []
+    const answers: (AddressClass | null)[] = []
     const asked = view().then(now => answers.push(now('8.8.8.8'), now('9.9.9.9')))
     await at.advance(249)
     expect(answers).to.deep.equal([])
@@ -138,7 +138,7 @@ eachStore('a process that judges addresses', fresh => {
     expect((await view())('7.7.7.7')).to.equal('abusive')
   })
 
-  it('judges nobody before it has read them all', async () => {
+  it('throws until all lists were read once', async () => {
     const store = await fresh()
     await put(store, ['8.8.8.8'])
     const away = () => Promise.reject(new Unavailable('the store is away'))
@@ -153,7 +153,7 @@ eachStore('a process that judges addresses', fresh => {
     expect((await view())('8.8.8.8')).to.equal('abusive')
   })
 
-  it('answers by the worst class', async () => {
+  it('returns the worst class of an address', async () => {
     const store = await fresh()
     await put(store, ['8.8.0.0/16', '9.9.9.9'], 'tor')
     await put(store, ['8.8.8.8'])

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { createLimits } from '../../../../services/otp/limits/limits.ts'
-import type { Counted } from '../../../../services/otp/limits/windows.ts'
+import type { Limit } from '../../../../services/otp/limits/windows.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eachStore } from '../../../support/stores.ts'
 
@@ -14,27 +14,27 @@ eachStore('limits', fresh => {
   })
   const shared = () => createLimits({ counters: store.docs('counters'), clock })
   let keys = 0
-  const counted = (max: number, seconds = 600): Counted => {
+  const counted = (max: number, seconds = 600): Limit => {
     keys += 1
     return { key: `k${keys}`, rules: [{ max, seconds }] }
   }
   const granted = async (many: Promise<{ granted: boolean }>[]) =>
     (await Promise.all(many)).filter(one => one.granted).length
 
-  it('lets exactly as many of parallel calls pass as the rule allows, however many processes ask', async () => {
+  it('grant exactly as many parallel calls as the rule allows, over several processes', async () => {
     const [one, other] = [shared(), shared()]
     const twelve = counted(2)
     expect(await granted(Array.from({ length: 12 }, (_, at) => (at % 2 ? one : other).take(twelve)))).to.equal(2)
   })
 
-  it('are exact for forty processes that ask again and again at once', async () => {
+  it('are exact for forty processes that ask several times at once', async () => {
     const many = Array.from({ length: 40 }, shared)
     const fifty = counted(50)
     const asked = many.flatMap(({ take }) => [take(fifty), take(fifty), take(fifty)])
     expect(await granted(asked)).to.equal(50)
   })
 
-  it('hold each who asks for the same thing to the rules it asks under', async () => {
+  it('apply to each call of one counter the rules of that call', async () => {
     const { take } = shared()
     const { key } = counted(1)
     const under = (max: number) => ({ key, rules: [{ max, seconds: 60 }] })
@@ -42,7 +42,7 @@ eachStore('limits', fresh => {
     expect((await Promise.all(asked)).map(one => one.granted)).to.deep.equal([true, false, true, false, true])
   })
 
-  it('begin anew when what was counted is gone', async () => {
+  it('start again when the counter was removed', async () => {
     const { take } = shared()
     const one = counted(1)
     await take(one)
@@ -51,7 +51,7 @@ eachStore('limits', fresh => {
     expect(await granted([take(one), take(one)])).to.equal(1)
   })
 
-  it('says how long to wait, and grants again exactly then', async () => {
+  it('say how long to wait, and grant again exactly then', async () => {
     const { take } = shared()
     const two = counted(2, 60)
     await take(two)
@@ -64,7 +64,7 @@ eachStore('limits', fresh => {
     expect((await take(two)).granted).to.equal(true)
   })
 
-  it('holds every rule at once', async () => {
+  it('apply all rules at once', async () => {
     const { take } = shared()
     const both = {
       key: 'both',
@@ -78,7 +78,7 @@ eachStore('limits', fresh => {
     expect((await take(both)).granted).to.equal(false)
   })
 
-  it('gives back what came to nothing, also after the bucket has changed', async () => {
+  it('take back an unused grant, also after the bucket has changed', async () => {
     const { take, giveBack } = shared()
     const one = counted(1, 60)
     expect((await take(one)).granted).to.equal(true)
@@ -90,7 +90,7 @@ eachStore('limits', fresh => {
     expect((await take(one)).granted).to.equal(true)
   })
 
-  it('looks without counting', async () => {
+  it('can be read without counting', async () => {
     const { take, peek } = shared()
     const one = counted(1)
     for (let looks = 0; looks < 3; looks += 1) expect((await peek(one)).granted).to.equal(true)
@@ -98,7 +98,7 @@ eachStore('limits', fresh => {
     expect((await peek(one)).granted).to.equal(false)
   })
 
-  it('locks for as long as it is told, whatever slides out meanwhile', async () => {
+  it('can be locked for longer than their rules reach', async () => {
     const { take, peek, lock } = shared()
     const two = counted(2, 10)
     await take(two)
@@ -109,13 +109,13 @@ eachStore('limits', fresh => {
     expect((await peek(two)).granted).to.equal(true)
   })
 
-  it('counts keys apart, and knows no limit where there is no rule', async () => {
+  it('count each key on its own, and grant everything without a rule', async () => {
     const { take } = shared()
     expect(await granted([counted(1), counted(1)].map(take))).to.equal(2)
     expect(await granted(Array.from({ length: 20 }, () => take({ key: 'free', rules: [] })))).to.equal(20)
   })
 
-  it('refuses everything under a rule of none', async () => {
+  it('refuse everything when a rule allows none', async () => {
     expect((await shared().take(counted(0))).granted).to.equal(false)
   })
 })
