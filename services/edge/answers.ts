@@ -1,4 +1,4 @@
-// In: what the OTP actor answered. Out: the response's body, opened for the caller, or the refusal as a problem.
+// In: the OTP actor's answer. Out: the body of the response, with sealed members opened, or the refusal as a problem.
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import {
   isMissingKeyError,
@@ -11,13 +11,13 @@ import { problem } from '../domain/errors.ts'
 import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
 import type { Exchanged, Verification, Verified } from './schemas.answers.ts'
 
-export interface OpeningDeps {
+export interface AnswerDeps {
   keyring: Pick<Keyring, 'unseal'>
   reportMissingKey: ReportMissingKey
 }
 
 export const createRespond =
-  ({ keyring, reportMissingKey }: OpeningDeps) =>
+  ({ keyring, reportMissingKey }: AnswerDeps) =>
   (answer: OtpAnswer): Verification | Verified | Exchanged => {
     try {
       return responseBody(keyring, answer)
@@ -25,7 +25,7 @@ export const createRespond =
       if (!isMissingKeyError(error)) throw error
       const otp_id = answer.kind === 'verification' ? answer.verification.otp_id : undefined
       reportMissingKey(error, otp_id === undefined ? {} : { otp_id })
-      // What is over is answered as it is: its link leads nowhere any more.
+      // The link of a verification that is over leads nowhere any more, so the answer can do without it.
       if (answer.kind === 'verification' && answer.verification.status !== 'pending')
         return verificationBody(answer.verification, null)
       throw refusal(KEY_MISSING)
@@ -63,7 +63,7 @@ function responseBody(keyring: Pick<Keyring, 'unseal'>, answer: OtpAnswer): Veri
       throw refusal(answer)
     case 'no_such_token':
       throw httpException(404, 'This verification token cannot be exchanged. Start a new verification.')
-    // It broke; or another release answered what this one does not know.
+    // The actor failed, or a newer release of it answers with a kind that this one does not know.
     default:
       throw new Error('the OTP actor did not answer this call')
   }
@@ -74,8 +74,8 @@ const unsealLink = (
   { otp_id, sealed_action_url }: VerificationView,
 ): string | null => (sealed_action_url === null ? null : keyring.unseal(sealed_action_url, atRest.link(otp_id)))
 
-/** How a verification stands can be told without its link. */
-export function withLinkIfReadable({ keyring, reportMissingKey }: OpeningDeps, view: VerificationView): Verification {
+/** The status of a verification is useful even without its link. */
+export function withLinkIfReadable({ keyring, reportMissingKey }: AnswerDeps, view: VerificationView): Verification {
   try {
     return verificationBody(view, unsealLink(keyring, view))
   } catch (error) {

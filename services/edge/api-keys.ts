@@ -1,5 +1,5 @@
-// In: an Authorization header. Out: whose key it is, or a 401. Keys are remembered for a few seconds, so that a revoked one is
-// refused soon. Nothing is concluded from how a key looks: only its hash is asked for.
+// In: an Authorization header. Out: the identity of its API key, or a 401. Keys are cached for a few seconds only, so that a revoked key
+// is refused soon. The form of a key says nothing: only its hash is looked up.
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { httpException, type Problem } from '../../infra/http/problem.ts'
@@ -15,7 +15,7 @@ export type Identify = (authorization: string, kinds: readonly KeyKind[]) => Pro
 export interface KeyDeps {
   tenancy: Pick<Tenancy, 'keyByHash'>
   clock: Pick<Clock, 'now'>
-  /** The most lookups under way at once. */
+  /** Lookups running at once, at most. */
   maxLookups: number
 }
 
@@ -32,7 +32,7 @@ export function createIdentify(deps: KeyDeps): Identify {
   }
 }
 
-/** Whatever visible ASCII a bootstrap file may give as a key, and no more of it than is worth hashing. */
+/** A bootstrap file may give any visible ASCII as a key. The length is limited because every key is hashed. */
 const BEARER = /^Bearer +([\x21-\x7e]{1,256})$/i
 const INVALID_TOKEN = ', error="invalid_token"'
 
@@ -44,8 +44,8 @@ const MAX_CACHED_KEYS = 10_000
 const UNKNOWN_KEY_CACHE_MS = 1_000
 const MAX_CACHED_UNKNOWN_KEYS = 1_000
 
-/** Unknown keys are remembered apart and briefly: whoever tries many pushes out only each other, and a key that has just been
- *  made is not refused for long. */
+/** Unknown keys have a cache of their own, so that a flood of them cannot push out known keys. It is short, so that a new key works
+ *  soon. */
 function createFindKey({ tenancy, clock, maxLookups }: KeyDeps): (hash: string) => Promise<ApiKey | null> {
   const limitLookups = createCapacity(maxLookups)
   const keys = createCache(hash => limitLookups(() => tenancy.keyByHash(hash)), {

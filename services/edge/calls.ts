@@ -1,11 +1,11 @@
-// In: a parsed body and whose key it was. Out: the call to the OTP actor, everything secret or personal in it sealed.
-// Nothing is decided here that the actor decides: a text that is no recipient, or no code, is for it to say.
+// In: a parsed body and the identity of its API key. Out: the call to the OTP actor, with everything secret or personal sealed.
+// Whether a text is a valid recipient or code is for the actor to decide.
 import type { Context } from 'koa'
 import type { z } from 'zod'
-import { publicIpAddress } from '../../infra/ip-address.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { isId, newId } from '../../infra/ids.ts'
+import { publicIpAddress } from '../../infra/ip-address.ts'
 import type { Identity, OtpCall } from '../../machines/calls.ts'
 import { inFlight } from '../domain/verifications/encryption-context.ts'
 import type { FindClientAddress } from './client-address.ts'
@@ -16,10 +16,10 @@ import { validationProblem } from './validation.ts'
 
 type Body<Schema extends z.ZodType> = z.output<Schema>
 
-/** Far above what can be valid: cut here, a text stays as wrong as it was, and no message grows beyond reason. */
-const LONGEST_RECIPIENT = 1_000
-const LONGEST_CODE = 100
-const LONGEST_LOCALE = 64
+/** Far longer than any valid text. A longer one is cut, which keeps messages small and cannot make it valid. */
+const MAX_RECIPIENT_LENGTH = 1_000
+const MAX_CODE_LENGTH = 100
+const MAX_LOCALE_LENGTH = 64
 
 export interface CallDeps {
   keyring: Pick<Keyring, 'seal'>
@@ -28,7 +28,7 @@ export interface CallDeps {
 }
 
 export function createCalls({ keyring, findClientAddress, clock }: CallDeps) {
-  /** A backend declares its user's address; a device would lie about its own. */
+  /** A backend declares the address of its user. A device could lie, so its connection's address is used. */
   const readClientIp = (body: Body<typeof sendRequest>, by: Identity, ctx: Context): string | null => {
     const declared = body.client_ip ?? null
     if (by.kind === 'server') return declared === null ? null : publicIpAddress(declared)
@@ -44,7 +44,7 @@ export function createCalls({ keyring, findClientAddress, clock }: CallDeps) {
         type: 'otp.send',
         by,
         otp_id: newId('otp', clock.now()),
-        sealed_recipient: keyring.seal(body.recipient.slice(0, LONGEST_RECIPIENT), inFlight.recipient),
+        sealed_recipient: keyring.seal(body.recipient.slice(0, MAX_RECIPIENT_LENGTH), inFlight.recipient),
         locale: canonicalLocale(body.locale ?? ''),
         sealed_client_ip: address === null ? null : keyring.seal(address, inFlight.clientIp),
         claim: claimOf(by, ctx.get('idempotency-key')),
@@ -60,7 +60,7 @@ export function createCalls({ keyring, findClientAddress, clock }: CallDeps) {
       type: 'otp.verify',
       by,
       otp_id: requireOtpId(otp_id),
-      sealed_code: keyring.seal(code.slice(0, LONGEST_CODE), inFlight.code),
+      sealed_code: keyring.seal(code.slice(0, MAX_CODE_LENGTH), inFlight.code),
     }),
     cancel: ({ otp_id }: Body<typeof cancelRequest>, by: Identity): OtpCall => ({
       type: 'otp.cancel',
@@ -75,15 +75,15 @@ export function createCalls({ keyring, findClientAddress, clock }: CallDeps) {
   }
 }
 
-/** What cannot be an id is not worth a call. */
+/** A text that cannot be an id is refused without a call. */
 function requireOtpId(otp_id: string): string {
   if (!isId('otp', otp_id)) throw otpNotFound()
   return otp_id
 }
 
-/** Null when it is malformed: the app's own language then serves. */
+/** Null for a malformed tag: the message is then in the app's own language. */
 function canonicalLocale(tag: string): string | null {
-  if (tag === '' || tag.length > LONGEST_LOCALE) return null
+  if (tag === '' || tag.length > MAX_LOCALE_LENGTH) return null
   try {
     return Intl.getCanonicalLocales(tag)[0] ?? null
   } catch {

@@ -1,4 +1,5 @@
-// How much may wait at this edge at once. What is beyond it is refused at once: a queue that only grows helps nobody.
+// Limits how many requests wait at this edge at the same time. A request beyond the limit is refused at once instead of queued, because
+// its caller would stop waiting before its turn came.
 import { problem } from '../domain/errors.ts'
 
 export type Capacity = <T>(work: () => Promise<T>) => Promise<T>

@@ -1,5 +1,5 @@
-// In: the connection's peer and what proxies added. Out: the end user's address, or null when it says nothing. Anyone can write
-// X-Forwarded-For, so it is believed only as far as it was written by trusted proxies: from the right, hop by hop.
+// In: the peer of a connection and its X-Forwarded-For header. Out: the end user's address, or null if it is not public. Any client can
+// write the header, so it is read from the right, hop by hop, and only as long as a trusted proxy has written the hop.
 import ipaddr from 'ipaddr.js'
 import { isIpAddress, publicIpAddress } from '../../infra/ip-address.ts'
 
@@ -21,7 +21,7 @@ export function createFindClientAddress(trustedProxies: readonly string[]): Find
   }
 }
 
-/** Some proxies add the port: `203.0.113.7:4711`, `[2001:db8::7]:4711`. A zone (`fe80::1%eth0`) is the host's own affair. */
+/** Removes the port that some proxies add, `203.0.113.7:4711` or `[2001:db8::7]:4711`, and a zone, as in `fe80::1%eth0`. */
 function parseHop(hop: string): string | null {
   const bare = hop
     .trim()

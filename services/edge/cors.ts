@@ -1,11 +1,11 @@
-// What browsers may do. Only publishable keys belong in a page, so only endpoints that take them answer across origins. A preflight
-// carries no key: it is granted to every origin, which gives no more than leave to ask. Whether the page may read the answer
-// is decided once the key is known. Cookies never count, so an answer is worth nothing without a key.
+// What web pages of other origins may do. Only routes that take publishable keys answer them. A preflight carries no key, so it is allowed
+// for every origin; it permits the request, not the reading of its answer. Whether the page may read the answer is decided once the
+// key is known. No route uses cookies, so a page without a key gets nothing.
 import type { Context, Middleware } from 'koa'
 
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-request-id'
 const READABLE_HEADERS = 'Retry-After, X-Request-Id'
-/** Two hours, the most that browsers honour. The answer is always the same. */
+/** Two hours, the longest time that browsers honour. The answer is always the same. */
 const PREFLIGHT_CACHE_SECONDS = '7200'
 
 export const createPreflight =
@@ -19,13 +19,13 @@ export const createPreflight =
     ctx.set('Access-Control-Max-Age', PREFLIGHT_CACHE_SECONDS)
   }
 
-/** Before the key is known, so that a page can read why its key was refused. */
+/** Runs before the key is known, so that a page can read why its key was refused. */
 export const allowCrossOrigin: Middleware = (ctx, next) => {
   if (allowOrigin(ctx)) ctx.set('Access-Control-Expose-Headers', READABLE_HEADERS)
   return next()
 }
 
-/** A server key has no business in a page, and a foreign page none with this app. */
+/** For a server key, which must not be in a page, and for a page that the app does not list. */
 export function removeCorsHeaders(ctx: Context): void {
   ctx.remove('Access-Control-Allow-Origin')
   ctx.remove('Access-Control-Expose-Headers')

@@ -1,4 +1,4 @@
-// One answer for a verification that is unknown, another's, or no id at all: nobody can tell which.
+// One answer for an unknown verification, for one of another app and for a text that is no id, so that a caller cannot tell which it is.
 import type { Problem } from '../../infra/http/problem.ts'
 import { problem } from '../domain/errors.ts'
 

@@ -1,4 +1,5 @@
-// What a publishable key may do. It runs on a device that may lie, so the app's settings decide where and for what it serves.
+// What a publishable key may do. It is used on a device, which can lie, so the app's settings decide from which pages and for what it may be
+// used.
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { httpException } from '../../infra/http/problem.ts'
@@ -7,22 +8,23 @@ import type { AppSettings } from '../../machines/settings.ts'
 import { problem } from '../domain/errors.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 
-export interface DeviceRules {
-  /** An app that lists origins takes its publishable keys from no other page. What sends no origin is no page. */
+export interface PublishableKeyRules {
+  /** An app that lists origins accepts its publishable keys from no other page. A request without an origin is not from a page. */
   allowsOrigin(by: Identity, origin: string): Promise<boolean>
-  /** Live sends cost money, and a key anyone can read invites toll fraud: the app must have allowed them. */
+  /** Live sends cost money, and anyone can read a publishable key, so the app must have allowed them. */
   checkSend(by: Identity): Promise<void>
 }
 
 const APP_CACHE_MS = 3_000
 const MAX_CACHED_APPS = 10_000
 
-export function createDeviceRules(parts: { tenancy: Pick<Tenancy, 'app'>; clock: Pick<Clock, 'now'> }): DeviceRules {
-  const apps = createCache(id => parts.tenancy.app(id), {
-    ttlMs: APP_CACHE_MS,
-    maxSize: MAX_CACHED_APPS,
-    clock: parts.clock,
-  })
+export interface PublishableKeyDeps {
+  tenancy: Pick<Tenancy, 'app'>
+  clock: Pick<Clock, 'now'>
+}
+
+export function createPublishableKeyRules({ tenancy, clock }: PublishableKeyDeps): PublishableKeyRules {
+  const apps = createCache(id => tenancy.app(id), { ttlMs: APP_CACHE_MS, maxSize: MAX_CACHED_APPS, clock })
   const settingsOf = async ({ app_id }: Identity): Promise<AppSettings> => {
     const app = await apps.get(app_id)
     if (app === null) throw httpException(401, 'The app of this API key is gone.', { 'WWW-Authenticate': 'Bearer' })

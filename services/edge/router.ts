@@ -1,5 +1,5 @@
-// The API's routes. Each request passes the same gates in the same order: route → key → body; the rest is the OTP actor's to
-// decide. The edge holds no verification: it asks, waits for as long as it can, and passes the answer on.
+// The routes of the API. In: an HTTP request. Out: the OTP actor's answer. Every request is checked in the same order: route, key, body.
+// The OTP actor decides the rest: the edge holds no verification, it sends a call, waits and passes the answer on.
 import { randomUUID } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
@@ -24,7 +24,7 @@ import { createCalls } from './calls.ts'
 import { createCapacity } from './capacity.ts'
 import { createFindClientAddress } from './client-address.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
-import { createDeviceRules } from './publishable-keys.ts'
+import { createPublishableKeyRules } from './publishable-keys.ts'
 import { cancelRequest, exchangeRequest, resendRequest, sendRequest, verifyRequest } from './schemas.requests.ts'
 import { createReadStatus } from './status.ts'
 import { parseBody } from './validation.ts'
@@ -41,7 +41,7 @@ export interface RouterDeps {
 
 export const API = '/api/v1'
 
-/** How long a caller is kept waiting. Past it the actor drops the call unseen. */
+/** How long a caller waits. The actor drops a call that is older. */
 const CALL_TIMEOUT_MS = 5_000
 
 const ANY_KEY: readonly KeyKind[] = ['server', 'publishable']
@@ -50,7 +50,7 @@ const SERVER_KEY: readonly KeyKind[] = ['server']
 export function createApiRouter(deps: RouterDeps): Router {
   const { broker, clock, http, keyring, tenancy } = deps
   const identify = createIdentify({ tenancy, clock, maxLookups: http.maxInFlight })
-  const devices = createDeviceRules({ tenancy, clock })
+  const publishableKeys = createPublishableKeyRules({ tenancy, clock })
   const call = createCalls({ keyring, clock, findClientAddress: createFindClientAddress(http.trustedProxies) })
   const reportMissingKey = createMissingKeyReporter(deps)
   const respond = createRespond({ keyring, reportMissingKey })
@@ -62,7 +62,7 @@ export function createApiRouter(deps: RouterDeps): Router {
     ctx.set('Cache-Control', 'no-store')
     const by = await identify(ctx.get('authorization'), kinds)
     if (by.kind === 'server') removeCorsHeaders(ctx)
-    else if (!(await devices.allowsOrigin(by, ctx.get('origin')))) {
+    else if (!(await publishableKeys.allowsOrigin(by, ctx.get('origin')))) {
       removeCorsHeaders(ctx)
       throw problem('OriginNotAllowedError', { detail: 'The app does not list this origin.' })
     }
@@ -89,7 +89,7 @@ export function createApiRouter(deps: RouterDeps): Router {
     }
 
   const checkSend = async (by: Identity): Promise<void> => {
-    if (by.kind === 'publishable') await devices.checkSend(by)
+    if (by.kind === 'publishable') await publishableKeys.checkSend(by)
   }
 
   const router = new Router({ prefix: API, sensitive: true })
@@ -114,7 +114,7 @@ export function createApiRouter(deps: RouterDeps): Router {
   return router
 }
 
-/** Said before `/otp/:otp_id` can take `send` for an id. */
+/** Answers before the route `/otp/:otp_id` can take `send` for an id. */
 const refuseOtherMethods =
   (allowed: string): Middleware =>
   () => {

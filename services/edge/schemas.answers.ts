@@ -1,11 +1,11 @@
-// What is answered, as schemas: the handlers' types come from them, and so does the OpenAPI document.
+// The bodies of responses, as schemas. The types of the handlers and the OpenAPI document come from them.
 import { z } from 'zod'
 import type { LimitScope } from '../../machines/calls.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 import type { DeliveryStatus, OtpStatus } from '../../machines/otp.ts'
 import { channel } from './schemas.requests.ts'
 
-/** The list of `names`, complete: a name that is missing is a type error. */
+/** An enum of every `Name`: a name that is missing here is a type error. */
 const enumOf = <Name extends string>(names: Record<Name, true>) => z.enum(Object.keys(names) as [Name, ...Name[]])
 
 const timeSchema = (description: string) => z.iso.datetime().meta({ description })

@@ -1,5 +1,5 @@
-// What may be asked: the schemas that parse request bodies. The OpenAPI document is generated from these very objects, so what is
-// documented is what is enforced. Unknown members are ignored; null in an optional member is the same as absent.
+// The bodies of requests, as schemas. The edge parses with the same objects that the OpenAPI document is generated from, so the document
+// says what is enforced. Unknown members are ignored, and null in an optional member is the same as absent.
 import { z } from 'zod'
 import { isIpAddress } from '../../infra/ip-address.ts'
 import { CHANNELS } from '../../machines/channels.ts'
@@ -12,14 +12,14 @@ export const channel = z.enum(CHANNELS, `must be one of ${CHANNELS.join(', ')}`)
   description: 'How a code can travel.',
 })
 
-/** Any text: what cannot be an id belongs to no verification, and is answered like one that is unknown. */
+/** Any text: one that cannot be an id gets the same answer as an unknown id. */
 const otpId = text().meta({
   description: 'The verification, as `send` returned it.',
   examples: ['otp_01k2m8x4e9s7v3hqz5tnw6yb0c'],
 })
 
 export const sendRequest = body({
-  // Any text passes here: what is no recipient is for the actor to refuse, by another name. The shape is for readers.
+  // Any text is accepted here: the actor refuses an invalid recipient with an error type of its own. The pattern is documentation.
   recipient: text().meta({
     description: 'An E.164 phone number (`+<digits>`) or an email address.',
     anyOf: [{ pattern: '^\\+[1-9]\\d{6,14}$' }, { format: 'email' }],
@@ -64,13 +64,13 @@ export const verifyRequest = body({
 export const cancelRequest = body({ otp_id: otpId }).meta({ description: 'Ends a verification.' })
 
 const TOKEN_PREFIX = 'otp_vt_'
-export const LONGEST_TOKEN = 128
+export const MAX_TOKEN_LENGTH = 128
 
 export const exchangeRequest = body({
   verification_token: text()
     .startsWith(TOKEN_PREFIX, `must begin with ${TOKEN_PREFIX}`)
-    .max(LONGEST_TOKEN, `must have at most ${LONGEST_TOKEN} characters`)
+    .max(MAX_TOKEN_LENGTH, `must have at most ${MAX_TOKEN_LENGTH} characters`)
     .meta({ description: 'What the mobile SDK handed to your app.' }),
 }).meta({ description: 'Exchanges a token for the recipient it proves.' })
 
-export const LONGEST_IDEMPOTENCY_KEY = 128
+export const MAX_IDEMPOTENCY_KEY_LENGTH = 128

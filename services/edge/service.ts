@@ -1,4 +1,4 @@
-// The edge: the public API over HTTP, its OpenAPI document and the reference page made from it.
+// The edge. In: the broker, the store and the keys. Out: the public API over HTTP, its OpenAPI document and its reference page.
 import { Router } from '@koa/router'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'

@@ -1,4 +1,5 @@
-// GET status: the one direct read of verifications. Visible to keys of the same app and mode; to others it does not exist.
+// In: the id of a verification and the caller's identity. Out: its status, or 404 for a key of another app or mode. This is the only place
+// where the edge reads verifications itself.
 import type { Clock } from '../../infra/clock.ts'
 import { isId } from '../../infra/ids.ts'
 import type { Docs } from '../../infra/store/docs.ts'
@@ -6,11 +7,11 @@ import type { Identity } from '../../machines/calls.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import { type StatusView, statusView } from '../../machines/otp.view.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { isoTime, type OpeningDeps, withLinkIfReadable } from './answers.ts'
+import { type AnswerDeps, isoTime, withLinkIfReadable } from './answers.ts'
 import { otpNotFound } from './not-found.ts'
 import type { VerificationStatus } from './schemas.answers.ts'
 
-export interface StatusDeps extends OpeningDeps {
+export interface StatusDeps extends AnswerDeps {
   otps: Pick<Docs<OtpDoc>, 'get'>
   clock: Pick<Clock, 'now'>
 }

@@ -12,7 +12,7 @@ from schemathesis.openapi.checks import RejectedPositiveData
 ORIGIN = os.environ["ORIGIN"]
 ADMIN = {"Authorization": f"Bearer {os.environ['ADMIN_TOKEN']}"}
 WITH_PUBLISHABLE_KEY = os.environ["API_KEY"].startswith("pk_")
-LONGEST_IDEMPOTENCY_KEY = 128
+MAX_IDEMPOTENCY_KEY_LENGTH = 128
 
 numbers = itertools.count()
 
@@ -36,9 +36,9 @@ def before_call(context, case, kwargs):
 def make_key_unique(headers):
     """A key that was used before would rightly get the first answer again, whatever the body."""
     key = headers.get("idempotency-key")
-    if isinstance(key, str) and 0 < len(key) <= LONGEST_IDEMPOTENCY_KEY:
+    if isinstance(key, str) and 0 < len(key) <= MAX_IDEMPOTENCY_KEY_LENGTH:
         number = f"{next(numbers):06}"
-        headers["idempotency-key"] = key[: LONGEST_IDEMPOTENCY_KEY - len(number)] + number
+        headers["idempotency-key"] = key[: MAX_IDEMPOTENCY_KEY_LENGTH - len(number)] + number
 
 
 def enter_right_code(body):

@@ -1,4 +1,4 @@
-// HTML as tagged templates: every value put in is escaped, unless it is HTML made here.
+// HTML as tagged templates. Every value in a template is escaped, unless it is an `Html`.
 export interface Html {
   readonly html: string
 }
@@ -19,7 +19,7 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, char => EN
 
 export const EMPTY_HTML: Html = { html: '' }
 
-/** Text with `code` in backticks, as descriptions are written. */
+/** A description: text with `code` in backticks. */
 export const prose = (text: string): Html => ({
   html: text
     .split(/(`[^`]*`)/)

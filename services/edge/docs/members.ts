@@ -1,4 +1,4 @@
-// In: a schema of the document. Out: a table of its members: name, kind of value, meaning.
+// In: a schema of the OpenAPI document. Out: an HTML table of its members with name, kind of value and meaning.
 import type { JsonSchema } from '../openapi/components.ts'
 import { EMPTY_HTML, type Html, html, prose } from './html.ts'
 

@@ -1,4 +1,4 @@
-// In: the OpenAPI document. Out: a page for people, complete in itself: no script, no font, no image, nothing fetched.
+// In: the OpenAPI document. Out: the reference page as HTML. It has no script and fetches nothing.
 import type { JsonSchema } from '../openapi/components.ts'
 import type { OpenApiDocument, Operation, Parameter } from '../openapi/document.ts'
 import { EMPTY_HTML, type Html, html, prose } from './html.ts'
@@ -11,7 +11,7 @@ interface Entry {
   operation: Operation
 }
 
-/** `base` is the address to paste into a terminal. */
+/** `base` is the URL in the examples, which readers paste into a terminal. */
 export function renderReferencePage(document: OpenApiDocument, base: string): string {
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),

@@ -1,4 +1,4 @@
-// GET /openapi.json and GET /docs. Both are made once and served from memory, with a tag so that nobody fetches them twice.
+// GET /openapi.json and GET /docs. Both are built once and served from memory, with an ETag for clients that have them already.
 import { createHash } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
@@ -38,10 +38,10 @@ function serveText(text: string, type: string, setHeaders: (ctx: Context) => voi
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64')
 
-/** Tools that run in a page read it as well. */
+/** Tools in web pages read the document too. */
 const allowAnyOrigin = (ctx: Context): void => ctx.set('Access-Control-Allow-Origin', '*')
 
-/** The page may show itself and do nothing else: its one style is named by its hash. */
+/** The page may use its one style, which is allowed by its hash, and nothing else. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${digest(STYLE)}'`,

@@ -1,4 +1,4 @@
-// The reference page's looks: system fonts, light and dark by the reader's own setting, nothing fetched.
+// The style of the reference page: system fonts, light or dark as the reader's system is set. It fetches nothing.
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2330; --soft: #556070; --line: #d9dee6; --paper: #fff; --well: #f4f6f9; --accent: #0b5cad; }
 @media (prefers-color-scheme: dark) {

@@ -1,4 +1,4 @@
-// In: the zod schemas the edge parses and answers with. Out: the same as named JSON Schemas, each referring to the others by name.
+// In: the zod schemas of requests and answers. Out: named JSON Schemas that refer to each other by name.
 import { z } from 'zod'
 import * as answers from '../schemas.answers.ts'
 import * as requests from '../schemas.requests.ts'
@@ -23,7 +23,7 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema
 
 export const ref = (name: SchemaName): string => `#/components/schemas/${name}`
 
-/** The schema behind a name: examples are held against it. */
+/** For tests, which check the examples against it. */
 export const schemaNamed = (name: SchemaName): z.ZodType => SCHEMAS[name]
 
 export function componentSchemas(): Record<SchemaName, JsonSchema> {
@@ -41,7 +41,7 @@ export function componentSchemas(): Record<SchemaName, JsonSchema> {
   return schemas as Record<SchemaName, JsonSchema>
 }
 
-/** Without what tells a reader nothing: the largest safe integer, and the pattern behind `date-time`. */
+/** Removes what says nothing to a reader: the limits of safe integers, and the pattern of `date-time`. */
 function removeNoise(schema: JsonSchema): void {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document, built once from the operations and the schemas.
-import { LONGEST_IDEMPOTENCY_KEY } from '../schemas.requests.ts'
+// In: the operations and the schemas. Out: the OpenAPI 3.1 document, built once.
+import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../schemas.requests.ts'
 import { componentSchemas, type JsonSchema, ref, type SchemaName } from './components.ts'
 import { type DocumentedOperation, type Link, OPERATIONS } from './operations.ts'
 import type { DocumentedRefusal } from './refusals.ts'
@@ -45,7 +45,7 @@ export interface OpenApiDocument {
   }
 }
 
-/** `base` is where the API is mounted: a full address, or a path on this very host. */
+/** `base` is the URL of the API, or its path if the public URL is not known. */
 export function createOpenApiDocument(base: string): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {}
   for (const one of OPERATIONS) paths[one.path] = { ...paths[one.path], [one.method]: operationObject(one) }
@@ -127,7 +127,7 @@ function parametersOf({ path, idempotencyKey }: DocumentedOperation): Parameter[
     required: false,
     description:
       'Names this send. A repeat with the same key gets the first response and sends no second code, whatever its body says. It counts within your company, the mode and the kind of API key, for 24 hours by default.',
-    schema: { type: 'string', maxLength: LONGEST_IDEMPOTENCY_KEY },
+    schema: { type: 'string', maxLength: MAX_IDEMPOTENCY_KEY_LENGTH },
   }
   return [...(path.includes('{otp_id}') ? [otpId] : []), ...(idempotencyKey ? [key] : [])]
 }

@@ -1,4 +1,4 @@
-// One verification told in requests and answers: sent by SMS, resent by WhatsApp, verified, exchanged.
+// Example requests and answers of one verification: sent by SMS, resent by WhatsApp, verified and exchanged.
 import type { z } from 'zod'
 import type { delivery, Exchanged, Verification, VerificationStatus, Verified } from '../schemas.answers.ts'
 
@@ -57,7 +57,7 @@ const exchanged: Exchanged = {
   verified_at: '2030-01-01T12:00:41.120Z',
 }
 
-/** By operation; the names say what is shown. */
+/** By operation, then by what the example shows. */
 export const answerExamples = {
   send: { sent, 'a WhatsApp link mode': linked },
   resend: { 'on a WhatsApp link': linked, 'on the next channel': { ...sent, channel: 'telegram' } },

@@ -1,4 +1,4 @@
-// The operations as they are documented: who may call them, what goes in, what comes out. One entry per route of the API.
+// The documentation of each operation: which keys may call it, its request, its answer and its refusals. One entry per route of the API.
 import type { SchemaName } from './components.ts'
 import { answerExamples, requestExamples } from './examples.ts'
 import { type DocumentedRefusal, refusal } from './refusals.ts'
@@ -14,11 +14,11 @@ export interface DocumentedOperation {
   idempotencyKey?: true
   answer: { schema: SchemaName; description: string; examples: Record<string, unknown> }
   refusals: readonly DocumentedRefusal[]
-  /** What can be done next with what was answered. */
+  /** The operations that can follow, with members of this answer. */
   links?: Record<string, Link>
 }
 
-/** To another operation, taking a member of this answer along. */
+/** Leads to another operation and passes a member of this answer to it. */
 export interface Link {
   operationId: string
   description: string

@@ -1,4 +1,4 @@
-// Every refusal an operation can answer with, each with an example made by the code that makes the real ones.
+// Every refusal of the API. The examples are made by the same code as the real refusals.
 import { httpException, type Problem, problemBody } from '../../../infra/http/problem.ts'
 import type { LimitScope } from '../../../machines/calls.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
@@ -8,7 +8,7 @@ export interface DocumentedRefusal {
   status: number
   /** The `type` of the problem. */
   type: string
-  /** When it is answered. */
+  /** The case in which it is answered, for readers. */
   when: string
   example: Record<string, unknown>
 }
