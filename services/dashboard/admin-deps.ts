@@ -1,17 +1,17 @@
-// What every resource of the admin API is made from, and how it shows times.
+// What the routes of the admin API are made from. Every file of routes exports one AddRoutes, which service.ts lists.
 import type { Router } from '@koa/router'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Logger } from '../../infra/log/log.ts'
-import type { Inspector } from '../../infra/outbound/inspector.ts'
+import type { TargetInspector } from '../../infra/outbound/target-inspector.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
+import type { BackgroundQueue } from './background-queue.ts'
 import type { ExclusiveChange } from './exclusive-change.ts'
 import type { ReadPage } from './pages.ts'
 import type { ReadBody } from './request-input.ts'
-import type { WebhookControl } from './webhook-control.ts'
 import type { WithAudit } from './with-audit.ts'
 
 export interface AdminDeps {
@@ -23,21 +23,15 @@ export interface AdminDeps {
   tenancy: Tenancy
   readBody: ReadBody
   readPage: ReadPage
-  /** What the guard would say of an address that is to be saved. */
-  inspect: Inspector
-  webhooks: WebhookControl
+  /** The outbound guard's opinion of an address that is to be saved. */
+  inspect: TargetInspector
   accounts: Accounts
-  /** Every route that changes something changes it through this. */
+  /** Every change goes through this, so that the audit log has it. */
   withAudit: WithAudit
-  /** For what is put as a whole: it must not mix with what another puts. */
+  /** For a PUT that replaces many documents: two such PUTs must not mix. */
   changeExclusively: ExclusiveChange
-  /** Work that goes on after the answer, one after the other. What is not begun when the process stops never is. */
-  runInBackground(work: () => Promise<void>): void
+  /** Work that goes on after the answer. Jobs run one after the other; those that have not begun when the process stops are dropped. */
+  runInBackground: BackgroundQueue['run']
 }
 
-/** Adds its routes. */
 export type AddRoutes = (router: Router, admin: AdminDeps) => void
-
-/** Times are epoch milliseconds inside, ISO 8601 in UTC outside. */
-export const isoTime = (at: number): string => new Date(at).toISOString()
-export const isoTimeOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at))

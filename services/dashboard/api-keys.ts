@@ -1,10 +1,11 @@
-// GET|POST /apps/{id}/keys, DELETE /keys/{id}. A key is in the answer that makes it and nowhere else: not in the store, the audit
-// log or a list. Processes remember a key for at most five seconds, so a revoked one is dead everywhere by then.
+// GET|POST /apps/{id}/keys, DELETE /keys/{id}. The value of a key is in the answer to its POST and nowhere else: the store has its hash.
+// Processes cache a key for at most five seconds, so a revoked key is refused everywhere after that.
 import { z } from 'zod'
 import { newId } from '../../infra/ids.ts'
 import { hashApiKey, newApiKey } from '../domain/tenancy/api-keys.ts'
 import type { ApiKey } from '../domain/tenancy/documents.ts'
-import { type AddRoutes, isoTime, isoTimeOrNull } from './admin-deps.ts'
+import type { AddRoutes } from './admin-deps.ts'
+import { isoTime, isoTimeOrNull } from './iso-time.ts'
 import { getOr404 } from './request-input.ts'
 
 const createBody = z.strictObject({ kind: z.enum(['server', 'publishable']), mode: z.enum(['live', 'test']) })

@@ -1,7 +1,8 @@
-// GET /audit: every change, newest first; of one company when asked.
+// GET /audit?company_id=: the audit log, newest first.
 import { z } from 'zod'
 import type { AuditDoc } from '../domain/audit.ts'
-import { type AddRoutes, isoTime } from './admin-deps.ts'
+import type { AddRoutes } from './admin-deps.ts'
+import { isoTime } from './iso-time.ts'
 import { pageFields } from './pages.ts'
 import { readQuery } from './request-input.ts'
 

@@ -4,7 +4,8 @@ import { newId } from '../../infra/ids.ts'
 import { openAccount } from '../domain/money/batches.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
 import { text } from '../domain/tenancy/value-schemas.ts'
-import { type AddRoutes, isoTime } from './admin-deps.ts'
+import type { AddRoutes } from './admin-deps.ts'
+import { isoTime } from './iso-time.ts'
 import { getOr404 } from './request-input.ts'
 
 const createBody = z.strictObject({ name: text() })

@@ -1,10 +1,10 @@
-// GET /apps/{id}/fraud: what the toll-fraud guard refused or moved, or would have, newest first. GET /apps/{id}/fraud/prefixes: how many
-// of the verifications by text message were proved lately, and usually, by country and range of numbers.
-
+// GET /apps/{id}/fraud: the decisions of the toll-fraud guard, newest first. GET /apps/{id}/fraud/prefixes: the share of verifications by
+// text message that were completed, recently and usually, by country and range of numbers.
 import { DAY_MS } from '../../infra/time.ts'
 import { recentCounts, usualConversion } from '../../machines/fraud.tally.ts'
 import type { DecisionDoc, TallyDoc } from '../domain/fraud/documents.ts'
-import { type AddRoutes, isoTime } from './admin-deps.ts'
+import type { AddRoutes } from './admin-deps.ts'
+import { isoTime } from './iso-time.ts'
 import { getOr404 } from './request-input.ts'
 
 export const addFraudRoutes: AddRoutes = (router, { store, clock, readPage }) => {

@@ -1,5 +1,5 @@
-// Lists, a page at a time: `{items, next_cursor}`. A cursor is the id a page ended with, sealed for that list: changed, or carried to
-// another list, it does not open. Pages follow ids, so what is added or removed meanwhile neither repeats nor hides an item.
+// Lists in pages: `{items, next_cursor}`. A cursor is the last id of a page, sealed for its list: a changed cursor, or one of another list,
+// cannot be unsealed. Pages are in the order of ids, so that adding or removing items neither repeats nor hides another item.
 import { z } from 'zod'
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
 import type { Doc, Docs, Filter, Sort } from '../../infra/store/docs.ts'
@@ -15,7 +15,7 @@ const limit = z
   .refine(number => number <= MAX_PAGE_SIZE, `must be a whole number from 1 to ${MAX_PAGE_SIZE}`)
   .default(DEFAULT_PAGE_SIZE)
 
-/** What a list can be asked beside its own filters. */
+/** The query of every list, beside its own filters. */
 export const pageFields = { limit, cursor: z.string().optional() }
 
 export const pageQuery = z.strictObject(pageFields)
@@ -23,7 +23,7 @@ export const pageQuery = z.strictObject(pageFields)
 export interface Listing<T extends Doc, Shown> {
   docs: Pick<Docs<T>, 'find'>
   filter: Filter<T>
-  /** By id, backward: ids of what happens begin with their time. Else by id, forward. */
+  /** In descending order of ids, which begin with the time of their creation. Otherwise in ascending order. */
   newestFirst?: boolean
   show(doc: T): Shown
 }
@@ -49,16 +49,16 @@ export const createReadPage =
       { ...filter, ...afterCursor },
       {
         sort: { _id: newestFirst ? -1 : 1 } as Sort<Doc>,
-        // One more than shown tells whether there are more.
+        // One more than the page, to know whether there is a next page.
         limit: pageOptions.limit + 1,
       },
     )
-    const shown = foundDocs.slice(0, pageOptions.limit)
-    const last = foundDocs.length > shown.length ? shown.at(-1) : undefined
-    return { items: shown.map(show), next_cursor: last === undefined ? null : keyring.seal(last._id, context) }
+    const page = foundDocs.slice(0, pageOptions.limit)
+    const last = foundDocs.length > page.length ? page.at(-1) : undefined
+    return { items: page.map(show), next_cursor: last === undefined ? null : keyring.seal(last._id, context) }
   }
 
-/** The list's address and filters. */
+/** A cursor is valid for the same path and filters. */
 function cursorContext({ path, query: { limit: _, cursor: __, ...filters } }: ListRequest): string {
   return `cursor:${path}?${JSON.stringify(Object.entries(filters).sort())}`
 }

@@ -1,8 +1,8 @@
-// What an operator sent, checked: bodies, queries, ids. Strict everywhere: a mistyped name must not pass for a wish that was not made.
+// Reads bodies, queries and ids of requests, and refuses what is not valid. Unknown members are refused: a mistyped name must not be ignored.
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { createReadJson } from '../../infra/http/body.ts'
-import { httpException, type Problem as Refusal } from '../../infra/http/problem.ts'
+import { httpException, type Problem } from '../../infra/http/problem.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
 import { problem } from '../domain/errors.ts'
 import { check, type InputProblem } from '../domain/tenancy/problems.ts'
@@ -14,17 +14,16 @@ export function createReadBody(maxBytes: number): ReadBody {
   return async (ctx, schema) => parseOrRefuse(schema, await readJson(ctx))
 }
 
-/** For a call that has nothing to say. */
+/** For a route that takes no body. */
 export const emptyBody = z.strictObject({}).optional()
 
 export const readQuery = <S extends z.ZodType>({ query }: { query: unknown }, schema: S): z.output<S> =>
-  // What Koa parsed has no prototype; zod wants a plain object.
+  // Koa's query has no prototype, and zod requires a plain object.
   parseOrRefuse(schema, { ...(query as object) })
 
-export const validationProblem = (problems: readonly InputProblem[]): Refusal =>
+export const validationProblem = (problems: readonly InputProblem[]): Problem =>
   problem('ValidationError', { members: { errors: problems } })
 
-/** The document, or 404. */
 export async function getOr404<T extends Doc>(
   docs: Pick<Docs<T>, 'get'>,
   id: string | undefined,

@@ -1,7 +1,7 @@
-// No change without its record: who, what, before, after. The record is written first, as `begun`, and completed afterwards. A
-// crash in between leaves a record of what may have happened, never a change nobody knows of.
-//
-// A change is a plan made from what is stored now. When somebody else was faster, another plan is made, and the record follows it.
+// Makes a change and writes its audit record: the operator, the action, and the state before and after. The record is written before the
+// change, as `begun`, and completed after it. A crash in between leaves a record of a change that may have happened, never a change without
+// a record. In: a function that plans the change from the stored documents. Out: the result of the change. After a lost race with another
+// request, the change is planned again, and its record is rewritten.
 import type { Clock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
@@ -9,13 +9,13 @@ import type { Docs } from '../../infra/store/docs.ts'
 import type { AuditDoc } from '../domain/audit.ts'
 import { problem } from '../domain/errors.ts'
 
-/** `before` and `after` hold what people may read: fingerprints of secrets, never keys. */
+/** `before` and `after` are shown to operators: they hold fingerprints of secrets, never secrets or keys. */
 export interface Change<T> extends Pick<AuditDoc, 'action' | 'target' | 'company_id' | 'before' | 'after'> {
-  /** Null when it was overtaken and changed nothing. */
+  /** Null after a lost race, when nothing was changed. */
   perform(): Promise<T | null>
 }
 
-/** Everything is as wanted already: nothing to do, nothing to record. */
+/** The stored documents are as requested: there is nothing to change and nothing to record. */
 export interface Unchanged<T> {
   unchanged: T
 }
@@ -25,7 +25,7 @@ export type WithAudit = <T>(
   plan: () => Promise<Change<T> | Unchanged<T>> | Change<T> | Unchanged<T>,
 ) => Promise<T>
 
-export interface AuditingDeps {
+export interface WithAuditDeps {
   audit: Pick<Docs<AuditDoc>, 'modify'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'warn'>
@@ -34,7 +34,7 @@ export interface AuditingDeps {
 const MAX_TRIES_AFTER_LOST_RACE = 20
 
 export const createWithAudit =
-  ({ audit, clock, log }: AuditingDeps): WithAudit =>
+  ({ audit, clock, log }: WithAuditDeps): WithAudit =>
   async (ctx, plan) => {
     const _id = newId('aud', clock.now())
     const who = String(ctx.state.who)
@@ -46,12 +46,12 @@ export const createWithAudit =
     }
     const complete = async (outcome: 'done' | 'undone'): Promise<void> => {
       if (!recorded) return
-      // The change is what it is: an answer that a key was made must not fail for want of this word.
+      // The change is made already: the answer, which may hold a new key, must not fail because the record cannot be completed.
       await audit.modify({ _id }, { $set: { outcome } }).catch(error => {
-        log.warn({ err: error, audit_id: _id }, 'audit.left_begun')
+        log.warn({ err: error, audit_id: _id }, 'audit.completion_failed')
       })
     }
-    /** A plan that finds nothing to do, or must refuse, leaves nothing changed. */
+    /** A planning function that throws has refused the request: nothing was changed. */
     const makePlan = async () => {
       try {
         return await plan()

@@ -1,14 +1,14 @@
-// What a PUT of /ip-lists may say: which lists there are, and of each where its ranges come from.
+// The body of PUT /ip-lists: all lists, and for each the source of its ranges.
 import { z } from 'zod'
 import { canonicalCidr } from '../../domain/address-lists/cidr.ts'
-import { BOOTSTRAP_LIST_NAME, IP_CLASSES, MAX_LISTS } from '../../domain/address-lists/documents.ts'
+import { ADDRESS_CLASSES, BOOTSTRAP_LIST_NAME, listId, MAX_LISTS } from '../../domain/address-lists/documents.ts'
 import { MAX_LIST_BYTES } from '../../domain/address-lists/imports.ts'
 import { webAddress } from '../../domain/tenancy/value-schemas.ts'
 
-/** The largest text, and what JSON adds to it: a line's end is two characters. */
+/** The largest text, and a quarter more for its JSON encoding, in which the end of a line takes two characters. */
 export const MAX_BODY_BYTES = MAX_LIST_BYTES + MAX_LIST_BYTES / 4
 const MAX_CIDRS = 10_000
-/** Nobody reads more of them. */
+/** More would only lengthen the answer. */
 const MAX_REPORTED_PROBLEMS = 20
 const [MIN_REFRESH_SECONDS, MAX_REFRESH_SECONDS] = [60, 30 * 86_400]
 
@@ -18,15 +18,15 @@ const cidrs = z
   .array(z.string())
   .max(MAX_CIDRS, `must be at most ${MAX_CIDRS} ranges; give more of them as a text`)
   .superRefine((given, ctx) => {
-    const wrong = given.flatMap((cidr, at) => (canonicalCidr(cidr) === null ? [at] : []))
-    for (const at of wrong.slice(0, MAX_REPORTED_PROBLEMS))
+    const badPositions = given.flatMap((cidr, at) => (canonicalCidr(cidr) === null ? [at] : []))
+    for (const at of badPositions.slice(0, MAX_REPORTED_PROBLEMS))
       ctx.addIssue({ code: 'custom', path: [at], message: RANGE_MESSAGE })
   })
 
 const list = z
   .strictObject({
-    class: z.enum(IP_CLASSES),
-    /** Lists of one class are told apart by it. */
+    class: z.enum(ADDRESS_CLASSES),
+    /** Unique within its class. */
     name: z
       .string()
       .regex(
@@ -58,7 +58,7 @@ export const addressListsBody = z.strictObject({
     .superRefine((lists, ctx) => {
       const seen = new Set<string>()
       for (const [at, one] of lists.entries()) {
-        const id = `${one.class}:${one.name}`
+        const id = listId(one.class, one.name)
         if (seen.has(id))
           ctx.addIssue({ code: 'custom', path: [at, 'name'], message: 'is the name of another of them' })
         seen.add(id)

@@ -1,9 +1,8 @@
-// GET|PUT /ip-lists. A PUT says which lists there are from now on: one that it does not name is removed, one that it names without
-// saying what is in it stays as it is. What has to be read is read afterwards; GET shows how far it is.
-
-import { targetProblem } from '../../../infra/outbound/inspector.ts'
+// GET|PUT /ip-lists. A PUT replaces all lists: a list that it does not name is removed, and a list that it names without content stays as
+// it is. Content is imported after the answer; GET shows the progress.
+import { targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import { removeList } from '../../domain/address-lists/chunks.ts'
-import { BOOTSTRAP_LIST_NAME, findAllLists, type IpListDoc, listId } from '../../domain/address-lists/documents.ts'
+import { type AddressListDoc, BOOTSTRAP_LIST_NAME, findAllLists, listId } from '../../domain/address-lists/documents.ts'
 import { createRunImport } from '../../domain/address-lists/imports.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { createReadBody, validationProblem } from '../request-input.ts'
@@ -28,11 +27,11 @@ export const addAddressListRoutes: AddRoutes = (
   router.put('/ip-lists', async ctx => {
     const given = (await readBody(ctx, addressListsBody)).lists
     await refuseUncallable(given)
-    // What a PUT leaves must be what it said, not what several said together.
+    // Two PUTs at once must leave the lists of one of them, not a mixture.
     ctx.body = await changeExclusively('ip-lists', async renewLease => {
       const listChanges = await withAudit(ctx, () => planChange(given, renewLease))
-      for (const { list, text } of listChanges)
-        if (text !== null) runInBackground(() => runImport(list, async () => text))
+      for (const { list, content } of listChanges)
+        if (content !== null) runInBackground(() => runImport(list, async () => content))
       return viewAll()
     })
   })
@@ -72,7 +71,7 @@ export const addAddressListRoutes: AddRoutes = (
 
   async function writeChange({ list, rev, update }: ListChange): Promise<boolean> {
     if (rev === null) return (await lists.insert([list]))[0] === 'inserted'
-    return (await lists.change([{ _id: list._id, rev, update: update }]))[0] === 'won'
+    return (await lists.change([{ _id: list._id, rev, update }]))[0] === 'won'
   }
 
   async function refuseUncallable(given: readonly ListInput[]): Promise<void> {
@@ -86,5 +85,5 @@ export const addAddressListRoutes: AddRoutes = (
   }
 }
 
-const auditFields = (lists: readonly IpListDoc[]) =>
+const auditFields = (lists: readonly AddressListDoc[]) =>
   [...lists].sort((one, other) => (one._id < other._id ? -1 : 1)).map(listAuditFields)

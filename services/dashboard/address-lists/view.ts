@@ -1,12 +1,23 @@
-// A list of addresses as an operator sees it, and as the audit log records it.
-import type { IpListDoc, ListSource } from '../../domain/address-lists/documents.ts'
-import { isoTimeOrNull } from '../admin-deps.ts'
+// An address list as the admin API and the audit log show it.
+import type { AddressListDoc, ListSource } from '../../domain/address-lists/documents.ts'
+import { isoTimeOrNull } from '../iso-time.ts'
 
-export function listView(list: IpListDoc) {
-  const { class: of, name, source, refresh_seconds, version, counts, refreshed_at, status, problem, importing } = list
+export function listView(list: AddressListDoc) {
+  const {
+    class: addressClass,
+    name,
+    source,
+    refresh_seconds,
+    version,
+    counts,
+    refreshed_at,
+    status,
+    problem,
+    importing,
+  } = list
   const { ranges = 0, ignored = 0, bad = 0, bad_lines = [] } = counts ?? {}
   return {
-    class: of,
+    class: addressClass,
     name,
     source: sourceView(source),
     refresh_seconds,
@@ -17,21 +28,21 @@ export function listView(list: IpListDoc) {
     bad_lines,
     refreshed_at: isoTimeOrNull(refreshed_at),
     status,
-    /** Of an import that is under way. `total_bytes` is null until its source has answered. */
+    /** Null unless an import is running. `total_bytes` is null until the content was fetched. */
     progress: importing && { lines: importing.lines, bytes: importing.bytes, total_bytes: importing.total_bytes },
     problem,
   }
 }
 
-export const listAuditFields = ({ class: of, name, source, refresh_seconds, version }: IpListDoc) => ({
-  class: of,
+export const listAuditFields = ({ class: addressClass, name, source, refresh_seconds, version }: AddressListDoc) => ({
+  class: addressClass,
   name,
   source: sourceView(source),
   refresh_seconds,
   version,
 })
 
-/** Subscribers' keys stand in the query of an address. */
+/** The query of a URL may hold a subscriber's key, and is not shown. */
 function sourceView(source: ListSource) {
   if (source.kind !== 'url') return { kind: source.kind }
   const { origin, pathname, search } = new URL(source.url)

@@ -1,9 +1,8 @@
-// Proves that money adds up, by reading all of it. In: a company. Out: what does not agree, in words; nothing when all does.
-//   the ledger    no number missing, every balance that of the one before plus the entry, the last one the company's
-//   deliveries    each that was paid for has its hold; each that failed has it back, or is about to
-//   holds         each was for a delivery, or is back, or is about to be looked at
-//   caps          each has counted the holds that took room there, and did not come back
-
+// Checks a company's money by reading all of it. In: a company. Out: every contradiction, in words; none when all agrees.
+//   the ledger    has no gap; every balance is the balance before plus the entry; the last one is the company's balance
+//   deliveries    every paid delivery has a hold; every failed one has a refund, or one is in its outbox
+//   holds         every hold has a delivery, or was given back, or is about to be checked by the sweeper
+//   caps          every spend cap has counted its holds, less those that were given back
 import { scanAll } from '../../../infra/store/scan.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { waitingItems } from '../../domain/money/batches.ts'
@@ -26,7 +25,7 @@ export async function reconcile(store: CountersignStore, company_id: string): Pr
   const { balance, seq } = company
   const problems: string[] = []
 
-  // The company first: what leaves it for the ledger meanwhile is then seen twice, and counted once.
+  // The company is read before the ledger: an entry that moves from one to the other meanwhile is seen twice and counted once.
   const items = new Map<number, LedgerItem & { check_at?: number }>(waitingItems(company).map(item => [item.seq, item]))
   const last = ledgerId(company_id, seq)
   for await (const item of scanAll(store.docs('ledger'), { company_id }))
@@ -36,7 +35,7 @@ export async function reconcile(store: CountersignStore, company_id: string): Pr
 
   const itemsByName = new Map([...items.values()].map(item => [item.entry, item]))
   const paid = new Set<string>()
-  /** Sent, or failed, since the ledger was read: looked at again, one by one. */
+  /** Deliveries that may have changed since the ledger was read: each is checked again by itself. */
   const suspects: [otp_id: string, delivery_id: string][] = []
   let deliveries = 0
   for await (const app of scanAll(store.docs('apps'), { company_id }))

@@ -4,11 +4,12 @@ import { newId } from '../../../infra/ids.ts'
 import { problem } from '../../domain/errors.ts'
 import type { LedgerDoc } from '../../domain/money/documents.ts'
 import { text } from '../../domain/tenancy/value-schemas.ts'
-import { type AddRoutes, isoTime } from '../admin-deps.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { isoTime } from '../iso-time.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import { reconcile } from './reconcile.ts'
 
-/** Below zero takes back what was credited by mistake. */
+/** Negative `micros` take back a credit. */
 const creditBody = z.strictObject({
   micros: z.int().refine(micros => micros !== 0, 'must not be 0'),
   note: text().nullable().default(null),
@@ -43,7 +44,7 @@ export const addMoneyRoutes: AddRoutes = (router, { store, clock, accounts, read
         company_id: _id,
         before: { balance },
         after: { micros, note },
-        // Null: the balance was spent, or the same was entered, in this very moment.
+        // Null when the balance has become too low, or the same entry was made, since the plan: another plan is then made.
         perform: async () =>
           (await accounts.enter(_id, {
             entry: entryId,
@@ -79,7 +80,7 @@ export const addMoneyRoutes: AddRoutes = (router, { store, clock, accounts, read
 const amountProblem = () =>
   validationProblem([{ path: 'micros', message: 'takes more than there is, or gives more than can be counted' }])
 
-/** Whoever is not sure that it was done asks again under the same key. */
+/** With a key, an operator can repeat a credit whose answer was lost. */
 function readIdempotencyKey(header: string): string | null {
   if (!/^[\x20-\x7e]{0,255}$/.test(header))
     throw problem('InvalidIdempotencyKeyError', { detail: 'It must be at most 255 printable ASCII characters.' })

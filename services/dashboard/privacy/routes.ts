@@ -1,16 +1,45 @@
-// GET /privacy: how far the rotation of DATA_KEYS is. When it says `done`, keys other than the current one can go.
+// GET /privacy: the progress of the rotation of DATA_KEYS. When it is `done`, all keys but the current one can be removed.
+// POST /apps/{id}/erase: erases a recipient. The audit log keeps a fingerprint: an operator who knows the recipient can prove the erasure,
+// and no other reader of the log learns the recipient.
+import { z } from 'zod'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { ROTATION_ID, type RotationDoc } from '../../domain/privacy/documents.ts'
-import { type AddRoutes, isoTime, isoTimeOrNull } from '../admin-deps.ts'
+import { recipientKey } from '../../domain/verifications/lookup-indexes.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { isoTime, isoTimeOrNull } from '../iso-time.ts'
+import { canonicalRecipient, recipientFilter } from '../recipients.ts'
+import { getOr404 } from '../request-input.ts'
+import { createEraseRecipient } from './erase-recipient.ts'
 
-export const addPrivacyRoutes: AddRoutes = (router, { store, keyring }) => {
+const eraseBody = z.strictObject({ recipient: z.string().min(1).max(512) })
+
+export const addPrivacyRoutes: AddRoutes = (router, { store, keyring, clock, accounts, readBody, withAudit }) => {
+  const eraseRecipient = createEraseRecipient({ store, keyring, clock, accounts })
+
   router.get('/privacy', async ctx => {
     const rotation = (await store.docs('rotations').get([ROTATION_ID])).get(ROTATION_ID)
     ctx.body = { data_keys: keyring.keyIds, rotation: rotationView(keyring, rotation) }
   })
+
+  router.post('/apps/:id/erase', async ctx => {
+    const { _id: app_id, company_id } = await getOr404(store.docs('apps'), ctx.params.id, 'app')
+    const recipient = canonicalRecipient((await readBody(ctx, eraseBody)).recipient)
+    ctx.body = await withAudit(ctx, async () => ({
+      action: 'recipient.erase',
+      target: app_id,
+      company_id,
+      before: { verifications: await store.docs('otps').count(recipientFilter(keyring, app_id, recipient)) },
+      after: { recipient: recipientFingerprint(keyring, app_id, recipient) },
+      perform: () => eraseRecipient(app_id, recipient),
+    }))
+  })
 }
 
-/** Another's, for another key, says nothing of this one's. */
+/** In a scope of its own, so that it equals no index in the store. */
+const recipientFingerprint = (keyring: Pick<Keyring, 'index'>, app_id: string, recipient: string): string =>
+  keyring.index(`erased recipient:${app_id}`, recipientKey(recipient)).slice(0, 16)
+
+/** A rotation to another key than the current one says nothing about the current one. */
 function rotationView({ keyIds }: Pick<Keyring, 'keyIds'>, rotation: RotationDoc | undefined) {
   if (!rotation || rotation.keys[0] !== keyIds[0]) return keyIds.length > 1 ? { state: 'waiting' } : null
   const { state, pass, looked, renewed, unsealable, renewed_in_all, started_at, pass_started_at, done_at } = rotation

@@ -1,24 +1,19 @@
-// A provider's config that somebody changes without knowing its secrets. In: the config as written now, and the one stored. Out: the
-// config to store, or every problem. Secrets that are left out, or given back as the fingerprints that are shown in their place, stay
-// as they are; but not when the config leads elsewhere than before, or whoever may change an address could read every secret there.
+// Changes a provider's config without asking for its secrets again. In: the config of the request, and the stored one. Out: the config to
+// store, or every problem. Secrets that are omitted, or given as the fingerprints that are shown in their place, are kept. They must be
+// given again when the config has another destination: otherwise an operator could read every secret by changing the address.
 import { isDeepStrictEqual } from 'node:util'
 import { FINGERPRINT_PATTERN } from '../../domain/tenancy/fingerprint.ts'
-import type { CheckResult, Problem } from '../../domain/tenancy/problems.ts'
-import { destinationOf } from '../../domain/tenancy/provider.destinations.ts'
-import {
-  maskConfig,
-  type ProviderConfigs,
-  type ProviderType,
-  parseProviderConfig,
-  SECRET_MEMBERS,
-} from '../../domain/tenancy/providers.ts'
+import type { CheckResult, InputProblem } from '../../domain/tenancy/problems.ts'
+import { destinationOf } from '../../domain/tenancy/provider-destinations.ts'
+import { maskConfig, SECRET_MEMBERS } from '../../domain/tenancy/provider-secrets.ts'
+import { type ProviderConfigs, type ProviderType, parseProviderConfig } from '../../domain/tenancy/providers.ts'
 
 export interface StoredConfig<T extends ProviderType = ProviderType> {
   raw: unknown
   resolved: ProviderConfigs[T]
 }
 
-/** `stored`: of the same type; null when there is none whose secrets could be kept. */
+/** `stored`: of the same type; null when there is no stored config, or it cannot be unsealed. */
 export function applyConfigChange<T extends ProviderType>(
   type: T,
   input: unknown,
@@ -31,11 +26,11 @@ export function applyConfigChange<T extends ProviderType>(
   const checked = parseProviderConfig(type, config)
   if (!checked.ok) return checked
   if (stored === null || kept.length === 0) return { ok: true, value: config }
-  const leadsElsewhere = !isDeepStrictEqual(destinationOf(type, checked.value), destinationOf(type, stored.resolved))
-  return leadsElsewhere ? { ok: false, problems: kept.map(secretNeededAgain) } : { ok: true, value: config }
+  const sameDestination = isDeepStrictEqual(destinationOf(type, checked.value), destinationOf(type, stored.resolved))
+  return sameDestination ? { ok: true, value: config } : { ok: false, problems: kept.map(secretNeededAgain) }
 }
 
-const secretNeededAgain = (path: string): Problem => ({
+const secretNeededAgain = (path: string): InputProblem => ({
   path,
   message: 'give it again: it would be sent to another address than before',
 })
@@ -49,7 +44,7 @@ function restoreSecrets(type: ProviderType, input: unknown, stored: unknown, kee
   return SECRET_MEMBERS[type].reduce((config, secret) => withSecret(config, stored, secret.split('.'), keep), restored)
 }
 
-/** What was shown in place of a value and comes back is the value. */
+/** Replaces a masked value by the stored one. */
 function withoutFingerprints(input: unknown, stored: unknown, masked: unknown, path: string[], keep: Keep): unknown {
   if (typeof input === 'string') {
     if (input !== masked || input === stored) return input
@@ -63,7 +58,7 @@ function withoutFingerprints(input: unknown, stored: unknown, masked: unknown, p
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, member(name, value)]))
 }
 
-/** One that was left out. `headers.*` are left out together; one that is missing among others was taken away. */
+/** Adds a secret that was omitted. Headers are kept only if all of them are omitted: a header that is missing among others was removed. */
 function withSecret(config: Members, stored: Members, [name = '', inner]: string[], keep: Keep): Members {
   const before = memberOf(stored, name)
   if (inner !== undefined && inner !== '*') {
@@ -77,8 +72,8 @@ function withSecret(config: Members, stored: Members, [name = '', inner]: string
   return { ...config, [name]: before }
 }
 
-/** What still looks like one was copied from somewhere else. As a secret it would be worth nothing. */
-function fingerprintsIn(value: unknown, path: string[] = []): Problem[] {
+/** A fingerprint that matches no stored value was copied from elsewhere, and must not be stored as a secret. */
+function fingerprintsIn(value: unknown, path: string[] = []): InputProblem[] {
   if (typeof value === 'string')
     return FINGERPRINT_PATTERN.test(value)
       ? [{ path: path.join('.'), message: 'is the fingerprint of another value: give the value itself' }]

@@ -1,41 +1,41 @@
-// GET /apps/{id}/providers, GET|PUT|DELETE /apps/{id}/providers/{name}. Secrets go in and never come out: people read fingerprints.
-// What a PUT leaves out of the secrets stays, as long as the provider's address does.
+// GET /apps/{id}/providers, GET|PUT|DELETE /apps/{id}/providers/{name}. Secrets are never shown, only their fingerprints. A PUT keeps the
+// secrets that it omits, as long as the provider's address stays the same.
 import { z } from 'zod'
-import { type Inspector, targetProblem } from '../../../infra/outbound/inspector.ts'
+import { type TargetInspector, targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
-import { soleChannel } from '../../domain/bootstrap/file.ts'
-import { channelProblems } from '../../domain/bootstrap/rules.ts'
-import { type Provider, providerContext, providerId } from '../../domain/tenancy/documents.ts'
-import { type Problem, underPath } from '../../domain/tenancy/problems.ts'
-import { addressIn } from '../../domain/tenancy/provider.destinations.ts'
-import { PROVIDER_NAME, PROVIDER_TYPES } from '../../domain/tenancy/providers.ts'
+import { findProviders, type Provider, providerContext, providerId } from '../../domain/tenancy/documents.ts'
+import { check, type InputProblem, underPath } from '../../domain/tenancy/problems.ts'
+import { addressIn } from '../../domain/tenancy/provider-destinations.ts'
+import {
+  channelProblems,
+  MAX_PROVIDERS_PER_APP,
+  PROVIDER_TYPES,
+  providerName,
+  soleChannel,
+} from '../../domain/tenancy/providers.ts'
 import { channel } from '../../domain/tenancy/value-schemas.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import { applyConfigChange, type StoredConfig } from './changes.ts'
 import { providerAuditFields, providerView, unsealConfig, withoutConfig } from './view.ts'
 
-const MAX_PROVIDERS_PER_APP = 100
 const MAX_POSITION = 10_000
 
 const providerBody = z.strictObject({
   type: z.enum(PROVIDER_TYPES),
   channel: channel.optional(),
-  /** Lower ones are tried first, equal ones in the order of their names. A new one is the last, unless told. */
+  /** Providers are tried in the order of positions, then of names. A new provider without a position is the last. */
   position: z.int().min(0).max(MAX_POSITION).optional(),
   config: z.unknown().optional(),
 })
 type ProviderInput = z.output<typeof providerBody>
 
-const NAME_MESSAGE = 'must be 1 to 63 of a–z, 0–9, "-" and "_", the first a letter or digit'
-
 export const addProviderRoutes: AddRoutes = (router, { store, keyring, inspect, readBody, withAudit }) => {
   const [docs, apps] = [store.docs('providers'), store.docs('apps')]
-  const findInOrder = (app_id: string) => docs.find({ app_id }, { sort: { position: 1, _id: 1 }, limit: MAX_POSITION })
 
   router.get('/apps/:id/providers', async ctx => {
     const { _id: app_id } = await getOr404(apps, ctx.params.id, 'app')
-    const items = (await findInOrder(app_id)).map(provider => providerView(keyring, provider))
+    const items = (await findProviders(store, app_id)).map(provider => providerView(keyring, provider))
     ctx.body = { items, next_cursor: null }
   })
 
@@ -47,13 +47,14 @@ export const addProviderRoutes: AddRoutes = (router, { store, keyring, inspect, 
   router.put('/apps/:id/providers/:name', async ctx => {
     const { _id: app_id, company_id } = await getOr404(apps, ctx.params.id, 'app')
     const { name = '' } = ctx.params
-    if (!PROVIDER_NAME.test(name)) throw validationProblem([{ path: 'name', message: NAME_MESSAGE }])
+    const checkedName = check(providerName, name)
+    if (!checkedName.ok) throw validationProblem(underPath('name', checkedName.problems))
     const input = await readBody(ctx, providerBody)
     await checkChannelAndAddress(inspect, input)
     const answer = await withAudit(ctx, async () => {
       const _id = providerId(app_id, name)
       const stored = (await docs.get([_id])).get(_id)
-      const others = stored ? [] : await findInOrder(app_id)
+      const others = stored ? [] : await findProviders(store, app_id)
       if (others.length >= MAX_PROVIDERS_PER_APP)
         throw validationProblem([{ path: '', message: `an app has at most ${MAX_PROVIDERS_PER_APP} providers` }])
       const before = stored?.type === input.type ? unsealConfig(keyring, stored) : null
@@ -107,9 +108,11 @@ export const addProviderRoutes: AddRoutes = (router, { store, keyring, inspect, 
   }
 }
 
-/** A channel the type does not serve, an address nobody would be called at. */
-async function checkChannelAndAddress(inspect: Inspector, { type, channel, config }: ProviderInput): Promise<void> {
-  const problems: Problem[] = [...channelProblems('channel', type, channel)]
+async function checkChannelAndAddress(
+  inspect: TargetInspector,
+  { type, channel, config }: ProviderInput,
+): Promise<void> {
+  const problems: InputProblem[] = [...channelProblems('channel', type, channel)]
   const address = addressIn(type, config)
   const refusal = address && (await inspect[address.kind](address.value))
   if (address && refusal !== null) problems.push({ path: `config.${address.path}`, message: targetProblem(refusal) })
@@ -122,5 +125,5 @@ function configOf({ type, config }: ProviderInput, before: StoredConfig | null):
   return checked.value
 }
 
-/** Where the type serves several, it was asked for. */
+/** For a type with several channels, checkChannelAndAddress has required one. */
 const channelOf = ({ type, channel }: ProviderInput): Provider['channel'] => channel ?? soleChannel(type) ?? 'sms'

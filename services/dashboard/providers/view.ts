@@ -1,7 +1,9 @@
-// A stored provider as people and the audit log see it: fingerprints in place of secrets. And as the code sees it, opened.
-import { type Keyring, Unsealable } from '../../../infra/crypto/keyring.ts'
+// A stored provider as the admin API and the audit log show it, with fingerprints in place of secrets; and its unsealed config.
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import { type Provider, providerContext } from '../../domain/tenancy/documents.ts'
-import { maskConfig, resolveProvider } from '../../domain/tenancy/providers.ts'
+import { maskConfig } from '../../domain/tenancy/provider-secrets.ts'
+import { resolveProvider } from '../../domain/tenancy/providers.ts'
 import type { StoredConfig } from './changes.ts'
 
 export const withoutConfig = ({ name, channel, type, position }: Omit<Provider, 'config'>) => ({
@@ -11,24 +13,21 @@ export const withoutConfig = ({ name, channel, type, position }: Omit<Provider, 
   position,
 })
 
-/** Null when it was sealed with a key that is gone. */
+/** Null when its data key is no longer configured. */
 export function unsealConfig(keyring: Pick<Keyring, 'unseal'>, { _id, type, config }: Provider): StoredConfig | null {
-  try {
-    const raw: unknown = JSON.parse(keyring.unseal(config, providerContext(_id)))
-    return { raw, resolved: resolveProvider(type, raw).config }
-  } catch (error) {
-    if (error instanceof Unsealable) return null
-    throw error
-  }
+  const text = unsealOrNull(keyring, config, providerContext(_id))
+  if (text === null) return null
+  const raw: unknown = JSON.parse(text)
+  return { raw, resolved: resolveProvider(type, raw).config }
 }
 
-/** With its defaults. */
+/** The config has its defaults. */
 export function providerView(keyring: Pick<Keyring, 'unseal'>, provider: Provider) {
   const config = unsealConfig(keyring, provider)
   return { ...withoutConfig(provider), config: config && maskConfig(provider.type, config.resolved) }
 }
 
-/** As it was written: what nobody chose is no part of a change. */
+/** The config is as it was written: defaults are not part of a change. */
 export function providerAuditFields(keyring: Pick<Keyring, 'unseal'>, provider: Provider) {
   const config = unsealConfig(keyring, provider)
   return { ...withoutConfig(provider), config: config && maskConfig(provider.type, config.raw) }

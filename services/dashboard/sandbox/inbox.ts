@@ -1,13 +1,14 @@
-// The sandbox inbox, where messages of test keys arrive. Stored are references; code and text are rendered here, when read.
+// The sandbox inbox: the messages that the sandbox provider took in place of a vendor. Stored messages refer to their verification; code
+// and text are rendered here.
 import { type Keyring, UnknownSecret, Unsealable } from '../../../infra/crypto/keyring.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import type { Tenancy, TenantApp } from '../../domain/tenancy/tenancy.ts'
 import type { OtpDoc, SandboxMessageDoc } from '../../domain/verifications/documents.ts'
-import { sandboxIndexes } from '../../domain/verifications/encryption-context.ts'
+import { sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { renderContent } from '../../domain/verifications/message-content.ts'
-import { parseRecipient } from '../../domain/verifications/recipient.ts'
+import { canonicalRecipient } from '../recipients.ts'
 
-/** As the admin API shows it, but for the time: epoch milliseconds. */
+/** `at`: epoch milliseconds. */
 export interface InboxMessage {
   otp_id: string
   delivery_id: string
@@ -26,12 +27,12 @@ export interface InboxDeps {
 
 export interface InboxQuery {
   recipient?: string
-  /** Only messages of this company; of every company unless told. */
+  /** Without it, messages of every company. */
   company_id?: string
   limit: number
 }
 
-/** Newest first. What was erased, or made with a key that is gone, is left out. */
+/** Newest first. Leaves out messages whose verification was erased, or whose data key or code secret is no longer configured. */
 export async function readInbox(
   { store, keyring, tenancy }: InboxDeps,
   { recipient, company_id, limit }: InboxQuery,
@@ -53,9 +54,6 @@ export async function readInbox(
     renderMessage(keyring, message, otps.get(message.otp_id), apps.get(message.app_id)),
   )
 }
-
-/** An address is found however its domain is written. Magic numbers are no real ones and stay as they are. */
-const canonicalRecipient = (recipient: string): string => parseRecipient(recipient)?.value ?? recipient
 
 async function appsOf(tenancy: Pick<Tenancy, 'app'>, messages: SandboxMessageDoc[]): Promise<Map<string, TenantApp>> {
   const ids = [...new Set(messages.map(({ app_id }) => app_id))]

@@ -1,12 +1,14 @@
-// GET /sandbox/messages, POST /sandbox/inbound: both ends of a conversation with the sandbox, where test keys send.
+// GET /sandbox/messages: what the sandbox has received. POST /sandbox/inbound: simulates a WhatsApp message from a user.
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { OtpReport } from '../../../machines/reports.ts'
-import { inFlight, referenceIndexes } from '../../domain/verifications/encryption-context.ts'
-import { referencesIn } from '../../domain/verifications/references.ts'
-import { type AddRoutes, isoTime } from '../admin-deps.ts'
+import { inFlight } from '../../domain/verifications/encryption-context.ts'
+import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
+import { referencesIn } from '../../domain/verifications/whatsapp-references.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { isoTime } from '../iso-time.ts'
+import { recipientQuery } from '../recipients.ts'
 import { readQuery, validationProblem } from '../request-input.ts'
-import { recipientQuery } from '../verifications/recipients.ts'
 import { readInbox } from './inbox.ts'
 
 const MAX_MESSAGES = 100
@@ -15,7 +17,7 @@ const inboxQuery = z.strictObject({ recipient: recipientQuery.optional() })
 
 const inboundBody = z.strictObject({
   app_id: z.string(),
-  /** A WhatsApp id is a number without its plus. */
+  /** With or without the plus: a WhatsApp id is a number without it. */
   from: z.string().regex(/^\+?[1-9]\d{6,14}$/, 'must be a phone number, such as "+447911123456"'),
   text: z.string(),
 })
@@ -38,7 +40,7 @@ export const addSandboxRoutes: AddRoutes = (
     const report: OtpReport = {
       type: 'message.received',
       app_id,
-      // Whatever the text refers to: a live verification is never moved by a message that was only played.
+      // A simulated message must not approve a live verification, even if its text holds a live reference.
       mode: 'test',
       sealed_from: keyring.seal(from, inFlight.from),
       references: referencesIn(text).flatMap(reference => referenceIndexes(keyring, reference)),

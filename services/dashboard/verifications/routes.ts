@@ -1,25 +1,23 @@
-// GET /verifications/{otp_id}, GET /apps/{id}/verifications?recipient=. What an operator sees of a verification: where it stands and
-// how it got there. The recipient stays masked; who searches for one knows it already.
+// GET /verifications/{otp_id}, GET /apps/{id}/verifications?recipient=. A verification as an operator sees it: its state and its timeline.
+// The recipient is masked: an operator who searches for a recipient knows it already.
 import { z } from 'zod'
-import { type Keyring, Unsealable } from '../../../infra/crypto/keyring.ts'
-import type { Filter } from '../../../infra/store/docs.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import { statusAt } from '../../../machines/otp.queries.ts'
 import type { Delivery } from '../../../machines/otp.ts'
 import { toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { statusView } from '../../../machines/otp.view.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
-import { recipientIndexes } from '../../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
-import { type AddRoutes, isoTime, isoTimeOrNull } from '../admin-deps.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { isoTime, isoTimeOrNull } from '../iso-time.ts'
 import { pageFields } from '../pages.ts'
+import { canonicalRecipient, recipientFilter, recipientQuery } from '../recipients.ts'
 import { getOr404, readQuery } from '../request-input.ts'
-import { canonicalRecipient, recipientQuery } from './recipients.ts'
 import { createTimeline } from './timeline.ts'
 
 const query = z.strictObject({ ...pageFields, recipient: recipientQuery.optional() })
-
-export const MODES = ['live', 'test'] as const
 
 export const addVerificationRoutes: AddRoutes = (router, { store, keyring, clock, readPage }) => {
   const docs = store.docs('otps')
@@ -54,23 +52,13 @@ async function loadTimeline(store: CountersignStore, doc: OtpDoc, now: number) {
   return createTimeline({ otp, status: statusAt(value, otp, now), attempts: attempts.flat(), events })
 }
 
-/** Those of one recipient: in both modes, and under every key. */
-export const recipientFilter = (
-  keyring: Pick<Keyring, 'indexes'>,
-  app_id: string,
-  recipient: string,
-): Filter<Pick<OtpDoc, '_id' | 'app_id' | 'mode' | 'recipient'>> => ({
-  app_id,
-  mode: { $in: MODES },
-  recipient: { $in: MODES.flatMap(mode => recipientIndexes(keyring, { app_id, mode }, recipient)) },
-})
-
 function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number) {
   const saved = toCurrentVersion(doc)
   const { context: otp } = saved
   const { sealed_action_url, ...view } = statusView(saved, now)
   return {
     ...view,
+    // Null too when the data key of an old link is no longer configured.
     action_url: sealed_action_url === null ? null : unsealOrNull(keyring, sealed_action_url, atRest.link(otp.otp_id)),
     created_at: isoTime(view.created_at),
     expires_at: isoTime(view.expires_at),
@@ -89,16 +77,6 @@ function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number
     wrong_codes: otp.wrong_codes,
     approved_by: otp.approval?.by ?? null,
     exchange: otp.exchange && { key_id: otp.exchange.key_id, at: isoTime(otp.exchange.at) },
-  }
-}
-
-/** A link of days ago may have been sealed with a key that is gone; the rest is still worth showing. */
-function unsealOrNull(keyring: Pick<Keyring, 'unseal'>, sealed: string, context: string): string | null {
-  try {
-    return keyring.unseal(sealed, context)
-  } catch (error) {
-    if (error instanceof Unsealable) return null
-    throw error
   }
 }
 

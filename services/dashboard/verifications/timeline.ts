@@ -1,21 +1,18 @@
-// All that is known of a verification, in the order it happened: what it went through, whom its messages were handed to, what its
-// webhook was told. In: the documents. Out: one list. Pure; nobody's number or address is in it.
-
+// The history of a verification: its own changes, its deliveries, the provider calls and the webhook events. In: the documents. Out: one
+// list in the order of time, without the recipient and the client's address. Pure.
 import type { Delivery, Otp, OtpStatus } from '../../../machines/otp.ts'
 import type { AttemptDoc } from '../../domain/verifications/documents.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
-import { eventState } from '../../domain/webhooks/events.ts'
-import { isoTime } from '../admin-deps.ts'
+import { isoTime } from '../iso-time.ts'
 
 export interface TimelineInput {
   otp: Otp
-  /** As it stands at the time of asking. */
+  /** At the time of the request: a verification that has expired may still be stored as pending. */
   status: OtpStatus
   attempts: readonly AttemptDoc[]
   events: readonly EventDoc[]
 }
 
-/** What happened, and what belongs to it. */
 interface TimelineEntry {
   at: number
   happened: string
@@ -29,9 +26,9 @@ export const createTimeline = ({ otp, status, attempts, events }: TimelineInput)
     ...attempts.map(attemptEntry),
     ...events.flatMap(eventEntries),
   ]
-    // Stable: what happened at one time stays as listed, causes before effects.
+    // The sort is stable: entries of the same time stay in the order above, causes before effects.
     .sort((one, other) => one.at - other.at)
-    .map(({ at, ...moment }) => ({ at: isoTime(at), ...moment }))
+    .map(({ at, ...entry }) => ({ at: isoTime(at), ...entry }))
 
 function otpEntries(
   { first_sent_at, expires_at, started_by, approval, exchange }: Otp,
@@ -59,15 +56,14 @@ function deliveryEntries({
     : [queued, { at: updated_at, happened: `delivery.${status}`, delivery_id, channel }]
 }
 
-/** One of no provider is the end of a round in which nobody took the message. */
+/** An attempt without a provider marks the end of a round in which no provider accepted the message. */
 const attemptEntry = ({ at, delivery_id, provider, round, result, reference }: AttemptDoc): TimelineEntry =>
   provider === ''
     ? { at, happened: 'providers.exhausted', delivery_id, round }
     : { at, happened: 'provider.called', delivery_id, provider, round, result, reference }
 
 function eventEntries(event: EventDoc): TimelineEntry[] {
-  const { _id: event_id, type, created_at } = event
-  const { status, attempts } = eventState(event)
+  const { _id: event_id, type, created_at, status, attempts } = event
   return [
     { at: created_at, happened: 'event.recorded', event_id, type, status },
     ...attempts.map(({ at, round, attempt, status, error, ms }) => ({

@@ -1,36 +1,36 @@
-// GET /apps/{id}/events, POST /events/{id}/replay, POST /apps/{id}/events/replay {since, until}: what happened, newest first, how its
-// endpoint took it, and sending it again.
+// GET /apps/{id}/events, POST /events/{id}/replay, POST /apps/{id}/events/replay {since, until}: the webhook events of an app with their
+// attempts, newest first, and sending them again.
+import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
-import { eventState } from '../../domain/webhooks/events.ts'
-import { type AddRoutes, isoTime, isoTimeOrNull } from '../admin-deps.ts'
+import type { AdminDeps } from '../admin-deps.ts'
+import { isoTime, isoTimeOrNull } from '../iso-time.ts'
 import { pageFields } from '../pages.ts'
 import { emptyBody, getOr404, readQuery, validationProblem } from '../request-input.ts'
+import type { WebhookControl } from './control.ts'
+import { MAX_ID_TIME } from './event-replay.ts'
 
 const query = z.strictObject({
   ...pageFields,
   otp_id: z.string().optional(),
-  /** The states that ask for somebody's attention; the others are what nearly all events are in. */
+  /** The two states that need an operator's attention. Only these have an index: nearly all events are in the other states. */
   status: z.enum(['failed', 'held']).optional(),
 })
 
-/** What an id can tell of its time. */
-const MAX_ID_TIME = 2 ** 48 - 1
-/** ISO 8601, as times are shown; the epoch milliseconds they are kept in will do. */
-const error = 'must be a time, such as "2030-01-31T12:00:00Z"'
+const TIME_MESSAGE = 'must be a time, such as "2030-01-31T12:00:00Z"'
+/** ISO 8601, as times are shown, or epoch milliseconds, as they are stored. */
 const timeSchema = z.union(
   [
     z.iso.datetime({ offset: true }).transform(Date.parse),
-    z.number().refine(at => Number.isInteger(at) && at >= 0 && at <= MAX_ID_TIME, error),
+    z.number().refine(at => Number.isInteger(at) && at >= 0 && at <= MAX_ID_TIME, TIME_MESSAGE),
   ],
-  { error },
+  { error: TIME_MESSAGE },
 )
 const replayBody = z.strictObject({ since: timeSchema, until: timeSchema.optional() })
 
 const eventView = (event: EventDoc) => {
-  const { status, round, attempts, next_attempt_at } = eventState(event)
-  const { _id, type, mode, payload, created_at } = event
+  const { _id, type, mode, payload, created_at, status, round, attempts, next_attempt_at = null } = event
   return {
     id: _id,
     type,
@@ -44,10 +44,10 @@ const eventView = (event: EventDoc) => {
   }
 }
 
-export const addEventRoutes: AddRoutes = (router, { store, clock, webhooks, readPage, readBody, withAudit }) => {
+export function addEventRoutes(router: Router, admin: AdminDeps, control: WebhookControl): void {
+  const { store, clock, readPage, readBody, withAudit } = admin
   const [docs, apps, endpoints] = [store.docs('events'), store.docs('apps'), store.docs('webhooks')]
 
-  /** 409 without an endpoint that could be sent anything. */
   async function requireEndpoint(app_id: string): Promise<void> {
     if (!(await endpoints.get([app_id])).has(app_id)) throw httpException(409, 'The app has no webhook endpoint.')
   }
@@ -75,7 +75,7 @@ export const addEventRoutes: AddRoutes = (router, { store, clock, webhooks, read
         company_id,
         before: null,
         after: null,
-        perform: async () => ((await webhooks.replay(_id)) ? _id : null),
+        perform: async () => ((await control.replay(_id)) ? _id : null),
       }
     })
     ctx.body = eventView(await getOr404(docs, event_id, 'event'))
@@ -92,7 +92,7 @@ export const addEventRoutes: AddRoutes = (router, { store, clock, webhooks, read
       company_id,
       before: null,
       after: { since: isoTime(since), until: isoTime(until) },
-      perform: () => webhooks.replayRange(app_id, { since, until }),
+      perform: () => control.replayRange(app_id, { since, until }),
     }))
     ctx.body = { replayed }
   })

@@ -1,5 +1,5 @@
-// POST /apps/{id}/webhook/rotate|promote. A new secret first signs beside the current one, so that a receiver can learn it in its own
-// time, then takes its place; or takes it at once.
+// POST /apps/{id}/webhook/rotate|promote. Rotating adds a new secret, which signs beside the current one until the receiver knows it.
+// Promoting makes it the current one. With `immediate`, rotating does both at once.
 import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
 import type { WebhookEndpoint, WebhookSecret } from '../../domain/webhooks/documents.ts'
@@ -7,15 +7,15 @@ import { createWebhookSecret, newWebhookSecret } from '../../domain/webhooks/new
 import { withCurrent, withNext } from '../../domain/webhooks/secrets.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { emptyBody, getOr404 } from '../request-input.ts'
-import { ENDPOINT_NAME } from './routes.ts'
+import { ENDPOINT_NAME } from './endpoint.ts'
 import { endpointAuditFields, endpointView } from './view.ts'
 
 const rotateBody = z.strictObject({ immediate: z.boolean().default(false) }).optional()
 
-export const addWebhookRotationRoutes: AddRoutes = (router, { store, keyring, clock, readBody, withAudit }) => {
+export const addRotationRoutes: AddRoutes = (router, { store, keyring, clock, readBody, withAudit }) => {
   const [docs, apps] = [store.docs('webhooks'), store.docs('apps')]
 
-  /** Replaces the list of secrets; answers the endpoint as it then is. */
+  /** Replaces the secrets. Resolves with the endpoint as it is afterwards. */
   async function changeSecrets(
     ctx: { params: Record<string, string | undefined>; state: { who?: unknown } },
     action: string,
@@ -49,7 +49,7 @@ export const addWebhookRotationRoutes: AddRoutes = (router, { store, keyring, cl
       ({ _id, secrets }, now) => {
         const newSecret = createWebhookSecret(keyring, value, { app_id: _id, state: 'next', now })
         if (!immediate) return withNext(secrets, newSecret, now)
-        // What awaited promotion has been overtaken.
+        // A secret that awaits promotion is dropped: the new one replaces it.
         return withCurrent(
           secrets.filter(({ state }) => state !== 'next'),
           newSecret,

@@ -1,150 +1,18 @@
-// GET|PUT /apps/{id}/webhook, POST /apps/{id}/webhook/enable|test. A secret that is made here is in the one answer that makes it, and
-// nowhere else in the clear.
-import { z } from 'zod'
-import { targetProblem } from '../../../infra/outbound/inspector.ts'
-import { sameJson } from '../../../infra/store/ensure.ts'
-import { endpointLife } from '../../../machines/endpoint.step.ts'
-import { text, webAddress } from '../../domain/tenancy/value-schemas.ts'
-import type { WebhookEndpoint } from '../../domain/webhooks/documents.ts'
-import { createWebhookSecret, newWebhookSecret } from '../../domain/webhooks/new-secret.ts'
-import { withCurrent } from '../../domain/webhooks/secrets.ts'
-import type { AddRoutes, AdminDeps } from '../admin-deps.ts'
-import { emptyBody, getOr404, validationProblem } from '../request-input.ts'
-import type { Change, Unchanged } from '../with-audit.ts'
-import { endpointAuditFields, endpointView, unsealSecret } from './view.ts'
-
-const endpointBody = z.strictObject({
-  url: webAddress,
-  /** Becomes the current one. One is made for a new endpoint that is given none. */
-  secret: text(500).min(8).optional(),
-  status: z.enum(['active', 'paused']).optional(),
-})
-
-/** `secret`: made just now, to be shown. */
-type PutResult = { created: boolean; secret: string | null }
-
-export const ENDPOINT_NAME = 'webhook endpoint'
+// The routes of an app's webhook:
+//   endpoint.ts   GET|PUT /apps/{id}/webhook, POST /apps/{id}/webhook/enable|test
+//   rotation.ts   POST /apps/{id}/webhook/rotate|promote
+//   events.ts     GET /apps/{id}/events, POST /events/{id}/replay, POST /apps/{id}/events/replay
+import { stepEndpoint } from '../../../machines/endpoint.step.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { createWebhookControl } from './control.ts'
+import { addEndpointRoutes } from './endpoint.ts'
+import { addEventRoutes } from './events.ts'
+import { addRotationRoutes } from './rotation.ts'
 
 export const addWebhookRoutes: AddRoutes = (router, admin) => {
-  const { store, keyring, clock, inspect, webhooks, readBody, withAudit } = admin
-  const [docs, apps] = [store.docs('webhooks'), store.docs('apps')]
-  const view = (endpoint: WebhookEndpoint) => endpointView(keyring, endpoint, clock.now())
-  const auditFields = (endpoint: WebhookEndpoint) => endpointAuditFields(keyring, endpoint)
-
-  router.get('/apps/:id/webhook', async ctx => {
-    const { _id: app_id } = await getOr404(apps, ctx.params.id, 'app')
-    ctx.body = view(await getOr404(docs, app_id, ENDPOINT_NAME))
-  })
-
-  router.put('/apps/:id/webhook', async ctx => {
-    const { _id: app_id, company_id } = await getOr404(apps, ctx.params.id, 'app')
-    const { url, secret, status } = await readBody(ctx, endpointBody)
-    const refusal = await inspect.url(url)
-    if (refusal !== null) throw validationProblem([{ path: 'url', message: targetProblem(refusal) }])
-    const owner = { target: app_id, company_id }
-    const { created, secret: newSecret } = await withAudit(
-      ctx,
-      async (): Promise<Change<PutResult> | Unchanged<PutResult>> => {
-        const stored = (await docs.get([app_id])).get(app_id)
-        if (!stored) {
-          const value = secret ?? newWebhookSecret()
-          const endpoint = newEndpoint(admin, { app_id, url, value })
-          return {
-            action: 'webhook.create',
-            ...owner,
-            before: null,
-            after: auditFields(endpoint),
-            perform: async () =>
-              (await docs.insert([endpoint]))[0] === 'inserted'
-                ? { created: true, secret: secret === undefined ? value : null }
-                : null,
-          }
-        }
-        const secrets = secret === undefined ? stored.secrets : withSecret(admin, stored, secret)
-        const endpoint = { ...stored, url, secrets }
-        if (sameJson(stored, endpoint)) return { unchanged: { created: false, secret: null } }
-        return {
-          action: 'webhook.change',
-          ...owner,
-          before: auditFields(stored),
-          after: auditFields(endpoint),
-          perform: async () => {
-            const [answer] = await docs.change([{ _id: app_id, rev: stored.rev, update: { $set: { url, secrets } } }])
-            return answer === 'won' ? { created: false, secret: null } : null
-          },
-        }
-      },
-    )
-    if (status !== undefined) await setStatus(ctx, status)
-    ctx.status = created ? 201 : 200
-    ctx.body = {
-      ...view(await getOr404(docs, app_id, ENDPOINT_NAME)),
-      ...(newSecret === null ? {} : { secret: newSecret }),
-    }
-  })
-
-  router.post('/apps/:id/webhook/enable', async ctx => {
-    await readBody(ctx, emptyBody)
-    ctx.body = view(await setStatus(ctx, 'active'))
-  })
-
-  router.post('/apps/:id/webhook/test', async ctx => {
-    const { _id: app_id, company_id } = await getOr404(apps, ctx.params.id, 'app')
-    await readBody(ctx, emptyBody)
-    const event_id = await withAudit(ctx, async () => {
-      await getOr404(docs, app_id, ENDPOINT_NAME)
-      return {
-        action: 'webhook.test',
-        target: app_id,
-        company_id,
-        before: null,
-        after: null,
-        perform: () => webhooks.test({ app_id, company_id }),
-      }
-    })
-    ctx.body = { event_id }
-  })
-
-  /** Enables or pauses it. One that is failing is enabled too: its failures are forgotten. */
-  async function setStatus(ctx: RouteContext, status: WebhookEndpoint['status']): Promise<WebhookEndpoint> {
-    const { _id: app_id, company_id } = await getOr404(apps, ctx.params.id, 'app')
-    return withAudit(ctx, async (): Promise<Change<WebhookEndpoint> | Unchanged<WebhookEndpoint>> => {
-      const stored = await getOr404(docs, app_id, ENDPOINT_NAME)
-      const life = endpointLife(stored)
-      if (life.value === status) return { unchanged: stored }
-      const reason = life.context.paused?.reason
-      return {
-        action: status === 'active' ? 'webhook.enable' : 'webhook.pause',
-        target: app_id,
-        company_id,
-        before: { status: life.value, ...(reason ? { reason } : {}) },
-        after: { status },
-        perform: () => (status === 'active' ? webhooks.enable(app_id) : webhooks.pause(app_id)),
-      }
-    })
-  }
-}
-
-interface RouteContext {
-  params: Record<string, string | undefined>
-  state: { who?: unknown }
-}
-
-const newEndpoint = (
-  { keyring, clock }: AdminDeps,
-  { app_id, url, value }: { app_id: string; url: string; value: string },
-): WebhookEndpoint => ({
-  _id: app_id,
-  url,
-  status: 'active',
-  rev: 0,
-  secrets: [createWebhookSecret(keyring, value, { app_id, state: 'current', now: clock.now() })],
-})
-
-/** One that is in the list already is promoted; the one before goes on signing for a day. */
-function withSecret({ keyring, clock }: AdminDeps, { _id: app_id, secrets }: WebhookEndpoint, value: string) {
-  const now = clock.now()
-  const known = secrets.find(secret => unsealSecret(keyring, app_id, secret) === value)
-  if (known?.state === 'current') return secrets
-  return withCurrent(secrets, known ?? createWebhookSecret(keyring, value, { app_id, state: 'current', now }), now)
+  const { store, broker, clock, log } = admin
+  const control = createWebhookControl({ store, broker, clock, log, step: stepEndpoint })
+  addEndpointRoutes(router, admin, control)
+  addRotationRoutes(router, admin)
+  addEventRoutes(router, admin, control)
 }

@@ -1,10 +1,11 @@
-// An endpoint as people and the audit log see it: where it is, how it fares, and fingerprints in place of its secrets.
-import { type Keyring, Unsealable } from '../../../infra/crypto/keyring.ts'
+// An endpoint as the admin API and the audit log show it, with fingerprints in place of secrets.
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import { endpointLife } from '../../../machines/endpoint.step.ts'
 import { fingerprint } from '../../domain/tenancy/fingerprint.ts'
 import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../../domain/webhooks/documents.ts'
 import { signingSecrets } from '../../domain/webhooks/secrets.ts'
-import { isoTime, isoTimeOrNull } from '../admin-deps.ts'
+import { isoTime, isoTimeOrNull } from '../iso-time.ts'
 
 type Unsealer = Pick<Keyring, 'unseal'>
 
@@ -40,15 +41,9 @@ export const endpointAuditFields = (keyring: Unsealer, { _id, url, status, secre
   })),
 })
 
-/** Null when it was sealed with a key that is gone. */
-export function unsealSecret(keyring: Unsealer, app_id: string, { id, sealed }: WebhookSecret): string | null {
-  try {
-    return keyring.unseal(sealed, webhookSecretContext(app_id, id))
-  } catch (error) {
-    if (error instanceof Unsealable) return null
-    throw error
-  }
-}
+/** Null when its data key is no longer configured. */
+export const unsealSecret = (keyring: Unsealer, app_id: string, { id, sealed }: WebhookSecret): string | null =>
+  unsealOrNull(keyring, sealed, webhookSecretContext(app_id, id))
 
 function fingerprintOf(keyring: Unsealer, app_id: string, secret: WebhookSecret): string | null {
   const value = unsealSecret(keyring, app_id, secret)

@@ -101,7 +101,7 @@ eachStore('the audit log', fresh => {
     expect(made.body.key).to.match(/^sk_test_/)
     const record = (await records()).find(({ target }: { target: string }) => target === made.body.id)
     expect(record).to.include({ action: 'key.create', outcome: 'begun' })
-    expect(broken.captured.output()).to.contain('audit.left_begun')
+    expect(broken.captured.output()).to.contain('audit.completion_failed')
   })
 
   it('calls undone what others had done before', async () => {

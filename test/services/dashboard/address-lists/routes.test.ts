@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { applyBootstrap, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
+import { chunksIn, classesIn } from '../../../support/address-lists.ts'
 import { type Answer, closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { eventually } from '../../../support/eventually.ts'
-import { chunksIn, classesIn } from '../../../support/ip-lists.ts'
 import { eachStore } from '../../../support/stores.ts'
 
 const URL = 'https://lists.example/vpn.txt?license=secret'

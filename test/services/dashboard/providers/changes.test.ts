@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { applyConfigChange } from '../../../../services/dashboard/providers/changes.ts'
-import { destinationOf } from '../../../../services/domain/tenancy/provider.destinations.ts'
-import { maskConfig, type ProviderType, resolveProvider } from '../../../../services/domain/tenancy/providers.ts'
+import { destinationOf } from '../../../../services/domain/tenancy/provider-destinations.ts'
+import { maskConfig } from '../../../../services/domain/tenancy/provider-secrets.ts'
+import { type ProviderType, resolveProvider } from '../../../../services/domain/tenancy/providers.ts'
 
 type Members = Record<string, unknown>
 

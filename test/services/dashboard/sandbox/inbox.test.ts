@@ -4,7 +4,7 @@ import { createKeyring } from '../../../../infra/crypto/keyring.ts'
 import { readInbox } from '../../../../services/dashboard/sandbox/inbox.ts'
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc, SandboxMessageDoc } from '../../../../services/domain/verifications/documents.ts'
-import { sandboxIndex } from '../../../../services/domain/verifications/encryption-context.ts'
+import { sandboxIndex } from '../../../../services/domain/verifications/lookup-indexes.ts'
 import { testClock } from '../../../support/clock.ts'
 import {
   codeOf,

@@ -121,7 +121,9 @@ eachStore('verifications for an operator', fresh => {
       purge_at,
       rev: 0,
       status: 'delivered',
+      partition: 0,
       round: 1,
+      tries: 1,
       attempts: [call],
     })
     await admin.store

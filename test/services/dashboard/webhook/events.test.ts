@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
 import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
+import { type NewEventFields, newEvent } from '../../../../services/domain/webhooks/events.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { eachStore } from '../../../support/stores.ts'
 
@@ -12,18 +13,19 @@ eachStore('webhook events for an operator', fresh => {
   afterEach(closeAdmins)
 
   const NOW = Date.UTC(2030, 0, 1)
-  const event = (_id: string, app_id: string, more: Partial<EventDoc> = {}): EventDoc => ({
-    _id,
-    app_id,
-    company_id: 'cmp_1',
-    mode: 'live',
-    type: 'otp.approved',
-    payload: { otp_id: 'otp_1', status: 'approved' },
-    created_at: NOW,
-    purge_at: new Date(NOW + 1e10),
-    rev: 0,
-    ...more,
-  })
+  const event = (_id: string, app_id: string, more: Partial<EventDoc> = {}): EventDoc => {
+    const happened: NewEventFields = {
+      _id,
+      app_id,
+      company_id: 'cmp_1',
+      mode: 'live',
+      type: 'otp.approved',
+      payload: { otp_id: 'otp_1', status: 'approved' },
+      created_at: NOW,
+      purge_at: new Date(NOW + 1e10),
+    }
+    return { ...newEvent(happened, 'unsent'), ...more }
+  }
   const insert = (...docs: EventDoc[]) => admin.store.docs('events').insert(docs)
   const ids = async (path: string): Promise<string[]> =>
     (await admin.get(path)).body.items.map(({ id }: { id: string }) => id)
@@ -58,7 +60,7 @@ eachStore('webhook events for an operator', fresh => {
         payload: { otp_id: 'otp_1', status: 'approved' },
         created_at: '2030-01-01T00:00:00.000Z',
         status: 'unsent',
-        round: 0,
+        round: 1,
         next_attempt_at: null,
         attempts: [],
       },

@@ -1,16 +1,17 @@
-// GET|PUT /prices: what messages cost, all of them at once. They hold within five seconds, for what is sent from then on.
+// GET|PUT /prices. A PUT replaces all prices. Within five seconds they apply to all new messages.
 import { z } from 'zod'
-import { replaceAll } from '../../../infra/store/ensure.ts'
-import { price as given } from '../../domain/bootstrap/schema.ts'
-import { type Price, priceId } from '../../domain/money/documents.ts'
-import type { AddRoutes } from '../admin-deps.ts'
-import { createReadBody, validationProblem } from '../request-input.ts'
+import { replaceAll } from '../../infra/store/ensure.ts'
+import { type Price, priceId } from '../domain/money/documents.ts'
+import { priceSchema } from '../domain/tenancy/price-schema.ts'
+import type { AddRoutes } from './admin-deps.ts'
+import { createReadBody, validationProblem } from './request-input.ts'
 
-const pricesBody = z.strictObject({ prices: z.array(given).max(2_000) })
+const MAX_PRICES = 2_000
+const pricesBody = z.strictObject({ prices: z.array(priceSchema).max(MAX_PRICES) })
 
 const priceView = ({ channel, country, micros }: Price) => ({ channel, country, micros })
 
-/** Every country on every channel. */
+/** Enough for every country on every channel. */
 const MAX_BODY_BYTES = 256 * 1024
 
 export const addPriceRoutes: AddRoutes = (router, { store, readPage, withAudit, changeExclusively }) => {
@@ -32,7 +33,7 @@ export const addPriceRoutes: AddRoutes = (router, { store, readPage, withAudit, 
         action: 'prices.replace',
         target: 'prices',
         company_id: null,
-        before: (await docs.find({}, { sort: { _id: 1 }, limit: 2_000 })).map(priceView),
+        before: (await docs.find({}, { sort: { _id: 1 }, limit: MAX_PRICES })).map(priceView),
         after: wanted.map(priceView),
         perform: async () => {
           await renewLease()

@@ -1,8 +1,8 @@
 // Which channel a send would take, explained.
 import { expect } from 'chai'
-import type { Channel } from '../../../../machines/channels.ts'
-import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
-import { eachStore } from '../../../support/stores.ts'
+import type { Channel } from '../../../machines/channels.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
+import { eachStore } from '../../support/stores.ts'
 
 const BRAZILIAN = '+5511987654321'
 const BRITISH = '+447400123456'

@@ -1,14 +1,15 @@
 // GET|POST /companies/{id}/apps, GET|PATCH /apps/{id}
 import { z } from 'zod'
-import { newId } from '../../infra/ids.ts'
-import { sameJson } from '../../infra/store/ensure.ts'
-import type { App } from '../domain/tenancy/documents.ts'
-import { underPath } from '../domain/tenancy/problems.ts'
-import { resolveSettings, type SettingsInput } from '../domain/tenancy/settings.ts'
-import { text } from '../domain/tenancy/value-schemas.ts'
-import { type AddRoutes, isoTime } from './admin-deps.ts'
-import { getOr404, validationProblem } from './request-input.ts'
-import { type JsonObject, patchSettings } from './settings.patch.ts'
+import { newId } from '../../../infra/ids.ts'
+import { sameJson } from '../../../infra/store/ensure.ts'
+import type { App } from '../../domain/tenancy/documents.ts'
+import { underPath } from '../../domain/tenancy/problems.ts'
+import { resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
+import { text } from '../../domain/tenancy/value-schemas.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { isoTime } from '../iso-time.ts'
+import { getOr404, validationProblem } from '../request-input.ts'
+import { type JsonObject, patchSettings } from './settings-patch.ts'
 
 const settings = z.record(z.string(), z.unknown()).optional()
 const createBody = z.strictObject({ name: text(), settings })
@@ -22,7 +23,7 @@ const appView = ({ _id, company_id, name, settings, created_at }: App) => ({
   created_at: isoTime(created_at),
 })
 
-/** As it was written: what nobody chose is no part of a change. */
+/** Settings as they were written: defaults are not part of a change. */
 const auditFields = ({ name, settings }: App) => ({ name, settings })
 
 export const addAppRoutes: AddRoutes = (router, { store, clock, readBody, readPage, withAudit }) => {
@@ -38,8 +39,14 @@ export const addAppRoutes: AddRoutes = (router, { store, clock, readBody, readPa
     const { name, settings } = await readBody(ctx, createBody)
     ctx.body = await withAudit(ctx, () => {
       const now = clock.now()
-      const chosen = { name, settings: applySettingsPatch({}, settings) }
-      const app: App = { _id: newId('app', now), company_id, ...chosen, created_at: now, rev: 0 }
+      const app: App = {
+        _id: newId('app', now),
+        company_id,
+        name,
+        settings: applySettingsPatch({}, settings),
+        created_at: now,
+        rev: 0,
+      }
       return {
         action: 'app.create',
         target: app._id,

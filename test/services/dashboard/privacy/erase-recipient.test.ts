@@ -2,14 +2,14 @@
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
 import { PARTITIONS } from '../../../../infra/partitions.ts'
-import { createEraseRecipient } from '../../../../services/dashboard/privacy/erase.ts'
+import { createEraseRecipient } from '../../../../services/dashboard/privacy/erase-recipient.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import type { DecisionDoc } from '../../../../services/domain/fraud/documents.ts'
 import { blockId, blockOf, blockScope, tagOf } from '../../../../services/domain/fraud/number-blocks.ts'
 import { createAccounts } from '../../../../services/domain/money/accounts.ts'
 import { holdEntry, keepHoldEntry } from '../../../../services/domain/money/documents.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../../../services/domain/money/ledger-writer.ts'
-import { recipientIndexes } from '../../../../services/domain/verifications/counter-names.ts'
+import { recipientIndexes } from '../../../../services/domain/verifications/lookup-indexes.ts'
 import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
 import { createHoldSweeps } from '../../../../services/sweeper/holds.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
@@ -89,15 +89,18 @@ eachStore('erasing a recipient', fresh => {
       purge_at: FAR,
       rev: 1,
       status: 'delivered',
+      partition: 0,
+      round: 1,
+      tries: 1,
       attempts: [{ round: 1, attempt: 1, at: 0, ms: 1, status: 200, error: null, response: `thanks ${otp_id}` }],
     })
     await store.docs('events').insert([eventOf(id), eventOf(other)])
     expect(await erase()).to.include({ verifications: 1, events: 1 })
     const storedEvents = await store.docs('events').find({}, { sort: { _id: 1 }, limit: 10 })
-    expect(storedEvents.filter(event => event.hushed).map(({ payload }) => payload.otp_id)).to.deep.equal([id])
-    const { rev, attempts } = storedEvents.find(event => event.hushed) ?? {}
+    expect(storedEvents.filter(event => event.discard_answers).map(({ payload }) => payload.otp_id)).to.deep.equal([id])
+    const { rev, attempts } = storedEvents.find(event => event.discard_answers) ?? {}
     expect(rev, 'a call that is under way is not taken for overtaken, and made again').to.equal(1)
-    expect(attempts).to.deep.equal(eventOf(id).attempts?.map(attempt => ({ ...attempt, response: null })))
+    expect(attempts).to.deep.equal(eventOf(id).attempts.map(attempt => ({ ...attempt, response: null })))
     expect(await collectionsContaining(store, `thanks ${id}`)).to.deep.equal([])
     expect(await collectionsContaining(store, `thanks ${other}`)).to.deep.equal(['events'])
     expect(await collectionsContaining(store, id)).to.deep.equal(['events'])

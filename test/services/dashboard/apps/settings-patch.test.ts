@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { patchSettings } from '../../../services/dashboard/settings.patch.ts'
-import type { SettingsInput } from '../../../services/domain/tenancy/settings.ts'
+import { patchSettings } from '../../../../services/dashboard/apps/settings-patch.ts'
+import type { SettingsInput } from '../../../../services/domain/tenancy/settings.ts'
 
 describe('a change of settings', () => {
   const stored: SettingsInput = {

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { isId } from '../../../infra/ids.ts'
-import { resolveSettings } from '../../../services/domain/tenancy/settings.ts'
-import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
-import { eachStore } from '../../support/stores.ts'
-import { interceptWrites } from '../../support/tenancy.ts'
+import { isId } from '../../../../infra/ids.ts'
+import { resolveSettings } from '../../../../services/domain/tenancy/settings.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
+import { eachStore } from '../../../support/stores.ts'
+import { interceptWrites } from '../../../support/tenancy.ts'
 
 eachStore('apps', fresh => {
   let admin: TestAdmin

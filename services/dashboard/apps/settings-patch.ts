@@ -1,7 +1,7 @@
-// In: an app's settings as they are stored, and what an operator wants changed. Out: the settings to store, or every problem by path.
-// Members given are merged, objects member by member; lists and values replace; null takes a member back to its default.
-import { type CheckResult, check, findUnknownMembers, UNKNOWN_MEMBER } from '../domain/tenancy/problems.ts'
-import { type SettingsInput, settingsSchema } from '../domain/tenancy/settings.ts'
+// In: an app's stored settings, and an operator's patch. Out: the settings to store, or every problem by path.
+// Objects are merged member by member, lists and values are replaced, and null resets a member to its default.
+import { type CheckResult, check, findUnknownMembers, UNKNOWN_MEMBER } from '../../domain/tenancy/problems.ts'
+import { type SettingsInput, settingsSchema } from '../../domain/tenancy/settings.ts'
 
 export type JsonObject = Record<string, unknown>
 
@@ -9,29 +9,29 @@ export function patchSettings(stored: SettingsInput, patch: JsonObject): CheckRe
   const merged = merge(stored, patch)
   const checked = check(settingsSchema, merged)
   const problems = [
-    // Of the patch, not of the result: a mistyped reset leaves no trace there.
+    // Names are checked in the patch, because a null with a mistyped name leaves no trace in the merged settings.
     ...findUnknownMembers(settingsSchema, withoutResets(patch)),
-    // And a member that a later release stored is none of this operator's business.
+    // An unknown member in the merged settings was stored by a newer release, during a rolling deploy, and is no fault of the patch.
     ...(checked.ok ? [] : checked.problems.filter(({ message }) => message !== UNKNOWN_MEMBER)),
   ]
   const byPath = new Map(problems.map(problem => [problem.path, problem]))
-  // It was just checked against the schema this type is made from.
+  // The cast is safe: the merged settings were checked with the schema of this type.
   return byPath.size > 0 ? { ok: false, problems: [...byPath.values()] } : { ok: true, value: merged as SettingsInput }
 }
 
 function merge(stored: JsonObject, patch: JsonObject): JsonObject {
-  // Entries, not assignments: a member named `__proto__` stays a member, and is found and refused.
+  // A Map keeps `__proto__` as an ordinary member, which the check then refuses. An assignment would set the prototype.
   const members = new Map(Object.entries(stored))
-  for (const [name, wanted] of Object.entries(patch)) {
-    const value = isJsonObject(wanted) ? merge(jsonObjectOrEmpty(members.get(name)), wanted) : wanted
-    // A group in which nothing is chosen any more is as good as none.
+  for (const [name, change] of Object.entries(patch)) {
+    const value = isJsonObject(change) ? merge(jsonObjectOrEmpty(members.get(name)), change) : change
+    // An empty group is stored as no group.
     if (value === null || (isJsonObject(value) && Object.keys(value).length === 0)) members.delete(name)
     else members.set(name, value)
   }
   return Object.fromEntries(members)
 }
 
-/** Names are kept, for they are what is checked. */
+/** Nulls become undefined, which the schema accepts. Their names stay, so that they are checked. */
 const withoutResets = (patch: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(patch).map(([name, value]) => [

@@ -1,17 +1,18 @@
-// POST /apps/{id}/route {recipient}: which channel a send would take now, and why not another. It asks the very functions a send
-// asks, and sends nothing. What is counted (limits, funds, the caller's address) is no part of it.
+// POST /apps/{id}/route {recipient}: the channel that a send would use now, and the obstacles of the others. It calls the same functions as
+// a send, but sends nothing. Limits, funds and the client's address are not checked.
 import { z } from 'zod'
-import { CHANNELS, type Channel } from '../../../machines/channels.ts'
-import type { ErrorType } from '../../../machines/errors.ts'
-import { magicOf } from '../../../machines/magic-recipients.ts'
-import { firstUsable, isGeoBlocked, type Obstacle, obstacle, orderFor } from '../../../machines/routing.ts'
-import type { AppSettings } from '../../../machines/settings.ts'
-import { resolveSettings } from '../../domain/tenancy/settings.ts'
-import { parseRecipient } from '../../domain/verifications/recipient.ts'
-import type { AddRoutes } from '../admin-deps.ts'
-import { getOr404 } from '../request-input.ts'
+import { CHANNELS, type Channel } from '../../machines/channels.ts'
+import type { ErrorType } from '../../machines/errors.ts'
+import { magicOf } from '../../machines/magic-recipients.ts'
+import { firstUsable, isGeoBlocked, type Obstacle, obstacle, orderFor } from '../../machines/routing.ts'
+import type { AppSettings } from '../../machines/settings.ts'
+import { findProviders } from '../domain/tenancy/documents.ts'
+import { resolveSettings } from '../domain/tenancy/settings.ts'
+import { parseRecipient } from '../domain/verifications/recipient.ts'
+import type { AddRoutes } from './admin-deps.ts'
+import { getOr404 } from './request-input.ts'
 
-/** Which key would send; a backend's live one unless told. */
+/** `mode` and `kind` are those of the key that would send. */
 const previewBody = z.strictObject({
   recipient: z.string(),
   mode: z.enum(['live', 'test']).default('live'),
@@ -19,14 +20,11 @@ const previewBody = z.strictObject({
 })
 type PreviewInput = z.output<typeof previewBody>
 
-const MAX_PROVIDERS = 1_000
-
 export const addRoutingPreviewRoutes: AddRoutes = (router, { store, readBody }) => {
   router.post('/apps/:id/route', async ctx => {
     const { _id: app_id, settings } = await getOr404(store.docs('apps'), ctx.params.id, 'app')
     const input = await readBody(ctx, previewBody)
-    const options = { sort: { position: 1, _id: 1 }, limit: MAX_PROVIDERS } as const
-    const providedChannels = (await store.docs('providers').find({ app_id }, options)).map(({ channel }) => channel)
+    const providedChannels = (await findProviders(store, app_id)).map(({ channel }) => channel)
     ctx.body = explainRouting(input, resolveSettings(settings), input.mode === 'test' ? CHANNELS : providedChannels)
   })
 }
@@ -70,13 +68,13 @@ function explainChannel(channel: Channel, order: readonly Channel[], blockedBy: 
   return { channel, place, usable: blockedBy === null, obstacle: blockedBy, reason }
 }
 
-/** In the order a send checks. */
+/** In the order in which a send checks. */
 function refusalOf(blocked: boolean, first: Channel | null, magicRefusal: ErrorType | null): ErrorType | null {
   if (blocked || magicRefusal === 'GeoBlockedError') return 'GeoBlockedError'
   return first === null ? 'NoEnabledChannelError' : magicRefusal
 }
 
-/** Valid whatever the metadata says. */
+/** Magic recipients are valid in test mode, although they are not real numbers. */
 const magicRecipient = (text: string) =>
   text.includes('@') ? ({ kind: 'email' } as const) : ({ kind: 'phone', country: 'US' } as const)
 

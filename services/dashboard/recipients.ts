@@ -1,0 +1,31 @@
+// Recipients in requests of operators. In: a recipient as an operator typed it. Out: its canonical form, and the filter that finds its
+// documents in an app.
+import { z } from 'zod'
+import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { Filter } from '../../infra/store/docs.ts'
+import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
+import { parseRecipient } from '../domain/verifications/recipient.ts'
+
+/** A "+" that was not escaped in the query arrives as a space, and no recipient contains a space. */
+export const recipientQuery = z
+  .string()
+  .min(1)
+  .transform(text => text.replaceAll(' ', '+'))
+
+/** The form that is indexed. Magic numbers are not valid numbers and stay as they are. */
+export const canonicalRecipient = (text: string): string => parseRecipient(text)?.value ?? text
+
+export const MODES = ['live', 'test'] as const
+
+/** Finds the documents of one recipient in both modes and under every data key. */
+
+export const recipientFilter = (
+  keyring: Pick<Keyring, 'indexes'>,
+  app_id: string,
+  recipient: string,
+): Filter<Pick<OtpDoc, '_id' | 'app_id' | 'mode' | 'recipient'>> => ({
+  app_id,
+  mode: { $in: MODES },
+  recipient: { $in: MODES.flatMap(mode => recipientIndexes(keyring, { app_id, mode }, recipient)) },
+})
