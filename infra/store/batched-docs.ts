@@ -1,7 +1,7 @@
-// Group commit for many independent callers: what they read, insert and change in one tick, or while the engine is busy, goes
-// together. Decorates a collection; each caller still gets its own answers.
+// Group commit for many independent callers. In: a collection. Out: the same collection, where the reads, inserts, changes and
+// updates that are asked for in one tick, or while the engine is busy, go together in one call each. Each caller gets its own answers.
 import { createBatcher } from '../batcher.ts'
-import type { Change, Doc, Docs, RevisedDoc } from './docs.ts'
+import type { Change, Doc, Docs, GroupUpdate } from './docs.ts'
 
 const BATCH_LIMITS = { maxSize: 500, parallel: 2 }
 
@@ -11,10 +11,16 @@ export function batchDocs<T extends Doc>(docs: Docs<T>): Docs<T> {
     return ids.map(id => found.get(id))
   }, BATCH_LIMITS)
   const insert = createBatcher<T, 'inserted' | 'duplicate'>(all => docs.insert(all), BATCH_LIMITS)
-  const change = createBatcher<Change<RevisedDoc>, 'won' | 'lost'>(
-    changes => docs.change(changes as unknown as Parameters<Docs<T>['change']>[0]),
-    BATCH_LIMITS,
-  )
+  const change = createBatcher<Change<T>, 'won' | 'lost'>(changes => docs.change(changes), BATCH_LIMITS)
+  const update = createBatcher<GroupUpdate<T>, ('updated' | 'missing')[]>(async updates => {
+    const answers = await docs.update(updates)
+    let next = 0
+    return updates.map(({ ids }) => {
+      const first = next
+      next += ids.length
+      return answers.slice(first, next)
+    })
+  }, BATCH_LIMITS)
   return {
     ...docs,
     async get(ids) {
@@ -22,6 +28,7 @@ export function batchDocs<T extends Doc>(docs: Docs<T>): Docs<T> {
       return new Map(ids.flatMap((id, at) => (found[at] === undefined ? [] : [[id, found[at]]])))
     },
     insert,
-    change: changes => change(changes as readonly Change<RevisedDoc>[]),
+    change,
+    update: async updates => (await update(updates)).flat(),
   }
 }

@@ -61,10 +61,17 @@ export interface Page<T extends Doc> {
   limit: number
 }
 
+/** A change of a document that has revisions. */
 export interface Change<T extends Doc> {
   _id: string
-  /** The revision it was computed from, of a document that has revisions. Without one the change is applied whatever the revision, and leaves it as it is. */
-  rev?: number
+  /** The revision the change was computed from. */
+  rev: number
+  update: Update<T>
+}
+
+/** One update for many documents. An id given twice is updated twice. */
+export interface GroupUpdate<T extends Doc> {
+  ids: readonly string[]
   update: Update<T>
 }
 
@@ -75,11 +82,14 @@ export interface Docs<T extends Doc> {
   count(filter: Filter<T>): Promise<number>
   /** One group commit, one answer per document, in their order. A duplicate (`_id` or unique index) leaves the others be. */
   insert(docs: readonly T[]): Promise<('inserted' | 'duplicate')[]>
-  /** One group commit. Each is applied only if the document still has its `rev`, which becomes one higher. A change of a
-   *  missing document is lost: nothing comes back to life. Changes of one document are taken in their order. Those without a
-   *  revision that share one update object cost less. Throws `Duplicate` when a unique index refuses one; which of the others
-   *  were applied is then unknown. */
+  /** One group commit. Each change is applied only if the document still has its `rev`, which becomes one higher. A change of a
+   *  missing document is lost: nothing comes back to life. Changes of one document are taken in their order. Throws `Duplicate`
+   *  when a unique index refuses one; which of the others were applied is then unknown. */
   change(changes: readonly Change<T>[]): Promise<('won' | 'lost')[]>
+  /** Applies each update to its documents, whatever their revision, and leaves the revision as it is. Answers one per id: those of
+   *  the first update, then those of the second, and so on. A missing document is not inserted. In which order a document gets
+   *  two updates of one call is not defined. Throws `Duplicate` as `change` does. */
+  update(updates: readonly GroupUpdate<T>[]): Promise<('updated' | 'missing')[]>
   /** Atomic on one matching document; answers the document after, or null when none matched. `rev` is left alone. With
    *  `upsert`, a filter by one `_id` inserts when none is there: the filter's equalities, then the update; an upsert without an
    *  `_id` is a TypeError. Throws `Duplicate` when a unique index refuses, and when an upsert by `_id` and more finds the `_id`

@@ -32,6 +32,7 @@ const instrumentDocs = <T extends Doc>(docs: Docs<T>, runTimed: RunTimed): Docs<
   count: filter => runTimed('count', () => docs.count(filter)),
   insert: added => runTimed('insert', () => docs.insert(added)),
   change: changes => runTimed('change', () => docs.change(changes)),
+  update: updates => runTimed('update', () => docs.update(updates)),
   modify: (filter, update, options) => runTimed('modify', () => docs.modify(filter, update, options)),
   remove: (filter, limit) => runTimed('remove', () => docs.remove(filter, limit)),
 })

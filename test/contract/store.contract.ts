@@ -15,6 +15,7 @@ import { operatorCases } from './store/operators.ts'
 import { pipelineCases } from './store/pipeline.ts'
 import { removeCases } from './store/remove.ts'
 import { unindexedCases } from './store/unindexed.ts'
+import { updateCases } from './store/update.ts'
 
 export { CONTRACT_COLLECTIONS, type ContractStore, type StoreUnderTest }
 
@@ -38,6 +39,7 @@ export function storeContract(title: string, open: () => Promise<StoreUnderTest>
     describe('insert', () => insertCases(ground))
     describe('find and count', () => findCases(ground))
     describe('change', () => changeCases(ground))
+    describe('update', () => updateCases(ground))
     describe('modify', () => modifyCases(ground))
     describe('operators', () => operatorCases(ground))
     describe('computed updates', () => pipelineCases(ground))

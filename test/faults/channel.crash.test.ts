@@ -66,7 +66,7 @@ onEachEngineSet('a channel actor that is killed', engines => {
   })
 
   it('after the call and before it wrote down the answer: the next provider has it, as no receipt came', async () => {
-    const point = { port: 'store', method: 'attempts.change', nth: 1, when: 'before' } as const
+    const point = { port: 'store', method: 'attempts.update', nth: 1, when: 'before' } as const
     expect(await callsAfterCrash(point, 'sent')).to.deep.equal([1, 1])
   })
 

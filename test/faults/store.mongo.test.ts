@@ -80,6 +80,7 @@ onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
       docs.count({ group: 'g' }),
       docs.insert(things('g', 2)),
       docs.change([{ _id: 'x', rev: 1, update: {} }]),
+      docs.update([{ ids: ['x', 'y'], update: { $inc: { n: 1 } } }]),
       docs.modify({ _id: 'x' }, { $inc: { n: 1 } }),
       docs.remove({ group: 'g' }, 5),
       store.ping(),
@@ -121,6 +122,14 @@ onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
       expect((await docs.get(['lost-00001'])).get('lost-00001')).to.include({ rev: 2, n: 1 })
     })
 
+    it('updates a document once', async () => {
+      const docs = (await openReady()).docs('counters')
+      await docs.insert([{ _id: 'lost-update', n: 0 }])
+      mongo.proxy.loseReplyTo('lost-update')
+      expect(await docs.update([{ ids: ['lost-update'], update: { $inc: { n: 1 } } }])).to.deep.equal(['updated'])
+      expect((await docs.get(['lost-update'])).get('lost-update')?.n).to.equal(1)
+    })
+
     it('counts once', async () => {
       const docs = (await openReady()).docs('counters')
       mongo.proxy.loseReplyTo('lost-counter')
@@ -138,6 +147,9 @@ onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
       const writes = {
         insert: () => docs.insert(things('gone', 2)),
         change: () => docs.change([{ _id: 'lost-00001', rev: 1, update: { $set: { data: 'gone-' } } }]),
+        update: () => docs.update([{ ids: ['lost-00001'], update: { $set: { data: 'gone-' } } }]),
+        'shared update': () =>
+          docs.update([{ ids: ['lost-00001', 'lost-00002'], update: { $set: { data: 'gone-' } } }]),
         modify: () => docs.modify({ _id: 'lost-00001' }, { $set: { data: 'gone-' } }),
       }
       for (const [kind, write] of Object.entries(writes)) {

@@ -34,7 +34,7 @@ export async function clearTenancy(store: CountersignStore): Promise<void> {
   }
 }
 
-const WRITE_METHODS = ['insert', 'change', 'modify', 'remove'] as const
+const WRITE_METHODS = ['insert', 'change', 'update', 'modify', 'remove'] as const
 
 /** Calls `before` and `after` around every write; either may throw. */
 export function interceptWrites(

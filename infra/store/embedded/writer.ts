@@ -19,7 +19,7 @@ import type { Sqlite } from './sqlite.ts'
 import type { Table } from './table.ts'
 import { applyOperators } from './update-operators.ts'
 
-type Writer<T extends Doc> = Pick<Docs<T>, 'insert' | 'change' | 'modify' | 'remove'>
+type Writer<T extends Doc> = Pick<Docs<T>, 'insert' | 'change' | 'update' | 'modify' | 'remove'>
 
 export interface WriterOptions<T extends Doc> {
   sqlite: Sqlite
@@ -35,11 +35,19 @@ export function createWriter<T extends Doc>({ sqlite, commits, table, reader, en
 
   function changeOne({ _id, rev, update }: Change<T & RevisedDoc>): 'won' | 'lost' {
     const doc = reader.getOne(_id) as (T & RevisedDoc) | undefined
-    if (!doc || (rev !== undefined && doc.rev !== rev)) return 'lost'
+    if (doc?.rev !== rev) return 'lost'
     apply(doc, update, false)
-    if (rev !== undefined) doc.rev = rev + 1
+    doc.rev = rev + 1
     replace(doc)
     return 'won'
+  }
+
+  function updateOne(id: string, update: Update<T>): 'updated' | 'missing' {
+    const doc = reader.getOne(id)
+    if (!doc) return 'missing'
+    apply(doc, update, false)
+    replace(doc)
+    return 'updated'
   }
 
   function upsert(filter: Filter<T>, update: Update<T>): T {
@@ -60,6 +68,10 @@ export function createWriter<T extends Doc>({ sqlite, commits, table, reader, en
     },
     async change(changes) {
       return commits.write(() => mapAll(changes as readonly Change<T & RevisedDoc>[], changeOne))
+    },
+    async update(updates) {
+      const all = updates.flatMap(({ ids, update }) => ids.map(id => ({ id, update })))
+      return commits.write(() => mapAll(all, ({ id, update }) => updateOne(id, update)))
     },
     async modify(filter, update, options) {
       reader.check(filter)

@@ -1,75 +1,44 @@
 // Conditional changes in one bulk. In: changes, each from a revision. Out: won or lost, by position.
 //
-// A bulk answers how many of its filters matched, not which. So a change is sent with a filter that fails on any other revision: `$switch`
-// without a default is an error by definition, and errors do come with their position. What neither failed nor matched was a
-// document that is not there.
-//
-// What is done alike to many documents, whatever their revision, is one statement: it costs the engine half.
+// A bulk answers how many of its filters matched, not which. So a change is sent with a filter that fails on any other revision:
+// MongoDB raises an error for a `$switch` without a matching branch, and an error carries its position. A change that neither failed
+// nor matched was one of a missing document.
 import type { AnyBulkWriteOperation, Collection, UpdateFilter } from 'mongodb'
-import type { Change, RevisedDoc, Update } from '../docs.ts'
+import type { Change, Doc, RevisedDoc, Update } from '../docs.ts'
 import { bulkFailure } from './errors.ts'
 import type { MongoDoc } from './mongo-doc.ts'
 
 type Answer = 'won' | 'lost'
-type PositionedChange = { change: Change<RevisedDoc>; at: number }
+type PositionedChange<T extends Doc> = { change: Change<T>; at: number }
 
 const NO_BRANCH_OF_SWITCH = 40066
 
-export async function changeAll(
+export async function changeAll<T extends Doc>(
   collection: Collection<MongoDoc>,
-  changes: readonly Change<RevisedDoc>[],
+  changes: readonly Change<T>[],
 ): Promise<Answer[]> {
   const answers: Answer[] = changes.map(() => 'lost')
-  for (const round of roundsOf(changes)) for (const at of await winnersOf(collection, round)) answers[at] = 'won'
+  for (const round of roundsOf(changes)) for (const { at } of await winnersOf(collection, round)) answers[at] = 'won'
   return answers
 }
 
-/** A document's second change in one call waits for its first: nothing is said about the order inside a bulk. */
-function roundsOf(changes: readonly Change<RevisedDoc>[]): PositionedChange[][] {
-  const rounds: PositionedChange[][] = []
-  const seen = new Map<string, number>()
+/** A document's second change in one call waits for its first: the order inside an unordered bulk is undefined. */
+function roundsOf<T extends Doc>(changes: readonly Change<T>[]): PositionedChange<T>[][] {
+  const rounds: PositionedChange<T>[][] = []
+  const timesSeen = new Map<string, number>()
   for (const [at, change] of changes.entries()) {
-    const round = seen.get(change._id) ?? 0
-    seen.set(change._id, round + 1)
+    const round = timesSeen.get(change._id) ?? 0
+    timesSeen.set(change._id, round + 1)
     rounds[round] ??= []
     rounds[round].push({ change, at })
   }
   return rounds
 }
 
-async function winnersOf(collection: Collection<MongoDoc>, round: PositionedChange[]): Promise<number[]> {
-  const { shared, single } = groupByUpdate(round)
-  const winners = await Promise.all([
-    ...shared.map(group => winnersOfGroup(collection, group)),
-    ...(single.length === 0 ? [] : [winnersOfBulk(collection, single)]),
-  ])
-  return winners.flat().map(({ at }) => at)
-}
-
-/** Those that share one update, the very same object, and ask for no revision. */
-function groupByUpdate(round: PositionedChange[]): { shared: PositionedChange[][]; single: PositionedChange[] } {
-  const groups = new Map<unknown, PositionedChange[]>()
-  for (const one of round) {
-    const { rev, update } = one.change
-    const kind = rev === undefined ? update : one
-    const group = groups.get(kind)
-    if (group) group.push(one)
-    else groups.set(kind, [one])
-  }
-  const all = [...groups.values()]
-  return { shared: all.filter(({ length }) => length > 1), single: all.filter(({ length }) => length === 1).flat() }
-}
-
-async function winnersOfGroup(
+async function winnersOf<T extends Doc>(
   collection: Collection<MongoDoc>,
-  group: PositionedChange[],
-): Promise<PositionedChange[]> {
-  const update = group[0]?.change.update as UpdateFilter<MongoDoc>
-  const { matchedCount } = await collection.updateMany({ _id: { $in: group.map(({ change }) => change._id) } }, update)
-  return matchedCount === group.length ? group : findApplied(collection, group)
-}
-
-async function winnersOfBulk(collection: Collection<MongoDoc>, round: PositionedChange[]): Promise<PositionedChange[]> {
+  round: PositionedChange<T>[],
+): Promise<PositionedChange<T>[]> {
   const operations = round.map(({ change }) => toBulkOperation(change))
   const done = { matched: 0, failed: new Set<number>() }
   try {
@@ -83,25 +52,26 @@ async function winnersOfBulk(collection: Collection<MongoDoc>, round: Positioned
   return done.matched === left.length ? left : findApplied(collection, left)
 }
 
-function toBulkOperation({ _id, rev, update }: Change<RevisedDoc>): AnyBulkWriteOperation<MongoDoc> {
-  if (rev === undefined) return { updateOne: { filter: { _id }, update: update as UpdateFilter<MongoDoc> } }
+function toBulkOperation<T extends Doc>({ _id, rev, update }: Change<T>): AnyBulkWriteOperation<MongoDoc> {
   // biome-ignore lint/suspicious/noThenProperty: MongoDB's word
   const hasRev = { $switch: { branches: [{ case: { $eq: ['$rev', rev] }, then: true }] } }
-  return { updateOne: { filter: { _id, $expr: hasRev }, update: withRevIncrement(update) as UpdateFilter<MongoDoc> } }
+  return { updateOne: { filter: { _id, $expr: hasRev }, update: withRevIncrement(update as Update<RevisedDoc>) } }
 }
 
-const withRevIncrement = (update: Update<RevisedDoc>): Update<RevisedDoc> =>
-  Array.isArray(update)
+function withRevIncrement(update: Update<RevisedDoc>): UpdateFilter<MongoDoc> {
+  const raised: Update<RevisedDoc> = Array.isArray(update)
     ? [...update, { $set: { rev: { $add: ['$rev', 1] } } }]
     : { ...update, $inc: { ...update.$inc, rev: 1 } }
+  return raised as UpdateFilter<MongoDoc>
+}
 
-/** One that won and was removed since counts as lost: the document is gone either way. */
-async function findApplied(collection: Collection<MongoDoc>, left: PositionedChange[]): Promise<PositionedChange[]> {
+/** A document that was changed and removed since counts as lost: it is gone either way. */
+async function findApplied<T extends Doc>(
+  collection: Collection<MongoDoc>,
+  left: PositionedChange<T>[],
+): Promise<PositionedChange<T>[]> {
   const ids = left.map(({ change }) => change._id)
   const found = await collection.find({ _id: { $in: ids } }, { projection: { rev: 1 } }).toArray()
   const revs = new Map(found.map(doc => [doc._id, Number(doc.rev)]))
-  return left.filter(({ change: { _id, rev } }) => {
-    const now = revs.get(_id)
-    return now !== undefined && (rev === undefined || now > rev)
-  })
+  return left.filter(({ change: { _id, rev } }) => (revs.get(_id) ?? rev) > rev)
 }

@@ -1,11 +1,12 @@
 // One collection on MongoDB. The port's filters and updates are MongoDB's own, so most of this hands them on.
 import type { Collection, Filter as MongoFilter, UpdateFilter } from 'mongodb'
 import { idToInsert, refuseVagueFilter, shapeOf } from '../conditions.ts'
-import type { Change, Doc, Docs, Filter, RevisedDoc, Sort } from '../docs.ts'
+import type { Doc, Docs, Filter, Sort } from '../docs.ts'
 import { Unindexed } from '../docs.ts'
 import { isServedByIndex, orderOf } from '../index-coverage.ts'
 import type { CollectionSpec } from '../store.ts'
 import { changeAll } from './bulk-change.ts'
+import { updateAll } from './bulk-update.ts'
 import { bulkFailure, DUPLICATE_KEY, isDuplicateId } from './errors.ts'
 import type { MongoDoc } from './mongo-doc.ts'
 
@@ -57,8 +58,12 @@ export function createMongoDocs<T extends Doc>(
       return docs.map((_, i) => (duplicates.has(i) ? 'duplicate' : 'inserted'))
     },
 
-    async change(changes: readonly Change<RevisedDoc>[]) {
+    async change(changes) {
       return changes.length === 0 ? [] : run(() => changeAll(collection, changes))
+    },
+
+    async update(updates) {
+      return run(() => updateAll(collection, updates))
     },
 
     async modify(filter, update, { upsert = false } = {}) {

@@ -50,6 +50,7 @@ export function lifecycleCases({ open, fresh }: StoreFixture): void {
         () => docs.count({ group: 'x' }),
         () => docs.insert(things(fresh(), 1)),
         () => docs.change([{ _id: 'x', rev: 1, update: {} }]),
+        () => docs.update([{ ids: ['x'], update: { $set: { n: 1 } } }]),
         () => docs.modify({ _id: 'x' }, { $set: { n: 1 } }),
         () => docs.remove({ _id: 'x' }, 1),
       ]

@@ -56,6 +56,7 @@ describe('measured store', () => {
     await counters.get(['b'])
     await counters.find({ _id: 'a' }, { sort: {}, limit: 1 })
     await counters.count({ _id: 'a' })
+    await counters.update([{ ids: ['a'], update: { $inc: { n: 1 } } }])
     await counters.modify({ _id: 'a' }, { $inc: { n: 1 } })
     await counters.remove({ _id: 'a' }, 1)
     await under.store.docs('things').change([{ _id: 'none', rev: 1, update: { $set: { n: 1 } } }])
@@ -64,6 +65,7 @@ describe('measured store', () => {
       line('counters', 'get', 2),
       line('counters', 'find', 1),
       line('counters', 'count', 1),
+      line('counters', 'update', 1),
       line('counters', 'modify', 1),
       line('counters', 'remove', 1),
       line('things', 'change', 1),
