@@ -10,7 +10,7 @@ import { type AddressListDoc, findAllLists } from '../domain/address-lists/docum
 import { createRunImport, importLease, newVersion } from '../domain/address-lists/imports.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createFetchList } from './fetch-address-list.ts'
-import type { Sweep } from './sweeps.ts'
+import type { Sweep } from './sweep.ts'
 
 export interface AddressListSweepDeps {
   store: CountersignStore

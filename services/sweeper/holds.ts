@@ -5,7 +5,7 @@ import type { CountersignStore } from '../domain/collections.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
 import { type LedgerDoc, voidEntry } from '../domain/money/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { SWEEP_BATCH, type Sweep } from './sweeps.ts'
+import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface HoldSweepDeps {
   store: CountersignStore

@@ -13,7 +13,7 @@ import { EVENT_RETENTION_AFTER_LAST_ATTEMPT_MS, retentionMs } from '../domain/re
 import type { App } from '../domain/tenancy/documents.ts'
 import { resolveSettings } from '../domain/tenancy/settings.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
-import { SWEEP_BATCH, type Sweep } from './sweeps.ts'
+import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface RetentionDeps {
   store: CountersignStore

@@ -10,9 +10,9 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { ROTATION_ID, type RotationDoc, SEALED_COLLECTIONS } from '../domain/privacy/documents.ts'
+import { createRenewBatch } from './renew-batch.ts'
 import { otpRenewal } from './renewal.ts'
-import { createRenewBatch } from './renewals.ts'
-import { SWEEP_BATCH, type Sweep } from './sweeps.ts'
+import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface RotationDeps {
   store: CountersignStore

@@ -18,7 +18,8 @@ import { createAddressListSweeps } from './address-lists.ts'
 import { createHoldSweeps } from './holds.ts'
 import { createRetentionSweeps } from './retention.ts'
 import { createRotationSweeps } from './rotation.ts'
-import { createOtpSweeps, SWEEP_BATCH, type Sweep } from './sweeps.ts'
+import { SWEEP_BATCH, type Sweep } from './sweep.ts'
+import { createOtpSweeps } from './verifications.ts'
 import { createWebhookSweeps } from './webhooks.ts'
 
 const SWEEP_EVERY_MS = 1_000

@@ -7,6 +7,7 @@ import type { OtpReport } from '../../machines/reports.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { ClaimDoc } from '../domain/verifications/documents.ts'
 import type { Relay } from '../domain/verifications/outbox.ts'
+import { postponeDue, SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface OtpSweepDeps {
   store: CountersignStore
@@ -15,11 +16,6 @@ export interface OtpSweepDeps {
   clock: Clock
 }
 
-/** In: partitions, all in one query, because most of the time nothing is due in any of them. Out: how many documents were swept; a full
- *  batch (`SWEEP_BATCH`) means that there may be more. */
-export type Sweep = (partitions: readonly number[]) => Promise<number>
-
-export const SWEEP_BATCH = 200
 /** A reminder is sent again after this time if the verification is still due. */
 const REMIND_AGAIN_MS = 60_000
 /** A live process publishes effects well within this time. */
@@ -84,12 +80,7 @@ export function createOtpSweeps({ store, broker, relay, clock }: OtpSweepDeps): 
   }
 }
 
-/** Only while `due_at` is set: a document that ended since it was read must not become due again. */
-export const postponeDue = (until: number): Pipeline => [
-  { $set: { due_at: { $cond: [{ $gt: ['$due_at', 0] }, { $max: ['$due_at', until] }, '$$REMOVE'] } } },
-]
-
-/** Only while the outbox has effects, for the same reason. */
+/** Only while the outbox has effects: one that was emptied since it was read must not become due again. */
 const postponeOutbox = (now: number): Pipeline => [
   { $set: { outbox_at: { $cond: [{ $eq: [{ $size: '$outbox' }, 0] }, null, { $max: ['$outbox_at', now] }] } } },
 ]

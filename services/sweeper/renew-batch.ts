@@ -6,8 +6,8 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Change, Docs, RevisedDoc } from '../../infra/store/docs.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { SealedCollection } from '../domain/privacy/documents.ts'
+import { createRenewLinked, type DueRenewal } from './renew-linked.ts'
 import { otpRenewal, providerRenewal, type Renewal, webhookRenewal } from './renewal.ts'
-import { createRenewLinked, type DueRenewal } from './renewals.linked.ts'
 
 export interface RenewedBatch {
   looked: number
