@@ -138,7 +138,7 @@ export type EventOf<T extends OtpEvent['type']> = Extract<OtpEvent, { type: T }>
 
 export type ReportedStatus = Exclude<DeliveryStatus, 'queued'>
 
-/** What the OTP actor does after the state is saved. Consumers recognise a repeated effect by its id. */
+/** What is to be done once the state is saved. Consumers recognise a repeated effect by its id. */
 export type Effect =
   | { type: 'deliver'; id: string; channel: Channel; generation: number }
   | ({ type: 'notify'; id: string } & WebhookEvent)

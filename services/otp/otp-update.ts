@@ -39,7 +39,7 @@ export function otpUpdate(doc: OtpDoc, { saved, dueAt }: Step, effects: readonly
   }
 }
 
-/** The machine copies members that it does not change, so comparing by identity finds the changed ones. */
+/** The machine keeps the objects of the members that it does not change, so comparing by identity finds the changed members. */
 function changedContext({ version, context: old }: SavedOtp, after: SavedOtp): Record<string, unknown> {
   const { context } = after
   const names = Object.keys(context) as (keyof Otp)[]

@@ -1,5 +1,5 @@
 // Pays for messages. In: a verification whose latest delivery has a price. Out: a reservation, or a refusal. The hold on the balance and
-// the amount under the spend cap are one write. Test keys and messages without a price cost nothing, and then nothing is read or written.
+// the amount under the spend cap are one write. Test keys and messages without a price cost nothing, and then no account is touched.
 import { CHANNELS } from '../../../machines/channels.ts'
 import type { Delivery, Mode, Otp, Prices, Recipient } from '../../../machines/otp.ts'
 import type { AppSettings } from '../../../machines/settings.ts'

@@ -27,8 +27,8 @@ eachStore('a reservation', fresh => {
 
   it('takes nothing from other limits, not even for a moment, while one is known to be full', async () => {
     const counted = shared()
-    for (const told of ['granted', 'recipient'])
-      expect(await scopeOf(reserve(counted, [recipient('ada'), app]))).to.equal(told)
+    for (const scope of ['granted', 'recipient'])
+      expect(await scopeOf(reserve(counted, [recipient('ada'), app]))).to.equal(scope)
     const flood = Array.from({ length: 20 }, () => scopeOf(reserve(counted, [recipient('ada'), app])))
     const others = ['bob', 'eve'].map(key => scopeOf(reserve(counted, [recipient(key), app])))
     expect(await Promise.all(others)).to.deep.equal(['granted', 'granted'])
