@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { secrets } from '../support/config.ts'
-import { shellServers } from '../support/http-shell.ts'
+import { useShellServers } from '../support/http-shell.ts'
 import { type CountersignProcess, useProcesses } from '../support/processes.ts'
 
 describe('a process that cannot start', () => {
   const { site, main } = useProcesses()
-  const door = shellServers()
+  const door = useShellServers()
 
   /** What it says, once it has ended as it should. */
   async function startProblemLines(refused: CountersignProcess): Promise<string[]> {

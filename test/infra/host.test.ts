@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { StartProblem } from '../../infra/start-problem.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import { shellServers } from '../support/http-shell.ts'
+import { useShellServers } from '../support/http-shell.ts'
 import { promiseState } from '../support/promise-state.ts'
 import { fakeConsumer, useHosts } from '../support/test-host.ts'
 
@@ -9,7 +9,7 @@ const never = () => new Promise<never>(() => {})
 
 describe('a hosted process', () => {
   const host = useHosts()
-  const door = shellServers()
+  const startServer = useShellServers()
 
   it('is alive at once, and ready when it is prepared and its services are attached', async () => {
     let prepared = (): void => {}
@@ -121,7 +121,7 @@ describe('a hosted process', () => {
     })
 
   it('refuses to start on a port in use, and closes what it had opened', async () => {
-    const [taken, free] = [await door(), await door()]
+    const [taken, free] = [await startServer(), await startServer()]
     await free.close(0)
     const closed: string[] = []
     const refusal = await host({ ports: [free.port, taken.port], closed, prepare: never }).catch(

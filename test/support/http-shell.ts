@@ -1,4 +1,4 @@
-// The HTTP shell around a test's own routers, listening on a port of its own; closed when the test is over.
+// The HTTP shell around the routers of a test, on a free port. It closes after the test.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Router } from '@koa/router'
@@ -14,9 +14,9 @@ export interface ShellServer {
   log: CapturedLog
   metrics: Metrics
   clock: TestClock
-  /** `fetch` with a path, the body parsed where there is one. */
+  /** `fetch` with a path. A JSON body is parsed. */
   ask(path: string, init?: RequestInit): Promise<Answer>
-  /** A bare connection, for what no well-behaved client does. */
+  /** A bare connection, for what an HTTP client does not do. */
   openConnection(): Promise<RawConnection>
   close(graceMs: number): Promise<void>
 }
@@ -24,25 +24,25 @@ export interface ShellServer {
 export interface Answer {
   status: number
   headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: whatever JSON a route answers, to be compared
+  // biome-ignore lint/suspicious/noExplicitAny: the JSON of any route, to be compared
   body: any
 }
 
 export interface RawConnection {
   socket: Socket
-  heard(): string
+  received(): string
   closed: Promise<unknown>
 }
 
 const openServers: ShellServer[] = []
 
-/** Call it in a suite: the doors it opens are closed after each test. */
-export function shellServers(): (...routers: Router[]) => Promise<ShellServer> {
-  afterEach(() => Promise.all(openServers.splice(0).map(door => door.close(0))))
+/** Call it in a suite: its servers close after each test. */
+export function useShellServers(): (...routers: Router[]) => Promise<ShellServer> {
+  afterEach(() => Promise.all(openServers.splice(0).map(server => server.close(0))))
   return async (...routers) => {
-    const door = await startShell(routers)
-    openServers.push(door)
-    return door
+    const server = await startShell(routers)
+    openServers.push(server)
+    return server
   }
 }
 
@@ -67,7 +67,7 @@ async function startShell(routers: Router[]): Promise<ShellServer> {
     openConnection: () => openConnection(port),
     async close(graceMs) {
       closing ??= close(graceMs)
-      // Time stands still here: after a grace of nothing, let it pass.
+      // The test clock stands still, so it has to be moved for a grace of 0 ms to end.
       if (graceMs === 0) await clock.advance(60_000)
       return closing
     },
@@ -76,15 +76,15 @@ async function startShell(routers: Router[]): Promise<ShellServer> {
 
 async function openConnection(port: number): Promise<RawConnection> {
   const socket = connect(port, '127.0.0.1')
-  let heard = ''
+  let received = ''
   socket.setEncoding('utf8').on('data', text => {
-    heard += text
+    received += text
   })
-  // A cut is what some tests wait for.
+  // Some tests wait for the connection to be cut.
   socket.on('error', () => {})
   const closed = once(socket, 'close')
   await once(socket, 'connect')
-  return { socket, heard: () => heard, closed }
+  return { socket, received: () => received, closed }
 }
 
 /** A router with one GET route. */
@@ -94,7 +94,7 @@ export function routerWith(path: string, answer: Parameters<Router['get']>[1]): 
   return router
 }
 
-/** A route that answers just this. */
+/** A handler that answers with `body`. */
 export const answerWith = (body: unknown) => (ctx: { body: unknown }) => {
   ctx.body = body
 }

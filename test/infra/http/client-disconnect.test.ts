@@ -2,12 +2,12 @@ import { Router } from '@koa/router'
 import { expect } from 'chai'
 import { createReadJson } from '../../../infra/http/body.ts'
 import { eventually } from '../../support/eventually.ts'
-import { request, shellServers } from '../../support/http-shell.ts'
+import { request, useShellServers } from '../../support/http-shell.ts'
 
 describe('a client that hangs up', () => {
-  const door = shellServers()
+  const startServer = useShellServers()
 
-  function parts() {
+  function createRoutes() {
     const seen: string[] = []
     const gate = { open: () => {} }
     const readJson = createReadJson(1000)
@@ -28,9 +28,9 @@ describe('a client that hangs up', () => {
   }
   const answered = (lines: Record<string, unknown>[]) => lines.filter(({ msg }) => msg === 'http.answered')
 
-  it('in mid-body is forgotten: no error of ours, and the next is served', async () => {
-    const { seen, router } = parts()
-    const { openConnection, ask, log } = await door(router)
+  it('in the middle of a body causes no error, and the next request is served', async () => {
+    const { seen, router } = createRoutes()
+    const { openConnection, ask, log } = await startServer(router)
     const { socket } = await openConnection()
     socket.write(
       'POST /body HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"a"',
@@ -43,9 +43,9 @@ describe('a client that hangs up', () => {
     expect((await ask('/body', next)).body).to.deep.equal({ a: 1 })
   })
 
-  it('before the answer lets the work finish, unheard', async () => {
-    const { seen, gate, router } = parts()
-    const { openConnection, log } = await door(router)
+  it('before the answer does not stop the work', async () => {
+    const { seen, gate, router } = createRoutes()
+    const { openConnection, log } = await startServer(router)
     const { socket, closed } = await openConnection()
     socket.write(request('/slow'))
     await eventually(() => expect(seen).to.deep.equal(['asked']))

@@ -1,23 +1,23 @@
-// Bytes that never become a request, over a bare socket.
+// Bytes that never become a request, sent over a bare socket.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'chai'
 import Koa from 'koa'
 import { type Listener, listen } from '../../../infra/http/listen.ts'
 
-describe('what is no request', () => {
-  let door: Listener
+describe('a malformed request', () => {
+  let server: Listener
   beforeEach(async () => {
     const app = new Koa()
     app.use(ctx => {
       ctx.body = 'served'
     })
-    door = await listen(app, { host: '127.0.0.1', port: 0 })
+    server = await listen(app, { host: '127.0.0.1', port: 0 })
   })
-  afterEach(() => door.close(0))
+  afterEach(() => server.close(0))
 
   async function answerTo(bytes: string): Promise<{ status: number; type: string; body: Record<string, unknown> }> {
-    const socket = connect(door.port, '127.0.0.1')
+    const socket = connect(server.port, '127.0.0.1')
     socket.setEncoding('utf8')
     let text = ''
     socket.on('data', chunk => {
@@ -34,20 +34,20 @@ describe('what is no request', () => {
   }
 
   for (const [what, bytes, status] of [
-    ['no HTTP at all', 'hello\r\n\r\n', 400],
+    ['bytes that are not HTTP', 'hello\r\n\r\n', 400],
     ['a header without a name', 'GET / HTTP/1.1\r\nhost: x\r\n: y\r\n\r\n', 400],
-    ['two lengths', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
-    ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+    ['two content lengths', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
+    ['headers that are too large', `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
   ] as const)
-    it(`is refused as a problem: ${what}`, async () => {
+    it(`is refused as a problem with ${what}`, async () => {
       const answer = await answerTo(bytes)
       expect(answer).to.include({ status, type: 'application/problem+json' })
       expect(answer.body).to.include({ type: 'HTTPException', status })
       expect(answer.body.request_id).to.be.a('string')
     })
 
-  it('leaves the door open for others', async () => {
+  it('does not stop the server from serving others', async () => {
     await answerTo('nonsense\r\n\r\n')
-    expect(await (await fetch(`http://127.0.0.1:${door.port}/`)).text()).to.equal('served')
+    expect(await (await fetch(`http://127.0.0.1:${server.port}/`)).text()).to.equal('served')
   })
 })

@@ -4,9 +4,9 @@ import { CallFailed, CallTimeout, Unroutable } from '../../../infra/broker/broke
 import { httpException } from '../../../infra/http/problem.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { problem } from '../../../services/domain/errors.ts'
-import { routerWith, shellServers } from '../../support/http-shell.ts'
+import { routerWith, useShellServers } from '../../support/http-shell.ts'
 
-/** As koa, its parsers and `ctx.throw` make theirs. */
+/** An error as Koa, its parsers and `ctx.throw` make it. */
 const libraryError = (status: number, message: string): Error => {
   try {
     return new Koa().context.throw(status, message)
@@ -15,10 +15,10 @@ const libraryError = (status: number, message: string): Error => {
   }
 }
 
-describe('what is thrown in a route', () => {
-  const door = shellServers()
-  const thrown = async (error: unknown) => {
-    const { ask, log } = await door(
+describe('an error in a route', () => {
+  const startServer = useShellServers()
+  const answerToError = async (error: unknown) => {
+    const { ask, log } = await startServer(
       routerWith('/', ctx => {
         ctx.type = 'html'
         throw error
@@ -27,8 +27,8 @@ describe('what is thrown in a route', () => {
     return { ...(await ask('/', { headers: { 'X-Request-Id': 'r1' } })), log }
   }
 
-  it('becomes problem+json with its members and headers when it is a declared error', async () => {
-    const { status, headers, body } = await thrown(
+  it('becomes problem+json with its members and headers if it is a declared error', async () => {
+    const { status, headers, body } = await answerToError(
       problem('RateLimitExceededError', {
         detail: 'Too many sends to this recipient.',
         members: { scope: 'recipient', retry_after: 7 },
@@ -49,13 +49,13 @@ describe('what is thrown in a route', () => {
     })
   })
 
-  it('has its title for a detail where there is no other', async () => {
-    expect((await thrown(problem('OtpNotFoundError'))).body).to.include({
+  it('has its title as detail if it has no detail of its own', async () => {
+    expect((await answerToError(problem('OtpNotFoundError'))).body).to.include({
       type: 'OtpNotFoundError',
       status: 404,
       detail: 'No such verification.',
     })
-    expect((await thrown(httpException(401))).body).to.include({
+    expect((await answerToError(httpException(401))).body).to.include({
       type: 'HTTPException',
       title: 'Unauthorized',
       detail: 'Unauthorized.',
@@ -63,8 +63,8 @@ describe('what is thrown in a route', () => {
   })
 
   for (const error of [new Unavailable('store gone'), new CallTimeout('late'), new Unroutable('no queue')])
-    it(`is 503 with Retry-After when it is ${error.name}`, async () => {
-      const { status, headers, body, log } = await thrown(error)
+    it(`is 503 with Retry-After if it is ${error.name}`, async () => {
+      const { status, headers, body, log } = await answerToError(error)
       expect(status).to.equal(503)
       expect(headers.get('retry-after')).to.equal('1')
       expect(body).to.include({ type: 'ServiceUnavailableError', status: 503 })
@@ -73,8 +73,8 @@ describe('what is thrown in a route', () => {
     })
 
   for (const status of [400, 413, 415])
-    it(`keeps the status ${status} that koa and its parsers throw, not their words`, async () => {
-      const { status: answered, headers, body } = await thrown(libraryError(status, 'words of a library'))
+    it(`keeps the status ${status} of an error of Koa, but not its message`, async () => {
+      const { status: answered, headers, body } = await answerToError(libraryError(status, 'words of a library'))
       expect(answered).to.equal(status)
       expect(headers.get('content-type')).to.equal('application/problem+json')
       expect(body).to.include({ type: 'HTTPException', status })
@@ -83,15 +83,15 @@ describe('what is thrown in a route', () => {
 
   for (const [what, error] of [
     ['an error', new Error('the inside')],
-    ['an error that a server threw', new CallFailed('the inside')],
+    ['an error that the OTP actor threw', new CallFailed('the inside')],
     ['an error with a server status', libraryError(502, 'the inside')],
     ['an error with a strange status', Object.assign(new Error('the inside'), { status: 200 })],
     ['a text', 'the inside'],
     ['nothing', undefined],
     ['an object with a status', { status: 404, message: 'the inside' }],
   ] as const)
-    it(`is a 500 that shows nothing when it is ${what}`, async () => {
-      const { status, headers, body } = await thrown(error)
+    it(`is a 500 that shows no message if it is ${what}`, async () => {
+      const { status, headers, body } = await answerToError(error)
       expect(status).to.equal(500)
       expect(headers.get('content-type')).to.equal('application/problem+json')
       expect(body).to.deep.equal({
@@ -103,12 +103,12 @@ describe('what is thrown in a route', () => {
       })
     })
 
-  it('is logged, stack and all, only when the fault is ours', async () => {
-    const ours = await thrown(new Error('the inside'))
+  it('is logged with its stack only if the fault is ours', async () => {
+    const ours = await answerToError(new Error('the inside'))
     const line = ours.log.lines().find(({ msg }) => msg === 'http.failed')
     expect(line).to.include({ level: 'error', request_id: 'r1' })
     expect(JSON.stringify(line)).to.contain('the inside').and.to.contain('problem.test.ts')
-    const theirs = await thrown(problem('OtpNotFoundError'))
+    const theirs = await answerToError(problem('OtpNotFoundError'))
     expect(theirs.log.lines().map(({ msg }) => msg)).to.deep.equal(['http.answered'])
   })
 })

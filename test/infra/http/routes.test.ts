@@ -2,10 +2,10 @@ import { Router } from '@koa/router'
 import { expect } from 'chai'
 import { httpException } from '../../../infra/http/problem.ts'
 import { eventually } from '../../support/eventually.ts'
-import { answerWith, request, routerWith, shellServers } from '../../support/http-shell.ts'
+import { answerWith, request, routerWith, useShellServers } from '../../support/http-shell.ts'
 
-describe('an address', () => {
-  const door = shellServers()
+describe('a path', () => {
+  const startServer = useShellServers()
 
   /** One path shared by two routers, as services share `/api/v1`. */
   function shop(): [Router, Router] {
@@ -18,8 +18,8 @@ describe('an address', () => {
     return [reading, writing]
   }
 
-  it('that nobody serves is 404, whatever the method', async () => {
-    const { ask } = await door(...shop())
+  it('without a route is 404 with every method', async () => {
+    const { ask } = await startServer(...shop())
     for (const method of ['GET', 'POST', 'OPTIONS']) {
       const { status, headers, body } = await ask('/nowhere', { method })
       expect(status, method).to.equal(404)
@@ -28,8 +28,8 @@ describe('an address', () => {
     }
   })
 
-  it('asked with a method it does not take is 405 with those it takes, over all routers', async () => {
-    const { ask } = await door(...shop())
+  it('is 405 with another method than those of its routes, which it lists over all routers', async () => {
+    const { ask } = await startServer(...shop())
     const { status, headers, body } = await ask('/shop/items/7', { method: 'PATCH' })
     expect(status).to.equal(405)
     expect(headers.get('allow')).to.equal('DELETE, GET, HEAD, PUT')
@@ -37,16 +37,16 @@ describe('an address', () => {
     expect((await ask('/shop/orders')).headers.get('allow')).to.equal('POST')
   })
 
-  it('that a router only puts a middleware before is 404', async () => {
+  it('with a middleware and no route is 404', async () => {
     const router = new Router()
     router.use('/shop', (_, next) => next())
     router.get('/shop/items', answerWith({}))
-    const { ask } = await door(router)
+    const { ask } = await startServer(router)
     expect((await ask('/shop/other')).status).to.equal(404)
   })
 
-  it('whose route declines is 404, not 405', async () => {
-    const { ask } = await door(
+  it('whose route does not answer is 404, not 405', async () => {
+    const { ask } = await startServer(
       routerWith('/pages/:name', (_, next) => next()),
       routerWith('/other', answerWith({})),
     )
@@ -56,28 +56,28 @@ describe('an address', () => {
   })
 
   it('answers HEAD as GET, without the body', async () => {
-    const { ask } = await door(...shop())
+    const { ask } = await startServer(...shop())
     const { status, headers, body } = await ask('/shop/items/7', { method: 'HEAD' })
     expect([status, headers.get('content-length'), body]).to.deep.equal([200, '10', ''])
     expect((await ask('/shop/orders', { method: 'HEAD' })).status).to.equal(405)
     expect((await ask('/nowhere', { method: 'HEAD' })).status).to.equal(404)
   })
 
-  it('answers OPTIONS with what it takes, unless a route answers by itself', async () => {
+  it('answers OPTIONS with its methods, unless it has a route for OPTIONS', async () => {
     const own = new Router()
     own.options('/own', ctx => {
       ctx.set('Access-Control-Allow-Origin', 'https://shop.example')
       ctx.status = 204
     })
-    const { ask } = await door(...shop(), own)
+    const { ask } = await startServer(...shop(), own)
     const options = { method: 'OPTIONS' }
     const { status, headers } = await ask('/shop/items/7', options)
     expect([status, headers.get('allow')]).to.deep.equal([204, 'DELETE, GET, HEAD, PUT, OPTIONS'])
     expect((await ask('/own', options)).headers.get('access-control-allow-origin')).to.equal('https://shop.example')
   })
 
-  it('is known to metrics and log by its pattern alone', async () => {
-    const { ask, metrics, log } = await door(...shop())
+  it('appears in metrics and log as its pattern only', async () => {
+    const { ask, metrics, log } = await startServer(...shop())
     await ask('/shop/items/otp_secret?recipient=bob_secret')
     await ask('/shop/items/otp_secret', { method: 'PATCH' })
     await ask('/nowhere/otp_secret')
@@ -95,19 +95,19 @@ describe('an address', () => {
     ])
   })
 
-  it('is known by its pattern also when a middleware before it refuses', async () => {
+  it('appears as its pattern also if a middleware before the route refuses', async () => {
     const router = new Router({ prefix: '/api' })
     router.use(() => {
       throw httpException(401)
     })
     router.get('/otp/:id', answerWith({}))
-    const { ask, log } = await door(router)
+    const { ask, log } = await startServer(router)
     expect((await ask('/api/otp/7')).status).to.equal(401)
     expect(log.lines().at(-1)).to.include({ route: '/api/otp/:id', status: 401 })
   })
 
   it('is measured by the clock', async () => {
-    const { ask, clock, metrics, log } = await door(
+    const { ask, clock, metrics, log } = await startServer(
       routerWith('/slow', async ctx => {
         await clock.advance(250)
         ctx.body = {}
@@ -119,19 +119,19 @@ describe('an address', () => {
   })
 
   for (const path of ['/healthz', '/readyz', '/metrics'])
-    it(`that machines ask all day is not worth a line: ${path}`, async () => {
-      const { ask, log } = await door(routerWith(path, answerWith({})))
+    it(`that machines ask every few seconds is logged at debug level: ${path}`, async () => {
+      const { ask, log } = await startServer(routerWith(path, answerWith({})))
       await ask(path)
       expect(log.lines().map(({ level }) => level)).to.deep.equal(['debug'])
     })
 
-  it('that is no address at all harms nothing', async () => {
-    const { ask, openConnection } = await door(...shop())
+  it('that is malformed is refused, and the next request is served', async () => {
+    const { ask, openConnection } = await startServer(...shop())
     const targets = { 'http://x:bad/': 400, '*': 404, '//evil': 404, '/%ZZ': 404, [`/${'x'.repeat(8000)}`]: 404 }
     for (const [target, status] of Object.entries(targets)) {
-      const { socket, heard } = await openConnection()
+      const { socket, received } = await openConnection()
       socket.write(request(target))
-      await eventually(() => expect(heard()).to.match(new RegExp(`^HTTP/1.1 ${status} `)))
+      await eventually(() => expect(received()).to.match(new RegExp(`^HTTP/1.1 ${status} `)))
       socket.destroy()
     }
     expect((await ask('/shop/items/7')).status).to.equal(200)
