@@ -1,5 +1,6 @@
-// The broker port on RabbitMQ. Returned at once and 'down'; it connects, declares the topology and heals in the background, for
-// ever. Two connections: one publishes, one consumes, so that an alarm that blocks the publishers leaves the acks flowing.
+// The broker port on RabbitMQ. In: a URL and the table of queues. Out: the port, at once, in state 'down': it connects, declares the
+// queues and restores what is lost in the background, for ever. There are two connections: one publishes and one consumes, so that
+// acks still flow while RabbitMQ blocks publishers for lack of memory or disk.
 import { hostname } from 'node:os'
 import process from 'node:process'
 import { connect as amqpConnect, type Channel } from 'amqplib'
@@ -26,11 +27,12 @@ export interface AmqpOptions {
   url: string
   topology: Topology
   log?: Log
-  /** Begins every queue's name. Its version must change when a queue's arguments do. */
+  /** The start of every queue's name. Holds a version, which must change when the arguments of a queue change. */
   prefix?: string
-  /** The most calls in one message; 1 sends each alone. */
+  /** The most calls in one message; with 1, every call travels alone. */
   maxCallsPerFrame?: number
-  /** A message whose consumers died on it, or stopped with it in hand, this often is dead. An argument of the queues: see `prefix`. */
+  /** How often consumers may die with a message, or return it, before it becomes a dead letter. An argument of the queues: see
+   *  `prefix`. */
   deliveryLimit?: number
   /** How long a confirm may take. */
   confirmMs?: number
@@ -92,7 +94,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
     return declaring
   }
 
-  /** Somebody deleted a queue: the message is refused, the next one finds it again. */
+  /** A queue was deleted on the broker. The message at hand is refused; the next one finds the queue declared again. */
   function redeclare(queue: string): void {
     if (declaring) return
     log.warn({ queue }, 'broker.queue_missing')
@@ -128,7 +130,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
 
   async function close(graceMs?: number): Promise<void> {
     await Promise.all([...consumers].map(consumer => consumer.stop(graceMs)))
-    // Channels before connections: what they were given last is then sent for certain.
+    // Channels close before connections, so that the last messages given to them are sent.
     await Promise.all([workPublisher.close(), calls.close()])
     await Promise.all([publishing.close(), consuming.close()])
   }

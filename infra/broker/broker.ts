@@ -1,102 +1,127 @@
-// The broker port. Two pairs of verbs, written once and run on RabbitMQ and in process:
+// The broker port: what every adapter does. There are two, amqp.ts (RabbitMQ) and embedded.ts (in this process), and
+// test/contract/broker.contract.ts runs on both.
+//
+// There are two pairs of verbs:
 //   publish → consume   durable work: confirmed, retried, dead-lettered
 //   request → serve     calls: answered within a budget or not at all
-// Handlers return outcomes; only an adapter acknowledges.
+//
+// - Messages are delivered at least once: a handler may see the same id again, and must be idempotent on it.
+// - A handler returns an outcome per message. Only the adapter acknowledges.
+// - Bodies travel as JSON. They are serialised at once, so the caller may change the object afterwards.
+// - Messages of one queue are delivered in about the order they were published; no order is promised.
+// - `publish` and `request` reject with `Unavailable` at once while the broker is down or blocked; no promise hangs for ever.
 import type { CallQueue, Queue, WorkQueue } from './topology.ts'
 
-/** `id` is the idempotency key of the work: a consumer may see the same id again after a crash, a retry or a repair. */
 export interface Message {
+  /** Names the work: a message with the same id asks for the same work. It comes again after a crash, a retry or a repair. */
   id: string
   body: unknown
 }
 
-/** A message as its consumer sees it. */
+/** A message as a handler gets it. */
 export interface DeliveredMessage extends Message {
   /** 1 for the first delivery, one more for every `retry` before this one. A redelivery after a crash does not count. */
   attempt: number
-  /** When it was first published, epoch milliseconds of the publisher's clock. */
+  /** When the message was first published, in epoch milliseconds of the publisher's clock. */
   publishedAt: number
 }
 
+/** What a handler did with a message. */
 export type Outcome = { kind: 'done' } | { kind: 'retry'; afterMs: number } | { kind: 'dead'; reason: string }
 
+/** The work is done, and the message is gone. */
 export const done = (): Outcome => ({ kind: 'done' })
-/** Delivered again after the queue's shortest declared delay of at least `afterMs` (its longest, when none is as long).
- *  On a queue without delays it is a bug, and dead. */
+
+/** The message is delivered again after the queue's shortest declared delay of at least `afterMs`, or after the longest where none
+ *  is as long. On a queue without delays a retry is a bug, and the message becomes a dead letter. */
 export const retry = (afterMs: number): Outcome => ({ kind: 'retry', afterMs })
+
+/** The message becomes a dead letter: it is kept for an operator and not delivered again. */
 export const dead = (reason: string): Outcome => ({ kind: 'dead', reason })
 
+/** How many messages a consumer works on at once. */
 export interface Flow {
-  /** The most messages held by this consumer and not settled yet. A frame of calls counts as one. */
+  /** The most messages delivered to this consumer and not settled yet. Calls that travel in one frame count as one. */
   prefetch: number
-  /** The most messages handed over in one call of the handler: those that were waiting. 1 unless told. */
+  /** The most messages given to the handler in one call. The handler gets those that wait, and never waits for more. Default: 1. */
   batch?: number
-  /** The most calls of the handler under way at once. As many as `prefetch` unless told. */
+  /** The most calls of the handler under way at once. Default: `prefetch`. */
   parallel?: number
 }
 
 export interface Consumer {
-  /** True while the broker feeds this consumer; false while a cut is healing. */
+  /** True while the broker delivers to this consumer; false while a lost connection is restored. */
   attached(): boolean
-  /** Takes no more work, hands back at once what no handler has begun, and resolves when the rest is settled. What is not
-   *  settled after `graceMs` is handed back to the queue for another consumer, and how it ends is then ignored. */
+  /** Takes no more messages, returns those that no handler has begun to the queue at once, and resolves when the others are
+   *  settled. A message that is not settled after `graceMs` is returned to the queue for another consumer; its outcome is then
+   *  ignored. Without `graceMs` it waits as long as the handlers take. */
   stop(graceMs?: number): Promise<void>
 }
 
+/** `blocked`: the broker is connected and takes no messages, because it lacks memory or disk. */
 export type BrokerState = 'up' | 'blocked' | 'down'
 
 export interface Depth {
-  /** Waiting for a consumer. */
+  /** Messages that wait for a consumer. Those that wait for a retry are not among them. */
   ready: number
-  /** Consumers attached, over all processes. */
+  /** Attached consumers of all processes. */
   consumers: number
 }
 
 export interface DeadLetter extends Message {
-  /** Why it died: the handler's reason, what it threw, or that its consumers kept dying on it or handing it back. */
+  /** The handler's reason, the error it threw, or that consumers died with the message, or returned it, too often. */
   reason: string
   attempt: number
+  /** Epoch milliseconds. */
   diedAt: number
 }
 
+/** The dead letters of one work queue. */
 export interface DeadLetters {
-  /** Oldest first. Looking changes nothing. */
+  /** Oldest first. Listing changes nothing. */
   list(limit: number): Promise<DeadLetter[]>
-  /** Back to the work queue with its attempts afresh, its time of publishing kept; answers how many of these were found. */
+  /** Moves the letters with these ids back to the work queue. Their `attempt` begins at 1 again, their `publishedAt` stays.
+   *  Answers how many were found. */
   requeue(ids: string[]): Promise<number>
+  /** Removes the letters with these ids. Answers how many were found. */
   drop(ids: string[]): Promise<number>
   count(): Promise<number>
 }
 
 export interface Broker {
-  /** Resolves once the message is safe: confirmed by RabbitMQ; handled (done or dead), in process, where an id not handled yet
-   *  is joined, not doubled. The body is taken as JSON, at once. Rejects with `Unroutable`,
-   *  or with `Unavailable` at once when the broker is down or blocked or its answer can no longer come. */
+  /** Resolves once the message is safe: on RabbitMQ when a majority has it on disk; in process, where nothing is on disk, when
+   *  its handler is done with it (or it is a dead letter). In process, a message whose id is still in the queue joins the first one.
+   *  Rejects with `Unroutable` where no such queue exists. Rejects with `Unavailable` also when the confirmation can no longer
+   *  come; the message may then have been published. */
   publish(queue: WorkQueue, message: Message): Promise<void>
-  /** Resolves with what the server answered. Rejects with `CallTimeout` past the budget, `CallFailed` when the server threw,
-   *  `Unavailable` as above. Calls of one tick may travel together. */
+  /** Resolves with the server's answer. Rejects with `CallTimeout` when the budget is over, with `CallFailed` when the server
+   *  threw, with `Unavailable` when the answer can no longer come. Calls of one tick may travel in one frame. */
   request(queue: CallQueue, message: Message, budgetMs: number): Promise<unknown>
-  /** Resolves once attached. One outcome per message, in their order; a throw dead-letters the whole batch. */
+  /** Resolves once attached; a lost connection is restored without the caller. `handle` returns one outcome per message, in
+   *  their order. When it throws, or returns another number of outcomes, all messages of that call become dead letters. */
   consume(queue: WorkQueue, handle: (waiting: DeliveredMessage[]) => Promise<Outcome[]>, flow: Flow): Promise<Consumer>
-  /** Resolves once attached. One answer per call, in their order. A call that waited past its budget is never handed over. (RabbitMQ
-   *  does not say how long a call was in the queue, so there and at the server it may wait a budget each: idempotent on its id.) */
+  /** Resolves once attached, as `consume` does. `answer` returns one JSON value per call, in their order. A call whose budget is over
+   *  is not given to `answer`. On RabbitMQ a server does not know how long a call was in the queue, so a call may be answered up
+   *  to two budgets after it was made: a caller that repeats it uses the same id. */
   serve(queue: CallQueue, answer: (waiting: Message[]) => Promise<unknown[]>, flow: Flow): Promise<Consumer>
   depth(queue: Queue): Promise<Depth>
   dead(queue: WorkQueue): DeadLetters
   state(): BrokerState
-  /** Stops every consumer as `Consumer.stop` does, rejects what is still waiting for the broker, then hangs up. */
+  /** Stops every consumer as `Consumer.stop` does, rejects the calls and publishes that still wait, then disconnects. */
   close(graceMs?: number): Promise<void>
 }
 
-/** No queue took the message: it was handed back, not lost. */
+/** There is no such queue, so the message was not published. */
 export class Unroutable extends Error {
   override name = 'Unroutable'
 }
-/** No answer within the budget. The command may or may not have been executed. */
+
+/** No answer came within the budget. The server may have executed the call. */
 export class CallTimeout extends Error {
   override name = 'CallTimeout'
 }
-/** The server threw while answering. */
+
+/** The server threw an error instead of answering. */
 export class CallFailed extends Error {
   override name = 'CallFailed'
 }

@@ -1,6 +1,6 @@
-// Between an adapter and a handler. In: items as the broker delivers them. Out: calls of the handler with what waited, at most
-// `parallel` at once, and for every item how it ended. Both adapters use it, for work and for calls, so that batches, throws and
-// stopping mean the same everywhere.
+// Stands between an adapter and a handler. In: items as the broker delivers them. Out: calls of the handler with the items that
+// wait, at most `parallel` at once, and for every item how it ended. Both adapters use it, for work and for calls, so that batches,
+// errors and stopping mean the same everywhere.
 import { inspect } from 'node:util'
 import type { Clock } from '../clock.ts'
 import { scrub } from '../log/scrub.ts'
@@ -13,32 +13,33 @@ const OUTCOME_KINDS: readonly Outcome['kind'][] = ['done', 'retry', 'dead']
 
 export type HandlerResult<Result> =
   | { kind: 'returned'; result: Result }
-  /** The handler threw, or did not return one result per item. `error` is for the log, `reason` for whoever repairs it. */
+  /** The handler threw, or did not return one result per item. `error` is for the log, `reason` for the operator. */
   | { kind: 'failed'; reason: string; error: unknown }
-  /** Never handed over: `expired` said so when its turn came. */
+  /** The item was not given to the handler, because `expired` answered true when its turn came. */
   | { kind: 'expired' }
 
 export interface DispatcherOptions<Item, Result> {
   flow: Flow
   clock: Clock
   handle(items: Item[]): Promise<Result[]>
-  /** Called once per item, unless it was handed back or forgotten. `stop` waits for a returned promise, the next call does not. */
+  /** Called once per item, unless the item was requeued or discarded. `stop` waits for a returned promise; handler calls do not. */
   settle(item: Item, handlerResult: HandlerResult<Result>): void | Promise<void>
-  /** Items nobody will settle, in the order they came: the queue's again. May be none. */
+  /** Returns items that will not be settled to the queue, in the order they came. There may be none. */
   requeue(items: Item[]): void
   expired?(item: Item): boolean
 }
 
 export interface Dispatcher<Item> {
-  /** Handed over once this tick's promises have run, so that what arrives together goes together. Handed back after `stop`. */
+  /** Gives the item to the handler once this tick's promises have run, so that items that arrive together are handled together.
+   *  After `stop` the item is requeued. */
   accept(item: Item): void
-  /** Hands back what was not handed over yet; resolves when the rest is settled, or handed back because `graceMs` were over. */
+  /** Requeues the items that no handler has begun; resolves when the others are settled, or requeued because `graceMs` are over. */
   stop(graceMs?: number): Promise<void>
   /** Drops every item without settling it: the connection it came on is gone, and the broker will deliver it again. */
   discard(): void
 }
 
-/** One call of the handler. It loses its items when they are handed back or forgotten; then its result means nothing. */
+/** One call of the handler. Its items are taken away when they are requeued or discarded; its result is then ignored. */
 interface HandlerCall<Item> {
   items: Item[]
 }
@@ -134,7 +135,7 @@ export function createDispatcher<Item, Result>(options: DispatcherOptions<Item, 
       if (graceMs === undefined) return finished
       if (graceMs > 0) await finishedWithin(graceMs)
       options.requeue(takeUnfinished())
-      finish() // whoever asked to stop without a limit need not wait any longer
+      finish() // an earlier `stop` without a limit need not wait any longer
     },
     discard() {
       waiting.clear()
@@ -143,7 +144,7 @@ export function createDispatcher<Item, Result>(options: DispatcherOptions<Item, 
   }
 }
 
-/** Runs the handler; answers how the item at an index ended. Never throws. */
+/** Never throws. Answers a function that says how the item at an index ended. */
 async function runHandler<Item, Result>(
   handle: (items: Item[]) => Promise<Result[]>,
   items: Item[],
@@ -160,14 +161,13 @@ async function runHandler<Item, Result>(
   }
 }
 
-/** What was thrown. */
 const reasonOf = (thrown: unknown): string =>
   scrubReason(thrown instanceof Error || typeof thrown === 'string' ? String(thrown) : inspect(thrown))
 
-/** Short enough for a message header, and made safe as a log line is: it stays in the dead letters, where anyone may read it. */
+/** Short enough for a message header, and without secrets, as a log line is: operators read it in the dead letters. */
 const scrubReason = (reason: string): string => scrub(reason).slice(0, MAX_REASON_LENGTH)
 
-/** What becomes of a work message: the outcome its handler returned, a retry by a delay the queue declares, a failure dead. */
+/** What becomes of a work message: the outcome its handler returned, a retry with one of the queue's delays; after a failure, dead. */
 export function outcomeOf(handlerResult: HandlerResult<Outcome>, delays: readonly number[]): Outcome {
   if (handlerResult.kind === 'failed') return dead(handlerResult.reason)
   if (handlerResult.kind === 'expired') return dead('expired before it was handed over')

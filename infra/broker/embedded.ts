@@ -1,5 +1,7 @@
-// The broker in this process. No disk: after a restart, work is published again from what the store holds. So a publish here
-// resolves only when its handler is done, and what it stood for may then be forgotten.
+// The broker in this process, for one process that plays every role. In: the table of queues, a clock. Out: the broker port.
+//
+// Messages are in memory only. After a restart the sweeper publishes again what the store still lists as unpublished: the outbox of
+// verifications, due events. So a publish resolves only when its handler is done; before that the store must not forget the work.
 import type { Clock } from '../clock.ts'
 import { Unavailable } from '../unavailable.ts'
 import { type Broker, Unroutable } from './broker.ts'

@@ -1,16 +1,16 @@
-// A first-in-first-out list whose both ends cost the same however long it is. (Array.shift moves every element that follows.)
+// A first-in-first-out list. Taking from a long one costs as little as from a short one, while Array.shift moves every element.
 export interface Fifo<T> {
   readonly size: number
   push(item: T): void
   shift(): T | undefined
   peek(): T | undefined
-  /** Back to the head, the first of them first. */
+  /** Puts items back at the head, in their order. */
   unshift(items: readonly T[]): void
   /** Takes out everything, in order. */
   clear(): T[]
 }
 
-/** Taken places are given back when there are this many, and they are at least half of the list. */
+/** The array is copied without its taken places when there are this many of them and they are at least half of it. */
 const COMPACT_FROM = 1_024
 
 export function createFifo<T>(): Fifo<T> {

@@ -1,4 +1,5 @@
-// Any broker, measured: what was published, called and handled, how long it waited and took. It changes nothing else.
+// Measures any broker. In: a broker. Out: the same broker, which counts published, called and handled messages and observes how long
+// they waited and took.
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
 import { Unavailable } from '../unavailable.ts'
@@ -9,7 +10,7 @@ const BROKER_STATES: readonly BrokerState[] = ['up', 'blocked', 'down']
 const { calls, work } = createTopology({ channel: [], webhook: [] })
 const QUEUES = [...calls, ...Object.keys(work)] as Queue[]
 
-/** A reading must not hang on a broker that does: its own trouble is just what it is read for. */
+/** A scrape must not hang when the broker hangs: that is when operators need the metrics. */
 const DEPTH_TIMEOUT_MS = 2000
 
 export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock): Broker {
@@ -18,7 +19,7 @@ export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock)
 
   const observeWait = (queue: Queue, messages: readonly DeliveredMessage[]) => {
     const now = clock.now()
-    // A repeated message waited by order; clocks of two hosts may differ by a little.
+    // A retried message waited on purpose, so it is left out. The clocks of two hosts may differ a little, so no wait is negative.
     for (const { attempt, publishedAt } of messages)
       if (attempt === 1) brokerWait.observe({ queue }, Math.max(now - publishedAt, 0) / 1000)
   }

@@ -1,4 +1,4 @@
-// Every queue there is, in one table, and the delays a retry on it can have. Both adapters are built from this.
+// Every queue, in one table, with the delays that a retry on it can have. Both adapters are built from this table.
 export type ChannelQueue = 'channel.sms' | 'channel.whatsapp' | 'channel.telegram' | 'channel.email'
 export type WorkQueue = 'otp.reports' | 'webhook.deliver' | ChannelQueue
 export type CallQueue = 'otp.calls'
@@ -6,11 +6,11 @@ export type Queue = WorkQueue | CallQueue
 
 export interface Topology {
   readonly calls: readonly CallQueue[]
-  /** Each work queue and its delays in milliseconds, ascending: one wait queue each. */
+  /** The delays of each work queue in milliseconds, ascending. On RabbitMQ each delay is a wait queue. */
   readonly work: Readonly<Record<WorkQueue, readonly number[]>>
 }
 
-/** Engine trouble met while handling a report: soon, then calmly. Not an operator's setting. */
+/** A report is retried only when the store or the broker failed: soon, then less often. Operators cannot set this. */
 const REPORT_DELAYS = [1_000, 5_000, 30_000]
 
 export function createTopology(backoff: { channel: readonly number[]; webhook: readonly number[] }): Topology {
@@ -28,7 +28,7 @@ export function createTopology(backoff: { channel: readonly number[]; webhook: r
   }
 }
 
-/** The declared delay a retry takes: the shortest that is long enough, else the longest (the handler, woken early, asks again). */
+/** The shortest delay that is long enough, else the longest: a handler that is called too early asks for another retry. */
 export const delayFor = (delays: readonly number[], afterMs: number): number | undefined =>
   delays.find(delay => delay >= afterMs) ?? delays.at(-1)
 

@@ -1,4 +1,4 @@
-// How long to wait before trying again: doubling, capped, and jittered so that a fleet does not come back as one.
+// How long to wait before another try: doubled each time, capped, and random, so that many processes do not reconnect at once.
 import type { Clock } from '../../clock.ts'
 
 export interface Backoff {

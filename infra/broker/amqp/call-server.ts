@@ -1,5 +1,5 @@
-// The answering side of calls. In: frames of calls. Out: one message of answers per requester and batch. A frame is settled when
-// each of its calls is answered, too old, or handed on to another server.
+// The answering side of calls. In: frames of calls. Out: one message of answers per requester and batch. A frame is acknowledged when
+// each of its calls is answered, past its budget, or forwarded to another server.
 import type { Flow, Message } from '../broker.ts'
 import { createDispatcher, type HandlerResult } from '../dispatcher.ts'
 import type { CallQueue } from '../topology.ts'
@@ -23,7 +23,7 @@ interface Frame extends AmqpDelivery {
 interface PendingCall {
   call: Call
   from: Frame
-  /** On the monotonic clock: a budget counts from when the frame came, as the requester's clock is not ours. */
+  /** Milliseconds of `performance.now()`. The budget counts from the arrival of the frame, because the requester's clock may differ. */
   dueAt: number
 }
 
@@ -37,7 +37,7 @@ export function createCallServer(
   const answers = new Map<string, string[]>()
 
   function reply({ replyTo }: Frame, given: Answer): void {
-    // Sent when the batch is through: its other answers are settled in this very turn.
+    // The other answers of the batch are settled in this same turn, so one message takes them all.
     if (answers.size === 0) queueMicrotask(sendAnswers)
     const forRequester = answers.get(replyTo) ?? []
     forRequester.push(answerJson(given))
@@ -64,7 +64,7 @@ export function createCallServer(
     countSettled(waiting, acknowledger)
   }
 
-  /** Calls go on one by one, not as the frame they came in: the others of it may be answered already. */
+  /** Calls are forwarded one by one, not as a frame: other calls of the frame may be answered already. */
   function forward(waiting: PendingCall, acknowledger: Acknowledger): void {
     const budgetMs = Math.ceil(waiting.dueAt - performance.now())
     const { call, from } = waiting

@@ -1,5 +1,5 @@
-// The asking side of calls. In: requests. Out: frames, each with the calls of one tick, and the answers given back to whom they
-// belong. Answers come by direct reply-to: no reply queue is declared, and they reach only the channel the call left on.
+// The asking side of calls. In: requests. Out: frames, each with the calls of one tick, and for each request its answer. Answers come
+// by RabbitMQ's direct reply-to: no reply queue is declared, and they reach only the channel that sent the call.
 import type { Buffer } from 'node:buffer'
 import type { Message as AmqpMessage, Channel, ConsumeMessage, Options } from 'amqplib'
 import { Unavailable } from '../../unavailable.ts'
@@ -11,9 +11,9 @@ import { answersIn, callJson, callsIn, encodeFrame } from './frames.ts'
 export interface Caller {
   ready(): boolean
   request(queue: string, message: Message, budgetMs: number): Promise<unknown>
-  /** Sends something transient and forgets it: answers, and calls handed on. False when it cannot even be sent. */
+  /** Sends a transient message without a confirm: answers, and forwarded calls. False when it cannot be sent. */
   post(queue: string, content: Buffer, options?: PostOptions): boolean
-  /** Rejects every request that waits for its answer. */
+  /** Rejects every request that waits for an answer. */
   rejectPending(why: string): void
   close(): Promise<void>
 }
@@ -24,7 +24,7 @@ export interface CallerOptions extends AmqpChannelDeps {
   /** The most calls in one frame. */
   maxCallsPerFrame: number
   deadlines: Deadlines
-  /** A frame came back: there is no such queue. */
+  /** Called when RabbitMQ returns a frame because there is no such queue. */
   onMissing: (queue: string) => void
 }
 
@@ -87,7 +87,7 @@ export function createCaller(options: CallerOptions): Caller {
     }
   }
 
-  /** The frame comes back whole, so it says itself which calls were in it. */
+  /** RabbitMQ returns the whole frame, so the calls to reject are read from it. */
   function onReturned({ content, fields }: AmqpMessage): void {
     for (const { n } of callsIn(content))
       settle(n, call => call.reject(new Unavailable(`no queue ${fields.routingKey}`)))
@@ -118,7 +118,7 @@ export function createCaller(options: CallerOptions): Caller {
     }
   }
 
-  /** RabbitMQ drops a frame when the longest of its budgets is over, so only calls of like budgets travel together. */
+  /** RabbitMQ drops a frame when its longest budget is over, so only calls with similar budgets share a frame. */
   function draftFor(queue: string, budgetMs: number): Draft {
     const key = `${Math.ceil(Math.log2(budgetMs) * 4)} ${queue}`
     const known = drafts.get(key)

@@ -1,5 +1,5 @@
-// A channel that is opened and prepared again whenever it, or the connection under it, dies. RabbitMQ closes a channel alone
-// on a 404 or a 406 and leaves the connection standing: without this, a healthy-looking process would publish or consume nothing.
+// A channel that is opened and prepared again whenever it, or its connection, is lost. On a 404 or a 406 RabbitMQ closes only the
+// channel and keeps the connection: without this file, a process that looks healthy would publish or consume nothing.
 import type { Channel, ChannelModel } from 'amqplib'
 import type { Clock } from '../../clock.ts'
 import { Unavailable } from '../../unavailable.ts'
@@ -10,13 +10,13 @@ import type { Log } from './log.ts'
 export interface RecoveringChannel<C extends Channel> {
   /** The channel while it is open and prepared. */
   ready(): C | undefined
-  /** Resolves when it is ready for the first time; rejects when it is closed before. */
+  /** Resolves when the channel is ready for the first time; rejects when it is closed before. */
   opened: Promise<void>
-  /** True while this very channel is open: what was delivered on a dead one is no longer ours to settle. */
+  /** True while this very channel is open. A message can be settled only on the channel that delivered it. */
   isOpen(channel: C): boolean
-  /** Gives up this channel, what it holds included, for a new one. */
+  /** Closes this channel, with its unsettled messages, and opens a new one. */
   reopen(channel: C): void
-  /** No new one after this one. */
+  /** Opens no new channel after this one. */
   stopReopening(): void
   close(): Promise<void>
 }
@@ -32,9 +32,9 @@ export interface RecoveringChannelOptions<C extends Channel> {
   /** For the log. */
   name: string
   open: (model: ChannelModel) => Promise<C>
-  /** Declares, consumes: all that a new channel needs before it is of use. */
+  /** What a new channel needs before its use: declares queues, starts to consume. */
   prepare: (channel: C) => Promise<void>
-  /** Called at once when a channel that was open is gone. */
+  /** Called at once when an open channel is lost. */
   lost?: (channel: C) => void
 }
 
@@ -59,7 +59,7 @@ export function createRecoveringChannel<C extends Channel>(
     lost?.(channel)
   }
 
-  /** Resolves when the channel is gone; rejects when it could not be made or prepared. */
+  /** Resolves when the channel is lost; rejects when it could not be opened or prepared. */
   async function openOnce(model: ChannelModel): Promise<void> {
     const channel = await open(model).catch(error => {
       connection.drop(model, error)
@@ -68,7 +68,7 @@ export function createRecoveringChannel<C extends Channel>(
     channel.on('error', error => log.warn({ channel: name, err: error.message }, 'broker.channel_failed'))
     const gone = new Promise<void>(resolve => channel.once('close', resolve))
     channel.once('close', () => markLost(channel))
-    // The connection may have died while the news of the open channel was under way: its `close` came before we listened.
+    // The connection may have been lost while the channel was opened: then its `close` event came before this listener.
     if (connection.current() !== model || closing.signal.aborted) return closeChannel(channel, clock)
     current = channel
     try {
@@ -119,7 +119,7 @@ export function createRecoveringChannel<C extends Channel>(
 
 const CLOSE_TIMEOUT_MS = 2_000
 
-/** amqplib's own `close` never settles when the connection dies meanwhile, and waits for the answer of a broker that stalls. */
+/** amqplib's own `close` never settles when the connection is lost meanwhile, and waits for the answer of a broker that stalls. */
 const closeChannel = (channel: Channel, clock: Clock): Promise<void> =>
   new Promise(resolve => {
     const over = () => {
@@ -131,7 +131,7 @@ const closeChannel = (channel: Channel, clock: Clock): Promise<void> =>
     channel.close().then(over, over)
   })
 
-/** Lends a channel of its own to one task, so that whatever it breaks breaks nothing else. */
+/** Opens a channel for one task, so that an error of the task closes no other channel. */
 export async function withChannel<T>(
   connection: Connection,
   clock: Clock,

@@ -1,5 +1,5 @@
-// One connection to RabbitMQ, made in the background and made again for ever: starting before the broker is the same as
-// losing it later. Channels are not its business (amqplib's own `recovery` ends here as well): see channel.ts.
+// One connection to RabbitMQ, opened in the background and opened again for ever: a process that starts before the broker is treated
+// as one that lost it. Channels are restored in channel.ts, because amqplib's own `recovery` does not restore them.
 import { Duplex } from 'node:stream'
 import type { ChannelModel } from 'amqplib'
 import type { Clock } from '../../clock.ts'
@@ -7,19 +7,18 @@ import { type Backoff, backoffDelay, sleep } from './backoff.ts'
 import type { Log } from './log.ts'
 
 export interface Connection {
-  /** The connection, once there is one; undefined when the link was closed for good. */
+  /** Resolves with the next open connection; with undefined once `close` was called. */
   whenConnected(): Promise<ChannelModel | undefined>
-  /** The connection, while there is one. */
   current(): ChannelModel | undefined
-  /** RabbitMQ takes no publishes on it: an alarm of memory or disk. */
+  /** True while RabbitMQ takes no publishes, because it lacks memory or disk. */
   blocked(): boolean
-  /** For whoever finds this connection useless: it is cut and made again. */
+  /** Cuts a connection that turned out to be useless, so that a new one is opened. */
   drop(model: ChannelModel, why: unknown): void
   close(): Promise<void>
 }
 
 export interface ConnectionOptions {
-  /** What operators see in the broker's list of connections, and in the log. */
+  /** Shown in RabbitMQ's list of connections and in the log. */
   name: string
   open: () => Promise<ChannelModel>
   backoff: Backoff
@@ -42,7 +41,7 @@ export function createConnection({ name, open, backoff, clock, log, onBlocked }:
     for (const resolveWaiter of resolvers) resolveWaiter(model)
   }
 
-  /** Resolves when the connection is gone. */
+  /** Resolves when the connection is lost. */
   const watch = (model: ChannelModel): Promise<void> =>
     new Promise(resolve => {
       model.on('error', error => {
@@ -99,7 +98,7 @@ export function createConnection({ name, open, backoff, clock, log, onBlocked }:
       if (current !== model) return
       log.warn({ connection: name, err: String(why) }, 'broker.connection_dropped')
       destroySocket(model)
-      // A connection that died before anyone listened to it says so no more.
+      // amqplib emits no `close` for a connection that was lost before a listener was added.
       model.emit('close')
     },
     async close() {
@@ -110,7 +109,7 @@ export function createConnection({ name, open, backoff, clock, log, onBlocked }:
   }
 }
 
-/** Says goodbye, but waits for no answer longer than a moment: amqplib would wait for ever when the line dies just then. */
+/** Waits for RabbitMQ's answer only for a short time: amqplib would wait for ever when the connection is lost meanwhile. */
 async function closeConnection(model: ChannelModel, clock: Clock): Promise<void> {
   await new Promise<void>(resolve => {
     const done = () => {
@@ -125,7 +124,7 @@ async function closeConnection(model: ChannelModel, clock: Clock): Promise<void>
   destroySocket(model)
 }
 
-/** amqplib ends a failed connection's socket politely and listens no more; a peer that is gone would hold it for minutes. */
+/** amqplib only ends the socket of a failed connection. Where the other side is gone, the socket would stay open for minutes. */
 function destroySocket(model: ChannelModel): void {
   const connection: object = model.connection
   if ('stream' in connection && connection.stream instanceof Duplex)

@@ -1,5 +1,5 @@
-// The dead letters of a queue, for operators. To look, the oldest are taken, and given back when the look is over; if we die
-// meanwhile RabbitMQ gives them back itself.
+// The dead letters of a queue, for operators. In: ids, limits. Out: the port's `DeadLetters`. RabbitMQ has no way to read a queue without
+// consuming it, so the oldest letters are consumed and returned afterwards. When this process dies meanwhile, RabbitMQ returns them.
 import type { Channel, ConsumeMessage } from 'amqplib'
 import type { Clock } from '../../clock.ts'
 import type { DeadLetters } from '../broker.ts'
@@ -18,10 +18,11 @@ export interface DeadLetterOptions {
   publisher: Pick<Publisher, 'send'>
 }
 
-/** A quorum queue delivers what was returned to it first, in the order it was returned. So the order holds only if every look
- *  takes at least what the one before gave back: all take this many. Older ones must be dealt with before the rest is seen. */
+/** A quorum queue delivers returned messages first, in the order they were returned. The order of letters is kept only if every
+ *  inspection takes at least as many as the one before returned, so each takes this many. Past this number, operators must requeue or
+ *  drop the oldest letters before they see the newer ones. */
 const MAX_INSPECTED = 2_000
-/** How long to wait for letters that were counted and do not come: another process is looking at them. */
+/** How long to wait for letters that were counted and do not come, because another process inspects them. */
 const IDLE_TIMEOUT_MS = 5_000
 const POLL_MS = 5
 
@@ -32,7 +33,7 @@ export function createDeadLetters(
   const name = names.dead(queue)
   let lastRun: Promise<unknown> = Promise.resolve()
 
-  /** One at a time, so that none misses what another holds. */
+  /** One inspection at a time: two at once would each see only a part of the letters. */
   function runExclusively<T>(task: (channel: Channel) => Promise<T>): Promise<T> {
     const result = lastRun.then(() => withChannel(connection, clock, task))
     lastRun = result.catch(() => {})
@@ -56,7 +57,7 @@ export function createDeadLetters(
       }
     })
 
-  /** Does something to each of the letters named, and removes it once that has worked. */
+  /** Runs `act` for each letter with one of these ids, and removes the letter once `act` has succeeded. */
   const removeAfter = (ids: string[], act: (letter: ConsumeMessage) => Promise<void>): Promise<number> =>
     inspect(async (letters, remove) => {
       const named = letters.filter(letter => ids.includes(metaOf(letter).id))
@@ -92,7 +93,7 @@ async function take(channel: Channel, name: string, count: number, clock: Clock)
   return letters
 }
 
-/** Returning is asynchronous in a quorum queue: whoever looks next must find them. */
+/** A quorum queue takes letters back asynchronously. The next inspection must find them. */
 async function waitForCount(channel: Channel, name: string, count: number, clock: Clock): Promise<void> {
   const giveUpAt = performance.now() + IDLE_TIMEOUT_MS
   while ((await channel.checkQueue(name)).messageCount < count && performance.now() < giveUpAt)

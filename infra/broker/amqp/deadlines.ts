@@ -1,8 +1,8 @@
-// Many deadlines on few timers: those that fall into the same few milliseconds share one. None is called early.
+// Many deadlines on few timers: deadlines within the same few milliseconds share one. No deadline expires early.
 import type { Clock } from '../../clock.ts'
 
 export interface Deadlines {
-  /** Runs `expire` some `ms` from now, at most a step and a bit late; the returned function cancels it. */
+  /** Runs `expire` in `ms`, or up to `stepMs` and a little later; the returned function cancels it. */
   after(ms: number, expire: () => void): () => void
 }
 
@@ -31,7 +31,7 @@ export function createDeadlines(clock: Clock, stepMs = 10): Deadlines {
 
   return {
     after(ms, expire) {
-      // Rounded up, and with a margin, as a timer may fire up to a millisecond before its time.
+      // Rounded up, and with a margin, because a timer may fire up to a millisecond early.
       const due = Math.ceil((performance.now() + ms + EARLY_TIMER_MARGIN_MS) / stepMs)
       const slot = slotAt(due)
       slot.expiring.add(expire)

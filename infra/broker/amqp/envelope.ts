@@ -1,5 +1,5 @@
-// A work message on the wire: its JSON is the content, all else are properties, so that a retry or a dead letter carries the
-// very bytes that came in.
+// A work message on the wire: the body is the content as JSON, all else are properties, so that a retry or a dead letter carries the
+// same bytes that were published.
 import { Buffer } from 'node:buffer'
 import type { Message as AmqpMessage, Options } from 'amqplib'
 import type { DeadLetter, DeliveredMessage, Message } from '../broker.ts'
@@ -21,7 +21,7 @@ export const messageProperties = ({ id, attempt, publishedAt }: MessageMeta, ext
 export const deadLetterProperties = (meta: MessageMeta, reason: string, diedAt: number): Options.Publish =>
   messageProperties(meta, { reason: reason.slice(0, 1_000), diedAt })
 
-/** Never throws: what somebody else put into the queue has these, too. */
+/** Never throws: a message that another program put into the queue gets default values. */
 export function metaOf({ properties: { messageId, headers } }: AmqpMessage): MessageMeta {
   return {
     id: String(messageId ?? ''),
@@ -34,7 +34,7 @@ export const bodyOf = (message: AmqpMessage): unknown => JSON.parse(message.cont
 
 export const deliveredOf = (message: AmqpMessage): DeliveredMessage => ({ ...metaOf(message), body: bodyOf(message) })
 
-/** Either a handler's outcome brought it here, with our headers, or RabbitMQ itself did, and says so in its own. */
+/** A handler's outcome made it a dead letter, with our headers; or RabbitMQ did, at the delivery limit, with its `x-death` header. */
 export function deadLetterOf(message: AmqpMessage): DeadLetter {
   const { id, attempt } = metaOf(message)
   const headers = message.properties.headers

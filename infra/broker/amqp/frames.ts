@@ -1,5 +1,5 @@
-// Calls and answers on the wire: many in one message, each call with a number its requester chose. Calls are made JSON one by
-// one, when they are asked, and only joined here.
+// Calls and answers on the wire: many in one message, a frame. Each call has a number that its requester chose, and its answer has the
+// same. A call is serialised when it is made; a frame joins the texts.
 import { Buffer } from 'node:buffer'
 
 export interface Call {
@@ -13,7 +13,7 @@ export type Answer = { n: number; value?: unknown } | { n: number; failed: strin
 
 export const callJson = ({ n, id, body, budgetMs }: Call): string => JSON.stringify({ n, id, budgetMs, body })
 
-/** An answer that JSON cannot hold is a failure of the server. */
+/** An answer that cannot be serialised is sent as a failure of the server. */
 export function answerJson(answer: Answer): string {
   try {
     return JSON.stringify(answer)
@@ -27,7 +27,7 @@ export const encodeFrame = (entries: readonly string[]): Buffer => Buffer.from(`
 export const callsIn = (content: Buffer): Call[] => parseFrame(content, isCall)
 export const answersIn = (content: Buffer): Answer[] => parseFrame(content, isNumbered) as Answer[]
 
-/** Its error never quotes the content, as the parser's would: it may be logged. */
+/** The error does not quote the content, as JSON.parse does, because it is logged. */
 function parseFrame<T>(content: Buffer, isOne: (part: unknown) => part is T): T[] {
   const entries = parseOrUndefined(content)
   if (!Array.isArray(entries) || !entries.every(isOne)) throw new Error('not a frame')

@@ -1,4 +1,4 @@
-// What the adapter asks of a logger, and the one used when none is given.
+// The part of a logger that the adapter uses, and the default one, which logs nothing.
 import type { Logger } from 'pino'
 
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>

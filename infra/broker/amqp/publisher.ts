@@ -1,5 +1,5 @@
-// Durable publishing. Resolves only on the broker's confirm, and only when a queue took the message: a confirm alone also comes
-// for a message that went nowhere, so each is `mandatory`, and one handed back is told by a token of its own.
+// Durable publishing. In: messages. Out: a promise for each, resolved by RabbitMQ's confirm. RabbitMQ also confirms a message that no
+// queue takes, so each is published as `mandatory`: RabbitMQ then returns it first, and a token tells which message came back.
 import type { Buffer } from 'node:buffer'
 import { type ConfirmChannel, IllegalOperationError, type Options } from 'amqplib'
 import { Unavailable } from '../../unavailable.ts'
@@ -16,12 +16,12 @@ export interface Publisher {
 }
 
 export interface PublisherOptions extends AmqpChannelDeps {
-  /** Run for every new channel before it is used. */
+  /** Called for every new channel before its use. */
   declareQueues: () => Promise<void>
-  /** A message came back: there is no such queue. */
+  /** Called when RabbitMQ returns a message because there is no such queue. */
   onMissing: (queue: string) => void
   deadlines: Deadlines
-  /** A broker that lives but does not confirm (a quorum lost) must not hold a caller for ever. */
+  /** How long a confirm may take. RabbitMQ stays connected and confirms nothing while a quorum is lost. */
   confirmMs: number
 }
 

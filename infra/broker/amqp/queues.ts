@@ -1,5 +1,5 @@
-// The queues as RabbitMQ knows them: names, types and arguments, all from the topology. Declaring is idempotent; a changed
-// argument is refused (406) by a broker that has the old queue, which is why the prefix carries a version: change it with them.
+// The queues as RabbitMQ declares them. In: the topology. Out: names, types and arguments. A declaration can be repeated, but RabbitMQ
+// refuses (406) one with other arguments than the existing queue has. So a changed argument needs another version in the prefix.
 import type { Channel, Options } from 'amqplib'
 import type { CallQueue, Queue, Topology, WorkQueue } from '../topology.ts'
 
@@ -27,7 +27,7 @@ export interface Queues {
   all(channel: Channel): Declaration[]
 }
 
-/** Looking at dead letters counts as delivering them, and RabbitMQ 4 drops after 20 deliveries where no limit is set. */
+/** Every inspection of dead letters counts as a delivery, and RabbitMQ 4 drops a message after 20 deliveries where no limit is set. */
 const UNLIMITED_DELIVERIES = 1_000_000_000
 
 export function createQueues(names: QueueNames, topology: Topology, deliveryLimit: number): Queues {
@@ -35,7 +35,7 @@ export function createQueues(names: QueueNames, topology: Topology, deliveryLimi
     name,
     options: { durable: true, arguments: { 'x-queue-type': 'quorum', ...args } },
   })
-  // All three arguments or none: without them RabbitMQ falls back to dead-lettering at most once, and says nothing.
+  // Without the last two arguments RabbitMQ dead-letters at most once, without an error: a message could be lost.
   const deadLetterTo = (target: string): Record<string, string> => ({
     'x-dead-letter-exchange': '',
     'x-dead-letter-routing-key': target,
@@ -43,7 +43,7 @@ export function createQueues(names: QueueNames, topology: Topology, deliveryLimi
     'x-overflow': 'reject-publish',
   })
 
-  // Targets first, so that nothing can die into nowhere.
+  // Targets are declared first, so that no message is dead-lettered to a missing queue.
   const work = (queue: WorkQueue): Declaration[] => [
     quorum(names.dead(queue), { 'x-delivery-limit': UNLIMITED_DELIVERIES }),
     quorum(names.queue(queue), { 'x-delivery-limit': deliveryLimit, ...deadLetterTo(names.dead(queue)) }),
@@ -69,7 +69,8 @@ export async function assertQueues(channel: Channel, declarations: Declaration[]
   for (const { name, options } of declarations) await channel.assertQueue(name, options)
 }
 
-/** In a cluster a transient queue moves on at once when its node is lost, so it is the better one for calls; 4.3 forbids it. */
+/** In a cluster a transient queue can be declared on another node at once when its node is lost, which suits calls. RabbitMQ 4.3 forbids
+ *  transient queues. */
 function refusesTransientQueues({ connection }: Channel): boolean {
   const [major = 0, minor = 0] = connection.serverProperties.version.split('.').map(Number)
   return major > 4 || (major === 4 && minor >= 3)

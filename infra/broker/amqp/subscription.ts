@@ -1,12 +1,12 @@
-// One consumer: a channel of its own, a prefetch of its own, attached again without anyone's help after a cut, a closed channel,
-// a deleted queue or a cancellation. In: deliveries. Out: items for the dispatcher.
+// One consumer, with its own channel and prefetch. In: deliveries. Out: items for the dispatcher. It attaches again by itself after a lost
+// connection, a closed channel, a deleted queue or a cancellation.
 import type { Channel, ConsumeMessage } from 'amqplib'
 import type { Consumer, Flow } from '../broker.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 import { sleep } from './backoff.ts'
 import { type AmqpChannelDeps, createRecoveringChannel, type RecoveringChannel } from './channel.ts'
 
-/** A message and the channel it came on: the only one that may settle it. */
+/** A message, and the channel that delivered it: only that channel can settle it. */
 export interface AmqpDelivery {
   channel: Channel
   message: ConsumeMessage
@@ -18,11 +18,11 @@ export interface Subscription extends Consumer {
 }
 
 export interface Acknowledger {
-  /** False when the channel of a delivery is gone: RabbitMQ then has the message back already. */
+  /** False when the channel of the delivery is lost: RabbitMQ has then requeued the message. */
   canSettle(delivery: AmqpDelivery): boolean
   ack(delivery: AmqpDelivery): void
   requeue(delivery: AmqpDelivery): void
-  /** Aborted when nothing held can be settled any more. */
+  /** Aborted when no delivery can be settled any more. */
   closed: AbortSignal
 }
 
@@ -30,7 +30,7 @@ export interface SubscriptionOptions<Item> extends AmqpChannelDeps {
   queue: string
   flow: Flow
   declareQueue: (channel: Channel) => Promise<void>
-  /** Makes the dispatcher that settles through this hand. */
+  /** Creates the dispatcher, which settles deliveries through the acknowledger. */
   dispatch: (acknowledger: Acknowledger) => Dispatcher<Item>
   /** The items in a delivery. */
   unpack: (delivery: AmqpDelivery, acknowledger: Acknowledger) => Item[]
@@ -64,7 +64,7 @@ export function createSubscription<Item>(options: SubscriptionOptions<Item>): Su
     try {
       settle(delivery)
     } catch (error) {
-      // The channel is closing and has not said so yet. RabbitMQ delivers again.
+      // The channel is closing and has not emitted `close` yet. RabbitMQ delivers the message again.
       log.warn({ queue, err: String(error) }, 'broker.not_settled')
     }
   }
@@ -85,7 +85,7 @@ export function createSubscription<Item>(options: SubscriptionOptions<Item>): Su
     channel.reopen(opened)
   }
 
-  /** Awaited before anything is given back, or it might come here again; but not for longer than there is. */
+  /** Awaited before messages are requeued, or RabbitMQ could deliver them here again; but no longer than the grace. */
   async function cancel(graceMs = CANCEL_TIMEOUT_MS): Promise<void> {
     const cancelling = channel.ready()?.cancel(consumerTag)
     if (!cancelling) return

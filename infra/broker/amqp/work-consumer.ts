@@ -1,5 +1,6 @@
-// publish → consume on RabbitMQ: turns outcomes into what the broker understands. `done` is an ack; `retry` and `dead` are a
-// confirmed publish to the wait queue or the dead letters, and only then an ack, so a crash in between delivers twice, never not.
+// The consuming side of work. In: deliveries of a work queue. Out: their outcomes, in RabbitMQ's terms. `done` is an ack. `retry` and
+// `dead` are a confirmed publish to the wait queue or to the dead letters, and only then an ack: a crash in between delivers the
+// message twice, and never loses it.
 import type { ConsumeMessage } from 'amqplib'
 import type { DeliveredMessage, Flow, Outcome } from '../broker.ts'
 import { createDispatcher, type HandlerResult, outcomeOf } from '../dispatcher.ts'
@@ -20,7 +21,7 @@ export interface WorkOptions extends AmqpChannelDeps {
 
 type RetryOrDead = Exclude<Outcome, { kind: 'done' }>
 
-interface Job extends AmqpDelivery {
+interface WorkDelivery extends AmqpDelivery {
   delivered: DeliveredMessage
 }
 
@@ -49,7 +50,7 @@ export function createWorkConsumer(
     }
   }
 
-  /** Tried until it is confirmed. Meanwhile the message stays in hand, so a blocked broker slows us down and nothing spins. */
+  /** Tries until the publish is confirmed. The message stays unsettled meanwhile, so a blocked broker slows this consumer down. */
   async function move(delivery: AmqpDelivery, outcome: RetryOrDead, acknowledger: Acknowledger): Promise<void> {
     const { to, publishOptions } = destination(delivery.message, outcome)
     for (let failures = 0; acknowledger.canSettle(delivery); failures += 1) {
@@ -63,29 +64,29 @@ export function createWorkConsumer(
     }
   }
 
-  return createSubscription<Job>({
+  return createSubscription<WorkDelivery>({
     ...options,
     queue: names.queue(queue),
     flow,
     declareQueue: channel => assertQueues(channel, queues.work(queue)),
     dispatch: acknowledger =>
-      createDispatcher<Job, Outcome>({
+      createDispatcher<WorkDelivery, Outcome>({
         flow,
         clock,
-        handle: jobs => handle(jobs.map(job => job.delivered)),
-        settle(job, handlerResult) {
+        handle: deliveries => handle(deliveries.map(({ delivered }) => delivered)),
+        settle(delivery, handlerResult) {
           const outcome = outcomeOf(handlerResult, delays)
-          if (outcome.kind === 'done') return acknowledger.ack(job)
-          if (outcome.kind === 'dead') logDeadLetter(job, outcome.reason, handlerResult)
-          return move(job, outcome, acknowledger)
+          if (outcome.kind === 'done') return acknowledger.ack(delivery)
+          if (outcome.kind === 'dead') logDeadLetter(delivery, outcome.reason, handlerResult)
+          return move(delivery, outcome, acknowledger)
         },
-        requeue: jobs => jobs.forEach(acknowledger.requeue),
+        requeue: deliveries => deliveries.forEach(acknowledger.requeue),
       }),
     unpack(delivery, acknowledger) {
       try {
         return [{ ...delivery, delivered: deliveredOf(delivery.message) }]
       } catch {
-        // Not the parser's own words: they quote the content, and this goes into the log.
+        // JSON.parse's own message would quote the content, and this reason is logged.
         const reason = 'unreadable: its content is not JSON'
         logDeadLetter(delivery, reason)
         void move(delivery, { kind: 'dead', reason }, acknowledger)

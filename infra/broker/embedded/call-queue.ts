@@ -1,5 +1,5 @@
 // A call queue in memory: request → serve. The calls of one turn of the event loop travel in one frame, as they do on RabbitMQ,
-// so that a busy server is handed many at once and its prefetch means the same.
+// so that a busy server gets many at once and its prefetch counts the same things.
 import { setImmediate } from 'node:timers'
 import type { Clock } from '../../clock.ts'
 import { Unavailable } from '../../unavailable.ts'
@@ -17,9 +17,9 @@ export interface MemoryCallQueue {
 
 interface Frame {
   calls: Call[]
-  /** Calls whose caller still waits. */
+  /** How many of the calls still have a waiting caller. */
   open: number
-  /** Calls the server it was given to is not through with. */
+  /** How many of the calls the server has not settled yet. */
   unsettled: number
 }
 
@@ -62,7 +62,7 @@ export function createCallQueue(options: { queue: string; clock: Clock; log?: Lo
     frame.unsettled += 1
   }
 
-  /** The caller has its answer, or its error. Whatever comes later means nothing. */
+  /** The caller gets one answer or error. False for a call that has had its own. */
   function close(call: Call): boolean {
     if (!open.delete(call)) return false
     call.frame.open -= 1
@@ -79,7 +79,7 @@ export function createCallQueue(options: { queue: string; clock: Clock; log?: Lo
     dropAbandonedFrames()
   }
 
-  /** With nobody serving, frames whose callers are gone would pile up. */
+  /** Without a server, frames whose callers are gone would pile up. */
   function dropAbandonedFrames(): void {
     for (let frame = queue.peek(); frame?.open === 0; frame = queue.peek()) {
       closeFrame(frame)
@@ -88,7 +88,7 @@ export function createCallQueue(options: { queue: string; clock: Clock; log?: Lo
   }
 
   function settle(call: Call, handlerResult: HandlerResult<unknown>): void {
-    if (handlerResult.kind === 'expired') return // its timer tells the caller
+    if (handlerResult.kind === 'expired') return // the call's timer rejects it
     if (handlerResult.kind === 'failed') {
       log?.error({ queue: name, id: call.id, err: handlerResult.error }, 'call.failed')
       fail(call, new CallFailed(handlerResult.reason))
@@ -149,7 +149,7 @@ export function createCallQueue(options: { queue: string; clock: Clock; log?: Lo
     queue.requeue([frame])
   }
 
-  /** Calls a server has in hand may still be answered within the grace; the others are told at once. */
+  /** Calls that a server has begun may still be answered within the grace; the others are rejected at once. */
   async function closeQueue(graceMs?: number): Promise<void> {
     closed = true
     for (const call of queue.clear().flatMap(frame => frame.calls)) fail(call, unavailable(call))

@@ -1,6 +1,6 @@
-// The dead letters of one queue in memory. In: messages that died. Out: what the port's DeadLetters asks for.
-// A restart forgets them, as it forgets every message here: the store knows what was to be done. And they are bounded: past
-// MOST_LETTERS the oldest is dropped, so that a handler with a bug does not fill the memory of the process.
+// The dead letters of one queue in memory. In: messages that died. Out: the port's `DeadLetters`.
+// A restart loses them, as it loses every message of this broker: the store still holds the work. Past MAX_DEAD_LETTERS the oldest
+// is dropped, so that a handler with a bug does not fill the memory of the process.
 import type { DeadLetters } from '../broker.ts'
 
 export const MAX_DEAD_LETTERS = 10_000
@@ -16,7 +16,7 @@ export interface MemoryDeadLetter {
 }
 
 export interface MemoryDeadLetters extends DeadLetters {
-  /** Answers the letter that had to go, if one had to. One that dies again takes the place of its earlier death. */
+  /** Replaces a letter with the same id. Answers the letter that was dropped for this one, if any. */
   add(letter: MemoryDeadLetter): MemoryDeadLetter | undefined
 }
 

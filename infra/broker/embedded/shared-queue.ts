@@ -1,9 +1,10 @@
-// A list in memory that consumers share. In: entries, in order. Out: each to one consumer in turn, none past its prefetch.
+// A queue in memory that consumers share. In: entries, in order. Out: each entry goes to one consumer, in turn, and no consumer
+// gets more than its prefetch.
 import { setImmediate } from 'node:timers'
 import type { Consumer, Depth } from '../broker.ts'
 import { createFifo } from '../fifo.ts'
 
-/** Who takes entries for a consumer. */
+/** Takes the entries of one consumer. */
 export interface Receiver<Entry> {
   accept(entry: Entry): void
   stop(graceMs?: number): Promise<void>
@@ -11,13 +12,13 @@ export interface Receiver<Entry> {
 
 export interface SharedQueue<Entry> {
   push(entry: Entry): void
-  /** Back to the head, in their order. */
+  /** Puts entries back at the head, in their order. */
   requeue(entries: Entry[]): void
-  /** `free` says that one of the entries accepted is settled. */
+  /** The receiver calls `release` for each accepted entry once it is settled. */
   attach(prefetch: number, receiver: (release: () => void) => Receiver<Entry>): Consumer
   peek(): Entry | undefined
   shift(): Entry | undefined
-  /** Takes out what waits. */
+  /** Takes out every waiting entry. */
   clear(): Entry[]
   depth(): Depth
   stopConsumers(graceMs?: number): Promise<void>
@@ -35,8 +36,8 @@ export function createSharedQueue<Entry>(): SharedQueue<Entry> {
   let position = 0
   let scheduled = false
 
-  // Once per turn of the event loop: what several sockets brought in one turn goes out together, an idle process loses no
-  // time, and handlers that never wait for I/O cannot starve it.
+  // Once per turn of the event loop: entries that several sockets brought in one turn go out together, an idle process waits for
+  // nothing, and handlers that never wait for I/O cannot starve the event loop.
   function schedule(): void {
     if (scheduled) return
     scheduled = true

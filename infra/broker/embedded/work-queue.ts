@@ -1,5 +1,5 @@
-// A work queue in memory: publish → consume, with retries by the clock and dead letters.
-// Bodies travel as JSON text: publisher, handler and the next attempt share nothing, and see what they would see on RabbitMQ.
+// A work queue in memory: publish → consume, with retries by the clock and dead letters. Bodies travel as JSON text, so that
+// publisher, handler and the next attempt share no object and see what they would see on RabbitMQ.
 import type { Clock } from '../../clock.ts'
 import { Unavailable } from '../../unavailable.ts'
 import type { Consumer, DeadLetters, DeliveredMessage, Depth, Flow, Message, Outcome } from '../broker.ts'
@@ -20,7 +20,7 @@ export interface WorkQueueOptions {
 }
 
 export interface MemoryWorkQueue {
-  /** Resolves when the message is done or dead. The sweeper may publish the same work again: then both wait for the one message. */
+  /** Resolves when the message is done or dead. When the sweeper publishes the same id meanwhile, both wait for the one message. */
   publish(message: Message): Promise<void>
   consume(handle: (waiting: DeliveredMessage[]) => Promise<Outcome[]>, flow: Flow): Consumer
   depth(): Depth
@@ -28,7 +28,7 @@ export interface MemoryWorkQueue {
   close(graceMs?: number): Promise<void>
 }
 
-interface Job {
+interface QueuedMessage {
   readonly id: string
   /** JSON. */
   readonly body: string
@@ -38,43 +38,44 @@ interface Job {
 }
 
 export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOptions): MemoryWorkQueue {
-  const queue = createSharedQueue<Job>()
-  /** Every job that waits, is in hand or is to be retried. */
-  const jobs = new Map<string, Job>()
-  const retries = new Map<Job, () => void>()
+  const queue = createSharedQueue<QueuedMessage>()
+  /** Every message that waits, is being handled or is to be retried, by id. */
+  const unfinished = new Map<string, QueuedMessage>()
+  const retries = new Map<QueuedMessage, () => void>()
   const dead = createMemoryDeadLetters(({ id, body, publishedAt }) => {
-    if (!jobs.has(id)) enqueue({ id, body, publishedAt })
+    if (!unfinished.has(id)) enqueue({ id, body, publishedAt })
   })
   let closed = false
 
-  function enqueue(work: Pick<Job, 'id' | 'body' | 'publishedAt'>): Job {
-    const job: Job = { ...work, attempt: 1, publishers: [] }
-    jobs.set(job.id, job)
-    queue.push(job)
-    return job
+  function enqueue(work: Pick<QueuedMessage, 'id' | 'body' | 'publishedAt'>): QueuedMessage {
+    const message: QueuedMessage = { ...work, attempt: 1, publishers: [] }
+    unfinished.set(message.id, message)
+    queue.push(message)
+    return message
   }
 
-  function finish(job: Job): void {
-    jobs.delete(job.id)
-    for (const { resolve } of job.publishers) resolve()
+  function finish(message: QueuedMessage): void {
+    unfinished.delete(message.id)
+    for (const { resolve } of message.publishers) resolve()
   }
 
-  function rejectPublishers(job: Job): void {
-    jobs.delete(job.id)
-    for (const { reject } of job.publishers) reject(new Unavailable(`closed before ${name} was done with ${job.id}`))
+  function rejectPublishers(message: QueuedMessage): void {
+    unfinished.delete(message.id)
+    for (const { reject } of message.publishers)
+      reject(new Unavailable(`closed before ${name} was done with ${message.id}`))
   }
 
-  function retryLater(job: Job, delay: number): void {
-    job.attempt += 1
+  function retryLater(message: QueuedMessage, delay: number): void {
+    message.attempt += 1
     const cancel = clock.after(delay, () => {
-      retries.delete(job)
-      queue.push(job)
+      retries.delete(message)
+      queue.push(message)
     })
-    retries.set(job, cancel)
+    retries.set(message, cancel)
   }
 
   function moveToDeadLetters(
-    { id, body, publishedAt, attempt }: Job,
+    { id, body, publishedAt, attempt }: QueuedMessage,
     reason: string,
     handlerResult: HandlerResult<Outcome>,
   ): void {
@@ -85,33 +86,33 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
     if (dropped) log?.error({ queue: name, id: dropped.id, reason: dropped.reason }, 'dead_letter.lost')
   }
 
-  function settle(job: Job, handlerResult: HandlerResult<Outcome>): void {
+  function settle(message: QueuedMessage, handlerResult: HandlerResult<Outcome>): void {
     const outcome = outcomeOf(handlerResult, delays)
     if (outcome.kind !== 'retry') {
-      if (outcome.kind === 'dead') moveToDeadLetters(job, outcome.reason, handlerResult)
-      finish(job)
-    } else if (closed) rejectPublishers(job)
-    else retryLater(job, outcome.afterMs)
+      if (outcome.kind === 'dead') moveToDeadLetters(message, outcome.reason, handlerResult)
+      finish(message)
+    } else if (closed) rejectPublishers(message)
+    else retryLater(message, outcome.afterMs)
   }
 
   return {
-    publish: async message => {
+    publish: async ({ id, body: value }) => {
       if (closed) throw new Unavailable('the broker is closed')
-      const body = JSON.stringify(message.body) ?? 'null'
-      const job = jobs.get(message.id) ?? enqueue({ id: message.id, body, publishedAt: clock.now() })
-      return new Promise((resolve, reject) => void job.publishers.push({ resolve, reject }))
+      const body = JSON.stringify(value) ?? 'null'
+      const message = unfinished.get(id) ?? enqueue({ id, body, publishedAt: clock.now() })
+      return new Promise((resolve, reject) => void message.publishers.push({ resolve, reject }))
     },
     consume: (handle, flow) =>
       queue.attach(flow.prefetch, release =>
-        createDispatcher<Job, Outcome>({
+        createDispatcher<QueuedMessage, Outcome>({
           flow,
           clock,
-          handle: held => handle(held.map(delivered)),
-          settle(job, handlerResult) {
+          handle: messages => handle(messages.map(delivered)),
+          settle(message, handlerResult) {
             release()
-            settle(job, handlerResult)
+            settle(message, handlerResult)
           },
-          requeue: held => (closed ? held.forEach(rejectPublishers) : queue.requeue(held)),
+          requeue: messages => (closed ? messages.forEach(rejectPublishers) : queue.requeue(messages)),
         }),
       ),
     depth: queue.depth,
@@ -119,14 +120,14 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
     async close(graceMs) {
       closed = true
       for (const cancel of retries.values()) cancel()
-      for (const job of [...queue.clear(), ...retries.keys()]) rejectPublishers(job)
+      for (const message of [...queue.clear(), ...retries.keys()]) rejectPublishers(message)
       retries.clear()
       await queue.stopConsumers(graceMs)
     },
   }
 }
 
-const delivered = ({ id, body, attempt, publishedAt }: Job): DeliveredMessage => ({
+const delivered = ({ id, body, attempt, publishedAt }: QueuedMessage): DeliveredMessage => ({
   id,
   body: JSON.parse(body),
   attempt,
