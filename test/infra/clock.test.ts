@@ -3,15 +3,15 @@ import { systemClock } from '../../infra/clock.ts'
 import { testClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
 
-describe('system clock', () => {
-  it('runs a task once its time has come, and not when it was cancelled', async () => {
+describe('the system clock', () => {
+  it('runs a task after its delay, unless the task was cancelled', async () => {
     const ran: string[] = []
     systemClock.after(20, () => ran.push('kept'))
     systemClock.after(5, () => ran.push('cancelled'))()
     await eventually(() => expect(ran).to.deep.equal(['kept']))
   })
 
-  it('does not fire a wait of more than 2^31 ms at once', async () => {
+  it('does not run a task at once that waits longer than 2^31 ms', async () => {
     let fired = false
     const cancel = systemClock.after(2 ** 31 + 5_000, () => {
       fired = true
@@ -22,8 +22,8 @@ describe('system clock', () => {
   })
 })
 
-describe('test clock', () => {
-  it('runs what falls due in its order, with the time each was due', async () => {
+describe('the test clock', () => {
+  it('runs tasks in the order of their times, each at its own time', async () => {
     const clock = testClock(0)
     const ran: [string, number][] = []
     clock.after(20, () => ran.push(['late', clock.now()]))

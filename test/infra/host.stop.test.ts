@@ -19,16 +19,16 @@ const rejection = (promise: Promise<unknown>) =>
 describe('a hosted process that is told to stop', () => {
   const host = useHosts()
 
-  it('finishes the request in hand, for which it still serves its own calls', async () => {
+  it('finishes an open request, and serves the calls that the request needs', async () => {
     const broker = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock: testClock() })
     const gate = { open: () => {} }
     const asked = new Promise<void>(resolve => {
       gate.open = resolve
     })
-    let inHand = false
+    let started = false
     const router = new Router()
     router.get('/ask', async ctx => {
-      inHand = true
+      started = true
       await asked
       ctx.body = await broker.request('otp.calls', { id: 'c', body: { n: 1 } }, 1000)
     })
@@ -38,7 +38,7 @@ describe('a hosted process that is told to stop', () => {
     const { ready, get, stop } = await host({ broker, services: [{ router, attach }] })
     await ready
     const answer = get('/ask')
-    await eventually(() => expect(inHand).to.equal(true))
+    await eventually(() => expect(started).to.equal(true))
     const stopping = stop()
     expect(promiseState(stopping).state).to.equal('pending')
     gate.open()
@@ -47,14 +47,14 @@ describe('a hosted process that is told to stop', () => {
     expect(broker.state()).to.equal('down')
   })
 
-  it('lets work in hand finish that reports to a consumer attached before it', async () => {
+  it('finishes a message that reports to a consumer attached before its own', async () => {
     const broker = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock: testClock() })
     const heard: string[] = []
     const gate = { open: () => {} }
     const delivered = new Promise<void>(resolve => {
       gate.open = resolve
     })
-    let inHand = false
+    let started = false
     const hear = async (all: { id: string }[]) => {
       heard.push(...all.map(({ id }) => id))
       return all.map(done)
@@ -64,7 +64,7 @@ describe('a hosted process that is told to stop', () => {
       await broker.consume(
         'channel.sms',
         async ([message]) => {
-          inHand = true
+          started = true
           await delivered
           await broker.publish('otp.reports', { id: `${message?.id} sent`, body: {} })
           return [done()]
@@ -75,14 +75,14 @@ describe('a hosted process that is told to stop', () => {
     const { ready, stop } = await host({ broker, services: [{ attach: reports }, { attach: channel }] })
     await ready
     const published = broker.publish('channel.sms', { id: 'd1', body: {} })
-    await eventually(() => expect(inHand).to.equal(true))
+    await eventually(() => expect(started).to.equal(true))
     const stopping = stop()
     gate.open()
     await Promise.all([published, stopping])
     expect(heard).to.deep.equal(['d1 sent'])
   })
 
-  it('is not ready any more, and takes no new connection', async () => {
+  it('is not ready any more, and accepts no new connection', async () => {
     const heard: unknown[] = []
     const router = new Router()
     router.get('/stop', async ctx => {
@@ -97,7 +97,7 @@ describe('a hosted process that is told to stop', () => {
     expect(heard[1]).to.include({ code: 'ECONNREFUSED' })
   })
 
-  it('stops in order: consumers, what services began by themselves, broker, store', async () => {
+  it('stops in order: consumers, services, broker, store', async () => {
     const closed: string[] = []
     const service: Service = {
       attach: async () => [fakeConsumer(undefined, async () => void closed.push('consumer'))],
@@ -109,7 +109,7 @@ describe('a hosted process that is told to stop', () => {
     expect(closed).to.deep.equal(['consumer', 'service', 'broker', 'store'])
   })
 
-  it('stops once, however often it is told', async () => {
+  it('stops once if it is told several times', async () => {
     const { ready, stop, closed } = await host()
     await ready
     await Promise.all([stop(), stop()])
@@ -117,7 +117,7 @@ describe('a hosted process that is told to stop', () => {
     expect(closed).to.deep.equal(['broker', 'store'])
   })
 
-  it('waits for a service only so long', async () => {
+  it('does not wait longer than the grace for a service', async () => {
     const { ready, stop, clock, closed } = await host({ services: [{ stop: () => new Promise(() => {}) }] })
     await ready
     const stopping = stop()
@@ -126,7 +126,7 @@ describe('a hosted process that is told to stop', () => {
     expect(closed).to.deep.equal(['broker', 'store'])
   })
 
-  it('waits for an engine only so long', async () => {
+  it('does not wait longer than the grace for an engine', async () => {
     const broker = { state: () => 'down' as const, close: () => new Promise<void>(() => {}) }
     const { ready, stop, clock, closed } = await host({ broker })
     await ready
@@ -135,7 +135,7 @@ describe('a hosted process that is told to stop', () => {
     expect(closed).to.deep.equal(['store'])
   })
 
-  it('closes the rest when one part fails to stop, and says so', async () => {
+  it('closes the other parts if one part fails to stop, and logs the failure', async () => {
     const closed: string[] = []
     const failing: Service = {
       attach: async () => [
@@ -152,7 +152,7 @@ describe('a hosted process that is told to stop', () => {
   })
 
   describe('while it is starting', () => {
-    it('gives up waiting for the store, at once', async () => {
+    it('stops waiting for the store at once', async () => {
       const { ready, stop, closed } = await host({ prepare: () => Promise.reject(new Unavailable('away')) })
       const outcome = rejection(ready)
       await stop()
@@ -160,7 +160,7 @@ describe('a hosted process that is told to stop', () => {
       expect(closed).to.deep.equal(['broker', 'store'])
     })
 
-    it('attaches nothing any more', async () => {
+    it('attaches no consumer any more', async () => {
       let prepared = (): void => {}
       let attached = false
       const attach = async () => {
@@ -180,7 +180,7 @@ describe('a hosted process that is told to stop', () => {
       expect(attached).to.equal(false)
     })
 
-    it('is not killed by the refusal when nobody awaits readiness', async () => {
+    it('is not ended by a failed preparation if no caller awaits readiness', async () => {
       const { stop } = await host({ prepare: () => Promise.reject(new Error('a contradiction')) })
       await stop()
     })

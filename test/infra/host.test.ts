@@ -11,7 +11,7 @@ describe('a hosted process', () => {
   const host = useHosts()
   const startServer = useShellServers()
 
-  it('is alive at once, and ready when it is prepared and its services are attached', async () => {
+  it('is alive at once, and ready once it is prepared and its consumers are attached', async () => {
     let prepared = (): void => {}
     let attached = (): void => {}
     const { get, ready } = await host({
@@ -31,7 +31,7 @@ describe('a hosted process', () => {
     })
   })
 
-  it('attaches nothing before it is prepared', async () => {
+  it('attaches no consumer before it is prepared', async () => {
     const order: string[] = []
     const attach = (name: string) => async () => {
       order.push(name)
@@ -43,52 +43,52 @@ describe('a hosted process', () => {
   })
 
   describe('is not ready while', () => {
-    const unready = async (hosting: Awaited<ReturnType<typeof host>>, part: string, state: string) => {
-      const { status, body } = await hosting.get('/readyz')
+    const expectNotReady = async (running: Awaited<ReturnType<typeof host>>, part: string, state: string) => {
+      const { status, body } = await running.get('/readyz')
       expect(status).to.equal(503)
       expect(body.parts).to.include({ [part]: state })
     }
 
     it('the store is down', async () => {
-      const hosting = await host()
-      await hosting.ready
-      hosting.engines.store = 'down'
-      await unready(hosting, 'store', 'down')
-      hosting.engines.store = 'up'
-      expect((await hosting.get('/readyz')).status).to.equal(200)
+      const running = await host()
+      await running.ready
+      running.engines.store = 'down'
+      await expectNotReady(running, 'store', 'down')
+      running.engines.store = 'up'
+      expect((await running.get('/readyz')).status).to.equal(200)
     })
 
-    it('the store does not answer: readyz does', async () => {
-      const hosting = await host()
-      await hosting.ready
-      hosting.engines.store = 'silent'
-      const asked = hosting.get('/readyz')
+    it('the store does not answer, and says so in time', async () => {
+      const running = await host()
+      await running.ready
+      running.engines.store = 'silent'
+      const asked = running.get('/readyz')
       const state = promiseState(asked)
-      while (state.state === 'pending') await hosting.clock.advance(100)
+      while (state.state === 'pending') await running.clock.advance(100)
       expect((await asked).body.parts).to.include({ store: 'down' })
     })
 
     for (const state of ['down', 'blocked'] as const)
       it(`the broker is ${state}`, async () => {
-        const hosting = await host()
-        await hosting.ready
-        hosting.engines.broker = state
-        await unready(hosting, 'broker', state)
-        hosting.engines.broker = 'up'
-        expect((await hosting.get('/readyz')).status).to.equal(200)
+        const running = await host()
+        await running.ready
+        running.engines.broker = state
+        await expectNotReady(running, 'broker', state)
+        running.engines.broker = 'up'
+        expect((await running.get('/readyz')).status).to.equal(200)
       })
 
-    it('any consumer is detached', async () => {
+    it('one of its consumers is detached', async () => {
       let attached = false
-      const hosting = await host({ services: [{ attach: async () => [fakeConsumer(), fakeConsumer(() => attached)] }] })
-      await hosting.ready
-      await unready(hosting, 'consumers', 'down')
+      const running = await host({ services: [{ attach: async () => [fakeConsumer(), fakeConsumer(() => attached)] }] })
+      await running.ready
+      await expectNotReady(running, 'consumers', 'down')
       attached = true
-      expect((await hosting.get('/readyz')).status).to.equal(200)
+      expect((await running.get('/readyz')).status).to.equal(200)
     })
   })
 
-  it('prepares again and again while the store is away', async () => {
+  it('repeats its preparation while the store is unavailable', async () => {
     let away = 3
     const { ready, get, clock, log } = await host({
       prepare: async () => {
@@ -112,7 +112,7 @@ describe('a hosted process', () => {
     ['prepared', (error: Error) => ({ prepare: () => Promise.reject(error) })],
     ['attached', (error: Error) => ({ services: [{ attach: () => Promise.reject(error) }] })],
   ] as const)
-    it(`is never ready when it cannot be ${what} for another reason, and says why`, async () => {
+    it(`is never ready if it cannot be ${what} for another reason, and rejects with it`, async () => {
       const error = new Error('a contradiction')
       const { ready, get } = await host(failing(error))
       expect(await ready.catch((thrown: unknown) => thrown)).to.equal(error)
@@ -120,7 +120,7 @@ describe('a hosted process', () => {
       expect((await get('/readyz')).status).to.equal(503)
     })
 
-  it('refuses to start on a port in use, and closes what it had opened', async () => {
+  it('does not start on a port in use, and closes what it has opened', async () => {
     const [taken, free] = [await startServer(), await startServer()]
     await free.close(0)
     const closed: string[] = []
@@ -131,6 +131,6 @@ describe('a hosted process', () => {
     expect((refusal as Error).message).to.contain(`port ${taken.port}`)
     expect(closed).to.have.members(['broker', 'store'])
     const { ports } = await host({ ports: [free.port] })
-    expect(ports, 'it can be had again').to.deep.equal([free.port])
+    expect(ports, 'the port is free again').to.deep.equal([free.port])
   })
 })

@@ -18,7 +18,7 @@ describe('ids', () => {
     expect(newId('cmp', 0, bytes(...Array(10).fill(0)))).to.equal(`cmp_${'0'.repeat(26)}`)
   })
 
-  it('are never the same twice, within a millisecond and across refills of the pool', () => {
+  it('differ within a millisecond and across refills of the pool of random bytes', () => {
     const made = new Set(Array.from({ length: 5000 }, () => newId('dlv', 1)))
     expect(made).to.have.property('size', 5000)
   })
@@ -33,7 +33,7 @@ describe('ids', () => {
     )
   })
 
-  it('tell their time and their kind', () => {
+  it('hold their time and their kind', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: LATEST }), now => {
         const id = newId('key', now)
@@ -44,7 +44,7 @@ describe('ids', () => {
     )
   })
 
-  it('need a time that fits', () => {
+  it('need a time in whole milliseconds of at most 48 bits', () => {
     for (const now of [-1, LATEST + 1, 1.5, Number.NaN]) expect(() => newId('otp', now)).to.throw(RangeError)
   })
 
@@ -67,7 +67,7 @@ describe('ids', () => {
     it(`are not ${JSON.stringify(text)}`, () => expect(isId('otp', text)).to.equal(false))
   }
 
-  it('have no time when they were given by hand', () => {
+  it('have no time if they hold no ULID', () => {
     expect(ulidTime('app_demo')).to.equal(null)
     expect(ulidTime(`8${ulid.slice(1)}`)).to.equal(null)
   })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { ipBlock, isIpAddress, publicIpAddress } from '../../infra/ip-address.ts'
 
-describe('client address', () => {
+describe('an IP address', () => {
   for (const text of [
     '0x7f.1',
     '2130706433',
@@ -13,9 +13,9 @@ describe('client address', () => {
     '1.2.3.4:80',
     '[::1]',
   ])
-    it(`does not take "${text}" for an address`, () => expect(isIpAddress(text)).to.equal(false))
+    it(`is not "${text}"`, () => expect(isIpAddress(text)).to.equal(false))
 
-  const absent = [
+  const notPublic = [
     '10.0.0.1',
     '192.168.1.1',
     '172.16.0.1',
@@ -36,15 +36,17 @@ describe('client address', () => {
     '::ffff:10.0.0.1',
     '::ffff:7f00:1',
   ]
-  for (const text of absent)
-    it(`counts ${text} as absent`, () => expect([isIpAddress(text), publicIpAddress(text)]).to.deep.equal([true, null]))
+  for (const text of notPublic)
+    it(`that is private or reserved is not public: ${text}`, () =>
+      expect([isIpAddress(text), publicIpAddress(text)]).to.deep.equal([true, null]))
 
-  it('unwraps an IPv4-mapped address', () => expect(publicIpAddress('::ffff:8.8.8.8')).to.equal('8.8.8.8'))
+  it('is IPv4 if it is an IPv4-mapped IPv6 address', () =>
+    expect(publicIpAddress('::ffff:8.8.8.8')).to.equal('8.8.8.8'))
 
-  it('has one form for an address however it was written', () =>
+  it('has one canonical form', () =>
     expect(publicIpAddress('2A00:1450:0000:0000:0000:0000:0000:0001')).to.equal('2a00:1450::1'))
 
-  it('counts IPv6 by /64 and IPv4 by the address', () => {
+  it('belongs to a block: the /64 of an IPv6 address, and an IPv4 address alone', () => {
     expect(ipBlock('2a00:1450:4001:81b::200e')).to.equal(ipBlock('2a00:1450:4001:81b:ffff::1'))
     expect(ipBlock('2a00:1450:4001:81b::1')).not.to.equal(ipBlock('2a00:1450:4001:81c::1'))
     expect(ipBlock('8.8.8.8')).to.equal('8.8.8.8')

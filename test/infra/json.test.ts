@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { parseJson } from '../../infra/json.ts'
 
-describe('JSON with a place for its faults', () => {
-  it('is parsed, with or without a byte order mark', () => {
+describe('parsing JSON', () => {
+  it('returns the value, with or without a byte order mark', () => {
     expect(parseJson('{"a":[1,null]}')).to.deep.equal({ ok: true, value: { a: [1, null] } })
     expect(parseJson('\uFEFF[]')).to.deep.equal({ ok: true, value: [] })
   })
@@ -24,13 +24,13 @@ describe('JSON with a place for its faults', () => {
     ['a missing bracket', '{"a": [1]\n', 'it ends too early, at line 2, column 1'],
     ['an object cut short', '{"a":', 'it ends too early, at line 1, column 6'],
   ]
-  for (const [what, text, complaint] of faults) {
-    it(`points at ${what}`, () => {
-      expect(parseJson(text)).to.deep.equal({ ok: false, message: `not JSON: ${complaint}` })
+  for (const [what, text, message] of faults) {
+    it(`gives the line and column of ${what}`, () => {
+      expect(parseJson(text)).to.deep.equal({ ok: false, message: `not JSON: ${message}` })
     })
   }
 
-  it('never points past the fault: what stands before it can still become JSON', () => {
+  it('never points past the fault: the text before it can still become JSON', () => {
     const broken = fc
       .tuple(fc.json(), fc.nat(), fc.constantFrom(',', '}', ']', ':', '"', '{', 'x', '\n', ''))
       .map(([text, at, put]) => text.slice(0, at % (text.length + 1)) + put + text.slice((at % (text.length + 1)) + 1))
@@ -42,21 +42,21 @@ describe('JSON with a place for its faults', () => {
         const before = text.split('\n').slice(0, Number(place?.[1]))
         const at = before.slice(0, -1).join('\n').length + (before.length > 1 ? 1 : 0) + Number(place?.[2]) - 1
         expect(at).to.be.within(0, text.length)
-        // V8 names a position in some of its complaints; inside a token it may be later than ours, which is the token's start.
-        const theirs = /at position (\d+)/.exec(complaintOf(text))
-        if (theirs) expect(at).to.be.at.most(Number(theirs[1]))
-        expect(complaintOf(text.slice(0, at))).to.match(/Unexpected end|Unterminated|Expected|No number|^$/)
+        // V8 gives a position in some messages. Inside a token it may be later than ours, which is the start of the token.
+        const positionOfV8 = /at position (\d+)/.exec(errorMessageOf(text))
+        if (positionOfV8) expect(at).to.be.at.most(Number(positionOfV8[1]))
+        expect(errorMessageOf(text.slice(0, at))).to.match(/Unexpected end|Unterminated|Expected|No number|^$/)
       }),
       { numRuns: 1000 },
     )
   })
 })
 
-function complaintOf(text: string): string {
+function errorMessageOf(text: string): string {
   try {
     JSON.parse(text)
     return ''
-  } catch (complaint) {
-    return String((complaint as Error).message)
+  } catch (error) {
+    return String((error as Error).message)
   }
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createMetrics } from '../../infra/metrics.ts'
 
 describe('metrics', () => {
-  it('show what was measured, in the format Prometheus reads', async () => {
+  it('show what was measured, in the format of Prometheus', async () => {
     const metrics = createMetrics()
     metrics.httpRequestDuration.observe({ method: 'POST', route: '/api/v1/otp/send', status: '200' }, 0.02)
     const { contentType, body } = await metrics.render()
@@ -13,7 +13,7 @@ describe('metrics', () => {
     expect(body).to.contain(`countersign_http_request_duration_seconds_count{${labels}} 1`)
   })
 
-  it('belong to one system: two in a process do not mix', async () => {
+  it('of two systems in one process do not mix', async () => {
     const [one, other] = [createMetrics(), createMetrics()]
     one.brokerMessages.inc({ queue: 'otp.reports', outcome: 'done' })
     expect((await one.render()).body).to.contain(
@@ -22,7 +22,7 @@ describe('metrics', () => {
     expect((await other.render()).body).not.to.contain('outcome="done"')
   })
 
-  it('are all named countersign_ and explained, unless the process itself is asked for', async () => {
+  it('all begin with countersign_ and have a help text; metrics of the process are optional', async () => {
     const { body } = await createMetrics().render()
     const helped = [...body.matchAll(/^# HELP (\S+) (.+)$/gm)].map(([, name]) => name)
     expect(helped)
@@ -32,7 +32,7 @@ describe('metrics', () => {
     expect((await createMetrics({ processMetrics: true }).render()).body).to.contain('process_cpu_user_seconds_total')
   })
 
-  it('look up before each reading what is not counted, and bear what cannot be looked up', async () => {
+  it('run their tasks before each scrape, which does not fail if a task fails', async () => {
     const metrics = createMetrics()
     let depth = 0
     metrics.beforeScrape(() => {

@@ -3,9 +3,9 @@ import { createSerialRunner } from '../../infra/serial-runner.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
-describe('serially', () => {
-  it('runs the tasks of one key one after another, in their order, and lets other keys pass', async () => {
-    const inTurn = createSerialRunner()
+describe('a serial runner', () => {
+  it('runs the tasks of one key one after another, and those of other keys beside them', async () => {
+    const runSerially = createSerialRunner()
     const events: string[] = []
     const task = (name: string, turns: number) => async () => {
       events.push(`${name} begins`)
@@ -14,18 +14,18 @@ describe('serially', () => {
       return name
     }
     const results = await Promise.all([
-      inTurn('a', task('a1', 5)),
-      inTurn('a', task('a2', 1)),
-      inTurn('b', task('b1', 1)),
+      runSerially('a', task('a1', 5)),
+      runSerially('a', task('a2', 1)),
+      runSerially('b', task('b1', 1)),
     ])
     expect(results).to.deep.equal(['a1', 'a2', 'b1'])
     expect(events).to.deep.equal(['a1 begins', 'b1 begins', 'b1 ends', 'a1 ends', 'a2 begins', 'a2 ends'])
   })
 
-  it('goes on after a task that failed, and tells only its caller', async () => {
-    const inTurn = createSerialRunner()
-    const failed = inTurn('a', () => Promise.reject(new Error('no')))
-    const next = inTurn('a', async () => 'yes')
+  it('goes on after a failed task, whose error only its caller gets', async () => {
+    const runSerially = createSerialRunner()
+    const failed = runSerially('a', () => Promise.reject(new Error('no')))
+    const next = runSerially('a', async () => 'yes')
     expect(await failed.catch(error => error.message)).to.equal('no')
     expect(await next).to.equal('yes')
   })

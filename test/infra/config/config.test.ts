@@ -3,7 +3,7 @@ import { ConfigProblems, ROLES, readConfig } from '../../../infra/config/config.
 import { AMQP_URL, base64Key, engineUrls, MONGODB_URL, secrets, wrongVariables } from '../../support/config.ts'
 
 describe('settings', () => {
-  it('need nothing: every role on the embedded engines', () => {
+  it('have defaults: every role on the embedded engines', () => {
     expect(readConfig({}, [])).to.deep.equal({
       roles: ROLES,
       production: false,
@@ -31,7 +31,7 @@ describe('settings', () => {
     })
   })
 
-  it('take what the environment says', () => {
+  it('come from the environment', () => {
     const config = readConfig(
       {
         ...engineUrls,
@@ -87,14 +87,14 @@ describe('settings', () => {
     expect(readConfig({ ...blank, AMQP_URL: '' }, [])).to.deep.equal(readConfig({}, []))
   })
 
-  it('cannot be changed afterwards, not even deep inside', () => {
+  it('are frozen at every depth', () => {
     const config = readConfig(secrets, [])
     for (const part of [config, config.http, config.backoff.webhook, config.secrets.code?.[0]]) {
       expect(Object.isFrozen(part)).to.equal(true)
     }
   })
 
-  it('report every problem together, by name, one per line', () => {
+  it('report every problem at once, by name, one per line', () => {
     const env = {
       PORT: 'http',
       LOG_LEVEL: 'loud',
@@ -142,7 +142,7 @@ describe('a setting', () => {
     })
   }
 
-  it('accepts the ends of its range', () => {
+  it('accepts the limits of its range', () => {
     const { http, backoff, metricsPort, privateTargets } = readConfig(
       {
         PORT: '65535',
@@ -159,7 +159,7 @@ describe('a setting', () => {
     expect(backoff.webhook).to.have.length(20)
   })
 
-  it('lets both ports be any free one', () => {
+  it('lets both ports be 0, which means any free port', () => {
     expect(wrongVariables({ PORT: '0', METRICS_PORT: '0' })).to.deep.equal([])
   })
 })

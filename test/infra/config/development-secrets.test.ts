@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { ConfigProblems, readConfig } from '../../../infra/config/config.ts'
 import { readDevelopmentSecrets } from '../../../infra/config/development-secrets.ts'
 
-describe("development's secrets", () => {
+describe('the secrets of a development system', () => {
   let root: string
   let folder: string
   const file = () => join(folder, 'secrets.json')
@@ -16,7 +16,7 @@ describe("development's secrets", () => {
   })
   afterEach(() => rmSync(root, { recursive: true }))
 
-  const complaint = async () => {
+  const refusalMessage = async () => {
     const error = await readDevelopmentSecrets(folder).catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(ConfigProblems)
     return (error as ConfigProblems).message
@@ -27,7 +27,7 @@ describe("development's secrets", () => {
     chmodSync(file(), mode)
   }
 
-  it('are made once and are the same ever after', async () => {
+  it('are made once and stay the same', async () => {
     const made = await readDevelopmentSecrets(folder)
     expect(made.code[0]?.key).to.have.length(32)
     expect(made.data[0]?.key).to.have.length(32)
@@ -36,7 +36,7 @@ describe("development's secrets", () => {
     expect(await readDevelopmentSecrets(folder)).to.deep.equal(made)
   })
 
-  it('differ from folder to folder', async () => {
+  it('differ between data folders', async () => {
     const [one, other] = [await readDevelopmentSecrets(folder), await readDevelopmentSecrets(join(root, 'b'))]
     expect(one.data).not.to.deep.equal(other.data)
     expect(one.adminTokens).not.to.deep.equal(other.adminTokens)
@@ -49,24 +49,24 @@ describe("development's secrets", () => {
     expect((statSync(folder).mode & 0o777).toString(8)).to.equal('700')
   })
 
-  it('are the same for all that start together, and leave nothing else behind', async () => {
+  it('are the same for processes that start together, and leave no other file', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => readDevelopmentSecrets(folder)))
     for (const secrets of all) expect(secrets).to.deep.equal(all[0])
     expect(readdirSync(folder)).to.deep.equal(['secrets.json'])
   })
 
-  it('are written as the environment would give them', async () => {
+  it('are written in the format of the environment', async () => {
     const made = await readDevelopmentSecrets(folder)
     const env: Record<string, string> = JSON.parse(readFileSync(file(), 'utf8'))
     expect(readConfig(env, []).secrets).to.deep.equal(made)
   })
 
-  it('are refused, with the remedy, when other users can read them', async function () {
+  it('are refused with a remedy if other users can read them', async function () {
     if (process.platform === 'win32') return this.skip()
     await readDevelopmentSecrets(folder)
     for (const mode of [0o644, 0o640, 0o604]) {
       chmodSync(file(), mode)
-      expect(await complaint())
+      expect(await refusalMessage())
         .to.contain(`mode ${mode.toString(8)}`)
         .and.to.contain(`chmod 600 ${file()}`)
     }
@@ -74,17 +74,17 @@ describe("development's secrets", () => {
     expect((await readDevelopmentSecrets(folder)).data).to.have.length(1)
   })
 
-  it('are refused when broken, never made anew: the data could not be read any more', async () => {
+  it('are refused if they are broken, and never replaced, because the data could not be read any more', async () => {
     for (const text of ['', '{', '[]', '{"CODE_SECRETS": 7}']) {
       write(text)
-      expect(await complaint(), text).to.contain(file())
+      expect(await refusalMessage(), text).to.contain(file())
       expect(readFileSync(file(), 'utf8')).to.equal(text)
     }
   })
 
-  it('name every broken member and repeat none', async () => {
+  it('are refused with the name of every broken member, and without its value', async () => {
     write(JSON.stringify({ CODE_SECRETS: 'dev:c2hvcnQ=', ADMIN_TOKEN: 'two words', DATA_KEYS: '' }))
-    const message = await complaint()
+    const message = await refusalMessage()
     for (const name of ['CODE_SECRETS', 'ADMIN_TOKEN', 'DATA_KEYS']) expect(message).to.contain(name)
     for (const value of ['c2hvcnQ', 'two words']) expect(message).not.to.contain(value)
   })

@@ -3,7 +3,7 @@ import { ROLES, readConfig } from '../../../infra/config/config.ts'
 import { AMQP_URL, configProblems, engineUrls, MONGODB_URL, secrets, wrongVariables } from '../../support/config.ts'
 
 describe('the engines', () => {
-  it('are the real ones when both URLs are given', () => {
+  it('are the real ones if both URLs are given', () => {
     const urls = { MONGODB_URL: 'mongodb+srv://u:p@a.test/db?w=majority', AMQP_URL: 'amqps://u:p@b.test:5671/%2f' }
     expect(readConfig(urls, ['edge']).engine).to.deep.equal({
       kind: 'real',
@@ -15,12 +15,12 @@ describe('the engines', () => {
     ).to.deep.equal([])
   })
 
-  it('want both URLs or none', () => {
+  it('need both URLs or none', () => {
     expect(wrongVariables({ MONGODB_URL })).to.deep.equal(['AMQP_URL'])
     expect(wrongVariables({ AMQP_URL })).to.deep.equal(['MONGODB_URL'])
   })
 
-  it('want URLs of their own scheme that name a host', () => {
+  it('need URLs of their own scheme with a host', () => {
     expect(wrongVariables({ MONGODB_URL: 'https://m.test', AMQP_URL: 'mongodb://r.test' })).to.deep.equal([
       'MONGODB_URL',
       'AMQP_URL',
@@ -31,7 +31,7 @@ describe('the engines', () => {
     ])
   })
 
-  it('want ports that exist and escapes that can be read, and repeat no password', () => {
+  it('need valid ports and escapes, and a refusal repeats no password', () => {
     for (const rest of [
       'u:pa55@h.test:99999',
       'u:pa55@h.test:x',
@@ -51,7 +51,7 @@ describe('the engines', () => {
     ).to.deep.equal([])
   })
 
-  it('cannot be asked for both ways', () => {
+  it('cannot be chosen by ENGINE and by URL at once', () => {
     expect(wrongVariables({ ...engineUrls, ENGINE: 'embedded' })).to.deep.equal(['ENGINE'])
     expect(wrongVariables({ MONGODB_URL, ENGINE: 'embedded' })).to.deep.equal(['ENGINE'])
   })
@@ -64,7 +64,7 @@ describe('the engines', () => {
 })
 
 describe('roles', () => {
-  it('can be a part only on real engines', () => {
+  it('can be split over processes only on real engines', () => {
     expect(wrongVariables({}, ['edge', 'otp'])).to.deep.equal(['roles'])
     expect(wrongVariables({ ENGINE: 'embedded' }, ['channel:sms'])).to.deep.equal(['roles'])
     expect(readConfig(engineUrls, ['channel:sms']).roles).to.deep.equal(['channel:sms'])
@@ -74,7 +74,7 @@ describe('roles', () => {
     expect(readConfig({}, [...ROLES].reverse()).roles).to.deep.equal(ROLES)
   })
 
-  it('must be known, and named once', () => {
+  it('must be known and named once', () => {
     expect(configProblems(engineUrls, ['edge', 'channel:fax', 'edge'])).to.deep.equal([
       { name: 'roles', message: `"channel:fax" is none of ${ROLES.join(', ')}` },
       { name: 'roles', message: '"edge" is there twice' },

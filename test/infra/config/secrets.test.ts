@@ -11,7 +11,7 @@ describe('secrets', () => {
     expect(wrongVariables({ ...production, ...secrets, DATA_KEYS: '' })).to.deep.equal(['DATA_KEYS'])
   })
 
-  it('are lists whose first entry is current', () => {
+  it('are lists whose first entry is the one in use', () => {
     const { code, data } = readConfig(
       { CODE_SECRETS: `new:${base64Key(48)}, old:${base64Key(32)}`, DATA_KEYS: `k-2_B:${base64Key(32)}` },
       [],
@@ -46,15 +46,15 @@ describe('secrets', () => {
     ['the same id twice', `a:${base64Key(32)},a:${base64Key(32)}`],
     ['an empty entry', `a:${base64Key(32)},`],
   ] as const) {
-    it(`are refused: ${why}`, () => expect(wrongVariables({ DATA_KEYS })).to.deep.equal(['DATA_KEYS']))
+    it(`are refused with ${why}`, () => expect(wrongVariables({ DATA_KEYS })).to.deep.equal(['DATA_KEYS']))
   }
 
-  it('refuse a code secret of less than 32 bytes, and take a longer one', () => {
+  it('include code secrets of 32 bytes or more', () => {
     expect(wrongVariables({ CODE_SECRETS: `a:${base64Key(31)}` })).to.deep.equal(['CODE_SECRETS'])
     expect(wrongVariables({ CODE_SECRETS: `a:${base64Key(64)}` })).to.deep.equal([])
   })
 
-  it('let an operator token stand alone or be one of several with names', () => {
+  it('include one operator token without a name, or several with names', () => {
     const tokens = (ADMIN_TOKEN: string) => readConfig({ ADMIN_TOKEN }, []).secrets.adminTokens
     expect(tokens('t0ken')).to.deep.equal([{ name: 'operator', token: 't0ken' }])
     expect(tokens('ann:t1:x, ci:t2')).to.deep.equal([
@@ -65,7 +65,7 @@ describe('secrets', () => {
       expect([...new Set(wrongVariables({ ADMIN_TOKEN: bad }))], bad).to.deep.equal(['ADMIN_TOKEN'])
   })
 
-  it('may be given up for lost, by their ids, as long as they are not given too', () => {
+  it('can be declared lost by their ids, unless DATA_KEYS has them', () => {
     const lost = (LOST_DATA_KEYS: string) => readConfig({ ...secrets, LOST_DATA_KEYS }, []).lostDataKeys
     expect(readConfig(secrets, []).lostDataKeys).to.deep.equal([])
     expect(lost('2025a, 2026a')).to.deep.equal(['2025a', '2026a'])
@@ -73,7 +73,7 @@ describe('secrets', () => {
       expect(wrongVariables({ ...secrets, LOST_DATA_KEYS: bad }), bad).to.deep.equal(['LOST_DATA_KEYS'])
   })
 
-  it('are never repeated in a complaint', () => {
+  it('are never repeated in a refusal', () => {
     const planted = fc.stringMatching(/^[A-Za-z0-9+/]{12,60}$/)
     fc.assert(
       fc.property(planted, fc.constantFrom('x:', 'x:!', '', 'x:AA,x:', 'a b:'), (secret, before) => {

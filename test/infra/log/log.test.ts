@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createCapturedLog } from '../../support/captured-log.ts'
 
-describe('log', () => {
+describe('the log', () => {
   it('writes one JSON line per outcome', () => {
     const { log, lines, output } = createCapturedLog()
     log.info({ otp_id: 'otp_1', channel: 'sms', ms: 12, status: 'sent', key_id: 'key_1' }, 'delivery.attempted')
@@ -20,19 +20,19 @@ describe('log', () => {
     expect(line).to.have.all.keys('level', 'time', 'otp_id', 'channel', 'ms', 'status', 'key_id', 'msg')
   })
 
-  it('takes an event alone', () => {
+  it('writes an event without fields', () => {
     const { log, lines } = createCapturedLog()
     log.warn('broker.down')
     expect(lines()[0]).to.include({ level: 'warn', msg: 'broker.down' })
   })
 
-  it('gives a child its fields, and its children too', () => {
+  it('adds the fields of a child to its lines and to those of its children', () => {
     const { log, lines } = createCapturedLog()
     log.child({ request_id: 'r1' }).child({ app_id: 'app_1' }).info({ ms: 1 }, 'http.answered')
     expect(lines()[0]).to.include({ request_id: 'r1', app_id: 'app_1', ms: 1 })
   })
 
-  it('writes nothing below its level, and does not even look at it', () => {
+  it('writes nothing below its level, and does not read the fields', () => {
     const { log, output } = createCapturedLog({ level: 'warn' })
     const costly = {
       get field() {
@@ -45,13 +45,13 @@ describe('log', () => {
     expect([log.writes('info'), log.writes('error')]).to.deep.equal([false, true])
   })
 
-  it('is silent when told', () => {
+  it('writes nothing at the level silent', () => {
     const { log, output } = createCapturedLog({ level: 'silent' })
     log.fatal('end')
     expect(output()).to.equal('')
   })
 
-  it('shows an error as type, message, stack and cause, and no more', () => {
+  it('writes an error as type, message, stack and cause only', () => {
     const { log, lines } = createCapturedLog()
     const cause = Object.assign(new TypeError('inner'), { code: 'ECONNRESET', request: { big: true } })
     log.error({ err: new Error('outer', { cause }) }, 'http.failed')
@@ -63,7 +63,7 @@ describe('log', () => {
     expect(err.cause).to.have.all.keys('type', 'message', 'stack', 'code')
   })
 
-  it('shows the errors of an aggregate', () => {
+  it('writes the errors of an aggregate error', () => {
     const { log, lines } = createCapturedLog()
     log.error({ err: new AggregateError([new Error('one'), new Error('two')], 'both') }, 'failed')
     expect(lines()[0])
@@ -71,7 +71,7 @@ describe('log', () => {
       .that.satisfies((errors: { message: string }[]) => errors.map(error => error.message).join() === 'one,two')
   })
 
-  it('survives what cannot be written: cycles, endless depth, throwing getters, big integers', () => {
+  it('does not fail with cycles, great depth, throwing getters or big integers', () => {
     const { log, lines } = createCapturedLog()
     const cycle: Record<string, unknown> = { big: 2n ** 70n, run: () => 1 }
     cycle.self = cycle
@@ -90,7 +90,7 @@ describe('log', () => {
     expect(lines()[2]).to.deep.include({ msg: 'third', kept: 1 })
   })
 
-  it('reads well on a terminal', () => {
+  it('writes readable text on a terminal', () => {
     const { log, output } = createCapturedLog({ pretty: true })
     log.info({ ms: 3, token: 'abc' }, 'http.answered')
     expect(output()).to.match(/^\[[\d:.]+\] INFO: http\.answered \{"ms":3,.*\}\n$/)

@@ -1,4 +1,4 @@
-// Secrets are planted wherever a line has room for them, then the captured output is searched for them.
+// Each test puts secrets into every place of a log line that can hold a text, and searches the output for them.
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
@@ -8,7 +8,7 @@ import { createCapturedLog } from '../../support/captured-log.ts'
 
 const base62 = (length: number) => fc.stringMatching(new RegExp(`^[A-Za-z0-9]{${length}}$`))
 
-/** What must be recognised by its looks alone: [what to write, what must not be readable]. */
+/** Secrets that must be recognised by their form: [what is written, what must not be in the output]. */
 const recognisable: fc.Arbitrary<string[]> = fc.oneof(
   fc
     .tuple(fc.constantFrom('sk_live_', 'sk_test_', 'pk_live_', 'pk_test_'), base62(43))
@@ -52,9 +52,9 @@ const places: Record<string, (log: ReturnType<typeof createCapturedLog>['log'], 
   'a class': (log, text) => log.info(Object.assign(new (class Odd {})(), { note: text }), 'event'),
 }
 
-describe('redaction by looks', () => {
+describe('redaction by form', () => {
   for (const [place, plant] of Object.entries(places)) {
-    it(`finds secrets and recipients in ${place}`, () => {
+    it(`hides secrets and recipients in ${place}`, () => {
       const around = fc.constantFrom(['', ''], ['(', ')'], ['to: ', ', then'], ['"', '"'], ['a\n', '\nb'], ["'", "'"])
       fc.assert(
         fc.property(recognisable, around, fc.boolean(), ([text = '', secret = ''], [before, after], pretty) => {
@@ -76,12 +76,13 @@ describe('redaction by looks', () => {
     '"odd name"@example.com',
     'anna%40example.com',
   ]) {
-    it(`knows an address in ${text}`, () =>
+    it(`hides the email address in ${text}`, () =>
       expect(redact({ text2: text }).text2).to.match(/^(reach me at )?\[email\]$/))
   }
 
   for (const text of ['+44 7911 123456', '+1 (500) 555-0010', '+49.151.23456789', 'wa id 447911123456, again']) {
-    it(`knows a number in ${text}`, () => expect(redact({ note: text }).note).to.match(/^(wa id )?\[\w+\](, again)?$/))
+    it(`hides the phone number in ${text}`, () =>
+      expect(redact({ note: text }).note).to.match(/^(wa id )?\[\w+\](, again)?$/))
   }
 
   for (const [text, secret] of [
@@ -91,11 +92,11 @@ describe('redaction by looks', () => {
     ["{ auth_token: 'abcdef' }", 'abcdef'],
     ['@shop.example #4711', '4711'],
   ] as const) {
-    it(`knows a secret in ${text}`, () => expect(redact({ note: text }).note).not.to.contain(secret))
+    it(`hides the secret in ${text}`, () => expect(redact({ note: text }).note).not.to.contain(secret))
   }
 
   for (const locale of LANGUAGES)
-    it(`knows the code in our own messages, quoted by a vendor, in ${locale}`, () => {
+    it(`hides the code in our own messages, quoted by a provider, in ${locale}`, () => {
       for (const code of ['0042', '123456', '98765432'])
         for (const channel of ['sms', 'email', 'whatsapp'] as const) {
           const sms = { domain: 'shop.example', android_hash: null }
@@ -105,7 +106,7 @@ describe('redaction by looks', () => {
         }
     })
 
-  it('leaves a private key not even in part', () => {
+  it('hides a private key as a whole', () => {
     const pem = '-----BEGIN RSA PRIVATE KEY-----\nMIIabc\nxyz\n-----END RSA PRIVATE KEY-----'
     expect(redact({ note: `bad: ${pem}!`, cut: pem.slice(0, 40) })).to.deep.equal({
       note: 'bad: [private key]!',
@@ -113,7 +114,7 @@ describe('redaction by looks', () => {
     })
   })
 
-  it('is not slowed down by hostile texts, and cuts endless ones between words', () => {
+  it('is not slow with hostile texts, and cuts long ones between words', () => {
     const hostile = [
       'a.',
       'eyJ',
@@ -121,7 +122,6 @@ describe('redaction by looks', () => {
       'amqp://',
       'key"',
       'token:',
-
       '1234 ',
       '-----BEGIN PRIVATE KEY-----',
       'a@a.',
@@ -131,7 +131,7 @@ describe('redaction by looks', () => {
     expect(redact({ note: spread }).note).to.match(/x \[cut\]$/)
   })
 
-  it('leaves ordinary texts as they are', () => {
+  it('does not change ordinary texts', () => {
     const fields = {
       id: 'otp_01jz8x4q3k5m7n9p1r3t5v7w9y',
       route: '/api/v1/otp/:otp_id',
@@ -167,7 +167,7 @@ describe('redaction by name', () => {
     fc.stringMatching(/^[a-z]{12}$/).map(text => Buffer.from(text)),
     fc.integer({ min: 100_000_000, max: 999_999_999 }),
   )
-  const told = (value: unknown): string =>
+  const secretIn = (value: unknown): string =>
     Buffer.isBuffer(value)
       ? value.toString()
       : typeof value === 'object'
@@ -175,7 +175,7 @@ describe('redaction by name', () => {
         : String(value)
 
   for (const name of secretNames) {
-    it(`hides ${name}, whatever it holds and however deep`, () => {
+    it(`hides ${name} with any value and at any depth`, () => {
       fc.assert(
         fc.property(values, value => {
           const { log, output } = createCapturedLog()
@@ -183,7 +183,7 @@ describe('redaction by name', () => {
             .child({ [name]: value })
             .info({ [name]: value, a: { list: [{ [name]: value }] }, m: new Map([[name, value]]) }, 'event')
           expect(output()).to.contain('[hidden]')
-          expect(output()).not.to.contain(told(value))
+          expect(output()).not.to.contain(secretIn(value))
         }),
         { numRuns: 20 },
       )
@@ -197,7 +197,7 @@ describe('redaction by name', () => {
     })
   })
 
-  it('still tells whether there was a value', () => {
+  it('still shows whether there was a value', () => {
     expect(redact({ code: null, token: undefined, secret: false })).to.deep.equal({
       code: null,
       token: undefined,
@@ -205,7 +205,7 @@ describe('redaction by name', () => {
     })
   })
 
-  it('leaves harmless names readable', () => {
+  it('does not hide members with harmless names', () => {
     const fields = {
       key_id: 'key_1', otp_id: 'otp_1', status: 404, token_ttl_seconds: 600, masked_recipient: '+44****56', status_code: 200,
       country: 'GB', channel: 'sms', attempt: 2, outcome: 'sent', keyed: 1, encoded: 'x', host: 'h.test', generation: 3,
