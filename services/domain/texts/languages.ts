@@ -3,8 +3,10 @@
 // To add a language, add its BCP 47 tag to
 //   1. SENTENCES here;
 //   2. CHAT_SENTENCES in languages.chat.ts;
-//   3. services/channel/providers/whatsapp_cloud.languages.ts, if Meta's code for it is not in the list there.
-// The tests in test/services/domain/texts/ and whatsapp_cloud.languages.test.ts fail for a language that is missing in one of them.
+//   3. services/channel/providers/whatsapp_cloud.languages.ts, if Meta's code for it is not in the list there. If Meta has no templates in
+//      the language, name it in whatsapp_cloud.languages.test.ts instead.
+// languages.chat.test.ts and whatsapp_cloud.languages.test.ts fail for a language that is missing in one of them. A language that is
+// written from right to left is also named in mail-html.test.ts.
 // Everything else follows from SENTENCES: the choice of a language, the direction of a mail, the removal of codes from the log.
 
 /** In some languages an app's name would have to be inflected; there it stands before a colon. Minutes are abbreviated for the same reason. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createCheckAddress, type Verdict } from '../../../infra/outbound/address-check.ts'
 
-/** Address → why it is what it is. */
+/** Addresses and why they are refused. */
 const REFUSED: Record<string, string> = {
   '127.0.0.1': 'loopback',
   '127.255.255.254': 'loopback',
@@ -36,7 +36,7 @@ const REFUSED: Record<string, string> = {
   '::': 'unspecified',
   '::1': 'loopback',
   '::127.0.0.1': 'IPv4-compatible',
-  '::8.8.8.8': 'IPv4-compatible, which nobody uses',
+  '::8.8.8.8': 'IPv4-compatible, which is deprecated',
   '::7f00:1': 'IPv4-compatible in hex',
   '0:0:0:0:0:0:8.8.8.8': 'IPv4-compatible, spelled out',
   '::ffff:127.0.0.1': 'IPv4-mapped loopback',
@@ -84,7 +84,7 @@ const REFUSED: Record<string, string> = {
   '5f00::1': 'segment routing',
   '4000::1': 'not assigned',
   '8000::1': 'not assigned',
-  // What node never resolves to, and what must not be read in a second way.
+  // Node's lookup returns none of these. Programs disagree about what they mean.
   '2130706433': 'not four decimal numbers',
   '0x7f000001': 'not four decimal numbers',
   '0177.0.0.1': 'not four decimal numbers',
@@ -123,16 +123,22 @@ const PUBLIC = [
   '64:ff9b::808:808',
 ]
 
-describe('the judge of addresses', () => {
+describe('the address check', () => {
   const checkAddress = createCheckAddress([])
   for (const [address, why] of Object.entries(REFUSED))
-    it(`refuses ${address || 'nothing'} (${why})`, () => expect(checkAddress(address)).to.equal('refused'))
+    it(`refuses ${address || 'an empty address'} (${why})`, () => expect(checkAddress(address)).to.equal('refused'))
 
   for (const address of PUBLIC)
     it(`takes ${address} for public`, () => expect(checkAddress(address)).to.equal('public'))
 
-  describe('where the operator allows some', () => {
-    const some = createCheckAddress(['10.1.0.0/16', '127.0.0.1/32', 'fd00:1::/32', '64:ff9b:1::/48', '203.0.113.9/32'])
+  describe('where the operator allows some ranges', () => {
+    const checkWithRanges = createCheckAddress([
+      '10.1.0.0/16',
+      '127.0.0.1/32',
+      'fd00:1::/32',
+      '64:ff9b:1::/48',
+      '203.0.113.9/32',
+    ])
     const CASES: Record<string, Verdict> = {
       '10.1.2.3': 'allowed',
       '10.2.0.1': 'refused',
@@ -153,10 +159,10 @@ describe('the judge of addresses', () => {
       '8.8.8.8': 'public',
     }
     for (const [address, verdict] of Object.entries(CASES))
-      it(`says ${verdict} of ${address}`, () => expect(some(address)).to.equal(verdict))
+      it(`says "${verdict}" for ${address}`, () => expect(checkWithRanges(address)).to.equal(verdict))
   })
 
-  it('allows a range of public addresses where the operator names them: plain http goes there too', () => {
+  it('allows public addresses for plain http too where the operator names their range', () => {
     expect(createCheckAddress(['8.8.8.0/24'])('8.8.8.8')).to.equal('allowed')
   })
 

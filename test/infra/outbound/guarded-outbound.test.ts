@@ -1,4 +1,4 @@
-// The guard seen from outside: whatever a tenant writes or answers, nothing that is not allowed is connected to.
+// The address check of outbound calls, seen from outside: no URL, DNS answer or redirect leads to an address that is not allowed.
 import process from 'node:process'
 import { expect } from 'chai'
 import { ForbiddenTarget, NotSent } from '../../../infra/outbound/outbound.ts'
@@ -8,9 +8,9 @@ import { connectionFreed, errorOf, get, LOOPBACK, post, useOutbound } from '../.
 const { outbound, receiver } = useOutbound()
 
 const HOST = 'hooks.countersign.test'
-const isForbidden = async (call: Promise<unknown>) => expect(await errorOf(call)).to.be.instanceOf(ForbiddenTarget)
+const expectForbidden = async (call: Promise<unknown>) => expect(await errorOf(call)).to.be.instanceOf(ForbiddenTarget)
 
-describe('the guard', () => {
+describe('guarded outbound calls', () => {
   describe('by default', () => {
     const URLS = [
       'https://127.0.0.1',
@@ -47,20 +47,20 @@ describe('the guard', () => {
       'https://255.255.255.255',
     ]
     for (const url of URLS)
-      it(`refuses ${url}, and nobody is connected to`, async () => {
+      it(`refuse ${url} without a connection`, async () => {
         const server = await receiver(undefined, { tls: true })
-        await isForbidden(post(outbound({ privateTargets: [], ca: CA }), `${url}:${server.port}/`))
+        await expectForbidden(post(outbound({ privateTargets: [], ca: CA }), `${url}:${server.port}/`))
         expect(server.connections()).to.equal(0)
       })
 
-    it('refuses plain http, and does not even look the name up', async () => {
-      const asked: string[] = []
+    it('refuse plain http without a lookup of the name', async () => {
+      const lookedUp: string[] = []
       const lookup = async (host: string) => {
-        asked.push(host)
+        lookedUp.push(host)
         return ['8.8.8.8']
       }
-      await isForbidden(post(outbound({ privateTargets: [], lookup }), 'http://example.com/'))
-      expect(asked).to.deep.equal([])
+      await expectForbidden(post(outbound({ privateTargets: [], lookup }), 'http://example.com/'))
+      expect(lookedUp).to.deep.equal([])
     })
 
     for (const url of [
@@ -84,11 +84,11 @@ describe('the guard', () => {
       'gopher://example.com/',
       'https://256.256.256.256/',
     ])
-      it(`refuses ${url || 'an empty URL'}, which names nobody to call`, () =>
-        isForbidden(post(outbound({ privateTargets: [], lookup: async () => ['8.8.8.8'] }), url)))
+      it(`refuse ${url || 'an empty URL'}, which is not a target`, () =>
+        expectForbidden(post(outbound({ privateTargets: [], lookup: async () => ['8.8.8.8'] }), url)))
   })
 
-  it('judges what a name resolves to', async () => {
+  it('check the addresses that a name resolves to', async () => {
     for (const address of [
       '127.0.0.1',
       '10.0.0.1',
@@ -98,27 +98,27 @@ describe('the guard', () => {
       'fe80::1%2',
       'fd00:ec2::254',
     ])
-      await isForbidden(post(outbound({ privateTargets: [], lookup: async () => [address] }), `https://${HOST}/`))
+      await expectForbidden(post(outbound({ privateTargets: [], lookup: async () => [address] }), `https://${HOST}/`))
   })
 
-  it('connects to the address it judged: a name that changes its mind is asked once per connection', async () => {
+  it('connect to the address that was checked: a name is looked up once per connection', async () => {
     const server = await receiver(undefined, { tls: true })
     const answers = ['127.0.0.1', '127.0.0.2']
-    const asked: string[] = []
+    const lookedUp: string[] = []
     const lookup = async (host: string) => {
-      asked.push(host)
+      lookedUp.push(host)
       return answers.splice(0, 1)
     }
-    const one = outbound({ privateTargets: ['127.0.0.1/32'], lookup, ca: CA })
+    const first = outbound({ privateTargets: ['127.0.0.1/32'], lookup, ca: CA })
     const url = `https://${HOST}:${server.port}/`
-    expect((await post(one, url, { headers: {} })).status).to.equal(200)
-    expect(asked).to.deep.equal([HOST])
-    const other = outbound({ privateTargets: ['127.0.0.1/32'], lookup, ca: CA })
-    await isForbidden(post(other, url))
+    expect((await post(first, url, { headers: {} })).status).to.equal(200)
+    expect(lookedUp).to.deep.equal([HOST])
+    const second = outbound({ privateTargets: ['127.0.0.1/32'], lookup, ca: CA })
+    await expectForbidden(post(second, url))
     expect(server.received).to.have.lengthOf(1)
   })
 
-  it('connects only to those of several addresses that are allowed', async () => {
+  it('connect only to the allowed ones of several addresses', async () => {
     const server = await receiver()
     const one = outbound({
       privateTargets: ['127.0.0.1/32'],
@@ -127,13 +127,13 @@ describe('the guard', () => {
     expect((await get(one, `http://${HOST}:${server.port}/`)).status).to.equal(200)
   })
 
-  it('tries the next address where nobody is at the first', async () => {
+  it('try the next address when the first cannot be reached', async () => {
     const server = await receiver()
     const one = outbound({ lookup: async () => ['127.0.0.9', '127.0.0.1'] })
     expect((await get(one, `http://${HOST}:${server.port}/`)).status).to.equal(200)
   })
 
-  it('knocks at few doors, however many addresses a name has', async () => {
+  it('try at most four addresses of a name', async () => {
     const server = await receiver()
     const many = (before: number) => [...Array.from({ length: before }, (_, at) => `127.0.0.${at + 10}`), '127.0.0.1']
     const url = `http://${HOST}:${server.port}/`
@@ -142,16 +142,16 @@ describe('the guard', () => {
     expect(server.received).to.have.lengthOf(1)
   })
 
-  it('follows no redirect, wherever it leads', async () => {
-    const inside = await receiver()
+  it('follow no redirect', async () => {
+    const redirectTarget = await receiver()
     const server = await receiver((_, response) => {
-      response.writeHead(302, { location: `http://127.0.0.1:${inside.port}/` }).end()
+      response.writeHead(302, { location: `http://127.0.0.1:${redirectTarget.port}/` }).end()
     })
     expect((await get(outbound(), `http://127.0.0.1:${server.port}/`)).status).to.equal(302)
-    expect(inside.connections()).to.equal(0)
+    expect(redirectTarget.connections()).to.equal(0)
   })
 
-  it('uses no proxy of the environment', async () => {
+  it('ignore the proxy variables of the environment', async () => {
     const proxy = await receiver()
     const server = await receiver()
     const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'NODE_USE_ENV_PROXY']
@@ -169,23 +169,23 @@ describe('the guard', () => {
   })
 
   describe('where the operator allows addresses', () => {
-    it('allows plain http to those, and to no public ones', async () => {
+    it('may use plain http to those, but not to public addresses', async () => {
       const server = await receiver()
       expect((await get(outbound(), `http://localhost:${server.port}/`)).status).to.equal(200)
-      await isForbidden(get(outbound({ lookup: async () => ['8.8.8.8'] }), 'http://example.com/'))
+      await expectForbidden(get(outbound({ lookup: async () => ['8.8.8.8'] }), 'http://example.com/'))
     })
 
-    it('allows plain http everywhere, where everything is allowed', async () => {
+    it('may use plain http everywhere if everything is allowed', async () => {
       const server = await receiver()
       expect((await get(outbound({ privateTargets: 'all' }), `http://127.0.0.1:${server.port}/`)).status).to.equal(200)
     })
 
-    it('still refuses the others', () =>
-      isForbidden(get(outbound({ privateTargets: ['10.0.0.0/8'] }), 'http://127.0.0.1/')))
+    it('still refuse other addresses', () =>
+      expectForbidden(get(outbound({ privateTargets: ['10.0.0.0/8'] }), 'http://127.0.0.1/')))
   })
 
   describe('over TLS', () => {
-    it('asks for the certificate of the name, at the address', async () => {
+    it('check the certificate for the name', async () => {
       const server = await receiver(undefined, { tls: true })
       const one = outbound({ lookup: async () => ['127.0.0.1'], ca: CA })
       expect((await post(one, `https://${HOST}:${server.port}/x`)).status).to.equal(200)
@@ -193,20 +193,20 @@ describe('the guard', () => {
       expect(server.received[0]?.headers.host).to.equal(`${HOST}:${server.port}`)
     })
 
-    it('asks for it without the dot at the end of a name', async () => {
+    it('check the certificate for a name without the dot at its end', async () => {
       const server = await receiver(undefined, { tls: true })
       const one = outbound({ lookup: async () => ['127.0.0.1'], ca: CA })
       expect((await post(one, `https://${HOST}.:${server.port}/`)).status).to.equal(200)
       expect(server.servernames).to.deep.equal([HOST])
     })
 
-    it('asks for the certificate of an address that is called by itself', async () => {
+    it('check the certificate for an address, if the URL names the address', async () => {
       const server = await receiver(undefined, { tls: true })
       expect((await post(outbound({ ca: CA }), `https://127.0.0.1:${server.port}/`)).status).to.equal(200)
       expect(server.servernames).to.deep.equal([false])
     })
 
-    it('sends nothing to a server with the certificate of another name, whatever host header was configured', async () => {
+    it('send nothing to a server with the certificate of another name, even if the caller sets a host header', async () => {
       const server = await receiver(undefined, { tls: true })
       const one = outbound({ lookup: async () => ['127.0.0.1'], ca: CA })
       const call = post(one, `https://other.countersign.test:${server.port}/`, { headers: { host: HOST } })
@@ -214,7 +214,7 @@ describe('the guard', () => {
       expect(server.received).to.deep.equal([])
     })
 
-    it('asks for a certificate whatever the environment says', async () => {
+    it('check the certificate even if the environment says not to', async () => {
       const server = await receiver(undefined, { tls: true })
       const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED
       process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
@@ -227,7 +227,7 @@ describe('the guard', () => {
       expect(server.received).to.deep.equal([])
     })
 
-    it('keeps a connection for the next call', async () => {
+    it('keep a connection for the next call', async () => {
       const server = await receiver(undefined, { tls: true })
       const one = outbound({ lookup: async () => ['127.0.0.1'], ca: CA })
       for (let at = 0; at < 3; at += 1) {
@@ -239,7 +239,7 @@ describe('the guard', () => {
   })
 })
 
-describe('the address of a host that speaks another protocol', () => {
+describe('the resolved address of a host for another protocol than HTTP', () => {
   it('is one that may be called', async () => {
     expect(
       await outbound({ privateTargets: [], lookup: async () => ['8.8.8.8'] }).resolve('mail.example.com'),
@@ -260,7 +260,7 @@ describe('the address of a host that speaks another protocol', () => {
     '::ffff:10.0.0.1',
     'fe80::1%eth0',
   ])
-    it(`is refused where it is ${host}`, () => isForbidden(outbound({ privateTargets: [] }).resolve(host)))
+    it(`is refused for ${host}`, () => expectForbidden(outbound({ privateTargets: [] }).resolve(host)))
 
   for (const host of [
     '',
@@ -271,10 +271,10 @@ describe('the address of a host that speaks another protocol', () => {
     'a?b',
     '/var/run/x',
   ])
-    it(`is refused where ${host || 'nothing'} names no host`, () =>
-      isForbidden(outbound({ lookup: async () => ['127.0.0.1'] }).resolve(host)))
+    it(`is refused for ${host || 'an empty text'}, which is not a host name`, () =>
+      expectForbidden(outbound({ lookup: async () => ['127.0.0.1'] }).resolve(host)))
 
-  it('is unknown where the name is', async () => {
+  it('is a NotSent error for an unknown name', async () => {
     const lookup = () => Promise.reject(new Error('ENOTFOUND'))
     expect(await errorOf(outbound({ lookup }).resolve('mail.example.com'))).to.be.instanceOf(NotSent)
   })

@@ -6,8 +6,8 @@ const { outbound, receiver } = useOutbound()
 
 const text = (body: Uint8Array): string => Buffer.from(body).toString()
 
-describe('a call to others', () => {
-  it('sends the method, path, query, headers and very bytes it was given', async () => {
+describe('an outbound HTTP call', () => {
+  it('sends the given method, path, query, headers and bytes', async () => {
     const server = await receiver()
     const body = new Uint8Array([0, 0xff, 0x7b])
     await outbound().request({
@@ -29,13 +29,13 @@ describe('a call to others', () => {
   })
 
   for (const status of [200, 204, 301, 302, 307, 308, 400, 410, 429, 500])
-    it(`answers ${status} as it is`, async () => {
+    it(`resolves with a response of ${status}`, async () => {
       const server = await receiver((_, response) => void response.writeHead(status, { location: '/elsewhere' }).end())
       expect((await post(outbound(), `http://127.0.0.1:${server.port}/`)).status).to.equal(status)
       expect(server.received.map(({ path }) => path)).to.deep.equal(['/'])
     })
 
-  it('gives the headers of the answer by their names in lower case, repeated ones joined', async () => {
+  it('returns the headers of the response by their names in lower case, repeated ones joined', async () => {
     const server = await receiver((_, response) => {
       response.writeHead(200, { 'Retry-After': '7', 'X-Many': ['a', 'b'] }).end('hello')
     })
@@ -44,7 +44,7 @@ describe('a call to others', () => {
     expect(text(body)).to.equal('hello')
   })
 
-  it('waits for the answer itself after an early hint', async () => {
+  it('waits for the response after an early hint', async () => {
     const server = await receiver((_, response) => {
       response.writeEarlyHints({ link: '</style.css>; rel=preload' })
       response.writeHead(201).end('made')
@@ -53,9 +53,9 @@ describe('a call to others', () => {
     expect([status, text(body)]).to.deep.equal([201, 'made'])
   })
 
-  it('reads no more of an answer than it was told, and hangs up on the rest', async () => {
+  it('reads no more of a response than maxBytes, and closes the connection', async () => {
     const server = await receiver((_, response) => {
-      // Never ends: whoever reads to the end waits for ever.
+      // The response never ends.
       response.write('x'.repeat(300_000))
     })
     const url = `http://127.0.0.1:${server.port}/`
@@ -74,7 +74,7 @@ describe('a call to others', () => {
     expect(server.connections()).to.equal(1)
   })
 
-  it('opens no more connections to one place than it may, and answers all the same', async () => {
+  it('waits for a connection when all connections to an origin are in use', async () => {
     const server = await receiver((_, response) => void setImmediate(() => response.end('here')))
     const one = outbound({ connections: 2 })
     const answers = await Promise.all(Array.from({ length: 9 }, () => post(one, `http://127.0.0.1:${server.port}/`)))
@@ -82,7 +82,7 @@ describe('a call to others', () => {
     expect(server.connections()).to.equal(2)
   })
 
-  it('leaves to the connection what belongs to it, whatever headers a tenant configured', async () => {
+  it('ignores headers of the caller that belong to the connection', async () => {
     const server = await receiver()
     await post(outbound(), `http://127.0.0.1:${server.port}/`, {
       headers: {

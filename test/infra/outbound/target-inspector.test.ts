@@ -14,14 +14,14 @@ const inspector = (privateTargets: 'all' | string[] = []) =>
     },
   })
 
-describe('an address that is to be saved', () => {
-  it('is fine where it is public', async () => {
+describe('the inspection of an address that is to be saved', () => {
+  it('accepts a public address', async () => {
     expect(await inspector().url('https://shop.example/hooks')).to.equal(null)
     expect(await inspector().url('https://8.8.8.8/')).to.equal(null)
     expect(await inspector().host('shop.example')).to.equal(null)
   })
 
-  it('is refused with a reason where the guard would refuse it', async () => {
+  it('gives the reason why a call would be refused', async () => {
     const { url, host } = inspector()
     expect(await url('http://shop.example/')).to.equal('plain http is not allowed')
     expect(await url('https://10.0.0.1/')).to.equal('not a public address')
@@ -33,7 +33,7 @@ describe('an address that is to be saved', () => {
     expect(await host('a b')).to.equal('not a host name')
   })
 
-  it('is fine where the operator allows it', async () => {
+  it('accepts an address that the operator allows', async () => {
     const { url, host } = inspector(['10.0.0.0/8'])
     expect(await url('http://inside.example/')).to.equal(null)
     expect(await host('inside.example')).to.equal(null)
@@ -41,7 +41,7 @@ describe('an address that is to be saved', () => {
     expect(await inspector('all').url('http://127.0.0.1:3000/')).to.equal(null)
   })
 
-  it('is given the benefit of the doubt where its name is not known yet', async () => {
+  it('accepts a name that does not exist yet', async () => {
     expect(await inspector().url('https://soon.example/')).to.equal(null)
     expect(await inspector().host('soon.example')).to.equal(null)
   })

@@ -14,10 +14,10 @@ import { insertOtp, lastDelivery, type StoreContext } from '../../support/queued
 import { eachStore } from '../../support/stores.ts'
 
 const live = { mode: 'live' } as const
-/** A vendor that sends receipts. */
+/** Members of a provider whose vendor sends receipts. */
 const sendsReceipts: Partial<Provider> = { parseCallback: () => [] }
 
-/** Somebody called the provider, and was not heard of again. */
+/** As if a process had called the provider and died before it saved the result. */
 const insertUnfinishedAttempt = ({ store, clock }: StoreContext, doc: OtpDoc) =>
   store.docs('attempts').insert([
     {
@@ -35,12 +35,12 @@ const insertUnfinishedAttempt = ({ store, clock }: StoreContext, doc: OtpDoc) =>
     },
   ])
 
-eachStore('a channel actor', fresh => {
+eachStore('a call of a provider', fresh => {
   const withProvider = async (send = acceptMessage, more: Partial<Provider> = {}) =>
     actorWithProvider(await fresh(), send, more)
 
-  describe('when the message comes again', () => {
-    it('calls nobody after the delivery has moved on', async () => {
+  describe('when the broker delivers the message again', () => {
+    it('is not repeated once the delivery is no longer queued', async () => {
       const actor = await withProvider()
       const doc = await insertOtp(actor, live)
       await actor.deliver(doc)
@@ -50,7 +50,7 @@ eachStore('a channel actor', fresh => {
       expect(actor.statuses()).to.deep.equal(['sent'])
     })
 
-    it('tells again what nobody heard, without calling again', async () => {
+    it('is not repeated when only its report could not be published', async () => {
       const actor = await withProvider()
       const doc = await insertOtp(actor, live)
       actor.breakBroker(1)
@@ -60,7 +60,7 @@ eachStore('a channel actor', fresh => {
       expect(actor.statuses()).to.deep.equal(['sent'])
     })
 
-    it('does not call a second time when nobody knows what came of the first call', async () => {
+    it('is not repeated while the outcome of the first call is unknown', async () => {
       const actor = await withProvider(acceptMessage, sendsReceipts)
       const doc = await insertOtp(actor, live)
       await insertUnfinishedAttempt(actor, doc)
@@ -68,7 +68,7 @@ eachStore('a channel actor', fresh => {
       expect([actor.sent, actor.reports]).to.deep.equal([[], []])
     })
 
-    it('leaves a call alone that another process may still be making', async () => {
+    it('is not made while another process may still be making it', async () => {
       const actor = await withProvider()
       const doc = await insertOtp(actor, live)
       await insertUnfinishedAttempt(actor, doc)
@@ -77,7 +77,7 @@ eachStore('a channel actor', fresh => {
       expect([actor.sent, actor.reports]).to.deep.equal([[], []])
     })
 
-    it('does call again a provider for which twice is once', async () => {
+    it('is repeated at a provider that may be called twice', async () => {
       const actor = await withProvider(acceptMessage, { repeatable: true })
       const doc = await insertOtp(actor, live)
       await insertUnfinishedAttempt(actor, doc)
@@ -86,7 +86,7 @@ eachStore('a channel actor', fresh => {
       expect(actor.statuses()).to.deep.equal(['sent'])
     })
 
-    it('does not call failed what a provider took before the verification ended', async () => {
+    it('counts as sent when the provider accepted it before the verification ended', async () => {
       const actor = await withProvider()
       const doc = await insertOtp(actor, live)
       actor.breakBroker(1)
@@ -97,7 +97,7 @@ eachStore('a channel actor', fresh => {
       expect(actor.sent).to.have.length(1)
     })
 
-    it('lets two processes with the same message make one call', async () => {
+    it('is made once by two processes with the same message', async () => {
       const actor = await withProvider()
       const doc = await insertOtp(actor, live)
       const outcomes = await Promise.all([actor.deliver(doc), actor.deliver(doc)])
@@ -106,8 +106,8 @@ eachStore('a channel actor', fresh => {
     })
   })
 
-  describe('when the provider does not take it', () => {
-    it('tells at once that it failed when it is the recipient’s fault', async () => {
+  describe('when the provider does not accept the message', () => {
+    it('fails the delivery at once for a fault of the recipient', async () => {
       const actor = await withProvider(async () => {
         throw new RecipientFault('unknown subscriber')
       })
@@ -120,7 +120,7 @@ eachStore('a channel actor', fresh => {
       expect(actor.sent).to.have.length(1)
     })
 
-    it('gives up waiting for one that hangs, aborts the call, and waits for a receipt before it calls it failed', async () => {
+    it('is aborted after the timeout, and fails the delivery only after the wait for a receipt', async () => {
       let signal: AbortSignal | undefined
       const actor = await withProvider((_, given) => {
         signal = given
@@ -146,7 +146,7 @@ eachStore('a channel actor', fresh => {
       expect(actor.sent).to.have.length(1)
     })
 
-    it('does not take a bug for a fault', async () => {
+    it('passes a bug on and does not take it for a fault', async () => {
       const actor = await withProvider(async () => {
         throw new TypeError('undefined is not a function')
       })

@@ -18,7 +18,7 @@ const SPARE = JSON.stringify({ url: 'https://spare.example/' })
 eachStore('the channel actor', fresh => {
   const withProvider = async (send = acceptMessage) => actorWithProvider(await fresh(), send)
 
-  it('hands the provider the code, the recipient and the text, and tells that it was sent', async () => {
+  it('gives the provider the code, the recipient and the text, and reports that the message was sent', async () => {
     const actor = await withProvider()
     const doc = await insertOtp(actor, { ...live, locale: 'fr-CA' })
     expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
@@ -38,7 +38,7 @@ eachStore('the channel actor', fresh => {
     expect(actor.reports).to.deep.equal([{ id: `${delivery_id}:sent`, body }])
   })
 
-  it('claims before it calls, and keeps the result', async () => {
+  it('saves an attempt before it calls, and the result after it', async () => {
     const actor = await withProvider(async ({ job }) => {
       const id = `${job.delivery.delivery_id}:gateway`
       const savedAttempt = (await actor.store.docs('attempts').get([id])).get(id)
@@ -53,7 +53,7 @@ eachStore('the channel actor', fresh => {
     expect(attempt?.purge_at).to.deep.equal(doc.purge_at)
   })
 
-  it('writes one line per attempt', async () => {
+  it('writes one log line per attempt', async () => {
     const actor = await withProvider()
     const doc = await insertOtp(actor, live)
     await actor.deliver(doc)
@@ -70,7 +70,7 @@ eachStore('the channel actor', fresh => {
     })
   })
 
-  it('waits for a key that is missing, and sends once it is back', async () => {
+  it('waits while an encryption key is missing, and sends once it is back', async () => {
     const actor = await withProvider()
     const doc = await insertOtp(actor, live)
     const { sealed } = doc.context.recipient
@@ -81,15 +81,15 @@ eachStore('the channel actor', fresh => {
       expect(await actor.deliver(doc, attempt)).to.deep.equal({ kind: 'retry', afterMs: 15_000 })
       expect([actor.sent, actor.reports]).to.deep.equal([[], []])
     }
-    const said = actor.log.lines().filter(({ msg }) => msg === 'key.missing')
-    expect(said).to.have.length(1)
-    expect(said[0]).to.include({ setting: 'DATA_KEYS', key_id: 'gone', otp_id: doc._id })
+    const lines = actor.log.lines().filter(({ msg }) => msg === 'key.missing')
+    expect(lines).to.have.length(1)
+    expect(lines[0]).to.include({ setting: 'DATA_KEYS', key_id: 'gone', otp_id: doc._id })
     await seal(sealed)
     expect(await actor.deliver(doc, 3)).to.deep.equal({ kind: 'done' })
     expect(actor.statuses()).to.deep.equal(['sent'])
   })
 
-  it('waits for it no longer than for the verification, and then tells that it failed', async () => {
+  it('reports that the delivery failed when the key is still missing at the end of the verification', async () => {
     const actor = await withProvider()
     const doc = await insertOtp(actor, live)
     await actor.store.docs('otps').modify({ _id: doc._id }, { $set: { 'context.code.salt': 'v1.gone.AAAA' } })
@@ -99,7 +99,7 @@ eachStore('the channel actor', fresh => {
     expect(actor.statuses()).to.deep.equal(['failed'])
   })
 
-  it('waits for providers whose key is missing, but not where another can be called', async () => {
+  it('waits while no provider’s config can be decrypted, and sends when one can', async () => {
     const actor = await withProvider()
     const doc = await insertOtp(actor, live)
     const providers = actor.store.docs('providers')
@@ -115,7 +115,7 @@ eachStore('the channel actor', fresh => {
     expect(actor.statuses()).to.deep.equal(['sent'])
   })
 
-  it('is done with a verification that was erased', async () => {
+  it('does nothing for a verification that was erased', async () => {
     const actor = await withProvider()
     const doc = await insertOtp(actor, live)
     await actor.store.docs('otps').remove({ _id: doc._id }, 1)
@@ -123,7 +123,7 @@ eachStore('the channel actor', fresh => {
     expect([actor.sent, actor.reports]).to.deep.equal([[], []])
   })
 
-  it('lets a message die that no verification knows of', async () => {
+  it('dead-letters a message whose verification has no such delivery', async () => {
     const actor = await withProvider()
     const doc = await insertOtp(actor, live)
     await replaceOtp(actor.store, { ...doc, context: { ...doc.context, deliveries: [] } })
@@ -135,7 +135,7 @@ eachStore('the channel actor', fresh => {
     ['resent with a fresh code', doc => play(doc, resend('whatsapp')).saved],
   ]
   for (const [what, become] of stale)
-    it(`sends nothing once the verification is ${what}, and tells that it failed`, async () => {
+    it(`sends nothing once the verification is ${what}, and reports that the delivery failed`, async () => {
       const actor = await withProvider()
       const doc = await insertOtp(actor, live)
       await replaceOtp(actor.store, { ...doc, ...become(doc) })
@@ -143,7 +143,7 @@ eachStore('the channel actor', fresh => {
       expect([actor.sent, actor.statuses()]).to.deep.equal([[], ['failed']])
     })
 
-  it('sends nothing once the code has expired by the clock, whether or not anyone has noted it', async () => {
+  it('sends nothing once the code has expired by the clock, even if the stored verification is still pending', async () => {
     const actor = await withProvider()
     const doc = await insertOtp(actor, live)
     await actor.clock.advance(doc.context.expires_at - actor.clock.now() - 1)
@@ -156,7 +156,7 @@ eachStore('the channel actor', fresh => {
     expect(actor.statuses()).to.deep.equal(['sent', 'failed'])
   })
 
-  it('sends again on the same channel what a plain resend asks for: the same code', async () => {
+  it('sends the same code again after a resend on the same channel', async () => {
     const actor = await withProvider()
     const doc = await insertOtp(actor, { ...live, order: ['sms'] })
     const again = step(doc, {
@@ -180,8 +180,8 @@ eachStore('the channel actor', fresh => {
     expect(new Set(actor.sent.map(({ code }) => code))).to.have.property('size', 1)
   })
 
-  describe('choosing a provider', () => {
-    it('sends what a test key asked for to the sandbox, never to the app’s providers', async () => {
+  describe('when it chooses a provider', () => {
+    it('sends a test key’s messages to the sandbox, never to the app’s providers', async () => {
       const actor = await withProvider()
       const doc = await insertOtp(actor, { mode: 'test' })
       await actor.deliverAndWait(doc)
@@ -190,7 +190,7 @@ eachStore('the channel actor', fresh => {
       expect((await actor.store.docs('sandbox_messages').get([delivery_id])).size).to.equal(1)
     })
 
-    it('never pretends: a type that is not built is passed over, and with nothing else the delivery fails', async () => {
+    it('skips a provider type without a factory, and fails the delivery when no other provider is left', async () => {
       const actor = createChannelActor(await fresh())
       await createTenant(actor, GATEWAY)
       const doc = await insertOtp(actor, live)
@@ -203,7 +203,7 @@ eachStore('the channel actor', fresh => {
       expect(await actor.store.docs('attempts').count({ _id: { $gt: '' } })).to.equal(0)
     })
 
-    it('takes the first that can be called', async () => {
+    it('takes the first of the channel that has a factory', async () => {
       const calls: string[] = []
       const actor = createChannelActor(await fresh(), {
         http: ({ name }) => ({

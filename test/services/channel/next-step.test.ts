@@ -14,13 +14,13 @@ const provider = (name: string, more: Partial<ProviderStatus> = {}): ProviderSta
   shut: false,
   ...more,
 })
-const call = (name: string, result: AttemptResult | null, at = NOW, round = 1): PastAttempt => ({
+const attempt = (name: string, result: AttemptResult | null, at = NOW, round = 1): PastAttempt => ({
   provider: name,
   result,
   at,
   round,
 })
-const roundEnd = (round: number, at = NOW): PastAttempt => call(END_OF_ROUND, null, at, round)
+const roundEnd = (round: number, at = NOW): PastAttempt => attempt(END_OF_ROUND, null, at, round)
 
 const step = (pastAttempts: PastAttempt[], more: Partial<Situation> = {}) =>
   nextStep(
@@ -41,19 +41,19 @@ describe('the next step of a delivery', () => {
   })
 
   it('is the next provider after one that failed, or that is shut', () => {
-    expect(step([call('a', 'failed')])).to.deep.equal({ kind: 'call', provider: 'b', round: 1 })
+    expect(step([attempt('a', 'failed')])).to.deep.equal({ kind: 'call', provider: 'b', round: 1 })
     const providers = [provider('a', { shut: true }), provider('b')]
     expect(step([], { providers })).to.deep.equal({ kind: 'call', provider: 'b', round: 1 })
   })
 
-  it('is over once one took it, or the recipient is at fault', () => {
-    const taken = call('b', 'accepted', NOW - SECOND)
-    expect(step([call('a', 'failed'), taken])).to.deep.equal({ kind: 'sent', provider: 'b', at: NOW - SECOND })
-    expect(step([call('a', 'refused')])).to.include({ kind: 'fail' })
+  it('is the end once a provider has accepted it, or the recipient is at fault', () => {
+    const accepted = attempt('b', 'accepted', NOW - SECOND)
+    expect(step([attempt('a', 'failed'), accepted])).to.deep.equal({ kind: 'sent', provider: 'b', at: NOW - SECOND })
+    expect(step([attempt('a', 'refused')])).to.include({ kind: 'fail' })
   })
 
-  it('is another round when nobody took it, and the end when there were enough', () => {
-    const failed = (round: number) => [call('a', 'failed', NOW, round), call('b', 'failed', NOW, round)]
+  it('is another round when no provider accepted it, and the end after the last round', () => {
+    const failed = (round: number) => [attempt('a', 'failed', NOW, round), attempt('b', 'failed', NOW, round)]
     expect(step(failed(1))).to.deep.equal({ kind: 'end_round', round: 1, waitMs: SECOND })
     const second = [...failed(1), roundEnd(1, NOW - 9 * SECOND)]
     expect(step(second)).to.deep.equal({ kind: 'call', provider: 'a', round: 2 })
@@ -62,63 +62,63 @@ describe('the next step of a delivery', () => {
     expect(step(third)).to.deep.equal({ kind: 'fail', reason: 'no provider took it' })
   })
 
-  it('waits until a round begins', () => {
+  it('is a wait until the next round begins', () => {
     expect(step([roundEnd(1, NOW - 300)])).to.deep.equal({ kind: 'wait', ms: 700 })
   })
 
-  it('counts a round in which every provider was shut', () => {
+  it('ends a round in which every provider was shut', () => {
     const providers = [provider('a', { shut: true }), provider('b', { shut: true })]
     expect(step([], { providers })).to.deep.equal({ kind: 'end_round', round: 1, waitMs: SECOND })
     const ended = [roundEnd(1, NOW - 60 * SECOND), roundEnd(2, NOW - 30 * SECOND)]
     expect(step(ended, { providers })).to.deep.equal({ kind: 'fail', reason: 'no provider took it' })
   })
 
-  describe('after a call that may have gone', () => {
-    it('waits for a receipt, then goes on with the next provider, and never asks the same one again', () => {
-      const unknown = (ago: number) => call('a', 'unknown', NOW - ago)
+  describe('after an attempt that may have reached the recipient', () => {
+    it('is a wait for a receipt, then the next provider, and never the same provider again', () => {
+      const unknown = (ago: number) => attempt('a', 'unknown', NOW - ago)
       expect(step([unknown(SECOND)])).to.deep.equal({ kind: 'wait', ms: 59 * SECOND })
       expect(step([unknown(60 * SECOND)])).to.deep.equal({ kind: 'call', provider: 'b', round: 1 })
-      const next = [unknown(90 * SECOND), call('b', 'failed', NOW - 9 * SECOND), roundEnd(1, NOW - 9 * SECOND)]
+      const next = [unknown(90 * SECOND), attempt('b', 'failed', NOW - 9 * SECOND), roundEnd(1, NOW - 9 * SECOND)]
       expect(step(next)).to.deep.equal({ kind: 'call', provider: 'b', round: 2 })
     })
 
-    it('leaves the next provider half of the code’s life', () => {
-      const pastAttempts = [call('a', 'unknown', NOW - SECOND)]
+    it('is a wait of at most half of the code’s life, so that the next provider has the other half', () => {
+      const pastAttempts = [attempt('a', 'unknown', NOW - SECOND)]
       expect(step(pastAttempts, { expiresAt: NOW + 39 * SECOND })).to.deep.equal({ kind: 'wait', ms: 19 * SECOND })
     })
 
-    it('does not wait for a receipt that never comes', () => {
+    it('is no wait where the vendor sends no receipts', () => {
       const providers = [provider('a', { sendsReceipts: false }), provider('b')]
-      expect(step([call('a', 'unknown')], { providers })).to.deep.equal({ kind: 'call', provider: 'b', round: 1 })
-      expect(step([call('gone', 'unknown')])).to.deep.equal({ kind: 'call', provider: 'a', round: 1 })
+      expect(step([attempt('a', 'unknown')], { providers })).to.deep.equal({ kind: 'call', provider: 'b', round: 1 })
+      expect(step([attempt('gone', 'unknown')])).to.deep.equal({ kind: 'call', provider: 'a', round: 1 })
     })
 
-    it('waits for a call under way elsewhere, even where no receipt comes', () => {
+    it('is a wait for a call in progress in another process, even where the vendor sends no receipts', () => {
       const providers = [provider('a', { sendsReceipts: false }), provider('b')]
-      expect(step([call('a', null, NOW - SECOND)], { providers })).to.deep.equal({ kind: 'wait', ms: 9 * SECOND })
-      expect(step([call('a', null, NOW - 10 * SECOND)], { providers })).to.include({ kind: 'call', provider: 'b' })
+      expect(step([attempt('a', null, NOW - SECOND)], { providers })).to.deep.equal({ kind: 'wait', ms: 9 * SECOND })
+      expect(step([attempt('a', null, NOW - 10 * SECOND)], { providers })).to.include({ kind: 'call', provider: 'b' })
     })
 
-    it('ends when nobody else is left to ask', () => {
-      const pastAttempts = [call('a', 'unknown', NOW - 99 * SECOND), call('b', 'unknown', NOW - 60 * SECOND)]
+    it('is the end when no other provider is left', () => {
+      const pastAttempts = [attempt('a', 'unknown', NOW - 99 * SECOND), attempt('b', 'unknown', NOW - 60 * SECOND)]
       expect(step(pastAttempts)).to.deep.equal({ kind: 'fail', reason: 'no provider is left' })
     })
 
-    it('asks again where twice is once', () => {
+    it('is the same provider again if that may be called twice', () => {
       const providers = [provider('a', { repeatable: true })]
-      expect(step([call('a', null)], { providers })).to.deep.equal({ kind: 'call', provider: 'a', round: 1 })
+      expect(step([attempt('a', null)], { providers })).to.deep.equal({ kind: 'call', provider: 'a', round: 1 })
     })
   })
 
-  describe('when nobody waits for it any more', () => {
-    it('is no call, in no round', () => {
-      for (const pastAttempts of [[], [call('a', 'failed')], [roundEnd(1)]])
+  describe('when the message is no longer wanted', () => {
+    it('is the end, in every round', () => {
+      for (const pastAttempts of [[], [attempt('a', 'failed')], [roundEnd(1)]])
         expect(step(pastAttempts, { stale: true })).to.include({ kind: 'fail' })
     })
 
-    it('still waits for the receipt of what may have gone, and believes what was taken', () => {
-      expect(step([call('a', 'unknown', NOW - SECOND)], { stale: true })).to.include({ kind: 'wait' })
-      expect(step([call('a', 'accepted')], { stale: true })).to.include({ kind: 'sent' })
+    it('is still a wait for the receipt of an unknown outcome, and `sent` for an accepted attempt', () => {
+      expect(step([attempt('a', 'unknown', NOW - SECOND)], { stale: true })).to.include({ kind: 'wait' })
+      expect(step([attempt('a', 'accepted')], { stale: true })).to.include({ kind: 'sent' })
     })
   })
 

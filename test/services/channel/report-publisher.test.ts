@@ -5,13 +5,13 @@ import type { DeliveryJob } from '../../../services/channel/provider.ts'
 import { createPublishReport } from '../../../services/channel/report-publisher.ts'
 import { testClock } from '../../support/clock.ts'
 
-describe("a channel's news", () => {
+describe('reports of a channel', () => {
   const job = (n: number) =>
     ({ otp: { otp_id: `otp_${n}` }, delivery: { delivery_id: `dlv_${n}` } }) as Pick<DeliveryJob, 'otp' | 'delivery'>
   const createTestPublisher = (publish: (message: Message) => Promise<void>) =>
     createPublishReport({ broker: { publish: (_, message) => publish(message) }, clock: testClock() })
 
-  it('of one tick travels in one message, each piece under the id it has alone', async () => {
+  it('of one tick share a message, each under the id it would have alone', async () => {
     const published: Message[] = []
     const publishReport = createTestPublisher(async message => void published.push(message))
     await publishReport(job(1), 'sent')
@@ -28,7 +28,7 @@ describe("a channel's news", () => {
     ])
   })
 
-  it('never shares the id of another bundle, though they begin with the same piece', async () => {
+  it('have another message id in every batch, even if two batches begin with the same report', async () => {
     const ids = new Set<string>()
     const publishReport = createTestPublisher(async ({ id }) => void ids.add(id))
     await Promise.all([publishReport(job(1), 'sent'), publishReport(job(2), 'sent')])
@@ -36,7 +36,7 @@ describe("a channel's news", () => {
     expect(ids).to.have.length(2)
   })
 
-  it('is safe for all who told it, or for none of them', async () => {
+  it('of one batch are all published or all rejected', async () => {
     const publishReport = createTestPublisher(() => Promise.reject(new Error('away')))
     const results = await Promise.allSettled([publishReport(job(1), 'sent'), publishReport(job(2), 'sent')])
     expect(results.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected'])

@@ -14,14 +14,14 @@ function createTestAdmission() {
   const admission = createAdmission({ channel: 'sms', clock, log: log.log, metrics })
   const enter = async (provider: Parameters<typeof admission.admit>[0] = shop): Promise<Permit> => {
     const permit = await admission.admit(provider)
-    if (!isPermit(permit)) throw new Error(`not let in: ${JSON.stringify(permit)}`)
+    if (!isPermit(permit)) throw new Error(`not admitted: ${JSON.stringify(permit)}`)
     return permit
   }
   return {
     clock,
     log,
     metrics,
-    all: admission,
+    admission,
     enter,
     call: async (result: AttemptResult, retryAfterMs: number | null = null) =>
       (await enter()).run(async () => ({ result, retryAfterMs })),
@@ -30,9 +30,9 @@ function createTestAdmission() {
 
 const isPermit = (permit: AdmissionResult): permit is Permit => typeof permit === 'object' && 'run' in permit
 
-describe('the gate of a provider', () => {
-  it('is apart for every app and provider', async () => {
-    const { all: admission, enter, clock } = createTestAdmission()
+describe('admission to a provider', () => {
+  it('has a separate limit for every app and provider', async () => {
+    const { admission, enter, clock } = createTestAdmission()
     for (let nth = 0; nth < 64; nth += 1) await enter()
     await clock.advance(3_000)
     expect(await admission.admit(shop)).to.deep.equal({ busyMs: 3_000 })
@@ -43,57 +43,57 @@ describe('the gate of a provider', () => {
       expect(await admission.admit(other)).to.satisfy(isPermit)
   })
 
-  it('lets one company have no more than its share, whatever it has of apps and providers', async () => {
-    const { all: admission, enter } = createTestAdmission()
-    const passes: Permit[] = []
-    for (let nth = 0; nth < 250; nth += 1) passes.push(await enter({ ...shop, app_id: `app_${nth % 4}` }))
+  it('limits the calls of one company over all its apps and providers', async () => {
+    const { admission, enter } = createTestAdmission()
+    const permits: Permit[] = []
+    for (let nth = 0; nth < 250; nth += 1) permits.push(await enter({ ...shop, app_id: `app_${nth % 4}` }))
     const more = { ...shop, app_id: 'app_more' }
     expect(await admission.admit(more)).to.have.property('busyMs')
     expect(await admission.admit({ ...more, company_id: 'cmp_other' })).to.satisfy(isPermit)
-    passes[0]?.release()
+    permits[0]?.release()
     expect(await admission.admit(more)).to.satisfy(isPermit)
   })
 
-  it('is not shut by destinations it does not serve, so that nobody can shut it by asking for them', async () => {
-    const { all: admission, enter } = createTestAdmission()
+  it('is not shut by destinations that the provider does not serve, so that requests for them cannot shut it', async () => {
+    const { admission, enter } = createTestAdmission()
     for (let nth = 0; nth < 30; nth += 1)
       await (await enter()).run(async () => ({ result: 'failed', retryAfterMs: null, ignoredByBreaker: true }))
     expect(await admission.admit(shop)).to.satisfy(isPermit)
   })
 
-  it('is shut by failures and unknown outcomes, not by recipients', async () => {
-    const { all: admission, call } = createTestAdmission()
+  it('is shut by failures and unknown outcomes, but not by faults of recipients', async () => {
+    const { admission, call } = createTestAdmission()
     for (let nth = 0; nth < 20; nth += 1) await call('refused')
     for (let nth = 0; nth < 19; nth += 1) await call(nth % 2 ? 'failed' : 'unknown')
     expect(await admission.admit(shop)).to.satisfy(isPermit)
     await call('failed')
     expect(await admission.admit(shop)).to.equal('shut')
-    expect(await admission.admit({ ...shop, app_id: 'app_other' }), 'another’s').to.satisfy(isPermit)
+    expect(await admission.admit({ ...shop, app_id: 'app_other' }), 'another app’s').to.satisfy(isPermit)
   })
 
-  it('sends away at once those who wait before it when it is shut', async () => {
-    const { all: admission, enter } = createTestAdmission()
+  it('refuses calls at once when the provider is shut, after it has admitted those that waited before', async () => {
+    const { admission, enter } = createTestAdmission()
     const inside = await Promise.all(Array.from({ length: 64 }, () => enter()))
     const waiting = [admission.admit(shop), admission.admit(shop)]
     for (const permit of inside.slice(0, 32)) await permit.run(async () => ({ result: 'failed', retryAfterMs: null }))
-    expect((await Promise.all(waiting)).map(isPermit), 'let in before').to.deep.equal([true, true])
+    expect((await Promise.all(waiting)).map(isPermit), 'admitted before').to.deep.equal([true, true])
     const late = admission.admit(shop)
     expect(await late).to.equal('shut')
   })
 
-  it('tells of its breaker in the log and in metrics, which name no app', async () => {
-    const { call, log, metrics, clock, all: admission } = createTestAdmission()
+  it('reports changes of the breaker in the log, and its state in metrics that name no app', async () => {
+    const { call, log, metrics, clock, admission } = createTestAdmission()
     for (let nth = 0; nth < 10; nth += 1) await call('failed')
-    const shown = async () =>
+    const breakerMetrics = async () =>
       (await metrics.render()).body.split('\n').filter(line => line.startsWith('countersign_breakers'))
-    expect(await shown()).to.have.members([
+    expect(await breakerMetrics()).to.have.members([
       'countersign_breakers{channel="sms",provider="twilio",state="closed"} 0',
       'countersign_breakers{channel="sms",provider="twilio",state="open"} 1',
       'countersign_breakers{channel="sms",provider="twilio",state="half_open"} 0',
     ])
     await clock.advance(30_000)
     await call('accepted')
-    expect(await shown()).to.include('countersign_breakers{channel="sms",provider="twilio",state="closed"} 1')
+    expect(await breakerMetrics()).to.include('countersign_breakers{channel="sms",provider="twilio",state="closed"} 1')
     const lines = log.lines().filter(({ msg }) => msg === 'breaker.changed')
     expect(lines.map(({ app_id, provider, state }) => [app_id, provider, state])).to.deep.equal(
       ['open', 'half_open', 'closed'].map(state => ['app_shop', 'twilio-main', state]),
@@ -101,8 +101,8 @@ describe('the gate of a provider', () => {
     admission.close()
   })
 
-  it('leaves a vendor alone for as long as it asks, and a minute at most', async () => {
-    const { all: admission, call, clock } = createTestAdmission()
+  it('pauses for as long as the vendor asks, at most a minute', async () => {
+    const { admission, call, clock } = createTestAdmission()
     await call('failed', 20_000)
     expect(await admission.admit(shop)).to.equal('shut')
     await clock.advance(20_000)

@@ -6,18 +6,18 @@ const SECOND = 1_000
 
 describe('a circuit breaker', () => {
   let clock: TestClock
-  let one: Breaker
+  let breaker: Breaker
   let changes: BreakerState[]
   beforeEach(() => {
     clock = testClock()
     changes = []
-    one = createBreaker({ clock, onChange: state => void changes.push(state) })
+    breaker = createBreaker({ clock, onChange: state => void changes.push(state) })
   })
-  afterEach(() => one.shutDown())
+  afterEach(() => breaker.shutDown())
 
-  /** Whether it was let in. */
+  /** Makes a call, if the breaker permits it; resolves with whether it did. */
   const call = async (good: boolean): Promise<boolean> => {
-    const entry = one.enter()
+    const entry = breaker.enter()
     if (!entry) return false
     expect(
       await entry.run(
@@ -31,32 +31,32 @@ describe('a circuit breaker', () => {
     for (let nth = 0; nth < times; nth += 1) expect(await call(good)).to.equal(true)
   }
 
-  it('opens at half of ten calls in a minute', async () => {
+  it('opens when half of ten calls within a minute have failed', async () => {
     await calls(true, 5)
     await calls(false, 4)
-    expect(one.state()).to.equal('closed')
+    expect(breaker.state()).to.equal('closed')
     await calls(false, 1)
-    expect([one.state(), changes]).to.deep.equal(['open', ['open']])
+    expect([breaker.state(), changes]).to.deep.equal(['open', ['open']])
     expect(await call(true)).to.equal(false)
   })
 
-  it('says nothing of fewer than ten', async () => {
+  it('stays closed with fewer than ten calls', async () => {
     await calls(false, 9)
-    expect(one.state()).to.equal('closed')
+    expect(breaker.state()).to.equal('closed')
     await calls(false, 1)
-    expect(one.state()).to.equal('open')
+    expect(breaker.state()).to.equal('open')
   })
 
-  it('forgives what is more than a minute ago', async () => {
+  it('does not count failures older than a minute', async () => {
     await calls(false, 9)
     await clock.advance(66 * SECOND)
     await calls(false, 9)
-    expect(one.state()).to.equal('closed')
+    expect(breaker.state()).to.equal('closed')
   })
 
-  it('counts what throws, and lets it through', async () => {
+  it('counts a call that throws as a failure, and passes its error on', async () => {
     for (let nth = 0; nth < 10; nth += 1) {
-      const error = await one
+      const error = await breaker
         .enter()
         ?.run(
           () => Promise.reject(new TypeError('a bug')),
@@ -65,45 +65,45 @@ describe('a circuit breaker', () => {
         .catch((thrown: unknown) => thrown)
       expect(error).to.be.instanceOf(TypeError)
     }
-    expect(one.state()).to.equal('open')
+    expect(breaker.state()).to.equal('open')
   })
 
   describe('once open', () => {
     beforeEach(() => calls(false, 10))
 
-    it('lets one call through after half a minute, and closes when it is answered', async () => {
+    it('permits one call after half a minute, and closes when that call succeeds', async () => {
       await clock.advance(30 * SECOND - 1)
-      expect(one.enter()).to.equal(null)
+      expect(breaker.enter()).to.equal(null)
       await clock.advance(1)
-      const probe = one.enter()
-      expect([one.state(), one.enter()]).to.deep.equal(['half_open', null])
+      const probe = breaker.enter()
+      expect([breaker.state(), breaker.enter()]).to.deep.equal(['half_open', null])
       await probe?.run(
         async () => true,
         () => false,
       )
       expect(changes).to.deep.equal(['open', 'half_open', 'closed'])
       await calls(false, 8)
-      expect(one.state(), 'starts afresh').to.equal('closed')
+      expect(breaker.state(), 'with an empty window').to.equal('closed')
     })
 
-    it('stays open for another half minute when it is not', async () => {
+    it('stays open for another half minute when that call fails', async () => {
       await clock.advance(30 * SECOND)
       await calls(false, 1)
-      expect(one.state()).to.equal('open')
+      expect(breaker.state()).to.equal('open')
       expect(await call(true)).to.equal(false)
       await clock.advance(30 * SECOND)
       await calls(true, 1)
-      expect(one.state()).to.equal('closed')
+      expect(breaker.state()).to.equal('closed')
     })
 
-    it('lets another try when the first made no call after all', async () => {
+    it('permits another call when the first one was canceled', async () => {
       await clock.advance(30 * SECOND)
-      one.enter()?.cancel()
+      breaker.enter()?.cancel()
       await calls(true, 1)
-      expect(one.state()).to.equal('closed')
+      expect(breaker.state()).to.equal('closed')
     })
 
-    it('lets finish what was let in before', async () => {
+    it('lets calls finish that were permitted before it opened', async () => {
       const other = createBreaker({ clock })
       const early = other.enter()
       for (let nth = 0; nth < 10; nth += 1)

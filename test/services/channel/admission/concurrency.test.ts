@@ -8,116 +8,116 @@ const INITIAL_SLOTS = 64
 const MAX_SLOTS = 200
 const MIN_SLOTS = 4
 
-describe('room for calls', () => {
+describe('the concurrency limit of a provider', () => {
   const createTestConcurrency = () => {
     const clock = testClock()
     const { acquire, callMs } = createConcurrency(clock)
-    const place = async (): Promise<Release> => {
+    const acquireSlot = async (): Promise<Release> => {
       const release = await acquire()
-      if (!release) throw new Error('no place')
+      if (!release) throw new Error('no free slot')
       return release
     }
-    const places = async (many: number): Promise<Release[]> => {
-      const all: Release[] = []
-      for (let nth = 0; nth < many; nth += 1) all.push(await place())
-      return all
+    const acquireSlots = async (count: number): Promise<Release[]> => {
+      const releases: Release[] = []
+      for (let nth = 0; nth < count; nth += 1) releases.push(await acquireSlot())
+      return releases
     }
     return {
       clock,
-      take: acquire,
+      acquire,
       callMs,
-      place,
-      places,
-      /** So many calls at once, each over after so long. */
-      async calls(many: number, result: AttemptResult, ms: number): Promise<void> {
-        const all = await places(many)
+      acquireSlot,
+      acquireSlots,
+      /** Makes concurrent calls that all take `ms`. */
+      async calls(count: number, result: AttemptResult, ms: number): Promise<void> {
+        const releases = await acquireSlots(count)
         await clock.advance(ms)
-        for (const release of all) release(result)
+        for (const release of releases) release(result)
       },
-      /** How many there are in all when none is taken, asked for while nobody would wait. */
-      async size(): Promise<number> {
-        const all: Release[] = []
+      /** How many slots there are: takes all of them without waiting in the queue, then frees them. */
+      async slotCount(): Promise<number> {
+        const releases: Release[] = []
         for (;;) {
-          const asking = acquire()
-          const state = promiseState(asking)
+          const acquiring = acquire()
+          const state = promiseState(acquiring)
           await clock.advance(0)
           if (state.state === 'pending') break
-          const release = await asking
+          const release = await acquiring
           if (!release) break
-          all.push(release)
+          releases.push(release)
         }
         await clock.advance(1_000)
-        for (const release of all) release(null)
-        return all.length
+        for (const release of releases) release(null)
+        return releases.length
       },
     }
   }
 
-  it('is given back, whatever came of the call', async () => {
-    const { size, place } = createTestConcurrency()
+  it('frees a slot after every result of a call', async () => {
+    const { slotCount, acquireSlot } = createTestConcurrency()
     for (const result of ['accepted', 'refused', 'failed', null] as const) {
-      const release = await place()
+      const release = await acquireSlot()
       release(result)
-      expect(await size()).to.equal(INITIAL_SLOTS)
+      expect(await slotCount()).to.equal(INITIAL_SLOTS)
     }
   })
 
-  it('grows for a provider that answers and needs it, up to less than half of what a channel has in hand', async () => {
-    const { size, calls } = createTestConcurrency()
+  it('grows for a provider that answers and uses its slots, up to a maximum', async () => {
+    const { slotCount, calls } = createTestConcurrency()
     await calls(1, 'accepted', 10)
-    expect(await size(), 'not needed').to.equal(INITIAL_SLOTS)
+    expect(await slotCount(), 'not used').to.equal(INITIAL_SLOTS)
     await calls(INITIAL_SLOTS, 'accepted', 10)
-    const more = await size()
+    const more = await slotCount()
     expect(more).to.be.greaterThan(INITIAL_SLOTS)
-    for (let nth = 0; nth < 10; nth += 1) await calls(await size(), 'accepted', 10)
-    expect(await size()).to.equal(MAX_SLOTS)
+    for (let nth = 0; nth < 10; nth += 1) await calls(await slotCount(), 'accepted', 10)
+    expect(await slotCount()).to.equal(MAX_SLOTS)
   })
 
-  it('shrinks for one that hangs, and never to none', async () => {
-    const { size, calls } = createTestConcurrency()
+  it('shrinks for a provider that hangs, down to a minimum', async () => {
+    const { slotCount, calls } = createTestConcurrency()
     await calls(1, 'unknown', 8_000)
-    expect(await size()).to.equal(INITIAL_SLOTS / 2)
+    expect(await slotCount()).to.equal(INITIAL_SLOTS / 2)
     for (let nth = 0; nth < 8; nth += 1) await calls(1, 'unknown', 8_000)
-    expect(await size()).to.equal(MIN_SLOTS)
+    expect(await slotCount()).to.equal(MIN_SLOTS)
   })
 
-  describe('with a line before it', () => {
-    it('lets in who came first, as soon as there is a place', async () => {
-      const { places, take } = createTestConcurrency()
-      const inside = await places(INITIAL_SLOTS)
-      const [first, second] = [take(), take()]
+  describe('when no slot is free', () => {
+    it('gives the next free slot to the call that waits longest', async () => {
+      const { acquireSlots, acquire } = createTestConcurrency()
+      const releases = await acquireSlots(INITIAL_SLOTS)
+      const [first, second] = [acquire(), acquire()]
       const state = promiseState(second)
-      inside[0]?.(null)
+      releases[0]?.(null)
       expect(await first).to.be.a('function')
       expect(state.state).to.equal('pending')
-      inside[1]?.(null)
+      releases[1]?.(null)
       expect(await second).to.be.a('function')
     })
 
-    it('is gone at once when the calls take long', async () => {
-      const { places, take, clock, callMs } = createTestConcurrency()
-      await places(INITIAL_SLOTS)
+    it('refuses at once when calls take long', async () => {
+      const { acquireSlots, acquire, clock, callMs } = createTestConcurrency()
+      await acquireSlots(INITIAL_SLOTS)
       await clock.advance(2_001)
       expect(callMs()).to.equal(2_001)
-      expect(await take()).to.equal(null)
+      expect(await acquire()).to.equal(null)
     })
 
-    it('comes back when the provider is quick again', async () => {
-      const { calls, places, take, callMs, clock } = createTestConcurrency()
+    it('lets calls wait again when the provider has become quick again', async () => {
+      const { calls, acquireSlots, acquire, callMs, clock } = createTestConcurrency()
       await calls(1, 'accepted', 30_000)
       expect(callMs()).to.be.greaterThan(2_000)
       for (let nth = 0; nth < 20; nth += 1) await calls(2, 'accepted', 10)
       expect(callMs()).to.be.lessThan(2_000)
-      await places(INITIAL_SLOTS)
-      const waiting = promiseState(take())
+      await acquireSlots(INITIAL_SLOTS)
+      const waiting = promiseState(acquire())
       await clock.advance(999)
       expect(waiting.state).to.equal('pending')
     })
 
-    it('is left in the end by those who waited in vain', async () => {
-      const { places, take, clock } = createTestConcurrency()
-      await places(INITIAL_SLOTS)
-      const waiting = take()
+    it('refuses a call that has waited for a second', async () => {
+      const { acquireSlots, acquire, clock } = createTestConcurrency()
+      await acquireSlots(INITIAL_SLOTS)
+      const waiting = acquire()
       await clock.advance(1_000)
       expect(await waiting).to.equal(null)
     })

@@ -29,7 +29,7 @@ import { testKeyring } from '../../../support/tenancy.ts'
 const DELIVERY = 'dlv_01jgfj1z000000000000000001'
 const REFERENCE = '23456789ABCDEFGH'
 
-/** A vendor whose signature is its secret, and whose callbacks are what we hear. */
+/** A vendor whose signature is its secret, and whose callbacks are lists of callback items. */
 const vendor = (secret: string, received: Callback[]): Provider => ({
   send: async () => ({ reference: null }),
   parseCallback(callback) {
@@ -66,7 +66,7 @@ eachStore('the callbacks of vendors', fresh => {
   let store: CountersignStore
   let published: Message[]
   let received: Callback[]
-  let down: boolean
+  let brokerIsDown: boolean
   let server: ServedApp
   const clock = testClock()
   const keyring = testKeyring()
@@ -76,12 +76,12 @@ eachStore('the callbacks of vendors', fresh => {
     await applyBootstrap(readBootstrap(JSON.stringify(BOOTSTRAP)), { store, keyring, clock })
     published = []
     received = []
-    down = false
+    brokerIsDown = false
     const { log } = createCapturedLog()
     const metrics = createMetrics()
     const broker = {
       async publish(_: string, message: Message) {
-        if (down) throw new Unavailable('no broker')
+        if (brokerIsDown) throw new Unavailable('no broker')
         published.push(message)
       },
     }
@@ -137,14 +137,14 @@ eachStore('the callbacks of vendors', fresh => {
   ]
   const statuses = () => published.map(({ body }) => (body as { status: string }).status)
 
-  it('report what became of a delivery, even before the call that made it has returned', async () => {
+  it('report the status of a delivery, even before the provider call has returned', async () => {
     await attempt()
     expect(await call('app_shop/main', receipt())).to.deep.equal({ status: 200 })
     const body = { type: 'delivery.reported', otp_id: 'otp_1', delivery_id: DELIVERY, status: 'delivered' }
     expect(published).to.deep.equal([{ id: `${DELIVERY}@main:delivered`, body: { ...body, at: clock.now() } }])
   })
 
-  it('are asked for again while the key of the provider is missing: what a vendor says is not lost by it', async () => {
+  it('are answered with 503 while the encryption key of the provider is missing, so that the vendor calls again', async () => {
     await attempt()
     const providers = store.docs('providers')
     const { config = '' } = (await providers.get(['app_shop:main'])).get('app_shop:main') ?? {}
@@ -160,21 +160,21 @@ eachStore('the callbacks of vendors', fresh => {
     expect(statuses()).to.deep.equal(['delivered'])
   })
 
-  it('find it by the vendor’s own name for it as well', async () => {
+  it('find the delivery by the vendor’s own id of the message too', async () => {
     await attempt({ result: 'accepted', reference: 'SM1' })
     await call('app_shop/main', receipt({ delivery_id: null, reference: 'SM1' }))
     await call('app_shop/main', receipt({ delivery_id: 'dlv_none', reference: 'SM1' }))
     expect(published.map(({ id }) => id)).to.deep.equal([`${DELIVERY}@main:delivered`, `${DELIVERY}@main:delivered`])
   })
 
-  it('find it in any round', async () => {
+  it('find the delivery in any round', async () => {
     await attempt({ result: 'failed' })
     await attempt({ round: 3, result: 'accepted' })
     await call('app_shop/main', receipt())
     expect(statuses()).to.deep.equal(['delivered'])
   })
 
-  it('are given the exact bytes, and the address as the vendor has it', async () => {
+  it('reach the provider with the exact bytes, and with the address that the vendor was given', async () => {
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0xff, 0x00, 0x0d])
     await fetch(`${server.url}/callbacks/app_shop/main?delivery=1&x=%20a+b`, { method: 'POST', body: bytes })
     const [callback] = received
@@ -185,15 +185,15 @@ eachStore('the callbacks of vendors', fresh => {
   describe('are refused', () => {
     const unknown: [string, string, string][] = [
       ['with a wrong signature', 'app_shop/main', 'wrong'],
-      ['with that of another provider', 'app_shop/main', 'secret of spare'],
-      ['for an app there is not', 'app_none/main', 'secret of main'],
-      ['for a provider there is not', 'app_shop/none', 'secret of main'],
-      ['for a provider that never calls', 'app_shop/mute', 'secret of mute'],
-      ['for what no app can be called', 'cmp_acme/main', 'secret of main'],
-      ['for what no provider can be called', 'app_shop/__proto__', 'secret of main'],
+      ['with the signature of another provider', 'app_shop/main', 'secret of spare'],
+      ['for an app that does not exist', 'app_none/main', 'secret of main'],
+      ['for a provider that does not exist', 'app_shop/none', 'secret of main'],
+      ['for a provider without callbacks', 'app_shop/mute', 'secret of mute'],
+      ['for an invalid app id', 'cmp_acme/main', 'secret of main'],
+      ['for an invalid provider name', 'app_shop/__proto__', 'secret of main'],
     ]
     for (const [what, path, signature] of unknown)
-      it(`${what}, all with the same words`, async () => {
+      it(`${what}, always with the same response`, async () => {
         await attempt()
         const refused = await call('app_shop/main', receipt(), '')
         expect(refused).to.include({ status: 401, type: 'HTTPException' })
@@ -201,40 +201,40 @@ eachStore('the callbacks of vendors', fresh => {
         expect(published).to.deep.equal([])
       })
 
-    it('when signed and unreadable: 400', async () => {
+    it('with 400 when they are signed and cannot be parsed', async () => {
       expect(await call('app_shop/main', 'hello')).to.include({ status: 400 })
     })
 
-    it('when larger than a vendor’s can be, before anybody looks at them', async () => {
+    it('with 413 when they are too large, before they reach the provider', async () => {
       expect(await call('app_shop/main', 'x'.repeat(2 ** 20 + 1))).to.include({ status: 413 })
       expect(received).to.deep.equal([])
     })
 
-    it('in any other spelling of the address, and by any other method', async () => {
+    it('at another spelling of the address, and with another method', async () => {
       expect((await fetch(`${server.url}/Callbacks/app_shop/main`, { method: 'POST' })).status).to.equal(404)
       expect((await fetch(`${server.url}/callbacks/app_shop/main`, { method: 'PUT' })).status).to.equal(405)
     })
   })
 
-  describe('touch nothing that is not theirs', () => {
+  describe('are answered with 200 and change nothing', () => {
     const foreign: [string, Partial<AttemptDoc>][] = [
       ['another app’s', { app_id: 'app_other' }],
       ['another provider’s', { provider: 'spare' }],
     ]
-    for (const [what, whose] of foreign)
-      it(`${what} deliveries, by either name; they are told it is fine, and nothing happens`, async () => {
-        await attempt({ ...whose, result: 'accepted', reference: 'SM1' })
+    for (const [what, owner] of foreign)
+      it(`for ${what} deliveries, named by either id`, async () => {
+        await attempt({ ...owner, result: 'accepted', reference: 'SM1' })
         for (const named of [{}, { delivery_id: null, reference: 'SM1' }])
           expect(await call('app_shop/main', receipt(named))).to.deep.equal({ status: 200 })
         expect(published).to.deep.equal([])
       })
 
-    it('a delivery nobody knows', async () => {
+    it('for an unknown delivery', async () => {
       expect(await call('app_shop/main', receipt())).to.deep.equal({ status: 200 })
       expect(published).to.deep.equal([])
     })
 
-    it('a message that another provider has by now: it may have arrived, but not have failed', async () => {
+    it('for a failure of a message that another provider has accepted since, unlike its arrival', async () => {
       await attempt({ result: 'unknown' })
       await clock.advance(1)
       await attempt({ provider: 'spare', result: 'accepted' })
@@ -245,7 +245,7 @@ eachStore('the callbacks of vendors', fresh => {
       expect(statuses()).to.deep.equal(['delivered', 'failed'])
     })
 
-    it('but a message that came back from another provider, which failed', async () => {
+    it('but not for a message that another provider has failed to send', async () => {
       await attempt({ provider: 'spare', result: 'failed' })
       await attempt({ result: 'accepted' })
       await call('app_shop/main', receipt({ status: 'failed' }))
@@ -253,16 +253,16 @@ eachStore('the callbacks of vendors', fresh => {
     })
   })
 
-  it('are answered 503 when what they say is not safe, so that the vendor says it again', async () => {
+  it('are answered with 503 while their report cannot be published, so that the vendor calls again', async () => {
     await attempt()
-    down = true
+    brokerIsDown = true
     expect(await call('app_shop/main', receipt())).to.include({ status: 503 })
-    down = false
+    brokerIsDown = false
     expect(await call('app_shop/main', receipt())).to.include({ status: 200 })
     expect(statuses()).to.deep.equal(['delivered'])
   })
 
-  it('pass on what a user wrote, sealed, under one name however often it is told', async () => {
+  it('pass a user’s message on with its sender encrypted, under one id for all repetitions', async () => {
     const message = { kind: 'message', id: 'wamid.1', from: '447700900123', text: `Hi ${REFERENCE}!` }
     await call('app_shop/main', [message])
     await call('app_shop/main', [message])

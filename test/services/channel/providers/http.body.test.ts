@@ -6,55 +6,55 @@ import { CODE, DELIVERY_ID, RECIPIENT } from '../../../support/vendors/provider-
 const TEXT = 'Shop: your code is 739164.'
 
 describe('the body of an HTTP gateway', () => {
-  const filling = { recipient: RECIPIENT, text: TEXT, code: CODE, delivery_id: DELIVERY_ID }
+  const values = { recipient: RECIPIENT, text: TEXT, code: CODE, delivery_id: DELIVERY_ID }
 
-  it('fills every string, wherever it is, and nothing else', () => {
+  it('has placeholders filled in every string at any depth, and nowhere else', () => {
     const body = {
       a: ['{{code}}{{code}}', 1, null, true],
       '{{code}}': '{{ code }} {{Code}} {{other}} {code} {{{code}}}',
     }
-    expect(fillBody(body, filling)).to.deep.equal({
+    expect(fillBody(body, values)).to.deep.equal({
       a: [CODE + CODE, 1, null, true],
       '{{code}}': `{{ code }} {{Code}} {{other}} {code} {${CODE}}`,
     })
-    expect(fillBody('{{text}}', filling)).to.equal(TEXT)
-    expect(fillBody(7, filling)).to.equal(7)
+    expect(fillBody('{{text}}', values)).to.equal(TEXT)
+    expect(fillBody(7, values)).to.equal(7)
   })
 
-  it('never fills what was filled in', () => {
-    const sly = { ...filling, text: '{{code}} {{text}} $& $1', recipient: '{{delivery_id}}' }
-    expect(fillBody('{{text}}|{{recipient}}', sly)).to.equal('{{code}} {{text}} $& $1|{{delivery_id}}')
+  it('keeps placeholders in values as they are', () => {
+    const withPlaceholders = { ...values, text: '{{code}} {{text}} $& $1', recipient: '{{delivery_id}}' }
+    expect(fillBody('{{text}}|{{recipient}}', withPlaceholders)).to.equal('{{code}} {{text}} $& $1|{{delivery_id}}')
   })
 
-  it('keeps a member named __proto__ a member', () => {
+  it('keeps a member named __proto__', () => {
     const body = JSON.parse('{"__proto__": {"a": "{{code}}"}}')
-    expect(JSON.stringify(fillBody(body, filling))).to.equal(`{"__proto__":{"a":"${CODE}"}}`)
+    expect(JSON.stringify(fillBody(body, values))).to.equal(`{"__proto__":{"a":"${CODE}"}}`)
   })
 
-  it('says every value as it is, in every body', () => {
+  it('contains every value unchanged', () => {
     const value = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('{{code}}', '"', '\\', '\n', '$&', '}}', '{{'),
     )
-    const fillings = fc.record({ recipient: value, text: value, code: value, delivery_id: value })
+    const anyValues = fc.record({ recipient: value, text: value, code: value, delivery_id: value })
     const pieces = fc.array(fc.constantFrom('{{recipient}}', '{{text}}', '{{code}}', '{{delivery_id}}', ' ', 'x', '{'))
     fc.assert(
-      fc.property(pieces, fillings, (parts, given) => {
-        // Pieces that only make a placeholder together ('{' before one) are left out.
+      fc.property(pieces, anyValues, (parts, given) => {
+        // A '{' before a placeholder would make another placeholder.
         fc.pre(!parts.join('').includes('{{{'))
         const sent = JSON.parse(JSON.stringify(fillBody({ parts, whole: parts.join('') }, given)))
-        const said = parts.map(part => given[part.slice(2, -2) as keyof typeof given] ?? part)
-        expect(sent.parts).to.deep.equal(said)
-        expect(sent.whole).to.equal(said.join(''))
+        const expected = parts.map(part => given[part.slice(2, -2) as keyof typeof given] ?? part)
+        expect(sent.parts).to.deep.equal(expected)
+        expect(sent.whole).to.equal(expected.join(''))
       }),
     )
   })
 
-  it('leaves a body without placeholders as it is', () => {
+  it('stays the same without placeholders', () => {
     fc.assert(
       fc.property(fc.jsonValue(), body => {
         fc.pre(!JSON.stringify(body).includes('{{'))
-        expect(fillBody(body as Parameters<typeof fillBody>[0], filling)).to.deep.equal(body)
+        expect(fillBody(body as Parameters<typeof fillBody>[0], values)).to.deep.equal(body)
       }),
     )
   })

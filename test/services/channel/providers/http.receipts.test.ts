@@ -28,29 +28,29 @@ describe("an HTTP gateway's receipts", () => {
   }
 
   for (const status of ['sent', 'delivered', 'failed'])
-    it(`${status} is ${status}`, () => {
+    it(`report ${status} for ${status}`, () => {
       expect(parse(receipt(status))).to.deep.equal([
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference: null, status },
       ])
     })
 
-  it('is not heard at all without a secret to check it with', () => {
+  it('are not accepted without a secret to check them with', () => {
     expect(createProvider(null)).not.to.have.property('parseCallback')
   })
 
-  it('is signed as our own webhooks are', () => {
+  it('are signed like our own webhooks', () => {
     const body = JSON.stringify({ delivery_id: DELIVERY_ID, status: 'delivered' })
     const headers = signatureHeaders({ id: 'evt_1', body, at: NOW, secrets: [SECRET] })
     expect(parse({ ...receipt('sent'), headers, body: Buffer.from(body) })).to.have.lengthOf(1)
   })
 
-  it('is checked over the bytes it came in', () => {
+  it('are checked over the exact bytes of the body', () => {
     const body = `\u{feff}{ "status": "sent",\r\n "delivery_id": "é" }`
     expect(parse(signed(body))).to.have.lengthOf(1)
     expectRefused({ ...signed(body), body: Buffer.from(body.slice(1)) })
   })
 
-  it('is refused when a byte of it is another', () => {
+  it('are refused when a byte of the body or of a header has changed', () => {
     const call = receipt('sent')
     for (let at = 0; at < call.body.length; at += 1) {
       const body = Buffer.from(call.body)
@@ -68,7 +68,7 @@ describe("an HTTP gateway's receipts", () => {
     }
   })
 
-  it('is refused with a header missing, or of another secret', () => {
+  it('are refused when a header is missing or malformed, or signed with another secret', () => {
     const call = receipt('sent')
     for (const name of ['x-webhook-signature', 'x-webhook-timestamp'])
       for (const value of [undefined, '', '0', 'x', '-1', '1e9', 'NaN'])
@@ -76,7 +76,7 @@ describe("an HTTP gateway's receipts", () => {
     for (const secret of ['', 'another', `${SECRET} `]) expectRefused(signed('{}', NOW, secret))
   })
 
-  it('is refused when it is stale, or from the future', () => {
+  it('are refused when they are more than five minutes old or ahead', () => {
     const call = receipt('sent')
     for (const ms of [0, 300 * SECOND, -300 * SECOND]) expect(parse(call, NOW + ms)).to.have.lengthOf(1)
     for (const ms of [301 * SECOND, -301 * SECOND]) expectRefused(call, NOW + ms)
@@ -84,7 +84,7 @@ describe("an HTTP gateway's receipts", () => {
     expectRefused(callbackOf(inMilliseconds))
   })
 
-  it('is refused when its time is written in another way, signed or not', () => {
+  it('are refused when their time has another format, even if it is signed', () => {
     const call = receipt('sent')
     const seconds = String(NOW / SECOND)
     for (const timestamp of [
@@ -99,7 +99,7 @@ describe("an HTTP gateway's receipts", () => {
     }
   })
 
-  it('is a bad callback when it is signed and cannot be read', () => {
+  it('are bad callbacks when they are signed and cannot be parsed', () => {
     for (const body of [
       '',
       '{',
@@ -120,7 +120,7 @@ describe("an HTTP gateway's receipts", () => {
       expect(() => parse(signed(body)), String(body).slice(0, 50)).to.throw(BadCallback)
   })
 
-  it('is nothing else but refused or unreadable, whatever is sent', () => {
+  it('are refused or bad callbacks for every random input', () => {
     const anything = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.json().map(text => Buffer.from(text)),

@@ -40,7 +40,7 @@ describe('an HTTP gateway', () => {
     createHttpProvider({ config: config(more) }, { ...deps, ...over })
 
   describe('sending', () => {
-    it('calls the address with the method, the headers and the body of the config', async () => {
+    it('calls the configured address with the configured method, headers and body', async () => {
       const body = {
         to: ['{{recipient}}'],
         code: '{{code}}',
@@ -61,7 +61,7 @@ describe('an HTTP gateway', () => {
       })
     })
 
-    it('names no header twice, in whatever case the config names it', async () => {
+    it('sends a header once, in whatever case the config names it', async () => {
       const requests: OutboundRequest[] = []
       const request: ProviderDeps['outbound']['request'] = async outboundRequest => {
         requests.push(outboundRequest)
@@ -71,14 +71,14 @@ describe('an HTTP gateway', () => {
       expect(requests.map(({ headers }) => headers)).to.deep.equal([{ 'content-type': 'a/json' }])
     })
 
-    it('lets the config say what kind of JSON it is', async () => {
+    it('lets the config replace the content type', async () => {
       await send(
         createProvider({ headers: { Authorization: 'Bearer key-1', 'Content-Type': 'application/vnd.gw+json' } }),
       )
       expect(gateway.requests.at(-1)?.headers['content-type']).to.equal('application/vnd.gw+json')
     })
 
-    it('leaves to the connection what is about the connection', async () => {
+    it('ignores configured headers that belong to the connection', async () => {
       const headers = {
         authorization: 'Bearer key-1',
         'Content-Length': '3',
@@ -88,7 +88,7 @@ describe('an HTTP gateway', () => {
       expect(await send(createProvider({ headers }))).to.deep.equal({ reference: null })
     })
 
-    it("is the provider's fault when it answers 4xx: its config is what is mostly wrong", async () => {
+    it("takes 4xx for the provider's fault, because mostly the config is wrong", async () => {
       for (const headers of [{}, { authorization: 'Bearer key-2' }]) {
         const fault = await thrownBy(send(createProvider({ headers })))
         expect(fault).to.be.instanceOf(ProviderFault).and.to.have.property('message', 'it answered 401')

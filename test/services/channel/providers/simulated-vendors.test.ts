@@ -1,4 +1,4 @@
-// The simulated vendors with the providers that call them, callbacks and all: what a flow test may rely on.
+// The simulated vendors together with the providers that call them, callbacks included. Flow tests rely on this behaviour.
 import { expect } from 'chai'
 import type { CallbackItem, Provider } from '../../../../services/channel/provider.ts'
 import { createHttpProvider } from '../../../../services/channel/providers/http.ts'
@@ -22,12 +22,12 @@ import {
 } from '../../../support/vendors/vendor.ts'
 import { startVonage } from '../../../support/vendors/vonage.ts'
 
-interface Scene {
+interface VendorAndProvider {
   api: Vendor<unknown>
   provider: Provider
 }
 
-const SCENES: Record<string, (deps: TestProviderDeps, options: VendorOptions) => Promise<Scene>> = {
+const VENDORS: Record<string, (deps: TestProviderDeps, options: VendorOptions) => Promise<VendorAndProvider>> = {
   async Twilio(deps, options) {
     const api = await startTwilio(options)
     const { account_sid, auth_token, url: base_url } = api
@@ -53,105 +53,105 @@ const SCENES: Record<string, (deps: TestProviderDeps, options: VendorOptions) =>
   },
 }
 
-for (const [name, stage] of Object.entries(SCENES))
+for (const [name, start] of Object.entries(VENDORS))
   describe(`${name}, simulated`, () => {
     let deps: TestProviderDeps
-    let scene: Scene
+    let vendor: VendorAndProvider
     let router: Vendor<never>
     let items: CallbackItem[]
 
     beforeEach(async () => {
       deps = testProviderDeps()
       items = []
-      // Stands in for the router: hands the provider what came, under the public address.
+      // Replaces our router: passes callbacks on to the provider, with the public address.
       router = await startVendor<never>({
-        handleRequest: request => ({ answer: { status: hearing(request) } }),
+        handleRequest: request => ({ answer: { status: passToProvider(request) } }),
         refused: () => ({ status: 500 }),
         receipt: () => null,
       })
-      scene = await stage(deps, { route: url => url.replace('https://verify.example', router.url) })
+      vendor = await start(deps, { route: url => url.replace('https://verify.example', router.url) })
     })
     afterEach(async () => {
-      await scene.api.idle()
-      await Promise.all([deps.outbound.close(), scene.api.close(), router.close()])
+      await vendor.api.idle()
+      await Promise.all([deps.outbound.close(), vendor.api.close(), router.close()])
     })
 
-    function hearing({ path, headers, body }: ReceivedRequest): number {
+    function passToProvider({ path, headers, body }: ReceivedRequest): number {
       const url = new URL(`https://verify.example${path}`)
       try {
-        items.push(...(scene.provider.parseCallback?.({ method: 'POST', url, headers, body }, deps.clock.now()) ?? []))
+        items.push(...(vendor.provider.parseCallback?.({ method: 'POST', url, headers, body }, deps.clock.now()) ?? []))
         return 204
       } catch {
         return 401
       }
     }
-    const statuses = () => items.map(one => (one.kind === 'receipt' ? one.status : one.kind))
+    const statuses = () => items.map(item => (item.kind === 'receipt' ? item.status : item.kind))
 
-    it('takes a message and calls back, in its own words and with its own signature', async () => {
-      scene.api.next({ receipts: ['sent', 'delivered'] })
-      const { reference } = await send(scene.provider)
-      await scene.api.idle()
+    it('accepts a message and calls back with signed receipts that the provider understands', async () => {
+      vendor.api.next({ receipts: ['sent', 'delivered'] })
+      const { reference } = await send(vendor.provider)
+      await vendor.api.idle()
       expect(items).to.deep.equal([
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference, status: 'sent' },
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference, status: 'delivered' },
       ])
-      expect(scene.api.calls.map(({ status }) => status)).to.deep.equal([204, 204])
+      expect(vendor.api.calls.map(({ status }) => status)).to.deep.equal([204, 204])
     })
 
     it('calls back before it answers', async () => {
-      scene.api.next({ receipts: ['delivered'], early: true })
-      const { reference } = await send(scene.provider)
-      // Nothing was waited for: it was heard before there was an answer.
+      vendor.api.next({ receipts: ['delivered'], early: true })
+      const { reference } = await send(vendor.provider)
+      // The test does not wait for the receipt: it arrived before the answer.
       expect(items).to.deep.equal([{ kind: 'receipt', delivery_id: DELIVERY_ID, reference, status: 'delivered' }])
     })
 
-    it('doubles its receipts and mixes them up', async () => {
-      scene.api.always({ receipts: ['failed', 'read', 'sent', 'sent'] })
-      await send(scene.provider)
-      await scene.api.idle()
+    it('sends receipts twice and out of order', async () => {
+      vendor.api.always({ receipts: ['failed', 'read', 'sent', 'sent'] })
+      await send(vendor.provider)
+      await vendor.api.idle()
       expect(statuses()).to.deep.equal(['failed', 'delivered', 'sent', 'sent'])
     })
 
     it('calls back for a message whose answer was lost', async () => {
-      scene.api.next({ fault: { kind: 'reset', when: 'taken' }, receipts: ['sent'] })
-      await send(scene.provider).catch(() => undefined)
-      await scene.api.idle()
+      vendor.api.next({ fault: { kind: 'reset', when: 'taken' }, receipts: ['sent'] })
+      await send(vendor.provider).catch(() => undefined)
+      await vendor.api.idle()
       expect(statuses()).to.deep.equal(['sent'])
-      expect(scene.api.messages).to.have.lengthOf(1)
+      expect(vendor.api.messages).to.have.lengthOf(1)
     })
 
-    it('takes nothing while it refuses, is busy or broken, or hangs up', async () => {
+    it('accepts no message while it refuses, is busy or broken, or closes the connection', async () => {
       const faults = [
         { kind: 'refused' },
         { kind: 'busy' },
         { kind: 'broken' },
         { kind: 'reset', when: 'unread' },
       ] as const
-      scene.api.next(...faults.map(fault => ({ fault, receipts: ['sent'] as const })))
-      for (const _ of faults) await send(scene.provider).catch(() => undefined)
-      await scene.api.idle()
-      expect([scene.api.messages, scene.api.calls]).to.deep.equal([[], []])
-      await send(scene.provider)
-      expect(scene.api.messages).to.have.lengthOf(1)
+      vendor.api.next(...faults.map(fault => ({ fault, receipts: ['sent'] as const })))
+      for (const _ of faults) await send(vendor.provider).catch(() => undefined)
+      await vendor.api.idle()
+      expect([vendor.api.messages, vendor.api.calls]).to.deep.equal([[], []])
+      await send(vendor.provider)
+      expect(vendor.api.messages).to.have.lengthOf(1)
     })
 
     it('answers slowly', async () => {
-      scene.api.next({ fault: { kind: 'slow', ms: 5 } })
-      expect(await send(scene.provider)).to.have.property('reference')
+      vendor.api.next({ fault: { kind: 'slow', ms: 5 } })
+      expect(await send(vendor.provider)).to.have.property('reference')
     })
 
-    it('misbehaves by what it is asked', async () => {
-      scene.api.always(({ body }) => (body.includes('dlv_') ? { fault: { kind: 'broken' } } : {}))
-      expect(await send(scene.provider).catch(error => String(error))).to.include('it answered 500')
+    it('can choose a fault by the request', async () => {
+      vendor.api.always(({ body }) => (body.includes('dlv_') ? { fault: { kind: 'broken' } } : {}))
+      expect(await send(vendor.provider).catch(error => String(error))).to.include('it answered 500')
     })
 
-    it('tells what we answered, and that nobody did', async () => {
-      await send(scene.provider)
-      const message = scene.api.messages[0]
-      expect(await scene.api.report(message, 'delivered')).to.equal(204)
+    it('records the status of our response, and null when there was none', async () => {
+      await send(vendor.provider)
+      const message = vendor.api.messages[0]
+      expect(await vendor.api.report(message, 'delivered')).to.equal(204)
       const forged: VendorCallback = { method: 'POST', url: CALLBACK_URL, headers: {}, body: '{}' }
-      expect(await scene.api.call(forged)).to.equal(401)
+      expect(await vendor.api.call(forged)).to.equal(401)
       await router.close()
-      expect(await scene.api.report(message, 'delivered')).to.equal(null)
+      expect(await vendor.api.report(message, 'delivered')).to.equal(null)
     })
   })

@@ -19,7 +19,7 @@ const LOGIN = { user: 'shop', pass: 'a pass of a test' }
 const mail = renderedMessage({ recipient: RECIPIENT, subject: 's', html: null })
 
 for (const pipelining of [true, false])
-  describe(`SMTP trouble, ${pipelining ? 'all commands at once' : 'one command at a time'}`, () => {
+  describe(`an SMTP fault, ${pipelining ? 'with pipelining' : 'without pipelining'}`, () => {
     let deps: TestProviderDeps
     let server: MailServer
 
@@ -32,16 +32,16 @@ for (const pipelining of [true, false])
       await deps.outbound.close()
     })
 
-    const made = (more: Partial<ProviderConfigs['smtp']> = {}) => {
+    const createProvider = (more: Partial<ProviderConfigs['smtp']> = {}) => {
       const config = { host: '127.0.0.1', port: server.port, secure: false, ...LOGIN, dkim: null }
       return createSmtpProvider({ config: { ...config, from: 'otp@shop.example', ...more } }, deps)
     }
-    const answered = async (at: Stage, says: string): Promise<Error> => {
+    const faultAfterReply = async (at: Stage, says: string): Promise<Error> => {
       server.next({ at, says })
-      return thrownBy(send(made(), mail))
+      return thrownBy(send(createProvider(), mail))
     }
 
-    const answers: [at: Stage, says: string, whose: typeof RecipientFault | typeof ProviderFault][] = [
+    const replies: [at: Stage, says: string, fault: typeof RecipientFault | typeof ProviderFault][] = [
       ['connect', '421 4.3.2 Busy', ProviderFault],
       ['connect', '554 5.7.1 Your address is listed', ProviderFault],
       ['ehlo', '421 4.3.2 Busy', ProviderFault],
@@ -78,26 +78,26 @@ for (const pipelining of [true, false])
       ['body', '550 5.1.1 No such user', RecipientFault],
       ['body', '552 5.2.2 Mailbox full', RecipientFault],
     ]
-    for (const [at, says, whose] of answers)
-      it(`"${says.split('\r\n')[0]}" at ${at} is a ${whose.name}`, async () => {
-        expect(await answered(at, says)).to.be.instanceOf(whose)
+    for (const [at, says, fault] of replies)
+      it(`is a ${fault.name} for "${says.split('\r\n')[0]}" at ${at}`, async () => {
+        expect(await faultAfterReply(at, says)).to.be.instanceOf(fault)
         expect(server.mails).to.deep.equal([])
       })
 
-    it('is the fault of the password', async () => {
-      expect(await thrownBy(send(made({ pass: 'another' }), mail))).to.be.instanceOf(ProviderFault)
-      expect(await thrownBy(send(made({ user: null, pass: null }), mail))).to.be.instanceOf(ProviderFault)
+    it('is a ProviderFault for a wrong or missing password', async () => {
+      expect(await thrownBy(send(createProvider({ pass: 'another' }), mail))).to.be.instanceOf(ProviderFault)
+      expect(await thrownBy(send(createProvider({ user: null, pass: null }), mail))).to.be.instanceOf(ProviderFault)
     })
 
-    const before: Stage[] = ['connect', 'ehlo', 'auth', 'mail', 'rcpt', 'data']
-    for (const at of before)
+    const stagesBeforeMail: Stage[] = ['connect', 'ehlo', 'auth', 'mail', 'rcpt', 'data']
+    for (const at of stagesBeforeMail)
       for (const does of ['reset', 'close', 'hang'] as const)
-        it(`means nothing was sent: ${does} at ${at}`, async () => {
+        it(`is a ProviderFault, since nothing was sent: ${does} at ${at}`, async () => {
           server.next({ at, does })
           const aborting = new AbortController()
-          const sending = thrownBy(send(made(), mail, aborting.signal))
+          const sending = thrownBy(send(createProvider(), mail, aborting.signal))
           if (does === 'hang') {
-            await eventually(() => expect(reached(server, at)).to.equal(true))
+            await eventually(() => expect(hasReached(server, at)).to.equal(true))
             aborting.abort()
           }
           expect(await sending).to.be.instanceOf(ProviderFault)
@@ -108,60 +108,60 @@ for (const pipelining of [true, false])
 
     for (const at of ['within', 'body'] as const)
       for (const does of ['reset', 'close'] as const)
-        it(`means nobody knows: ${does} ${at === 'within' ? 'within the mail' : 'after it'}`, async () => {
+        it(`is an UnknownOutcome: ${does} ${at === 'within' ? 'within the mail' : 'after the mail'}`, async () => {
           server.next({ at, does })
-          expect(await thrownBy(send(made(), mail))).to.be.instanceOf(UnknownOutcome)
+          expect(await thrownBy(send(createProvider(), mail))).to.be.instanceOf(UnknownOutcome)
         })
 
-    it('means nobody knows: given up after the mail was on its way', async () => {
+    it('is an UnknownOutcome: aborted after the mail was sent', async () => {
       server.next({ at: 'body', does: 'hang' })
       const aborting = new AbortController()
-      const sending = thrownBy(send(made(), mail, aborting.signal))
+      const sending = thrownBy(send(createProvider(), mail, aborting.signal))
       await eventually(() => expect(server.mails).to.have.lengthOf(1))
       aborting.abort()
       expect(await sending).to.be.instanceOf(UnknownOutcome)
     })
 
-    it('means nobody knows: an answer to the mail that is none', async () => {
+    it('is an UnknownOutcome: an invalid reply to the mail', async () => {
       for (const says of ['hello', '999 what', '354 Go on', '\0\0\0'])
-        expect(await answered('body', says), says).to.be.instanceOf(UnknownOutcome)
+        expect(await faultAfterReply('body', says), says).to.be.instanceOf(UnknownOutcome)
     })
 
-    it('means nothing was sent: an answer before the mail that is none', async () => {
+    it('is a ProviderFault, since nothing was sent: an invalid reply before the mail', async () => {
       for (const at of ['connect', 'auth', 'mail', 'rcpt', 'data'] as const)
-        expect(await answered(at, 'hello'), at).to.be.instanceOf(ProviderFault)
+        expect(await faultAfterReply(at, 'hello'), at).to.be.instanceOf(ProviderFault)
     })
 
-    it('means nothing was sent: an endless answer', async () => {
+    it('is a ProviderFault, since nothing was sent: an endless reply', async () => {
       server.next({ at: 'mail', says: `250-${'x'.repeat(100_000)}` })
-      expect(await thrownBy(send(made(), mail))).to.be.instanceOf(ProviderFault)
+      expect(await thrownBy(send(createProvider(), mail))).to.be.instanceOf(ProviderFault)
     })
 
-    it('means nothing was sent: given up before it began', async () => {
-      expect(await thrownBy(send(made(), mail, AbortSignal.abort()))).to.be.instanceOf(ProviderFault)
+    it('is a ProviderFault, since nothing was sent: aborted before it began', async () => {
+      expect(await thrownBy(send(createProvider(), mail, AbortSignal.abort()))).to.be.instanceOf(ProviderFault)
       expect(server.connectionsMade()).to.equal(0)
     })
 
-    it('means nothing was sent: nobody listens', async () => {
+    it('is a ProviderFault, since nothing was sent: no server listens', async () => {
       const { port } = server
       await server.close()
-      expect(await thrownBy(send(made({ port }), mail))).to.be.instanceOf(ProviderFault)
+      expect(await thrownBy(send(createProvider({ port }), mail))).to.be.instanceOf(ProviderFault)
       server = await startMailServer()
     })
 
-    it('says nothing of the recipient, the code or the password', async () => {
+    it('contains neither the recipient, nor the code, nor the password', async () => {
       for (const [at, says] of [
         ['rcpt', `550 5.1.1 <${RECIPIENT}> unknown, code ${CODE}`],
         ['auth', `535 ${LOGIN.pass} is wrong`],
         ['body', `554 ${CODE} to ${RECIPIENT}`],
       ] as const) {
-        const { message, stack, cause } = await answered(at, says)
+        const { message, stack, cause } = await faultAfterReply(at, says)
         for (const secret of [RECIPIENT, CODE, LOGIN.pass]) expect(`${message}${stack}${cause}`).to.not.include(secret)
         expect(message).to.match(/^it answered \d{3}/)
       }
     })
 
-    it('is what a server without TLS means where TLS is a must: it learns no password', async () => {
+    it('is raised by a server without TLS where TLS is required, before the password is sent', async () => {
       const opening = openSession(
         {
           address: '127.0.0.1',
@@ -181,5 +181,5 @@ for (const pipelining of [true, false])
 
 const VERBS: Partial<Record<Stage, string>> = { ehlo: 'EHLO', auth: 'AUTH', mail: 'MAIL', rcpt: 'RCPT', data: 'DATA' }
 
-const reached = (server: MailServer, at: Stage): boolean =>
+const hasReached = (server: MailServer, at: Stage): boolean =>
   at === 'connect' ? server.connectionsMade() > 0 : server.commands.some(line => line.startsWith(VERBS[at] ?? '?'))

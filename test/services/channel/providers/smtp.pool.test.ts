@@ -40,21 +40,22 @@ describe('SMTP connections', () => {
     await deps.outbound.close()
   })
 
-  const burst = (count: number) => Promise.all(Array.from({ length: count }, () => send(provider, mail)))
-  const hang = () => Array.from({ length: MAX_CONNECTIONS }, () => ({ at: 'body', does: 'hang' }) as const)
+  const sendAtOnce = (count: number) => Promise.all(Array.from({ length: count }, () => send(provider, mail)))
+  const hangAllConnections = () =>
+    Array.from({ length: MAX_CONNECTIONS }, () => ({ at: 'body', does: 'hang' }) as const)
 
   it('are kept for the next mail', async () => {
     for (let nth = 0; nth < 5; nth += 1) await send(provider, mail)
     expect([server.mails.length, server.connectionsMade()]).to.deep.equal([5, 1])
   })
 
-  it('are as many as are needed, within bounds: the other mails wait their turn', async () => {
-    await burst(35)
+  it('are as many as are needed up to a limit; further mails wait', async () => {
+    await sendAtOnce(35)
     expect(server.mails).to.have.lengthOf(35)
     expect(server.connectionsMade()).to.equal(MAX_CONNECTIONS)
   })
 
-  it('end with a word when nobody needs them for a while', async () => {
+  it('are closed with QUIT after fifteen idle seconds', async () => {
     await send(provider, mail)
     await deps.clock.advance(14_999)
     await send(provider, mail)
@@ -67,33 +68,33 @@ describe('SMTP connections', () => {
     expect([server.mails.length, server.connectionsMade()]).to.deep.equal([3, 2])
   })
 
-  it('carry a hundred mails, no more', async () => {
+  it('are closed after a hundred mails', async () => {
     for (let nth = 0; nth < 101; nth += 1) await send(provider, mail)
     expect([server.mails.length, server.connectionsMade()]).to.deep.equal([101, 2])
   })
 
-  it('that the server closed meanwhile are no trouble', async () => {
+  it('that the server has closed while idle are replaced', async () => {
     await send(provider, mail)
     server.hangUp()
     await send(provider, mail)
     expect([server.mails.length, server.connectionsMade()]).to.deep.equal([2, 2])
   })
 
-  for (const trouble of [{ does: 'reset' }, { does: 'close' }, { says: '421 4.4.2 Timeout' }] as const)
-    it(`that turn out closed when they are used are no trouble either: ${Object.values(trouble)}`, async () => {
+  for (const fault of [{ does: 'reset' }, { does: 'close' }, { says: '421 4.4.2 Timeout' }] as const)
+    it(`that turn out to be closed when they are used again are replaced: ${Object.values(fault)}`, async () => {
       await send(provider, mail)
-      server.next({ at: 'mail', ...trouble })
+      server.next({ at: 'mail', ...fault })
       await send(provider, mail)
       expect([server.mails.length, server.connectionsMade()]).to.deep.equal([2, 2])
     })
 
-  it('that are new and closed are trouble: nobody knocks for ever', async () => {
+  it('that the server closes when they are new are a fault, and not replaced', async () => {
     server.next({ at: 'mail', does: 'close' })
     expect(await thrownBy(send(provider, mail))).to.be.instanceOf(ProviderFault)
     expect(server.connectionsMade()).to.equal(1)
   })
 
-  it('are not kept after trouble', async () => {
+  it('are not kept after a fault', async () => {
     server.next({ at: 'rcpt', says: '550 5.1.1 No such user' })
     await thrownBy(send(provider, mail))
     await eventually(() => expect(server.connectionsOpen()).to.equal(0))
@@ -101,8 +102,8 @@ describe('SMTP connections', () => {
     expect(server.mails).to.have.lengthOf(1)
   })
 
-  it('that hang keep the others waiting no longer than their callers do', async () => {
-    server.next(...hang())
+  it('that hang delay a waiting mail only until its caller aborts', async () => {
+    server.next(...hangAllConnections())
     const aborting = new AbortController()
     const hanging = Array.from({ length: MAX_CONNECTIONS }, () => thrownBy(send(provider, mail, aborting.signal)))
     await eventually(() => expect(server.mails).to.have.lengthOf(MAX_CONNECTIONS))
@@ -116,7 +117,7 @@ describe('SMTP connections', () => {
     expect(server.mails).to.have.lengthOf(MAX_CONNECTIONS + 1)
   })
 
-  it('end when the provider is let go of: at once, or when their mail is through', async () => {
+  it('are closed when the provider is closed: at once, or after their mail', async () => {
     await send(provider, mail)
     provider.close?.()
     await eventually(() => expect(server.connectionsOpen()).to.equal(0))

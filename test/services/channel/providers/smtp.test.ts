@@ -46,7 +46,7 @@ describe('SMTP', () => {
     deps = testProviderDeps()
   })
   afterEach(async () => {
-    for (const one of opened.splice(0).toReversed()) await one.close()
+    for (const closable of opened.splice(0).toReversed()) await closable.close()
     await deps.outbound.close()
   })
 
@@ -74,7 +74,7 @@ describe('SMTP', () => {
     opened.push({ close: () => provider.close?.() })
     return provider
   }
-  /** As if a name server had said so. */
+  /** Dependencies with this function in place of DNS. */
   const withLookup = (resolve: (host: string) => string | Error): Partial<ProviderDeps> => ({
     outbound: {
       ...deps.outbound,
@@ -87,14 +87,14 @@ describe('SMTP', () => {
   })
 
   describe('a mail', () => {
-    it('says the same in text and HTML, from the app to the recipient', async () => {
+    it('has a text and an HTML part, and goes from the app to the recipient', async () => {
       const server = await startServer()
       const message = mail()
       expect(await send(createProvider(server), message)).to.deep.equal({ reference: `${DELIVERY_ID}@shop.example` })
-      const [got] = server.mails
-      expect(got?.from).to.equal('otp@shop.example')
-      expect(got?.to).to.deep.equal([RECIPIENT])
-      expect(got?.headers).to.include({
+      const [received] = server.mails
+      expect(received?.from).to.equal('otp@shop.example')
+      expect(received?.to).to.deep.equal([RECIPIENT])
+      expect(received?.headers).to.include({
         from: 'Shop & Söhne <otp@shop.example>',
         to: RECIPIENT,
         subject: message.subject,
@@ -102,42 +102,42 @@ describe('SMTP', () => {
         'auto-submitted': 'auto-generated',
         date: new Date(deps.clock.now()).toUTCString().replace('GMT', '+0000'),
       })
-      expect(got?.headers['content-type']).to.match(/^multipart\/alternative/)
-      expect(got?.bodies).to.deep.equal({ 'text/plain': message.text, 'text/html': message.html?.trimEnd() })
+      expect(received?.headers['content-type']).to.match(/^multipart\/alternative/)
+      expect(received?.bodies).to.deep.equal({ 'text/plain': message.text, 'text/html': message.html?.trimEnd() })
     })
 
-    it('is no other in a script that mail was not made for', async () => {
+    it('is transmitted in ASCII and arrives unchanged in every script', async () => {
       const server = await startServer()
       for (const locale of ['ar', 'ja', 'hi']) {
         const message = mail({ locale, app: '店 & متجر 😀' })
         await send(createProvider(server), message)
-        const got = server.mails.at(-1)
-        expect(got?.headers.subject).to.equal(message.subject)
-        expect(got?.bodies).to.deep.equal({ 'text/plain': message.text, 'text/html': message.html?.trimEnd() })
-        expect(got?.raw.every(byte => byte < 0x80)).to.equal(true)
+        const received = server.mails.at(-1)
+        expect(received?.headers.subject).to.equal(message.subject)
+        expect(received?.bodies).to.deep.equal({ 'text/plain': message.text, 'text/html': message.html?.trimEnd() })
+        expect(received?.raw.every(byte => byte < 0x80)).to.equal(true)
       }
     })
 
-    it('goes to domains of any script by their ASCII name', async () => {
+    it('goes to internationalized domains by their ASCII name', async () => {
       const server = await startServer()
       await send(createProvider(server, { from: 'otp@bücher.example' }), mail({ recipient: 'ada@почта.example' }))
       expect(server.mails[0]).to.deep.include({ from: 'otp@xn--bcher-kva.example', to: ['ada@xn--80a1acny.example'] })
     })
 
-    it('carries lines that begin with a dot', async () => {
+    it('keeps lines that begin with a dot', async () => {
       const server = await startServer()
       const text = '.\n..\n.hidden\nend'
       await send(createProvider(server), renderedMessage({ recipient: RECIPIENT, subject: 's', html: null, text }))
       expect(server.mails[0]?.bodies).to.deep.equal({ 'text/plain': text })
     })
 
-    it('has no header but ours, whatever is in it', async () => {
+    it('has no injected header, even if its content contains line breaks', async () => {
       const server = await startServer()
       const evil = 'x\r\nBcc: eve@evil.example\r\n\r\nbody'
       const message = { ...mail(), subject: evil, text: '\r\n.\r\nMAIL FROM:<eve@evil.example>\r\n' }
       await send(createProvider(server, { from: '"Eve, \\" Bcc: x" <otp@shop.example>' }), message)
-      const [got] = server.mails
-      expect(Object.keys(got?.headers ?? {})).to.have.members([
+      const [received] = server.mails
+      expect(Object.keys(received?.headers ?? {})).to.have.members([
         'from',
         'to',
         'subject',
@@ -147,11 +147,11 @@ describe('SMTP', () => {
         'mime-version',
         'content-type',
       ])
-      expect(got?.to).to.deep.equal([RECIPIENT])
+      expect(received?.to).to.deep.equal([RECIPIENT])
       expect(server.mails).to.have.lengthOf(1)
     })
 
-    it('goes nowhere but to one recipient, even if the address breaks lines', async () => {
+    it('goes to one recipient only, even if the address contains line breaks', async () => {
       const server = await startServer()
       for (const recipient of ['a@b.example>\r\nRCPT TO:<eve@evil.example', 'a@b.example, eve@evil.example']) {
         await send(createProvider(server), mail({ recipient })).catch(() => {})
@@ -166,7 +166,7 @@ describe('SMTP', () => {
     const dkim = { domain: 'shop.example', selector: 's1', private_key: pem() }
 
     for (const locale of ['en', 'ar'])
-      it(`signs what is read, in ${locale}`, async () => {
+      it(`signs the mail, in ${locale}`, async () => {
         const server = await startServer()
         await send(createProvider(server, { dkim }), mail({ locale }))
         const raw = server.mails[0]?.raw
@@ -175,7 +175,7 @@ describe('SMTP', () => {
         expect(check?.signed).to.include.members(['from', 'to', 'subject', 'date', 'message-id'])
       })
 
-    it('would be found out if anybody changed a word', async () => {
+    it('has a signature that no longer fits after a change', async () => {
       const server = await startServer()
       await send(createProvider(server, { dkim }), mail())
       const raw = server.mails[0]?.raw ?? Buffer.alloc(0)
@@ -196,14 +196,14 @@ describe('SMTP', () => {
       ['a key of another kind', pem(elliptic)],
       ['a public key', publicKey.export({ type: 'spki', format: 'pem' }).toString()],
     ] as const)
-      it(`sends nothing unsigned: with ${title}`, async () => {
+      it(`sends no unsigned mail with ${title}`, async () => {
         const server = await startServer()
         const fault = await thrownBy(send(createProvider(server, { dkim: { ...dkim, private_key } }), mail()))
         expect(fault).to.be.instanceOf(ProviderFault)
         expect([fault.message, server.connectionsMade()]).to.deep.equal(['its DKIM key is no RSA key in PEM', 0])
       })
 
-    it('signs nothing without', async () => {
+    it('signs only if there is a key', async () => {
       const server = await startServer()
       await send(createProvider(server), mail())
       expect(checkDkim(server.mails[0]?.raw ?? Buffer.alloc(0), publicKey)).to.equal(null)
@@ -211,23 +211,23 @@ describe('SMTP', () => {
   })
 
   describe('a connection', () => {
-    it('is encrypted from the first byte where that is asked for', async () => {
+    it('is encrypted from the first byte if the config says so', async () => {
       const server = await startServer({ tls: 'secure', auth: LOGIN })
       await send(createProvider(server, { secure: true, ...LOGIN }), mail())
       expect(server.mails[0]).to.include({ encrypted: true, user: 'shop' })
     })
 
     for (const pipelining of [true, false])
-      it(`is encrypted where the server offers it, pipelining or not: ${pipelining}`, async () => {
+      it(`is encrypted if the server offers STARTTLS, ${pipelining ? 'with' : 'without'} pipelining`, async () => {
         const server = await startServer({ tls: 'starttls', auth: LOGIN, pipelining })
         await send(createProvider(server, LOGIN), mail())
         expect(server.mails[0]).to.include({ encrypted: true, user: 'shop' })
       })
 
-    it('is made to the address that was checked, and holds the server to its name', async () => {
-      const asked: string[] = []
+    it('is made to the address that was checked, and checks the certificate for the name', async () => {
+      const lookedUp: string[] = []
       const over = withLookup(host => {
-        asked.push(host)
+        lookedUp.push(host)
         return '127.0.0.1'
       })
       for (const [tls, secure] of [
@@ -243,10 +243,10 @@ describe('SMTP', () => {
         expect(fault).to.be.instanceOf(ProviderFault)
         expect(server.mails).to.have.lengthOf(1)
       }
-      expect(asked).to.deep.equal([NAME, 'other.countersign.test', NAME, 'other.countersign.test'])
+      expect(lookedUp).to.deep.equal([NAME, 'other.countersign.test', NAME, 'other.countersign.test'])
     })
 
-    it('is none to a server whose certificate nobody vouches for', async () => {
+    it('is refused to a server with an untrusted certificate', async () => {
       const server = await startServer({ tls: 'starttls' })
       const config = { host: '127.0.0.1', port: server.port, secure: false, user: null, pass: null, dkim: null }
       const distrusting = createSmtpProvider({ config: { ...config, from: 'otp@shop.example' } }, deps)
@@ -254,7 +254,7 @@ describe('SMTP', () => {
       expect(server.mails).to.deep.equal([])
     })
 
-    it('is none to an address that may not be called, or that nobody knows', async () => {
+    it('is refused to an address that may not be called, and to an unknown name', async () => {
       const server = await startServer()
       for (const refusal of [new ForbiddenTarget('private'), new NotSent('no such name')])
         expect(
@@ -279,7 +279,7 @@ describe('SMTP', () => {
       expect(server.connectionsMade()).to.equal(0)
     })
 
-    it('carries a password over the open internet under TLS alone', () => {
+    it('needs TLS for a password only on the public internet', () => {
       expect(['8.8.8.8', '2606:4700::1111'].map(isOpenInternet)).to.deep.equal([true, true])
       expect(['127.0.0.1', '::1', '10.0.0.5', '::ffff:10.0.0.5', 'fd00::1'].map(isOpenInternet)).to.deep.equal(
         Array(5).fill(false),

@@ -45,7 +45,7 @@ function signed(body: string | Uint8Array): Callback {
   return { method: 'POST', url: new URL(CALLBACK_URL), headers, body: Buffer.from(body) }
 }
 
-describe("Telegram's reports", () => {
+describe("Telegram's receipts", () => {
   for (const [word, status] of [
     ['sent', 'sent'],
     ['delivered', 'delivered'],
@@ -53,30 +53,30 @@ describe("Telegram's reports", () => {
     ['expired', 'failed'],
     ['revoked', 'failed'],
   ] as const)
-    it(`${word} is ${status}`, () => {
+    it(`report ${status} for ${word}`, () => {
       expect(parse(report(word))).to.deep.equal([
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'req_1', status },
       ])
     })
 
   for (const word of ['code_valid', 'something new', '', '__proto__', 'constructor'])
-    it(`${JSON.stringify(word)} means nothing here`, () => {
+    it(`are ignored for ${JSON.stringify(word)}`, () => {
       expect(parse(report(word))).to.deep.equal([])
     })
 
-  it('is found by its request where it carries no payload', () => {
+  it('name the request if they have no payload', () => {
     for (const payload of [undefined, ''])
       expect(parse(report('sent', { payload }))).to.deep.equal([
         { kind: 'receipt', delivery_id: null, reference: 'req_1', status: 'sent' },
       ])
   })
 
-  it('means nothing without a delivery status', () => {
+  it('are ignored without a delivery status', () => {
     expect(parse(signed('{"request_id":"req_1","verification_status":{"status":"code_valid"}}'))).to.deep.equal([])
   })
 
-  it('is signed as the documentation says', () => {
-    // hex(HMAC_SHA256(timestamp + '\n' + body, SHA256(token))), computed by other means.
+  it('are signed as the documentation says', () => {
+    // hex(HMAC_SHA256(timestamp + '\n' + body, SHA256(token))), computed with another program.
     const headers = {
       'x-request-timestamp': '1893456000',
       'x-request-signature': '8e8d0e297901baf3ce87b122a5b876aee92d1da0f9c9be005006796cb14debfd',
@@ -89,9 +89,9 @@ describe("Telegram's reports", () => {
     expect(() => parse(callback, now)).to.throw(BadSignature)
   }
 
-  it('is refused when signed with another token', () => expectRefused(report('read', { signedWith: 'another' })))
+  it('are refused when signed with another token', () => expectRefused(report('read', { signedWith: 'another' })))
 
-  it('is refused when a byte is changed', () => {
+  it('are refused when a byte has changed', () => {
     const { body, ...rest } = report('read')
     for (let at = 0; at < body.length; at += 1) {
       const changed = Buffer.from(body)
@@ -102,13 +102,13 @@ describe("Telegram's reports", () => {
     expectRefused({ ...rest, body: Buffer.alloc(0) })
   })
 
-  it('is refused when its time is changed', () => {
+  it('are refused when their time has changed', () => {
     const { headers, ...rest } = report('read')
     for (const timestamp of ['1893456001', '', 'soon', '1893456000 ', '-1', '1e9', '１８９３４５６０００'])
       expectRefused({ ...rest, headers: { ...headers, 'x-request-timestamp': timestamp } })
   })
 
-  it('is refused without a signature, or with something like one', () => {
+  it('are refused without a signature, or with a malformed one', () => {
     const { headers, ...rest } = report('read')
     const signature = headers['x-request-signature'] ?? ''
     const { 'x-request-signature': _, ...unsigned } = headers
@@ -120,13 +120,13 @@ describe("Telegram's reports", () => {
       expectRefused({ ...rest, headers: { ...headers, 'x-request-signature': other } })
   })
 
-  it('is taken in capitals too', () => {
+  it('are accepted with a signature in upper case', () => {
     const { headers, ...rest } = report('read')
     const signature = headers['x-request-signature']?.toUpperCase()
     expect(parse({ ...rest, headers: { ...headers, 'x-request-signature': signature } })).to.have.lengthOf(1)
   })
 
-  it('is refused five minutes later, or earlier', () => {
+  it('are refused when they are more than five minutes old or ahead', () => {
     expect(parse(report('read'), NOW + 5 * MINUTE)).to.have.lengthOf(1)
     expect(parse(report('read'), NOW - 5 * MINUTE)).to.have.lengthOf(1)
     expectRefused(report('read'), NOW + 5 * MINUTE + 1)
@@ -146,24 +146,24 @@ describe("Telegram's reports", () => {
     'not UTF-8': Buffer.from([0x7b, 0xff, 0xfe, 0x7d]),
     deep: '['.repeat(100_000),
   }))
-    it(`cannot be read, signed as it is, when it is ${title}`, () => {
+    it(`are bad callbacks when they are signed and the body is ${title}`, () => {
       expect(() => parse(signed(body))).to.throw(BadCallback)
     })
 
-  it('throws nothing else, whatever comes, signed or not', () => {
-    const isCalm = (callback: Callback): boolean => {
+  it('are parsed, refused or bad callbacks for every random input', () => {
+    const isHandled = (callback: Callback): boolean => {
       try {
         return Array.isArray(parse(callback))
       } catch (error) {
         return error instanceof BadSignature || error instanceof BadCallback
       }
     }
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), body => isCalm(signed(body))))
-    fc.assert(fc.property(fc.json(), body => isCalm(signed(body))))
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), body => isHandled(signed(body))))
+    fc.assert(fc.property(fc.json(), body => isHandled(signed(body))))
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.uint8Array(), (signature, timestamp, body) => {
         const headers = { 'x-request-signature': signature, 'x-request-timestamp': timestamp }
-        return isCalm({ method: 'POST', url: new URL(CALLBACK_URL), headers, body })
+        return isHandled({ method: 'POST', url: new URL(CALLBACK_URL), headers, body })
       }),
     )
   })

@@ -43,15 +43,15 @@ describe('the Telegram Gateway', () => {
     createTelegramProvider({ config: { token: api.token, base_url: api.url, ...more } }, { ...deps, ...over })
 
   describe('sending', () => {
-    it('posts the code, how long it lives, and whose receipt it will be; keeps the id of the request', async () => {
-      const taken = await send(createProvider())
+    it('posts the code, its time to live and the delivery id; returns the id of the request', async () => {
+      const accepted = await send(createProvider())
       const message = api.messages.at(-1)
-      expect(taken).to.deep.equal({ reference: message?.request_id })
+      expect(accepted).to.deep.equal({ reference: message?.request_id })
       expect(message).to.deep.include({ phone_number: RECIPIENT, code: CODE, ttl: 600, payload: DELIVERY_ID })
       expect(message?.callback_url).to.equal(CALLBACK_URL)
     })
 
-    it('asks once: checking first would be charged too', async () => {
+    it('makes one call only, because a check before it would be charged', async () => {
       const requestsBefore = api.requests.length
       await send(createProvider())
       expect(api.requests.slice(requestsBefore).map(({ path }) => path)).to.deep.equal(['/sendVerificationMessage'])
@@ -64,7 +64,7 @@ describe('the Telegram Gateway', () => {
       [-5_000, 30],
       [7_200_000, 3600],
     ] as const)
-      it(`lets a message live as long as its code, within what Telegram takes: ${left} ms left, ${ttl} s`, async () => {
+      it(`gives the message the code's time to live, within Telegram's limits: ${left} ms left, ${ttl} s`, async () => {
         const message = renderedMessage()
         message.job.otp.expires_at = deps.clock.now() + left
         await send(createProvider(), message)
@@ -72,14 +72,14 @@ describe('the Telegram Gateway', () => {
       })
 
     for (const callbackUrl of [null, 'http://verify.example/callbacks/app_shop/gateway', `https://${'x'.repeat(249)}`])
-      it(`asks for no reports where Telegram would not call: ${callbackUrl?.slice(0, 20)}`, async () => {
+      it(`requests no receipts at an address that Telegram would not call: ${callbackUrl?.slice(0, 20)}`, async () => {
         const provider = createProvider({ callbackUrl })
         await send(provider)
         expect(api.messages.at(-1)).to.not.have.property('callback_url')
         expect(provider).to.not.have.property('parseCallback')
       })
 
-    it('is told of receipts, by delivery, that it understands', async () => {
+    it('parses the receipt of a message it sent', async () => {
       const provider = createProvider()
       await send(provider)
       const message = api.messages.at(-1)
@@ -90,18 +90,22 @@ describe('the Telegram Gateway', () => {
     })
   })
 
-  describe('refusals', () => {
-    const answering = async (answer: Answer): Promise<Error> => {
-      const odd = await startVendor({ handleRequest: () => ({ answer }), refused: () => answer, receipt: () => null })
-      const fault = await thrownBy(send(createProvider({}, { base_url: odd.url })))
-      await odd.close()
+  describe('an error', () => {
+    const faultAfter = async (answer: Answer): Promise<Error> => {
+      const vendor = await startVendor({
+        handleRequest: () => ({ answer }),
+        refused: () => answer,
+        receipt: () => null,
+      })
+      const fault = await thrownBy(send(createProvider({}, { base_url: vendor.url })))
+      await vendor.close()
       return fault
     }
 
     for (const name of ['PHONE_NUMBER_INVALID', 'PHONE_NUMBER_NOT_FOUND', 'PHONE_NUMBER_NOT_AVAILABLE'])
-      it(`${name} is the recipient's`, async () => {
+      it(`${name} is the recipient's fault`, async () => {
         for (const status of [200, 400])
-          expect(await answering(telegramError(name, status))).to.be.instanceOf(RecipientFault)
+          expect(await faultAfter(telegramError(name, status))).to.be.instanceOf(RecipientFault)
       })
 
     for (const name of [
@@ -118,30 +122,30 @@ describe('the Telegram Gateway', () => {
       '',
       '__proto__',
     ])
-      it(`${JSON.stringify(name)} is the provider's`, async () => {
-        const fault = await answering(telegramError(name))
+      it(`${JSON.stringify(name)} is the provider's fault`, async () => {
+        const fault = await faultAfter(telegramError(name))
         expect(fault).to.be.instanceOf(ProviderFault).and.to.have.property('retryAfterMs', null)
       })
 
-    it('FLOOD_WAIT_n says for how long', async () => {
-      expect(await answering(telegramError('FLOOD_WAIT_17'))).to.have.property('retryAfterMs', 17_000)
-      expect(await answering(telegramError('FLOOD_WAIT_86400', 429))).to.have.property('retryAfterMs', 3_600_000)
+    it('FLOOD_WAIT_n pauses the provider for n seconds', async () => {
+      expect(await faultAfter(telegramError('FLOOD_WAIT_17'))).to.have.property('retryAfterMs', 17_000)
+      expect(await faultAfter(telegramError('FLOOD_WAIT_86400', 429))).to.have.property('retryAfterMs', 3_600_000)
     })
 
-    it('MESSAGE_ALREADY_SENT says that it may be there', async () => {
-      expect(await answering(telegramError('MESSAGE_ALREADY_SENT'))).to.be.instanceOf(UnknownOutcome)
+    it('MESSAGE_ALREADY_SENT is an unknown outcome', async () => {
+      expect(await faultAfter(telegramError('MESSAGE_ALREADY_SENT'))).to.be.instanceOf(UnknownOutcome)
     })
 
-    it('with the wrong token is the provider’s', async () => {
+    it('for a wrong token is the provider’s fault', async () => {
       expect(await thrownBy(send(createProvider({}, { token: 'another' })))).to.be.instanceOf(ProviderFault)
     })
 
-    it('say the error by its name alone, and only if it looks like one', async () => {
-      expect((await answering(telegramError('BALANCE_NOT_ENOUGH', 402))).message).to.equal(
+    it('is quoted by its name only, and only if that looks like a name', async () => {
+      expect((await faultAfter(telegramError('BALANCE_NOT_ENOUGH', 402))).message).to.equal(
         'it answered 402, BALANCE_NOT_ENOUGH',
       )
-      expect((await answering(telegramError(`X_${CODE}`))).message).to.equal('it answered 200, X_n')
-      expect((await answering(telegramError(`no ${RECIPIENT} ${CODE}`))).message).to.equal('it answered 200')
+      expect((await faultAfter(telegramError(`X_${CODE}`))).message).to.equal('it answered 200, X_n')
+      expect((await faultAfter(telegramError(`no ${RECIPIENT} ${CODE}`))).message).to.equal('it answered 200')
     })
   })
 

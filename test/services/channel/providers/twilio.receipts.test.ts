@@ -49,24 +49,24 @@ describe("Twilio's receipts", () => {
     ['failed', 'failed'],
     ['canceled', 'failed'],
   ] as const)
-    it(`${word} is ${status}`, () => {
+    it(`report ${status} for ${word}`, () => {
       expect(parse(receipt(word))).to.deep.equal([
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'SM123', status },
       ])
     })
 
   for (const word of ['received', 'receiving', 'partially_delivered', 'something new', '', '__proto__', 'constructor'])
-    it(`${JSON.stringify(word)} means nothing here`, () => {
+    it(`are ignored for ${JSON.stringify(word)}`, () => {
       expect(parse(receipt(word))).to.deep.equal([])
     })
 
-  it('is found by the SID where the address names no delivery', () => {
+  it('name the SID if the address has no delivery id', () => {
     expect(parse(receipt('sent', ''))).to.deep.equal([
       { kind: 'receipt', delivery_id: null, reference: 'SM123', status: 'sent' },
     ])
   })
 
-  it('is a bad callback when it is signed and names no message, or no status', () => {
+  it('are bad callbacks when they are signed and name no message or no status', () => {
     for (const fields of [{ MessageStatus: 'sent' }, { MessageSid: 'SM1' }, {}] as Record<string, string>[]) {
       const headers = { 'x-twilio-signature': twilioSignature(ACCOUNT.auth_token, CALLBACK_URL, fields) }
       const body = Buffer.from(new URLSearchParams(fields).toString())
@@ -74,7 +74,7 @@ describe("Twilio's receipts", () => {
     }
   })
 
-  // The example of Twilio's documentation, whose libraries test with it too.
+  // The example in Twilio's documentation; Twilio's libraries are tested with it too.
   const EXAMPLE = {
     CallSid: 'CA1234567890ABCDE',
     Caller: '+14158675309',
@@ -89,13 +89,13 @@ describe("Twilio's receipts", () => {
       createProvider({ auth_token: '12345' }).parseCallback?.({ method: 'POST', url: new URL(url), headers, body }, 0)
   }
 
-  it('is signed as the documentation says', () => {
-    // Well signed, and no status of a message.
+  it('are signed as the documentation says', () => {
+    // A bad callback is correctly signed; the example is not a status of a message.
     expect(example('RSOYDt4T1cUTdK1PDd93/VVr8B8=')).to.throw(BadCallback)
     expect(example('RSOYDt4T1cUTdK1PDd93/VVr8B9=')).to.throw(BadSignature)
   })
 
-  it('is signed over an address with its port or without, as the libraries take it', () => {
+  it('are accepted with a signature over the address with or without its port, as in Twilio’s libraries', () => {
     expect(example('kvajT1Ptam85bY51eRf/AJRuM3w=')).to.throw(BadCallback) // …:443
     expect(example('0ZXoZLH/DfblKGATFgpif+LLRf4=', 'http://mycompany.com/myapp.php?foo=1&bar=2')).to.throw(BadCallback)
     expect(example('RSOYDt4T1cUTdK1PDd93/VVr8B8=', 'https://mycompany.com:1234/myapp.php?foo=1&bar=2')).to.throw(
@@ -106,7 +106,7 @@ describe("Twilio's receipts", () => {
     )
   })
 
-  it('counts a field that comes twice as the libraries do', () => {
+  it('are checked with repeated fields as in Twilio’s libraries', () => {
     const body = Buffer.from('MessagingBinding.Address=%2B1415xxxxxxx&MessagingBinding.Address=%2B1325xxxxxxx')
     const headers = { 'x-twilio-signature': '83O6e2vORAoJHUNzJjDWN1jz+BA=' }
     const url = new URL('https://mycompany.com/myapp.php?foo=1&bar=2')
@@ -118,7 +118,7 @@ describe("Twilio's receipts", () => {
     expect(() => parse(callback)).to.throw(BadSignature)
   }
 
-  it('is refused when a field is changed, added or missing', () => {
+  it('are refused when a field is changed, added or missing', () => {
     const signed = receipt('sent')
     const fields = new URLSearchParams(Buffer.from(signed.body).toString())
     const withFields = (changed: URLSearchParams) => expectRefused({ ...signed, body: Buffer.from(changed.toString()) })
@@ -138,7 +138,7 @@ describe("Twilio's receipts", () => {
     withFields(new URLSearchParams([...fields, ['MessageStatus', 'delivered']]))
   })
 
-  it('is refused when a byte of the body is another', () => {
+  it('are refused when a byte of the body has changed', () => {
     const signed = receipt('sent')
     for (let at = 0; at < signed.body.length; at += 1) {
       const body = Buffer.from(signed.body)
@@ -147,7 +147,7 @@ describe("Twilio's receipts", () => {
     }
   })
 
-  it('is refused for another address: another app, another delivery, another host', () => {
+  it('are refused at another address: another app, delivery or host', () => {
     const signed = receipt('sent')
     for (const url of [
       'https://verify.example/callbacks/app_other/gateway?delivery_id=dlv_01jgfj1z000000000000000000',
@@ -159,7 +159,7 @@ describe("Twilio's receipts", () => {
       expectRefused({ ...signed, url: new URL(url) })
   })
 
-  it('is refused without a signature, or with one of another account', () => {
+  it('are refused without a signature, or with one of another account', () => {
     const signed = receipt('sent')
     expectRefused({ ...signed, headers: {} })
     expectRefused({ ...signed, headers: { 'x-twilio-signature': '' } })
@@ -175,13 +175,13 @@ describe("Twilio's receipts", () => {
       expectRefused({ ...signed, headers: { 'x-twilio-signature': twilioSignature(token, signed.url.href, fields) } })
   })
 
-  it('is refused in front of which there is a byte order mark, or bytes that are no text', () => {
+  it('are refused with a byte order mark, or with bytes that are not UTF-8', () => {
     const signed = receipt('sent')
     expectRefused({ ...signed, body: Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), signed.body]) })
     expectRefused({ ...signed, body: Buffer.concat([signed.body, Buffer.from([0x26, 0xff, 0xfe, 0x3d, 0xc0])]) })
   })
 
-  it('is nothing else but refused, whatever is sent', () => {
+  it('are refused for every random input', () => {
     const hostile = fc.oneof(
       fc.uint8Array({ maxLength: 500 }),
       fc.json().map(text => Buffer.from(text)),
@@ -198,7 +198,7 @@ describe("Twilio's receipts", () => {
     expectRefused({ ...receipt('sent'), body: Buffer.alloc(1_000_000, '%') })
   })
 
-  it('is refused when it is larger than any status, signed or not', () => {
+  it('are refused when they are too large, even if they are signed', () => {
     const statusOf = (filler: string): Callback => {
       const fields = { MessageStatus: 'sent', MessageSid: 'SM1', Filler: filler }
       const headers = { 'x-twilio-signature': twilioSignature(ACCOUNT.auth_token, CALLBACK_URL, fields) }
@@ -209,7 +209,7 @@ describe("Twilio's receipts", () => {
     expectRefused(statusOf('x'.repeat(17_000)))
   })
 
-  it('is heard whatever it says, once Twilio signed it', () => {
+  it('are parsed with any further fields, if they are signed', () => {
     const field = fc.tuple(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }))
     fc.assert(
       fc.property(fc.array(field), more => {

@@ -47,10 +47,10 @@ describe('Twilio', () => {
     createTwilioProvider({ config: config(more) }, { ...deps, ...over })
 
   describe('sending', () => {
-    it('posts the form of a Message resource and keeps its SID', async () => {
-      const taken = await send(createProvider())
+    it('posts the form of a Message resource and returns its SID', async () => {
+      const accepted = await send(createProvider())
       const message = api.messages.at(-1)
-      expect(taken).to.deep.equal({ reference: message?.sid })
+      expect(accepted).to.deep.equal({ reference: message?.sid })
       expect(message?.sid).to.match(/^SM[0-9a-f]{32}$/)
       expect(message?.form).to.deep.equal({
         To: RECIPIENT,
@@ -61,27 +61,27 @@ describe('Twilio', () => {
       })
     })
 
-    it('names a messaging service, with a sender of its pool or without', async () => {
+    it('names a messaging service, with or without a sender', async () => {
       await send(createProvider({ from: null, messaging_service_sid: 'MG1' }))
       expect(api.messages.at(-1)?.form).to.include({ MessagingServiceSid: 'MG1' }).and.not.to.have.property('From')
       await send(createProvider({ messaging_service_sid: 'MG1' }))
       expect(api.messages.at(-1)?.form).to.include({ MessagingServiceSid: 'MG1', From: '+15005550006' })
     })
 
-    it('asks for no receipts where there is no address for them', async () => {
+    it('requests no receipts without an address for them', async () => {
       const provider = createProvider({}, { callbackUrl: null })
       await send(provider)
       expect(api.messages.at(-1)?.form).not.to.have.property('StatusCallback')
       expect(provider).not.to.have.property('parseCallback')
     })
 
-    it('says every text as it is', async () => {
+    it('sends a text in any script unchanged', async () => {
       const text = 'Ваш код 739164 & +1 = "日本" 😀\n@shop.example #739164'
       await send(createProvider(), renderedMessage({ text }))
       expect(api.messages.at(-1)?.form.Body).to.equal(text)
     })
 
-    it('lets a message live no longer than its code, within what Twilio takes', async () => {
+    it("gives the message the code's time to live, within Twilio's limits", async () => {
       const validity = async (ttl_ms: number) => {
         await send(createProvider(), renderedMessage({}, { rules: { ttl_ms } }))
         return api.messages.at(-1)?.form.ValidityPeriod
@@ -92,19 +92,19 @@ describe('Twilio', () => {
       expect(await validity(90_000_000)).to.equal('36000')
     })
 
-    it('keeps an account id that is a path within its segment', async () => {
+    it('escapes an account id that looks like a path', async () => {
       expect(await thrownBy(send(createProvider({ account_sid: '../../x?y' })))).to.be.instanceOf(ProviderFault)
       expect(api.requests.at(-1)?.path).to.equal('/2010-04-01/Accounts/..%2F..%2Fx%3Fy/Messages.json')
     })
 
-    it("is the provider's fault when its credentials are wrong", async () => {
+    it("takes wrong credentials for the provider's fault", async () => {
       const fault = await thrownBy(send(createProvider({ auth_token: 'another' })))
       expect(fault).to.be.instanceOf(ProviderFault).and.to.have.property('message', 'it answered 401, 20003')
     })
 
     for (const code of [21211, 21214, 21217, 21265, 21268, 21610, 21614, 21635])
-      it(`is the recipient's fault: ${code}`, async () => {
-        expect(await thrownBy(answered(400, code))).to.be.instanceOf(RecipientFault)
+      it(`takes ${code} for the recipient's fault`, async () => {
+        expect(await thrownBy(sendAndAnswer(400, code))).to.be.instanceOf(RecipientFault)
       })
 
     for (const [status, code] of [
@@ -123,21 +123,21 @@ describe('Twilio', () => {
       [500, 21211],
       [503, 20503],
     ] as [number, number][])
-      it(`is the provider's fault: ${status}, ${code}`, async () => {
-        expect(await thrownBy(answered(status, code))).to.be.instanceOf(ProviderFault)
+      it(`takes ${status} with ${code} for the provider's fault`, async () => {
+        expect(await thrownBy(sendAndAnswer(status, code))).to.be.instanceOf(ProviderFault)
       })
 
-    it("is the provider's fault when a refusal cannot be read", async () => {
+    it("takes a refusal that cannot be parsed for the provider's fault", async () => {
       for (const code of ['21211', Number.NaN, null, [21211], '1e400'])
-        expect(await thrownBy(answered(400, code as number))).to.be.instanceOf(ProviderFault)
+        expect(await thrownBy(sendAndAnswer(400, code as number))).to.be.instanceOf(ProviderFault)
     })
 
-    it('repeats of a refusal no more than its code', async () => {
-      expect((await thrownBy(answered(400, 447700900123))).message).to.equal('it answered 400')
+    it('quotes nothing of a refusal but its code', async () => {
+      expect((await thrownBy(sendAndAnswer(400, 447700900123))).message).to.equal('it answered 400')
     })
 
-    /** Whatever is asked for. */
-    async function answered(status: number, code: number): Promise<unknown> {
+    /** Sends to a vendor that gives this answer to every request. */
+    async function sendAndAnswer(status: number, code: number): Promise<unknown> {
       const refusing = await startVendor<never>({
         handleRequest: () => ({ answer: twilioError(status, code, `The 'To' number ${RECIPIENT} …`) }),
         refused: () => ({ status }),

@@ -12,7 +12,7 @@ import { thrownBy } from '../../../support/vendors/provider-fixtures.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 
-describe('what a vendor answers', () => {
+describe('an answer of a vendor', () => {
   describe('Retry-After', () => {
     for (const [header, ms] of [
       ['0', 0],
@@ -27,16 +27,16 @@ describe('what a vendor answers', () => {
       ['Mon, 31 Dec 2029 23:59:59 GMT', 0],
       ['Tue, 01 Jan 2040 00:00:00 GMT', 3_600_000],
     ] as const)
-      it(`is ${ms} ms for ${JSON.stringify(header.slice(0, 40))}`, () => {
+      it(`means ${ms} ms for ${JSON.stringify(header.slice(0, 40))}`, () => {
         expect(retryAfterMs(header, NOW)).to.equal(ms)
       })
 
     for (const header of [undefined, '', '-5', '1.5', '1e3', '0x10', 'soon', 'Tue, 01 Foo 2030', '2030-01-01', '١٢'])
-      it(`is unknown for ${JSON.stringify(header)}`, () => {
+      it(`is ignored for ${JSON.stringify(header)}`, () => {
         expect(retryAfterMs(header, NOW)).to.equal(null)
       })
 
-    it('is nothing or a time one can wait, whatever is said', () => {
+    it('is ignored or means at most an hour for every random header', () => {
       fc.assert(
         fc.property(fc.oneof(fc.string(), fc.integer().map(String), fc.date().map(String)), header => {
           const ms = retryAfterMs(header, NOW)
@@ -46,7 +46,7 @@ describe('what a vendor answers', () => {
     })
   })
 
-  it("is the provider's fault by its status, except where someone in between gave up", () => {
+  it("that is not 2xx is the provider's fault, except for the 504 of a gateway in between", () => {
     const answered = (status: number) => faultFromStatus({ status, headers: {}, body: Buffer.alloc(0) }, NOW, 'code-1')
     for (const status of [301, 400, 401, 403, 404, 408, 422, 429, 500, 502, 503, 599])
       expect(answered(status))
@@ -55,14 +55,14 @@ describe('what a vendor answers', () => {
     expect(answered(504)).to.be.instanceOf(UnknownOutcome)
   })
 
-  it('leaves a bug a bug', async () => {
+  it('does not hide a bug', async () => {
     const bug = new TypeError('not a URL')
     const outbound = { request: () => Promise.reject(bug) }
     const request = { method: 'GET', url: '', headers: {}, signal: new AbortController().signal } as const
     expect(await thrownBy(callVendor(outbound, request))).to.equal(bug)
   })
 
-  it('is JSON, or it is undefined', () => {
+  it('is parsed as JSON, and undefined if it is none', () => {
     expect(parseJson(Buffer.from('{"a":1}'))).to.deep.equal({ a: 1 })
     expect(parseJson(Buffer.from('\u{feff}{"a":1}'))).to.deep.equal({ a: 1 })
     for (const broken of [

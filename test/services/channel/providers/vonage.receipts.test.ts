@@ -31,11 +31,11 @@ function receipt(status: string): Callback {
   return callbackOf(call)
 }
 
-/** Any body, signed; claims as told. */
+/** A signed callback with any body; `claims` are added to the token's. */
 const signed = (body: string | Buffer, claims: Record<string, unknown> = {}): Callback =>
   callbackOf(vonageCall(CALLBACK_URL, body, APPLICATION, { iat: NOW / SECOND, ...claims }))
 
-/** A token made by hand. */
+/** A token with any header and claims. */
 function token(header: unknown, claims: unknown, secret = APPLICATION.signature_secret): string {
   const unsigned = [header, claims].map(part => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
   return `Bearer ${unsigned}.${createHmac('sha256', secret).update(unsigned).digest('base64url')}`
@@ -49,29 +49,29 @@ describe("Vonage's receipts", () => {
     ['rejected', 'failed'],
     ['undeliverable', 'failed'],
   ] as const)
-    it(`${word} is ${status}`, () => {
+    it(`report ${status} for ${word}`, () => {
       expect(parse(receipt(word))).to.deep.equal([
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'uuid-1', status },
       ])
     })
 
   for (const word of ['accepted', 'something new', '', '__proto__', 'constructor'])
-    it(`${JSON.stringify(word)} means nothing here`, () => {
+    it(`are ignored for ${JSON.stringify(word)}`, () => {
       expect(parse(receipt(word))).to.deep.equal([])
     })
 
-  it('is found by the UUID where it names no delivery', () => {
+  it('name the UUID if they have no delivery id', () => {
     expect(parse(signed('{"status":"delivered","message_uuid":"uuid-1","client_ref":null}'))).to.deep.equal([
       { kind: 'receipt', delivery_id: null, reference: 'uuid-1', status: 'delivered' },
     ])
   })
 
-  it("is not a user's own message", () => {
+  it("do not include users' messages", () => {
     const inbound = { channel: 'sms', message_uuid: 'uuid-2', to: '1', from: '2', message_type: 'text', text: 'STOP' }
     expect(parse(signed(JSON.stringify(inbound)))).to.deep.equal([])
   })
 
-  it('is checked over the bytes it came in', () => {
+  it('are checked over the exact bytes of the body', () => {
     const body = '\u{feff}{ "status": "delivered",\r\n "client_ref": "dlv_\\u0031", "message_uuid":"é" }'
     expect(parse(signed(body))).to.deep.equal([
       { kind: 'receipt', delivery_id: 'dlv_1', reference: 'é', status: 'delivered' },
@@ -80,7 +80,7 @@ describe("Vonage's receipts", () => {
     expectRefused({ ...signed(body), body: Buffer.from(body.replace('\\u0031', '1')) })
   })
 
-  it('is refused when a byte of the body is another', () => {
+  it('are refused when a byte of the body has changed', () => {
     const call = receipt('submitted')
     for (let at = 0; at < call.body.length; at += 1) {
       const body = Buffer.from(call.body)
@@ -90,7 +90,7 @@ describe("Vonage's receipts", () => {
     expectRefused({ ...call, body: Buffer.alloc(0) })
   })
 
-  it('is refused when a character of the token is another', () => {
+  it('are refused when a character of the token has changed', () => {
     const call = receipt('submitted')
     const bearer = call.headers.authorization ?? ''
     for (let at = 'Bearer '.length; at < bearer.length; at += 1)
@@ -98,7 +98,7 @@ describe("Vonage's receipts", () => {
         expectRefused({ ...call, headers: { authorization: bearer.slice(0, at) + other + bearer.slice(at + 1) } })
   })
 
-  it('is refused without a token, or with one of another secret, scheme or shape', () => {
+  it('are refused without a token, or with one of another secret, scheme or format', () => {
     const call = receipt('submitted')
     const bearer = call.headers.authorization ?? ''
     for (const authorization of [
@@ -123,7 +123,7 @@ describe("Vonage's receipts", () => {
     expect(parse({ ...call, headers: { authorization: bearer.replace('Bearer', 'bearer') } })).to.have.lengthOf(1)
   })
 
-  it('is refused when the token says it is signed in another way, or not at all', () => {
+  it('are refused when the token names another algorithm or none', () => {
     const body = '{"status":"delivered","message_uuid":"uuid-1"}'
     const payload_hash = createHash('sha256').update(body).digest('hex')
     const call = { ...receipt('submitted'), body: Buffer.from(body) }
@@ -144,7 +144,7 @@ describe("Vonage's receipts", () => {
     expect(parse({ ...call, headers: { authorization: token({ alg: 'HS256' }, claims) } })).to.have.lengthOf(1)
   })
 
-  it('is refused when its claims do not hold: no hash, no time, of another application, expired', () => {
+  it('are refused when the claims are wrong: no hash, no time, another application, expired', () => {
     for (const claims of [
       { payload_hash: undefined },
       { payload_hash: '' },
@@ -167,13 +167,13 @@ describe("Vonage's receipts", () => {
     )
   })
 
-  it('is refused when it is stale, or from the future', () => {
+  it('are refused when they are more than five minutes old or ahead', () => {
     const call = receipt('delivered')
     for (const ms of [0, 300 * SECOND, -300 * SECOND]) expect(parse(call, NOW + ms)).to.have.lengthOf(1)
     for (const ms of [301 * SECOND, -301 * SECOND, 86_400 * SECOND]) expectRefused(call, NOW + ms)
   })
 
-  it('is a bad callback when it is signed and cannot be read', () => {
+  it('are bad callbacks when they are signed and cannot be parsed', () => {
     for (const body of [
       '',
       '{',
@@ -194,7 +194,7 @@ describe("Vonage's receipts", () => {
       expect(() => parse(signed(body)), String(body).slice(0, 50)).to.throw(BadCallback)
   })
 
-  it('is nothing else but refused or unreadable, whatever is sent', () => {
+  it('are refused or bad callbacks for every random input', () => {
     const anything = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.json().map(text => Buffer.from(text)),
@@ -214,7 +214,7 @@ describe("Vonage's receipts", () => {
     )
   })
 
-  it('is heard whatever else it says, once Vonage signed it', () => {
+  it('are parsed with any further members, if they are signed', () => {
     const members = fc.dictionary(fc.string(), fc.jsonValue())
     fc.assert(
       fc.property(members, fc.string({ minLength: 1, maxLength: 100 }), (more, client_ref) => {

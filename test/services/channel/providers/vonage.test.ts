@@ -49,10 +49,10 @@ describe('Vonage', () => {
     createVonageProvider({ config: config(more) }, { ...deps, ...over })
 
   describe('sending', () => {
-    it('posts a text message and keeps its UUID', async () => {
-      const taken = await send(createProvider())
+    it('posts a text message and returns its UUID', async () => {
+      const accepted = await send(createProvider())
       const message = api.messages.at(-1)
-      expect(taken).to.deep.equal({ reference: message?.message_uuid })
+      expect(accepted).to.deep.equal({ reference: message?.message_uuid })
       expect(message?.requestBody).to.deep.equal({
         channel: 'sms',
         message_type: 'text',
@@ -65,7 +65,7 @@ describe('Vonage', () => {
       })
     })
 
-    it('asks for no receipts where there is no address, or no secret to check them with', async () => {
+    it('requests no receipts without an address for them, or without a secret to check them with', async () => {
       for (const provider of [createProvider({}, { callbackUrl: null }), createProvider({ signature_secret: null })]) {
         await send(provider)
         expect(api.messages.at(-1)?.requestBody).not.to.have.any.keys('webhook_url', 'webhook_version')
@@ -73,7 +73,7 @@ describe('Vonage', () => {
       }
     })
 
-    it('writes a sender that is a number without its plus', async () => {
+    it('sends the sender’s number without its plus', async () => {
       await send(createProvider({ from: '+447700900001' }))
       expect(api.messages.at(-1)?.requestBody.from).to.equal('447700900001')
     })
@@ -84,12 +84,12 @@ describe('Vonage', () => {
       expect(api.messages.at(-1)?.requestBody).to.include({ text }).and.not.to.have.property('sms')
     })
 
-    it('signs a token for each while, which tells whose it is, since when and until when', async () => {
+    it('signs a new token every ten minutes, with the application, its start and its end', async () => {
       const provider = createProvider()
       const tokens: string[] = []
       for (const wait of [0, 9 * MINUTE, MINUTE, 0, 24 * 60 * MINUTE]) {
         await deps.clock.advance(wait)
-        await send(provider) // Vonage checks it
+        await send(provider) // the simulated vendor checks the token
         tokens.push(api.requests.at(-1)?.headers.authorization ?? '')
       }
       const names = ['first', 'first', 'second', 'second', 'third']
@@ -103,16 +103,16 @@ describe('Vonage', () => {
       expect(new Set(claims.map(claim => claim.jti))).to.have.property('size', 3)
     })
 
-    it('makes a new token when the clock was set back', async () => {
+    it('signs a new token when the clock was set back', async () => {
       let now = deps.clock.now()
       const provider = createProvider({}, { clock: { ...deps.clock, now: () => now } })
       await send(provider)
       now -= 24 * 60 * MINUTE
-      const late = await thrownBy(send(provider)) // Vonage's clock says it has expired: it is a new one
-      expect(late).to.have.property('message', 'it answered 401, unauthorized')
+      const fault = await thrownBy(send(provider)) // by the vendor's clock the new token has expired
+      expect(fault).to.have.property('message', 'it answered 401, unauthorized')
     })
 
-    it("is the provider's fault when the key is another's, is no key or no RSA key, and no other provider's trouble", async () => {
+    it("takes a wrong key, no key or a key other than RSA for the provider's fault, when it sends", async () => {
       const pem = (key: ReturnType<typeof generateKeyPairSync>['privateKey']) =>
         key.export({ type: 'pkcs8', format: 'pem' }).toString()
       const another = pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey)
@@ -130,8 +130,8 @@ describe('Vonage', () => {
     })
 
     for (const code of ['1050', '1170', '1190', '1240', '1430'])
-      it(`is the recipient's fault: ${code}`, async () => {
-        expect(await thrownBy(answered(422, `/messages#${code}`))).to.be.instanceOf(RecipientFault)
+      it(`takes ${code} for the recipient's fault`, async () => {
+        expect(await thrownBy(sendAndAnswer(422, `/messages#${code}`))).to.be.instanceOf(RecipientFault)
       })
 
     for (const [status, type] of [
@@ -151,18 +151,18 @@ describe('Vonage', () => {
       [422, '#'],
       [422, `/messages#1170${' '.repeat(500)}`],
     ] as [number, string][])
-      it(`is the provider's fault: ${status}, ${type.trim()}`, async () => {
-        expect(await thrownBy(answered(status, type))).to.be.instanceOf(ProviderFault)
+      it(`takes ${status} with ${type.trim()} for the provider's fault`, async () => {
+        expect(await thrownBy(sendAndAnswer(status, type))).to.be.instanceOf(ProviderFault)
       })
 
-    it('repeats of a refusal no more than its code', async () => {
-      const { message } = await thrownBy(answered(422, '?to=447700900123&#1020'))
+    it('quotes nothing of a refusal but its code', async () => {
+      const { message } = await thrownBy(sendAndAnswer(422, '?to=447700900123&#1020'))
       expect(message).to.equal('it answered 422, 1020')
-      expect((await thrownBy(answered(422, '/messages#447700900123'))).message).to.equal('it answered 422')
+      expect((await thrownBy(sendAndAnswer(422, '/messages#447700900123'))).message).to.equal('it answered 422')
     })
 
-    /** Whatever is asked for. */
-    async function answered(status: number, type: string): Promise<unknown> {
+    /** Sends to a vendor that gives this answer to every request. */
+    async function sendAndAnswer(status: number, type: string): Promise<unknown> {
       const answer = vonageError(status, type, 'to: 447700900123')
       const refusing = await startVendor<never>({
         handleRequest: () => ({ answer }),

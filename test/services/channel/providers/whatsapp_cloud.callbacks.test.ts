@@ -45,24 +45,24 @@ describe("Meta's receipts", () => {
     ['played', 'delivered'],
     ['failed', 'failed'],
   ] as const)
-    it(`${word} is ${status}`, () => {
+    it(`report ${status} for ${word}`, () => {
       expect(parse(noticeCallback({ statuses: [metaStatus('wamid.1', word, DELIVERY_ID)] }))).to.deep.equal([
         { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'wamid.1', status },
       ])
     })
 
   for (const word of ['deleted', 'warning', 'something new', '', '__proto__', 'constructor'])
-    it(`${JSON.stringify(word)} means nothing here`, () => {
+    it(`are ignored for ${JSON.stringify(word)}`, () => {
       expect(parse(noticeCallback({ statuses: [metaStatus('wamid.1', word, DELIVERY_ID)] }))).to.deep.equal([])
     })
 
-  it('are found by the wamid where they carry nothing of ours', () => {
+  it('name the wamid if they have no delivery id', () => {
     expect(parse(noticeCallback({ statuses: [metaStatus('wamid.1', 'read')] }))).to.deep.equal([
       { kind: 'receipt', delivery_id: null, reference: 'wamid.1', status: 'delivered' },
     ])
   })
 
-  it('come in batches, with messages among them', () => {
+  it('come in batches together with messages', () => {
     const values = [
       { statuses: [metaStatus('wamid.1', 'sent', 'dlv_1'), metaStatus('wamid.2', 'failed', 'dlv_2')] },
       { messages: [metaText('447700900123', 'hello', 'wamid.3')] },
@@ -70,29 +70,31 @@ describe("Meta's receipts", () => {
     expect(parse(noticeCallback(...values))?.map(({ kind }) => kind)).to.deep.equal(['receipt', 'receipt', 'message'])
   })
 
-  it('of another number of the same Meta app are not ours', () => {
+  it('of another phone number of the same Meta app are ignored', () => {
     const body = metaNotice([{ statuses: [metaStatus('wamid.1', 'read', DELIVERY_ID)] }], { phone_number_id: '999' })
     expect(parse(callbackOf(metaCall(CALLBACK_URL, body, APP)))).to.deep.equal([])
   })
 
-  it('are heard past what cannot be read', () => {
-    const odd = [null, 7, 'x', [], {}, { id: 7, status: 'read' }, { id: '', status: 'read' }, { id: 'wamid.0' }]
+  it('are parsed even if other items of the batch cannot be parsed', () => {
+    const malformed = [null, 7, 'x', [], {}, { id: 7, status: 'read' }, { id: '', status: 'read' }, { id: 'wamid.0' }]
     const payload = { id: 'wamid.4', status: 'read', biz_opaque_callback_data: { $ne: null } }
-    expect(parse(noticeCallback({ statuses: [...odd, payload, metaStatus('wamid.1', 'read')] }))).to.have.lengthOf(1)
+    expect(
+      parse(noticeCallback({ statuses: [...malformed, payload, metaStatus('wamid.1', 'read')] })),
+    ).to.have.lengthOf(1)
   })
 })
 
 describe("Meta's messages", () => {
   const parseMessage = (message: object) => parse(noticeCallback({ messages: [message] }))
 
-  it('are what a user wrote, in any script', () => {
+  it('contain the text of a user, in any script', () => {
     const text = 'Привет 😀\nReference: 23456789ABCDEFGH "quoted" \u202e'
     expect(parseMessage(metaText('5511987654321', text, 'wamid.1'))).to.deep.equal([
       { kind: 'message', id: 'wamid.1', from: '5511987654321', text },
     ])
   })
 
-  it('are what a user tapped', () => {
+  it('contain the title of a button or list item that a user tapped', () => {
     const tapped = { from: '447700900123', id: 'wamid.1', timestamp: '1' }
     const texts = [
       { ...tapped, type: 'button', button: { payload: 'p', text: 'Yes' } },
@@ -109,7 +111,7 @@ describe("Meta's messages", () => {
       ])
   })
 
-  it('are from nobody when the user keeps their number to themselves', () => {
+  it('have an empty sender when the user hides the number', () => {
     const message = { from_user_id: 'GB.123', id: 'wamid.1', type: 'text', text: { body: 'hi' } }
     expect(parseMessage(message)).to.deep.equal([{ kind: 'message', id: 'wamid.1', from: '', text: 'hi' }])
   })
@@ -124,16 +126,16 @@ describe("Meta's messages", () => {
     { from: '1', type: 'text', text: { body: 'x' } },
     { from: '1', id: 'wamid.1', type: '__proto__' },
   ])
-    it(`of another kind are passed over: ${JSON.stringify(message)}`, () => {
+    it(`of another kind are ignored: ${JSON.stringify(message)}`, () => {
       expect(parseMessage(message)).to.deep.equal([])
     })
 
-  it('to another number of the same Meta app are not ours', () => {
+  it('to another phone number of the same Meta app are ignored', () => {
     const body = metaNotice([{ messages: [metaText('1', 'x')] }], { phone_number_id: '999' })
     expect(parse(callbackOf(metaCall(CALLBACK_URL, body, APP)))).to.deep.equal([])
   })
 
-  it('are none in news of other fields and products', () => {
+  it('are not found in notifications of other fields and products', () => {
     const change = { field: 'message_template_status_update', value: { event: 'APPROVED' } }
     for (const notice of [
       { object: 'whatsapp_business_account', entry: [{ id: '1', changes: [change] }] },
@@ -151,7 +153,7 @@ describe("Meta's signature", () => {
   const signedNotice = (): Callback => noticeCallback({ statuses: [metaStatus('wamid.1', 'read', DELIVERY_ID)] })
 
   it('is checked as the documentation says', () => {
-    // sha256=hex(HMAC_SHA256(body, app secret)), computed by other means.
+    // sha256=hex(HMAC_SHA256(body, app secret)), computed with another program.
     const headers = { 'x-hub-signature-256': 'sha256=eefab58106e73358686845848feb95c56372e7391b3dc050b6a31c8c5f347ece' }
     const body = Buffer.from('{"object":"whatsapp_business_account","entry":[]}')
     expect(parse({ method: 'POST', url: new URL(CALLBACK_URL), headers, body })).to.deep.equal([])
@@ -162,7 +164,7 @@ describe("Meta's signature", () => {
     expectRefused({ ...rest, body, headers: metaSignatureHeaders(body, 'another') })
   })
 
-  it('is over every byte', () => {
+  it('is refused when a byte of the body has changed', () => {
     const { body, ...rest } = signedNotice()
     for (let at = 0; at < body.length; at += 1) {
       const changed = Buffer.from(body)
@@ -173,7 +175,7 @@ describe("Meta's signature", () => {
     expectRefused({ ...rest, body: Buffer.alloc(0) })
   })
 
-  it('must be there, whole and of this kind', () => {
+  it('is refused when it is missing, cut off or of another kind', () => {
     const { headers, ...rest } = signedNotice()
     const signature = headers['x-hub-signature-256'] ?? ''
     expectRefused({ ...rest, headers: {} })
@@ -189,7 +191,7 @@ describe("Meta's signature", () => {
       expectRefused({ ...rest, headers: { 'x-hub-signature-256': other } })
   })
 
-  it('is over exact bytes, whether they are text or not', () => {
+  it('is checked over the exact bytes, even if they are not UTF-8', () => {
     for (const bytes of [
       Buffer.from([0xff, 0xfe, 0x00]),
       Buffer.from('\ufeff{}'),
@@ -198,7 +200,7 @@ describe("Meta's signature", () => {
       expect(() => parse(signed(bytes))).to.throw(BadCallback)
   })
 
-  it('cannot be checked without the app secret: then nothing is heard', () => {
+  it('needs the app secret: without it there are no callbacks', () => {
     expect(createProvider({ app_secret: null })).to.not.have.property('parseCallback')
   })
 
@@ -212,12 +214,12 @@ describe("Meta's signature", () => {
     'with odd changes': '{"object":"whatsapp_business_account","entry":[{"changes":7}]}',
     deep: '['.repeat(100_000),
   }))
-    it(`does not help a notice that is ${title}`, () => {
+    it(`does not keep a body that is ${title} from being a bad callback`, () => {
       expect(() => parse(signed(body))).to.throw(BadCallback)
     })
 
-  it('or none, whatever comes, throws nothing else', () => {
-    const isCalm = (callback: Callback): boolean => {
+  it('is accepted or refused for every random input, without any other error', () => {
+    const isHandled = (callback: Callback): boolean => {
       try {
         return Array.isArray(parse(callback))
       } catch (error) {
@@ -226,13 +228,13 @@ describe("Meta's signature", () => {
     }
     const notice = (value: unknown): string =>
       JSON.stringify({ object: 'whatsapp_business_account', entry: [{ changes: [{ field: 'messages', value }] }] })
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), body => isCalm(signed(body))))
-    fc.assert(fc.property(fc.json(), body => isCalm(signed(body))))
-    fc.assert(fc.property(fc.jsonValue(), value => isCalm(signed(notice(value)))))
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), body => isHandled(signed(body))))
+    fc.assert(fc.property(fc.json(), body => isHandled(signed(body))))
+    fc.assert(fc.property(fc.jsonValue(), value => isHandled(signed(notice(value)))))
     const metadata = { phone_number_id: APP.phone_number_id }
     const members = { messaging_product: fc.constant('whatsapp'), metadata: fc.constant(metadata) }
     const lists = { statuses: fc.array(fc.jsonValue()), messages: fc.array(fc.jsonValue()) }
-    fc.assert(fc.property(fc.record({ ...members, ...lists }), value => isCalm(signed(notice(value)))))
+    fc.assert(fc.property(fc.record({ ...members, ...lists }), value => isHandled(signed(notice(value)))))
   })
 })
 
@@ -245,12 +247,12 @@ describe("Meta's handshake", () => {
     expect(answerHandshake(handshake)).to.equal('1158201444')
   })
 
-  it('is refused to whoever does not know the token', () => {
+  it('is refused for a wrong token', () => {
     for (const token of ['', 'a verify toke', 'a verify token ', 'A VERIFY TOKEN', '\ud800'])
       expect(answerHandshake({ ...handshake, 'hub.verify_token': token })).to.equal(null)
   })
 
-  it('is refused when a part is missing or odd', () => {
+  it('is refused when a part is missing or malformed', () => {
     for (const name of Object.keys(handshake)) {
       const { [name as keyof typeof handshake]: _, ...rest } = handshake
       expect(answerHandshake(rest)).to.equal(null)
@@ -260,7 +262,7 @@ describe("Meta's handshake", () => {
       expect(answerHandshake({ ...handshake, 'hub.challenge': challenge })).to.equal(null)
   })
 
-  it('is none without a token to know', () => {
+  it('is not supported without a verify token', () => {
     expect(createProvider({ verify_token: null })).to.not.have.property('answerHandshake')
   })
 })

@@ -59,11 +59,11 @@ describe('the WhatsApp Cloud API', () => {
     api.requests.slice(from).map(({ body }) => JSON.parse(body.toString()).template.language.code)
 
   describe('sending', () => {
-    it('fills an authentication template: the code in its text and for its button', async () => {
-      const taken = await send(createProvider({ template_language: 'en_US' }))
+    it('fills the code into the text and the button of an authentication template', async () => {
+      const accepted = await send(createProvider({ template_language: 'en_US' }))
       const message = api.messages.at(-1)
-      expect(taken).to.deep.equal({ reference: message?.id })
-      expect(taken.reference).to.match(/^wamid\./)
+      expect(accepted).to.deep.equal({ reference: message?.id })
+      expect(accepted.reference).to.match(/^wamid\./)
       const parameters = [{ type: 'text', text: CODE }]
       expect(message?.requestBody).to.deep.equal({
         messaging_product: 'whatsapp',
@@ -82,7 +82,7 @@ describe('the WhatsApp Cloud API', () => {
       })
     })
 
-    it('calls the version and the number of the config', async () => {
+    it('calls the configured version and phone number', async () => {
       await send(createProvider({ api_version: 'v24.0' }))
       expect(api.requests.at(-1)?.path).to.equal(`/v24.0/${api.phone_number_id}/messages`)
       expect(api.requests.at(-1)?.headers.authorization).to.equal(`Bearer ${api.access_token}`)
@@ -91,7 +91,7 @@ describe('the WhatsApp Cloud API', () => {
       expect(api.requests[requestsBefore]?.path).to.equal('/v23.0/..%2F..%2Fme%3Fx%3D/messages')
     })
 
-    it('says so when there is no template to fill', async () => {
+    it('makes no call without a configured template', async () => {
       const requestsBefore = api.requests.length
       const fault = await thrownBy(send(createProvider({ template: null })))
       expect(fault).to.be.instanceOf(ProviderFault)
@@ -109,12 +109,12 @@ describe('the WhatsApp Cloud API', () => {
       ['en-US', 'en_US'],
       ['en', 'en_US'],
     ] as const)
-      it(`is the user's: ${locale} gets ${language}`, async () => {
+      it(`follows the verification's locale: ${language} for ${locale}`, async () => {
         await send(createProvider(), messageIn(locale))
         expect(api.messages.at(-1)?.requestBody).to.nested.include({ 'template.language.code': language })
       })
 
-    it('is the one of the config where that names one', async () => {
+    it('is the configured one, if the config names one', async () => {
       await send(createProvider({ template_language: 'pt_PT' }), messageIn('de'))
       expect(api.messages.at(-1)?.requestBody).to.nested.include({ 'template.language.code': 'pt_PT' })
       expect(await thrownBy(send(createProvider({ template_language: 'fr' }), messageIn('de')))).to.be.instanceOf(
@@ -122,7 +122,7 @@ describe('the WhatsApp Cloud API', () => {
       )
     })
 
-    it('is the next best when there is no translation, and is remembered for a while', async () => {
+    it('is the next best when a translation is missing, which is remembered for ten minutes', async () => {
       const provider = createProvider()
       const from = api.requests.length
       await send(provider, messageIn('fr-CA', 'de'))
@@ -133,7 +133,7 @@ describe('the WhatsApp Cloud API', () => {
       expect(languages(from).slice(3)).to.deep.equal(['fr', 'de'])
     })
 
-    it('is English in the end', async () => {
+    it('is English when nothing else fits', async () => {
       const provider = createProvider({ template: 'only_english' })
       const from = api.requests.length
       await send(provider, messageIn('tlh', 'tlh'))
@@ -141,7 +141,7 @@ describe('the WhatsApp Cloud API', () => {
       expect(languages(from)).to.deep.equal(['en', 'en'])
     })
 
-    it("is nobody's when the template is unknown: the provider's fault, and one call is enough to hear so again", async () => {
+    it("does not matter for an unknown template: the provider's fault, found out again with a single call", async () => {
       const provider = createProvider({ template: 'no_such' })
       const from = api.requests.length
       for (let nth = 0; nth < 2; nth += 1) {
@@ -153,15 +153,15 @@ describe('the WhatsApp Cloud API', () => {
     })
   })
 
-  describe('answering', () => {
+  describe('a reply', () => {
     it('is a text without a preview', async () => {
-      const taken = await createProvider({ template: null }).reply?.(
+      const accepted = await createProvider({ template: null }).reply?.(
         '447700900123',
         'Done. https://x',
         new AbortController().signal,
       )
       const message = api.messages.at(-1)
-      expect(taken).to.deep.equal({ reference: message?.id })
+      expect(accepted).to.deep.equal({ reference: message?.id })
       expect(message?.requestBody).to.deep.equal({
         messaging_product: 'whatsapp',
         recipient_type: 'individual',
@@ -171,7 +171,7 @@ describe('the WhatsApp Cloud API', () => {
       })
     })
 
-    it('carries the delivery, where it is one', async () => {
+    it('contains the delivery id, if it has one', async () => {
       await createProvider().reply?.(RECIPIENT, 'x', new AbortController().signal, DELIVERY_ID)
       expect(api.messages.at(-1)?.requestBody).to.include({ biz_opaque_callback_data: DELIVERY_ID })
     })
@@ -186,69 +186,77 @@ describe('the WhatsApp Cloud API', () => {
     })
   })
 
-  describe('errors', () => {
-    const answering = async (status: number, code: number): Promise<Error> => {
+  describe('an error', () => {
+    const faultAfter = async (status: number, code: number): Promise<Error> => {
       const answer = metaError(status, code, 'title')
-      const odd = await startVendor({ handleRequest: () => ({ answer }), refused: () => answer, receipt: () => null })
-      const fault = await thrownBy(send(createProvider({ base_url: odd.url, template_language: 'en' })))
-      await odd.close()
+      const vendor = await startVendor({
+        handleRequest: () => ({ answer }),
+        refused: () => answer,
+        receipt: () => null,
+      })
+      const fault = await thrownBy(send(createProvider({ base_url: vendor.url, template_language: 'en' })))
+      await vendor.close()
       return fault
     }
 
     for (const code of [130472, 131021, 131026])
-      it(`${code} is the recipient's`, async () => {
-        const fault = await answering(400, code)
+      it(`${code} is the recipient's fault`, async () => {
+        const fault = await faultAfter(400, code)
         expect(fault).to.be.instanceOf(RecipientFault)
         expect(fault.message).to.equal(`it answered 400, ${code}`)
       })
 
     for (const [status, code] of [
-      [401, 0] as const,
-      [500, 1] as const,
-      [503, 2] as const,
-      [500, 3] as const,
-      [400, 4] as const,
-      [403, 10] as const,
-      [400, 33] as const,
-      [400, 100] as const,
-      [401, 190] as const,
-      [403, 200] as const,
-      [403, 368] as const,
-      [400, 80007] as const,
-      [400, 130429] as const,
-      [403, 130497] as const,
-      [500, 131000] as const,
-      [403, 131005] as const,
-      [400, 131008] as const,
-      [400, 131009] as const,
-      [500, 131016] as const,
-      [400, 131030] as const,
-      [403, 131031] as const,
-      [400, 131042] as const,
-      [400, 131047] as const,
-      [400, 131048] as const,
-      [400, 131049] as const,
-      [400, 131056] as const,
-      [400, 132000] as const,
-      [404, 132001] as const,
-      [400, 132012] as const,
-      [400, 132015] as const,
-      [400, 133010] as const,
-      [200, 131000] as const,
-      [400, 999_999] as const,
-      [500, 131026] as const,
-    ])
-      it(`${code} is the provider's`, async () => {
-        expect(await answering(status, code)).to.be.instanceOf(ProviderFault)
+      [401, 0],
+      [500, 1],
+      [503, 2],
+      [500, 3],
+      [400, 4],
+      [403, 10],
+      [400, 33],
+      [400, 100],
+      [401, 190],
+      [403, 200],
+      [403, 368],
+      [400, 80007],
+      [400, 130429],
+      [403, 130497],
+      [500, 131000],
+      [403, 131005],
+      [400, 131008],
+      [400, 131009],
+      [500, 131016],
+      [400, 131030],
+      [403, 131031],
+      [400, 131042],
+      [400, 131047],
+      [400, 131048],
+      [400, 131049],
+      [400, 131056],
+      [400, 132000],
+      [404, 132001],
+      [400, 132012],
+      [400, 132015],
+      [400, 133010],
+      [200, 131000],
+      [400, 999_999],
+      [500, 131026],
+    ] as const)
+      it(`${code} with ${status} is the provider's fault`, async () => {
+        expect(await faultAfter(status, code)).to.be.instanceOf(ProviderFault)
       })
   })
 
-  it('says a code only if it could be one of Meta’s', async () => {
+  it('quotes an error code only if it could be one of Meta’s', async () => {
     for (const code of [447700900123, -1, 1.5, '447700900123', { a: 1 }]) {
       const answer = { status: 400, body: { error: { code } } }
-      const odd = await startVendor({ handleRequest: () => ({ answer }), refused: () => answer, receipt: () => null })
-      expect((await thrownBy(send(createProvider({ base_url: odd.url })))).message).to.equal('it answered 400')
-      await odd.close()
+      const vendor = await startVendor({
+        handleRequest: () => ({ answer }),
+        refused: () => answer,
+        receipt: () => null,
+      })
+      expect((await thrownBy(send(createProvider({ base_url: vendor.url })))).message).to.equal('it answered 400')
+      await vendor.close()
     }
   })
 

@@ -4,20 +4,20 @@ import { approvedText, LANGUAGES, linkText } from '../../../../services/domain/t
 
 const REFERENCE = '23456789ABCDEFGH'
 
-describe('the texts of a chat', () => {
-  it('are there in every language there are texts in', () => {
+describe('the sentences of a chat', () => {
+  it('exist in every language of languages.ts', () => {
     expect(Object.keys(CHAT_SENTENCES)).to.deep.equal(LANGUAGES)
   })
 
   for (const [tag, { confirms, requests, reference, approved }] of Object.entries(CHAT_SENTENCES))
-    it(`in ${tag} say what they must, each thing once`, () => {
+    it(`in ${tag} have their placeholders, each once, and differ from each other`, () => {
       const placeholders = (text: string) => [...text.matchAll(/\{.*?\}/g)].map(([found]) => found)
       for (const sentence of [confirms, requests, approved]) expect(placeholders(sentence)).to.deep.equal(['{app}'])
       expect(placeholders(reference)).to.deep.equal(['{reference}'])
       expect(new Set([confirms, requests, approved]).size).to.equal(3)
     })
 
-  it('say what sending them does', () => {
+  it('say what the user’s text does, with the reference on its own line', () => {
     expect(linkText('en', 'link_inbound', 'Acme', REFERENCE)).to.equal(
       `I confirm that I am signing in to Acme.\nReference: ${REFERENCE}`,
     )
@@ -26,16 +26,16 @@ describe('the texts of a chat', () => {
     )
   })
 
-  it('answer that it is done', () => {
+  it('confirm an approval', () => {
     expect(approvedText('sv', 'Acme')).to.equal('Bekräftat. Du kan gå tillbaka till Acme.')
   })
 
-  it('fall back to English for a language nobody has', () => {
+  it('are English for a language that we have no texts in', () => {
     for (const locale of ['tlh', '__proto__', 'toString'])
       expect(approvedText(locale, 'Acme')).to.equal('Confirmed. You can return to Acme.')
   })
 
-  it('take the name of an app for a name, whatever it looks like', () => {
+  it('contain an app’s name unchanged, even if it looks like a placeholder', () => {
     for (const app of ['{reference}', '$&', '{app}', '{toString}'])
       expect(linkText('en', 'link_code', app, REFERENCE)).to.equal(
         `Please send me my code for ${app}.\nReference: ${REFERENCE}`,

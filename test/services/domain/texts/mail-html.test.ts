@@ -13,8 +13,8 @@ const mail = (given: { locale?: string; app?: string; code?: string } = {}): str
     ...given,
   }).html ?? ''
 
-/** What a reader sees of it. */
-const read = (html: string): string =>
+/** The text that a reader sees. */
+const visibleText = (html: string): string =>
   html
     .replace(/^[\s\S]*<body[^>]*>|<\/body>[\s\S]*$/g, '')
     .replaceAll(/<[^>]*>/g, '')
@@ -25,9 +25,9 @@ const read = (html: string): string =>
     .replaceAll('&amp;', '&')
     .trim()
 
-describe('a mail as HTML', () => {
+describe('the HTML of a mail', () => {
   for (const locale of LANGUAGES)
-    it(`says in ${locale} what its text says, and once`, () => {
+    it(`says the same as its text in ${locale}, with the code once`, () => {
       const { text } = renderMessage({
         channel: 'email',
         locale,
@@ -36,38 +36,45 @@ describe('a mail as HTML', () => {
         minutes: 10,
         sms: { domain: null, android_hash: null },
       })
-      expect(read(mail({ locale }))).to.equal(text.replace('\n\n', '\n'))
-      expect(read(mail({ locale })).split('123456')).to.have.length(2)
+      expect(visibleText(mail({ locale }))).to.equal(text.replace('\n\n', '\n'))
+      expect(visibleText(mail({ locale })).split('123456')).to.have.length(2)
     })
 
-  it('names its language and direction on the document and on what a reader keeps of it', () => {
+  it('names its language and direction on the document and on its content', () => {
     for (const locale of LANGUAGES) {
-      const side = `lang="${locale}" dir="${directionOf(locale)}"`
-      expect(mail({ locale }).split(side)).to.have.length(3)
+      const attributes = `lang="${locale}" dir="${directionOf(locale)}"`
+      expect(mail({ locale }).split(attributes)).to.have.length(3)
     }
   })
 
-  it('reads from right to left in Arabic, Hebrew, Persian and Urdu, and in no other language', () => {
+  it('reads from right to left in Arabic, Hebrew, Persian and Urdu, and follows the script of other languages', () => {
     expect(LANGUAGES.filter(locale => directionOf(locale) === 'rtl')).to.have.members(['ar', 'he', 'fa', 'ur'])
-    expect(['ar-EG', 'fa-AF', 'arn'].map(directionOf)).to.deep.equal(['rtl', 'rtl', 'ltr'])
+    expect(['ar-EG', 'fa-AF', 'arn', 'ps', 'dv', 'yi'].map(directionOf)).to.deep.equal([
+      'rtl',
+      'rtl',
+      'ltr',
+      'rtl',
+      'rtl',
+      'rtl',
+    ])
   })
 
-  it('isolates the code, left to right, and lets it be selected whole', () => {
+  it('isolates the code from left to right, and lets one tap select it', () => {
     for (const locale of LANGUAGES)
       expect(mail({ locale })).to.match(/<bdi dir="ltr" style="[^"]*user-select:all[^"]*">123456<\/bdi>/)
   })
 
-  it('escapes and isolates whatever an app is called', () => {
+  it('escapes and isolates the app’s name', () => {
     const app = `<script>alert("1")</script> & '{code}' <img src=x onerror=y>\u202e`
     for (const locale of LANGUAGES) {
       const html = mail({ locale, app })
-      expect(read(html)).to.contain(app)
+      expect(visibleText(html)).to.contain(app)
       expect(html).to.contain('<bdi>&lt;script&gt;')
       expect(html).to.not.match(/<script|<img/)
     }
   })
 
-  it('needs nothing from anywhere, and fits any colour scheme', () => {
+  it('loads nothing, and sets no colours', () => {
     for (const locale of LANGUAGES) {
       const html = mail({ locale })
       expect(html).to.not.match(/https?:|url\(|src=|href=|<link|@import/i)
@@ -76,7 +83,7 @@ describe('a mail as HTML', () => {
     }
   })
 
-  it('is small enough that no reader cuts it off', () => {
+  it('is smaller than 4 000 characters', () => {
     for (const locale of LANGUAGES) expect(mail({ locale, app: '漢'.repeat(100) }).length).to.be.lessThan(4_000)
   })
 })

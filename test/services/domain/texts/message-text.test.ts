@@ -4,7 +4,7 @@ import { SENTENCES } from '../../../../services/domain/texts/languages.ts'
 import { LANGUAGES, type MessageInput, renderMessage } from '../../../../services/domain/texts/message-text.ts'
 import { smsSegments } from '../../../support/sms-segments.ts'
 
-const say = (given: Partial<MessageInput> = {}) =>
+const render = (given: Partial<MessageInput> = {}) =>
   renderMessage({
     channel: 'sms',
     locale: 'en',
@@ -15,15 +15,15 @@ const say = (given: Partial<MessageInput> = {}) =>
     ...given,
   })
 
-describe('the texts', () => {
-  it('are there in more than twenty languages, under canonical names', () => {
+describe('the languages', () => {
+  it('are more than twenty, under canonical tags', () => {
     expect(LANGUAGES.length).to.be.greaterThan(20)
     expect(LANGUAGES.map(tag => Intl.getCanonicalLocales(tag)[0])).to.deep.equal(LANGUAGES)
   })
 
   it('are found by region, script and language', () => {
-    const spoken = (tag: string) => chooseLocale(tag, 'en', LANGUAGES)
-    expect(['pt-BR', 'zh-TW', 'zh-Hant-HK', 'zh-CN', 'nn', 'tl', 'iw', 'no-NO'].map(spoken)).to.deep.equal([
+    const chosen = (tag: string) => chooseLocale(tag, 'en', LANGUAGES)
+    expect(['pt-BR', 'zh-TW', 'zh-Hant-HK', 'zh-CN', 'nn', 'tl', 'iw', 'no-NO'].map(chosen)).to.deep.equal([
       'pt',
       'zh-TW',
       'zh-Hant',
@@ -36,41 +36,41 @@ describe('the texts', () => {
   })
 
   for (const [tag, { short, valid, notRequested }] of Object.entries(SENTENCES)) {
-    it(`in ${tag} say what they must, each thing once`, () => {
+    it(`have in ${tag} every placeholder of a sentence once`, () => {
       const placeholders = (text: string) => [...text.matchAll(/\{.*?\}/g)].map(([found]) => found).sort()
       expect(placeholders(short)).to.deep.equal(['{app}', '{code}'])
       expect(placeholders(valid)).to.deep.equal(['{minutes}'])
       expect(placeholders(notRequested)).to.deep.equal([])
     })
 
-    it(`in ${tag} fit one SMS segment with an app name of 20 characters, in any script`, () => {
+    it(`fit in ${tag} one SMS segment with an app name of 20 characters, in any script`, () => {
       for (const app of ['Twenty letters right', 'двадцать букв ровно!']) {
         expect(app).to.have.length(20)
-        expect(smsSegments(say({ locale: tag, app, code: '12345678' }).text).segments).to.equal(1)
+        expect(smsSegments(render({ locale: tag, app, code: '12345678' }).text).segments).to.equal(1)
       }
     })
   }
 
-  it('are counted in the alphabet each needs', () => {
-    const alphabet = (locale: string) => smsSegments(say({ locale }).text).alphabet
+  it('need the GSM alphabet or UCS-2', () => {
+    const alphabet = (locale: string) => smsSegments(render({ locale }).text).alphabet
     expect(['en', 'de', 'it', 'nl', 'fi'].map(alphabet)).to.deep.equal(Array(5).fill('GSM-7'))
     expect(['es', 'ru', 'zh', 'ar', 'pl'].map(alphabet)).to.deep.equal(Array(5).fill('UCS-2'))
   })
 
-  it('fall back to English for a language nobody has', () => {
+  it('fall back to English', () => {
     for (const locale of ['tlh', '', '__proto__', 'constructor'])
-      expect(say({ locale, channel: 'email' })).to.deep.equal(say({ locale: 'en', channel: 'email' }))
+      expect(render({ locale, channel: 'email' })).to.deep.equal(render({ locale: 'en', channel: 'email' }))
   })
 })
 
-describe('the words of a message', () => {
-  it('are one sentence in an SMS', () => {
-    expect(say()).to.deep.equal({ text: '123456 is your Acme verification code.', subject: null, html: null })
+describe('the text of a message', () => {
+  it('is one sentence in an SMS', () => {
+    expect(render()).to.deep.equal({ text: '123456 is your Acme verification code.', subject: null, html: null })
   })
 
-  it('can end in a domain-bound line, an Android hash, or both: the domain on the last line', () => {
-    const sentence = say().text
-    const ending = (sms: MessageInput['sms']) => say({ sms }).text
+  it('can end with an Android hash, a domain-bound line, or both, with the domain on the last line', () => {
+    const sentence = render().text
+    const ending = (sms: MessageInput['sms']) => render({ sms }).text
     expect(ending({ domain: 'example.com', android_hash: null })).to.equal(`${sentence}\n\n@example.com #123456`)
     expect(ending({ domain: null, android_hash: 'FA+9qCX9VSu' })).to.equal(`${sentence}\n\nFA+9qCX9VSu`)
     expect(ending({ domain: 'example.com', android_hash: 'FA+9qCX9VSu' })).to.equal(
@@ -78,35 +78,35 @@ describe('the words of a message', () => {
     )
   })
 
-  it('end so in an SMS only', () => {
+  it('has these lines in an SMS only', () => {
     const sms = { domain: 'example.com', android_hash: 'FA+9qCX9VSu' }
     for (const channel of ['whatsapp', 'telegram', 'email'] as const)
-      expect(say({ channel, sms })).to.deep.equal(say({ channel }))
+      expect(render({ channel, sms })).to.deep.equal(render({ channel }))
   })
 
-  it('say in a chat how long the code lives', () => {
+  it('says in a chat how long the code is valid', () => {
     const text = '123456 is your Acme verification code.\nIt is valid for 10 min.'
     const chat = { text, subject: null, html: null }
-    expect(say({ channel: 'whatsapp' })).to.deep.equal(chat)
-    expect(say({ channel: 'telegram' })).to.deep.equal(chat)
+    expect(render({ channel: 'whatsapp' })).to.deep.equal(chat)
+    expect(render({ channel: 'telegram' })).to.deep.equal(chat)
   })
 
-  it('have a subject in a mail, and a word for whoever did not ask', () => {
-    const { html, ...words } = say({ channel: 'email', locale: 'de' })
+  it('has a subject in a mail, and a sentence for recipients who did not request it', () => {
+    const { html, ...plain } = render({ channel: 'email', locale: 'de' })
     expect(html).to.contain('Bestätigungscode')
-    expect(words).to.deep.equal({
+    expect(plain).to.deep.equal({
       text: '123456 ist Ihr Acme-Bestätigungscode.\n\nEr ist 10 Min. gültig.\nFalls Sie ihn nicht angefordert haben, ignorieren Sie diese Nachricht.',
       subject: '123456 ist Ihr Acme-Bestätigungscode.',
     })
   })
 
-  it('take the name of an app for a name, whatever it looks like', () => {
+  it('contains an app’s name unchanged, even if it looks like a placeholder', () => {
     for (const app of ['{code}', '$&', '{app}', '$1'])
-      expect(say({ app }).text).to.equal(`123456 is your ${app} verification code.`)
+      expect(render({ app }).text).to.equal(`123456 is your ${app} verification code.`)
   })
 })
 
-describe('the segment counter', () => {
+describe('the segment counter of the tests', () => {
   it('knows both alphabets and their limits', () => {
     expect(smsSegments('a'.repeat(160))).to.deep.equal({ alphabet: 'GSM-7', units: 160, segments: 1 })
     expect(smsSegments('a'.repeat(161)).segments).to.equal(2)

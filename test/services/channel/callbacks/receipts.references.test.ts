@@ -1,20 +1,20 @@
-// Meta's name for a message is made from the number it went to. It is not kept, and a receipt that has nothing else finds its delivery.
+// Meta's id of a message contains the recipient's number, so only its hash is stored. A receipt with nothing but this id still finds its delivery.
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
-import { createMetrics } from '../../../infra/metrics.ts'
-import { createAttempts } from '../../../services/channel/attempts.ts'
-import { createHandleCallback } from '../../../services/channel/callbacks/receipts.ts'
-import type { DeliveryJob } from '../../../services/channel/provider.ts'
-import { createCapturedLog } from '../../support/captured-log.ts'
-import { testClock } from '../../support/clock.ts'
-import { eachStore } from '../../support/stores.ts'
-import { testKeyring } from '../../support/tenancy.ts'
+import { createMetrics } from '../../../../infra/metrics.ts'
+import { createAttempts } from '../../../../services/channel/attempts.ts'
+import { createHandleCallback } from '../../../../services/channel/callbacks/receipts.ts'
+import type { DeliveryJob } from '../../../../services/channel/provider.ts'
+import { createCapturedLog } from '../../../support/captured-log.ts'
+import { testClock } from '../../../support/clock.ts'
+import { eachStore } from '../../../support/stores.ts'
+import { testKeyring } from '../../../support/tenancy.ts'
 
 const NUMBER = '447911123456'
 const WAMID = `wamid.${Buffer.from(`\x1c\x18\x0c${NUMBER}\x15\x02\x00\x11\x18\x12ABCDEF0123456789AB\x00`).toString('base64')}`
 
-eachStore("a vendor's name for a message", fresh => {
-  it('tells no number where it is kept, and is found again', async () => {
+eachStore("a vendor's id of a message", fresh => {
+  it('is stored without the number in it, and finds the delivery again', async () => {
     const store = await fresh()
     const [clock, attempts] = [testClock(), store.docs('attempts')]
     const attemptWriter = createAttempts({ attempts, clock })
@@ -24,9 +24,9 @@ eachStore("a vendor's name for a message", fresh => {
     await attemptWriter.finish(started, { result: 'accepted', reference: WAMID })
     await attemptWriter.record(job, { provider: 'gate', round: 1, at: 0, result: 'accepted', reference: 'SM123' })
 
-    const kept = await attempts.find({}, { sort: { _id: 1 }, limit: 10 })
-    expect(kept.map(({ reference }) => reference?.slice(0, 6))).to.deep.equal(['SM123', 'wamid:'])
-    const stored = kept.map(({ reference }) => reference ?? '').join(' ')
+    const saved = await attempts.find({}, { sort: { _id: 1 }, limit: 10 })
+    expect(saved.map(({ reference }) => reference?.slice(0, 6))).to.deep.equal(['SM123', 'wamid:'])
+    const stored = saved.map(({ reference }) => reference ?? '').join(' ')
     expect(stored).to.not.include(WAMID)
     expect(Buffer.from(stored, 'base64').toString('latin1')).to.not.include(NUMBER)
 

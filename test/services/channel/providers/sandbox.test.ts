@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { magicOf } from '../../../machines/magic-recipients.ts'
-import type { Otp } from '../../../machines/otp.ts'
-import { scriptFor } from '../../../services/channel/providers/sandbox.scripts.ts'
-import { createChannelActor, replaceOtp } from '../../support/channel-actor.ts'
-import { play, resend } from '../../support/otp.ts'
-import { codeOf, createTenant, insertOtp, lastDelivery, RECIPIENT } from '../../support/queued-otps.ts'
-import { eachStore } from '../../support/stores.ts'
+import { magicOf } from '../../../../machines/magic-recipients.ts'
+import type { Otp } from '../../../../machines/otp.ts'
+import { scriptFor } from '../../../../services/channel/providers/sandbox.scripts.ts'
+import { createChannelActor, replaceOtp } from '../../../support/channel-actor.ts'
+import { play, resend } from '../../../support/otp.ts'
+import { codeOf, createTenant, insertOtp, lastDelivery, RECIPIENT } from '../../../support/queued-otps.ts'
+import { eachStore } from '../../../support/stores.ts'
 
 const SECOND = 1000
 
@@ -17,15 +17,15 @@ eachStore('the sandbox', fresh => {
     await createTenant(actor)
   })
 
-  /** Delivers until the broker is told `done`, moving time on as the broker would wait; answers what was told, and when. */
+  /** Delivers until the outcome is `done`, and advances the clock as the broker would wait. Resolves with the reports and their times. */
   async function receiptsFor(recipient: string): Promise<[status: string, ms: number][]> {
     const doc = await insertOtp(actor, { recipient, order: recipient.includes('@') ? ['email'] : ['sms'] })
-    const begun = actor.clock.now()
+    const startedAt = actor.clock.now()
     for (let attempt = 1; ; attempt += 1) {
       const outcome = await actor.deliverAndWait(doc, attempt)
       if (outcome.kind !== 'retry') {
         expect(outcome).to.deep.equal({ kind: 'done' })
-        return actor.reports.map(({ body }) => [body.status, body.at - begun])
+        return actor.reports.map(({ body }) => [body.status, body.at - startedAt])
       }
       await actor.applyReports()
       await actor.clock.advance(Math.min(outcome.afterMs, 15 * SECOND))
@@ -33,7 +33,7 @@ eachStore('the sandbox', fresh => {
   }
   const statuses = async (recipient: string) => (await receiptsFor(recipient)).map(([status]) => status)
 
-  it('keeps a reference to the message, with neither code nor text nor recipient', async () => {
+  it('stores a reference to the message, without its code, text or recipient', async () => {
     const doc = await insertOtp(actor)
     await actor.deliverAndWait(doc)
     const { delivery_id } = lastDelivery(doc)
@@ -50,7 +50,7 @@ eachStore('the sandbox', fresh => {
     for (const secret of [codeOf(actor, doc), RECIPIENT, RECIPIENT.slice(1)]) expect(everything).not.to.include(secret)
   })
 
-  it('plays the receipt of an ordinary message within a second, after it was sent', async () => {
+  it('plays the receipt of an ordinary message within a second after it was sent', async () => {
     const [sent, receipt] = await receiptsFor(RECIPIENT)
     expect([sent?.[0], receipt?.[0]]).to.deep.equal(['sent', 'delivered'])
     expect(receipt?.[1])
@@ -59,29 +59,29 @@ eachStore('the sandbox', fresh => {
   })
 
   for (const recipient of ['+15005550010', 'delivered@magic.test'])
-    it(`delivers to ${recipient}`, async () => {
+    it(`plays a receipt of success for ${recipient}`, async () => {
       expect(await statuses(recipient)).to.deep.equal(['sent', 'delivered'])
     })
 
   for (const recipient of ['+15005550011', 'failed@magic.test'])
-    it(`fails for ${recipient}`, async () => {
+    it(`plays a receipt of failure for ${recipient}`, async () => {
       expect(await statuses(recipient)).to.deep.equal(['sent', 'failed'])
     })
 
-  it('plays a receipt twice, as two pieces of news', async () => {
+  it('plays a receipt twice, as two reports', async () => {
     expect(await statuses('+15005550013')).to.deep.equal(['sent', 'delivered', 'delivered'])
     expect(new Set(actor.reports.map(({ id }) => id))).to.have.property('size', 3)
   })
 
-  it('plays receipts in disorder', async () => {
+  it('plays receipts in the wrong order', async () => {
     expect(await statuses('+15005550014')).to.deep.equal(['delivered', 'sent', 'failed'])
   })
 
-  it('stays silent', async () => {
+  it('plays no receipt for the silent recipient', async () => {
     expect(await statuses('+15005550015')).to.deep.equal(['sent'])
   })
 
-  it('plays a late receipt after 30 s, and leaves the message with the broker meanwhile', async () => {
+  it('plays a late receipt after 30 s, and returns the message to the broker until then', async () => {
     const doc = await insertOtp(actor, { recipient: '+15005550012' })
     expect(await actor.deliverAndWait(doc)).to.deep.equal({ kind: 'retry', afterMs: 30 * SECOND })
     actor.reports.length = 0
@@ -90,7 +90,7 @@ eachStore('the sandbox', fresh => {
     expect(late?.[1]).to.be.within(30 * SECOND, 31 * SECOND)
   })
 
-  it('fails on the first channel and delivers on the next', async () => {
+  it('plays a failure on the first channel and a success on the next', async () => {
     expect(await statuses('+15005550016')).to.deep.equal(['sent', 'failed'])
     const doc = await insertOtp(actor, { recipient: '+15005550016', order: ['whatsapp', 'sms'] })
     const moved = { ...doc, ...play(doc, resend('sms')).saved }
@@ -100,9 +100,9 @@ eachStore('the sandbox', fresh => {
     expect(actor.statuses()).to.deep.equal(['sent', 'delivered'])
   })
 
-  it('goes on where a crash left it: the receipt still comes', async () => {
+  it('plays the receipt after a crash', async () => {
     const doc = await insertOtp(actor)
-    void actor.deliver(doc) // its clock stands still for good: it never gets beyond `sent`
+    void actor.deliver(doc) // its clock does not advance, so it never gets beyond `sent`
     while (actor.reports.length === 0) await actor.clock.advance(0)
     await actor.applyReports()
     const survivor = createChannelActor(actor.store)
@@ -111,7 +111,7 @@ eachStore('the sandbox', fresh => {
     expect(await actor.store.docs('attempts').count({ _id: { $gt: '' } })).to.equal(1)
   })
 
-  it('plays the same news again under the same name', async () => {
+  it('repeats a receipt under the same id', async () => {
     const doc = await insertOtp(actor)
     await actor.deliverAndWait(doc)
     const before = actor.reports.map(({ id }) => id)
@@ -120,7 +120,7 @@ eachStore('the sandbox', fresh => {
     expect(actor.reports.map(({ id }) => id)).to.deep.equal([...before, before[1]])
   })
 
-  it('knows no fate but for test keys', () => {
+  it('knows magic recipients for test keys only', () => {
     const doc = { mode: 'live', deliveries: [] } as unknown as Otp
     const delivery = { channel: 'sms' } as Otp['deliveries'][number]
     expect(magicOf('test', '+15005550011')).to.deep.equal({ scenario: 'failed' })
