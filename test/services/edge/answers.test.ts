@@ -1,4 +1,4 @@
-// What the edge makes of the actor's answers: bodies opened for the caller, refusals as problems, outages as 503.
+// How the edge turns the OTP actor's answers into responses: bodies with opened secrets, refusals as problems, outages as 503.
 import { expect } from 'chai'
 import { CallFailed, CallTimeout } from '../../../infra/broker/broker.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
@@ -26,7 +26,7 @@ describe('an answer of the OTP actor', () => {
     return response.json()
   }
 
-  it('is the verification object of the interface, and nothing more', async () => {
+  it('becomes a verification with the documented members only', async () => {
     stubAnswer({ kind: 'verification', verification: view() })
     expect(await json(await edge.post('/otp/send', SEND))).to.deep.equal({
       otp_id: OTP_ID,
@@ -38,7 +38,7 @@ describe('an answer of the OTP actor', () => {
     })
   })
 
-  it('has its link opened', async () => {
+  it('has its link unsealed', async () => {
     const url = 'https://wa.me/15550001111?text=hello'
     const sealed_action_url = edge.keyring.seal(url, atRest.link(OTP_ID))
     stubAnswer({
@@ -57,7 +57,7 @@ describe('an answer of the OTP actor', () => {
       })
   })
 
-  it('of a verify says what became of the code', async () => {
+  it('to a verify says whether the code matched', async () => {
     const verified = { kind: 'verified', otp_id: OTP_ID, status: 'pending', matched: false, attempts_left: 4 } as const
     stubAnswer({ ...verified, sealed_token: null })
     expect(await json(await edge.post('/otp/verify', { otp_id: OTP_ID, code: '000000' }))).to.deep.equal({
@@ -74,7 +74,7 @@ describe('an answer of the OTP actor', () => {
     })
   })
 
-  it('of an exchange says whom it proves, and when, in UTC', async () => {
+  it('to an exchange has the recipient and the time of verification in UTC', async () => {
     stubAnswer({
       kind: 'exchanged',
       otp_id: OTP_ID,
@@ -92,7 +92,7 @@ describe('an answer of the OTP actor', () => {
     })
   })
 
-  it('about a token that cannot be exchanged is one 404 for all', async () => {
+  it('about a token that cannot be exchanged is 404', async () => {
     stubAnswer({ kind: 'no_such_token' })
     const response = await edge.post('/verifications/exchange', { verification_token: 'otp_vt_abc' })
     expect(response.status).to.equal(404)
@@ -119,7 +119,7 @@ describe('an answer of the OTP actor', () => {
     ServiceUnavailableError: 503,
   }
   for (const [error, status] of Object.entries(STATUSES) as [ErrorType, number][])
-    it(`that is ${error} is ${status}`, async () => {
+    it(`with ${error} is ${status}`, async () => {
       stubAnswer({ kind: 'refused', error, detail: 'In words.' })
       const response = await edge.post('/otp/send', SEND)
       expect(response.status).to.equal(status)
@@ -135,7 +135,7 @@ describe('an answer of the OTP actor', () => {
       })
     })
 
-  it('that names a limit carries its scope and when to come back, rounded up', async () => {
+  it('that names a limit has its scope and the seconds to wait, rounded up', async () => {
     for (const [retry_after_ms, seconds] of [
       [1, 1],
       [1_000, 1],
@@ -150,12 +150,12 @@ describe('an answer of the OTP actor', () => {
     }
   })
 
-  it('that names a state carries it', async () => {
+  it('that names a state has it as otp_status', async () => {
     stubAnswer({ kind: 'refused', error: 'OtpNotPendingError', detail: '…', otp_status: 'canceled' })
     expect(await problemOf(await edge.post('/otp/cancel', { otp_id: OTP_ID }))).to.include({ otp_status: 'canceled' })
   })
 
-  it('that it could not answer now is 503 with a time to come back', async () => {
+  it('that the actor is unavailable is 503 with Retry-After', async () => {
     stubAnswer({ kind: 'refused', error: 'ServiceUnavailableError', detail: '…' })
     const response = await edge.post('/otp/send', SEND)
     expect(response.status).to.equal(503)
@@ -163,13 +163,13 @@ describe('an answer of the OTP actor', () => {
   })
 
   const outages: [string, Error, number][] = [
-    ['is late', new CallTimeout('no answer within 5000 ms'), 503],
-    ['cannot come: the broker is down or blocked', new Unavailable('down'), 503],
-    ['is that the actor threw', new CallFailed('Error: recipient +447911123456'), 500],
-    ['is a bug of the edge', new TypeError('cannot read +447911123456'), 500],
+    ['comes too late', new CallTimeout('no answer within 5000 ms'), 503],
+    ['cannot come because the broker is down or blocked', new Unavailable('down'), 503],
+    ['is an error of the actor', new CallFailed('Error: recipient +447911123456'), 500],
+    ['is an error of the edge', new TypeError('cannot read +447911123456'), 500],
   ]
   for (const [what, error, status] of outages)
-    it(`that ${what} is ${status} and shows nothing of the inside`, async () => {
+    it(`that ${what} is ${status} and does not show the error`, async () => {
       edge.stubs.answer = () => Promise.reject(error)
       const response = await edge.post('/otp/send', SEND)
       expect(response.status).to.equal(status)
@@ -180,9 +180,9 @@ describe('an answer of the OTP actor', () => {
     })
 
   for (const [what, answer] of [
-    ['that it broke', { kind: 'broken' }],
-    ['of a kind unknown here', { kind: 'from a newer release' }],
-    ['that is none', null],
+    ['that the actor failed', { kind: 'broken' }],
+    ['of an unknown kind', { kind: 'from a newer release' }],
+    ['that is null', null],
     ['with a link sealed for another verification', 'foreign link'],
   ] as const)
     it(`${what} is 500`, async () => {
@@ -194,7 +194,7 @@ describe('an answer of the OTP actor', () => {
       expect(await problemOf(response)).to.include({ type: 'HTTPException', detail: 'Internal Server Error.' })
     })
 
-  it('never carries a code: no answer has a member for one', async () => {
+  it('never holds a code', async () => {
     stubAnswer({ kind: 'verification', verification: { ...view(), code: '482913' } as ReturnType<typeof view> })
     expect(await (await edge.post('/otp/send', SEND)).text()).not.to.contain('482913')
   })

@@ -1,4 +1,4 @@
-// Who may ask: what counts as a key, what is told otherwise, and how long anything about keys is remembered.
+// API keys at the edge: which keys are accepted, how others are refused, and how long the edge caches them.
 import { expect } from 'chai'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import { hashApiKey } from '../../../services/domain/tenancy/api-keys.ts'
@@ -24,7 +24,7 @@ describe('an API key at the edge', () => {
       },
     })
 
-  it('tells the actor whose it is', async () => {
+  it('identifies the caller to the OTP actor', async () => {
     await edge.post('/otp/send', SEND, { key: KEYS.deviceTest })
     expect(edge.calls[0]?.call.by).to.deep.equal({
       key_id: 'key_pktest',
@@ -38,9 +38,9 @@ describe('an API key at the edge', () => {
   const refused: [string, string | null][] = [
     ['is missing', null],
     ['is empty', 'Bearer '],
-    ['comes under another scheme', `Basic ${KEYS.serverTest}`],
-    ['comes without a scheme', KEYS.serverTest],
-    ['is followed by something', `Bearer ${KEYS.serverTest} more`],
+    ['has another scheme', `Basic ${KEYS.serverTest}`],
+    ['has no scheme', KEYS.serverTest],
+    ['is followed by another word', `Bearer ${KEYS.serverTest} more`],
     ['is unknown', 'Bearer sk_test_unknown0'],
     ['differs in case', `Bearer ${KEYS.serverTest.toUpperCase()}`],
     ['is longer than any key', `Bearer ${'k'.repeat(257)}`],
@@ -57,12 +57,12 @@ describe('an API key at the edge', () => {
       expect(edge.calls).to.deep.equal([])
     })
 
-  it('is not looked up when it is too long to be one', async () => {
+  it('is not looked up if it is too long', async () => {
     await sendWith(`Bearer ${'k'.repeat(257)}`)
     expect(edge.lookups).to.deep.equal([])
   })
 
-  it('may be any visible ASCII, as a bootstrap file may give it', async () => {
+  it('may be any visible ASCII, as a bootstrap file allows', async () => {
     const odd = `!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`
     edge.keys.set(hashApiKey(odd), apiKey('key_odd', 'sk_test', { hash: hashApiKey(odd) }))
     expect((await sendWith(`Bearer ${odd}`)).status).to.equal(200)
@@ -80,7 +80,7 @@ describe('an API key at the edge', () => {
       expect(await problemOf(response)).to.include({ type: 'HTTPException', detail: 'A server key is needed here.' })
     })
 
-  it('comes after the route and before the body', async () => {
+  it('is checked after the route and before the body', async () => {
     const unknownRoute = await edge.request('/api/v1/otp', { method: 'POST' })
     expect(unknownRoute.status).to.equal(404)
     expect((await edge.request('/api/v1/otp/send')).status).to.equal(405)
@@ -107,7 +107,7 @@ describe('an API key at the edge', () => {
     expect((await edge.post('/otp/send', SEND)).status).to.equal(401)
   })
 
-  it('that is unknown is not looked up each time, and works soon after it was made', async () => {
+  it('that is unknown is not looked up each time, and works soon after it is created', async () => {
     const late = 'sk_test_made_later'
     for (let n = 0; n < 5; n += 1) expect((await edge.post('/otp/send', SEND, { key: late })).status).to.equal(401)
     expect(edge.lookups).to.have.length(1)
@@ -116,22 +116,22 @@ describe('an API key at the edge', () => {
     expect((await edge.post('/otp/send', SEND, { key: late })).status).to.equal(200)
   })
 
-  it('stays remembered while more unknown ones are tried than are ever remembered', async () => {
-    const looked: string[] = []
+  it('stays cached while a flood of unknown keys is tried', async () => {
+    const lookups: string[] = []
     const keyByHash = async (hash: string) => {
-      looked.push(hash)
+      lookups.push(hash)
       return edge.keys.get(hash) ?? null
     }
     const identify = createIdentify({ tenancy: { keyByHash }, clock: edge.clock, maxLookups: 10 })
     const authorization = `Bearer ${KEYS.serverTest}`
     await identify(authorization, ['server'])
     for (let n = 0; n < 12_000; n += 1) await identify(`Bearer guess${n}`, ['server']).catch(() => {})
-    expect(looked).to.have.length(12_001)
+    expect(lookups).to.have.length(12_001)
     await identify(authorization, ['server'])
-    expect(looked).to.have.length(12_001)
+    expect(lookups).to.have.length(12_001)
   })
 
-  it('cannot be told from none while the store is down: 503, and looked up again afterwards', async () => {
+  it('is 503 while the store is down, and is looked up again afterwards', async () => {
     const { keyByHash } = edge.stubs
     edge.stubs.keyByHash = async () => {
       throw new Unavailable('down')
@@ -143,7 +143,7 @@ describe('an API key at the edge', () => {
     expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
   })
 
-  it('lookups under way are capped', async () => {
+  it('is 503 while too many other keys are being looked up', async () => {
     await edge.close()
     edge = await startTestEdge({ maxInFlight: 2 })
     let release = (): void => {}

@@ -1,4 +1,4 @@
-// What the edge asks of the OTP actor: the calls as they travel, opened with the deployment's keys.
+// The calls of the edge to the OTP actor, as they go through the broker.
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { encodeLengthPrefixed } from '../../../infra/crypto/length-prefix.ts'
@@ -28,7 +28,7 @@ describe('a call to the OTP actor', () => {
     return lastCall('otp.send')
   }
 
-  it('goes to the queue of calls, with a budget and an id of its own', async () => {
+  it('goes to otp.calls, with a budget and an id of its own', async () => {
     await sendAndRead({})
     await sendAndRead({})
     const [first, second] = edge.calls
@@ -37,7 +37,7 @@ describe('a call to the OTP actor', () => {
     expect(first?.id).not.to.equal(second?.id)
   })
 
-  it('carries nothing secret or personal in the open', async () => {
+  it('holds nothing secret or personal unsealed', async () => {
     await sendAndRead({ client_ip: '203.0.113.7' }, { headers: { 'Idempotency-Key': 'order-4711' } })
     await edge.post('/otp/verify', { otp_id: OTP_ID, code: '482913' })
     await edge.post('/verifications/exchange', { verification_token: 'otp_vt_something-secret' })
@@ -49,7 +49,7 @@ describe('a call to the OTP actor', () => {
   it('of a send seals the recipient and the address', async () => {
     const call = await sendAndRead({ client_ip: '203.0.113.7' })
     expect(unseal(call.sealed_recipient, inFlight.recipient)).to.equal(RECIPIENT)
-    // A documentation address is reserved, and so says nothing.
+    // An address for documentation is reserved, so it counts as absent.
     expect(call.sealed_client_ip).to.equal(null)
     expect(unseal((await sendAndRead({ client_ip: '8.8.8.8' })).sealed_client_ip, inFlight.clientIp)).to.equal(
       '8.8.8.8',
@@ -67,11 +67,11 @@ describe('a call to the OTP actor', () => {
     ['0.0.0.0', null],
   ]
   for (const [given, usable] of addresses)
-    it(`of a send for ${given} says ${usable ?? 'no address'}`, async () => {
+    it(`of a send for ${given} holds ${usable ?? 'no address'}`, async () => {
       expect(unseal((await sendAndRead({ client_ip: given })).sealed_client_ip, inFlight.clientIp)).to.equal(usable)
     })
 
-  it('of a send takes no address from a backend’s own connection', async () => {
+  it('of a send does not hold the address of the backend', async () => {
     expect((await sendAndRead({}, { headers: { 'X-Forwarded-For': '8.8.8.8' } })).sealed_client_ip).to.equal(null)
   })
 
@@ -85,11 +85,11 @@ describe('a call to the OTP actor', () => {
     [`en-x-${'a'.repeat(8)}`.padEnd(70, '-bbbbbbbb'), null],
   ]
   for (const [given, tag] of locales)
-    it(`of a send in ${JSON.stringify(given)?.slice(0, 30)} asks for ${tag ?? "the app's language"}`, async () => {
+    it(`of a send in ${JSON.stringify(given)?.slice(0, 30)} holds ${tag ?? 'no locale'}`, async () => {
       expect((await sendAndRead({ locale: given })).locale).to.equal(tag)
     })
 
-  it('of a send passes on what is no recipient, cut to a length at which it still is none', async () => {
+  it('of a send holds an invalid recipient as it is, cut to a length at which none is valid', async () => {
     expect(unseal((await sendAndRead({ recipient: 'nobody' })).sealed_recipient, inFlight.recipient)).to.equal('nobody')
     const long = unseal(
       (await sendAndRead({ recipient: `${'a'.repeat(2_000)}@b.test` })).sealed_recipient,
@@ -98,11 +98,11 @@ describe('a call to the OTP actor', () => {
     expect(long).to.equal('a'.repeat(1_000))
   })
 
-  describe('claims an idempotency key', () => {
+  describe('with an idempotency key holds a claim', () => {
     const claim = async (key: string, apiKey = KEYS.serverTest) =>
       (await sendAndRead({}, { key: apiKey, headers: { 'Idempotency-Key': key } })).claim
 
-    it('as a hash that only the same company, mode and kind of key make again', async () => {
+    it('that is the same only for the same company, mode, kind of API key and key', async () => {
       const expected = createHash('sha256')
         .update(encodeLengthPrefixed(['cmp_acme', 'test', 'server', 'k-1']))
         .digest('base64url')
@@ -117,20 +117,20 @@ describe('a call to the OTP actor', () => {
       expect(new Set(claims).size).to.equal(claims.length)
     })
 
-    it('in every app of the company alike', async () => {
+    it('that is the same in every app of the company', async () => {
       const before = await claim('k-1')
       for (const key of edge.keys.values()) key.app_id = 'app_other'
       await edge.clock.advance(5_000)
       expect(await claim('k-1')).to.equal(before)
     })
 
-    it('only when there is one', async () => {
+    it('and none without a key', async () => {
       expect((await sendAndRead({})).claim).to.equal(null)
       expect(await claim('')).to.equal(null)
       expect(await claim('  ')).to.equal(null)
     })
 
-    it('of up to 128 characters', async () => {
+    it('if the key has at most 128 characters', async () => {
       expect(await claim('k'.repeat(128))).to.be.a('string')
       edge.calls.length = 0
       const headers = { 'Idempotency-Key': 'k'.repeat(129) }
@@ -140,7 +140,7 @@ describe('a call to the OTP actor', () => {
       expect(edge.calls).to.deep.equal([])
     })
 
-    it('after the body was found right', async () => {
+    it('and is refused for its body first', async () => {
       const headers = { 'Idempotency-Key': 'k'.repeat(129) }
       expect((await problemOf(await edge.post('/otp/send', {}, { headers }))).type).to.equal('ValidationError')
       const lying = { recipient: RECIPIENT, client_ip: '8.8.8.8' }
@@ -183,7 +183,7 @@ describe('a call to the OTP actor', () => {
     ['/otp/verify', { code: '123456' }],
     ['/otp/cancel', {}],
   ] as const)
-    it(`is not made by ${path} for what cannot be an id: not found`, async () => {
+    it(`is not made by ${path} for a text that cannot be an id, which is 404`, async () => {
       for (const otp_id of ['', 'otp_', 'otp_x', OTP_ID.toUpperCase(), `${OTP_ID} `, 'x'.repeat(10_000), '\u0000']) {
         const response = await edge.post(path, { otp_id, ...more })
         expect(response.status).to.equal(404)

@@ -1,4 +1,4 @@
-// How much may wait at one edge: what is beyond it is refused at once and asks nothing of the actor.
+// The limit on requests that wait at one edge. A request beyond it is refused at once, without a call to the OTP actor.
 import { expect } from 'chai'
 import type { OtpAnswer } from '../../../machines/calls.ts'
 import { OTP_ID, problemOf, startTestEdge, type TestEdge, view } from '../../support/edge.ts'
@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts'
 
 const SEND = { recipient: '+447911123456' }
 
-describe('the commands waiting at an edge', () => {
+describe('the requests waiting at an edge', () => {
   let edge: TestEdge
   let release: (answer?: OtpAnswer) => void
   beforeEach(async () => {
@@ -18,7 +18,7 @@ describe('the commands waiting at an edge', () => {
   })
   afterEach(() => edge.close())
 
-  it('are capped, and make room again when they are answered', async () => {
+  it('are limited, and stop counting once they are answered', async () => {
     const waiting = [1, 2, 3].map(() => edge.post('/otp/send', SEND))
     await eventually(() => expect(edge.calls).to.have.length(3))
 
@@ -34,7 +34,7 @@ describe('the commands waiting at an edge', () => {
     expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
   })
 
-  it('make room again when they fail, too', async () => {
+  it('stop counting once they fail', async () => {
     edge.stubs.answer = () => Promise.reject(new Error('lost'))
     for (let n = 0; n < 5; n += 1) expect((await edge.post('/otp/send', SEND)).status).to.equal(500)
     edge.stubs.answer = async () => ({ kind: 'verification', verification: view() })
@@ -42,7 +42,7 @@ describe('the commands waiting at an edge', () => {
     release()
   })
 
-  it('do not count those that are refused before anything is asked', async () => {
+  it('do not include requests that are refused for their key or body', async () => {
     const waiting = [1, 2, 3].map(() => edge.post('/otp/send', SEND))
     await eventually(() => expect(edge.calls).to.have.length(3))
     expect((await edge.post('/otp/send', {})).status).to.equal(422)

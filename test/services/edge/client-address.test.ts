@@ -1,33 +1,39 @@
-// Whose address it is, when proxies stand in between: only what trusted ones wrote is believed.
+// The address of the end user behind proxies: only hops that trusted proxies wrote count.
 import { expect } from 'chai'
 import { createFindClientAddress } from '../../../services/edge/client-address.ts'
 
 const PROXIES = ['10.0.0.0/8', '198.41.128.0/17', '2a06:98c0::/29', '127.0.0.1/32']
 
-/** Trusted ranges, peer, X-Forwarded-For, and the address that counts. */
+/** The case, trusted ranges, peer, X-Forwarded-For, and the expected address. */
 const ROWS: [string, readonly string[], string | undefined, string, string | null][] = [
-  ['the peer, when no proxy is trusted', [], '8.8.8.8', '', '8.8.8.8'],
-  ['the peer, whatever an untrusted one forwards', [], '8.8.8.8', '1.1.1.1', '8.8.8.8'],
-  ['the peer, when it is none of the trusted', PROXIES, '8.8.8.8', '1.1.1.1, 10.0.0.2', '8.8.8.8'],
-  ['what a trusted proxy saw', PROXIES, '10.0.0.1', '8.8.8.8', '8.8.8.8'],
-  ['the last hop that is not trusted, not what the client made up', PROXIES, '10.0.0.1', '1.1.1.1, 8.8.8.8', '8.8.8.8'],
-  ['past several trusted hops', PROXIES, '10.0.0.1', '9.9.9.9, 8.8.8.8, 198.41.200.1,10.9.9.9', '8.8.8.8'],
-  ['an IPv6 client', PROXIES, '10.0.0.1', '2a00:1450::7', '2a00:1450::7'],
-  ['past an IPv6 proxy', PROXIES, '2a06:98c0::1', '8.8.8.8', '8.8.8.8'],
-  ['past a proxy whose IPv4 address is mapped', PROXIES, '::ffff:10.0.0.1', '::ffff:8.8.8.8', '8.8.8.8'],
-  ['without the port a proxy added', PROXIES, '10.0.0.1', '8.8.8.8:4711', '8.8.8.8'],
+  ['the peer if no proxy is trusted', [], '8.8.8.8', '', '8.8.8.8'],
+  ['the peer, not what an untrusted peer forwards', [], '8.8.8.8', '1.1.1.1', '8.8.8.8'],
+  ['the peer if it is not trusted', PROXIES, '8.8.8.8', '1.1.1.1, 10.0.0.2', '8.8.8.8'],
+  ['the hop that a trusted proxy wrote', PROXIES, '10.0.0.1', '8.8.8.8', '8.8.8.8'],
+  [
+    'the last hop that is not trusted, not one that the client wrote',
+    PROXIES,
+    '10.0.0.1',
+    '1.1.1.1, 8.8.8.8',
+    '8.8.8.8',
+  ],
+  ['the hop before several trusted ones', PROXIES, '10.0.0.1', '9.9.9.9, 8.8.8.8, 198.41.200.1,10.9.9.9', '8.8.8.8'],
+  ['IPv6 for an IPv6 client', PROXIES, '10.0.0.1', '2a00:1450::7', '2a00:1450::7'],
+  ['the hop before an IPv6 proxy', PROXIES, '2a06:98c0::1', '8.8.8.8', '8.8.8.8'],
+  ['the hop before a proxy with an IPv4-mapped address', PROXIES, '::ffff:10.0.0.1', '::ffff:8.8.8.8', '8.8.8.8'],
+  ['without the port that a proxy added', PROXIES, '10.0.0.1', '8.8.8.8:4711', '8.8.8.8'],
   ['without the brackets and the port', PROXIES, '10.0.0.1', '[2a00:1450::7]:4711', '2a00:1450::7'],
-  ['with odd spacing', PROXIES, '10.0.0.1', ' 1.1.1.1 ,  8.8.8.8  ', '8.8.8.8'],
-  ['none, when the proxy does not say', PROXIES, '10.0.0.1', '', null],
-  ['none, when the proxy says something else', PROXIES, '10.0.0.1', 'unknown', null],
-  ['none, rather than a guess beyond what cannot be read', PROXIES, '10.0.0.1', '8.8.8.8, _hidden', null],
-  ['none, behind an empty hop', PROXIES, '10.0.0.1', '8.8.8.8,', null],
-  ['none, when every hop is trusted and private', PROXIES, '10.0.0.1', '10.0.0.3, 10.0.0.2', null],
-  ['none, for a private client', PROXIES, '10.0.0.1', '192.168.1.5', null],
-  ['none, for a client on this machine', [], '127.0.0.1', '', null],
-  ['none, for a link-local peer with a zone', [], 'fe80::1%eth0', '', null],
-  ['none, when the connection is gone', [], undefined, '8.8.8.8', null],
-  ['none for `0x08.8.8.8`, which is no address', PROXIES, '10.0.0.1', '0x08.8.8.8', null],
+  ['read despite odd spaces', PROXIES, '10.0.0.1', ' 1.1.1.1 ,  8.8.8.8  ', '8.8.8.8'],
+  ['null if the proxy adds no header', PROXIES, '10.0.0.1', '', null],
+  ['null if the hop is no address', PROXIES, '10.0.0.1', 'unknown', null],
+  ['null if the last hop is no address, not an earlier hop', PROXIES, '10.0.0.1', '8.8.8.8, _hidden', null],
+  ['null after an empty hop', PROXIES, '10.0.0.1', '8.8.8.8,', null],
+  ['null if every hop is trusted and private', PROXIES, '10.0.0.1', '10.0.0.3, 10.0.0.2', null],
+  ['null for a private client', PROXIES, '10.0.0.1', '192.168.1.5', null],
+  ['null for a client on this machine', [], '127.0.0.1', '', null],
+  ['null for a link-local peer with a zone', [], 'fe80::1%eth0', '', null],
+  ['null if the connection is closed', [], undefined, '8.8.8.8', null],
+  ['null for `0x08.8.8.8`, which is no address', PROXIES, '10.0.0.1', '0x08.8.8.8', null],
 ]
 
 describe("the client's address", () => {

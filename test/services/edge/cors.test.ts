@@ -1,4 +1,4 @@
-// What a browser is told: which endpoints a page may call, and which answers it may read.
+// CORS: which routes a page of another origin may call, and which answers it may read.
 import { expect } from 'chai'
 import { KEYS, OTP_ID, startTestEdge, type TestEdge } from '../../support/edge.ts'
 
@@ -22,7 +22,7 @@ describe('a page on another origin', () => {
     [`/otp/${OTP_ID}`, 'GET'],
   ]
   for (const [path, method] of allowed)
-    it(`may ask for leave to ${method} ${path}, without a key`, async () => {
+    it(`gets a preflight for ${method} ${path} allowed, without a key`, async () => {
       const response = await preflight(path, { Origin: ORIGIN, 'Access-Control-Request-Method': method })
       expect(response.status).to.equal(204)
       expect(Object.fromEntries(response.headers)).to.include({
@@ -36,7 +36,7 @@ describe('a page on another origin', () => {
       expect(response.headers.get('x-request-id')).to.be.a('string')
     })
 
-  it('gets plain OPTIONS without an origin answered, and no leave', async () => {
+  it('gets no CORS headers for OPTIONS without an origin', async () => {
     const response = await preflight('/otp/send', {})
     expect(response.status).to.equal(204)
     expect(response.headers.get('allow')).to.equal('OPTIONS, POST')
@@ -44,34 +44,34 @@ describe('a page on another origin', () => {
   })
 
   for (const path of ['/otp/cancel', '/verifications/exchange'])
-    it(`gets no leave for ${path}, which takes server keys only`, async () => {
+    it(`gets no preflight allowed for ${path}, which accepts server keys only`, async () => {
       const response = await preflight(path)
       expect(response.status).to.equal(405)
       expect(response.headers.has('access-control-allow-origin')).to.equal(false)
     })
 
-  const readable = (response: Response) => response.headers.get('access-control-allow-origin')
+  const allowedOrigin = (response: Response) => response.headers.get('access-control-allow-origin')
 
-  it('reads what a publishable key is answered', async () => {
+  it('may read answers to a publishable key', async () => {
     const response = await edge.post('/otp/send', SEND, { key: KEYS.deviceTest, headers: { Origin: ORIGIN } })
     expect(response.status).to.equal(200)
-    expect(readable(response)).to.equal(ORIGIN)
+    expect(allowedOrigin(response)).to.equal(ORIGIN)
     expect(response.headers.get('access-control-expose-headers')).to.equal('Retry-After, X-Request-Id')
     expect(response.headers.get('vary')).to.equal('Origin')
   })
 
-  it('reads refusals, too: of the body, the verification, the key', async () => {
+  it('may read refusals of the body, the verification and the key', async () => {
     const headers = { Origin: ORIGIN }
     const device = { key: KEYS.deviceTest, headers }
-    expect(readable(await edge.post('/otp/send', {}, device))).to.equal(ORIGIN)
-    expect(readable(await edge.get('/otp/otp_none', device))).to.equal(ORIGIN)
-    expect(readable(await edge.post('/otp/send', SEND, { key: 'pk_test_unknown', headers }))).to.equal(ORIGIN)
+    expect(allowedOrigin(await edge.post('/otp/send', {}, device))).to.equal(ORIGIN)
+    expect(allowedOrigin(await edge.get('/otp/otp_none', device))).to.equal(ORIGIN)
+    expect(allowedOrigin(await edge.post('/otp/send', SEND, { key: 'pk_test_unknown', headers }))).to.equal(ORIGIN)
   })
 
-  it('reads nothing that a server key is answered', async () => {
+  it('may not read answers to a server key', async () => {
     const response = await edge.post('/otp/send', SEND, { key: KEYS.serverTest, headers: { Origin: ORIGIN } })
     expect(response.status).to.equal(200)
-    expect(readable(response)).to.equal(null)
+    expect(allowedOrigin(response)).to.equal(null)
     expect(response.headers.get('vary')).to.equal('Origin')
   })
 })

@@ -1,4 +1,4 @@
-// The reference page: everything in the document, for people, and nothing that a browser would fetch or run.
+// The reference page shows everything in the OpenAPI document, and has nothing that a browser would fetch or run.
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { html, prose } from '../../../services/edge/docs/html.ts'
@@ -16,14 +16,14 @@ describe('the reference page', () => {
   })
   after(() => edge.close())
 
-  it('is HTML that may be kept for a while', () => {
+  it('is HTML that browsers may cache', () => {
     expect(response.status).to.equal(200)
     expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8')
     expect(response.headers.get('cache-control')).to.equal('public, max-age=300')
     expect(page).to.match(/^<!doctype html>/)
   })
 
-  it('may do nothing but show its own style', () => {
+  it('has a policy that allows its own style only', () => {
     const policy = response.headers.get('content-security-policy') ?? ''
     const style = /<style>([\s\S]*?)<\/style>/.exec(page)?.[1] ?? ''
     const hash = createHash('sha256').update(style).digest('base64')
@@ -57,13 +57,13 @@ describe('the reference page', () => {
       for (const name of Object.keys(schema.properties ?? {})) expect(page).to.contain(name)
   })
 
-  it('gives commands to paste, for this very deployment', () => {
+  it('gives commands with the URL of this deployment', () => {
     expect(page).to.contain('export BASE=https://otp.example/api/v1')
     expect(page).to.contain('curl -X POST &quot;$BASE/otp/send&quot;')
     expect(page).to.contain('curl &quot;$BASE/otp/$otp_id&quot;')
   })
 
-  it('escapes what is put into it', () => {
+  it('escapes the values in it', () => {
     expect(html`<p>${'<script>&"\''}</p>`.html).to.equal('<p>&lt;script&gt;&amp;&quot;&#39;</p>')
     expect(prose('a `<b>` & <c>').html).to.equal('a <code>&lt;b&gt;</code> &amp; &lt;c&gt;')
   })

@@ -1,4 +1,4 @@
-// The document says what the edge does: it is sound in itself, its examples keep to its schemas, and the routes are those it names.
+// The OpenAPI document is consistent, its examples match its schemas, and the edge has the routes that it names.
 import { expect } from 'chai'
 import { componentSchemas, type SchemaName, schemaNamed } from '../../../services/edge/openapi/components.ts'
 import {
@@ -28,7 +28,7 @@ const resolve = (ref: string): unknown =>
 
 const nameIn = (ref: string): SchemaName => ref.slice(ref.lastIndexOf('/') + 1) as SchemaName
 
-/** Each example of a response or request body, with the schema it claims to keep to. */
+/** Each example of a request or response body, with the name of its schema. */
 const examplesOf = (content: Documented['content']): [SchemaName, unknown][] =>
   Object.values(content).flatMap(({ schema, example, examples = {} }) => [
     ...(example === undefined ? [] : [[nameIn(schema.$ref), example] as [SchemaName, unknown]]),
@@ -49,7 +49,7 @@ describe('the OpenAPI document', () => {
     expect(new Set(ids).size).to.equal(ids.length)
   })
 
-  it('refers only to what it holds', () => {
+  it('refers only to components it has', () => {
     const refs = [...new Set(refsIn(document))]
     expect(refs).to.have.length.above(10)
     for (const ref of refs) expect(resolve(ref), ref).to.be.an('object')
@@ -62,7 +62,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('describes every member of every schema, and is plain JSON Schema', () => {
+  it('describes every schema, in plain JSON Schema', () => {
     for (const [name, schema] of Object.entries(componentSchemas())) {
       expect(schema.description, name).to.be.a('string')
       expect(schema, name).not.to.have.any.keys('$schema', '$id')
@@ -72,7 +72,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(document)).not.to.contain(String(Number.MAX_SAFE_INTEGER))
   })
 
-  it('says which members of a request are needed, as the parser does', () => {
+  it('lists the required members of each request, as the parser requires them', () => {
     const required = (name: SchemaName) => document.components.schemas[name].required
     expect(required('SendRequest')).to.deep.equal(['recipient'])
     expect(required('ResendRequest')).to.deep.equal(['otp_id'])
@@ -87,7 +87,7 @@ describe('the OpenAPI document', () => {
 
   for (const [name, operation] of operations) {
     const { requestBody, responses } = operation
-    it(`gives examples for ${name} that keep to its schemas`, () => {
+    it(`gives examples for ${name} that match its schemas`, () => {
       const contents = [requestBody?.content ?? {}, ...Object.values(responses).map(({ content }) => content)]
       const examples = contents.flatMap(examplesOf)
       expect(examples.length).to.be.at.least(Object.keys(responses).length + (requestBody ? 1 : 0))
@@ -97,13 +97,13 @@ describe('the OpenAPI document', () => {
       }
     })
 
-    it(`documents the errors of ${name} under their own status`, () => {
+    it(`documents the errors of ${name} under their status`, () => {
       for (const [status, { content }] of Object.entries(responses))
         for (const [type, { value }] of Object.entries(content['application/problem+json']?.examples ?? {}))
           expect(value).to.deep.include({ type, status: Number(status) })
     })
 
-    it(`documents what every answer to ${name} carries`, () => {
+    it(`documents the headers of every answer to ${name}`, () => {
       for (const [status, { headers }] of Object.entries(responses)) {
         expect(headers).to.have.property('X-Request-Id')
         expect('Retry-After' in headers).to.equal(['429', '503'].includes(status))
@@ -121,11 +121,11 @@ describe('the OpenAPI document', () => {
     exchange: [200, 400, 401, 404, 413, 415, 422, 500, 503],
   }
   for (const [, { operationId, responses }] of operations)
-    it(`knows every status ${operationId} can have`, () => {
+    it(`lists every status of ${operationId}`, () => {
       expect(Object.keys(responses).map(Number)).to.deep.equal(statuses[operationId])
     })
 
-  it('links only to operations it has, by members both sides have', () => {
+  it('links only to operations it has, by members that both operations have', () => {
     const byId = new Map(operations.map(([, operation]) => [operation.operationId, operation]))
     const links = operations.flatMap(([, { responses }]) => Object.values(responses[200]?.links ?? {}))
     expect(links.map(link => link.operationId)).to.deep.equal(['status', 'resend', 'verify', 'cancel', 'exchange'])
@@ -138,7 +138,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('asks for a server key alone where only that is taken', () => {
+  it('names the kinds of key that each operation accepts', () => {
     const keys = Object.fromEntries(
       operations.map(([, { operationId, security }]) => [operationId, security.flatMap(Object.keys)]),
     )
@@ -159,7 +159,7 @@ describe('the OpenAPI document', () => {
     })
     after(() => edge.close())
 
-    it('is JSON anyone may read and keep for a while', async () => {
+    it('is JSON that any page may read and browsers may cache', async () => {
       const response = await edge.request('/openapi.json')
       expect(response.status).to.equal(200)
       expect(response.headers.get('content-type')).to.match(/^application\/json/)
@@ -171,10 +171,10 @@ describe('the OpenAPI document', () => {
       expect(served.paths).to.deep.equal(JSON.parse(JSON.stringify(document.paths)))
     })
 
-    it('is not sent again to who has it', async () => {
+    it('is not sent again to a client that has it', async () => {
       const etag = (await edge.request('/openapi.json')).headers.get('etag') ?? ''
       expect(etag).not.to.equal('')
-      // Without a word of its own, fetch would ask not to be answered from any copy.
+      // Without this Cache-Control, fetch sends no-cache with If-None-Match.
       const headers = { 'If-None-Match': etag, 'Cache-Control': 'max-age=0' }
       const again = await edge.request('/openapi.json', { headers })
       expect(again.status).to.equal(304)

@@ -1,4 +1,4 @@
-// Publishable keys run on devices that may lie: what they may not say, where they may be used, and what they may not do.
+// Publishable keys are used on devices, which can lie: what they may send, from which pages, and what they may not do.
 import { expect } from 'chai'
 import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
 import { type EdgeOptions, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
@@ -16,7 +16,7 @@ describe('a publishable key', () => {
   const send = (options: { key?: string; headers?: Record<string, string>; body?: object } = {}) =>
     edge.post('/otp/send', options.body ?? SEND, { key: KEYS.deviceTest, ...options })
 
-  it('must not name an address', async () => {
+  it('must not send a client_ip', async () => {
     await startEdge()
     const response = await send({ body: { ...SEND, client_ip: '8.8.8.8' } })
     expect(response.status).to.equal(422)
@@ -27,7 +27,7 @@ describe('a publishable key', () => {
     expect((await send({ body: { ...SEND, client_ip: null } })).status).to.equal(200)
   })
 
-  it('comes with the address of its connection, through trusted proxies only', async () => {
+  it('sends with the address of its connection, through trusted proxies only', async () => {
     const addressFor = async (trustedProxies: string[]) => {
       await startEdge({ trustedProxies })
       await send({ headers: { 'X-Forwarded-For': '1.1.1.1, 8.8.8.8' } })
@@ -42,7 +42,7 @@ describe('a publishable key', () => {
   })
 
   describe('in live mode', () => {
-    it('sends only when the app allows it', async () => {
+    it('may send only if the app allows it', async () => {
       await startEdge()
       const refused = await send({ key: KEYS.deviceLive })
       expect(refused.status).to.equal(403)
@@ -54,7 +54,7 @@ describe('a publishable key', () => {
       expect((await send({ key: KEYS.deviceLive })).status).to.equal(200)
     })
 
-    it('is told so before its body is looked at', async () => {
+    it('is refused before its body is read', async () => {
       await startEdge()
       expect((await send({ key: KEYS.deviceLive, body: {} })).status).to.equal(403)
     })
@@ -65,7 +65,7 @@ describe('a publishable key', () => {
       expect((await edge.get(`/otp/${OTP_ID}`, { key: KEYS.deviceLive })).status).to.equal(404)
     })
 
-    it('is no matter of server keys', async () => {
+    it('does not restrict server keys', async () => {
       await startEdge()
       expect((await send({ key: KEYS.serverLive })).status).to.equal(200)
     })
@@ -74,7 +74,7 @@ describe('a publishable key', () => {
   describe('of an app that lists origins', () => {
     beforeEach(() => startEdge({ settings: { allowed_origins: [SHOP, 'https://m.shop.example:8443'] } }))
 
-    const everywhere = (origin: string | null, key = KEYS.deviceTest) => {
+    const callAllRoutes = (origin: string | null, key = KEYS.deviceTest) => {
       const options = { key, headers: origin === null ? {} : { Origin: origin } }
       return Promise.all([
         edge.post('/otp/send', SEND, options),
@@ -84,8 +84,8 @@ describe('a publishable key', () => {
     }
 
     for (const origin of [SHOP, 'https://m.shop.example:8443', null])
-      it(`may be used ${origin === null ? 'where no page sends an origin' : `from ${origin}`}`, async () => {
-        const statuses = (await everywhere(origin)).map(response => response.status)
+      it(`may be used ${origin === null ? 'without an origin' : `from ${origin}`}`, async () => {
+        const statuses = (await callAllRoutes(origin)).map(response => response.status)
         expect(statuses).to.deep.equal([200, 200, 404])
       })
 
@@ -99,7 +99,7 @@ describe('a publishable key', () => {
       'null',
     ])
       it(`may not be used from ${origin}, and the page cannot read why`, async () => {
-        for (const response of await everywhere(origin)) {
+        for (const response of await callAllRoutes(origin)) {
           expect(response.status).to.equal(403)
           expect(response.headers.get('access-control-allow-origin')).to.equal(null)
           expect((await problemOf(response)).type).to.equal('OriginNotAllowedError')
@@ -107,13 +107,13 @@ describe('a publishable key', () => {
         expect(edge.calls).to.deep.equal([])
       })
 
-    it('keeps server keys out of it: they come from no page', async () => {
-      const statuses = (await everywhere('https://evil.example', KEYS.serverTest)).map(response => response.status)
+    it('does not restrict server keys', async () => {
+      const statuses = (await callAllRoutes('https://evil.example', KEYS.serverTest)).map(response => response.status)
       expect(statuses).to.deep.equal([200, 200, 404])
     })
   })
 
-  it('may be used from anywhere when the app lists no origin', async () => {
+  it('may be used from any page if the app lists no origin', async () => {
     await startEdge()
     expect((await send({ headers: { Origin: 'https://anywhere.example' } })).status).to.equal(200)
   })

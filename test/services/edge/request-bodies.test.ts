@@ -1,4 +1,4 @@
-// What a body may be, endpoint by endpoint: every row is sent over HTTP, and only good ones reach the actor.
+// Request bodies, route by route. Every row is sent over HTTP, and only valid ones reach the OTP actor.
 import { expect } from 'chai'
 import type { OtpAnswer } from '../../../machines/calls.ts'
 import { KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
@@ -8,7 +8,7 @@ const TOKEN = `otp_vt_${'a'.repeat(121)}`
 
 const PATHS = ['/otp/send', '/otp/resend', '/otp/verify', '/otp/cancel', '/verifications/exchange']
 
-/** Path, body, and the paths of what is wrong with it; none: it is taken. */
+/** Path, body, and the paths of its wrong members. Without wrong members the body is accepted. */
 const ROWS: [string, unknown, ...string[]][] = [
   ['/otp/send', { recipient: RECIPIENT }],
   ['/otp/send', { recipient: 'no recipient at all' }],
@@ -80,7 +80,7 @@ describe('a body at the edge', () => {
   })
 
   for (const [path, body, ...wrong] of ROWS)
-    it(`${path} ${abbreviate(body)} ${wrong.length === 0 ? 'is taken' : `is wrong in ${wrong.join(', ')}`}`, async () => {
+    it(`${path} ${abbreviate(body)} ${wrong.length === 0 ? 'is accepted' : `is wrong in ${wrong.join(', ')}`}`, async () => {
       const response = await edge.post(path, body)
       expect(edge.calls).to.have.length(wrong.length === 0 ? 1 : 0)
       if (wrong.length === 0) return
@@ -101,7 +101,7 @@ describe('a body at the edge', () => {
 
   for (const path of PATHS) {
     for (const body of ['"text"', '[]', 'null', '7', 'true'])
-      it(`${path} is 422 when it is the JSON value ${body}`, async () => {
+      it(`of ${path} is 422 if it is the JSON value ${body}`, async () => {
         const response = await raw(path, body)
         expect(response.status).to.equal(422)
         expect(await problemOf(response)).to.deep.include({
@@ -110,7 +110,7 @@ describe('a body at the edge', () => {
         })
       })
 
-    it(`${path} is 422, never 415, when there is none`, async () => {
+    it(`of ${path} is 422, never 415, if it is absent`, async () => {
       for (const type of ['application/json', 'text/plain', '']) {
         const response = await raw(path, null, { 'Content-Type': type })
         expect(response.status).to.equal(422)
@@ -118,26 +118,26 @@ describe('a body at the edge', () => {
       }
     })
 
-    it(`${path} is 415 when it is not declared as JSON`, async () => {
+    it(`of ${path} is 415 if its content type is not JSON`, async () => {
       const response = await raw(path, '{}', { 'Content-Type': 'text/plain' })
       expect(response.status).to.equal(415)
       expect((await problemOf(response)).type).to.equal('HTTPException')
     })
 
-    it(`${path} is 400 when it is broken JSON`, async () => {
+    it(`of ${path} is 400 if it is broken JSON`, async () => {
       const response = await raw(path, '{"otp_id":')
       expect(response.status).to.equal(400)
       expect((await problemOf(response)).type).to.equal('HTTPException')
     })
 
-    it(`${path} is 413 when it is too large`, async () => {
+    it(`of ${path} is 413 if it is too large`, async () => {
       const response = await raw(path, `{"pad":"${'x'.repeat(16_384)}"}`)
       expect(response.status).to.equal(413)
       expect((await problemOf(response)).type).to.equal('HTTPException')
     })
   }
 
-  it('may have MAX_BODY_BYTES and not one more', async () => {
+  it('may have MAX_BODY_BYTES, and is 413 with one byte more', async () => {
     const small = await startTestEdge({ maxBodyBytes: 40 })
     const sized = (bytes: number) => ({ recipient: 'x'.repeat(bytes - '{"recipient":""}'.length) })
     expect((await small.post('/otp/send', sized(40))).status).to.equal(200)
@@ -156,7 +156,7 @@ describe('a body at the edge', () => {
     ['deep nesting', `{"recipient":"${RECIPIENT}","deep":${'['.repeat(8_000)}${']'.repeat(8_000)}}`, 400],
     ['deep nesting in a member', `{"recipient":${'{"a":'.repeat(20)}1${'}'.repeat(20)}}`, 422],
     ['a byte order mark', `\uFEFF{"recipient":"${RECIPIENT}"}`, 404],
-    ['something after it', `{"recipient":"${RECIPIENT}"}{}`, 400],
+    ['another value after it', `{"recipient":"${RECIPIENT}"}{}`, 400],
     ['a lone surrogate', '{"recipient":"\\ud800"}', 404],
   ]
   for (const [what, body, status] of hostile)
@@ -166,17 +166,17 @@ describe('a body at the edge', () => {
       expect('polluted' in {}).to.equal(false)
     })
 
-  it('with a __proto__ says only what its own members say', async () => {
+  it('with a __proto__ has the values of its own members only', async () => {
     await raw('/otp/send', `{"recipient":"${RECIPIENT}","__proto__":{"client_ip":"1.1.1.1"}}`)
     expect(edge.calls[0]?.call).to.include({ sealed_client_ip: null })
   })
 
-  it('that is not UTF-8 is 400', async () => {
+  it('is 400 if it is not UTF-8', async () => {
     const bytes = Uint8Array.from([...'{"recipient":"'].map(char => char.charCodeAt(0)).concat(0xff, 0x22, 0x7d))
     expect((await raw('/otp/send', bytes)).status).to.equal(400)
   })
 
-  it('never makes a 5xx', () => {
+  it('never causes a 5xx', () => {
     expect(edge.captured.lines().filter(line => Number(line.status) >= 500)).to.deep.equal([])
   })
 })

@@ -1,8 +1,8 @@
-// Which addresses there are, and what is said at others: always a problem, always with a request id.
+// The routes of the API, and the answers at other paths: always a problem with a request id.
 import { expect } from 'chai'
 import { OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
 
-describe('an address of the API', () => {
+describe('a path of the API', () => {
   let edge: TestEdge
   before(async () => {
     edge = await startTestEdge()
@@ -10,7 +10,7 @@ describe('an address of the API', () => {
   after(() => edge.close())
 
   for (const path of ['/', '/otp', '/otp/send/now', '/otps/send', '/verifications', '/verifications/exchange/x'])
-    it(`${path} is none`, async () => {
+    it(`is 404 if it is ${path}`, async () => {
       const response = await edge.request(`/api/v1${path}`, { method: 'POST' })
       expect(response.status).to.equal(404)
       expect((await problemOf(response)).type).to.equal('HTTPException')
@@ -29,7 +29,7 @@ describe('an address of the API', () => {
     ['DELETE', `/otp/${OTP_ID}`, 'GET, HEAD, OPTIONS'],
   ]
   for (const [method, path, allow] of wrongMethods)
-    it(`${path} does not take ${method}`, async () => {
+    it(`is 405 for ${method} ${path}`, async () => {
       const response = await edge.request(`/api/v1${path}`, { method })
       expect(response.status).to.equal(405)
       expect(response.headers.get('allow')).to.equal(allow)
@@ -37,7 +37,7 @@ describe('an address of the API', () => {
     })
 
   for (const path of ['/api/v1/otp/send', '/api/v1/nowhere', '/openapi.json', '/docs'])
-    it(`${path} answers under the caller's request id when it is well-formed`, async () => {
+    it(`answers with the caller's request id if it is well-formed: ${path}`, async () => {
       const own = await edge.request(path, { headers: { 'X-Request-Id': 'my-id.1' } })
       expect(own.headers.get('x-request-id')).to.equal('my-id.1')
       const odd = await edge.request(path, { headers: { 'X-Request-Id': 'my id' } })

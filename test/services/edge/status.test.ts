@@ -1,4 +1,4 @@
-// GET /otp/{otp_id}: who sees a verification, and how much of it.
+// GET /otp/{otp_id}: which keys see a verification, and which of its members.
 import { expect } from 'chai'
 import type { SavedOtp } from '../../../machines/otp.versions.ts'
 import { verificationView } from '../../../machines/otp.view.ts'
@@ -47,7 +47,7 @@ describe('the status of a verification', () => {
     return (await response.json()) as Record<string, unknown>
   }
 
-  it('is the whole of it for a server key, times in UTC', async () => {
+  it('has every member for a server key, with times in UTC', async () => {
     store(start())
     expect(await read()).to.deep.equal({
       otp_id: OTP_ID,
@@ -74,14 +74,14 @@ describe('the status of a verification', () => {
     expect(edge.calls).to.deep.equal([])
   })
 
-  it('shows a publishable key no deliveries', async () => {
+  it('has no deliveries for a publishable key', async () => {
     store(start())
     expect(await read(KEYS.deviceTest))
       .to.include({ status: 'pending' })
       .and.not.to.have.property('deliveries')
   })
 
-  it('follows the verification: delivered, approved', async () => {
+  it('shows that the verification was delivered and approved', async () => {
     store(play(start(), reported('delivered', { at: T0 + 2_000 }), right({ at: T0 + 5_000 })).saved)
     await edge.clock.advance(6_000)
     const status = await read()
@@ -95,20 +95,20 @@ describe('the status of a verification', () => {
     })
   })
 
-  it('is expired by the clock, whether or not anyone noticed', async () => {
+  it('is expired after its time, even if the verification is still stored as pending', async () => {
     store(start())
     await edge.clock.advance(10 * 60_000)
     expect(await read()).to.include({ status: 'expired', resend_at: null })
   })
 
-  it('shows the link it waits on', async () => {
+  it('has the link that the user has to open', async () => {
     const url = 'https://wa.me/15550001111?text=hello'
     const link = { sealed_url: edge.keyring.seal(url, atRest.link(OTP_ID)), reference: 'ref' }
     store(start({ order: ['whatsapp'], whatsapp: 'link_inbound', link }))
     expect(await read()).to.include({ action_url: url, completion: 'inbound', channel: 'whatsapp' })
   })
 
-  it('does not exist for another mode, another app, or at all: one answer', async () => {
+  it('is the same 404 for another mode, for another app and for an unknown id', async () => {
     store(start())
     const other = 'sk_test_other_app'
     edge.keys.set(hashApiKey(other), apiKey('key_other', other, { app_id: 'app_other' }))
@@ -132,7 +132,7 @@ describe('the status of a verification', () => {
     }
   })
 
-  it('needs a key before anything', async () => {
+  it('is 401 without a key, with any id', async () => {
     store(start())
     expect((await edge.request(`/api/v1/otp/${OTP_ID}`)).status).to.equal(401)
     expect((await edge.request('/api/v1/otp/nonsense')).status).to.equal(401)
