@@ -1,10 +1,9 @@
-// What the lists of a store say: of an address, as a process that has just started would be told, and of themselves.
+// For tests of address lists: what a store's lists say of an address, what is stored of them, and a store whose user crashes.
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
-import { digestOf } from '../../services/domain/address-lists/documents.ts'
 import { loadVersion } from '../../services/domain/address-lists/chunks.ts'
 import type { AddressClass } from '../../services/domain/address-lists/documents.ts'
-import { findAllLists, type AddressListDoc, listId } from '../../services/domain/address-lists/documents.ts'
+import { type AddressListDoc, digestOf, findAllLists, listId } from '../../services/domain/address-lists/documents.ts'
 import { importLease, type ListContent, newVersion } from '../../services/domain/address-lists/imports.ts'
 import type { AddressSet } from '../../services/domain/address-lists/list-parser.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
@@ -13,7 +12,11 @@ import { createCapturedLog } from './captured-log.ts'
 import { testClock } from './clock.ts'
 import { interceptWrites } from './tenancy.ts'
 
-export async function classesIn(store: CountersignStore, addresses: readonly string[]): Promise<(AddressClass | null)[]> {
+/** As a process that has just started would classify them. */
+export async function classesIn(
+  store: CountersignStore,
+  addresses: readonly string[],
+): Promise<(AddressClass | null)[]> {
   const [lists, chunks] = [store.docs('ip_lists'), store.docs('ip_chunks')]
   const view = await createCurrentClassifier({ lists, chunks, clock: testClock(), log: createCapturedLog().log })()
   return addresses.map(view)
@@ -21,11 +24,11 @@ export async function classesIn(store: CountersignStore, addresses: readonly str
 
 export const listsIn = (store: CountersignStore): Promise<AddressListDoc[]> => findAllLists(store.docs('ip_lists'))
 
-/** Their ids only. */
+/** The ids of all chunks. */
 export const chunksIn = async (store: CountersignStore): Promise<string[]> =>
   (await store.docs('ip_chunks').find({}, { sort: { _id: 1 }, limit: 10_000 })).map(({ _id }) => _id)
 
-/** All that counts of each: without what is made at random. */
+/** All lists with their ranges, without random versions and revisions. */
 export async function stableFieldsOf(
   store: CountersignStore,
 ): Promise<(Partial<AddressListDoc> & { set: AddressSet | null })[]> {
@@ -39,7 +42,7 @@ export async function stableFieldsOf(
   )
 }
 
-/** A list that an import has just claimed, as a PUT leaves it. */
+/** A list with a new import lease, as a PUT leaves it. */
 export async function listBeingImported(
   store: CountersignStore,
   { now, name = 'some', ...more }: { now: number } & Partial<AddressListDoc>,
@@ -72,13 +75,13 @@ export const contentOfLines = (...lines: string[]): ListContent => ({
   source: { kind: 'given', digest: digestOf(lines.join('\n')) },
 })
 
-/** So many ranges of their own each, enough of them for several chunks. */
+/** `count` addresses that are not adjacent. */
 export const manyRanges = (count: number, octet = 11): string[] =>
   Array.from({ length: count }, (_, nth) => `${octet}.${nth >> 15}.${(nth >> 7) & 255}.${(nth & 127) * 2}`)
 
 class SimulatedCrash extends Error {}
 
-/** A store whose user dies after its nth write, or just before it: from then on nothing reaches it. */
+/** A store whose user crashes before or after its nth write. Later writes throw and do not reach the store. */
 export function crashingStore(store: CountersignStore, nth: number, when: 'before' | 'after') {
   let writes = 0
   let dead = false

@@ -1,4 +1,4 @@
-// The admin API on a store of a test's own, asked over HTTP as an operator asks it.
+// The admin API over HTTP, as an operator calls it. In: a store. Out: a client for a dashboard that runs on it.
 import { isIP } from 'node:net'
 import type { Broker, Message } from '../../infra/broker/broker.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -18,7 +18,7 @@ export const TOKENS = [
   { name: 'bob', token: 'token-of-bob' },
 ]
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever came back; a test looks at what it expects
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON of any shape
 type Json = any
 
 export interface Answer {
@@ -28,15 +28,15 @@ export interface Answer {
 }
 
 export interface AskOptions {
-  /** Ada's unless told; null: none. */
+  /** Ada's by default; null: no token. */
   token?: string | null
-  /** Sent as it is. */
+  /** The body as text, in place of JSON. */
   raw?: string
   headers?: Record<string, string>
 }
 
 export interface TestAdmin {
-  ask(method: string, path: string, body?: unknown, asking?: AskOptions): Promise<Answer>
+  ask(method: string, path: string, body?: unknown, options?: AskOptions): Promise<Answer>
   get(path: string): Promise<Answer>
   store: CountersignStore
   keyring: Keyring
@@ -51,7 +51,7 @@ export interface AdminOptions {
   broker?: Pick<Broker, 'publish'>
   maxBodyBytes?: number
   privateTargets?: PrivateTargets
-  /** Every name leads to a public address, unless told. */
+  /** By default every name resolves to a public address. */
   lookup?: Lookup
 }
 
@@ -59,7 +59,7 @@ const PUBLIC_ADDRESS = '8.8.8.8'
 
 const open: ServedApp[] = []
 
-/** Closed by `closeAdmins`, which a suite calls after each test. */
+/** A suite calls `closeAdmins` after each test. */
 export async function startAdmin(store: CountersignStore, options: AdminOptions = {}): Promise<TestAdmin> {
   const { clock = testClock(), maxBodyBytes = 16_384 } = options
   const captured = createCapturedLog()
@@ -105,7 +105,7 @@ export async function closeAdmins(): Promise<void> {
   await Promise.all(open.splice(0).map(server => server.close()))
 }
 
-/** A company and an app of it, made through the API. */
+/** Creates a company and an app through the API. */
 export async function createTenant(admin: TestAdmin, settings?: object): Promise<{ company: string; app: string }> {
   const company = await admin.ask('POST', '/companies', { name: 'Acme' })
   const given = { name: 'Shop', ...(settings === undefined ? {} : { settings }) }
@@ -114,5 +114,5 @@ export async function createTenant(admin: TestAdmin, settings?: object): Promise
   return { company: company.body.id, app: app.body.id }
 }
 
-/** The `errors` of a refused body, as `path: message`. */
+/** The paths in the `errors` of a refused request. */
 export const errorPaths = ({ body }: Answer): string[] => body.errors.map(({ path }: { path: string }) => path)

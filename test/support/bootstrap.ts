@@ -1,4 +1,4 @@
-// A bootstrap file that says everything a file can say, to vary from.
+// A bootstrap file with every kind of member, as a basis for variations.
 export const fullBootstrapFile = () => ({
   companies: [
     {

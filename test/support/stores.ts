@@ -1,4 +1,4 @@
-// Runs a suite on every store engine this run can use, each time on a store of its own.
+// Runs a suite on every available store engine: always on the embedded one, on MongoDB if MONGODB_URL is set.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { createMongoStore } from '../../infra/store/mongo.ts'
 import { COLLECTIONS, type CountersignStore } from '../../services/domain/collections.ts'
 import { MONGODB_URL, onRealEngines } from './engines.ts'
 
-/** An empty store; closed and wiped when the test is over. */
+/** Opens an empty store, which is closed and deleted after the test. */
 export type FreshStore = () => Promise<CountersignStore>
 
 export function eachStore(title: string, suite: (fresh: FreshStore) => void): void {

@@ -1,10 +1,10 @@
-// What tests of tenancy look at and interfere with: all that is stored, and every write on its way there.
+// For tests of tenancy: reads all stored tenancy documents, and intercepts writes.
 import { Buffer } from 'node:buffer'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
 import type { COLLECTIONS, CountersignStore } from '../../services/domain/collections.ts'
 
-/** Data keys by number, the current one first. */
+/** `dataKeys`: by number, the current one first. */
 export const testKeyring = (...dataKeys: number[]) =>
   createKeyring({
     dataKeys: (dataKeys.length > 0 ? dataKeys : [1]).map(nth => ({ id: `d${nth}`, key: Buffer.alloc(32, nth) })),
@@ -36,7 +36,7 @@ export async function clearTenancy(store: CountersignStore): Promise<void> {
 
 const WRITE_METHODS = ['insert', 'change', 'update', 'modify', 'remove'] as const
 
-/** Calls `before` and `after` around every write; either may throw. */
+/** Calls `before` and `after` around every write. Either may throw. */
 export function interceptWrites(
   store: CountersignStore,
   { before, after }: { before?: (call: string) => unknown; after?: (call: string) => unknown },

@@ -16,7 +16,9 @@ export function ruleProblems(file: unknown): InputProblem[] {
   const providers = apps.map(app => objectsIn(app, 'providers'))
   const prices = objectsIn({ path: '', value: isObject(file) ? file : {} }, 'prices')
   return [
-    ...[companies, apps, keys].flatMap(items => findRepeats(items, 'id')),
+    ...findRepeats(companies, 'id'),
+    ...findRepeats(apps, 'id'),
+    ...findRepeats(keys, 'id'),
     ...findRepeats(keys, 'key'),
     ...keys.flatMap(keyProblems),
     ...providers.flatMap(items => findRepeats(items, 'name')),

@@ -1,4 +1,4 @@
-// Who may ask the admin API, and what it makes of requests that are no good.
+// Access to the admin API, and its answers to malformed requests.
 import { request } from 'node:http'
 import { expect } from 'chai'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin, TOKENS } from '../../support/admin-api.ts'
@@ -11,7 +11,7 @@ eachStore('the admin API', fresh => {
   })
   afterEach(closeAdmins)
 
-  it('answers an operator, and nobody else', async () => {
+  it('answers only requests with an operator’s token', async () => {
     expect((await admin.get('/companies')).status).to.equal(200)
     for (const token of [null, 'wrong', `${TOKENS[0]?.token}x`]) {
       const refused = await admin.ask('GET', '/companies', undefined, { token })
@@ -21,14 +21,14 @@ eachStore('the admin API', fresh => {
     }
   })
 
-  it('asks for the token before it reads a body or looks anything up', async () => {
+  it('checks the token before it reads the body or the store', async () => {
     const none = { token: null }
     expect((await admin.ask('POST', '/companies', undefined, { ...none, raw: '{' })).status).to.equal(401)
     expect((await admin.ask('GET', '/companies/cmp_none', undefined, none)).status).to.equal(401)
     expect((await admin.ask('DELETE', '/keys/key_none', undefined, none)).status).to.equal(401)
   })
 
-  it('asks for the token at every address, however it is spelled', async () => {
+  it('checks the token at every path, in any spelling', async () => {
     const { app, company } = await createTenant(admin)
     const addresses: [string, string][] = [
       ['GET', '/companies'],
@@ -70,14 +70,14 @@ eachStore('the admin API', fresh => {
     }
   })
 
-  it('says which methods an address takes, and that others do not exist', async () => {
+  it('answers 405 with the allowed methods, and 404 for an unknown path', async () => {
     const refused = await admin.ask('PUT', '/companies')
     expect(refused.status).to.equal(405)
     expect(refused.headers.get('allow')).to.contain('GET').and.contain('POST')
     expect((await admin.get('/nothing')).body).to.include({ type: 'HTTPException', status: 404 })
   })
 
-  it('refuses a body that is too large, no JSON, or broken', async () => {
+  it('refuses a body that is too large, is not JSON, or is malformed', async () => {
     const post = (raw: string, headers = {}) => admin.ask('POST', '/companies', undefined, { raw, headers })
     expect((await post(JSON.stringify({ name: 'x'.repeat(1_000) }))).status).to.equal(413)
     expect((await post('name=Acme', { 'Content-Type': 'application/x-www-form-urlencoded' })).status).to.equal(415)
@@ -85,7 +85,7 @@ eachStore('the admin API', fresh => {
     expect((await admin.get('/companies')).body.items).to.deep.equal([])
   })
 
-  it('tells every problem of a body by its path', async () => {
+  it('reports every problem of a body by its path', async () => {
     const { app } = await createTenant(admin)
     const refused = await admin.ask('POST', `/apps/${app}/keys`, { kind: 'root', moed: 'live' })
     expect(refused.status).to.equal(422)
@@ -93,19 +93,19 @@ eachStore('the admin API', fresh => {
     expect(errorPaths(refused)).to.have.members(['kind', 'mode', 'moed'])
   })
 
-  it('refuses a missing body, a body that is no object, and one with a __proto__', async () => {
+  it('refuses a missing body, a body that is not an object, and a member __proto__', async () => {
     expect(errorPaths(await admin.ask('POST', '/companies'))).to.deep.equal([''])
     expect(errorPaths(await admin.ask('POST', '/companies', ['Acme']))).to.deep.equal([''])
     const raw = '{"name":"Acme","__proto__":{"balance":5}}'
     expect(errorPaths(await admin.ask('POST', '/companies', undefined, { raw }))).to.deep.equal(['__proto__'])
   })
 
-  it('refuses a query it does not know', async () => {
+  it('refuses an unknown query parameter', async () => {
     expect(errorPaths(await admin.get('/companies?limti=5'))).to.deep.equal(['limti'])
     expect(errorPaths(await admin.get('/companies?limit=5&limit=6'))).to.deep.equal(['limit'])
   })
 
-  it('knows no id it did not make', async () => {
+  it('answers 404 for an unknown id', async () => {
     const { app } = await createTenant(admin)
     const missing: [string, string, unknown?][] = [
       ['GET', '/companies/cmp_none'],
@@ -129,13 +129,13 @@ eachStore('the admin API', fresh => {
     }
   })
 
-  it('lets no cache keep an answer, nor a log a token', async () => {
+  it('forbids caching of answers, and logs no token', async () => {
     expect((await admin.get('/companies')).headers.get('cache-control')).to.equal('no-store')
     for (const { token } of TOKENS) expect(admin.captured.output()).not.to.contain(token)
   })
 })
 
-/** Asked as it is written: `fetch` would tidy the address up. */
+/** Sends the path as it is written: `fetch` would normalise it. */
 const statusOf = ({ url }: TestAdmin, method: string, path: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)

@@ -5,7 +5,7 @@ import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { eachStore } from '../../support/stores.ts'
 
-eachStore('keys', fresh => {
+eachStore('API keys', fresh => {
   let admin: TestAdmin
   let app: string
   let company: string
@@ -20,7 +20,7 @@ eachStore('keys', fresh => {
   const create = (kind: string, mode: string) => admin.ask('POST', `/apps/${app}/keys`, { kind, mode })
   const records = async () => (await admin.get('/audit')).body.items
 
-  it('are made for each kind and mode, and work', async () => {
+  it('are created for each kind and mode, and are found by their hash', async () => {
     for (const kind of ['server', 'publishable'] as const)
       for (const mode of ['live', 'test'] as const) {
         const { status, body } = await create(kind, mode)
@@ -41,7 +41,7 @@ eachStore('keys', fresh => {
     expect(JSON.stringify(list)).not.to.contain(key).and.not.contain(hashApiKey(key))
   })
 
-  it('are nowhere but in the one answer: not in the store, the audit log or the log', async () => {
+  it('have their value in the answer to the POST only: not in the store, the audit log or the log', async () => {
     const { key, id } = (await create('server', 'live')).body
     const stored = (await admin.store.docs('keys').get([id])).get(id)
     expect(JSON.stringify(stored)).not.to.contain(key)
@@ -50,7 +50,7 @@ eachStore('keys', fresh => {
     expect(admin.captured.output()).not.to.contain(key)
   })
 
-  it('are revoked, once and for all', async () => {
+  it('are revoked for good', async () => {
     const { key, id } = (await create('server', 'test')).body
     await admin.clock.advance(60_000)
     const revoked = await admin.ask('DELETE', `/keys/${id}`)
@@ -61,7 +61,7 @@ eachStore('keys', fresh => {
     expect(shown).to.include({ id, revoked_at: '2030-01-01T00:01:00.000Z' })
   })
 
-  it('stay revoked as they were when revoked again, and that is no second change', async () => {
+  it('keep their first time of revocation when revoked again, without a second audit record', async () => {
     const { id } = (await create('server', 'test')).body
     await admin.ask('DELETE', `/keys/${id}`)
     const before = await records()
@@ -71,7 +71,7 @@ eachStore('keys', fresh => {
     expect(await records()).to.deep.equal(before)
   })
 
-  it('are revoked by one of several who try at once', async () => {
+  it('are revoked by one of several concurrent requests', async () => {
     const { id } = (await create('server', 'test')).body
     const answers = await Promise.all([1, 2, 3, 4].map(() => admin.ask('DELETE', `/keys/${id}`)))
     expect(answers.map(({ status }) => status)).to.deep.equal([204, 204, 204, 204])

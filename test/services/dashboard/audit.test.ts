@@ -1,4 +1,4 @@
-// Who changed what. The rule under test: nothing changes without a record of it, whatever breaks in between.
+// The audit log. The rule under test: there is no change without a record, even if a write fails or the process crashes.
 import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
@@ -15,7 +15,7 @@ eachStore('the audit log', fresh => {
 
   const records = async (path = '/audit') => (await admin.get(path)).body.items
 
-  it('tells who did what, with before and after', async () => {
+  it('names the operator and the action, with before and after', async () => {
     const { company, app } = await createTenant(admin)
     await admin.clock.advance(1_000)
     await admin.ask('PATCH', `/apps/${app}`, { settings: { locale: 'fr' } }, { token: TOKENS[1]?.token ?? '' })
@@ -33,7 +33,7 @@ eachStore('the audit log', fresh => {
     })
   })
 
-  it('has one record of every change, and none of what changed nothing', async () => {
+  it('has one record of every change, and none of a request that changed nothing', async () => {
     const { app } = await createTenant(admin)
     const { id } = (await admin.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })).body
     await admin.ask('DELETE', `/keys/${id}`)
@@ -46,7 +46,7 @@ eachStore('the audit log', fresh => {
     expect(actions).to.have.members(['company.create done', 'app.create done', 'key.create done', 'key.revoke done'])
   })
 
-  it('is read for one company', async () => {
+  it('is filtered by company', async () => {
     const one = await createTenant(admin)
     const other = await createTenant(admin)
     const of = async (id: string) => (await records(`/audit?company_id=${id}`)).map((r: { target: string }) => r.target)
@@ -55,7 +55,7 @@ eachStore('the audit log', fresh => {
     expect(await of('cmp_none')).to.deep.equal([])
   })
 
-  it('keeps a change from happening that it cannot record', async () => {
+  it('prevents a change that it cannot record', async () => {
     const { app } = await createTenant(admin)
     const store = interceptWrites(admin.store, {
       before: call => {
@@ -69,7 +69,7 @@ eachStore('the audit log', fresh => {
     expect((await admin.get(`/apps/${app}`)).body.name).to.equal('Shop')
   })
 
-  it('leaves a change whose end nobody saw as begun', async () => {
+  it('leaves an interrupted change as begun', async () => {
     const { app } = await createTenant(admin)
     const store = interceptWrites(admin.store, {
       after: call => {
@@ -85,7 +85,7 @@ eachStore('the audit log', fresh => {
     expect(change).to.deep.include({ outcome: 'begun', after: { name: 'Store', settings: {} } })
   })
 
-  it('does not spoil a change that happened when only its last word is lost', async () => {
+  it('lets a change succeed whose record cannot be completed', async () => {
     const { app } = await createTenant(admin)
     let writes = 0
     const store = interceptWrites(admin.store, {
@@ -104,7 +104,7 @@ eachStore('the audit log', fresh => {
     expect(broken.captured.output()).to.contain('audit.completion_failed')
   })
 
-  it('calls undone what others had done before', async () => {
+  it('marks a change as undone that another request made first', async () => {
     const { app } = await createTenant(admin)
     const { id } = (await admin.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })).body
     const store = interceptWrites(admin.store, {
@@ -120,7 +120,7 @@ eachStore('the audit log', fresh => {
     expect(outcomes).to.have.members(['done', 'undone'])
   })
 
-  it('gives up on a document that never holds still, and says that nothing changed', async () => {
+  it('gives up on a document that other requests keep changing, with a record that is undone', async () => {
     const { app } = await createTenant(admin)
     let version = 0
     const store = interceptWrites(admin.store, {

@@ -11,7 +11,7 @@ eachStore('companies', fresh => {
   })
   afterEach(closeAdmins)
 
-  it('are created with nothing on their balance, and read back', async () => {
+  it('are created with a balance of 0, and read back', async () => {
     const created = await admin.ask('POST', '/companies', { name: 'Acme' })
     expect(created.status).to.equal(201)
     const { id, ...rest } = created.body
@@ -21,13 +21,13 @@ eachStore('companies', fresh => {
     expect((await admin.get('/companies')).body).to.deep.equal({ items: [created.body], next_cursor: null })
   })
 
-  it('show the balance they have', async () => {
+  it('show their balance', async () => {
     const company = { _id: 'cmp_demo', name: 'Demo', ...openAccount('cmp_demo', 1_500_000, 0), created_at: 0, rev: 3 }
     await admin.store.docs('companies').insert([company])
     expect((await admin.get('/companies/cmp_demo')).body).to.include({ id: 'cmp_demo', balance: 1_500_000 })
   })
 
-  it('need a name, and take no balance', async () => {
+  it('require a name, and refuse a balance', async () => {
     expect(errorPaths(await admin.ask('POST', '/companies', {}))).to.deep.equal(['name'])
     expect(errorPaths(await admin.ask('POST', '/companies', { name: '' }))).to.deep.equal(['name'])
     expect(errorPaths(await admin.ask('POST', '/companies', { name: 'a\nb' }))).to.deep.equal(['name'])

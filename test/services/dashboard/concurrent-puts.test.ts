@@ -1,4 +1,4 @@
-// What is put as a whole by several dashboards in the same instant is what one of them said, never a part of each.
+// Concurrent PUTs that replace all address lists or all prices, on several dashboards: the result is that of one PUT, never a mixture.
 import { expect } from 'chai'
 import { closeAdmins, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { createRunningClock } from '../../support/running-clock.ts'
@@ -14,7 +14,7 @@ interface Listed {
   country: string
 }
 
-eachStore('two dashboards', fresh => {
+eachStore('concurrent PUTs on several dashboards', fresh => {
   let admins: TestAdmin[]
   beforeEach(async () => {
     const [store, clock] = [await fresh(), createRunningClock()]
@@ -22,7 +22,7 @@ eachStore('two dashboards', fresh => {
   })
   afterEach(closeAdmins)
 
-  /** Each says its own, all at once; answers whose it is afterwards. */
+  /** Sends one body to each dashboard at once. Resolves with the names of the items that are there afterwards. */
   async function putConcurrently(path: string, bodies: object[], nameOf: (item: Listed) => string): Promise<string[]> {
     const answers = await Promise.all(bodies.map((body, nth) => admins[nth]?.ask('PUT', path, body)))
     for (const answer of answers) {
@@ -34,7 +34,7 @@ eachStore('two dashboards', fresh => {
     return items.map(nameOf)
   }
 
-  it('leave the address lists that one of them put', async () => {
+  it('leave the address lists of one PUT', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const bodies = DASHBOARDS.map(name => ({
         lists: LISTS.map(nth => ({ class: 'vpn', name: `${name}${nth}`, cidrs: [`8.8.${round}.${nth}`] })),
@@ -47,7 +47,7 @@ eachStore('two dashboards', fresh => {
     for (const { outcome } of audit) expect(outcome).to.be.oneOf(['done', 'undone'])
   })
 
-  it('leave the prices that one of them put', async () => {
+  it('leave the prices of one PUT', async () => {
     const countries = [
       ['GB', 'FR', 'DE'],
       ['US', 'CA', 'MX'],

@@ -57,7 +57,7 @@ eachStore('decisions of the fraud guard', fresh => {
     ])
   })
 
-  it('stand beside what was counted by country and range', async () => {
+  it('have the counts by country and range of numbers beside them', async () => {
     const day = Math.floor(admin.clock.now() / 86_400_000)
     const state = { slots: [], days: [{ at: day - 1, sent: 100, verified: 80 }] }
     const tally = { app_id: app, state, rev: 1, purge_at: new Date(9e12) }
@@ -77,7 +77,7 @@ eachStore('decisions of the fraud guard', fresh => {
     })
   })
 
-  it('are of an app that exists', async () => {
+  it('are 404 for an unknown app', async () => {
     for (const path of ['fraud', 'fraud/prefixes']) {
       expect((await admin.get(`/apps/app_none/${path}`)).status).to.equal(404)
       expect((await admin.get(`/apps/${app}/${path}`)).body).to.deep.equal({ items: [], next_cursor: null })

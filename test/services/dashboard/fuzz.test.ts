@@ -1,4 +1,4 @@
-// Whatever is sent to set up a webhook or a provider: it is taken, or refused with the paths of what is wrong. Nothing is our fault.
+// Random input for webhooks and providers: it is accepted, or refused with the paths of its problems. It never causes a 500.
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { PROVIDER_TYPES } from '../../../services/domain/tenancy/providers.ts'
@@ -56,7 +56,7 @@ const webhook = fc.record(
   { requiredKeys: [] },
 )
 
-eachStore('anything at all', fresh => {
+eachStore('random input', fresh => {
   let admin: TestAdmin
   let app: string
   beforeEach(async () => {
@@ -72,7 +72,7 @@ eachStore('anything at all', fresh => {
   const sent = (method: string, path: string) => async (body: unknown) =>
     expectUnderstood(await admin.ask(method, `/apps/${app}${path}`, body))
 
-  it('is taken for a provider or refused', () =>
+  it('is accepted as a provider or refused', () =>
     fc.assert(fc.asyncProperty(fc.oneof(provider, value), sent('PUT', '/providers/main')), { numRuns: 150 }))
 
   for (const [method, path] of [
@@ -83,12 +83,12 @@ eachStore('anything at all', fresh => {
     ['POST', '/webhook/test'],
     ['POST', '/events/replay'],
   ] as const)
-    it(`is taken for ${method} ${path} or refused`, async () => {
+    it(`is accepted by ${method} ${path} or refused`, async () => {
       await admin.ask('PUT', `/apps/${app}/webhook`, { url: 'https://shop.example' })
       await fc.assert(fc.asyncProperty(fc.oneof(webhook, value), sent(method, path)), { numRuns: 60 })
     })
 
-  it('is an app, a provider or an event, or is not there', () =>
+  it('as the id of an app, provider or event is found or 404', () =>
     fc.assert(
       fc.asyncProperty(fc.string(), async text => {
         const name = encodeURIComponent(text)

@@ -38,28 +38,28 @@ eachStore('lists', fresh => {
     return pages
   }
 
-  it('come fifty at a time unless told', async () => {
+  it('have fifty items per page by default', async () => {
     const { body } = await admin.get('/companies')
     expect(body.items.map(({ id }: { id: string }) => id)).to.deep.equal(ids.slice(0, 50))
     expect(body.next_cursor).to.be.a('string')
   })
 
-  it('are walked to their end, each item once, in order', async () => {
+  it('yield each item once and in order over all pages', async () => {
     const pages = await walk('/companies', 50)
     expect(pages.map(page => page.length)).to.deep.equal([50, 50, 20])
     expect(pages.flat()).to.deep.equal(ids)
   })
 
-  it('end without an empty page', async () => {
+  it('do not end with an empty page', async () => {
     const pages = await walk('/companies', 40)
     expect(pages.map(page => page.length)).to.deep.equal([40, 40, 40])
   })
 
-  it('hold only what they are of', async () => {
+  it('contain only the items of their owner', async () => {
     expect((await walk('/companies/cmp_000/apps', 25)).flat()).to.deep.equal(ids.slice(0, 60).map(id => `app_${id}`))
   })
 
-  it('of what happens come newest first', async () => {
+  it('of audit records come newest first', async () => {
     for (const name of ['a', 'b', 'c']) {
       await admin.clock.advance(1)
       await admin.ask('POST', '/companies', { name })
@@ -71,7 +71,7 @@ eachStore('lists', fresh => {
     expect(await names(`/audit?limit=2&cursor=${next_cursor}`)).to.deep.equal(['a'])
   })
 
-  it('neither repeat nor hide an item when others come and go between two pages', async () => {
+  it('neither repeat nor hide an item when others are added or removed between two pages', async () => {
     const first = (await admin.get('/companies?limit=10')).body
     await admin.store.docs('companies').remove({ _id: { $in: ['cmp_003', 'cmp_009'] } }, 2)
     await admin.store.docs('companies').insert([newCompany('cmp_0005')])
@@ -88,7 +88,7 @@ eachStore('lists', fresh => {
     }
   })
 
-  it('refuse a cursor that was changed, made up, or given for another list', async () => {
+  it('refuse a cursor that was changed, invented, or made for another list', async () => {
     const cursor: string = (await admin.get('/companies?limit=1')).body.next_cursor
     const other: string = (await admin.get('/companies/cmp_000/apps?limit=1')).body.next_cursor
     const last = cursor.at(-1) === 'A' ? 'B' : 'A'

@@ -1,4 +1,4 @@
-// Which channel a send would take, explained.
+// POST /apps/{id}/route: which channel a send would use, and why.
 import { expect } from 'chai'
 import type { Channel } from '../../../machines/channels.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
@@ -7,7 +7,7 @@ import { eachStore } from '../../support/stores.ts'
 const BRAZILIAN = '+5511987654321'
 const BRITISH = '+447400123456'
 
-eachStore('the explanation of a route', fresh => {
+eachStore('the routing preview', fresh => {
   let admin: TestAdmin
   let app: string
   beforeEach(async () => {
@@ -49,7 +49,7 @@ eachStore('the explanation of a route', fresh => {
     })
   })
 
-  it('names the order of a country that has its own, and what is not in it', async () => {
+  it('names a country’s own order, and the channels that are not in it', async () => {
     const body = await explain(BRAZILIAN)
     expect(body).to.deep.include({ channel: 'whatsapp', country: 'BR', order: ['whatsapp', 'sms'] })
     expect(body.why).to.contain('BR')
@@ -63,7 +63,7 @@ eachStore('the explanation of a route', fresh => {
     ])
   })
 
-  it('passes over what is switched off, and says so', async () => {
+  it('skips a disabled channel, and says so', async () => {
     await change({ channels: { whatsapp: { enabled: false } } })
     const body = await explain(BRAZILIAN)
     expect(body.channel).to.equal('sms')
@@ -71,7 +71,7 @@ eachStore('the explanation of a route', fresh => {
     expect(body.channels[1].reason).to.contain('switched off')
   })
 
-  it('follows every change of the settings at once', async () => {
+  it('uses changed settings at once', async () => {
     await change({ routing: { default: ['whatsapp'] }, channels: { whatsapp: { mode: 'link_inbound' } } })
     expect(obstacles(await explain(BRITISH)).whatsapp).to.equal('no_business_number')
     await change({ channels: { whatsapp: { business_number: '+15550001111' } } })
@@ -81,19 +81,19 @@ eachStore('the explanation of a route', fresh => {
     expect(obstacles(device).whatsapp).to.equal('not_provable_by_device')
   })
 
-  it('tells a blocked country', async () => {
+  it('reports a blocked country', async () => {
     await change({ blocked_countries: ['BR'] })
     expect(await explain(BRAZILIAN)).to.include({ channel: null, refusal: 'GeoBlockedError' })
     expect(await explain('ann@example.com')).to.include({ channel: 'email', refusal: null, country: null })
   })
 
-  it('tells what is no recipient, and wants one', async () => {
+  it('reports an invalid recipient, and refuses a body without one', async () => {
     expect(await explain('+4412')).to.include({ channel: null, refusal: 'InvalidRecipientError' })
     expect(errorPaths(await admin.ask('POST', `/apps/${app}/route`, {}))).to.deep.equal(['recipient'])
     expect(errorPaths(await admin.ask('POST', `/apps/${app}/route`, { recipient: 7 }))).to.deep.equal(['recipient'])
   })
 
-  it('knows that test keys need no provider, and what magic recipients do', async () => {
+  it('needs no provider for test keys, and explains magic recipients', async () => {
     const test = { mode: 'test' }
     expect(obstacles(await explain(BRITISH, test)).telegram).to.equal(null)
     expect(await explain('+15005550010', test)).to.include({ channel: 'sms', refusal: null })

@@ -7,7 +7,7 @@ import { eachStore } from '../../../support/stores.ts'
 
 const URL = 'https://lists.example/vpn.txt?license=secret'
 
-// biome-ignore lint/suspicious/noExplicitAny: as it came back
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON
 const named = ({ body }: Answer, name: string): any => body.items.find((list: { name: string }) => list.name === name)
 
 eachStore('/ip-lists', fresh => {
@@ -29,21 +29,32 @@ eachStore('/ip-lists', fresh => {
     expect((await admin.get('/ip-lists')).body).to.deep.equal({ items: [], next_cursor: null })
   })
 
-  it('takes ranges, and shows what became of them', async () => {
+  it('imports ranges, and shows the counts and the version', async () => {
     const answer = await put({ class: 'abusive', cidrs: ['45.95.147.9/24', '10.0.0.0/8', '45.95.147.1'] })
     expect(answer.status).to.equal(200)
     expect(named(answer, 'default')).to.deep.include({ class: 'abusive', source: { kind: 'given' } })
     const shown = named(await ready('default'), 'default')
     expect(shown).to.deep.include({ class: 'abusive', ranges: 1, ignored: 1, bad: 0, bad_lines: [], problem: null })
     expect(shown).to.have.all.keys(
-      ...['class', 'name', 'source', 'refresh_seconds', 'version', 'ranges', 'ignored', 'bad', 'bad_lines'],
-      ...['refreshed_at', 'status', 'progress', 'problem'],
+      'class',
+      'name',
+      'source',
+      'refresh_seconds',
+      'version',
+      'ranges',
+      'ignored',
+      'bad',
+      'bad_lines',
+      'refreshed_at',
+      'status',
+      'progress',
+      'problem',
     )
     expect(shown.refreshed_at).to.equal(new Date(admin.clock.now()).toISOString())
     expect(await classesIn(admin.store, ['45.95.147.200'])).to.deep.equal(['abusive'])
   })
 
-  it('takes texts far beyond an ordinary body, and tells which lines are none', async () => {
+  it('imports texts far larger than MAX_BODY_BYTES, and reports bad lines by number', async () => {
     const lines = Array.from({ length: 20_000 }, (_, nth) => `11.0.${nth >> 7}.${(nth & 127) * 2}`)
     expect(
       (await put({ class: 'tor', name: 'exits', text: `# exits\r\n${lines.join('\r\n')}\r\noops` })).status,
@@ -51,7 +62,7 @@ eachStore('/ip-lists', fresh => {
     expect(named(await ready('exits'), 'exits')).to.deep.include({ ranges: 20_000, bad: 1, bad_lines: [20_002] })
   })
 
-  it('says which lists there are: what is not named goes, what is only named stays', async () => {
+  it('removes lists that a PUT does not name, and keeps lists that it names without content', async () => {
     await put({ class: 'vpn', cidrs: ['8.8.8.8'] }, { class: 'tor', cidrs: ['9.9.9.9'] })
     await eventually(async () =>
       expect(await classesIn(admin.store, ['8.8.8.8', '9.9.9.9'])).to.deep.equal(['vpn', 'tor']),
@@ -63,7 +74,7 @@ eachStore('/ip-lists', fresh => {
     await eventually(async () => expect(await chunksIn(admin.store)).to.deep.equal([]))
   })
 
-  it('replaces what a list holds', async () => {
+  it('replaces the ranges of a list', async () => {
     await put({ class: 'vpn', cidrs: ['8.8.8.8'] })
     const { version } = named(await ready('default'), 'default')
     await put({ class: 'vpn', text: '9.9.9.9' })
@@ -74,7 +85,7 @@ eachStore('/ip-lists', fresh => {
     expect(after.version).not.to.equal(version)
   })
 
-  it('knows the same again: nothing is read, nothing recorded', async () => {
+  it('neither imports nor records content that has not changed', async () => {
     await put({ class: 'vpn', cidrs: ['8.8.8.8', '9.9.9.9'] })
     const before = await ready('default')
     const after = await put({ class: 'vpn', text: '8.8.8.8\n9.9.9.9' })
@@ -82,7 +93,7 @@ eachStore('/ip-lists', fresh => {
     expect((await admin.get('/audit')).body.items).to.have.lengthOf(1)
   })
 
-  it('leaves the bootstrap file’s own alone', async () => {
+  it('does not change the lists of the bootstrap file', async () => {
     const file = { ip_lists: [{ class: 'abusive', cidr: '45.95.147.0/24' }] }
     await applyBootstrap(readBootstrap(JSON.stringify(file)), admin)
     await put()
@@ -95,7 +106,7 @@ eachStore('/ip-lists', fresh => {
     expect(errorPaths(await put({ class: 'abusive', name: 'bootstrap', cidrs: [] }))).to.deep.equal(['lists.0.name'])
   })
 
-  it('has an address fetched, now and by schedule, and shows it without its key', async () => {
+  it('makes a URL due for fetching at once and by schedule, and shows it without its query', async () => {
     const answer = await put({ class: 'vpn', url: URL, refresh_seconds: 3_600 })
     expect(named(answer, 'default')).to.deep.include({
       status: 'waiting',
@@ -114,7 +125,7 @@ eachStore('/ip-lists', fresh => {
     expect(audit).not.to.include('secret')
   })
 
-  it('records every change: who, what, before, after', async () => {
+  it('records every change with operator, action, before and after', async () => {
     await put({ class: 'vpn', cidrs: ['8.8.8.8'] })
     await ready('default')
     await admin.clock.advance(1)
@@ -127,7 +138,7 @@ eachStore('/ip-lists', fresh => {
     ])
   })
 
-  it('is there for operators alone', async () => {
+  it('requires an operator’s token', async () => {
     for (const method of ['GET', 'PUT'])
       expect((await admin.ask(method, '/ip-lists', undefined, { token: null })).status).to.equal(401)
   })
@@ -165,16 +176,16 @@ eachStore('/ip-lists', fresh => {
       expect((await admin.get('/ip-lists')).body.items).to.have.lengthOf(1)
     })
 
-  it('names the first bad ranges, not thousands', async () => {
+  it('reports only the first bad ranges of thousands', async () => {
     expect(errorPaths(await put({ class: 'vpn', cidrs: Array(9_000).fill('x') }))).to.have.lengthOf(20)
   })
 
-  it('refuses a body that is larger than any list', async () => {
+  it('refuses a body that is larger than the largest list', async () => {
     const refused = await admin.ask('PUT', '/ip-lists', { lists: [], more: 'x'.repeat(41 * 1024 * 1024) })
     expect(refused.status).to.equal(413)
   })
 
-  it('takes changes that come at once one after the other', async () => {
+  it('makes concurrent changes one after the other', async () => {
     const names = Array.from({ length: 8 }, (_, nth) => `n${nth}`)
     const answers = await Promise.all(names.map(name => put({ class: 'vpn', name, cidrs: ['8.8.8.8'] })))
     expect(answers.map(({ status }) => status)).to.deep.equal(names.map(() => 200))

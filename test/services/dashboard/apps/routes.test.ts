@@ -29,13 +29,13 @@ eachStore('apps', fresh => {
     expect((await admin.get(`/companies/${other.id}/apps`)).body.items).to.deep.equal([])
   })
 
-  it('are created with settings of their own, and only those are stored', async () => {
+  it('are created with some settings, and only those are stored', async () => {
     const { app } = await createTenant(admin, { code: { length: 8 }, locale: null })
     expect((await admin.store.docs('apps').get([app])).get(app)?.settings).to.deep.equal({ code: { length: 8 } })
     expect((await admin.get(`/apps/${app}`)).body.settings.code).to.deep.equal({ length: 8, ttl_seconds: 600 })
   })
 
-  it('are not created with settings that are no good', async () => {
+  it('are not created with invalid settings', async () => {
     const { body: company } = await admin.ask('POST', '/companies', { name: 'Acme' })
     const settings = { code: { length: 3 }, colour: 'red' }
     const refused = await admin.ask('POST', `/companies/${company.id}/apps`, { name: 'Shop', settings })
@@ -44,7 +44,7 @@ eachStore('apps', fresh => {
     expect((await admin.get('/audit')).body.items).to.have.length(1)
   })
 
-  it('are not named by what is no text', async () => {
+  it('are not created with an invalid name', async () => {
     const { app } = await createTenant(admin)
     for (const name of ['', 'Shop\n', 'Shop \ud83d', '\udc00'])
       expect(errorPaths(await admin.ask('PATCH', `/apps/${app}`, { name })), JSON.stringify(name)).to.deep.equal([
@@ -53,7 +53,7 @@ eachStore('apps', fresh => {
     expect((await admin.ask('PATCH', `/apps/${app}`, { name: 'Shop \u{1f6d2}' })).status).to.equal(200)
   })
 
-  it('are renamed, their settings untouched', async () => {
+  it('are renamed without a change of their settings', async () => {
     const { app } = await createTenant(admin, { locale: 'de' })
     const renamed = await patch(app, { name: 'Store' })
     expect(renamed.status).to.equal(200)
@@ -75,7 +75,7 @@ eachStore('apps', fresh => {
     expect((await admin.get(`/apps/${app}`)).body).to.deep.equal(changed.body)
   })
 
-  it('are left alone by a change that is no good, and say why by path', async () => {
+  it('are not changed by an invalid patch, whose problems are reported by path', async () => {
     const { app } = await createTenant(admin)
     const before = (await admin.get(`/apps/${app}`)).body
     const refusals: [unknown, string[]][] = [
@@ -96,14 +96,14 @@ eachStore('apps', fresh => {
     expect((await admin.get(`/apps/${app}`)).body).to.deep.equal(before)
   })
 
-  it('are held to rules between settings that were chosen at different times', async () => {
+  it('must keep rules between settings that were patched at different times', async () => {
     const { app } = await createTenant(admin, { verify_attempts: 10, code: { length: 6 } })
     expect(errorPaths(await patch(app, { settings: { code: { length: 4 } } }))).to.deep.equal([
       'settings.verify_attempts',
     ])
   })
 
-  it('keep every one of many changes made at once', async () => {
+  it('keep all of many concurrent changes', async () => {
     const { app } = await createTenant(admin)
     const members = ['verify_attempts', 'send_attempts', 'token_ttl_seconds', 'retention_days']
     const answers = await Promise.all(members.map(name => patch(app, { settings: { [name]: 7 } })))
@@ -112,7 +112,7 @@ eachStore('apps', fresh => {
     for (const name of members) expect(settings[name], name).to.equal(7)
   })
 
-  it('record a change from what it really replaced, when another came in between', async () => {
+  it('record the state that a change really replaced, after a lost race', async () => {
     const { app } = await createTenant(admin)
     let interfered = false
     const store = interceptWrites(admin.store, {
@@ -136,7 +136,7 @@ eachStore('apps', fresh => {
     })
   })
 
-  it('are changed and recorded only when something differs', async () => {
+  it('are changed and recorded only if something differs', async () => {
     const { app } = await createTenant(admin, { locale: 'de' })
     const records = async () => (await admin.get('/audit')).body.items.length
     const before = await records()

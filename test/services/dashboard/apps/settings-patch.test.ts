@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { patchSettings } from '../../../../services/dashboard/apps/settings-patch.ts'
 import type { SettingsInput } from '../../../../services/domain/tenancy/settings.ts'
 
-describe('a change of settings', () => {
+describe('a patch of settings', () => {
   const stored: SettingsInput = {
     locale: 'de',
     code: { length: 8, ttl_seconds: 300 },
@@ -26,17 +26,17 @@ describe('a change of settings', () => {
     expect(patched({ code: null, locale: null })).to.deep.equal({ allowed_origins: ['https://a.test'] })
   })
 
-  it('leaves everything as it was when it resets what was never chosen', () => {
+  it('changes nothing when it resets a setting that was never set', () => {
     const resets = { verify_attempts: null, limits: { client_ip: null }, routing: { countries: { BR: null } } }
     expect(patched(resets)).to.deep.equal(stored)
   })
 
-  it('leaves a stored null alone', () => {
+  it('keeps a stored null', () => {
     const chosen: SettingsInput = { allowed_countries: null, channels: { sms: { domain: null } } }
     expect(patched({ locale: 'fr' }, chosen)).to.deep.equal({ ...chosen, locale: 'fr' })
   })
 
-  it('refuses to reset what does not exist', () => {
+  it('refuses to reset an unknown member', () => {
     expect(patched({ colour: null })).to.deep.equal(['colour'])
     expect(patched({ code: { lenght: null } })).to.deep.equal(['code.lenght'])
     expect(patched({ routing: { countries: { XX: null } } })).to.deep.equal(['routing.countries.XX'])
@@ -47,7 +47,7 @@ describe('a change of settings', () => {
     expect(patched({ allowed_origins: [null] })).to.deep.equal(['allowed_origins.0'])
   })
 
-  it('tells every problem once', () => {
+  it('reports every problem once', () => {
     expect(patched({ colour: 1, code: { length: 99 }, routing: { countries: { XX: ['sms'] } } })).to.have.members([
       'colour',
       'code.length',
@@ -55,18 +55,18 @@ describe('a change of settings', () => {
     ])
   })
 
-  it('refuses a __proto__ at any depth', () => {
+  it('refuses a member __proto__ at any depth', () => {
     expect(patched(JSON.parse('{"__proto__":{"locale":"fr"}}'))).to.deep.equal(['__proto__'])
     expect(patched(JSON.parse('{"code":{"__proto__":{"length":4}}}'))).to.deep.equal(['code.__proto__'])
     expect(patched(JSON.parse('{"__proto__":null}'))).to.deep.equal(['__proto__'])
   })
 
-  it('keeps members that a later release stored', () => {
+  it('keeps members that a newer release has stored', () => {
     const newer = { ...stored, voice: { enabled: true } } as SettingsInput
     expect(patched({ locale: 'fr' }, newer)).to.deep.equal({ ...newer, locale: 'fr' })
   })
 
-  it('changes nothing of what is stored', () => {
+  it('does not modify the stored settings object', () => {
     const before = structuredClone(stored)
     patched({ code: { length: 7 }, locale: null })
     expect(stored).to.deep.equal(before)

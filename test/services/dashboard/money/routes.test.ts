@@ -3,7 +3,7 @@ import { getCountries } from 'libphonenumber-js/max'
 import { closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { eachStore } from '../../../support/stores.ts'
 
-eachStore('money, for operators', fresh => {
+eachStore('the money of a company', fresh => {
   let admin: TestAdmin
   let company: string
   beforeEach(async () => {
@@ -16,7 +16,7 @@ eachStore('money, for operators', fresh => {
     admin.ask('POST', `/companies/${company}/credit`, body, { headers: key ? { 'idempotency-key': key } : {} })
   const actions = async () => (await admin.get('/audit')).body.items.map((item: { action: string }) => item.action)
 
-  it('is credited, and the ledger and the audit log say so', async () => {
+  it('is credited, with a ledger entry and an audit record', async () => {
     expect((await credit({ micros: 500, note: 'invoice 17' })).body).to.deep.equal({ id: company, balance: 500 })
     const { items } = (await admin.get(`/companies/${company}/ledger`)).body
     expect(items).to.have.length(1)
@@ -30,14 +30,14 @@ eachStore('money, for operators', fresh => {
     })
   })
 
-  it('is credited once under one key, which leaves one record', async () => {
+  it('is credited once per idempotency key, with one audit record', async () => {
     const answers = [await credit({ micros: 5 }, 'transfer-1'), await credit({ micros: 5 }, 'transfer-1')]
     expect(answers.map(({ body }) => body.balance)).to.deep.equal([5, 5])
     expect((await actions()).filter((action: string) => action === 'company.credit')).to.have.length(1)
     expect((await credit({ micros: 5 }, 'x'.repeat(256))).body.type).to.equal('InvalidIdempotencyKeyError')
   })
 
-  it('is not taken below zero or beyond counting, and what is refused leaves no record', async () => {
+  it('is not taken below zero or beyond safe integers, and a refusal leaves no record', async () => {
     expect(errorPaths(await credit({ micros: -1 }))).to.deep.equal(['micros'])
     expect(errorPaths(await credit({ micros: 0 }))).to.deep.equal(['micros'])
     expect(errorPaths(await credit({ micros: 1.5 }))).to.deep.equal(['micros'])
@@ -47,7 +47,7 @@ eachStore('money, for operators', fresh => {
     expect((await admin.ask('POST', '/companies/cmp_none/credit', { micros: 1 })).status).to.equal(404)
   })
 
-  it('has its prices set all at once, as many as there are countries', async () => {
+  it('has prices that a PUT replaces, one for every country and channel', async () => {
     const prices = ['sms', 'whatsapp'].flatMap(channel =>
       getCountries().map(country => ({ channel, country, micros: 7 })),
     )
@@ -58,7 +58,7 @@ eachStore('money, for operators', fresh => {
     expect((await admin.get('/prices')).body).to.deep.equal({ items: small, next_cursor: null })
   })
 
-  it('has no price twice, none below zero, and none for a country there is not', async () => {
+  it('has no duplicate price, no negative one, and none for an unknown country', async () => {
     const put = (...prices: object[]) => admin.ask('PUT', '/prices', { prices })
     const gb = { channel: 'sms', country: 'GB', micros: 1 }
     expect(errorPaths(await put(gb, gb))).to.deep.equal(['prices.1'])

@@ -1,4 +1,4 @@
-// Whoever sends nonsense about money is told what is wrong, in the one shape there is, and nothing changes.
+// Invalid input about money is refused with the problems in the usual shape, and nothing changes.
 import { expect } from 'chai'
 import { type Answer, closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { createRunningClock } from '../../../support/running-clock.ts'
@@ -7,6 +7,27 @@ import { allTenancyDocs } from '../../../support/tenancy.ts'
 
 const OPENING = 1_000
 
+const BAD_MICROS = [
+  '"5"',
+  '"1e3"',
+  '1.5',
+  '-0',
+  '0',
+  '-0.0',
+  '1e-9',
+  '1e16',
+  '-1e16',
+  '1e400',
+  '9007199254740993',
+  '-1001',
+  'null',
+  'true',
+  '[5]',
+  '{"$inc":5}',
+  '9007199254740991',
+]
+const BAD_NOTES = ['""', '5', '"\\u0000"', '"\\ud800"', `"${'x'.repeat(201)}"`, '{"a":1}']
+const UNKNOWN_MEMBERS = ['"balance":5', '"__proto__":{"micros":5}', '"kind":"hold"']
 const CREDITS = [
   '',
   'null',
@@ -16,21 +37,19 @@ const CREDITS = [
   '{}',
   '{"micros":5',
   '\ufeff{"micros":5}x',
-  ...['"5"', '"1e3"', '1.5', '-0', '0', '-0.0', '1e-9', '1e16', '-1e16', '1e400', '9007199254740993', '-1001'].map(
-    micros => `{"micros":${micros}}`,
-  ),
-  ...['null', 'true', '[5]', '{"$inc":5}', '9007199254740991'].map(micros => `{"micros":${micros}}`),
-  ...['""', '5', '"\\u0000"', '"\\ud800"', `"${'x'.repeat(201)}"`, '{"a":1}'].map(
-    note => `{"micros":5,"note":${note}}`,
-  ),
-  ...['"balance":5', '"__proto__":{"micros":5}', '"kind":"hold"'].map(more => `{"micros":5,${more}}`),
+  ...BAD_MICROS.map(micros => `{"micros":${micros}}`),
+  ...BAD_NOTES.map(note => `{"micros":5,"note":${note}}`),
+  ...UNKNOWN_MEMBERS.map(member => `{"micros":5,${member}}`),
 ]
 
 const PRICE = { channel: 'sms', country: 'GB', micros: 5 }
+const BAD_CHANNELS = ['pigeon', 'SMS', '', null, 5, 'sms ']
+const BAD_COUNTRIES = ['gb', 'UK', 'ZZ', 'GBR', '', ' GB', '**', null, 44]
+const BAD_PRICES = [-1, 0.5, 1e16, '5', null, true]
 const PRICES: unknown[] = [
-  ...['pigeon', 'SMS', '', null, 5, 'sms '].map(channel => [{ ...PRICE, channel }]),
-  ...['gb', 'UK', 'ZZ', 'GBR', '', ' GB', '**', null, 44].map(country => [{ ...PRICE, country }]),
-  ...[-1, 0.5, 1e16, '5', null, true].map(micros => [{ ...PRICE, micros }]),
+  ...BAD_CHANNELS.map(channel => [{ ...PRICE, channel }]),
+  ...BAD_COUNTRIES.map(country => [{ ...PRICE, country }]),
+  ...BAD_PRICES.map(micros => [{ ...PRICE, micros }]),
   {},
   [null],
   [[]],
@@ -57,7 +76,7 @@ const CAPS = [
 ]
 const COUNTRIES = ['GB', ['gb'], ['UK'], ['*'], [null], [44], { GB: true }, ['GB', 'ZZ']]
 
-eachStore('of money and countries', fresh => {
+eachStore('validation of money and countries', fresh => {
   let [admin, company, app] = [] as unknown as [TestAdmin, string, string]
   beforeEach(async () => {
     admin = await startAdmin(await fresh(), { clock: createRunningClock() })
@@ -85,15 +104,15 @@ eachStore('of money and countries', fresh => {
     )
   }
 
-  it('no bad credit is taken', () =>
+  it('refuses invalid credits', () =>
     refusesAll(CREDITS.map(raw => [raw, () => admin.ask('POST', `/companies/${company}/credit`, undefined, { raw })])))
 
-  it('no bad price is taken', () =>
+  it('refuses invalid prices', () =>
     refusesAll(
       PRICES.map(prices => [JSON.stringify(prices).slice(0, 80), () => admin.ask('PUT', '/prices', { prices })]),
     ))
 
-  it('no bad cap is taken, and no country that there is not', () => {
+  it('refuses invalid spend caps and unknown countries', () => {
     const patch = (settings: object) => () => admin.ask('PATCH', `/apps/${app}`, { settings })
     return refusesAll([
       ...CAPS.map((spend_caps): [string, () => Promise<Answer>] => [JSON.stringify(spend_caps), patch({ spend_caps })]),
@@ -104,14 +123,12 @@ eachStore('of money and countries', fresh => {
     ])
   })
 
-  it('a credit under one key is entered once, however many dashboards are asked at once', async () => {
+  it('enters a credit with an idempotency key once, even with concurrent requests to several dashboards', async () => {
     const other = await startAdmin(admin.store, { clock: createRunningClock() })
-    const ask = (nth: number) =>
-      (nth % 2 === 0 ? admin : other).ask(
-        ...(['POST', `/companies/${company}/credit`, { micros: 10 + nth }] as const),
-        { headers: { 'idempotency-key': 'invoice-17' } },
-      )
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, nth) => ask(nth)))
+    const headers = { 'idempotency-key': 'invoice-17' }
+    const credit = (nth: number) =>
+      (nth % 2 === 0 ? admin : other).ask('POST', `/companies/${company}/credit`, { micros: 10 + nth }, { headers })
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, nth) => credit(nth)))
     expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200))
     const { items } = (await admin.get(`/companies/${company}/ledger`)).body
     expect(items).to.have.length(2)
@@ -121,7 +138,7 @@ eachStore('of money and countries', fresh => {
     expect(done.filter((one: { action: string }) => one.action === 'company.credit')).to.have.length(2)
   })
 
-  it('what is taken back by several at once is never more than there is', async () => {
+  it('never takes back more than the balance, even with concurrent requests', async () => {
     const take = () => admin.ask('POST', `/companies/${company}/credit`, { micros: -300 })
     const answers = await Promise.all(Array.from({ length: 8 }, take))
     const taken = answers.filter(({ status }) => status === 200)

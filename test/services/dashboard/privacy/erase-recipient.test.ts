@@ -1,4 +1,4 @@
-// Erasing a recipient by itself: money, events, records of the guard, races and crashes. The whole pipeline is in test/flow/erase.test.ts.
+// Erasing a recipient: money, events, decisions of the fraud guard, races and crashes. The whole pipeline is in test/flow/erase.test.ts.
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
 import { PARTITIONS } from '../../../../infra/partitions.ts'
@@ -41,7 +41,7 @@ eachStore('erasing a recipient', fresh => {
   const otp = async (id: string) => (await store.docs('otps').get([id])).get(id)
   const erase = async (recipient = NUMBER) => (await admin.ask('POST', `/apps/${owner.app}/erase`, { recipient })).body
 
-  it('pays back, once, what was still waiting to be sent', async () => {
+  it('refunds once a message that was not sent yet', async () => {
     const id = await send()
     const delivery = (await otp(id))?.context.deliveries[0]
     await store.docs('otps').modify({ _id: id }, { $set: { 'context.deliveries': [{ ...delivery, micros: 500 }] } })
@@ -55,7 +55,7 @@ eachStore('erasing a recipient', fresh => {
     expect(entries[0]).to.include(entry)
   })
 
-  it('keeps what was paid for a message that went, and gives back what one cost that failed', async () => {
+  it('does not refund a sent message, and refunds a failed one', async () => {
     const id = await send()
     const first = (await otp(id))?.context.deliveries[0]
     const deliveries = ['delivered', 'failed'].map((status, nth) => ({
@@ -76,7 +76,7 @@ eachStore('erasing a recipient', fresh => {
     expect(await accounts.balance(owner.company)).to.equal(500)
   })
 
-  it('leaves events, and forgets what an endpoint answered to them', async () => {
+  it('keeps webhook events, and erases the endpoint’s answers to them', async () => {
     const [id, other] = [await send(), await send('+447911123457')]
     const eventOf = (otp_id: string): EventDoc => ({
       _id: newId('evt', 0),
@@ -106,7 +106,7 @@ eachStore('erasing a recipient', fresh => {
     expect(await collectionsContaining(store, id)).to.deep.equal(['events'])
   })
 
-  it('takes what the guard decided, also where no verification came of it, and what was said in thanks', async () => {
+  it('erases decisions of the fraud guard without a verification, and attempts of approval replies', async () => {
     const id = await send()
     const [recipient = ''] = recipientIndexes(admin.keyring, { app_id: owner.app, mode: 'live' }, NUMBER)
     const decision: DecisionDoc = {
@@ -143,7 +143,7 @@ eachStore('erasing a recipient', fresh => {
     expect(await collectionsContaining(store, id)).to.deep.equal([])
   })
 
-  it('takes a number out of its block, though processes add to it meanwhile, and leaves its neighbours there', async () => {
+  it('removes a number from its block while processes add to the block, and keeps the other numbers', async () => {
     const worlds = (['live', 'test'] as const).map(mode => ({ app_id: owner.app, mode }))
     const blocks = store.docs('fraud_blocks')
     const numbers = (world: (typeof worlds)[number]) =>
@@ -179,7 +179,7 @@ eachStore('erasing a recipient', fresh => {
     }
   })
 
-  it('gives way to a change that comes first, and erases what came of it', async () => {
+  it('loads a verification again after a lost race, and then erases it', async () => {
     const id = await send()
     let changes = 0
     const raced = interceptWrites(store, {
@@ -197,7 +197,7 @@ eachStore('erasing a recipient', fresh => {
     expect(changes).to.equal(2)
   })
 
-  it('is finished by whoever asks again after it was cut off anywhere', async () => {
+  it('is completed by repeating it after a crash at any write', async () => {
     const id = await send()
     for (const call of ['otps.change', 'attempts.remove', 'otps.remove', 'sandbox_messages.remove', 'counters.remove'])
       for (const when of ['before', 'after'] as const) {
@@ -217,14 +217,14 @@ eachStore('erasing a recipient', fresh => {
         expect(await collectionsContaining(store, index)).to.deep.equal([])
   })
 
-  it('finds what older keys have indexed', async () => {
+  it('finds documents that were indexed with older data keys', async () => {
     await send()
     const accounts = { enter: async () => 'entered' as const }
     const later = createEraseRecipient({ store, keyring: testKeyring(2, 1), clock: actor.clock, accounts })
     expect(await later(owner.app, NUMBER)).to.include({ verifications: 1, counters: 2 })
   })
 
-  it('lets nobody have a recipient erased who is no operator', async () => {
+  it('requires an operator’s token', async () => {
     const answer = await admin.ask('POST', `/apps/${owner.app}/erase`, { recipient: NUMBER }, { token: null })
     expect(answer.status).to.equal(401)
   })

@@ -7,7 +7,7 @@ import { type ProviderType, resolveProvider } from '../../../../services/domain/
 
 type Members = Record<string, unknown>
 
-/** Everything in them that nobody may learn is called SECRET. */
+/** Every secret value begins with SECRET. */
 const STORED: Partial<Record<ProviderType, Members>> = {
   twilio: { account_sid: 'AC1', auth_token: 'SECRET-token', from: '+1' },
   vonage: { application_id: 'a', private_key: 'SECRET-key', signature_secret: 'SECRET-signature', from: 'Shop' },
@@ -44,13 +44,13 @@ const stored = (type: ProviderType) => {
 
 describe('a changed provider config', () => {
   for (const type of Object.keys(STORED) as ProviderType[]) {
-    it(`of ${type} that was read can be written`, () => {
+    it(`of ${type} can be written as it was read`, () => {
       const before = stored(type)
       const answer = applyConfigChange(type, maskConfig(type, before.resolved), before)
       expect(answer.ok && resolveProvider(type, answer.value).config).to.deep.equal(before.resolved)
     })
 
-    it(`of ${type} never takes a stored secret to another address`, () => {
+    it(`of ${type} never keeps a stored secret for another destination`, () => {
       const before = stored(type)
       const shown = maskConfig(type, before.raw) as Members
       const member = (name: string) =>
@@ -69,7 +69,7 @@ describe('a changed provider config', () => {
       )
     })
 
-    it(`of ${type} that leaves its secrets out keeps them, and asks for them where it leads elsewhere`, () => {
+    it(`of ${type} keeps omitted secrets, and requires them again for another destination`, () => {
       const before = stored(type)
       const { auth_token, private_key, signature_secret, access_token, ...rest } = before.raw
       const { app_secret, verify_token, token, headers, secret, pass, ...open } = rest
@@ -83,7 +83,7 @@ describe('a changed provider config', () => {
     })
   }
 
-  it('of a new provider has no secrets to keep', () => {
+  it('of a new provider keeps no secrets', () => {
     const answer = applyConfigChange('twilio', { account_sid: 'AC1', from: '+1' }, null)
     expect(answer.ok ? [] : answer.problems.map(({ path }) => path)).to.deep.equal(['auth_token'])
   })

@@ -50,7 +50,7 @@ eachStore('the providers of an app', fresh => {
     return found?.config as Record<string, unknown>
   }
 
-  it('are made, shown with their defaults, and their secrets by fingerprint', async () => {
+  it('are created, and shown with their defaults and with fingerprints of their secrets', async () => {
     const { status, body } = await put('main', { type: 'twilio', config: TWILIO })
     expect(status).to.equal(201)
     expect(body).to.deep.equal({
@@ -87,7 +87,7 @@ eachStore('the providers of an app', fresh => {
     expect(order).to.deep.equal(['first', 'a', 'b'])
   })
 
-  it('are deleted, once', async () => {
+  it('are deleted, and then 404', async () => {
     await put('main', { type: 'twilio', config: TWILIO })
     expect((await admin.ask('DELETE', at('main'))).status).to.equal(204)
     expect((await admin.get(at('main'))).status).to.equal(404)
@@ -99,7 +99,7 @@ eachStore('the providers of an app', fresh => {
     })
   })
 
-  it('show, record and log no secret', async () => {
+  it('have no secret in answers, the audit log or the log', async () => {
     for (const [name, body] of Object.entries({
       one: { type: 'twilio', config: TWILIO },
       two: { type: 'http', channel: 'sms', config: HTTP },
@@ -118,7 +118,7 @@ eachStore('the providers of an app', fresh => {
     }
   })
 
-  it('are on record with what they were and became', async () => {
+  it('are recorded in the audit log with before and after', async () => {
     await put('main', { type: 'twilio', config: TWILIO })
     await put('main', { type: 'twilio', config: { ...TWILIO, from: '+15005550009' } })
     const [change] = await records('provider.change')
@@ -127,7 +127,7 @@ eachStore('the providers of an app', fresh => {
     expect(change.after.config.from).to.equal('+15005550009')
   })
 
-  it('that are as wanted already are not changed, and nothing is recorded', async () => {
+  it('are neither changed nor recorded if nothing differs', async () => {
     await put('main', { type: 'twilio', config: TWILIO })
     expect((await put('main', { type: 'twilio', config: TWILIO })).status).to.equal(200)
     expect(await records('provider.change')).to.have.length(0)
@@ -140,7 +140,7 @@ eachStore('the providers of an app', fresh => {
       await put('mail', { type: 'smtp', config: SMTP })
     })
 
-    it('that are left out', async () => {
+    it('that a PUT omits', async () => {
       const { auth_token: _, ...rest } = TWILIO
       expect((await put('sms', { type: 'twilio', config: { ...rest, from: '+15005550009' } })).status).to.equal(200)
       expect(await opened('sms')).to.include({ auth_token: TOKEN, from: '+15005550009' })
@@ -155,7 +155,7 @@ eachStore('the providers of an app', fresh => {
       expect(await opened('mail')).to.deep.include({ pass: SMTP.pass, dkim: { ...SMTP.dkim, selector: 's2' } })
     })
 
-    it('that come back as the fingerprints they are shown as: what was read can be written', async () => {
+    it('that a PUT gives as the fingerprints that were shown', async () => {
       for (const [name, channel] of [
         ['sms', undefined],
         ['gate', 'sms'],
@@ -169,13 +169,13 @@ eachStore('the providers of an app', fresh => {
       }
     })
 
-    it('but not one that is taken away', async () => {
+    it('but not secrets that a PUT sets to nothing', async () => {
       const config = { ...HTTP, headers: {}, secret: null }
       expect((await put('gate', { type: 'http', channel: 'sms', config })).status).to.equal(200)
       expect(await opened('gate')).to.deep.include({ headers: {}, secret: null })
     })
 
-    it('while their address stays, in whatever words', async () => {
+    it('while the address is the same, also in another spelling', async () => {
       const { auth_token: _, ...rest } = TWILIO
       const config = { ...rest, base_url: 'https://api.twilio.com/' }
       expect((await put('sms', { type: 'twilio', config })).status).to.equal(200)
@@ -227,7 +227,7 @@ eachStore('the providers of an app', fresh => {
       mail: { type: 'smtp' },
     }
     for (const [what, name, config, paths] of MOVED)
-      it(`are asked for again when ${what} changes`, async () => {
+      it(`but require them again when ${what} changes`, async () => {
         const before = await opened(name)
         const answer = await put(name, { ...TYPES[name], config })
         expect(answer.status).to.equal(422)
@@ -235,13 +235,13 @@ eachStore('the providers of an app', fresh => {
         expect(await opened(name)).to.deep.equal(before)
       })
 
-    it('are taken with another address when they are given again', async () => {
+    it('but accept another address together with the secrets', async () => {
       const config = { ...TWILIO, base_url: 'https://proxy.example' }
       expect((await put('sms', { type: 'twilio', config })).status).to.equal(200)
       expect(await opened('sms')).to.include(config)
     })
 
-    it('are not carried over to another type', async () => {
+    it('but not for another type', async () => {
       const answer = await put('sms', { type: 'telegram_gateway', config: { base_url: 'https://evil.example' } })
       expect(errorPaths(answer)).to.deep.equal(['config.token'])
       const http = await put('sms', {
@@ -313,7 +313,7 @@ eachStore('the providers of an app', fresh => {
         expect(await records('provider.create')).to.deep.equal([])
       })
 
-    it('for an app there is not', async () => {
+    it('for an unknown app', async () => {
       expect(
         (await admin.ask('PUT', '/apps/app_none/providers/x', { type: 'sandbox', channel: 'sms' })).status,
       ).to.equal(404)
@@ -328,7 +328,7 @@ eachStore('the providers of an app', fresh => {
     })
   })
 
-  it('whose config cannot be opened any more are shown without it, and can be set anew', async () => {
+  it('are shown without a config that cannot be unsealed, and can be replaced', async () => {
     await put('main', { type: 'twilio', config: TWILIO })
     await admin.store.docs('providers').modify({ _id: `${app}:main` }, { $set: { config: 'v1.gone.x' } })
     const lost = await admin.get(at('main'))
@@ -356,7 +356,7 @@ eachStore('the providers of an app', fresh => {
     expect((await put('p3', { type: 'twilio', config: TWILIO })).status).to.equal(200)
   })
 
-  it('are changed by several at once without losing a change', async () => {
+  it('keep all concurrent changes', async () => {
     const names = ['a', 'b', 'c', 'd']
     const made = await Promise.all(names.map(from => put('main', { type: 'twilio', config: { ...TWILIO, from } })))
     expect(made.filter(({ status }) => status === 201)).to.have.length(1)

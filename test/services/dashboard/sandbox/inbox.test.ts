@@ -66,12 +66,12 @@ eachStore('the sandbox inbox', fresh => {
     ])
   })
 
-  it('is read newest first, as many as asked for', async () => {
+  it('is read newest first, up to the limit', async () => {
     const [, second, third] = [await arrived(), await arrived(), await arrived()]
     expect((await read({ limit: 2 })).map(({ otp_id }) => otp_id)).to.deep.equal([third._id, second._id])
   })
 
-  it('is searched by recipient, however an address is written', async () => {
+  it('is searched by recipient, in any spelling of an address', async () => {
     await arrived()
     const mail = await arrived({ recipient: 'Ada@example.com', order: ['email'] })
     const found = await read({ recipient: 'aDa@EXAMPLE.com' })
@@ -90,7 +90,7 @@ eachStore('the sandbox inbox', fresh => {
     expect(await ids({})).to.deep.equal([ours._id, theirs._id])
   })
 
-  it('is still found, and read, after the keys were rotated', async () => {
+  it('finds and renders messages after a rotation of the keys', async () => {
     const doc = await arrived()
     const rotated = createKeyring({
       dataKeys: [
@@ -106,7 +106,7 @@ eachStore('the sandbox inbox', fresh => {
     expect(message?.code).to.equal(codeOf(world, doc))
   })
 
-  it('leaves out what was erased, and what nobody has the keys of any more', async () => {
+  it('leaves out messages that were erased, or whose keys are no longer configured', async () => {
     const erased = await arrived()
     await world.store.docs('otps').remove({ _id: erased._id }, 1)
     const kept = await arrived()
@@ -118,7 +118,7 @@ eachStore('the sandbox inbox', fresh => {
     expect(await read({}, other)).to.deep.equal([])
   })
 
-  it('shows a message in the language it was written in', async () => {
+  it('renders a message in the language in which it was sent', async () => {
     await arrived({}, { locale: 'de' })
     const [message] = await read()
     expect(message?.text).to.match(/^\d{6} ist Ihr Shop-Bestätigungscode\.$/)

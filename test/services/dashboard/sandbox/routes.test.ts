@@ -1,4 +1,4 @@
-// The sandbox from an operator's side, with the real actor behind it: what test keys sent, and what a user would write back.
+// The sandbox routes with the real OTP actor: messages of test keys, and simulated replies of a user.
 import { expect } from 'chai'
 import { Unavailable } from '../../../../infra/unavailable.ts'
 import type { OtpReport } from '../../../../machines/reports.ts'
@@ -12,7 +12,7 @@ import { eachStore } from '../../../support/stores.ts'
 const NUMBER = '+447911123456'
 const REFERENCE = '23456789ABCDEFGH'
 
-eachStore('a message played through the sandbox', fresh => {
+eachStore('a message simulated in the sandbox', fresh => {
   let admin: TestAdmin
   let actor: TestActor
   let owner: { company: string; app: string }
@@ -44,13 +44,13 @@ eachStore('a message played through the sandbox', fresh => {
     )
   })
 
-  it('may be written as people write, from the number as WhatsApp writes it', async () => {
+  it('may contain other words, and come from the number as WhatsApp writes it', async () => {
     const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER })
     await play(NUMBER.slice(1), `ok!! (${textOf(action_url).toLowerCase()}) thx`)
     expect(await statusOf(otp_id)).to.equal('approved')
   })
 
-  it('from anyone else is accepted and changes nothing', async () => {
+  it('from another number is accepted and changes nothing', async () => {
     const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER })
     expect((await play('+447911123457', textOf(action_url))).body).to.deep.equal({ accepted: true })
     expect((await play(NUMBER, 'hello')).body).to.deep.equal({ accepted: true })
@@ -59,7 +59,7 @@ eachStore('a message played through the sandbox', fresh => {
     expect(await statusOf(otp_id)).to.equal('pending')
   })
 
-  it('never moves a live verification', async () => {
+  it('never changes a live verification', async () => {
     const _id = providerId(owner.app, 'main')
     const config = admin.keyring.seal('{}', providerContext(_id))
     const provider = { channel: 'whatsapp', type: 'sandbox', position: 0, config, rev: 0 } as const
@@ -70,7 +70,7 @@ eachStore('a message played through the sandbox', fresh => {
   })
 })
 
-eachStore('the sandbox', fresh => {
+eachStore('the report of a simulated message', fresh => {
   let admin: TestAdmin
   let owner: { company: string; app: string }
   beforeEach(async () => {
@@ -79,7 +79,7 @@ eachStore('the sandbox', fresh => {
   })
   afterEach(closeAdmins)
 
-  it('says in its report that this is test mode, and seals who wrote', async () => {
+  it('has test mode and a sealed sender', async () => {
     await admin.ask('POST', '/sandbox/inbound', { app_id: owner.app, from: NUMBER, text: `my ref: ${REFERENCE}` })
     const reports = admin.published.map(({ body }) => body as Extract<OtpReport, { type: 'message.received' }>)
     expect(reports).to.have.length(1)
@@ -96,14 +96,14 @@ eachStore('the sandbox', fresh => {
     expect(everywhere).not.to.contain(NUMBER).and.not.contain(REFERENCE)
   })
 
-  it('accepts a message only once it is safe', async () => {
+  it('is published before the message is accepted', async () => {
     const broker = { publish: () => Promise.reject(new Unavailable('down')) }
     const cut = await startAdmin(admin.store, { broker })
     const refused = await cut.ask('POST', '/sandbox/inbound', { app_id: owner.app, from: NUMBER, text: 'hi' })
     expect(refused.body).to.include({ type: 'ServiceUnavailableError', status: 503 })
   })
 
-  it('wants an app, a number and a text', async () => {
+  it('requires an app, a number and a text', async () => {
     const play = (body: object) => admin.ask('POST', '/sandbox/inbound', body)
     expect(errorPaths(await play({}))).to.have.members(['app_id', 'from', 'text'])
     expect(errorPaths(await play({ app_id: 'app_none', from: NUMBER, text: '' }))).to.deep.equal(['app_id'])
@@ -112,7 +112,7 @@ eachStore('the sandbox', fresh => {
   })
 })
 
-eachStore('the inbox', fresh => {
+eachStore('GET /sandbox/messages', fresh => {
   let admin: TestAdmin
   let actor: TestActor
   let owner: { company: string; app: string }
@@ -127,7 +127,7 @@ eachStore('the inbox', fresh => {
     await actor.close()
   })
 
-  it('is a plain list, newest first, of what a recipient was sent, with its code', async () => {
+  it('is a plain array of a recipient’s messages with their codes, newest first', async () => {
     const sent: string[] = []
     for (const recipient of [NUMBER, 'ann@example.com', NUMBER]) {
       await actor.clock.advance(1_000)
@@ -146,12 +146,12 @@ eachStore('the inbox', fresh => {
     expect((await admin.get('/sandbox/messages?recipient=nobody@example.com')).body).to.deep.equal([])
   })
 
-  it('refuses a query it does not know', async () => {
+  it('refuses an unknown query parameter', async () => {
     expect(errorPaths(await admin.get('/sandbox/messages?recipent=x'))).to.deep.equal(['recipent'])
   })
 })
 
-/** As the sandbox provider leaves it. */
+/** Inserts a message as the sandbox provider does. */
 async function arrive({ store, keyring, clock }: TestAdmin, otp_id: string, recipient: string): Promise<void> {
   const otp = (await store.docs('otps').get([otp_id])).get(otp_id)
   const delivery_id = otp?.context.deliveries[0]?.delivery_id

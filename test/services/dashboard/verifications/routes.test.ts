@@ -43,7 +43,7 @@ eachStore('verifications for an operator', fresh => {
     await admin.store.docs('providers').insert([provider])
   }
 
-  it('are shown as they stand, the recipient masked', async () => {
+  it('are shown with their state and a masked recipient', async () => {
     const { otp_id } = await actor.send({ ...owner, recipient: NUMBER })
     const { status, body } = await admin.get(`/verifications/${otp_id}`)
     expect(status).to.equal(200)
@@ -83,7 +83,7 @@ eachStore('verifications for an operator', fresh => {
     expect(JSON.stringify(body)).not.to.contain(NUMBER)
   })
 
-  it('tell all that happened, in its order: whom messages were handed to, and what the webhook was told', async () => {
+  it('have a timeline of deliveries, provider calls and webhook events, in order', async () => {
     const { otp_id } = await actor.send({ ...owner, recipient: NUMBER })
     const [{ delivery_id }] = (await admin.get(`/verifications/${otp_id}`)).body.deliveries
     const now = actor.clock.now()
@@ -186,13 +186,13 @@ eachStore('verifications for an operator', fresh => {
     })
   })
 
-  it('are expired by the clock, whether or not the sweeper has been by', async () => {
+  it('are shown as expired before the sweeper has expired them', async () => {
     const { otp_id } = await actor.send({ ...owner, recipient: NUMBER })
     await actor.clock.advance(600_000)
     expect((await admin.get(`/verifications/${otp_id}`)).body).to.include({ status: 'expired', resend_at: null })
   })
 
-  it('show the link of a link mode', async () => {
+  it('show the link of a WhatsApp link mode', async () => {
     const whatsapp = { mode: 'link_inbound', business_number: '+15550001111' }
     await admin.ask('PATCH', `/apps/${owner.app}`, {
       settings: { channels: { whatsapp }, routing: { default: ['whatsapp'] } },
@@ -202,7 +202,7 @@ eachStore('verifications for an operator', fresh => {
     expect(action_url).to.match(/^https:\/\/wa\.me\/15550001111\?text=/)
   })
 
-  it('of an app are listed newest first, and of no other', async () => {
+  it('are listed newest first, only those of the app', async () => {
     const other = await createTenant(admin)
     await actor.send({ ...other, recipient: NUMBER })
     const sent: string[] = []
@@ -229,7 +229,7 @@ eachStore('verifications for an operator', fresh => {
     expect(errorPaths(await admin.get(elsewhere))).to.deep.equal(['cursor'])
   })
 
-  it('are found however the recipient was typed', async () => {
+  it('are found by any spelling of the recipient', async () => {
     const mail = (await actor.send({ ...owner, recipient: 'ann+shop@Example.COM' })).otp_id
     const phone = (await actor.send({ ...owner, recipient: NUMBER })).otp_id
     const magic = (await actor.send({ ...owner, recipient: '+15005550010' })).otp_id

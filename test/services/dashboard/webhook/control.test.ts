@@ -1,4 +1,4 @@
-// What people do to a webhook: replay, enable, try out. The actor does the sending; here it is one.
+// What operators do with a webhook: replay, enable, pause and test. The webhook actor runs in this test and sends the events.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { eachStore } from '../../../support/stores.ts'
@@ -10,7 +10,7 @@ import {
   type WebhookHarness,
 } from '../../../support/webhooks.ts'
 
-eachStore('a webhook in the hands of people', fresh => {
+eachStore('the control of a webhook', fresh => {
   let store: CountersignStore
   let harness: WebhookHarness
   beforeEach(async () => {
@@ -25,7 +25,7 @@ eachStore('a webhook in the hands of people', fresh => {
     return id
   }
 
-  it('sends one event again: the same id and bytes, its attempts afresh', async () => {
+  it('sends one event again, with the same id and bytes and a new round of attempts', async () => {
     const id = await emitDelivered()
     await harness.passTime(2 * SECONDS)
     harness.respondWith('app_shop', () => 500)
@@ -45,7 +45,7 @@ eachStore('a webhook in the hands of people', fresh => {
     expect(new Set(calls.map(({ headers }) => headers['x-webhook-signature'])).size).to.equal(3)
   })
 
-  it('sends again what has a call under way, and lets that call change nothing', async () => {
+  it('sends an event again while a call of it is running, whose result then changes nothing', async () => {
     const slow = hangingEndpoint()
     harness.respondWith('app_shop', slow.answers)
     const id = await harness.emitEvent('app_shop')
@@ -63,7 +63,7 @@ eachStore('a webhook in the hands of people', fresh => {
     ])
   })
 
-  it('sends nothing again that is not there, or has nowhere to go', async () => {
+  it('sends nothing again without the event or an endpoint', async () => {
     expect(await harness.control.replay('evt_none')).to.equal(false)
     const id = await harness.emitEvent('app_bare')
     expect(await harness.control.replay(id)).to.equal(false)
@@ -73,7 +73,7 @@ eachStore('a webhook in the hands of people', fresh => {
     expect(await harness.control.enable('app_bare')).to.equal(null)
   })
 
-  it('sends a range again, oldest first, and nothing outside it', async () => {
+  it('sends the events of a range again, oldest first', async () => {
     const before = await emitDelivered()
     await harness.passTime(SECONDS)
     const since = harness.clock.now()
@@ -91,7 +91,7 @@ eachStore('a webhook in the hands of people', fresh => {
     for (const id of [before, other, after]) expect(await harness.event(id)).to.include({ round: 1 })
   })
 
-  it('keeps what is replayed to a paused endpoint until it is enabled', async () => {
+  it('holds replayed events of a paused endpoint until it is enabled', async () => {
     const id = await emitDelivered()
     await harness.control.pause('app_shop')
     await harness.passTime(6 * SECONDS)
@@ -103,7 +103,7 @@ eachStore('a webhook in the hands of people', fresh => {
     await harness.soon(() => expectStatus(harness, id, 'delivered'))
   })
 
-  it('makes a test event, which is like any other but for its type', async () => {
+  it('sends a test event like any other event', async () => {
     const id = await harness.control.test({ app_id: 'app_shop', company_id: 'cmp_acme' })
     await harness.soon(() => expectStatus(harness, id ?? '', 'delivered'))
     const [call] = harness.callsOf(id ?? '')
@@ -111,14 +111,14 @@ eachStore('a webhook in the hands of people', fresh => {
     expect(call?.headers['x-webhook-mode']).to.equal('test')
   })
 
-  it('tries out an endpoint that was set a moment ago, whatever the actor remembers', async () => {
+  it('sends a test event to an endpoint that is newer than the actor’s cache', async () => {
     await harness.emitEvent('app_bare')
     await harness.addEndpoint('app_bare')
     const id = await harness.control.test({ app_id: 'app_bare', company_id: 'cmp_acme' })
     await harness.soon(() => expectStatus(harness, id ?? '', 'delivered'))
   })
 
-  it('enables what is active already without a fuss', async () => {
+  it('changes nothing when it enables an active endpoint', async () => {
     const before = await harness.endpoint('app_shop')
     const after = await harness.control.enable('app_shop')
     expect(after?.status).to.equal('active')

@@ -33,7 +33,7 @@ eachStore('webhook events for an operator', fresh => {
   const records = async (action: string) =>
     (await admin.get('/audit')).body.items.filter((record: { action: string }) => record.action === action)
 
-  it('are listed for their app, newest first, with what became of them', async () => {
+  it('are listed for their app, newest first, with status and attempts', async () => {
     const { app } = await createTenant(admin)
     const other = await createTenant(admin)
     const attempt = { round: 1, attempt: 1, at: NOW + 5, ms: 12, status: 503, error: null, response: 'busy' }
@@ -67,7 +67,7 @@ eachStore('webhook events for an operator', fresh => {
     ])
   })
 
-  it('are found by verification, and by the states that need attention, page by page', async () => {
+  it('are filtered by verification and by the states failed and held, page by page', async () => {
     const { app } = await createTenant(admin)
     const of = (otp_id: string) => ({ payload: { otp_id } })
     await insert(
@@ -96,11 +96,12 @@ eachStore('webhook events for an operator', fresh => {
     expect((await records('event.replay'))[0]).to.include({ target: 'evt_1', outcome: 'done' })
   })
 
-  it('are sent again for a range of time, given as times are shown or kept', async () => {
+  it('are sent again for a range of time, in ISO 8601 or epoch milliseconds', async () => {
     const { app } = await createTenant(admin)
     await endpoint(app)
     const at = (ms: number) => newId('evt', NOW + ms)
-    await insert(...[0, 1_000, 2_000].map(ms => event(at(ms), app, { created_at: NOW + ms, status: 'delivered' })))
+    const eventAt = (ms: number) => event(at(ms), app, { created_at: NOW + ms, status: 'delivered' })
+    await insert(eventAt(0), eventAt(1_000), eventAt(2_000))
     const again = (body: unknown) => admin.ask('POST', `/apps/${app}/events/replay`, body)
     const since = '2030-01-01T00:00:01Z'
     expect((await again({ since, until: '2030-01-01T01:00:02+01:00' })).body).to.deep.equal({ replayed: 1 })
@@ -110,7 +111,7 @@ eachStore('webhook events for an operator', fresh => {
     expect((await records('events.replay')).length).to.equal(3)
   })
 
-  it('are not sent again on a wish that cannot be understood', async () => {
+  it('are not sent again for an invalid request', async () => {
     const { app } = await createTenant(admin)
     await endpoint(app)
     const again = (body?: unknown) => admin.ask('POST', `/apps/${app}/events/replay`, body)
@@ -125,7 +126,7 @@ eachStore('webhook events for an operator', fresh => {
     expect(await records('events.replay')).to.deep.equal([])
   })
 
-  it('are not sent again to nobody', async () => {
+  it('are not sent again without an endpoint', async () => {
     const { app } = await createTenant(admin)
     await insert(event('evt_1', app))
     const one = await admin.ask('POST', '/events/evt_1/replay')

@@ -28,7 +28,7 @@ eachStore('the webhook endpoint of an app', fresh => {
   const signers = async () =>
     (await createTenancy(admin).webhook(app))?.secrets.map(({ state, secret }) => [state, secret])
 
-  it('is made with a secret that is shown once', async () => {
+  it('is created with a secret that is shown once', async () => {
     const { status, body } = await put({ url: URL_ })
     expect(status).to.equal(201)
     const { secret, ...rest } = body
@@ -48,14 +48,14 @@ eachStore('the webhook endpoint of an app', fresh => {
     expect(await signers()).to.deep.equal([['current', secret]])
   })
 
-  it('keeps the secret it is given, and does not repeat it', async () => {
+  it('takes a given secret, and does not show it', async () => {
     const answer = await put({ url: URL_, secret: 'correct horse' })
     expect(answer.status).to.equal(201)
     expect(JSON.stringify(answer.body)).not.to.contain('correct horse')
     expect(await signers()).to.deep.equal([['current', 'correct horse']])
   })
 
-  it('is changed and keeps its secret', async () => {
+  it('keeps its secret when its URL changes', async () => {
     const { secret } = (await put({ url: URL_ })).body
     const { status, body } = await put({ url: 'https://shop.example/other' })
     expect(status).to.equal(200)
@@ -64,7 +64,7 @@ eachStore('the webhook endpoint of an app', fresh => {
     expect(await signers()).to.deep.equal([['current', secret]])
   })
 
-  it('signs with the old secret too for a day, when it is given another', async () => {
+  it('also signs with the old secret for a day after it was given another', async () => {
     await put({ url: URL_, secret: 'correct horse' })
     const { body } = await put({ url: URL_, secret: 'battery staple' })
     expect(body.secrets.map(({ state }: { state: string }) => state)).to.deep.equal(['current', 'old'])
@@ -76,7 +76,7 @@ eachStore('the webhook endpoint of an app', fresh => {
     expect((await get()).body.secrets).to.have.length(1)
   })
 
-  it('that is as wanted already is not changed, and nothing is recorded', async () => {
+  it('is neither changed nor recorded if nothing differs', async () => {
     await put({ url: URL_, secret: 'correct horse' })
     const before = await records()
     expect((await put({ url: URL_, secret: 'correct horse', status: 'active' })).status).to.equal(200)
@@ -110,24 +110,24 @@ eachStore('the webhook endpoint of an app', fresh => {
         expect((await get()).status).to.equal(404)
       })
 
-    it('where its name leads to a private address now', async () => {
+    it('when its name resolves to a private address', async () => {
       const inside = await startAdmin(admin.store, { lookup: async () => ['10.0.0.1'] })
       const answer = await inside.ask('PUT', `/apps/${app}/webhook`, { url: URL_ })
       expect(answer.body.errors).to.deep.equal([{ path: 'url', message: 'would not be called: not a public address' }])
     })
   })
 
-  it('may be private where the operator allows it', async () => {
+  it('may be private if ALLOW_PRIVATE_TARGETS allows it', async () => {
     const inside = await startAdmin(admin.store, { privateTargets: ['10.0.0.0/8'] })
     expect((await inside.ask('PUT', `/apps/${app}/webhook`, { url: 'http://10.0.0.1/' })).status).to.equal(201)
   })
 
-  it('may have a name nobody knows yet', async () => {
+  it('may have a name that does not resolve yet', async () => {
     const early = await startAdmin(admin.store, { lookup: () => Promise.reject(new Error('ENOTFOUND')) })
     expect((await early.ask('PUT', `/apps/${app}/webhook`, { url: URL_ })).status).to.equal(201)
   })
 
-  it('is not there until it is made', async () => {
+  it('is 404 until it is created', async () => {
     for (const path of ['rotate', 'promote', 'enable', 'test']) expect((await post(path)).status).to.equal(404)
     expect((await admin.ask('PUT', '/apps/app_none/webhook', { url: URL_ })).status).to.equal(404)
     expect((await admin.get('/apps/app_none/webhook')).status).to.equal(404)
@@ -139,7 +139,7 @@ eachStore('the webhook endpoint of an app', fresh => {
       first = (await put({ url: URL_ })).body.secret
     })
 
-    it('in two steps: the new one signs beside, then instead', async () => {
+    it('in two steps: the new secret signs beside the old one, then in its place', async () => {
       const rotated = await post('rotate')
       expect(rotated.status).to.equal(200)
       const { secret } = rotated.body
@@ -170,7 +170,7 @@ eachStore('the webhook endpoint of an app', fresh => {
       ])
     })
 
-    it('by the latest, when it is rotated again before it is promoted', async () => {
+    it('by the latest secret, when it is rotated twice before it is promoted', async () => {
       await post('rotate')
       const { secret } = (await post('rotate', { immediate: false })).body
       expect(await signers()).to.deep.equal([
@@ -179,13 +179,13 @@ eachStore('the webhook endpoint of an app', fresh => {
       ])
     })
 
-    it('by nothing where nothing was made', async () => {
+    it('only after a rotation', async () => {
       const answer = await post('promote')
       expect(answer.status).to.equal(409)
       expect(answer.body.detail).to.contain('rotate')
     })
 
-    it('with every wish understood', async () => {
+    it('only by a valid body', async () => {
       for (const [body, path] of [
         [{ immediate: 'yes' }, 'immediate'],
         [{ now: true }, 'now'],
@@ -194,7 +194,7 @@ eachStore('the webhook endpoint of an app', fresh => {
       expect(await signers()).to.deep.equal([['current', first]])
     })
 
-    it('and every step is on record, by fingerprints', async () => {
+    it('with an audit record of every step, with fingerprints', async () => {
       const { secret } = (await post('rotate')).body
       await post('promote')
       const found = await records()
@@ -220,7 +220,7 @@ eachStore('the webhook endpoint of an app', fresh => {
     })
   })
 
-  it('is paused and enabled again, each on record once', async () => {
+  it('is paused and enabled again, with one audit record each', async () => {
     await put({ url: URL_ })
     expect((await put({ url: URL_, status: 'paused' })).body).to.deep.include({
       status: 'paused',
@@ -252,7 +252,7 @@ eachStore('the webhook endpoint of an app', fresh => {
     expect(admin.published).to.have.length(1)
   })
 
-  it('is changed by one of several at a time', async () => {
+  it('keeps all concurrent changes', async () => {
     await put({ url: URL_ })
     const answers = await Promise.all([1, 2, 3, 4].map(() => post('rotate', { immediate: true })))
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200])

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { canonicalCidr } from '../../../../services/domain/address-lists/cidr.ts'
 
-describe('address ranges', () => {
+describe('canonicalCidr', () => {
   const same: [string, string][] = [
     ['45.95.147.0/24', '45.95.147.0/24'],
     ['45.95.147.9/24', '45.95.147.0/24'],
@@ -14,7 +14,7 @@ describe('address ranges', () => {
     ['::/0', '::/0'],
   ]
   for (const [written, canonical] of same) {
-    it(`${written} is ${canonical}`, () => {
+    it(`turns ${written} into ${canonical}`, () => {
       expect(canonicalCidr(written)).to.equal(canonical)
       expect(canonicalCidr(canonical)).to.equal(canonical)
     })
@@ -37,6 +37,6 @@ describe('address ranges', () => {
     'fe80::1%eth0/64',
     ' 10.0.0.0/8',
   ]) {
-    it(`"${bad}" is none`, () => expect(canonicalCidr(bad)).to.equal(null))
+    it(`refuses "${bad}"`, () => expect(canonicalCidr(bad)).to.equal(null))
   }
 })

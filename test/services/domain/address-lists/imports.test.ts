@@ -33,11 +33,11 @@ const put = async (store: CountersignStore, ...lines: string[]): Promise<void> =
 const stored = async (store: CountersignStore): Promise<AddressListDoc> =>
   (await store.docs('ip_lists').get([ID])).get(ID) as AddressListDoc
 
-/** More than fit into one chunk. */
+/** More ranges than fit into one chunk. */
 const MANY = 70_000
 
 eachStore('an import', fresh => {
-  it('makes the ranges of a text count, and those of the text before no more', async () => {
+  it('replaces the ranges of the version before', async () => {
     const store = await fresh()
     await put(store, '8.8.8.0/24', '2a01:4f8::/32')
     const asked = ['8.8.8.8', '2a01:4f8::1', '9.9.9.9', '2a02::1']
@@ -55,7 +55,7 @@ eachStore('an import', fresh => {
     expect(await chunksIn(store), 'one per family').to.have.lengthOf(2)
   })
 
-  it('of nothing at all leaves a list that holds nobody', async () => {
+  it('of an empty text leaves an empty list', async () => {
     const store = await fresh()
     await put(store, '8.8.8.8')
     await put(store, '')
@@ -64,7 +64,7 @@ eachStore('an import', fresh => {
     expect(await chunksIn(store)).to.deep.equal([])
   })
 
-  it('of many ranges comes back whole', async () => {
+  it('of many ranges is loaded again completely', async () => {
     const store = await fresh()
     const ranges = manyRanges(MANY)
     await put(store, ...ranges, '2a01::1')
@@ -78,7 +78,7 @@ eachStore('an import', fresh => {
     expect(new Set(await classesIn(store, ranges))).to.deep.equal(new Set(['abusive']))
   })
 
-  it('shows how far it is, and that it lives', async () => {
+  it('saves its progress and renews its lease', async () => {
     const store = await fresh()
     const list = await listBeingImported(store, { now: clock.now() })
     const seen: AddressListDoc[] = []
@@ -100,10 +100,10 @@ eachStore('an import', fresh => {
   })
 
   for (const [what, bad, why] of [
-    ['a page that is no list', contentOfLines('<html>', '<body>', '8.8.8.8'), 'most of its lines are no addresses'],
+    ['a page that is not a list', contentOfLines('<html>', '<body>', '8.8.8.8'), 'most of its lines are no addresses'],
     ['a source that fails', new BadList('its source answered 500'), 'its source answered 500'],
   ] as const)
-    it(`of ${what} leaves what was there, and says why`, async () => {
+    it(`of ${what} fails with the reason, and keeps the version before`, async () => {
       const store = await fresh()
       await put(store, '8.8.8.8')
       const before = await stored(store)
@@ -116,7 +116,7 @@ eachStore('an import', fresh => {
       expect(await chunksIn(store)).to.have.lengthOf(1)
     })
 
-  it('of an address that has run dry leaves what was there', async () => {
+  it('of a URL without public addresses fails, and keeps the version before', async () => {
     const store = await fresh()
     await put(store, '8.8.8.8')
     const source = { kind: 'url', url: 'https://lists.example/a', etag: null } as const
@@ -129,12 +129,12 @@ eachStore('an import', fresh => {
   })
 
   for (const [what, lines, shown] of [
-    ['everybody', ['8.8.8.8', '0.0.0.0/0'], 'failed'],
+    ['all of IPv4', ['8.8.8.8', '0.0.0.0/0'], 'failed'],
     ['most of IPv4, in parts', ['0.0.0.0/1', '128.0.0.0/2'], 'failed'],
-    ['all of IPv6 that there is', ['2000::/3'], 'failed'],
+    ['all of assigned IPv6', ['2000::/3'], 'failed'],
     ['much, but less than half', ['16.0.0.0/4', '2400::/8', '4000::/2'], 'ready'],
   ] as const)
-    it(`of an address that lists ${what} is ${shown}; an operator may put as he likes`, async () => {
+    it(`of a URL with ${what} is ${shown}, and the same text from an operator is ready`, async () => {
       const store = await fresh()
       const source = { kind: 'url', url: 'https://lists.example/a', etag: null } as const
       const bytes = new TextEncoder().encode(lines.join('\n'))
@@ -144,7 +144,7 @@ eachStore('an import', fresh => {
       expect((await stored(store)).status).to.equal('ready')
     })
 
-  it('that another has taken over from changes nothing, and leaves nothing', async () => {
+  it('that has lost its lease to another changes nothing, and leaves no chunks', async () => {
     const store = await fresh()
     await put(store, '8.8.8.8')
     const early = await listBeingImported(store, { now: clock.now() })
@@ -162,7 +162,7 @@ eachStore('an import', fresh => {
     expect(await chunksIn(store)).to.have.lengthOf(1)
   })
 
-  it('of a list that was removed meanwhile does not bring it back', async () => {
+  it('does not restore a list that was removed meanwhile', async () => {
     const store = await fresh()
     const list = await listBeingImported(store, { now: clock.now() })
     const watching = interceptWrites(store, {
@@ -172,7 +172,7 @@ eachStore('an import', fresh => {
     expect([await listsIn(store), await chunksIn(store)]).to.deep.equal([[], []])
   })
 
-  it('that dies anywhere leaves the whole of what was there, or the whole of what came', async () => {
+  it('leaves the complete old version or the complete new one after a crash at any write', async () => {
     const store = await fresh()
     const ranges = manyRanges(MANY)
     await put(store, '8.8.8.8')

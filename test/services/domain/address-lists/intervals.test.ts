@@ -35,15 +35,12 @@ const rangesOf = ({ words, data }: Intervals): Range[] => {
 const has = (set: Intervals, value: bigint): boolean =>
   includesAddress(set, Uint32Array.from(wordsOf(set.words, value)))
 
-/** Few values, far apart and side by side, at the ends and where a word ends: so that ranges meet. */
+const NEAR = [0n, 2n ** 31n, 2n ** 32n, 2n ** 64n, 2n ** 127n]
+
+/** Few values near the ends of words and of the address space, so that random ranges overlap and touch. */
 const values = (words: Words): fc.Arbitrary<bigint> =>
   fc
-    .tuple(
-      fc.constantFrom(
-        ...[0n, 2n ** 31n, 2n ** 32n, 2n ** 64n, 2n ** 127n, TOP[words]].filter(one => one <= TOP[words]),
-      ),
-      fc.bigInt({ min: -6n, max: 6n }),
-    )
+    .tuple(fc.constantFrom(...NEAR.filter(one => one <= TOP[words]), TOP[words]), fc.bigInt({ min: -6n, max: 6n }))
     .map(([near, by]) => near + by)
     .filter(value => value >= 0n && value <= TOP[words])
 
@@ -55,7 +52,7 @@ const someRanges = (words: Words): fc.Arbitrary<Range[]> =>
 
 for (const words of [1, 4] as const)
   describe(`a set of ${words === 1 ? 'IPv4' : 'IPv6'} addresses`, () => {
-    it('holds what is in any of its ranges, and nothing else', () => {
+    it('includes the addresses of its ranges, and no others', () => {
       fc.assert(
         fc.property(someRanges(words), values(words), (ranges, value) => {
           expect(has(setOf(words, ranges), value)).to.equal(
@@ -66,7 +63,7 @@ for (const words of [1, 4] as const)
       )
     })
 
-    it('is sorted, disjoint and has no neighbours, however it came about', () => {
+    it('is sorted, disjoint and without adjacent intervals, built in any way', () => {
       fc.assert(
         fc.property(fc.array(someRanges(words), { maxLength: 5 }), lists => {
           const together = setOf(words, lists.flat())
@@ -86,7 +83,7 @@ for (const words of [1, 4] as const)
       )
     })
 
-    it('covers a range when all of it is inside', () => {
+    it('covers a range if it includes all of it', () => {
       fc.assert(
         fc.property(someRanges(words), values(words), values(words), (ranges, one, other) => {
           const [first, last] = one < other ? [one, other] : [other, one]
@@ -98,7 +95,7 @@ for (const words of [1, 4] as const)
       )
     })
 
-    it('knows how much it holds of a part of the world', () => {
+    it('counts its addresses within a range', () => {
       fc.assert(
         fc.property(someRanges(words), values(words), values(words), (ranges, one, other) => {
           const [first, last] = one < other ? [one, other] : [other, one]
@@ -112,14 +109,14 @@ for (const words of [1, 4] as const)
       )
     })
 
-    it('may hold everything, and nothing', () => {
+    it('may include all addresses or none', () => {
       const all = setOf(words, [[0n, TOP[words]]])
       expect([has(all, 0n), has(all, TOP[words]), intervalCount(all)]).to.deep.equal([true, true, 1])
       expect([has(emptyIntervals(words), 0n), intervalCount(emptyIntervals(words))]).to.deep.equal([false, 0])
       expect(rangesOf(union(all, setOf(words, [[7n, 9n]])))).to.deep.equal([[0n, TOP[words]]])
     })
 
-    it('does not run over at the last address', () => {
+    it('does not overflow at the last address', () => {
       const ends = setOf(words, [
         [TOP[words], TOP[words]],
         [0n, 0n],

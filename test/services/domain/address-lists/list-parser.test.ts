@@ -21,8 +21,8 @@ const v6 = fc.tuple(fc.nat(3), fc.nat(0xffff)).map(([net, host]) => `2a01:${net}
 
 const familyOf = (address: string) => (address.includes(':') ? 'ipv6' : 'ipv4')
 
-describe('reading a list', () => {
-  it('finds every address of every line, and no other: as a simple oracle does', async () => {
+describe('parsing a list', () => {
+  it('finds the same addresses as node:net’s BlockList', async () => {
     const line = fc.oneof(
       fc.record({ address: v4, bits: fc.integer({ min: 0, max: 32 }) }),
       fc.record({ address: v6, bits: fc.integer({ min: 0, max: 128 }) }),
@@ -32,7 +32,7 @@ describe('reading a list', () => {
         fc.array(line, { maxLength: 30 }),
         fc.array(fc.oneof(v4, v6), { minLength: 5 }),
         async (lines, asked) => {
-          // One per family: node takes an IPv4 address for one in `::/0` as well.
+          // One BlockList per family, because node:net finds an IPv4 address in `::/0` as well.
           const oracle = { ipv4: new BlockList(), ipv6: new BlockList() }
           for (const { address, bits } of lines) oracle[familyOf(address)].addSubnet(address, bits, familyOf(address))
           const answer = await read(lines.map(({ address, bits }) => `${address}/${bits}`).join('\n'))
@@ -46,13 +46,13 @@ describe('reading a list', () => {
     )
   })
 
-  it('takes comments, blank lines, spaces, both line ends and a byte order mark', async () => {
+  it('accepts comments, blank lines, spaces, both line ends and a byte order mark', async () => {
     const text = '\ufeff8.8.8.8\r\n# a comment\r\n\r\n  9.9.9.0/24 ; SBL1\t\n;also\n2a01::1#x\n\t1.1.1.1'
     const { set: _, ...counts } = await read(text)
     expect(counts).to.deep.equal({ ranges: 4, entries: 4, ignored: 0, bad: 0, bad_lines: [] })
   })
 
-  it('tells the numbers of the first lines that are none, and takes the others', async () => {
+  it('reports the numbers of the first bad lines, and keeps the others', async () => {
     const answer = await read('8.8.8.8\nnonsense\n\n1.2.3.4.5\n9.9.9.9\n<html>')
     expect(answer).to.deep.include({ ranges: 2, entries: 5, bad: 3, bad_lines: [2, 4, 6] })
     const { bad, bad_lines } = await read('x\n'.repeat(1_000))
@@ -67,12 +67,12 @@ describe('reading a list', () => {
     expect((await read(Buffer.from('8.8.8.8\n', 'utf16le'))).ranges, 'no encoding of ours').to.equal(0)
   })
 
-  it('joins what is there twice, overlaps or touches', async () => {
+  it('joins ranges that are equal, overlap or are adjacent', async () => {
     const text = ['8.8.8.0/25', '8.8.8.0/25', '8.8.8.128/25', '8.8.8.7', '8.8.9.0/24', '8.8.11.0/24'].join('\n')
     expect(await read(text)).to.deep.include({ ranges: 2, entries: 6 })
   })
 
-  it('is done a part at a time, and keeps line numbers and ranges over all of them', async () => {
+  it('is done in batches, with line numbers and ranges over all of them', async () => {
     const address = (nth: number): string => `11.${nth >> 15}.${(nth >> 7) & 255}.${(nth & 127) * 2}`
     const lines = Array.from({ length: 60_000 }, (_, nth) => (nth % 20_000 === 19_999 ? 'bad' : address(nth)))
     const text = lines.join('\n')
@@ -85,7 +85,7 @@ describe('reading a list', () => {
     expect(holdsIn(answer, '11.0.0.1')).to.equal(false)
   })
 
-  it('ends when told so between two parts', async () => {
+  it('ends when the pause between two batches throws', async () => {
     const ended = parseList(Buffer.from('8.8.8.8\n'.repeat(50_000)), async () => {
       throw new Error('enough')
     })
@@ -95,12 +95,12 @@ describe('reading a list', () => {
 
 describe('private and reserved ranges of a list', () => {
   for (const cidr of [...RESERVED_V4, ...RESERVED_V6])
-    it(`${cidr} is left out, as its addresses say nothing of a client`, async () => {
+    it(`include ${cidr}, which is left out`, async () => {
       expect(await read(cidr)).to.deep.include({ ranges: 0, ignored: 1, bad: 0 })
       expect(publicIpAddress(cidr.split('/')[0] ?? '')).to.equal(null)
     })
 
-  it('are all of those that count as no address', async () => {
+  it('are those that are not public client addresses', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.ipV4(), fc.ipV6()), async address => {
         fc.pre(!/^::(0*:)*\d+\.\d+\.\d+\.\d+/.test(address))
@@ -111,11 +111,11 @@ describe('private and reserved ranges of a list', () => {
   })
 
   for (const partly of ['192.0.0.0/8', '0.0.0.0/0', '::/0', '2000::/3'])
-    it(`${partly} is kept: some of it is public`, async () => {
+    it(`do not include ${partly}, which is partly public`, async () => {
       expect(await read(partly)).to.deep.include({ ranges: 1, ignored: 0 })
     })
 
-  it('wrapped in IPv6 are the same', async () => {
+  it('are left out as IPv4-mapped IPv6 too', async () => {
     expect(await read('::ffff:10.0.0.0/104\n::ffff:8.8.8.8')).to.deep.include({ ranges: 1, ignored: 1 })
   })
 })

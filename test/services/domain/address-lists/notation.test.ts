@@ -21,7 +21,7 @@ const hex = (cidr: string): string => {
   return `${text(bytes)}-${text(last)}`
 }
 
-/** Nearly ranges: what people mistype, and what some programs take for addresses. */
+/** Almost ranges: typing mistakes, and texts that some programs accept as addresses. */
 const nearly = fc.oneof(
   fc.string(),
   fc.string({ unit: fc.constantFrom(...'0123456789abcdef.:/%x- '), maxLength: 50 }),
@@ -33,7 +33,7 @@ const nearly = fc.oneof(
     .map(both => both.join('')),
 )
 
-describe('a range in a list', () => {
+describe('parseRange', () => {
   for (const [text, expected] of [
     ['0.0.0.0/0', '00000000-ffffffff'],
     ['1.2.3.4', '01020304-01020304'],
@@ -49,7 +49,7 @@ describe('a range in a list', () => {
     ['::ffff:0:0/96', '00000000-ffffffff'],
     ['::ffff:0:0/95', '00000000000000000000fffe00000000-00000000000000000000ffffffffffff'],
   ] as const)
-    it(`${text} is ${expected}`, () => expect(range(text)).to.equal(expected))
+    it(`reads ${text} as ${expected}`, () => expect(range(text)).to.equal(expected))
 
   for (const text of [
     '',
@@ -63,7 +63,7 @@ describe('a range in a list', () => {
     '1.2.3.4/',
     '1.2.3.4/08',
   ])
-    it(`"${text}" is none`, () => expect(range(text)).to.equal(null))
+    it(`refuses "${text}"`, () => expect(range(text)).to.equal(null))
 
   for (const text of [
     'fe80::1%eth0',
@@ -74,13 +74,13 @@ describe('a range in a list', () => {
     '12345::',
     `2a01::/${'0'.repeat(99)}1`,
   ])
-    it(`"${text}" is none`, () => expect(range(text)).to.equal(null))
+    it(`refuses "${text}"`, () => expect(range(text)).to.equal(null))
 
-  it('is what the bootstrap file takes, and means the same', () => {
+  it('accepts what canonicalCidr accepts, with the same meaning', () => {
     fc.assert(
       fc.property(nearly, text => {
         const canonical = canonicalCidr(text)
-        // ipaddr.js takes `::8.8.8.8` for the mapped `::ffff:8.8.8.8`.
+        // ipaddr.js reads `::8.8.8.8` as the mapped `::ffff:8.8.8.8`.
         fc.pre(!/^::(0*:)*\d+\.\d+\.\d+\.\d+/.test(text))
         expect(range(text)).to.equal(canonical === null ? null : hex(canonical))
       }),
@@ -89,8 +89,8 @@ describe('a range in a list', () => {
   })
 })
 
-describe('an address that is looked up', () => {
-  it('is what node takes for one', () => {
+describe('parseAddress', () => {
+  it('accepts what node:net accepts', () => {
     fc.assert(
       fc.property(nearly, text => {
         fc.pre(!text.includes('%'))

@@ -19,7 +19,7 @@ const apply = (store: CountersignStore, file: unknown) =>
 const withApp = (app: object) => ({ companies: [{ id: 'cmp_acme', apps: [{ id: 'app_shop', ...app }] }] })
 
 eachStore('applying the bootstrap file', fresh => {
-  it('makes all it says', async () => {
+  it('creates everything in the file', async () => {
     const store = await fresh()
     const { mintedKeys, mintedSecrets, warnings } = await apply(store, fullBootstrapFile())
     const { companies, apps, keys, webhooks, providers, prices, ip_lists } = await allTenancyDocs(store)
@@ -82,7 +82,7 @@ eachStore('applying the bootstrap file', fresh => {
     expect(warnings).to.deep.equal([])
   })
 
-  it('makes a key and a signing secret where none is given, and tells them once', async () => {
+  it('creates keys and signing secrets without a value in the file, and returns them once', async () => {
     const store = await fresh()
     const first = await apply(store, fullBootstrapFile())
     const [made] = first.mintedKeys
@@ -99,7 +99,7 @@ eachStore('applying the bootstrap file', fresh => {
     expect(await apply(store, fullBootstrapFile())).to.deep.equal({ mintedKeys: [], mintedSecrets: [], warnings: [] })
   })
 
-  it('stores no key, secret or credential that could be read', async () => {
+  it('stores no readable key, secret or credential', async () => {
     const store = await fresh()
     const { mintedKeys, mintedSecrets } = await apply(store, fullBootstrapFile())
     const stored = JSON.stringify(await allTenancyDocs(store))
@@ -116,7 +116,7 @@ eachStore('applying the bootstrap file', fresh => {
     }
   })
 
-  it('writes nothing the second time', async () => {
+  it('writes nothing when it is applied again', async () => {
     const store = await fresh()
     await apply(store, fullBootstrapFile())
     const before = await allTenancyDocs(store)
@@ -125,7 +125,7 @@ eachStore('applying the bootstrap file', fresh => {
     expect(await allTenancyDocs(store)).to.deep.equal(before)
   })
 
-  it('leaves alone what the file does not mention', async () => {
+  it('does not change what the file does not mention', async () => {
     const store = await fresh()
     await apply(store, fullBootstrapFile())
     const before = await allTenancyDocs(store)
@@ -134,7 +134,7 @@ eachStore('applying the bootstrap file', fresh => {
     expect(await allTenancyDocs(store)).to.deep.equal(before)
   })
 
-  it('renames companies, and never touches their money again', async () => {
+  it('renames companies, and never changes their balance again', async () => {
     const store = await fresh()
     await apply(store, { companies: [{ id: 'cmp_acme', balance: 7 }] })
     await store.docs('companies').modify({ _id: 'cmp_acme' }, { $inc: { balance: -3 } })
@@ -154,7 +154,7 @@ eachStore('applying the bootstrap file', fresh => {
     expect((await allTenancyDocs(store)).apps[0]?.settings).to.deep.equal({})
   })
 
-  it('makes the providers exactly those listed, in that order', async () => {
+  it('leaves exactly the listed providers, in that order', async () => {
     const store = await fresh()
     const sandbox = (name: string) => ({ name, type: 'sandbox', channel: 'sms' })
     const names = async () =>
@@ -197,7 +197,7 @@ eachStore('applying the bootstrap file', fresh => {
     ])
   })
 
-  it('makes its change on top of one that came in between', async () => {
+  it('applies its change after a lost race with another change', async () => {
     const store = await fresh()
     await apply(store, withApp({ settings: { locale: 'de' } }))
     let overtaken = 0
@@ -210,7 +210,7 @@ eachStore('applying the bootstrap file', fresh => {
     expect(app).to.deep.include({ name: 'Renamed', settings: { locale: 'fr' }, rev: 2 })
   })
 
-  it("leaves other apps' providers alone", async () => {
+  it("does not change other apps' providers", async () => {
     const store = await fresh()
     const provider = { name: 'main', type: 'sandbox', channel: 'sms' }
     const app = (id: string, providers: object[]) => ({ id, providers })
@@ -219,7 +219,7 @@ eachStore('applying the bootstrap file', fresh => {
     expect((await allTenancyDocs(store)).providers.map(({ _id }) => _id)).to.deep.equal(['app_b:main'])
   })
 
-  it('makes the prices and address lists exactly those listed', async () => {
+  it('leaves exactly the listed prices and address lists', async () => {
     const store = await fresh()
     const price = (country: string, micros: number) => ({ channel: 'sms', country, micros })
     const range = (cidr: string) => ({ class: 'tor', cidr })
@@ -243,7 +243,7 @@ eachStore('applying the bootstrap file', fresh => {
     expect(await allTenancyDocs(store)).to.deep.include({ prices: [], ip_lists: [], ip_chunks: [] })
   })
 
-  it('takes long address lists', async () => {
+  it('accepts long address lists', async () => {
     const store = await fresh()
     const lists = (from: number, to: number) => ({
       ip_lists: Array.from({ length: to - from }, (_, at) => ({
@@ -259,7 +259,7 @@ eachStore('applying the bootstrap file', fresh => {
     expect(new Set(await classesIn(store, is ?? []))).to.deep.equal(new Set(['tor']))
   })
 
-  it('signs with the webhook secret of the file, and lets receivers follow for a day', async () => {
+  it('signs with the webhook secret of the file, and with the old one for a day', async () => {
     const store = await fresh()
     const url = 'https://shop.example/hooks'
     const secrets = async () =>

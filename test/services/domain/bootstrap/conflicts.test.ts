@@ -48,7 +48,7 @@ eachStore('a bootstrap file that contradicts the store is refused, and nothing w
     ])
   })
 
-  it("a value that is another key's", async () => {
+  it('a value of another key', async () => {
     const store = await fresh()
     await apply(store, fullBootstrapFile())
     const file = inApp('cmp_acme', 'app_blog', key('key_new', 'sk_test_0123456789'))
@@ -57,7 +57,7 @@ eachStore('a bootstrap file that contradicts the store is refused, and nothing w
     ])
   })
 
-  it('another value, kind or mode for a key that is there', async () => {
+  it('another value, kind or mode of a stored key', async () => {
     const store = await fresh()
     await apply(store, fullBootstrapFile())
     const file = inApp(

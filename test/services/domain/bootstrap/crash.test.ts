@@ -18,7 +18,7 @@ const clock = testClock()
 const apply = (store: CountersignStore, file: unknown) =>
   applyBootstrap(readBootstrap(JSON.stringify(file)), { store, keyring, clock })
 
-/** An earlier file, so that a later one has every kind of change to make. */
+/** An earlier file that differs from the full one in every kind of member. */
 const earlierFile = () => ({
   companies: [
     {
@@ -49,7 +49,7 @@ const earlierFile = () => ({
   ],
 })
 
-/** All that counts about what is stored: secrets opened, and without what is made at random or tells how often it was written. */
+/** What the stored documents mean: secrets unsealed, and without random values and revisions. */
 async function meaning(store: CountersignStore) {
   const { keys, webhooks, providers, ip_chunks: _, ...plain } = await allTenancyDocs(store)
   const reader = createTenancy({ store, keyring })
@@ -77,8 +77,8 @@ async function meaning(store: CountersignStore) {
 
 class Crash extends Error {}
 
-eachStore('a bootstrap that is cut short', fresh => {
-  it('is finished by the next start, whichever write it died after', async () => {
+eachStore('an interrupted bootstrap', fresh => {
+  it('is completed by the next start after a crash at any write', async () => {
     const store = await fresh()
     await apply(store, earlierFile())
     let writes = 0
@@ -103,7 +103,7 @@ eachStore('a bootstrap that is cut short', fresh => {
     }
   })
 
-  it('has not made a key that nobody was told of, unless it died at the very end', async () => {
+  it('leaves no key that was not shown, unless it crashes after the last write', async () => {
     const store = await fresh()
     const calls: string[] = []
     await apply(interceptWrites(store, { before: call => calls.push(call) }), fullBootstrapFile())
@@ -112,8 +112,8 @@ eachStore('a bootstrap that is cut short', fresh => {
   })
 })
 
-eachStore('a bootstrap that is tried again because an answer of the store was lost', fresh => {
-  /** Tries until it comes through; the answer to the nth write is lost. */
+eachStore('a bootstrap that is repeated because an answer of the store was lost', fresh => {
+  /** Repeats the bootstrap until it succeeds. The answer to the nth write is lost. */
   async function trying<T>(
     nth: number,
     attempt: (to: BootstrapDeps) => Promise<T>,
@@ -133,7 +133,7 @@ eachStore('a bootstrap that is tried again because an answer of the store was lo
     })
   }
 
-  it('still tells every key and secret it made, and only what is stored', async () => {
+  it('still returns every key and secret it created, and only stored ones', async () => {
     const store = await fresh()
     let writes = 0
     await apply(interceptWrites(store, { after: () => (writes += 1) }), fullBootstrapFile())
@@ -161,8 +161,8 @@ eachStore('a bootstrap that is tried again because an answer of the store was lo
   })
 })
 
-eachStore('a demo', fresh => {
-  it('that was cut short before its keys is finished by the next start', async () => {
+eachStore('the demo', fresh => {
+  it('is completed by the next start after a crash before its keys', async () => {
     for (const last of ['companies.insert', 'apps.insert']) {
       const store = await fresh()
       const crash = (call: string) => {
@@ -176,7 +176,7 @@ eachStore('a demo', fresh => {
     }
   })
 
-  it('is made once, and not beside a company of anybody’s own', async () => {
+  it('is created once, and not beside another company', async () => {
     const store = await fresh()
     await createDemo({ store, keyring, clock })
     const before = await allTenancyDocs(store)
@@ -195,7 +195,7 @@ eachStore('several processes that apply the same file at once', fresh => {
     ['to an empty store', {}],
     ['over an earlier file', earlierFile()],
   ] as const) {
-    it(`come to the same as one, ${what}`, async () => {
+    it(`leave the same as one process, ${what}`, async () => {
       const clean = await fresh()
       await apply(clean, before)
       await apply(clean, fullBootstrapFile())
@@ -208,14 +208,14 @@ eachStore('several processes that apply the same file at once', fresh => {
       const mintedKeys = results.flatMap(result => result.mintedKeys)
       expect(
         mintedKeys.map(({ id }) => id),
-        'told by one of them only',
+        'returned by one process only',
       ).to.deep.equal(['key_made'])
       const secrets = results.flatMap(result => result.mintedSecrets)
       expect(secrets.map(({ app_id }) => app_id)).to.deep.equal(['app_other'])
       const endpoint = await createTenancy({ store, keyring }).webhook('app_other')
       expect(
         endpoint?.secrets.map(({ secret }) => secret),
-        'the one that was told',
+        'the returned secret',
       ).to.deep.equal([secrets[0]?.secret])
     })
   }

@@ -23,7 +23,7 @@ const withProvider = (...providers: object[]) => withApp({ providers })
 const TWILIO = { name: 'main', type: 'twilio', config: { account_sid: 'AC1', auth_token: 't', from: 'Acme' } }
 
 describe('reading the bootstrap file', () => {
-  it('completes what is left out', () => {
+  it('completes omitted members', () => {
     const { companies, prices, ip_lists } = read(fullBootstrapFile())
     expect(companies[0]).to.deep.include({ id: 'cmp_acme', name: 'Acme', balance: 5_000_000 })
     expect(companies[1]).to.deep.include({ id: 'cmp_other', name: null, balance: 0 })
@@ -61,7 +61,7 @@ describe('reading the bootstrap file', () => {
     expect(app?.providers?.[1]?.config).to.deep.equal({ host: 'mail.example.com', from: 'no-reply@example.com' })
   })
 
-  it('takes a file that says nothing', () => {
+  it('accepts an empty file', () => {
     expect(read({})).to.deep.equal({ companies: [], prices: null, ip_lists: null })
     expect(read({ companies: [{ id: 'cmp_A1' }], prices: [], ip_lists: [] })).to.deep.equal({
       companies: [{ id: 'cmp_A1', name: null, balance: 0, apps: [] }],
@@ -70,13 +70,13 @@ describe('reading the bootstrap file', () => {
     })
   })
 
-  it('points at broken JSON by line and column', () => {
+  it('reports malformed JSON by line and column', () => {
     expect(problemsOf('{\n  "companies": [,]\n}')).to.deep.equal([
       { path: '', message: 'not JSON: unexpected "," at line 2, column 17' },
     ])
   })
 
-  it('names every problem by its path in the JSON', () => {
+  it('reports every problem by its path', () => {
     const file = {
       companies: [
         {
@@ -114,25 +114,25 @@ describe('reading the bootstrap file', () => {
     ])
   })
 
-  it('says it all in its message, one line each', () => {
+  it('lists all problems in its message, one per line', () => {
     expect(() => read(withApp({ settings: { code: { length: 9 } }, keys: 5 }))).to.throw(
       BootstrapProblems,
       'companies.0.apps.0.settings.code.length: Too big: expected number to be <=8\ncompanies.0.apps.0.keys: ',
     )
   })
 
-  it('refuses what is no object at all', () => {
+  it('refuses JSON that is not an object', () => {
     for (const file of [null, [], 'x', 5]) expect(faults(file)).to.deep.equal([''])
   })
 
-  it('refuses a hidden member', () => {
+  it('refuses a member __proto__', () => {
     expect(problemsOf('{"companies":[{"id":"cmp_a","__proto__":{"name":"x"}}]}').map(({ path }) => path)).to.deep.equal(
       ['companies.0.__proto__'],
     )
   })
 
   describe('ids', () => {
-    it('are a prefix, letters and digits', () => {
+    it('are a prefix followed by letters and digits', () => {
       const ids = (company: string, app: string, key: string) => ({
         companies: [{ id: company, apps: [{ id: app, keys: [{ id: key, key: 'sk_test_12345678' }] }] }],
       })
@@ -142,7 +142,7 @@ describe('reading the bootstrap file', () => {
       }
     })
 
-    it('are there once in the whole file, and the second one is named', () => {
+    it('are unique in the whole file, and the repetition is reported', () => {
       const file = {
         companies: [
           { id: 'cmp_a', apps: [{ id: 'app_a', keys: [{ id: 'key_a', key: 'sk_test_11111111' }] }] },
@@ -161,7 +161,7 @@ describe('reading the bootstrap file', () => {
   })
 
   describe('keys', () => {
-    it('have one value each, which the complaint does not repeat', () => {
+    it('have unique values, and the message does not contain the value', () => {
       const key = 'sk_test_swordfish'
       const file = {
         companies: [
@@ -173,7 +173,7 @@ describe('reading the bootstrap file', () => {
       ])
     })
 
-    it('are of the kind and mode their prefix says, if it says any', () => {
+    it('have the kind and mode of their prefix, if they have one', () => {
       const kinds = ['sk_live_12345678', 'sk_test_12345678', 'pk_live_12345678', 'pk_test_12345678'].map(key => {
         const [made] = read(withKey({ key })).companies[0]?.apps[0]?.keys ?? []
         return `${made?.kind} ${made?.mode}`
@@ -184,7 +184,7 @@ describe('reading the bootstrap file', () => {
 
     const KEY = 'companies.0.apps.0.keys.0'
 
-    it('need kind and mode where no prefix says', () => {
+    it('require kind and mode without a prefix', () => {
       expect(faults(withKey({}))).to.deep.equal([`${KEY}.kind`, `${KEY}.mode`])
       expect(faults(withKey({ key: 'our-own-key', kind: 'server' }))).to.deep.equal([`${KEY}.mode`])
     })
@@ -208,7 +208,7 @@ describe('reading the bootstrap file', () => {
   describe('providers', () => {
     const PROVIDER = 'companies.0.apps.0.providers'
 
-    it('have one name each within an app', () => {
+    it('have unique names within an app', () => {
       expect(faults(withProvider(TWILIO, { ...TWILIO, name: 'other' }, TWILIO))).to.deep.equal([`${PROVIDER}.2.name`])
       const apps = ['app_a', 'app_b'].map(id => ({ id, providers: [TWILIO] }))
       expect(faults({ companies: [{ id: 'cmp_a', apps }] })).to.deep.equal([])
@@ -223,11 +223,11 @@ describe('reading the bootstrap file', () => {
       }
     })
 
-    it('name the channel where the type serves several', () => {
+    it('require a channel if the type serves several', () => {
       expect(faults(withProvider({ name: 'box', type: 'sandbox' }))).to.deep.equal([`${PROVIDER}.0.channel`])
     })
 
-    it('have a known type, a good name and a whole config', () => {
+    it('have a known type, a valid name and a valid config', () => {
       expect(faults(withProvider({ name: 'Main', type: 'pigeon', channel: 'sms', config: {} }))).to.deep.equal([
         `${PROVIDER}.0.name`,
         `${PROVIDER}.0.type`,
@@ -241,14 +241,14 @@ describe('reading the bootstrap file', () => {
     })
   })
 
-  it('wants a webhook secret worth the name', () => {
+  it('refuses a webhook with a short secret or without a URL', () => {
     const url = 'https://shop.example/'
     expect(faults(withApp({ webhook: { url, secret: 'of our own making' } }))).to.deep.equal([])
     expect(faults(withApp({ webhook: { url, secret: 'short' } }))).to.deep.equal(['companies.0.apps.0.webhook.secret'])
     expect(faults(withApp({ webhook: { secret: 'whsec_12345678' } }))).to.deep.equal(['companies.0.apps.0.webhook.url'])
   })
 
-  it('takes one price for a channel and country', () => {
+  it('accepts one price per channel and country', () => {
     const price = (channel: string, country: string) => ({ channel, country, micros: 1 })
     expect(
       faults({ prices: [price('sms', 'GB'), price('email', 'GB'), price('sms', '*'), price('sms', 'GB')] }),

@@ -48,7 +48,7 @@ eachStore('an address of the bootstrap file', fresh => {
   }
 
   for (const url of REFUSED)
-    it(`is refused by its path where the admin API refuses it, and nothing is applied: ${url}`, async () => {
+    it(`is refused by its path like in the admin API, and nothing is applied: ${url}`, async () => {
       const problems = await problemsOf({ webhook: { url } })
       expect(problems.map(({ path }) => path)).to.deep.equal(['companies.1.apps.0.webhook.url'])
       expect(Object.values(await allTenancyDocs(store)).flat(), 'stored').to.deep.equal([])
@@ -59,11 +59,11 @@ eachStore('an address of the bootstrap file', fresh => {
       expect(answer.body.errors).to.deep.equal([{ path: 'url', message: problems[0]?.message }])
     })
 
-  it('may be one that cannot be looked up yet', async () => {
+  it('may have a name that does not resolve yet', async () => {
     expect(await problemsOf({ webhook: { url: 'https://nowhere.example/hook' } })).to.deep.equal([])
   })
 
-  it('of a provider is looked at too', async () => {
+  it('of a provider is checked too', async () => {
     const http = (name: string, url: string) => ({ name, channel: 'sms', type: 'http', config: { url } })
     const smtp = { name: 'mail', type: 'smtp', config: { host: '10.0.0.9', from: 'otp@shop.example' } }
     const providers = [http('good', 'https://gateway.example/'), http('bad', 'https://10.0.0.1/'), smtp]
@@ -73,7 +73,7 @@ eachStore('an address of the bootstrap file', fresh => {
     ])
   })
 
-  it('that is saved already keeps nobody from starting again, wherever it leads by then', async () => {
+  it('does not prevent the next start once it is stored, even if its name then resolves to a private address', async () => {
     inside = false
     const url = 'https://inside.example/hook'
     const providers = [{ name: 'gateway', channel: 'sms', type: 'http', config: { url } }]

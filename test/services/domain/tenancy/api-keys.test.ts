@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { hashApiKey, newApiKey, parseApiKey } from '../../../../services/domain/tenancy/api-keys.ts'
 
 describe('API keys', () => {
-  it('say what they open, and hold 32 random bytes', () => {
+  it('have a prefix of kind and mode, and 32 random bytes', () => {
     const count = () => Buffer.from(Array.from({ length: 32 }, (_, at) => at))
     expect(newApiKey('server', 'live', count)).to.equal('sk_live_003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf')
     expect(newApiKey('publishable', 'test', () => Buffer.alloc(32, 255))).to.equal(
@@ -12,7 +12,7 @@ describe('API keys', () => {
     )
   })
 
-  it('always have the same length, and keep every byte apart', () => {
+  it('always have the same length, and encode every byte', () => {
     const random = fc.uint8Array({ minLength: 32, maxLength: 32 })
     fc.assert(
       fc.property(random, random, (a, b) => {

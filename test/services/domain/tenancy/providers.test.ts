@@ -28,27 +28,27 @@ const faults = (type: ProviderType, config: unknown): string[] => {
 describe('provider configs', () => {
   for (const type of PROVIDER_TYPES) {
     describe(type, () => {
-      it('parses with the least it needs, to what parses to itself', () => {
+      it('is parsed with only its required members, and the result parses to itself', () => {
         const parsed = parseProviderConfig(type, LEAST[type])
         expect(parsed).to.deep.include({ ok: true })
         if (parsed.ok) expect(parseProviderConfig(type, parsed.value)).to.deep.equal(parsed)
       })
 
-      it('needs each of those', () => {
+      it('requires each of those members', () => {
         for (const name of Object.keys(LEAST[type])) {
           const { [name]: _left, ...rest } = LEAST[type]
           expect(faults(type, rest)).to.deep.equal([name])
         }
       })
 
-      it('refuses unknown members, and what is no object', () => {
+      it('refuses unknown members, and a value that is not an object', () => {
         expect(faults(type, { ...LEAST[type], form: 'x' })).to.deep.equal(['form'])
         for (const config of [null, [], 'x']) expect(faults(type, config)).to.deep.equal([''])
       })
     })
   }
 
-  it("know the vendors' public addresses", () => {
+  it("default to the vendors' public addresses", () => {
     expect(resolveProvider('twilio', LEAST.twilio).config).to.include({ base_url: 'https://api.twilio.com' })
     expect(resolveProvider('vonage', LEAST.vonage).config).to.include({ base_url: 'https://api.nexmo.com' })
     expect(resolveProvider('whatsapp_cloud', LEAST.whatsapp_cloud).config).to.include({
@@ -62,7 +62,7 @@ describe('provider configs', () => {
     })
   })
 
-  it('take another address, whose trailing slash means nothing', () => {
+  it('accept another address, and ignore its trailing slash', () => {
     const config = { ...LEAST.telegram_gateway, base_url: 'http://127.0.0.1:9000/gateway/' }
     expect(resolveProvider('telegram_gateway', config).config).to.include({ base_url: 'http://127.0.0.1:9000/gateway' })
     for (const base_url of [
@@ -84,7 +84,7 @@ describe('provider configs', () => {
     expect(faults('twilio', { auth_token: '' })).to.have.members(['account_sid', 'auth_token', 'from'])
   })
 
-  it('give HTTP a method and a body that carries the message', () => {
+  it('default to a method and a body with the message for HTTP', () => {
     expect(resolveProvider('http', LEAST.http).config).to.deep.equal({
       url: 'https://gateway.example/send',
       method: 'POST',
@@ -117,12 +117,12 @@ describe('provider configs', () => {
     }
   })
 
-  it('are read past members a later release wrote', () => {
+  it('are resolved without members that a newer release has stored', () => {
     const { config } = resolveProvider('telegram_gateway', { token: 't', shard: 2 })
     expect(config).to.deep.equal({ token: 't', base_url: 'https://gatewayapi.telegram.org' })
   })
 
-  it('belong to their channels', () => {
+  it('serve the channels of their type', () => {
     expect(channelsOf('twilio')).to.deep.equal(['sms'])
     expect(channelsOf('smtp')).to.deep.equal(['email'])
     expect(channelsOf('http')).to.have.members(['sms', 'whatsapp', 'telegram', 'email'])
@@ -131,7 +131,7 @@ describe('provider configs', () => {
 })
 
 describe('provider names', () => {
-  it('fit into a path', () => {
+  it('fit into a URL path', () => {
     for (const name of ['twilio-main', '2nd_try', 'a', `a${'b'.repeat(62)}`]) expect(name).to.match(PROVIDER_NAME)
     for (const name of ['', '-a', '_a', 'Twilio', 'a b', 'a/b', 'a:b', `a${'b'.repeat(63)}`, 'a\n']) {
       expect(name).to.not.match(PROVIDER_NAME)
@@ -139,7 +139,7 @@ describe('provider names', () => {
   })
 })
 
-describe('a config shown to people', () => {
+describe('a masked config', () => {
   const SECRET = 'swordfish-'
 
   /** Puts a recognisable secret at each secret path. */
@@ -169,7 +169,7 @@ describe('a config shown to people', () => {
   }
 
   for (const type of PROVIDER_TYPES) {
-    it(`holds no secret of ${type}, but a fingerprint of each`, () => {
+    it(`has fingerprints in place of the secrets of ${type}`, () => {
       const text = JSON.stringify(maskConfig(type, full[type]))
       expect(text).to.not.include(SECRET)
       const hidden = JSON.stringify(full[type]).split(SECRET).length - 1
@@ -178,7 +178,7 @@ describe('a config shown to people', () => {
     })
   }
 
-  it('shows the rest as it is', () => {
+  it('shows other members as they are', () => {
     expect(maskConfig('http', full.http)).to.deep.equal({
       url: `https://gateway.example/send?${fingerprint(`key=${SECRET}1`)}`,
       headers: { authorization: fingerprint(`Bearer ${SECRET}2`) },
@@ -192,7 +192,7 @@ describe('a config shown to people', () => {
     expect(maskConfig('twilio', { ...LEAST.twilio, from: null })).to.deep.include({ account_sid: 'AC1', from: null })
   })
 
-  it('tells equal secrets from different ones', () => {
+  it('shows whether two secrets are equal', () => {
     expect(fingerprint('a')).to.equal('sha256:ca978112')
     expect(fingerprint('b')).to.not.equal(fingerprint('a'))
   })

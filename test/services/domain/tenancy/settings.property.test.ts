@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { parseSettings } from '../../../../services/domain/tenancy/settings.ts'
 
-describe('any app settings', () => {
-  it('resolve to what resolves to itself, or name problems at paths one can go to', () => {
+describe('random app settings', () => {
+  it('resolve to settings that resolve to themselves, or report problems at paths that exist', () => {
     fc.assert(
       fc.property(anySettings, written => {
         const before = structuredClone(written)
@@ -48,13 +48,13 @@ const anySettings = some({
 function leadsSomewhere(value: unknown, path: string): boolean {
   if (path === '') return true
   if (typeof value !== 'object' || value === null) return false
-  // A member's own name may hold dots, so every way of splitting the path counts.
+  // The name of a member may contain dots, so every way of splitting the path is tried.
   return Object.entries(value).some(
     ([name, member]) =>
       path === name || (path.startsWith(`${name}.`) && leadsSomewhere(member, path.slice(name.length + 1))),
   )
 }
 
-/** A required member that is not there, in an object that is. (Every other member has a default.) */
+/** A required member that is missing in an object that exists. (Every other member has a default.) */
 const isMissing = (value: unknown, path: string): boolean =>
   path === 'verify_attempts' || (/\.(max|seconds)$/.test(path) && leadsSomewhere(value, path.replace(/\.[^.]+$/, '')))

@@ -48,12 +48,12 @@ const faults = (input: unknown): string[] => {
 }
 
 describe('app settings', () => {
-  it('are the documented defaults where nothing was written', () => {
+  it('have the documented defaults', () => {
     expect(parseSettings({})).to.deep.equal({ ok: true, settings: DEFAULTS })
     expect(resolveSettings({})).to.deep.equal(DEFAULTS)
   })
 
-  it('keep the defaults beside what was written, at every depth', () => {
+  it('keep the defaults beside members that were set, at every depth', () => {
     const settings = resolveSettings({
       code: { length: 8 },
       limits: { app: [] },
@@ -67,7 +67,7 @@ describe('app settings', () => {
     })
   })
 
-  it('take their complete documented form as it is', () => {
+  it('accept their complete documented form', () => {
     const complete = structuredClone(DEFAULTS) as SettingsInput
     complete.routing = { ...complete.routing, countries: { BR: ['whatsapp', 'sms'], XK: ['sms'] } }
     complete.channels = { ...complete.channels, whatsapp: { business_number: '+15550001111', mode: 'link_code' } }
@@ -87,7 +87,7 @@ describe('app settings', () => {
     ['retention_days', retention_days => ({ retention_days }), 1, 3650],
   ]
   for (const [path, settings, least, most] of ranges) {
-    it(`take ${path} from ${least} to ${most}, whole numbers only`, () => {
+    it(`accept ${path} from ${least} to ${most}, whole numbers only`, () => {
       for (const good of [least, most]) expect(faults(settings(good)), String(good)).to.deep.equal([])
       for (const bad of [least - 1, most + 1, least + 0.5, String(least), null, Number.NaN]) {
         expect(faults(settings(bad)), String(bad)).to.deep.equal([path])
@@ -95,7 +95,7 @@ describe('app settings', () => {
     })
   }
 
-  it('take any factor from 0 to 1', () => {
+  it('accept any factor from 0 to 1', () => {
     for (const client_ip_reputation_factor of [0, 0.33, 1]) {
       expect(faults({ limits: { client_ip_reputation_factor } })).to.deep.equal([])
     }
@@ -118,7 +118,7 @@ describe('app settings', () => {
     })
   })
 
-  it('refuse unknown members by path, however deep, and whatever they are called', () => {
+  it('refuse unknown members by path, at any depth and with any name', () => {
     const written = JSON.parse(
       '{"colour":1,"code":{"size":6},"limits":{"app":[{"max":1,"seconds":1,"burst":2}]},' +
         '"routing":{"countries":{"__proto__":["sms"]}},"__proto__":{"locale":"de"}}',
@@ -132,7 +132,7 @@ describe('app settings', () => {
     ])
   })
 
-  it('list every problem at once', () => {
+  it('report every problem at once', () => {
     expect(faults({ locale: 'x', code: null, send_attempts: 21, allowed_origins: ['*'] })).to.have.members([
       'locale',
       'code',
@@ -142,11 +142,11 @@ describe('app settings', () => {
     for (const nothing of [null, 'settings', 5, [], undefined]) expect(faults(nothing)).to.deep.equal([''])
   })
 
-  it('want at least one cooldown', () => {
+  it('require at least one cooldown', () => {
     expect(faults({ resend_cooldown_seconds: [] })).to.deep.equal(['resend_cooldown_seconds'])
   })
 
-  it('name each channel once in an order', () => {
+  it('refuse an order that names a channel twice', () => {
     expect(faults({ routing: { default: ['sms', 'email', 'sms'], countries: { BR: ['sms', 'sms'] } } })).to.deep.equal([
       'routing.default',
       'routing.countries.BR',
@@ -154,7 +154,7 @@ describe('app settings', () => {
     expect(faults({ routing: { default: ['pigeon'] } })).to.deep.equal(['routing.default.0'])
   })
 
-  it('know countries by their ISO code, and Kosovo', () => {
+  it('accept countries by ISO code, and Kosovo', () => {
     expect(faults({ blocked_countries: ['KP', 'GG'], allowed_countries: ['XK', 'GB', 'TA'] })).to.deep.equal([])
     for (const code of ['UK', 'EU', 'gb', 'GBR', 'ZZ', 'XX', '', '44', '*']) {
       expect(faults({ blocked_countries: [code] }), code).to.deep.equal(['blocked_countries.0'])
@@ -163,14 +163,14 @@ describe('app settings', () => {
     }
   })
 
-  it('cap what is spent by country, whole micro-units, and for each other country', () => {
+  it('accept spend caps in whole micro-units by country, and for all other countries', () => {
     expect(faults({ spend_caps: { GB: 5_000_000, XK: 0, '*': 1 } })).to.deep.equal([])
     for (const code of ['UK', 'gb', '', 'all']) expect(faults({ spend_caps: { [code]: 1 } })).to.have.length(1)
     for (const micros of [-1, 0.5, '1', null])
       expect(faults({ spend_caps: { GB: micros } })).to.deep.equal(['spend_caps.GB'])
   })
 
-  it('record what the fraud guard would do unless told, and take no other word', () => {
+  it('have the fraud guard record by default, and accept only its modes and actions', () => {
     expect(resolveSettings({ fraud_guard: { mode: 'on' } }).fraud_guard).to.deep.equal({ mode: 'on', action: 'refuse' })
     expect(faults({ fraud_guard: { mode: 'loud', action: 'slow' } })).to.deep.equal([
       'fraud_guard.mode',
@@ -178,7 +178,7 @@ describe('app settings', () => {
     ])
   })
 
-  it('take language tags, and resolve them to their canonical form', () => {
+  it('accept language tags, and make them canonical', () => {
     expect(resolveSettings({ locale: 'pt-br' }).locale).to.equal('pt-BR')
     expect(resolveSettings({ locale: 'zh-hant-tw' }).locale).to.equal('zh-Hant-TW')
     for (const locale of ['', 'en_US', 'e', 'english language', null]) {
@@ -186,7 +186,7 @@ describe('app settings', () => {
     }
   })
 
-  it('take a domain, a Retriever hash and a business number by their shape', () => {
+  it('check the form of a domain, an SMS Retriever hash and a business number', () => {
     const channels = (domain: unknown, android_hash: unknown, business_number: unknown) => ({
       channels: { sms: { domain, android_hash }, whatsapp: { business_number } },
     })
@@ -211,7 +211,7 @@ describe('app settings', () => {
     }
   })
 
-  it('take origins exactly as a browser sends them', () => {
+  it('accept origins exactly as browsers send them', () => {
     const good = [
       'https://example.com',
       'https://a.example.com:8443',
@@ -235,14 +235,14 @@ describe('app settings', () => {
     for (const origin of bad) expect(faults({ allowed_origins: [origin] }), origin).to.deep.equal(['allowed_origins.0'])
   })
 
-  it('know three WhatsApp modes', () => {
+  it('accept three WhatsApp modes', () => {
     for (const mode of ['template', 'link_code', 'link_inbound']) {
       expect(faults({ channels: { whatsapp: { mode } } })).to.deep.equal([])
     }
     expect(faults({ channels: { whatsapp: { mode: 'link' } } })).to.deep.equal(['channels.whatsapp.mode'])
   })
 
-  it('are read past members a later release wrote, but never past a bad value', () => {
+  it('are resolved without members that a newer release has stored, but throw for a bad value', () => {
     const later = { verify_attempts: 3, texture: 'soft', code: { length: 7, alphabet: 'digits' } } as SettingsInput
     expect(resolveSettings(later)).to.deep.equal({
       ...DEFAULTS,

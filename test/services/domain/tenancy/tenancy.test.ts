@@ -43,7 +43,7 @@ eachStore('tenancy', fresh => {
     expect(await app('app_none')).to.equal(null)
   })
 
-  it('opens the providers of an app or of one of its channels, in order', async () => {
+  it('unseals the providers of an app or of one of its channels, in order', async () => {
     const { providersOf } = createTenancy({ store, keyring })
     const providers = async (app: string, channel?: Channel) => (await providersOf(app, channel)).providers
     expect((await providers('app_shop')).map(({ name }) => name)).to.deep.equal(['twilio-main', 'mail', 'backup'])
@@ -69,7 +69,7 @@ eachStore('tenancy', fresh => {
     expect(await providers('app_blog')).to.deep.equal([])
   })
 
-  it('opens the webhook endpoint of an app', async () => {
+  it('unseals the secrets of the webhook endpoint of an app', async () => {
     const { webhook } = createTenancy({ store, keyring })
     const endpoint = await webhook('app_shop')
     expect(endpoint).to.deep.include({ app_id: 'app_shop', url: 'https://shop.example/hooks', status: 'active' })
@@ -79,7 +79,7 @@ eachStore('tenancy', fresh => {
     expect(await webhook('app_blog')).to.equal(null)
   })
 
-  it('leaves out a config or secret that was moved into another document', async () => {
+  it('leaves out a config or secret that was copied into another document', async () => {
     const providers = store.docs('providers')
     const backup = (await providers.get(['app_shop:backup'])).get('app_shop:backup')
     await providers.modify({ _id: 'app_shop:twilio-main' }, { $set: { config: backup?.config } })
@@ -91,7 +91,7 @@ eachStore('tenancy', fresh => {
     expect((await reader.webhook('app_other'))?.secrets).to.deep.equal([])
   })
 
-  it('goes on without what was sealed with a key that is gone', async () => {
+  it('leaves out what was sealed with a data key that is no longer configured', async () => {
     const reader = createTenancy({ store, keyring: testKeyring(9) })
     const { providers, unreadable } = await reader.providersOf('app_shop')
     expect(providers).to.deep.equal([])

@@ -35,14 +35,14 @@ eachStore('the outbox', fresh => {
     return { clock, relay, left, writes: () => writes }
   }
 
-  it('forgets what the broker has taken, in one write for one verification, and leaves its revision alone', async () => {
+  it('removes published effects of a verification in one write, without changing its revision', async () => {
     const { clock, left, writes } = await relayed(['a', 'b'], async () => {})
     await clock.advance(3_000)
     await eventually(async () => expect(await left()).to.deep.equal({ ids: [], outbox_at: null, rev: 1 }))
     expect(writes()).to.equal(1)
   })
 
-  it('keeps what the broker refused, for the sweeper to find', async () => {
+  it('keeps effects that the broker refused, for the sweeper', async () => {
     const refuse = async (id: string): Promise<void> => {
       if (id === 'b') throw new Error('down')
     }
@@ -51,7 +51,7 @@ eachStore('the outbox', fresh => {
     expect(await left()).to.deep.equal({ ids: ['b'], outbox_at: 1, rev: 1 })
   })
 
-  it('is settled once all that was taken is forgotten, without waiting for more', async () => {
+  it('is settled once all published effects are removed, without the usual delay', async () => {
     const { relay, left } = await relayed(['a'], async () => {})
     await relay.settled()
     expect((await left()).ids).to.deep.equal([])

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { parseRecipient } from '../../../../services/domain/verifications/recipient.ts'
 
-describe('recipient', () => {
+describe('parseRecipient', () => {
   const phones: [string, string | null, string][] = [
     ['+447911123456', 'GG', '44'],
     ['+14155552671', 'US', '1'],
@@ -9,7 +9,7 @@ describe('recipient', () => {
     ['+883510001234567', null, '883'],
   ]
   for (const [number, country, callingCode] of phones)
-    it(`takes ${number} as a number of ${country ?? 'no country'}`, () =>
+    it(`accepts ${number} as a number of ${country ?? 'no country'}`, () =>
       expect(parseRecipient(number)).to.deep.equal({ kind: 'phone', value: number, country, callingCode }))
 
   const emails: [string, string][] = [
@@ -19,7 +19,7 @@ describe('recipient', () => {
     ['a@xn--bcher-kva.de', 'a@bücher.de'],
   ]
   for (const [given, value] of emails)
-    it(`takes ${given} as ${value}`, () => expect(parseRecipient(given)).to.deep.equal({ kind: 'email', value }))
+    it(`turns ${given} into ${value}`, () => expect(parseRecipient(given)).to.deep.equal({ kind: 'email', value }))
 
   const refused = [
     '',

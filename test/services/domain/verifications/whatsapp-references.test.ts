@@ -22,7 +22,7 @@ describe('references in a text', () => {
   })
 
   for (const language of LANGUAGES)
-    it(`are found in what a link has the user say in ${language}`, () => {
+    it(`are found in the pre-filled text in ${language}`, () => {
       for (const mode of ['link_inbound', 'link_code'] as const)
         for (const app of ['Shop', 'المتجر', 'TH3VERYLNGNAMEFANAPPTHATKNWSNSPACESATALL'.repeat(2)])
           expect(referencesIn(linkText(language, mode, app, REFERENCE))[0]).to.equal(REFERENCE)
@@ -32,16 +32,16 @@ describe('references in a text', () => {
     expect(referencesIn(`${OTHER} ${REFERENCE} ${OTHER.toLowerCase()}`)).to.deep.equal([OTHER, REFERENCE])
   })
 
-  it('are not in ordinary words, nor in what is too short', () => {
+  it('are not found in ordinary words, nor in texts that are too short', () => {
     expect(referencesIn(`Hello, what is my code? ${REFERENCE.slice(1)} 0123456789012345`)).to.deep.equal([])
   })
 
-  it('are bounded in number, however long the text', () => {
+  it('are limited in number, for a text of any length', () => {
     const random = Array.from({ length: 5_000 }, (_, at) => REFERENCE[(at * at + at) % 16] ?? '').join('')
     expect(referencesIn(`${random}${OTHER}`).length).to.be.within(1, 32)
   })
 
-  it('come first when they stand alone, so that none is lost behind a long word', () => {
+  it('come first if they stand alone, so that a long word cannot displace one', () => {
     const long = Array.from({ length: 200 }, (_, at) => REFERENCE[(at * at + at) % 16] ?? '').join('')
     expect(referencesIn(`${long} ${OTHER}`)[0]).to.equal(OTHER)
   })
