@@ -1,5 +1,5 @@
-// The pages operators go by name everything there is, and nothing else: routes, settings with their defaults, variables, dependencies.
-// A command on them works as it stands.
+// The documentation names every route, setting, variable and dependency that exists, and no other. Its commands are complete and its links
+// work.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
@@ -25,7 +25,7 @@ describe('the reference pages', () => {
     expect(sorted(documented)).to.deep.equal(sorted(routes))
   })
 
-  it('give every setting of an app with its default', () => {
+  it('list every setting of an app with its default', () => {
     const rows = [...text('docs/settings.md').matchAll(/^\| `([a-z_.]+)` \| `([^`]+)` \|/gm)]
     const documented = Object.fromEntries(rows.map(([, path = '', value = '']) => [path, JSON.parse(value)]))
     expect(documented).to.deep.equal(Object.fromEntries(leaves(resolveSettings({}))))
@@ -39,14 +39,14 @@ describe('the reference pages', () => {
     expect(sorted(documented)).to.deep.equal(sorted(known))
   })
 
-  it('say why there is each dependency', () => {
+  it('justify every dependency', () => {
     const { dependencies, devDependencies } = JSON.parse(text('package.json'))
     const names = Object.keys({ ...dependencies, ...devDependencies }).filter(name => !name.startsWith('@types/'))
     const [, section = ''] = /## Dependencies\n(.*?)\n## /s.exec(text('README.md')) ?? []
     expect(names.filter(name => !section.includes(`\`${name}\``))).to.be.empty
   })
 
-  it('have commands that say who asks and what they bring', () => {
+  it('have commands with a token and a content type', () => {
     const commands = pages
       .flatMap(page => all(/```sh\n(.*?)```/gs, text(page)))
       .flatMap(block => block.replaceAll('\\\n', ' ').split('\n'))
@@ -58,7 +58,7 @@ describe('the reference pages', () => {
     }
   })
 
-  it('have links that lead somewhere', () => {
+  it('have links that lead to existing pages and headings', () => {
     const links = pages.flatMap(page => all(/\]\(([^)\s]+)\)/g, text(page)).map(link => ({ page, link })))
     const ours = links.filter(({ link }) => !link.startsWith('https://'))
     expect(ours).to.not.be.empty
@@ -70,7 +70,7 @@ describe('the reference pages', () => {
   })
 })
 
-/** Each setting by its path. What is a map or a list by nature is one setting. */
+/** Each setting by its path. A list or an empty object is one setting. */
 function leaves(settings: object, above = ''): [path: string, value: unknown][] {
   return Object.entries(settings).flatMap(([name, value]): [string, unknown][] => {
     const isGroup =

@@ -1,4 +1,4 @@
-// The receiver that docs/webhooks.md shows, run as its readers would run it, and sent what we send.
+// The receiver that docs/webhooks.md shows, run as a process and sent signed events, as services/webhook sends them.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ describe('the documented receiver of webhooks', () => {
   const outbound = createOutbound({ privateTargets: LOOPBACK })
   let running: Child
   let url = ''
-  let made = 0
+  let events = 0
 
   before(async function () {
     this.timeout(60_000)
@@ -30,11 +30,11 @@ describe('the documented receiver of webhooks', () => {
     await outbound.close()
   })
 
-  /** An event nobody has seen. */
-  function event() {
-    made += 1
-    const id = `evt_${made}`
-    return { id, body: JSON.stringify({ id, type: 'otp.approved', payload: { otp_id: `otp_${made}`, status: 'é' } }) }
+  /** An event with a new id. */
+  function newEvent() {
+    events += 1
+    const id = `evt_${events}`
+    return { id, body: JSON.stringify({ id, type: 'otp.approved', payload: { otp_id: `otp_${events}`, status: 'é' } }) }
   }
   const signed = ({ id, body }: { id: string; body: string }, at = Date.now(), secret = SECRET) =>
     signatureHeaders({ id, body, at, secrets: [secret] })
@@ -44,32 +44,32 @@ describe('the documented receiver of webhooks', () => {
     const { otp_id } = JSON.parse(body).payload
     return running.lines.filter(line => line.includes(`"${otp_id}"`)).length
   }
-  /** What comes after has been handled, so what came before has been too. */
-  async function caughtUp() {
-    const last = event()
+  /** Waits until an event that is sent now was handled, and with it every earlier event. */
+  async function waitUntilHandled() {
+    const last = newEvent()
     expect(await sent(last.body, signed(last))).to.equal(204)
     await running.waitForLine(line => line.includes(`"${JSON.parse(last.body).payload.otp_id}"`))
   }
 
-  it('takes a genuine event', async () => {
-    const one = event()
+  it('accepts a genuine event', async () => {
+    const one = newEvent()
     expect(await sent(one.body, signed(one))).to.equal(204)
-    await caughtUp()
+    await waitUntilHandled()
     expect(timesHandled(one)).to.equal(1)
   })
 
-  it('takes one that is signed with the other secret, while one replaces the other', async () => {
-    const one = event()
+  it('accepts an event that is signed with its second secret', async () => {
+    const one = newEvent()
     expect(await sent(one.body, signed(one, Date.now(), OTHER))).to.equal(204)
   })
 
-  it('takes an event once, however often and with whatever fresh signature it comes', async () => {
-    const one = event()
+  it('handles an event once if it comes again, with the same or a new signature', async () => {
+    const one = newEvent()
     const headers = signed(one)
     expect(await sent(one.body, headers)).to.equal(204)
     expect(await sent(one.body, headers)).to.equal(204)
     expect(await sent(one.body, signed(one, Date.now() + 1_000))).to.equal(204)
-    await caughtUp()
+    await waitUntilHandled()
     expect(timesHandled(one)).to.equal(1)
   })
 
@@ -81,33 +81,33 @@ describe('the documented receiver of webhooks', () => {
       'x-webhook-timestamp': String(Math.floor(Date.now() / 1000) - 1),
     }),
     'that is stale': () => signed(one, Date.now() - 6 * MINUTES),
-    'from the future': () => signed(one, Date.now() + 6 * MINUTES),
-    'signed by somebody else': () => signed(one, Date.now(), 'whsec_c29tZW9uZSBlbHNl'),
+    'with a timestamp in the future': () => signed(one, Date.now() + 6 * MINUTES),
+    'signed with another secret': () => signed(one, Date.now(), 'whsec_c29tZW9uZSBlbHNl'),
     'without a signature': () => ({}),
     'with half a signature': () => ({
       ...signed(one),
       'x-webhook-signature': signed(one)['x-webhook-signature']?.slice(0, 32) ?? '',
     }),
-    'with a timestamp that is none': () => ({ ...signed(one), 'x-webhook-timestamp': 'NaN' }),
+    'with a malformed timestamp': () => ({ ...signed(one), 'x-webhook-timestamp': 'NaN' }),
   }
-  it('lives on when a caller hangs up within a request', async () => {
+  it('goes on after a caller hangs up within a request', async () => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     await once(socket, 'connect')
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf')
     socket.resetAndDestroy()
     await once(socket, 'close')
-    await caughtUp()
-    await caughtUp()
+    await waitUntilHandled()
+    await waitUntilHandled()
   })
 
-  it('refuses a body that is too long to be an event', async () => {
+  it('refuses a body that is too large', async () => {
     expect(await sent('x'.repeat(100_001), {})).to.equal(413)
   })
 
   for (const [what, headers] of Object.entries(FORGED))
     it(`refuses an event ${what}`, async () => {
       expect(await sent(one.body, headers())).to.equal(401)
-      await caughtUp()
+      await waitUntilHandled()
       expect(timesHandled(one)).to.equal(0)
     })
 })

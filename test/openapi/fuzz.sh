@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The API, tried from its own description: schemathesis makes requests out of /openapi.json, well-formed and malformed, alone
-# and following one another, and holds every answer against what is documented. A 5xx or an undocumented answer fails. Once with
-# a server key and once with a publishable one, on the embedded engines. schemathesis.toml has the settings, hooks.py the one
-# exception. Needs python3 with pip; schemathesis is installed once, in the user's cache.
+# Fuzzes the API by its own description: schemathesis makes requests from /openapi.json, well-formed and malformed, single and in
+# sequence, and compares every answer with the document. A 5xx or an undocumented answer fails. It runs once with a server key and once
+# with a publishable key, on the embedded engines. schemathesis.toml has the settings, hooks.py what the document cannot say. It needs
+# python3 with pip; schemathesis is installed once, in the user's cache.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-# Both pinned: with the same seed they make the same requests.
+# Both are pinned: the same versions make the same requests from the same seed.
 readonly PACKAGES=(schemathesis==4.32.5 hypothesis==6.170.15)
-readonly PATIENCE_SECONDS=60 MOST_SECONDS=180
+readonly START_TIMEOUT_SECONDS=60 FUZZ_TIMEOUT_SECONDS=180
 export ADMIN_TOKEN=fuzz SERVER_KEY=sk_test_fuzz
 PUBLISHABLE_KEY=pk_test_fuzz
 TOOLS=${XDG_CACHE_HOME:-$HOME/.cache}/countersign/$(IFS=_ && echo "${PACKAGES[*]/==/-}")
@@ -18,7 +18,7 @@ die() {
   exit 1
 }
 
-# --without-pip: Debian's python3 cannot put one there, and the one outside will do.
+# --without-pip: Debian's python3 cannot install pip there, and the system's pip can install into the environment.
 install() {
   [[ -x $TOOLS/bin/schemathesis ]] && return
   python3 -m pip --version >/dev/null 2>&1 || die 'python3 with pip is needed: apt-get install python3-pip'
@@ -28,20 +28,20 @@ install() {
   python3 -m pip --python "$TOOLS" install -q --disable-pip-version-check "${PACKAGES[@]}"
 }
 
-# Nothing of our own environment goes along: MONGODB_URL would change the engines, NODE_ENV the rules.
+# The service gets a clean environment: MONGODB_URL would change its engines, and NODE_ENV its rules.
 serve() {
   env -i PATH="$PATH" PORT=0 DATA_DIR="$work/data" BOOTSTRAP_FILE=test/openapi/bootstrap.json ADMIN_TOKEN=$ADMIN_TOKEN \
     node dist/services/main.js >"$work/log" 2>&1 &
   pid=$!
-  local until=$((SECONDS + PATIENCE_SECONDS))
+  local until=$((SECONDS + START_TIMEOUT_SECONDS))
   until ready; do
     kill -0 "$pid" 2>/dev/null || { cat "$work/log" && die 'the service ended while starting'; }
-    ((SECONDS < until)) || { cat "$work/log" && die "the service was not ready in $PATIENCE_SECONDS s"; }
+    ((SECONDS < until)) || { cat "$work/log" && die "the service was not ready in $START_TIMEOUT_SECONDS s"; }
     sleep 0.2
   done
 }
 
-# It says in its log which port it was given.
+# The log of the service has its URL.
 ready() {
   ORIGIN=$(sed -n '/countersign.listening/s/.*"url":"\([^"]*\)".*/\1/p' "$work/log")
   [[ -n $ORIGIN ]] && node -e 'fetch(process.argv[1]).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))' "$ORIGIN/readyz"
@@ -52,7 +52,7 @@ fuzz() (
   echo "--- with a $1 key"
   cd test/openapi
   export ORIGIN API_KEY=$2 HYPOTHESIS_STORAGE_DIRECTORY=$work/hypothesis PYTHONPYCACHEPREFIX=$work/python
-  timeout "$MOST_SECONDS" "$TOOLS/bin/schemathesis" run "$ORIGIN/openapi.json"
+  timeout "$FUZZ_TIMEOUT_SECONDS" "$TOOLS/bin/schemathesis" run "$ORIGIN/openapi.json"
 )
 
 work=$(mktemp -d)

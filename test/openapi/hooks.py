@@ -1,5 +1,5 @@
-"""What the OpenAPI document cannot say. In: each request before it leaves, each failure before it is told.
-Out: requests that get further than chance would take them, and the one failure that is none."""
+"""What the OpenAPI document cannot say. In: each request before it is sent, and each failure before it is reported.
+Out: requests that random values would hardly make, and every failure except a refused phone number."""
 
 import itertools
 import os
@@ -19,7 +19,7 @@ numbers = itertools.count()
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    """With a publishable key `client_ip` is refused, so any but null is then a malformed body."""
+    """A publishable key must not send `client_ip`, so any value except null is a malformed body."""
     if WITH_PUBLISHABLE_KEY:
         raw_schema["components"]["schemas"]["SendRequest"]["properties"]["client_ip"] = {"type": "null"}
         raw_schema["paths"]["/otp/send"]["post"]["requestBody"]["content"]["application/json"]["example"].pop("client_ip", None)
@@ -34,7 +34,7 @@ def before_call(context, case, kwargs):
 
 
 def make_key_unique(headers):
-    """A key that was used before would rightly get the first answer again, whatever the body."""
+    """A key that was used before would get the first answer again, with any body."""
     key = headers.get("idempotency-key")
     if isinstance(key, str) and 0 < len(key) <= MAX_IDEMPOTENCY_KEY_LENGTH:
         number = f"{next(numbers):06}"
@@ -42,7 +42,7 @@ def make_key_unique(headers):
 
 
 def enter_right_code(body):
-    """Nobody guesses it: every code of even length is replaced by the one in the sandbox. A malformed body stays as it is."""
+    """Replaces every code of even length by the one in the sandbox, because no guess would match. Leaves a malformed body as it is."""
     members = body if isinstance(body, dict) else {}
     otp_id, code = members.get("otp_id"), members.get("code")
     if not isinstance(otp_id, str) or not isinstance(code, str) or len(code) % 2:
@@ -54,7 +54,7 @@ def enter_right_code(body):
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """A number can have the right shape and be assigned to nobody. No shape tells, so its refusal is no contradiction."""
+    """A number can match the pattern and not be assigned. The document cannot say so, so its refusal is not a failure."""
     return not (isinstance(failure, RejectedPositiveData) and is_refused_number(case.body, response))
 
 

@@ -1,5 +1,5 @@
-// A clock that runs faster than the real one, for processes: what a system does within half a minute is over in seconds. It is the
-// same time in every process that counts from the same moment, also in one that follows another.
+// A clock that runs faster than the system clock, so that a wait of half a minute takes seconds. Processes with the same `since` and `speed`
+// have the same time, also if one starts after another has ended.
 import { type Clock, systemClock } from '../../infra/clock.ts'
 
 export const acceleratedClock = (since: number, speed: number): Clock => ({

@@ -1,22 +1,22 @@
-// The public API as a caller with one key uses it. In: what to say. Out: the whole answer, for a test to look at.
+// A caller of the public API with one API key. In: the members of a request. Out: the whole answer, for a test to check.
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever JSON came back, to be compared
+// biome-ignore lint/suspicious/noExplicitAny: the JSON of any answer, to be compared
 type Json = any
 
 export interface Answer {
   status: number
   headers: Headers
   body: Json
-  /** As it came. */
+  /** The body before parsing. */
   text: string
 }
 
 export interface SendOptions {
   client_ip?: string
   locale?: string
-  /** Sent as the header when given. */
+  /** The idempotency-key header. */
   idempotency?: string
-  /** Of the device's connection, as a proxy in between tells it. */
+  /** The X-Forwarded-For header: the address of a device behind a proxy. */
   forwarded?: string
 }
 
@@ -64,7 +64,7 @@ export function createCaller(url: string, key: string, tick: () => Promise<unkno
   }
 }
 
-/** What of a refusal a test compares: all but what differs from call to call. */
+/** The members of a refusal that a test compares: all except those that differ from call to call, and its wording. */
 export const refusal = ({ status, body }: Answer) => {
   const { title, detail, request_id, ...members } = body
   return { ...members, status }

@@ -1,9 +1,9 @@
-// Hears everything that travels through a broker, in both directions, as text. It decorates the port from outside.
+// In: a broker. Out: the same broker, with every message and reply recorded as text.
 import type { Broker } from '../../infra/broker/broker.ts'
 
 export interface BrokerRecorder {
   wrap(broker: Broker): Broker
-  /** Everything heard so far, one message a line. */
+  /** The messages and replies so far, one per line. */
   messages(): string[]
 }
 

@@ -2,7 +2,7 @@
 import type { Clock } from '../../infra/clock.ts'
 
 export interface TestClock extends Clock {
-  /** Moves time on, running what falls due in its order, each after the promises of the one before have settled. */
+  /** Moves the time on and runs the tasks that become due in order, each after the promises of the one before have settled. */
   advance(ms: number): Promise<void>
 }
 

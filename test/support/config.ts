@@ -1,4 +1,4 @@
-// Settings that are right, and what is wrong with those that are not.
+// Valid settings for tests, and the problems of invalid ones.
 import { Buffer } from 'node:buffer'
 import { ConfigProblems, readConfig } from '../../infra/config/config.ts'
 import type { SettingProblem } from '../../infra/config/problems.ts'

@@ -1,4 +1,4 @@
-// Services that only show that the pieces are connected: the edge asks, the OTP role answers, over whatever broker there is.
+// Two services that show that the engines connect them: the edge sends a call, and the OTP role answers with what it got.
 import { Router } from '@koa/router'
 import { createReadJson } from '../../infra/http/body.ts'
 import type { Services } from '../../services/main.ts'
@@ -25,5 +25,5 @@ export const ECHO: Services = {
   }),
 }
 
-/** For a process that is told which services to run. */
+/** For a process that imports its services by file name. */
 export default ECHO

@@ -1,6 +1,5 @@
-// The edge's routes over HTTP, with an actor that answers what a test tells it and tenants that are data. The flow through the real
-// actor is tested elsewhere: here it is what the edge asks, and what it makes of an answer.
-
+// The edge's routes over HTTP, with stubs for the OTP actor and for the tenants. In: settings of the edge. Out: requests to it, the calls it
+// made to the actor, and the stubs. Tests in test/flow run through the real actor.
 import { type Listener, listen } from '../../infra/http/listen.ts'
 import { createHttpShell } from '../../infra/http/shell.ts'
 import { createMetrics } from '../../infra/metrics.ts'
@@ -85,7 +84,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
     log: captured.log,
     broker: {
       request: (queue, { id, body }, budgetMs) => {
-        // As a broker would carry it.
+        // A broker carries JSON.
         const call = JSON.parse(JSON.stringify(body)) as OtpCall
         calls.push({ queue, id, call, budgetMs })
         return stubs.answer(call)

@@ -1,15 +1,15 @@
-// How a promise stands, without waiting for it.
+// In: a promise. Out: its state, which can be read without waiting for it.
 export interface PromiseState {
   state: 'pending' | 'resolved' | 'rejected'
-  /** What it resolved with, or was rejected with. */
+  /** The value or the error, once it is settled. */
   value?: unknown
 }
 
 export function promiseState(promise: Promise<unknown>): PromiseState {
-  const followed: PromiseState = { state: 'pending' }
+  const current: PromiseState = { state: 'pending' }
   promise.then(
-    value => Object.assign(followed, { state: 'resolved', value }),
-    error => Object.assign(followed, { state: 'rejected', value: error }),
+    value => Object.assign(current, { state: 'resolved', value }),
+    error => Object.assign(current, { state: 'rejected', value: error }),
   )
-  return followed
+  return current
 }

@@ -1,5 +1,5 @@
-// A server of somebody else's, on this machine, plain or over TLS. In: what it does with a request. Out: where it answers, and what
-// it has seen: connections, and requests as they came.
+// A fake server of a provider or a webhook endpoint, over HTTP or HTTPS. In: how it answers a request. Out: its port, and the connections and
+// requests it has received.
 import type { Buffer } from 'node:buffer'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -12,7 +12,7 @@ export interface ReceivedRequest {
   path: string
   headers: IncomingHttpHeaders
   body: Buffer
-  /** Of the connection it came by: the first is 1. */
+  /** The number of its connection. The first is 1. */
   connection: number
 }
 
@@ -20,7 +20,7 @@ export interface Receiver {
   port: number
   received: ReceivedRequest[]
   connections(): number
-  /** By SNI, one per connection over TLS. */
+  /** The SNI of each TLS connection. */
   servernames: (string | false)[]
   close(): Promise<void>
 }
@@ -35,14 +35,15 @@ export async function startReceiver(
   const servernames: (string | false)[] = []
   const numbers = new Map<Socket, number>()
 
-  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url: path = '', headers, socket } = request
     const one = { method, path, headers, body: await buffer(request), connection: numbers.get(socket) ?? 0 }
     received.push(one)
     answer(one, response)
   }
-  // A caller that hangs up is no fault of the server's.
-  const listener = (request: IncomingMessage, response: ServerResponse) => void take(request, response).catch(() => {})
+  // A client that hangs up must not fail the test.
+  const listener = (request: IncomingMessage, response: ServerResponse) =>
+    void receive(request, response).catch(() => {})
   const server = tls ? createTlsServer({ cert: CERTIFICATE, key: KEY }, listener) : createServer(listener)
   server.on(tls ? 'secureConnection' : 'connection', (socket: Socket & { servername?: string | false }) => {
     numbers.set(socket, numbers.size + 1)

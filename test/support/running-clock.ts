@@ -1,5 +1,5 @@
-// A clock for whole systems on real engines: it runs as the real one does, so that whatever polls goes on by itself, and a test can
-// set it forward. What then falls due runs at once.
+// A clock for whole systems on real engines. It runs like the system clock, so that pollers keep polling, and a test can set it forward.
+// Tasks that become due then run at once.
 import type { TestClock } from './clock.ts'
 
 interface Timer {

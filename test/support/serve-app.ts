@@ -1,4 +1,4 @@
-// Puts a Koa app on a free port of this machine for as long as a test runs.
+// Serves a Koa app on a free port of this machine until a test closes it.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type Koa from 'koa'

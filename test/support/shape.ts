@@ -1,8 +1,9 @@
-// The shape of data: every path in it with the types found there. Two sets of documents of one shape can be read by one program.
+// In: documents. Out: their shape: every path with the types of its values. A release can read the documents of another if their shapes are
+// equal.
 
 export type Shape = Record<string, string>
 
-/** At paths that match `words` a string stands for itself, so that a renamed word changes the shape. */
+/** At paths that match `words` the value of a string is part of the shape, so that a renamed word changes it. */
 export function shapeOf(documents: readonly unknown[], words = /$^/): Shape {
   const found = new Map<string, Set<string>>()
   for (const document of documents) collect(document, '')

@@ -1,5 +1,4 @@
-// A TCP proxy that can fail as networks do: cut what is open, refuse what comes, hold or swallow what is said.
-// The fault tests of both engines use it.
+// A TCP proxy that fails as networks do: it cuts or refuses connections, and holds or loses data. The fault tests of both engines use it.
 import type { Buffer } from 'node:buffer'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -8,15 +7,14 @@ export interface TcpProxy {
   port: number
   /** Breaks every open connection. */
   cut(): void
-  /** Breaks every open connection, and each new one at once, until healed. */
+  /** Breaks every open connection, and every new one, until healed. */
   refuse(): void
-  /** Brings nothing either way, on open and new connections, until healed. Nothing is broken. */
+  /** Forwards nothing in either direction, on open and new connections, until healed. No connection breaks. */
   stall(): void
-  /** Brings nothing of what the server says until healed. What clients say still arrives. */
+  /** Forwards nothing from the server until healed. Data from clients still arrives. */
   mute(): void
   heal(): void
-  /** Once, or so many times: when a client says something with this in it, the server hears it, and the connection breaks before its
-   *  answer. */
+  /** The next `times` chunks of a client that contain `words` reach the server, and the connection breaks before the answer. */
   loseReplyTo(words: string, times?: number): void
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// A folder of its own for a suite. It goes when the process does, so that no suite has to mind what is still open in it.
+// A temporary folder for a suite. It is removed when the process exits, so that files still open in it do not matter.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
