@@ -9,7 +9,7 @@ import { HttpMethodEnum, koaBody } from 'koa-body'
 import { parseJson } from '../json.ts'
 import { httpException, type Problem } from './problem.ts'
 
-/** Undefined when the request has no body, whatever its content type. */
+/** Returns undefined for a request without a body, with any content type. */
 export type ReadJson = (ctx: Context) => Promise<unknown>
 
 const JSON_TYPES = ['application/json', 'application/*+json']
