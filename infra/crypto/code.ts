@@ -1,5 +1,6 @@
-// The one-time code. It is derived where it is needed and stored nowhere: who holds only the database, or only the secret, cannot
-// compute it. Each generation of a verification has a code of its own.
+// The one-time code. In: ids and the salt of a verification, and a code secret. Out: the digits. The code is derived where it is needed and
+// stored nowhere: an attacker with only the database, or only the secret, cannot compute it. Each generation of a verification has its
+// own code.
 import type { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import { encodeLengthPrefixed } from './length-prefix.ts'
@@ -7,7 +8,7 @@ import { encodeLengthPrefixed } from './length-prefix.ts'
 export interface CodeInputs {
   otpId: string
   generation: number
-  /** Random per verification, sealed at rest. */
+  /** Random for each verification, sealed at rest. */
   salt: string
   /** Digits: 4 to 8. */
   length: number
@@ -25,8 +26,8 @@ export function deriveCode({ otpId, generation, salt, length }: CodeInputs, secr
 const WORD_RANGE = 2 ** 32
 const WORD_BYTES = 4
 
-/** Every code is equally likely: a word past the last whole multiple of 10^length would favour low codes, so the next is taken.
- *  `block` gives 32 pseudorandom bytes for each counter. */
+/** Every code is equally likely. A word past the last whole multiple of 10^length would favour low codes, so it is skipped.
+ *  `block` answers 32 pseudorandom bytes for each counter. */
 export function digitsFrom(block: (counter: number) => Buffer, length: number): string {
   if (!Number.isInteger(length) || length < 4 || length > 8) throw new RangeError('a code has 4 to 8 digits')
   const codes = 10 ** length

@@ -1,5 +1,5 @@
-// All keys of a deployment behind the few things done with them. In each list the first key is current: it seals, indexes and
-// makes codes; the others still open what they once closed, so keys rotate under running verifications.
+// All keys of a deployment, behind the operations that use them. In each list the first key is the current one: it seals, indexes and
+// derives codes. The other keys still unseal older texts and derive older codes, so that keys can rotate while verifications run.
 import { Buffer } from 'node:buffer'
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { NamedKey } from '../config/secrets.ts'
@@ -10,7 +10,7 @@ import { deriveToken, type TokenInputs } from './token.ts'
 
 export { Unsealable }
 
-/** The one reason not to open that can be put right: its key is not configured, or no more. */
+/** The data key of a sealed text is not configured. An operator can repair this; a text that was tampered with stays unsealable. */
 export class MissingKey extends Unsealable {
   override name = 'MissingKey'
   readonly keyId: string
@@ -33,24 +33,24 @@ export class UnknownSecret extends Error {
 }
 
 export interface Keyring {
-  /** Of the data keys, the current one first. */
+  /** The ids of the data keys, the current one first. */
   keyIds: readonly string[]
-  /** `context` names the one place this text belongs to (document and field); it opens nowhere else. */
+  /** `context` names the place of the text (document and field). The text can be unsealed with the same context only. */
   seal(plain: string, context: string): string
   /** Throws `Unsealable`. */
   unseal(sealed: string, context: string): string
-  /** Whether it was sealed with the current key; what was not should be sealed again. */
+  /** Whether the text was sealed with the current key. If not, it should be sealed again. */
   isCurrent(sealed: string): boolean
-  /** A value as something to look it up by, that tells nothing to who lacks the key. `scope` keeps tenants and fields apart. */
+  /** A keyed hash to look a value up by. It tells nothing without the key. `scope` keeps tenants and fields apart. */
   index(scope: string, value: string): string
-  /** The same under every key, the current one first: while keys rotate, older documents are found under the older ones. */
+  /** The index under every data key, the current one first. While keys rotate, older documents are found under the older keys. */
   indexes(scope: string, value: string): string[]
-  /** The id to store with a new verification. */
+  /** The id of the code secret to store with a new verification. */
   currentCodeSecret(): string
   /** Throws `UnknownSecret`. */
   code(secretId: string, inputs: CodeInputs): string
   /** Throws `UnknownSecret`. */
-  token(secretId: string, of: TokenInputs): string
+  token(secretId: string, inputs: TokenInputs): string
 }
 
 export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets: readonly NamedKey[] }): Keyring {
@@ -85,11 +85,11 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
     index: (scope, value) => indexWith(current.indexKey, scope, value),
     indexes: (scope, value) => data.map(key => indexWith(key.indexKey, scope, value)),
     currentCodeSecret: () => currentCode.id,
-    code: (secretId, of) => deriveCode(of, codeSecret(secretId)),
-    token: (secretId, of) => deriveToken(of, codeSecret(secretId)),
+    code: (secretId, inputs) => deriveCode(inputs, codeSecret(secretId)),
+    token: (secretId, inputs) => deriveToken(inputs, codeSecret(secretId)),
   }
 }
 
-/** One key per purpose, so that nothing computed for one says anything about the other. */
+/** One key per purpose, so that a value computed for one purpose tells nothing about the other. */
 const derive = (key: Buffer, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', key, '', `countersign ${purpose} v1`, 32))

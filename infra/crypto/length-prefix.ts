@@ -1,4 +1,4 @@
-// Several texts as the bytes of one, each with its length before it, so that no two lists read the same ("ab","c" and "a","bc").
+// Joins texts to bytes, each with its length in front, so that different lists give different bytes ("ab","c" and "a","bc").
 import { Buffer } from 'node:buffer'
 
 export function encodeLengthPrefixed(texts: readonly string[]): Buffer {

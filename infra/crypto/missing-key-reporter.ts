@@ -1,20 +1,20 @@
-// What does not open because its key is not configured. In: what was thrown. Out: one line in the log that names the key and the setting
-// it is missing from, once in a while for each key: an operator must see it, not drown in it. Nothing is lost by it as long as the
-// key can be put back, so whoever needed it answers "later".
+// Reports keys that are not configured. In: the error. Out: a log line that names the key and the setting, at most one per key in each
+// interval, so that it does not flood the log. The sealed text is not lost while the key can be configured again, so the callers
+// answer "try later".
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log/log.ts'
 import { MissingKey, UnknownSecret } from './keyring.ts'
 
-/** What was tampered with, or sealed for another place, is none: no key would open it. */
+/** A text that was tampered with, or sealed for another place, is no such error: no key would unseal it. */
 export type MissingKeyError = MissingKey | UnknownSecret
 
 export const isMissingKeyError = (error: unknown): error is MissingKeyError =>
   error instanceof MissingKey || error instanceof UnknownSecret
 
-/** `fields`: where it was met. */
+/** `fields` says in the log where the error was met. */
 export type ReportMissingKey = (error: MissingKeyError, fields?: object) => void
 
-/** When it is worth asking again: a key comes with a restart. */
+/** How long to wait before another try. A missing key comes with a restart of the process. */
 export const MISSING_KEY_RETRY_MS = 15_000
 
 const REPORT_INTERVAL_MS = 10_000

@@ -1,9 +1,10 @@
-// Texts sealed at rest and in flight: AES-256-GCM, `v1.<key id>.<base64url of IV, ciphertext and tag>`.
+// Seals texts at rest and in broker messages, with AES-256-GCM. In: a text, its context and a key. Out:
+// `v1.<key id>.<base64url of IV, ciphertext and tag>`.
 import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { pooledRandom } from '../random.ts'
 
-/** It does not open: tampered with, moved elsewhere, or its key is gone. Says nothing of the content. */
+/** The text was tampered with, belongs to another context, or its key is missing. The message says nothing about the content. */
 export class Unsealable extends Error {
   override name = 'Unsealable'
 }
@@ -24,7 +25,7 @@ export function seal(plain: string, context: string, keyId: string, key: Buffer)
 export function unseal(sealed: string, context: string, key: Buffer): string {
   const [, keyId, text = ''] = SEALED_PATTERN.exec(sealed) ?? []
   const bytes = Buffer.from(text, 'base64url')
-  // Of the spellings that decode to the same bytes only the one we write is genuine.
+  // Several base64url texts decode to the same bytes; only the one that `seal` writes is accepted.
   if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== text)
     throw new Unsealable('not a sealed text')
   const decipher = createDecipheriv('aes-256-gcm', keyFor(context, key), bytes.subarray(0, IV_BYTES), {
@@ -47,5 +48,5 @@ export function keyIdOf(sealed: string): string {
   return keyId
 }
 
-/** One key per context: random IVs may meet after 2^32 texts under one key, which a busy system writes in days. */
+/** One key per context: random IVs may repeat after 2^32 texts under one key, which a busy system writes in days. */
 const keyFor = (context: string, key: Buffer): Buffer => createHmac('sha256', key).update(context).digest()

@@ -1,5 +1,6 @@
-// The verification token: proof that a code was entered on a device. Derived, so that it can be given again without being stored,
-// and bound to the verification, its generation and the key that verified. It names its verification, which makes it findable.
+// The verification token: proof that a code was entered on a device. The token is derived, so that it can be given again without being
+// stored. It is bound to the verification, its generation and the API key that verified, and it holds the verification's id, by
+// which the verification is found.
 import type { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import { isId } from '../ids.ts'
@@ -8,7 +9,7 @@ import { encodeLengthPrefixed } from './length-prefix.ts'
 export interface TokenInputs {
   otpId: string
   generation: number
-  /** Of the API key that verified. */
+  /** The id of the API key that verified. */
   keyId: string
 }
 
@@ -20,7 +21,7 @@ export function deriveToken({ otpId, generation, keyId }: TokenInputs, secret: B
   return `${PREFIX}${otpId.slice('otp_'.length)}${proof.digest('base64url')}`
 }
 
-/** The verification a token claims to prove; null for what cannot be a token. Whether it is true, only deriving it again tells. */
+/** The id of the verification in a token; null for a text that is no token. Only deriving the token again shows whether it is genuine. */
 export function parseToken(text: string): { otpId: string } | null {
   if (!/^otp_vt_[0-9a-z]{26}[\w-]{43}$/.test(text)) return null
   const otpId = `otp_${text.slice(PREFIX.length, PREFIX.length + ULID_CHARS)}`

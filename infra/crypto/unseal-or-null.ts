@@ -1,7 +1,7 @@
-// For what must go on without a text whose key is gone: a provider, a secret, one of many.
+// Unseals a text that the caller can do without, for example one secret of many.
 import { type Keyring, Unsealable } from './keyring.ts'
 
-/** Null when it does not open. */
+/** Null when the text is unsealable. */
 export function unsealOrNull(keyring: Pick<Keyring, 'unseal'>, sealed: string, context: string): string | null {
   try {
     return keyring.unseal(sealed, context)

@@ -1,10 +1,10 @@
-// A filter read apart: which condition each path has to meet. Shared by the adapters and by the check of indexes.
+// Reads a filter. In: a filter. Out: the condition that each path has to meet. The adapters and the check of indexes share it.
 import type { Comparison, Doc, Filter } from './docs.ts'
 
-/** A condition in full: `{ status: 'sent' }` is `{ status: { $eq: 'sent' } }`. */
+/** A condition in its long form: `{ status: 'sent' }` is `{ status: { $eq: 'sent' } }`. */
 export type Condition = Omit<Comparison, '$eq'> & { $eq?: unknown }
 
-/** By path, without `$or`. Throws where a member is undefined: it would match more than its author meant. */
+/** The conditions by path, without `$or`. Throws where a member is undefined: the filter would match more than its author meant. */
 export function conditionsOf<T extends Doc>(filter: Filter<T>): Map<string, Condition> {
   const conditions = new Map<string, Condition>()
   for (const [path, value] of Object.entries(filter)) {
@@ -17,14 +17,14 @@ export function conditionsOf<T extends Doc>(filter: Filter<T>): Map<string, Cond
 
 export const branchesOf = <T extends Doc>(filter: Filter<T>): readonly Filter<T>[] | undefined => filter.$or
 
-/** Throws unless every member, in the branches of `$or` too, says something. */
+/** Throws where a member is undefined, or where `$or` has no branches. */
 export function refuseVagueFilter<T extends Doc>(filter: Filter<T>): void {
   conditionsOf(filter)
   if ('$or' in filter && !filter.$or?.length) throw new TypeError('A filter has an $or without branches')
   for (const branch of filter.$or ?? []) refuseVagueFilter(branch)
 }
 
-/** The values it allows, where these can be listed. */
+/** The values that a condition allows, where it lists them. */
 export function exactValuesOf(condition: Condition | undefined): readonly unknown[] | undefined {
   if (!condition) return undefined
   return '$eq' in condition ? [condition.$eq] : condition.$in
@@ -33,7 +33,7 @@ export function exactValuesOf(condition: Condition | undefined): readonly unknow
 export const isRange = (condition: Condition | undefined): boolean =>
   condition !== undefined && ['$gt', '$gte', '$lt', '$lte'].some(operator => operator in condition)
 
-/** The one `_id` an upsert inserts under. */
+/** The `_id` that an upsert inserts. */
 export function idToInsert<T extends Doc>(filter: Filter<T>): string {
   const condition = conditionsOf(filter).get('_id')
   const id = condition && '$eq' in condition ? condition.$eq : undefined
@@ -49,6 +49,6 @@ function refuseUndefined(path: string, value: unknown): void {
   if (members.includes(undefined)) throw new TypeError(`A filter leaves ${path} undefined`)
 }
 
-/** A query without its values, for an error: these may be anyone's. */
+/** A query without its values, which may be personal data, for an error message. */
 export const shapeOf = (query: unknown): string =>
   JSON.stringify(query, (_, part) => (part instanceof Object ? part : '?'))

@@ -1,14 +1,18 @@
-// The store port: collections of JSON documents, written once and run on MongoDB and on SQLite.
-// Filters and updates are written as MongoDB writes them, limited to the operators listed here. Times are epoch milliseconds;
-// the one Date is `purge_at`, which the engine's garbage collection reads and nothing else does. A write that rejects with `Unavailable`
-// may have happened all the same.
+// One collection of the store port: what every adapter does with its documents. There are two adapters, mongo.ts (MongoDB) and
+// embedded.ts (SQLite), and test/contract/store.contract.ts runs on both.
+//
+// - A document is JSON. Times are epoch milliseconds. The one Date is `purge_at`, which only the engine's garbage collection reads.
+// - Filters and updates are written as MongoDB writes them, with the operators listed here and no others.
+// - A write resolves when it is durable. Every read sees the writes that resolved before it began.
+// - Every write of one document is atomic. No write of several documents is a transaction.
+// - Every call rejects with `Unavailable` when the engine is away. A write that rejects with `Unavailable` may still have happened.
 
 export interface Doc {
   _id: string
   purge_at?: Date
 }
 
-/** A document whose changes race: every won change makes `rev` one higher. Inserted with a `rev` of its own choosing. */
+/** A document with a revision, which `change` compares and raises by one. The document that is inserted sets the first `rev`. */
 export interface RevisedDoc extends Doc {
   rev: number
 }
@@ -26,8 +30,9 @@ export interface Comparison {
   $exists?: boolean
 }
 
-/** Members are joined by "and". A dotted path reaches into nested objects. `$or` joins alternatives. Values compare as MongoDB
- *  compares them: only with their own type, and null with missing as well. A member that is undefined is refused. */
+/** A document matches when it meets every member, and one of the filters in `$or`. A dotted path reaches into nested objects. Values
+ *  compare as in MongoDB: a value only with values of its own type, and null also with a missing value. A member that is undefined is
+ *  a TypeError, because the filter would match more than its author meant. */
 export type Filter<T extends Doc> = { [path in Path<T>]?: Scalar | Date | Comparison } & { $or?: Filter<T>[] }
 
 type Path<T> = (keyof T & string) | `${keyof T & string}.${string}`
@@ -42,13 +47,14 @@ export interface Operators<T extends Doc> {
   $min?: { [path in Path<T>]?: number }
   $max?: { [path in Path<T>]?: number }
   $push?: { [path in Path<T>]?: unknown | { $each: unknown[]; $slice?: number } }
-  /** A value, or a filter on the members of an array of objects. */
+  /** Removes the members that equal a value, or that match a filter. */
   $pull?: { [path in Path<T>]?: unknown }
   $addToSet?: { [path in Path<T>]?: unknown }
 }
 
-/** Stages computed from the document itself, for what operators cannot say ("add one unless that passes the limit"). A stage
- *  reads the document as the stage before left it. `$cond` is written as a list. */
+/** Computes new values from the document itself, for updates that operators cannot express ("add one unless that passes the limit").
+ *  Each stage reads the document as the stage before left it. embedded/expression.ts lists the operators of expressions. `$cond` is
+ *  written as a list. */
 export type Pipeline = ({ $set: Record<string, unknown> } | { $unset: string[] })[]
 
 export type Update<T extends Doc> = Operators<T> | Pipeline
@@ -56,7 +62,7 @@ export type Update<T extends Doc> = Operators<T> | Pipeline
 export type Sort<T extends Doc> = { [path in Path<T>]?: 1 | -1 }
 
 export interface Page<T extends Doc> {
-  /** Ties come in the order of `_id`, in the direction of the last field. An empty sort is by `_id`. */
+  /** Documents that compare equal come in the order of `_id`, in the direction of the last field. An empty sort is by `_id`. */
   sort: Sort<T>
   limit: number
 }
@@ -76,24 +82,27 @@ export interface GroupUpdate<T extends Doc> {
 }
 
 export interface Docs<T extends Doc> {
+  /** The documents with these ids, by id. Missing ones are left out. */
   get(ids: readonly string[]): Promise<Map<string, T>>
-  /** Must be served by a declared index (or `_id`); one that is not is an `Unindexed` error outside production. */
+  /** The filter and the sort of `find`, and the filters of `count`, `modify` and `remove`, must be served by a declared index or by
+   *  `_id`. Outside production, an adapter throws `Unindexed` for one that is not. */
   find(filter: Filter<T>, page: Page<T>): Promise<T[]>
   count(filter: Filter<T>): Promise<number>
-  /** One group commit, one answer per document, in their order. A duplicate (`_id` or unique index) leaves the others be. */
+  /** Inserts in one group commit. Answers one per document, in their order: `duplicate` when its `_id`, or a value of a unique index, is
+   *  taken. The other documents are inserted all the same. */
   insert(docs: readonly T[]): Promise<('inserted' | 'duplicate')[]>
-  /** One group commit. Each change is applied only if the document still has its `rev`, which becomes one higher. A change of a
-   *  missing document is lost: nothing comes back to life. Changes of one document are taken in their order. Throws `Duplicate`
-   *  when a unique index refuses one; which of the others were applied is then unknown. */
+  /** Changes in one group commit. A change wins if the document still has the change's `rev`, which then becomes one higher;
+   *  otherwise it is lost and changes nothing. A change of a missing document is lost. Changes of one document are taken in their order.
+   *  Throws `Duplicate` when a unique index refuses a change; which of the others were applied is then unknown. */
   change(changes: readonly Change<T>[]): Promise<('won' | 'lost')[]>
-  /** Applies each update to its documents, whatever their revision, and leaves the revision as it is. Answers one per id: those of
-   *  the first update, then those of the second, and so on. A missing document is not inserted. In which order a document gets
-   *  two updates of one call is not defined. Throws `Duplicate` as `change` does. */
+  /** Applies each update to its documents, at any revision, and leaves the revision as it is. Answers one per id: those of the first
+   *  update, then those of the second, and so on. A missing document is not inserted. The order in which a document gets two updates of
+   *  one call is not defined. Throws `Duplicate` as `change` does. */
   update(updates: readonly GroupUpdate<T>[]): Promise<('updated' | 'missing')[]>
-  /** Atomic on one matching document; answers the document after, or null when none matched. `rev` is left alone. With
-   *  `upsert`, a filter by one `_id` inserts when none is there: the filter's equalities, then the update; an upsert without an
-   *  `_id` is a TypeError. Throws `Duplicate` when a unique index refuses, and when an upsert by `_id` and more finds the `_id`
-   *  taken by a document that does not match the rest. */
+  /** Updates one matching document and answers the document after the update, or null when none matched. Leaves `rev` as it is.
+   *  With `upsert`, the filter must name one `_id` (else a TypeError); when no document matches, one is inserted, with the values that
+   *  the filter names and then the update. Throws `Duplicate` when a unique index refuses, and when an upsert finds its `_id` taken by
+   *  a document that does not match the rest of the filter. */
   modify(filter: Filter<T>, update: Update<T>, options?: { upsert?: boolean }): Promise<T | null>
   /** Removes at most `limit` matching documents; answers how many. */
   remove(filter: Filter<T>, limit: number): Promise<number>
@@ -103,6 +112,7 @@ export interface Docs<T extends Doc> {
 export class Duplicate extends Error {
   override name = 'Duplicate'
 }
+
 /** No declared index serves this filter and sort. */
 export class Unindexed extends Error {
   override name = 'Unindexed'

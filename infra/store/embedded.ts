@@ -1,9 +1,9 @@
 // The store on SQLite, in a folder of its own: no server to install, for one process at a time. In: the folder, the table of
-// collections, a clock. Out: a store that means the same as the one on MongoDB; test/contract/store.contract.ts holds both to it.
+// collections, a clock. Out: the store port.
 //
-// One table per collection, of JSON text; declared indexes are indexes on expressions, so SQLite itself keeps them unique. SQL finds
-// candidates by index (embedded.where.ts), embedded.match.ts decides where SQL cannot, embedded.commit.ts shares an fsync among the
-// writes of one turn.
+// A collection is a table of JSON texts. Declared indexes are SQLite indexes on expressions, so SQLite itself keeps them unique.
+// embedded/filter-sql.ts finds candidates by index, embedded/matcher.ts tests them where SQL cannot, and embedded/group-commit.ts
+// writes everything of one turn of the event loop to disk at once.
 import type { Clock } from '../clock.ts'
 import type { Docs } from './docs.ts'
 import { createGroupCommit } from './embedded/group-commit.ts'
@@ -17,15 +17,15 @@ import { createWriter } from './embedded/writer.ts'
 import type { CollectionSpec, Collections, Store } from './store.ts'
 
 export interface EmbeddedStoreOptions<C extends Collections> {
-  /** Made when missing. Holds `countersign.db` and, while open, its log. */
+  /** Created when missing. Holds `countersign.db` and, while the store is open, its log. */
   folder: string
   collections: C
   clock: Clock
-  /** Off in production: a filter that no index serves is then slow instead of an error. */
+  /** Throw `Unindexed` for a query that no declared index serves. Off in production, where such a query is only slow. */
   strict?: boolean
 }
 
-/** Throws when another process has the folder, or when the data contradicts a unique index. */
+/** Throws when another process uses the folder, or when stored documents violate a unique index. */
 export function createEmbeddedStore<C extends Collections>(options: EmbeddedStoreOptions<C>): Store<C> {
   const { folder, collections, clock, strict = true } = options
   const tables = Object.entries(collections).map(([name, spec]) => tableOf(name, spec))

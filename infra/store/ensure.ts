@@ -1,18 +1,14 @@
-// Brings documents to a wanted state, whatever is stored and whoever else does the same at this moment: every step looks first and
-// writes only what differs, so doing it again writes nothing, and doing half of it harms nothing.
+// Brings documents to a wanted state, from any state, while other processes may do the same. Every step reads first and writes only
+// what differs: a repeated run writes nothing, and an interrupted run can be repeated.
 import { isDeepStrictEqual } from 'node:util'
-import type { Change, Doc, Docs, Filter, Operators, RevisedDoc } from './docs.ts'
+import type { Doc, Docs, Filter, Operators, RevisedDoc } from './docs.ts'
 import { scanAll } from './scan.ts'
-
-interface RevisedCollection<T extends RevisedDoc> extends Pick<Docs<T>, 'get' | 'insert'> {
-  change(changes: readonly Change<T>[]): Promise<('won' | 'lost')[]>
-}
 
 const MAX_TRIES_AFTER_LOST_RACE = 20
 
-/** `update` answers what to change of a stored document, or null when it is as wanted. */
+/** `update` answers the changes that a stored document needs, or null when it needs none. */
 export async function ensure<T extends RevisedDoc>(
-  docs: RevisedCollection<T>,
+  docs: Pick<Docs<T>, 'get' | 'insert' | 'change'>,
   id: string,
   wanted: { create: () => T; update: (stored: T) => Operators<T> | null },
 ): Promise<'created' | 'changed' | 'kept'> {
@@ -28,12 +24,12 @@ export async function ensure<T extends RevisedDoc>(
     const [outcome] = await docs.change([{ _id: id, rev: stored.rev, update }])
     if (outcome === 'won') return 'changed'
   }
-  throw new Error(`${id} keeps changing under our hands`)
+  throw new Error(`${id} was changed by others ${MAX_TRIES_AFTER_LOST_RACE} times in a row`)
 }
 
 const BATCH = 500
 
-/** Makes a whole collection exactly `wanted`. New ones come before old ones go, so that there is no moment without either. */
+/** Makes a whole collection exactly `wanted`. New documents are inserted before old ones are removed, so that readers always find one. */
 export async function replaceAll<T extends Doc>(
   docs: Pick<Docs<T>, 'find' | 'insert' | 'modify' | 'remove'>,
   wanted: readonly T[],
@@ -53,12 +49,12 @@ export async function replaceAll<T extends Doc>(
   for (const ids of batches(extra)) await docs.remove(withId<T>({ $in: ids }), ids.length)
 }
 
-/** TypeScript cannot see that every document has an `_id` to filter by. */
+/** The cast is needed because TypeScript does not see that every document has an `_id` to filter by. */
 const withId = <T extends Doc>(id: string | { $in: string[] }): Filter<T> => ({ _id: id }) as Filter<T>
 
 const batches = <T>(items: readonly T[]): T[][] =>
   Array.from({ length: Math.ceil(items.length / BATCH) }, (_, at) => items.slice(at * BATCH, (at + 1) * BATCH))
 
-/** Equal once stored: the order of members means nothing, and JSON has no -0. */
+/** Equal once stored: the order of members does not count, and JSON has no -0. */
 export const sameJson = (one: unknown, other: unknown): boolean =>
   isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)))

@@ -1,4 +1,4 @@
-// Whether a condition of a filter says at least as much as a condition of a partial index. When in doubt it does not.
+// Whether every value that meets a filter's condition also meets the condition of a partial index. False when that is not certain.
 import { type Condition, exactValuesOf } from './conditions.ts'
 
 export function implies(known: Condition | undefined, wanted: Condition): boolean {
@@ -12,7 +12,7 @@ const BOUNDS = ['$gt', '$gte', '$lt', '$lte'] as const
 
 const every = (had: Condition, holds: (point: unknown) => boolean): boolean => exactValuesOf(had)?.every(holds) ?? false
 
-/** Text with text and number with number; anything else does not compare. */
+/** NaN unless both are text or both are numbers. */
 const compare = (a: unknown, b: unknown): number => {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   if (typeof a === 'string' && typeof b === 'string') return a === b ? 0 : a < b ? -1 : 1

@@ -1,8 +1,9 @@
-// Does a declared index serve this filter and sort? In: a collection's table entry and the query. Out: yes or no. Both adapters ask, so
+// Whether a declared index serves a query. In: a collection's declaration, a filter and a sort. Out: yes or no. Both adapters ask, so
 // that a query which would scan a collection is an error in tests, on every engine, and not a slow page a year later.
 //
-// Served means: the filter narrows the first field of an index, and the index has the order asked for, so nothing is sorted. Other
-// conditions ride along and are tested on what the index finds: whether that is little is for the author of the query to know.
+// An index serves a query when the filter limits the first field of the index and the index has the order of the sort, so that the
+// engine sorts nothing. Other conditions are tested on the documents that the index finds; the author of the query must know whether
+// those are few.
 import { branchesOf, type Condition, conditionsOf, exactValuesOf, isRange } from './conditions.ts'
 import type { Doc, Filter, Sort } from './docs.ts'
 import { implies } from './implies.ts'
@@ -19,14 +20,15 @@ export function isServedByIndex<T extends Doc>(spec: CollectionSpec<T>, filter: 
   return indexesOf(spec).some(index => serves(index, conditionsOf(filter), sort, isUnfiltered)) || everyBranch()
 }
 
-/** The fields an index is made of. A plain one ends in `_id`, so that ties come in that order without sorting. */
+/** The fields of an index. One that is not unique ends in `_id`, so that documents that compare equal come in that order unsorted. */
 export function keyOf(index: Index): Order {
   const key = Object.entries(index.fields)
   const last = key.at(-1)
   return index.unique || !last || '_id' in index.fields ? key : [...key, ['_id', last[1]]]
 }
 
-/** A sort with its last word on ties, `_id`. Left out where a unique index serves: there are no ties, and MongoDB would sort. */
+/** The sort, then `_id` for documents that compare equal. `_id` is left out where a unique index serves the query: no two documents
+ *  compare equal there, and MongoDB would sort. */
 export function orderOf<T extends Doc>(spec: CollectionSpec<T>, filter: Filter<T>, sort: Sort<T>): Order {
   const conditions = conditionsOf(filter)
   const isUnfiltered = Object.keys(filter).length === 0
@@ -62,7 +64,7 @@ function serves<T extends Doc>(
   return (narrowed || isUnfiltered) && hasOrder(index, conditions, withTieBreak(sort))
 }
 
-/** A partial index has every document that matches only if the filter says at least as much as the index. */
+/** A partial index holds every matching document only if the filter implies the condition of the index. */
 function containsMatches(index: Index, conditions: Conditions): boolean {
   if (!index.partial) return true
   if (branchesOf(index.partial)) return false
@@ -74,14 +76,14 @@ function narrows(index: Index, conditions: Conditions): boolean {
   return exactValuesOf(first) !== undefined || isRange(first)
 }
 
-/** The filter asks for what the index holds and nothing else: then reading all of the index is no waste. */
+/** The filter matches every document of the index, so reading the whole index wastes nothing. */
 function matchesPartial(index: Index, conditions: Conditions): boolean {
   if (!index.partial) return false
   const partial = conditionsOf(index.partial)
   return [...conditions].every(([path, condition]) => implies(partial.get(path), condition))
 }
 
-/** Walks the index along the sort: a field fixed by the filter may be passed over, any other must be the next one asked for. */
+/** Compares the index with the sort, field by field: a field that the filter fixes may be skipped, any other must be the sort's next. */
 function hasOrder(index: Index, conditions: Conditions, order: Order): boolean {
   const asked = order.filter(([path]) => exactValuesOf(conditions.get(path))?.length !== 1)
   let scanDirection: number | undefined

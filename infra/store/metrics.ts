@@ -1,4 +1,4 @@
-// Any store, measured: how long each operation on each collection took, whether it succeeded or not. It changes nothing else.
+// Measures any store. In: a store. Out: the same store, which observes how long each operation on each collection took, failed ones included.
 import type { Metrics } from '../metrics.ts'
 import type { Doc, Docs } from './docs.ts'
 import type { Collections, Store } from './store.ts'

@@ -1,6 +1,6 @@
-// The store on MongoDB, 6.0 or newer; a replica set, or a single server for development. In: a URL and the table of collections. Out: the
-// store port, at once: it connects in the background, so a process can start, and answer health checks, while the engine is away. A call
-// waits for the engine and its indexes up to `timeoutMs`, then rejects with `Unavailable`; the next one tries again.
+// The store on MongoDB 6.0 or newer: a replica set, or a single server for development. In: a URL and the table of collections. Out: the
+// store port, at once. It connects in the background, so that a process can start and answer health checks while MongoDB is away. A call
+// waits for the connection and the indexes up to `timeoutMs`, then rejects with `Unavailable`; the next call tries again.
 import { type Db, MongoClient, type MongoClientOptions, ReadPreference } from 'mongodb'
 import { type Clock, systemClock } from '../clock.ts'
 import { scrub } from '../log/scrub.ts'
@@ -14,7 +14,7 @@ import type { Collections, Store } from './store.ts'
 export interface MongoStoreOptions<C extends Collections> {
   url: string
   collections: C
-  /** The one in the URL's path unless told, and `countersign` when there is none. */
+  /** Default: the database in the URL's path, or `countersign` where it has none. */
   database?: string
   /** Throw `Unindexed` for a query that no declared index serves. */
   strict?: boolean
@@ -28,12 +28,12 @@ export function createMongoStore<C extends Collections>(options: MongoStoreOptio
   const client = createClient(url, timeoutMs)
   const db = client.db(options.database ?? databaseIn(url) ?? 'countersign')
   const ready = onceUnlessFailed(async () => {
-    // By name, and again after a failure: the driver connects by itself only once, and stays closed when that failed.
+    // Called here, and again after a failure, because the driver connects by itself only once and stays closed when that fails.
     await client.connect()
     await ensureIndexes(db, collections)
   })
   const calls = createCallRunner(ready, timeoutMs, clock)
-  const opening = ready().catch(() => undefined) // Whoever calls next is told.
+  const opening = ready().catch(() => undefined) // The next call tries again and gets the error.
 
   return {
     docs(name) {
@@ -45,15 +45,15 @@ export function createMongoStore<C extends Collections>(options: MongoStoreOptio
     async close() {
       await calls.finish()
       await client.close()
-      // What was still connecting may have come through meanwhile.
+      // A connection that was being opened may have been established meanwhile.
       await opening
       await client.close()
     },
   }
 }
 
-/** Reads go to the primary, at read concern `local`: a conditional write is compared with the newest state, so a reader that was shown an
- *  older, majority-committed one would lose the same race again. Nothing decides on a read alone; what decides is a write, and that is
+/** Reads go to the primary, at read concern `local`. A conditional write is compared with the newest state, so a caller that read an older,
+ *  majority-committed state would lose the same race again. Decisions are made by writes, never by a read alone, and a write is
  *  acknowledged by a majority, in their journals. */
 function createClient(url: string, timeoutMs: number): MongoClient {
   const urlOptions = new URLSearchParams(url.split('?')[1])
@@ -72,7 +72,7 @@ function createClient(url: string, timeoutMs: number): MongoClient {
   try {
     return new MongoClient(url, options)
   } catch (error) {
-    // An option it does not know, say. The driver may quote the whole of the URL, password and all.
+    // For example an unknown option. The driver may quote the whole URL with its password.
     throw new StartProblem(`MONGODB_URL: ${scrub(error instanceof Error ? error.message : String(error))}`)
   }
 }
@@ -86,7 +86,7 @@ const ping = async (db: Db): Promise<void> => {
   await db.command({ ping: 1 })
 }
 
-/** Done once; after a failure, once more for the next who asks. */
+/** Runs `work` once; after a failure, the next call runs it again. */
 function onceUnlessFailed(work: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | undefined
   return () => {
@@ -98,7 +98,7 @@ function onceUnlessFailed(work: () => Promise<void>): () => Promise<void> {
   }
 }
 
-/** Every call of the store goes through here: only while open, only when ready, never longer than `timeoutMs`. */
+/** Runs every call of the store: rejects after `close`, waits until the store is ready, and takes no longer than `timeoutMs`. */
 function createCallRunner(
   ready: () => Promise<void>,
   timeoutMs: number,

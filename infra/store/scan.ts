@@ -1,4 +1,4 @@
-// Every document that matches, in the order of their ids, a page at a time: what is read of a large collection is never all in memory.
+// Reads every matching document, in the order of ids and a page at a time, so that a large collection is never in memory as a whole.
 import type { Doc, Docs, Filter, Sort } from './docs.ts'
 
 const PAGE_SIZE = 500

@@ -1,34 +1,38 @@
-// A store is its collections. Which there are, and their indexes, is a table (collections.ts) that is given to the adapter.
+// The store port: a set of collections. An adapter is given a table of collections with their indexes (services/domain/collections.ts
+// is the product's), makes sure that the indexes exist, and answers `Docs` for each collection. See docs.ts.
 import type { Doc, Docs, Filter } from './docs.ts'
 
 export interface Index<T extends Doc = Doc> {
-  /** Scalar fields, in order; dotted paths allowed. A plain index ends in `_id` by itself. */
+  /** The indexed fields, in order, with their directions. Dotted paths are allowed. A field holds a scalar, never a list. The adapter
+   *  adds `_id` at the end of an index that is not unique. */
   fields: { [path: string]: 1 | -1 }
   unique?: boolean
-  /** Only documents matching this are in the index. Equality, `$exists: true`, `$gt` and their like. */
+  /** Only documents that match are in the index. Takes equality, `$exists: true`, `$gt`, `$gte`, `$lt` and `$lte`, and no `$or`. */
   partial?: Filter<T>
 }
 
 export interface CollectionSpec<T extends Doc = Doc> {
   indexes: readonly Index<T>[]
-  /** Documents are removed some time after their `purge_at`. Garbage collection, never logic. */
+  /** The engine removes documents some time after their `purge_at`. Code must not rely on when. */
   purged?: boolean
-  /** Never set: it carries the document's type. */
+  /** Never set. Carries the type of the documents. */
   readonly type?: T
 }
 
-/** Carries the document type beside the indexes: `collection<Company>({ indexes: […] })`. */
+/** Declares a collection with the type of its documents: `collection<Company>({ indexes: […] })`. */
 export const collection = <T extends Doc>(spec: CollectionSpec<T>): CollectionSpec<T> => spec
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of collections of any document
 export type Collections = Record<string, CollectionSpec<any>>
 
 export type Store<C extends Collections> = {
+  /** Throws a TypeError for a collection that is not in the table. */
   docs<N extends keyof C & string>(name: N): Docs<C[N] extends CollectionSpec<infer T> ? T : never>
   /** Resolves when the engine answers; rejects with `Unavailable` when it does not. */
   ping(): Promise<void>
+  /** Waits for the calls under way. Every later call rejects with `Unavailable`. */
   close(): Promise<void>
 }
 
-/** A store of which only some collections are used: a room asks for its own. */
+/** The part of a store that a module uses: its own collections. */
 export type StoreOf<C extends Collections> = Pick<Store<C>, 'docs'>

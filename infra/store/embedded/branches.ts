@@ -1,12 +1,12 @@
-// Takes a filter apart into filters that an index can each read in order: the branches of `$or`, and the values of an `$in` that stands
-// before the sort. Read together they would have to be sorted whole, however few of them were asked for.
+// Splits a filter into filters that an index can each read in order: one per branch of `$or`, and one per value of an `$in` on a field
+// before the sort. In one query SQLite would have to sort all matches, even for a short page.
 import { branchesOf, conditionsOf, exactValuesOf } from '../conditions.ts'
 import type { Doc, Filter, Sort } from '../docs.ts'
 
 /** Filters joined by "and": one path may be in several of them. */
 export type Branch<T extends Doc> = Filter<T>[]
 
-/** More searches than this cost more than sorting does. */
+/** More queries than this cost more than sorting does. */
 const MAX_BRANCHES = 64
 
 export function splitFilter<T extends Doc>(
@@ -16,7 +16,7 @@ export function splitFilter<T extends Doc>(
 ): Branch<T>[] {
   const { $or: _, ...shared } = filter
   const alternatives = branchesOf(filter)
-  // A branch that no index tells from the rest would be read in vain as often as there are branches.
+  // A branch without an indexed path would scan the same documents once per branch.
   const selective = alternatives?.every(branch => Object.keys(branch).some(path => path === '_id' || indexed.has(path)))
   const branches = (selective && alternatives?.map(branch => [shared as Filter<T>, branch])) || [[filter]]
   const expanded = branches.flatMap(branch => cartesianProduct(branch.map(each => expandIn(each, sort, indexed))))

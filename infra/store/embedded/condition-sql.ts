@@ -1,14 +1,14 @@
-// One condition on one indexed path as SQL. Ranges keep to the type of their bound, as in MongoDB: `{ $gt: 5 }` finds no text.
+// One condition on one indexed path as SQL. A range finds only values of the type of its bound, as in MongoDB: `{ $gt: 5 }` finds no text.
 import type { Condition } from '../conditions.ts'
 import { exists, FALSE_KEY, indexKey, NULL_KEY, TEXT_END, TEXT_START, TRUE_KEY } from './index-key.ts'
 
-/** The binding of libsql ends the process when it is given a boolean: nothing but these may get there. */
+/** libsql ends the process when it gets a boolean, so a parameter is nothing else than these. */
 export type Parameter = string | number
 
 export interface Where {
   sql: string
   params: readonly Parameter[]
-  /** False when it may find more than was meant. It never finds less. */
+  /** False when the SQL may find documents that do not match. It never misses one that does. */
   exact: boolean
 }
 
@@ -16,7 +16,7 @@ export const ALL: Where = { sql: '1', params: [], exact: true }
 export const UNKNOWN: Where = { sql: '1', params: [], exact: false }
 const NONE: Where = { sql: '0', params: [], exact: true }
 
-/** How a value gets into SQL: as a parameter, or, in the definition of an index, written out. */
+/** How a value gets into SQL: as a parameter, or as a literal in the definition of an index. */
 export type Bind = (value: Parameter) => Where
 export const asParameter: Bind = value => ({ sql: '?', params: [value], exact: true })
 export const asLiteral: Bind = value => ({
@@ -54,7 +54,7 @@ const OPERATORS: Record<string, Operator> = {
   $lte: comparison('<=', '<='),
 }
 
-/** Past it a list of texts travels as one parameter: SQLite takes some 32 000. */
+/** A longer list of texts is one JSON parameter, because SQLite takes only some 32 000 parameters. */
 const MAX_LISTED_VALUES = 1_000
 
 function isOneOf(path: string, operands: readonly unknown[], bind: Bind): Where {
@@ -73,7 +73,7 @@ function isOneOf(path: string, operands: readonly unknown[], bind: Bind): Where 
       params: [JSON.stringify(operands)],
       exact: true,
     }
-  // Lists are made as long as the next power of two, so that a handful of statements serves every length.
+  // Lists are padded to the next power of two, so that a few prepared statements serve every length.
   const padding = 2 ** Math.ceil(Math.log2(points.length)) - points.length
   const all = [...points, ...Array.from({ length: padding }, () => first)]
   return {
@@ -97,7 +97,7 @@ function comparison(operator: string, atLeast: string): Operator {
 const isBoundless = (operator: string, operand: unknown): boolean =>
   operand === (operator.startsWith('>') ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY)
 
-/** The end of the type on the side where a range is open. Nothing where both are given: SQLite might search by the looser one. */
+/** The end of the type on the side where a range has no bound. None where both bounds are given: SQLite might search by the wider one. */
 function typeBounds(path: string, { $gt, $gte, $lt, $lte }: Condition): Where[] {
   if (new Set([$gt, $gte, $lt, $lte].filter(each => each !== undefined).map(each => typeof each)).size > 1)
     return [NONE]
@@ -112,7 +112,7 @@ function typeBounds(path: string, { $gt, $gte, $lt, $lte }: Condition): Where[] 
   return terms
 }
 
-/** A value to compare a key with. `NONE`: nothing stored can be equal to it. */
+/** The SQL of a value that a key is compared with. `NONE` where no stored value can equal it. */
 function valueSql(path: string, operand: unknown, bind: Bind): Where {
   if (operand instanceof Date) return UNKNOWN
   if (path === '_id' && typeof operand !== 'string') return NONE
@@ -121,7 +121,7 @@ function valueSql(path: string, operand: unknown, bind: Bind): Where {
   if (typeof operand === 'string' || Number.isSafeInteger(operand)) return bind(operand as Parameter)
   if (typeof operand !== 'number') throw new TypeError(`A filter compares ${path} with what is no scalar`)
   if (!Number.isFinite(operand)) return NONE
-  // SQLite can misread the last bit of a fraction. Read by it in the same way, both are off alike; the matcher has the last word.
+  // SQLite can misread the last bit of a fraction. Here it reads the operand as it read the stored value, and the matcher tests again.
   const text = bind(JSON.stringify(operand))
   return { sql: `CAST(json_extract(${text.sql},'$') AS REAL)`, params: text.params, exact: false }
 }

@@ -1,6 +1,6 @@
 // Computes an expression over one document, as MongoDB's aggregation does: `{ $add: ['$n', 1] }`. In: the document and the expression.
-// Out: a value, or undefined for what MongoDB calls missing. Only the operators below; each means what it means there, which mingo's do
-// not always (`{ $lt: ['$n', 5] }` is true where `n` is missing). Those that work on lists are in expression.lists.ts.
+// Out: a value, or undefined for what MongoDB calls missing. The operators below and those in list-operators.ts are all there are. Each
+// means what it means in MongoDB, which those of the npm package mingo do not always.
 import { LIST_OPERATORS } from './list-operators.ts'
 import type { Evaluate, Operator, Scope } from './operator.ts'
 import { compareAcrossTypes, isNullish, isObject, member, truthy } from './values.ts'
@@ -33,7 +33,7 @@ function resolveReference(path: string, { root, variables }: Scope): unknown {
   return readPath(variables[first.slice(1)], rest)
 }
 
-/** A list on the way stands for what the objects in it have there. */
+/** A list on the path stands for the values that its objects have there. */
 function readPath(value: unknown, names: readonly string[]): unknown {
   const [name, ...rest] = names
   if (name === undefined) return value
@@ -45,7 +45,7 @@ function readPath(value: unknown, names: readonly string[]): unknown {
   return isObject(value) ? readPath(member(value, name), rest) : undefined
 }
 
-/** Operands of an operator that takes several; one alone need not be in a list. */
+/** The operands of an operator that takes several. A single operand need not be in a list. */
 const evaluateAll = (operand: unknown, scope: Scope): unknown[] =>
   (Array.isArray(operand) ? operand : [operand]).map(each => evaluate(each, scope))
 
@@ -56,7 +56,7 @@ const evaluateExactly = (count: number, operand: unknown, scope: Scope): unknown
   return values
 }
 
-/** Null when one of them is null or missing; anything else that is no number is refused. */
+/** Null when an operand is null or missing. Throws for any other operand that is not a number. */
 const arithmetic =
   (count: number | undefined, compute: (...numbers: number[]) => number): Operator =>
   (operand, scope) => {
@@ -74,7 +74,7 @@ const comparison =
     return holds(compareAcrossTypes(a, b))
   }
 
-/** One operand that is a list stands for its members. */
+/** A single operand that is a list stands for its members. */
 const evaluateSpread = (operand: unknown, scope: Scope): unknown[] => {
   const values = evaluateAll(operand, scope)
   return values.length === 1 && Array.isArray(values[0]) ? values[0] : values

@@ -1,14 +1,14 @@
-// A filter as a WHERE clause. In: a filter, and what is indexed. Out: SQL that finds every match. A path in no index may hold a list,
-// which SQL cannot search well: it is left out, `exact` is false, and embedded.match.ts decides on each document found.
+// A filter as a WHERE clause. In: a filter, and the indexed paths. Out: SQL that finds every match. A path without an index may hold a
+// list, which SQL cannot search well: its condition is left out, `exact` is false, and matcher.ts tests each document that is found.
 import { branchesOf, type Condition, conditionsOf } from '../conditions.ts'
 import type { Doc, Filter } from '../docs.ts'
 import { implies } from '../implies.ts'
 import type { CollectionSpec, Index } from '../store.ts'
 import { ALL, asLiteral, asParameter, type Bind, conditionTerms, UNKNOWN, type Where } from './condition-sql.ts'
 
-/** What of a collection is in its indexes. */
+/** The paths in a collection's indexes, and the conditions of its partial indexes. */
 export interface IndexedPaths {
-  /** Paths that hold no list. */
+  /** None of these holds a list. */
   paths: ReadonlySet<string>
   partials: readonly { conditions: ReadonlyMap<string, Condition>; where: Where }[]
 }
@@ -17,7 +17,7 @@ export function indexedPathsOf(spec: CollectionSpec): IndexedPaths {
   const paths = new Set(
     spec.indexes.flatMap(index => [...Object.keys(index.fields), ...Object.keys(index.partial ?? {})]),
   )
-  // Stored as text, read as a Date: to SQL it would be equal to the text as well.
+  // A Date is stored as text, and SQL would take it for an equal text. `_id` has its own column.
   for (const path of ['purge_at', '_id', '$or']) paths.delete(path)
   const partials = spec.indexes.flatMap(({ partial }) =>
     partial ? [{ conditions: conditionsOf(partial), where: partialWhere(partial, paths) }] : [],
@@ -25,7 +25,7 @@ export function indexedPathsOf(spec: CollectionSpec): IndexedPaths {
   return { paths, partials }
 }
 
-/** What goes into the definition of a partial index: no parameters. */
+/** The condition in the definition of a partial index, which takes no parameters. */
 export function partialWhere(partial: NonNullable<Index['partial']>, paths: IndexedPaths['paths']): Where {
   const where = conditionsSql(conditionsOf(partial), paths, asLiteral)
   if (!where.exact || branchesOf(partial))
@@ -38,13 +38,13 @@ export function whereOf<T extends Doc>(filter: Filter<T>, indexed: IndexedPaths)
   return branches ? and([withoutBranches(filter, indexed), or(branches)]) : withoutBranches(filter, indexed)
 }
 
-/** All that a filter says outside of `$or`. */
+/** The conditions outside of `$or`. */
 function withoutBranches<T extends Doc>(filter: Filter<T>, indexed: IndexedPaths): Where {
   const conditions = conditionsOf(filter)
   return and([conditionsSql(conditions, indexed.paths, asParameter), ...partialsOf(conditions, indexed)])
 }
 
-/** SQLite uses a partial index only when it finds the very words of its definition in the query. */
+/** SQLite uses a partial index only when the query repeats the condition of the index literally. */
 const partialsOf = (conditions: ReadonlyMap<string, Condition>, { partials }: IndexedPaths): Where[] =>
   partials
     .filter(partial => [...partial.conditions].every(([path, wanted]) => implies(conditions.get(path), wanted)))

@@ -1,18 +1,18 @@
-// Group commit. In: writes. Out: their answers, after one COMMIT and so one fsync for all that were asked for in the same turn of the
-// event loop. A write that fails leaves its neighbours alone: each changes a document by one statement, and SQLite takes back a failed one.
+// Group commit. In: writes. Out: their answers, after one COMMIT, and so one fsync, for all writes of one turn of the event loop. A write
+// that fails does not undo the others: each document is written by one statement, and SQLite undoes only the statement that failed.
 import { setImmediate } from 'node:timers'
 import { Unavailable } from '../../unavailable.ts'
 import type { Sqlite } from './sqlite.ts'
 
 export interface GroupCommit {
-  /** Runs `work` inside the next transaction; resolves when that is on disk. */
+  /** Runs `work` inside the next transaction; resolves when the transaction is on disk. */
   write<R>(work: () => R): Promise<R>
-  /** Commits what is waiting, now. */
+  /** Commits the waiting writes now. */
   flush(): void
 }
 
 interface PendingWrite {
-  /** Answers what to do once the transaction is on disk. */
+  /** Answers a function to call once the transaction is on disk. */
   run(): () => void
   reject(error: unknown): void
 }
@@ -35,7 +35,7 @@ export function createGroupCommit(sqlite: Sqlite): GroupCommit {
     }
   }
 
-  /** SQLite may have rolled back by itself. Should it be unable to, the next group will say so to its callers. */
+  /** SQLite may have rolled back by itself. If the rollback fails, the next group's BEGIN fails and its callers get the error. */
   function rollBack(): void {
     try {
       if (sqlite.inTransaction()) sqlite.run('ROLLBACK')
@@ -53,7 +53,7 @@ export function createGroupCommit(sqlite: Sqlite): GroupCommit {
   return { write, flush }
 }
 
-/** A failure of the engine is everyone's and ends the group; any other is the caller's own. */
+/** A failure of the engine ends the whole group; any other failure is only this caller's. */
 function runWrite<R>(work: () => R, resolve: (answer: R) => void, reject: (error: unknown) => void): () => void {
   try {
     const answer = work()

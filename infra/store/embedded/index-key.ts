@@ -1,10 +1,10 @@
-// The SQL of names and of indexed values. A value in an index is one that SQLite compares as MongoDB does: null and missing alike and
-// lowest, then numbers, then text by code point, then the rest. JSON knows no infinity, so the lowest can stand for null; a real NULL
-// would be unlike itself in a unique index. Booleans are blobs, because SQLite reads them from JSON as 0 and 1.
+// The SQL of names and of indexed values. An indexed value is a key that SQLite orders as MongoDB orders the value: null and missing
+// first and equal, then numbers, then text by code point, then the rest. Null is the key minus infinity, which JSON cannot hold; SQL's
+// NULL would not equal itself in a unique index. Booleans are blobs, because SQLite reads them from JSON as 0 and 1.
 export const NULL_KEY = '-9e999'
 export const FALSE_KEY = "x'0800'"
 export const TRUE_KEY = "x'0801'"
-/** Text begins here and ends before the first blob. */
+/** The lowest text, and the lowest blob, which is above every text. */
 export const TEXT_START = "''"
 export const TEXT_END = "x''"
 
@@ -12,7 +12,7 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** `a.b` as SQLite writes it, `'$."a"."b"'`. A name that could end the quotes is refused: indexes and sorts have no such names. */
+/** `a.b` as SQLite writes it, `'$."a"."b"'`. Throws for a name that could end the quotes. */
 function jsonPath(path: string): string {
   const names = path.split('.')
   if (names.some(name => !/^[^"\\\p{Cc}]+$/u.test(name)))
@@ -20,14 +20,14 @@ function jsonPath(path: string): string {
   return literal(`$${names.map(name => `."${name}"`).join('')}`)
 }
 
-/** The expression an index is made on and a query must repeat to the letter. A document's `_id` has a column of its own. */
+/** The expression of an index, which a query must repeat literally. The `_id` has a column of its own. */
 export function indexKey(path: string): string {
   const sql = keyCache.get(path) ?? buildIndexKey(path)
   keyCache.set(path, sql)
   return sql
 }
 
-/** Paths of indexes and sorts: as many as the code has. */
+/** Needs no bound: paths of indexes and sorts are written in the code. */
 const keyCache = new Map([['_id', '_id']])
 
 function buildIndexKey(path: string): string {
@@ -40,12 +40,12 @@ function buildIndexKey(path: string): string {
   )
 }
 
-/** A list at the path or on the way to it. */
+/** True where the path, or a part of it, holds a list. */
 export const holdsList = (path: string): string =>
   path
     .split('.')
     .map((_, i, names) => `json_type(doc,${jsonPath(names.slice(0, i + 1).join('.'))}) = 'array'`)
     .join(' OR ')
 
-/** Null is there, missing is not: the one difference that is not in the key. */
+/** A null exists and a missing value does not: the keys of both are equal, so this asks the document. */
 export const exists = (path: string): string => `json_type(doc,${jsonPath(path)}) IS NOT NULL`

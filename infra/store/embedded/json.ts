@@ -1,4 +1,4 @@
-// Documents as text and back. `purge_at` is the one Date: JSON writes it as ISO text, and it is read back as the Date it was.
+// Documents as JSON text and back. `purge_at` is the one Date: JSON writes it as ISO text, and `decode` makes it a Date again.
 import type { Doc } from '../docs.ts'
 import { isObject } from './values.ts'
 
@@ -10,8 +10,8 @@ export function decode<T extends Doc>(text: unknown): T {
 
 export type Encode = (doc: Doc) => string
 
-/** In: the paths that are indexed and so must hold no list, which MongoDB would index by its members and SQL cannot. `strict` also
- *  refuses what JSON would quietly turn into something else. */
+/** Throws for a list at an indexed path: MongoDB indexes a list by its members, and SQLite cannot. `strict` also throws for values
+ *  that JSON would change or drop without an error. */
 export function createEncode(indexed: readonly (readonly string[])[], strict: boolean): Encode {
   return doc => {
     if (typeof doc._id !== 'string') throw new TypeError('An _id is a text')

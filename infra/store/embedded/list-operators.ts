@@ -7,7 +7,7 @@ function list(value: unknown): unknown[] {
   return value
 }
 
-/** `$filter` and `$map`: the same operands but for the name of what is computed for each member. */
+/** `$filter` and `$map`, whose operands differ only in the name of the expression that is computed for each member. */
 const eachMemberOperator =
   (part: 'cond' | 'in', result: (members: unknown[], computed: unknown[]) => unknown[]): Operator =>
   (operand, scope, evaluate) => {

@@ -1,5 +1,5 @@
-// Tests one document against a filter. SQL narrows by index; this decides where SQL cannot (a field that is in no index and may hold a
-// list). Written here because mingo takes 60 µs to prepare a filter and 12 µs to apply it, and answers some otherwise than MongoDB.
+// Tests one document against a filter, where SQL cannot: a field without an index may hold a list. Our own, because the npm package mingo
+// takes 60 µs to prepare a filter and 12 µs to apply it, and answers some filters otherwise than MongoDB does.
 import { branchesOf, type Condition, conditionsOf } from '../conditions.ts'
 import type { Doc, Filter } from '../docs.ts'
 import { compare, equal, isObject, member } from './values.ts'
@@ -13,7 +13,7 @@ export function createMatcher<T extends Doc>(filter: Filter<T>): Test {
   return doc => tests.every(test => test(doc))
 }
 
-/** For the members of a list: the condition is on the member itself, not on a path in it. */
+/** For the members of a list: the condition is on the member itself, not on a path in the member. */
 export function createValueMatcher(condition: Condition): Test {
   const tests = Object.entries(condition).map(([operator, operand]) => {
     const test = testOf(operator, operand)
@@ -28,7 +28,7 @@ function testPath(path: string, condition: Condition): Test {
   return doc => tests.every(test => test(found => someAtPath(doc, names, 0, found)))
 }
 
-/** Whether some value at the path fulfils `found`. A list stands for its members, on the way and at the end. */
+/** Whether `found` is true of some value at the path. A list stands for its members, on the path and at its end. */
 function someAtPath(value: unknown, names: readonly string[], depth: number, found: Test): boolean {
   const name = names[depth]
   if (name === undefined) return found(value) || (Array.isArray(value) && value.some(found))
@@ -40,7 +40,7 @@ function someAtPath(value: unknown, names: readonly string[], depth: number, fou
   return value.some(each => isObject(each) && someAtPath(each, names, depth, found))
 }
 
-/** Asks whether some value at the path fulfils a test. `$ne` is the opposite of `$eq`, so it asks and turns the answer. */
+/** Asks whether a test is true of some value at the path. `$ne` is the opposite of `$eq`: it asks the same and negates the answer. */
 type PathTest = (some: (found: Test) => boolean) => boolean
 
 function testOf(operator: string, operand: unknown): PathTest {

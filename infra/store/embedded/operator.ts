@@ -1,8 +1,8 @@
-// What an operator of a computed update is.
+// The types of the operators in computed updates.
 
 export interface Scope {
   root: unknown
-  /** What `$$name` stands for. */
+  /** The values of `$$name`. */
   variables: Readonly<Record<string, unknown>>
 }
 

@@ -1,4 +1,4 @@
-// Applies a computed update ("add one unless that passes the limit"). In: the document as read, changed in place, and stages.
+// Applies a computed update ("add one unless that passes the limit"). In: the document as read, and stages. Out: the same object, changed.
 import type { Doc, Pipeline } from '../docs.ts'
 import { evaluate } from './expression.ts'
 import { refuseConflicts } from './update-operators.ts'
@@ -19,7 +19,7 @@ export function applyPipeline<T extends Doc>(doc: T, pipeline: Pipeline): void {
   if (doc._id !== _id) throw new TypeError('An _id does not change')
 }
 
-/** Every expression is computed before the first is written. One that comes to nothing takes its field away. */
+/** Computes every expression before it writes the first value. An expression that is missing removes its field. */
 function setFields(doc: Fields, expressions: [path: string, expression: unknown][]): void {
   refuseConflicts(expressions.map(([path]) => path))
   const scope = { root: doc, variables: {} }
@@ -30,7 +30,7 @@ function setFields(doc: Fields, expressions: [path: string, expression: unknown]
   for (const { names, value } of values) setPath(doc, names, value)
 }
 
-/** Not where an empty list is on the way. MongoDB does not even compute what would be written there. */
+/** False where an empty list is on the path: MongoDB does not compute an expression for such a path. */
 function isReachable(value: unknown, names: readonly string[]): boolean {
   if (Array.isArray(value)) return value.some(each => isReachable(each, names))
   const [name = '', ...rest] = names
@@ -48,7 +48,7 @@ function flatten(fields: Fields, prefix = ''): [path: string, expression: unknow
   })
 }
 
-/** A list on the way stands for its members; anything else that is no object gives way to one. */
+/** A list on the path stands for its members; any other value that is not an object is replaced by one. */
 function setPath(holder: Fields, [name = '', ...rest]: readonly string[], value: unknown): void {
   if (rest.length > 0) holder[name] = setWithin(member(holder, name), rest, value)
   else if (value === undefined) delete holder[name]

@@ -1,4 +1,4 @@
-// Garbage collection: what is past its `purge_at` goes, a small batch at a time so that writers are never kept waiting for long.
+// Garbage collection: removes documents past their `purge_at`, a small batch at a time so that writers never wait long.
 import type { Clock } from '../../clock.ts'
 import { Unavailable } from '../../unavailable.ts'
 import type { GroupCommit } from './group-commit.ts'
@@ -8,7 +8,7 @@ import type { Table } from './table.ts'
 const PURGE_INTERVAL_MS = 60_000
 const PURGE_BATCH = 200
 
-/** Answers how to stop it. */
+/** Answers a function that stops it. */
 export function startPurging(tables: readonly Table[], sqlite: Sqlite, commits: GroupCommit, clock: Clock): () => void {
   const purged = tables.filter(table => table.spec.purged)
   let cancel = (): void => {}
@@ -28,7 +28,7 @@ export function startPurging(tables: readonly Table[], sqlite: Sqlite, commits: 
   return () => cancel()
 }
 
-/** Closed meanwhile, or the disk is full: what is left is for the next round. */
+/** The store was closed meanwhile, or the disk is full: the next round removes what is left. */
 function ignoreUnavailable(error: unknown): void {
   if (!(error instanceof Unavailable)) throw error
 }

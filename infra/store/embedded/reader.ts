@@ -1,4 +1,4 @@
-// Reading one collection. In: ids, filters, pages. Out: documents as they are committed.
+// Reads one collection. In: ids, filters, pages. Out: committed documents.
 import { refuseVagueFilter, shapeOf } from '../conditions.ts'
 import { type Doc, type Docs, type Filter, type Sort, Unindexed } from '../docs.ts'
 import { isServedByIndex } from '../index-coverage.ts'
@@ -9,17 +9,17 @@ import type { Sqlite } from './sqlite.ts'
 import type { Table } from './table.ts'
 
 export interface Reader<T extends Doc> extends Pick<Docs<T>, 'get' | 'find' | 'count'> {
-  /** Throws where a filter says too little, and, when strict, where no index serves it. */
+  /** Throws for a filter with an undefined member and, when strict, for one that no index serves. */
   check(filter: Filter<T>, sort?: Sort<T>): void
   getOne(id: string): T | undefined
-  /** What matches, read on as far as the caller goes on. */
+  /** Matching documents, read as far as the caller iterates. */
   findMatching(filter: Filter<T>, select: Select, limit: number): Generator<T>
 }
 
-/** Candidates are read in portions that grow, so that neither few nor many cost more than a few statements. */
+/** Candidates are read in growing portions, so that a short page reads few and a long one needs few statements. */
 const MIN_PORTION = 32
 const MAX_PORTION = 4_096
-/** Past what any collection holds, and still a number SQLite takes for a limit. */
+/** More than any collection holds, and still a number that SQLite accepts as a limit. */
 export const NO_LIMIT = 2 ** 40
 
 export function createReader<T extends Doc>(sqlite: Sqlite, table: Table, strict: boolean): Reader<T> {

@@ -1,4 +1,4 @@
-// Brings the database to its declaration: creates tables, and creates, changes and drops indexes. All of it or nothing.
+// Brings the database to its declaration: creates tables, and creates, changes and drops indexes, in one transaction.
 import { StartProblem } from '../../start-problem.ts'
 import { Duplicate } from '../docs.ts'
 import { quoted } from './index-key.ts'
@@ -18,7 +18,7 @@ export function declareTables(sqlite: Sqlite, tables: readonly Table[]): void {
 
 function declareTable(sqlite: Sqlite, table: Table): void {
   sqlite.run(table.create)
-  // Indexes that SQLite made itself, for the `_id`, have no SQL.
+  // The index that SQLite makes for the primary key has no SQL.
   const fromIndexes = "FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL ORDER BY name"
   const names = sqlite.column(`SELECT name ${fromIndexes}`, [table.collection]) as string[]
   const definitions = sqlite.column(`SELECT sql ${fromIndexes}`, [table.collection])
@@ -30,7 +30,7 @@ function declareTable(sqlite: Sqlite, table: Table): void {
   if (created.length > 0) refuseLists(sqlite, table)
 }
 
-/** Documents from before a path was indexed. */
+/** Documents that were inserted before a path was indexed may hold a list there. */
 function refuseLists(sqlite: Sqlite, table: Table): void {
   const found = table.lists.find(({ sql }) => sqlite.value(sql) === 1)
   if (found)

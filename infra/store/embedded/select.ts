@@ -1,4 +1,4 @@
-// Pages of documents as SQL. Out: a statement, and the parameters it takes for one page.
+// Pages of documents as SQL. In: a condition and an order. Out: a statement, and its parameters for one page.
 
 import type { Order } from '../index-coverage.ts'
 import type { Parameter, Where } from './condition-sql.ts'
@@ -6,7 +6,7 @@ import { indexKey } from './index-key.ts'
 
 export interface Select {
   sql: string
-  /** False when each document is still to be tested. */
+  /** False when the matcher must test each document. */
   exact: boolean
   params(limit: number, offset: number): Parameter[]
 }
@@ -25,11 +25,11 @@ export const selectOrdered = (table: string, where: Where, order: Order): Select
 
 export interface SortedBranch {
   where: Where
-  /** What is left to order by within the branch. */
+  /** The order within the branch, without the fields that the branch fixes. */
   order: Order
 }
 
-/** Each branch is read in the order of its index as far as the page goes, and only what they found is sorted. */
+/** Reads each branch in the order of its index, up to the end of the page, and sorts only the documents that were found. */
 export function selectMerged(table: string, branches: readonly SortedBranch[], order: Order): Select {
   const names = new Map(order.map(([path], i) => [path, `k${i}`]))
   const keys = [...names].map(([path, name]) => `, ${indexKey(path)} AS ${name}`).join('')

@@ -1,4 +1,4 @@
-// SQLite behind the few calls the store needs. In: SQL and parameters. Out: columns, counts, and errors the port knows.
+// SQLite behind the few calls that the store needs. In: SQL and parameters. Out: columns, counts, and the port's errors.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
@@ -20,7 +20,7 @@ export interface Sqlite {
 
 export const DATABASE_FILE = 'countersign.db'
 
-/** Fillings of a statement are many, statements few; the bound is for a mistake. */
+/** Statements are few, because values are parameters. The bound is for a query that breaks this rule. */
 const MAX_CACHED_STATEMENTS = 1_000
 
 export function openSqlite(folder: string): Sqlite {
@@ -43,7 +43,7 @@ function startProblem(folder: string, cause: unknown): unknown {
   return new StartProblem(`cannot open ${DATABASE_FILE} in ${folder}: ${(cause as Error).message}`, { cause })
 }
 
-/** 64 MiB of pages in memory; a log that one large write made longer than that is cut back. */
+/** 64 MiB of pages in memory; a log that one large write made longer is truncated to 64 MiB. */
 const PRAGMAS = [
   'locking_mode=EXCLUSIVE',
   'journal_mode=WAL',
@@ -52,7 +52,7 @@ const PRAGMAS = [
   'journal_size_limit=67108864',
 ]
 
-/** One process has the file to itself: no shared memory, and no second writer that would see half of a group. */
+/** One process uses the file alone: no shared memory is needed, and no other process writes between the reads and writes of a group. */
 function lock(sqlite: Sqlite): void {
   for (const setting of PRAGMAS) sqlite.column(`PRAGMA ${setting}`)
   sqlite.run('BEGIN EXCLUSIVE')
@@ -74,7 +74,7 @@ function sqliteOn(database: Database.Database): Sqlite {
     const prepared = database.prepare(sql)
     return prepared.reader ? prepared.raw() : prepared
   }
-  /** Calls in, our errors out. */
+  /** Throws the port's errors. */
   function withStatement<R>(sql: string, call: (statement: Database.Statement) => R): R {
     try {
       return call(statement(sql))
@@ -82,16 +82,17 @@ function sqliteOn(database: Database.Database): Sqlite {
       throw toPortError(error)
     }
   }
-  // Never `get`: after an `all` of the same statement it answers for the parameters before.
+  // Never libsql's `get`: after an `all` of the same statement it answers for the earlier parameters.
   const column = (sql: string, params: readonly Parameter[] = []): unknown[] =>
     withStatement(sql, ready => ready.all(bindable(params)).map(row => (row as unknown[])[0]))
-  /** libsql keeps the file open, and so locked, until the last statement is garbage. Leaving WAL empties it and gives up the lock. */
+  /** libsql keeps the file open, and so locked, until the last statement is garbage-collected. Leaving WAL mode empties the log and
+   *  releases the lock. */
   function releaseLock(): void {
     try {
       for (const setting of ['journal_mode=DELETE', 'locking_mode=NORMAL', 'schema_version'])
         column(`PRAGMA ${setting}`)
     } catch (error) {
-      // Nothing is lost: what was committed is in the log, and the next to open the folder reads it.
+      // Nothing is lost: committed writes are in the log, and the next process that opens the folder reads it.
       if (!(error instanceof Unavailable)) throw error
     }
   }
@@ -113,7 +114,7 @@ function sqliteOn(database: Database.Database): Sqlite {
   }
 }
 
-/** libsql ends the whole process when it is given a boolean. */
+/** libsql ends the whole process when it gets a boolean. */
 function bindable(params: readonly Parameter[]): Parameter[] {
   if (params.every(each => typeof each === 'string' || typeof each === 'number')) return [...params]
   throw new TypeError('SQLite is given neither text nor number')
@@ -122,7 +123,7 @@ function bindable(params: readonly Parameter[]): Parameter[] {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-/** Codes of a mistake in our SQL. Every other failure (disk full, input and output, corruption) is the engine's. */
+/** Codes of a mistake in our SQL. Every other failure (a full disk, an I/O error, corruption) is the engine's. */
 const SQL_MISTAKE_CODES = new Set(['SQLITE_ERROR', 'SQLITE_MISUSE', 'SQLITE_RANGE', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG'])
 
 function toPortError(error: unknown): unknown {

@@ -1,4 +1,4 @@
-// The SQL of one collection. In: its declaration, filters and sorts. Out: its table, its indexes and its statements, as text.
+// The SQL of one collection. In: its declaration, filters and sorts. Out: the SQL of its table, indexes and statements.
 import { conditionsOf, exactValuesOf } from '../conditions.ts'
 import type { Doc, Filter, Sort } from '../docs.ts'
 import { keyOf, type Order, orderOf } from '../index-coverage.ts'
@@ -27,7 +27,7 @@ export function tableOf(collection: string, spec: CollectionSpec) {
     const where = whereOf(filter, indexed)
     return { ...where, sql: `SELECT count(*) FROM ${table} WHERE ${where.sql}` }
   }
-  /** Its last parameter is the limit. */
+  /** The last parameter is the limit. */
   function remove<T extends Doc>(filter: Filter<T>): Where {
     const where = whereOf(filter, indexed)
     return {
@@ -48,10 +48,10 @@ export function tableOf(collection: string, spec: CollectionSpec) {
   return {
     collection,
     spec,
-    /** Where a document must not hold a list. */
+    /** Paths at which a document must not hold a list. */
     paths: [...indexed.paths].map(path => path.split('.')),
     indexes: [...declaredIndexes(collection, spec, indexed), ...(spec.purged ? [purgeIndex(collection)] : [])],
-    // With rowids, because documents are large and ids random: a table in the order of `_id` took twice as long to fill.
+    // The table has rowids because documents are large and ids random: a table in the order of `_id` took twice as long to fill.
     create: `CREATE TABLE IF NOT EXISTS ${table} (_id TEXT NOT NULL PRIMARY KEY, doc TEXT NOT NULL)`,
     lists: [...indexed.paths].map(path => ({
       path,
@@ -70,13 +70,13 @@ export function tableOf(collection: string, spec: CollectionSpec) {
   }
 }
 
-/** A field with one value does not order anything, but SQLite would sort by it. */
+/** A field that the filter fixes to one value orders nothing, but SQLite would sort by it. */
 const withoutFixedFields = <T extends Doc>(order: Order, branch: Branch<T>, { paths }: IndexedPaths): Order =>
   order.filter(
     ([path]) => !paths.has(path) || branch.every(each => exactValuesOf(conditionsOf(each).get(path))?.length !== 1),
   )
 
-/** Named after collection and fields, so that a changed declaration of the same fields is seen as that. */
+/** Named after collection and fields, so that a changed declaration of the same fields replaces the old index. */
 function declaredIndexes(collection: string, spec: CollectionSpec, indexed: IndexedPaths): IndexSql[] {
   const taken = new Map<string, number>()
   return spec.indexes.map(index => {

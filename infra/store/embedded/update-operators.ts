@@ -1,12 +1,12 @@
-// Applies update operators to a document, in place. In: the document as read, and what to do to it. What MongoDB refuses is refused here
-// too, so that nothing passes in a test and fails in production. mingo's updater does not serve: it takes 200 µs an update, passes over
-// an `$inc` of text in silence and forgets `$slice` on a new list.
+// Applies update operators. In: the document as read, and an update. Out: the same object, changed. It throws where MongoDB refuses, so
+// that an update which passes tests does not fail in production. Our own, because the updater of the npm package mingo takes 200 µs per
+// update, ignores an `$inc` of text and forgets `$slice` on a new list.
 import type { Condition } from '../conditions.ts'
 import type { Doc, Filter, Operators } from '../docs.ts'
 import { createMatcher, createValueMatcher, type Test } from './matcher.ts'
 import { copy, deepEqual, isObject, member } from './values.ts'
 
-/** Whatever holds a value under a name: an object, or a list under a number. */
+/** An object, or a list whose members are named by number. */
 type Holder = Record<string, unknown>
 type Operator = (holder: Holder, name: string, operand: unknown, path: string) => void
 
@@ -65,17 +65,17 @@ const OPERATORS: Record<string, Operator> = {
   },
 }
 
-/** `__proto__` is a name like any other. */
+/** A member may be named `__proto__`: plain assignment would set the prototype. */
 function setOwn(holder: Holder, name: string, value: unknown): void {
   if (name === '__proto__')
     Object.defineProperty(holder, name, { value, enumerable: true, configurable: true, writable: true })
   else holder[name] = value
 }
 
-/** Null is a value: no operator takes it for a missing one. */
+/** Operators treat null as a value, not as missing. */
 const orElse = (value: unknown, otherwise: unknown): unknown => (value === undefined ? otherwise : value)
 
-/** Null is below every number, text and the rest above. */
+/** Null is below every number; text and all other types are above. */
 function setIfBetter(holder: Holder, name: string, operand: unknown, better: (order: number) => boolean): void {
   const had = member(holder, name)
   const order = typeof had === 'number' ? (operand as number) - had : had === null ? 1 : -1
@@ -95,7 +95,8 @@ function listAt(holder: Holder, name: string, path: string): unknown[] {
   return list
 }
 
-/** Operators are about the member itself, an object without them about the fields of the member, anything else is the member. */
+/** An operand with operators is a condition on the member itself; an object without operators is a filter on the member's fields; any other
+ *  operand is the value of the member. */
 function pullTest(operand: unknown): Test {
   if (!isObject(operand)) return value => deepEqual(value, operand)
   if (Object.keys(operand).some(name => name.startsWith('$') && name !== '$or'))
@@ -104,10 +105,11 @@ function pullTest(operand: unknown): Test {
   return value => isObject(value) && test(value)
 }
 
-/** All an error says of a path: further names may be keys of a map, and so anyone's data. */
+/** The first name of a path, for an error message: further names may be keys of a map, and so personal data. */
 const fieldOf = (path: string): string => path.split('.')[0] ?? ''
 
-/** Where a dotted path ends. What is missing on the way is made, or, for operators that only take away, left. */
+/** The object or list that holds the last name of a dotted path. Missing objects on the path are created, except for operators that
+ *  only remove: then the answer is undefined. */
 function holderOf(doc: Holder, path: string, operator: string): { holder: Holder; name: string } | undefined {
   const names = path.split('.')
   const name = names.pop() ?? ''
@@ -122,11 +124,11 @@ function holderOf(doc: Holder, path: string, operator: string): { holder: Holder
   throw new TypeError(`In ${fieldOf(path)}: a path leads through what is no object`)
 }
 
-/** A list has members by number only. */
+/** Members of a list are named by number only. */
 const canHold = (value: unknown, name: string): value is Holder =>
   isObject(value) || (Array.isArray(value) && /^\d+$/.test(name))
 
-/** Two writes to one path, or to a path and into it. */
+/** Throws for two writes to one path, or to a path and to a path inside it. */
 export function refuseConflicts(paths: readonly string[]): void {
   const taken = new Set(paths)
   const conflicts = (path: string) =>

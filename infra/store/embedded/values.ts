@@ -1,16 +1,16 @@
-// How stored values compare, as MongoDB compares them: only like with like, text by code point. SQL says the same in embedded.key.ts.
+// Compares stored values as MongoDB does: only values of one type, text by code point. index-key.ts does the same in SQL.
 import type { Scalar } from '../docs.ts'
 
 export type Operand = Scalar | Date
 
-/** Missing is as good as null. */
+/** A missing value equals null. */
 export function equal(value: unknown, operand: unknown): boolean {
   if (operand === null) return value === null || value === undefined
   if (operand instanceof Date) return value instanceof Date && value.getTime() === operand.getTime()
   return value === operand
 }
 
-/** Below, at or above 0; NaN where the two are of different types and so are in no order a range could mean. */
+/** Negative, 0 or positive; NaN for values of different types, which no range contains. */
 export function compare(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
@@ -18,7 +18,7 @@ export function compare(a: unknown, b: unknown): number {
   return Number.NaN
 }
 
-/** The one order of all values, in which computed updates compare: missing, null, numbers, text, objects, lists, booleans, dates. */
+/** The order of all values in computed updates: missing, null, numbers, text, objects, lists, booleans, dates. */
 export function compareAcrossTypes(a: unknown, b: unknown): number {
   const rank = rankOf(a) - rankOf(b)
   if (rank !== 0) return rank
@@ -38,18 +38,18 @@ const compareLists = (a: readonly unknown[], b: readonly unknown[]): number =>
   a.map((each, i) => (i < b.length ? compareAcrossTypes(each, b[i]) : 1)).find(each => each !== 0) ??
   a.length - b.length
 
-/** By the type of the first value, its name, then the value; then the next. */
+/** Compares member by member: the type of the value, then the name, then the value. */
 const compareObjects = (a: readonly [string, unknown][], b: readonly [string, unknown][]): number =>
   compareLists(
     a.flatMap(([name, value]) => [rankOf(value), name, value]),
     b.flatMap(([name, value]) => [rankOf(value), name, value]),
   )
 
-/** Whole values, objects by their members in their order, as MongoDB has it. */
+/** Compares whole values. The order of an object's members counts, as in MongoDB. */
 export const deepEqual = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b))
 
-/** A copy that shares nothing with the original; what JSON has no word for is left out. */
+/** A copy that shares no object with the original. Values that JSON cannot hold are left out. */
 export function copy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   return value instanceof Date ? new Date(value) : JSON.parse(JSON.stringify(value))
@@ -57,17 +57,17 @@ export function copy(value: unknown): unknown {
 
 export const isNullish = (value: unknown): boolean => value === null || value === undefined
 
-/** What a computed condition takes for true: text and lists are, even empty ones. */
+/** Whether a computed condition takes a value for true. Empty texts and lists are true. */
 export const truthy = (value: unknown): boolean => !isNullish(value) && value !== false && value !== 0
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 
-/** A member of an object, never one of its prototype. */
+/** A member of the object itself, never of its prototype. */
 export const member = (value: Record<string, unknown>, name: string): unknown =>
   Object.hasOwn(value, name) ? value[name] : undefined
 
-// JavaScript orders text by UTF-16 units, which puts U+10000 and above before U+E000; both engines order by code point.
+// JavaScript orders text by UTF-16 units, which puts U+10000 and above before U+E000. Both engines order by code point.
 function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {

@@ -1,4 +1,4 @@
-// Writing to one collection. In: documents, changes, updates. Out: answers, once the group they were committed in is on disk.
+// Writes to one collection. In: documents, changes, updates. Out: answers, once the group commit is on disk.
 import { Unavailable } from '../../unavailable.ts'
 import { conditionsOf, idToInsert } from '../conditions.ts'
 import {
@@ -60,7 +60,7 @@ export function createWriter<T extends Doc>({ sqlite, commits, table, reader, en
 
   return {
     async insert(docs) {
-      // Written down now: what the caller does to a document later is no part of it.
+      // Serialised now, because the caller may change the documents before the group commit.
       const texts = docs.map(encode)
       return commits.write(() =>
         docs.map((doc, i) => (insertIfNew(doc._id, texts[i] ?? '') ? 'inserted' : 'duplicate')),
@@ -102,7 +102,7 @@ function apply<T extends Doc>(doc: T, update: Update<T>, inserting: boolean): vo
   else applyOperators(doc, update as Operators<T>, inserting)
 }
 
-/** A new document begins with what the filter says it equals. */
+/** A new document starts with the values that the filter names. */
 function newDocument<T extends Doc>(filter: Filter<T>): T {
   const doc: Doc = { _id: idToInsert(filter) }
   const equalities = [...conditionsOf(filter)].filter(([path, condition]) => path !== '_id' && '$eq' in condition)
@@ -110,7 +110,7 @@ function newDocument<T extends Doc>(filter: Filter<T>): T {
   return doc as T
 }
 
-/** One that fails does not keep the others from being done; the first failure is the answer for all. */
+/** Runs `work` for every value, even after a failure, and then throws the first failure. */
 function mapAll<A, B>(values: readonly A[], work: (value: A) => B): B[] {
   const failures: unknown[] = []
   const answers = values.map(value => {

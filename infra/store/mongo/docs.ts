@@ -1,4 +1,4 @@
-// One collection on MongoDB. The port's filters and updates are MongoDB's own, so most of this hands them on.
+// One collection on MongoDB. In: calls of the port. Out: calls of the driver. The port's filters and updates are MongoDB's own.
 import type { Collection, Filter as MongoFilter, UpdateFilter } from 'mongodb'
 import { idToInsert, refuseVagueFilter, shapeOf } from '../conditions.ts'
 import type { Doc, Docs, Filter, Sort } from '../docs.ts'
@@ -71,8 +71,8 @@ export function createMongoDocs<T extends Doc>(
       if (upsert) idToInsert(filter)
       const attempt = () =>
         collection.findOneAndUpdate(query, update as UpdateFilter<MongoDoc>, { upsert, returnDocument: 'after' })
-      // Of two upserts at once, one finds the other's `_id` in its way. At the second try it finds the document; if it is
-      // refused again, the document is there and does not match.
+      // Of two upserts at once, MongoDB refuses one because the other has inserted the `_id`. The second try finds that document; if
+      // it is refused too, the document does not match the filter.
       const after = await run(() =>
         attempt().catch(error => {
           if (upsert && isDuplicateId(error)) return attempt()
@@ -95,5 +95,5 @@ export function createMongoDocs<T extends Doc>(
   }
 }
 
-/** The positions of what was there already. */
+/** The positions of documents that were refused as duplicates. */
 const duplicatesIn = (error: unknown): number[] => bulkFailure(error, [DUPLICATE_KEY]).refused.map(({ index }) => index)

@@ -1,5 +1,5 @@
-// What the driver throws, in the port's terms: `Unavailable` for what another moment may heal, `Duplicate` for a unique index that refused.
-// Anything else stays what it is.
+// Translates the driver's errors. In: an error. Out: `Unavailable` for a failure that may pass, `Duplicate` for a unique index that
+// refused. Any other error stays as it is.
 import {
   MongoBulkWriteError,
   MongoClientClosedError,
@@ -21,7 +21,7 @@ const TRANSIENT_ERRORS = [
   MongoServerClosedError,
   MongoTopologyClosedError,
   MongoClientClosedError,
-  // Written, but not known to a majority in time.
+  // Written, but not acknowledged by a majority in time.
   MongoWriteConcernError,
 ]
 
@@ -48,7 +48,7 @@ const TRANSIENT_CODES = new Set([
   13436, // NotPrimaryOrSecondary
 ])
 
-// What a server that steps down, or has too much to do, writes on its errors.
+// Labels on the errors of a server that steps down or is overloaded.
 const TRANSIENT_LABELS = ['RetryableWriteError', 'SystemOverloadedError']
 
 export const DUPLICATE_KEY = 11000
@@ -60,7 +60,7 @@ export function toPortError(error: unknown): unknown {
 
 const unavailable = (cause: unknown): Unavailable => new Unavailable('MongoDB cannot do this now', { cause })
 
-/** Names the index and leaves out the driver's error: that quotes the values, and errors are logged. */
+/** Names the index and leaves out the driver's error, which quotes the values: errors are logged. */
 export function duplicateError(error: unknown): Duplicate {
   const index = /index: (\S+)/.exec(textOf(error))?.[1] ?? 'unknown'
   return new Duplicate(`The unique index ${index} refused the write`)
@@ -68,11 +68,11 @@ export function duplicateError(error: unknown): Duplicate {
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : '')
 
-/** Of a whole call, or of one write in a bulk. */
+/** For the error of a whole call, or of one write in a bulk. */
 export const isDuplicate = (error: unknown): boolean =>
   error instanceof Object && 'code' in error && error.code === DUPLICATE_KEY
 
-/** The `_id` itself is taken, rather than a value of another unique index. */
+/** True when the `_id` itself is taken, not a value of another unique index. */
 export const isDuplicateId = (error: unknown): boolean =>
   error instanceof MongoServerError && isDuplicate(error) && '_id' in (error.errorResponse.keyPattern ?? {})
 
@@ -82,10 +82,11 @@ export interface RefusedWrite {
   code: number
 }
 
-/** What of a bulk was done, and what was refused with one of these codes. Throws when there is more to say than that. */
+/** Answers how many statements of a bulk matched, and which were refused with one of these codes. Throws the port's error when the
+ *  bulk failed in any other way. */
 export function bulkFailure(error: unknown, codes: readonly number[]): { matched: number; refused: RefusedWrite[] } {
   if (!(error instanceof MongoBulkWriteError)) throw error
-  // A call that failed as a whole (the connection broke, the primary stepped down) comes in the same wrapping.
+  // A bulk that failed as a whole (a lost connection, a primary that stepped down) has the same type of error.
   const whole: unknown = error.errorResponse
   if (whole instanceof Error) throw whole
   const refused = [error.writeErrors].flat()
@@ -94,7 +95,7 @@ export function bulkFailure(error: unknown, codes: readonly number[]): { matched
   if (refused.some(({ code }) => TRANSIENT_CODES.has(code))) throw unavailable(new Error(error.message))
   const other = refused.find(({ code }) => !codes.includes(code))
   if (other && isDuplicate(other)) throw duplicateError(new Error(other.errmsg))
-  // Not the driver's error: that carries every document of the bulk.
+  // The driver's own error carries every document of the bulk, so it is not the cause here.
   if (other || refused.length === 0) throw new Error(`MongoDB refused a write: ${other?.errmsg ?? error.message}`)
   return { matched: error.matchedCount, refused }
 }
@@ -106,6 +107,6 @@ function isTransient(error: unknown): boolean {
   return TRANSIENT_CODES.has(Number(error.code)) || TRANSIENT_LABELS.some(label => error.hasErrorLabel(label))
 }
 
-/** A name server that does not answer, for a `mongodb+srv` URL. */
+/** A name server did not answer for a `mongodb+srv` URL. */
 const isDnsFailure = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && String(error.syscall).startsWith('query')

@@ -1,5 +1,5 @@
-// Makes the declared indexes. What is there already is left alone; what is there and differs is an error that names it, because an index is
-// a promise (unique, or fast) that the code relies on, and dropping one is not for a starting process to decide.
+// Creates the declared indexes. An index that exists is kept. One that exists with other options is an error that names it: the code
+// relies on unique and fast indexes, and a starting process must not decide to drop one.
 import { type Db, type IndexDescription, MongoServerError } from 'mongodb'
 import { keyOf } from '../index-coverage.ts'
 import type { CollectionSpec, Collections, Index } from '../store.ts'
@@ -7,7 +7,7 @@ import { isDuplicate } from './errors.ts'
 
 export async function ensureIndexes(db: Db, collections: Collections): Promise<void> {
   const { setName } = await db.command({ hello: 1 })
-  // A majority is enough: a member that is down must not hold up a start.
+  // A majority is enough: a member that is down must not delay a start.
   const options = setName ? { commitQuorum: 'majority' as const } : {}
   const makeIndexes = async (name: string, spec: CollectionSpec): Promise<void> => {
     const indexes = indexDescriptionsOf(spec)
@@ -16,7 +16,7 @@ export async function ensureIndexes(db: Db, collections: Collections): Promise<v
       await db.collection(name).createIndexes(indexes, options)
     } catch (error) {
       if (!isRefusal(error)) throw error
-      // Which of them it was is told by making them one by one.
+      // The error does not say which index was refused, so they are created one by one.
       for (const index of indexes)
         await db.collection(name).createIndexes([index], options).catch(throwNamed(name, index))
     }
@@ -29,7 +29,8 @@ export function indexDescriptionsOf(spec: CollectionSpec): IndexDescription[] {
   return spec.purged ? [...declared, { key: { purge_at: 1 }, name: 'purge_at_ttl', expireAfterSeconds: 0 }] : declared
 }
 
-/** The name leaves out the values of `partial`: an index whose predicate has changed meets the old one instead of standing beside it. */
+/** The name leaves out the values of `partial`, so that an index with a changed condition conflicts with the old one instead of being
+ *  created beside it. */
 function describe(index: Index): IndexDescription {
   const key = keyOf(index)
   const where = index.partial ? [`where_${Object.keys(index.partial).join('_')}`] : []

@@ -1,4 +1,4 @@
-/** A document as the driver sees it. */
+/** A document as the driver types it. */
 export interface MongoDoc {
   _id: string
   [field: string]: unknown
