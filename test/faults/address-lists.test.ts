@@ -1,9 +1,9 @@
-// kill -9 in the midst of an import: the list that counted counts, and the next import goes through.
+// kill -9 during an import of an address list: either the former or the new version applies as a whole, and the next import works.
 import { expect } from 'chai'
+import { manyRanges } from '../support/address-lists.ts'
 import { ask, createCaller } from '../support/api-caller.ts'
 import { eventually } from '../support/eventually.ts'
 import { freshNumber } from '../support/flow.ts'
-import { manyRanges } from '../support/ip-lists.ts'
 import { useProcesses } from '../support/processes.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
@@ -12,15 +12,15 @@ const TOKEN = 'a-token-of-an-operator'
 const BOOTSTRAP = { companies: [{ id: 'cmp_l', apps: [{ id: 'app_l', keys: [{ id: 'key_l', key: KEY }] }] }] }
 const TIMEOUT_MS = 30_000
 
-onEachEngineSet('an import of addresses and kill -9', engines => {
+onEachEngineSet('an import of an address list and kill -9', engines => {
   const { site, crashing } = useProcesses()
 
-  // The first list is one insert and no removal.
+  // The import of the first list makes one insert and no removal.
   for (const [method, nth, when] of [
     ['ip_chunks.insert', 2, 'after'],
     ['ip_chunks.remove', 1, 'before'],
   ] as const)
-    it(`leaves a whole list: ${when} a call of ${method}`, async function () {
+    it(`leaves a whole list when the process dies ${when} a call of ${method}`, async function () {
       this.timeout(180_000)
       const here = await site(engines)
       const env = { BOOTSTRAP_FILE: await here.write('bootstrap.json', BOOTSTRAP), ADMIN_TOKEN: TOKEN }
@@ -46,7 +46,7 @@ onEachEngineSet('an import of addresses and kill -9', engines => {
       const last = crashing(here, { env })
       const there = await last.ready()
       const statuses = [await send(there, '91.240.118.5'), await send(there, '11.0.0.0'), await send(there, '11.3.0.0')]
-      // The version before goes only after the new one was named.
+      // The chunks of the former version are removed only after the list names the new version.
       expect(statuses).to.deep.equal(method === 'ip_chunks.remove' ? [200, 403, 403] : [403, 200, 200])
       await put(there, '9.9.9.9')
       await ready(there)

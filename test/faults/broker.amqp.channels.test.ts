@@ -1,5 +1,5 @@
-// RabbitMQ closes a channel and leaves the connection standing, or somebody deletes a queue. To a process that only watches its
-// connection all looks well; here everything must come back.
+// RabbitMQ closes a channel and keeps the connection, or an operator deletes a queue. A process that watches only its connection would
+// notice nothing; here channels, consumers and queues must come back.
 import { expect } from 'chai'
 import { type Broker, type Consumer, done, retry, Unroutable } from '../../infra/broker/broker.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
@@ -25,25 +25,25 @@ import {
 } from '../support/rabbitmq.ts'
 
 onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQP_URL }, () => {
-  let bench: RabbitFixture
+  let fixture: RabbitFixture
   let spy: ChannelSpy
   let broker: Broker
   const { log, lines, output } = createCapturedLog()
 
   beforeEach(async () => {
-    bench = createRabbitFixture()
+    fixture = createRabbitFixture()
     spy = createChannelSpy()
-    broker = bench.open({ connect: spy.connect, confirmMs: LONG_WAIT_MS, log })
+    broker = fixture.open({ connect: spy.connect, confirmMs: LONG_WAIT_MS, log })
     await waitUntilUp(broker)
   })
-  afterEach(() => bench.close())
+  afterEach(() => fixture.close())
 
-  const deleteQueue = (name: string) => withRabbitChannel(rabbit => rabbit.deleteQueue(name))
+  const deleteQueue = (name: string) => withRabbitChannel(channel => channel.deleteQueue(name))
 
   const publishUntilConfirmed = (id: string): Promise<void> =>
     eventually(() => broker.publish(WEBHOOK_QUEUE, { id, body: 1 }))
 
-  /** A handler that waits to be released, and how often it was called for each id. */
+  /** Consumes with a handler that waits to be released. `taken` lists the ids of its messages. */
   async function consumeAndHold(): Promise<{ taken: string[]; release: () => void; consumer: Consumer }> {
     const taken: string[] = []
     const { opened, open } = latch()
@@ -59,7 +59,7 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
     return { taken, release: open, consumer }
   }
 
-  it('publishes again, and rejects at once what waited for a confirm', async () => {
+  it('publishes again, and rejects at once a publish that waited for its confirm', async () => {
     const broken = breakChannel(spy.publishing())
     const publish = promiseState(broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 }))
     await broken
@@ -68,7 +68,7 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
     expect(broker.state()).to.equal('up')
   })
 
-  it('asks again, and rejects at once what waited for an answer', async () => {
+  it('requests again, and rejects at once a request that waited for its answer', async () => {
     const request = promiseState(broker.request(CALLS_QUEUE, { id: 'c', body: 1 }, LONG_WAIT_MS))
     await breakChannel(spy.consuming('amq.rabbitmq.reply-to'))
     await eventually(() => expect(request.value).to.be.instanceOf(Unavailable))
@@ -77,11 +77,11 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
     expect(await broker.request(CALLS_QUEUE, { id: 'c', body: 'again' }, LONG_WAIT_MS)).to.equal('again')
   })
 
-  it('consumes again; what was in hand is delivered again, and settled once', async () => {
+  it('consumes again, and settles a message that was being handled once, after its redelivery', async () => {
     const { taken, release, consumer } = await consumeAndHold()
     await broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 })
     await eventually(() => expect(taken).to.deep.equal(['a']))
-    await breakChannel(spy.consuming(bench.names.queue(WEBHOOK_QUEUE)))
+    await breakChannel(spy.consuming(fixture.names.queue(WEBHOOK_QUEUE)))
     await eventually(() => expect(taken).to.deep.equal(['a', 'a']))
     expect(consumer.attached()).to.equal(true)
     const failures = () => lines().filter(({ msg }) => msg === 'broker.channel_failed').length
@@ -89,39 +89,39 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
     release()
     await consumer.stop()
     await eventually(async () => expect(await broker.depth(WEBHOOK_QUEUE)).to.deep.equal({ ready: 0, consumers: 0 }))
-    // Settling the first delivery on the new channel would have cost us that one, too.
+    // Settling the first delivery on the new channel would have closed that channel, too.
     expect(failures()).to.equal(before)
   })
 
-  it('serves again', async () => {
+  it('serves requests again', async () => {
     const server = await serveEcho(broker)
-    await breakChannel(spy.consuming(bench.names.queue(CALLS_QUEUE)))
+    await breakChannel(spy.consuming(fixture.names.queue(CALLS_QUEUE)))
     await eventually(() => expect(server.attached()).to.equal(true))
     expect(await broker.request(CALLS_QUEUE, { id: 'c', body: 'again' }, LONG_WAIT_MS)).to.equal('again')
   })
 
-  it('declares a queue that was deleted under its consumer, and consumes again', async () => {
+  it('declares a queue again that was deleted under its consumer, and consumes', async () => {
     const { seen, consumer } = await collectIds(broker)
-    const before = spy.consuming(bench.names.queue(WEBHOOK_QUEUE))
-    await deleteQueue(bench.names.queue(WEBHOOK_QUEUE))
+    const before = spy.consuming(fixture.names.queue(WEBHOOK_QUEUE))
+    await deleteQueue(fixture.names.queue(WEBHOOK_QUEUE))
     await eventually(() => {
-      expect(spy.consuming(bench.names.queue(WEBHOOK_QUEUE))).not.to.equal(before)
+      expect(spy.consuming(fixture.names.queue(WEBHOOK_QUEUE))).not.to.equal(before)
       expect(consumer.attached()).to.equal(true)
     })
     await broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 })
     await eventually(() => expect(seen).to.deep.equal(['a']))
   })
 
-  it('refuses a message for a deleted queue with Unroutable, and has it back for the next', async () => {
-    await deleteQueue(bench.names.queue(WEBHOOK_QUEUE))
+  it('refuses a message for a deleted queue with Unroutable, and declares the queue for the next', async () => {
+    await deleteQueue(fixture.names.queue(WEBHOOK_QUEUE))
     await expectRejection(broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 }), Unroutable)
     await publishUntilConfirmed('b')
     const { seen } = await collectIds(broker)
     await eventually(() => expect(seen).to.deep.equal(['b']))
   })
 
-  it('tells which of many publishes came back', async () => {
-    await deleteQueue(bench.names.queue('channel.sms'))
+  it('rejects exactly those of many publishes that could not be routed', async () => {
+    await deleteQueue(fixture.names.queue('channel.sms'))
     const publishes = Array.from({ length: 100 }, (_, index) => {
       const queue = index % 3 === 0 ? 'channel.sms' : WEBHOOK_QUEUE
       return { queue, promise: broker.publish(queue, { id: 'the same', body: index }) }
@@ -132,8 +132,8 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
     expect(endings[0]).to.have.property('reason').that.is.instanceOf(Unroutable)
   })
 
-  it('refuses a call for a deleted queue at once, and has it back for the next', async () => {
-    await deleteQueue(bench.names.queue(CALLS_QUEUE))
+  it('refuses a request for a deleted queue at once, and declares the queue for the next', async () => {
+    await deleteQueue(fixture.names.queue(CALLS_QUEUE))
     await expectRejection(broker.request(CALLS_QUEUE, { id: 'c', body: 1 }, LONG_WAIT_MS), Unavailable)
     await serveEcho(broker)
     await eventually(async () =>
@@ -141,31 +141,31 @@ onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQ
     )
   })
 
-  it('has a deleted wait queue back before it gives up a retry', async () => {
+  it('declares a deleted wait queue again for a retry', async () => {
     const attempts: number[] = []
     await broker.consume(
       WEBHOOK_QUEUE,
       async waiting => waiting.map(({ attempt }) => (attempts.push(attempt) === 1 ? retry(1) : done())),
       { prefetch: 1 },
     )
-    await deleteQueue(bench.names.wait(WEBHOOK_QUEUE, 50))
+    await deleteQueue(fixture.names.wait(WEBHOOK_QUEUE, 50))
     await broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 })
     await eventually(() => expect(attempts).to.deep.equal([1, 2]))
   })
 
-  it('tells the depth of a deleted queue, harms nothing by asking, and has it back', async () => {
+  it('answers the depth of a deleted queue, without harm to consumers, and declares it again', async () => {
     const { seen } = await collectIds(broker)
-    await deleteQueue(bench.names.queue('channel.sms'))
+    await deleteQueue(fixture.names.queue('channel.sms'))
     expect(await broker.depth('channel.sms')).to.deep.equal({ ready: 0, consumers: 0 })
     await eventually(() => broker.publish('channel.sms', { id: 'b', body: 1 }))
     await broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 })
     await eventually(() => expect(seen).to.deep.equal(['a']))
   })
 
-  it('stays down and says why while a queue stands there with other arguments, and comes up when it is gone', async () => {
+  it('stays down and logs why while a queue exists with other arguments, and comes up when it is deleted', async () => {
     const other = createRabbitFixture()
     const name = other.names.queue(WEBHOOK_QUEUE)
-    await withRabbitChannel(rabbit => rabbit.assertQueue(name, { durable: true }))
+    await withRabbitChannel(channel => channel.assertQueue(name, { durable: true }))
     const refused = other.open({ log })
     await eventually(() => expect(output()).to.match(new RegExp(`inequivalent arg.*${name}`)))
     expect(refused.state()).to.equal('down')

@@ -1,4 +1,4 @@
-// What RabbitMQ itself does: it restarts, it runs out of memory, and it says what it made of our queues.
+// RabbitMQ itself: it restarts, it runs out of memory, and it lists the queues as it declared them.
 import { Buffer } from 'node:buffer'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -27,17 +27,17 @@ const SCRIPT = join(import.meta.dirname, '../../infra/engines.sh')
 const engines = async (...args: string[]): Promise<string> => (await promisify(execFile)(SCRIPT, args)).stdout
 
 onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
-  let bench: RabbitFixture
+  let fixture: RabbitFixture
   let broker: Broker
 
   beforeEach(async () => {
-    bench = createRabbitFixture()
-    broker = bench.open({ confirmMs: LONG_WAIT_MS })
+    fixture = createRabbitFixture()
+    broker = fixture.open({ confirmMs: LONG_WAIT_MS })
     await waitUntilUp(broker)
   })
-  afterEach(() => bench.close())
+  afterEach(() => fixture.close())
 
-  it('come together again after a restart, with every message that was safe before', async () => {
+  it('reconnect after a restart, with every message that was confirmed before', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `m${index}`)
     await Promise.all(ids.map(id => broker.publish(WEBHOOK_QUEUE, { id, body: 1 })))
     const server = await serveEcho(broker)
@@ -56,14 +56,14 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
     const watermark = (fraction: string) => engines('rabbitmqctl', 'set_vm_memory_high_watermark', fraction)
     afterEach(() => watermark('0.4'))
 
-    /** RabbitMQ tells a publisher only when it publishes. */
+    /** RabbitMQ blocks a connection only when it publishes. */
     const publishUntilBlocked = () =>
       eventually(async () => {
         await broker.publish('channel.email', { id: 'e', body: 1 }).catch(() => {})
         expect(broker.state()).to.equal('blocked')
       })
 
-    it('refuse at once what is published or asked, go on consuming, and lose no outcome', async () => {
+    it('refuse publishes and requests at once, go on consuming, and lose no outcome', async () => {
       const attempts: number[] = []
       const { opened, open } = latch()
       await broker.consume(
@@ -84,11 +84,11 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
       await expectRejection(broker.publish(WEBHOOK_QUEUE, { id: 'b', body: 1 }), Unavailable)
       await expectRejection(broker.request(CALLS_QUEUE, { id: 'c', body: 1 }, LONG_WAIT_MS), Unavailable)
       const seen: string[] = []
-      const note = async (waiting: DeliveredMessage[]) => {
+      const handle = async (waiting: DeliveredMessage[]) => {
         seen.push(...waiting.map(({ id }) => id))
         return waiting.map(done)
       }
-      await broker.consume('channel.sms', note, { prefetch: 1 })
+      await broker.consume('channel.sms', handle, { prefetch: 1 })
       await eventually(() => expect(seen).to.deep.equal(['waits']))
       open()
 
@@ -99,7 +99,7 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
       await eventually(() => expect(attempts).to.deep.equal([1, 2, 1]))
     })
 
-    it('reject what waits for a confirm or an answer', async () => {
+    it('reject requests that wait for an answer', async () => {
       const request = promiseState(broker.request(CALLS_QUEUE, { id: 'c', body: 1 }, LONG_WAIT_MS))
       await watermark('0.00001')
       await publishUntilBlocked()
@@ -107,7 +107,7 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
     })
   })
 
-  describe('agree on the queues:', () => {
+  describe('agree on the queues', () => {
     interface Listed {
       name: string
       type: string
@@ -115,18 +115,18 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
       arguments: [string, string, string | number][]
     }
 
-    it('their types and arguments are in force', async () => {
+    it('with their types and arguments', async () => {
       const columns = ['name', 'type', 'durable', 'arguments']
       const listed = JSON.parse(await engines('rabbitmqctl', 'list_queues', '--formatter', 'json', ...columns))
       const found = new Map(
         (listed as Listed[])
-          .filter(({ name }) => name.startsWith(bench.prefix))
+          .filter(({ name }) => name.startsWith(fixture.prefix))
           .map(({ name, type, durable, arguments: args }) => [
             name,
             { type, durable, ...Object.fromEntries(args.map(([key, , value]) => [key, value])) },
           ]),
       )
-      const safely = (target: string) => ({
+      const deadLettersTo = (target: string) => ({
         type: 'quorum',
         durable: true,
         'x-queue-type': 'quorum',
@@ -135,13 +135,13 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
         'x-dead-letter-strategy': 'at-least-once',
         'x-overflow': 'reject-publish',
       })
-      const { names } = bench
+      const { names } = fixture
       expect(found.get(names.queue(WEBHOOK_QUEUE))).to.deep.equal({
-        ...safely(names.dead(WEBHOOK_QUEUE)),
+        ...deadLettersTo(names.dead(WEBHOOK_QUEUE)),
         'x-delivery-limit': 20,
       })
       expect(found.get(names.wait(WEBHOOK_QUEUE, 400))).to.deep.equal({
-        ...safely(names.queue(WEBHOOK_QUEUE)),
+        ...deadLettersTo(names.queue(WEBHOOK_QUEUE)),
         'x-message-ttl': 400,
       })
       expect(found.get(names.dead(WEBHOOK_QUEUE))).to.include({ type: 'quorum', durable: true })
@@ -150,27 +150,27 @@ onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
       expect(found.size).to.equal(1 + 6 * 2 + 9)
     })
 
-    it('a retry that falls due while its queue is missing is kept until the queue is back', async () => {
-      // It is tried again after three minutes unless told otherwise; the queues must be made after that.
-      const impatience = (ms: number) =>
+    it('and keep a retry that falls due while its queue is missing until the queue is back', async () => {
+      // RabbitMQ tries again after three minutes by default; queues take the setting of the time they are declared at.
+      const setConfirmTimeout = (ms: number) =>
         engines(
           'rabbitmqctl',
           'eval',
           `application:set_env(rabbit, dead_letter_worker_publisher_confirm_timeout, ${ms}).`,
         )
-      await impatience(200)
-      await bench.close()
-      bench = createRabbitFixture()
-      broker = bench.open()
+      await setConfirmTimeout(200)
+      await fixture.close()
+      fixture = createRabbitFixture()
+      broker = fixture.open()
       await waitUntilUp(broker)
-      await impatience(180_000)
-      const { names } = bench
-      await withRabbitChannel(async rabbit => {
-        await rabbit.deleteQueue(names.queue(WEBHOOK_QUEUE))
-        rabbit.sendToQueue(names.wait(WEBHOOK_QUEUE, 50), Buffer.from('1'), { messageId: 'kept', persistent: true })
-        await rabbit.waitForConfirms()
+      await setConfirmTimeout(180_000)
+      const { names } = fixture
+      await withRabbitChannel(async channel => {
+        await channel.deleteQueue(names.queue(WEBHOOK_QUEUE))
+        channel.sendToQueue(names.wait(WEBHOOK_QUEUE, 50), Buffer.from('1'), { messageId: 'kept', persistent: true })
+        await channel.waitForConfirms()
         await eventually(async () =>
-          expect(await rabbit.checkQueue(names.wait(WEBHOOK_QUEUE, 50))).to.include({ messageCount: 0 }),
+          expect(await channel.checkQueue(names.wait(WEBHOOK_QUEUE, 50))).to.include({ messageCount: 0 }),
         )
       })
       const { seen } = await collectIds(broker)

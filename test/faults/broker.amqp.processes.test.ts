@@ -1,4 +1,4 @@
-// What only a process can show: it is killed with messages in hand, it dies on a message again and again, it ends when it should.
+// Processes that consume: one is killed while it handles messages, one dies on the same message again and again, one ends when it should.
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { spawnChild } from '../support/child.ts'
@@ -9,17 +9,17 @@ import { collectIds, createRabbitFixture, type RabbitFixture, WEBHOOK_QUEUE, wai
 const SCRIPT = join(import.meta.dirname, 'broker.amqp.child.ts')
 
 onRealEngines('amqpBroker in a process that ends', { AMQP_URL }, () => {
-  let bench: RabbitFixture
+  let fixture: RabbitFixture
   beforeEach(() => {
-    bench = createRabbitFixture()
+    fixture = createRabbitFixture()
   })
-  afterEach(() => bench.close())
+  afterEach(() => fixture.close())
 
   const run = (args: string[], env: Record<string, string> = {}) =>
-    spawnChild(SCRIPT, { url: AMQP_URL ?? '', prefix: bench.prefix, ...env }, args)
+    spawnChild(SCRIPT, { url: AMQP_URL ?? '', prefix: fixture.prefix, ...env }, args)
 
-  it('loses nothing when it is killed with messages in hand: another process gets them', async () => {
-    const broker = bench.open()
+  it('loses no message when it is killed: another process gets those it was handling', async () => {
+    const broker = fixture.open()
     await waitUntilUp(broker)
     const ids = Array.from({ length: 10 }, (_, index) => `m${index}`)
     await Promise.all(ids.map(id => broker.publish(WEBHOOK_QUEUE, { id, body: 1 })))
@@ -31,9 +31,9 @@ onRealEngines('amqpBroker in a process that ends', { AMQP_URL }, () => {
     await eventually(() => expect(seen).to.have.members(ids))
   })
 
-  it('does not take the others with it: a message its consumers keep dying on is a dead letter', async () => {
+  it('makes a message that keeps killing its consumers a dead letter', async () => {
     const deliveryLimit = 2
-    const broker = bench.open({ deliveryLimit })
+    const broker = fixture.open({ deliveryLimit })
     await waitUntilUp(broker)
     await broker.publish(WEBHOOK_QUEUE, { id: 'poison', body: { kills: true } })
     const victims = Array.from({ length: deliveryLimit + 1 }, () => run(['die'], { deliveryLimit: `${deliveryLimit}` }))
@@ -52,8 +52,8 @@ onRealEngines('amqpBroker in a process that ends', { AMQP_URL }, () => {
     ['attached', AMQP_URL],
     ['never connected', 'amqp://127.0.0.1:1'],
   ] as const)
-    it(`ends by itself after close, ${state}`, async () => {
-      await waitUntilUp(bench.open())
+    it(`ends by itself after close (${state})`, async () => {
+      await waitUntilUp(fixture.open())
       const closing = run(['close', state], { url: url ?? '' })
       expect(await closing.exited).to.deep.equal({ code: 0, signal: null })
       expect(closing.lines).to.include('closed')

@@ -1,5 +1,5 @@
-// The line to RabbitMQ is not there yet, is cut, goes silent: the adapter says so at once, loses nothing, and comes back without
-// anyone's help.
+// The connection to RabbitMQ is not there yet, is cut, or goes silent: the adapter reports it at once, loses nothing, and recovers by
+// itself.
 import { expect } from 'chai'
 import { done, retry } from '../../infra/broker/broker.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
@@ -24,22 +24,22 @@ import {
 import type { TcpProxy } from '../support/tcp-proxy.ts'
 
 onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
-  let bench: RabbitFixture
+  let fixture: RabbitFixture
   let proxy: TcpProxy
   let url: string
 
   beforeEach(async () => {
-    bench = createRabbitFixture()
+    fixture = createRabbitFixture()
     ;({ proxy, url } = await openRabbitBehindProxy())
   })
   afterEach(async () => {
-    await bench.close()
+    await fixture.close()
     await proxy.close()
   })
 
-  it('comes later than the start: until then everything is refused at once, then everything works', async () => {
+  it('comes later than the start, refuses everything at once until then, and works afterwards', async () => {
     proxy.refuse()
-    const broker = bench.open({ url })
+    const broker = fixture.open({ url })
     expect(broker.state()).to.equal('down')
     await expectRejection(broker.publish(WEBHOOK_QUEUE, { id: 'early', body: 1 }), Unavailable)
     await expectRejection(broker.request(CALLS_QUEUE, { id: 'early', body: 1 }, LONG_WAIT_MS), Unavailable)
@@ -54,8 +54,8 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     await eventually(() => expect(seen).to.deep.equal(['a']))
   })
 
-  it('is lost: consumers are detached and publishes refused; found again: consumers are fed again', async () => {
-    const broker = bench.open({ url })
+  it('is lost, detaches consumers and refuses publishes, and serves consumers again once it is back', async () => {
+    const broker = fixture.open({ url })
     const { seen, consumer } = await collectIds(broker)
     const server = await serveEcho(broker)
     await waitUntilUp(broker)
@@ -72,8 +72,8 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     expect(await broker.request(CALLS_QUEUE, { id: 'c', body: 'again' }, LONG_WAIT_MS)).to.equal('again')
   })
 
-  it('is cut: what waits for a confirm or an answer is rejected at once', async () => {
-    const broker = bench.open({ url, confirmMs: LONG_WAIT_MS })
+  it('is cut, rejects at once what waits for a confirm or an answer', async () => {
+    const broker = fixture.open({ url, confirmMs: LONG_WAIT_MS })
     await waitUntilUp(broker)
     proxy.mute()
     const waiting = [
@@ -82,9 +82,9 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
       promiseState(broker.dead(WEBHOOK_QUEUE).list(10)),
       promiseState(broker.depth(WEBHOOK_QUEUE)),
     ]
-    // RabbitMQ has the message, and its confirm is on the line that will be cut.
+    // RabbitMQ has the message, and its confirm is on the connection that will be cut.
     await eventually(async () =>
-      expect(await withRabbitChannel(rabbit => rabbit.checkQueue(bench.names.queue(WEBHOOK_QUEUE)))).to.include({
+      expect(await withRabbitChannel(channel => channel.checkQueue(fixture.names.queue(WEBHOOK_QUEUE)))).to.include({
         messageCount: 1,
       }),
     )
@@ -95,8 +95,8 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     })
   })
 
-  it('goes silent: the heartbeat finds out', async () => {
-    const broker = bench.open({ url: `${url}?heartbeat=1`, confirmMs: LONG_WAIT_MS })
+  it('goes silent, notices by the heartbeat', async () => {
+    const broker = fixture.open({ url: `${url}?heartbeat=1`, confirmMs: LONG_WAIT_MS })
     const { seen, consumer } = await collectIds(broker)
     await waitUntilUp(broker)
     proxy.mute()
@@ -111,16 +111,16 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     await eventually(() => expect(seen).to.deep.equal(['a']))
   })
 
-  it('lives but brings no confirm: the publish gives up', async () => {
-    const broker = bench.open({ url, confirmMs: 50 })
+  it('lives but brings no confirm, rejects the publish after a while', async () => {
+    const broker = fixture.open({ url, confirmMs: 50 })
     await waitUntilUp(broker)
     proxy.mute()
     await expectRejection(broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 }), Unavailable)
     expect(broker.state()).to.equal('up')
   })
 
-  it('is lost for publishing alone: consumers stay attached, and a retry waits for the line, not for luck', async () => {
-    const broker = bench.open({ connect: publishVia(url) })
+  it('is lost for publishing alone, keeps consumers attached, and publishes a retry once the connection is back', async () => {
+    const broker = fixture.open({ connect: publishVia(url) })
     await waitUntilUp(broker)
     const { opened, open } = latch()
     const attempts: number[] = []
@@ -146,8 +146,8 @@ onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
     await eventually(async () => expect(await broker.depth(WEBHOOK_QUEUE)).to.deep.equal({ ready: 0, consumers: 0 }))
   })
 
-  it('is cut five times under load: every message whose publish resolved is handled', async () => {
-    const broker = bench.open({ url })
+  it('is cut five times under load, handles every message whose publish resolved', async () => {
+    const broker = fixture.open({ url })
     const seen = new Set<string>()
     await broker.consume(
       WEBHOOK_QUEUE,

@@ -1,5 +1,5 @@
-// Countersign as a process whose time runs five times as fast, counted from SINCE, so that what repairs it after a crash need not be
-// waited for as long; on engines that crash where CRASH says. AMQP_PREFIX names its queues.
+// Countersign as a process whose clock runs five times as fast from SINCE on, so that tests wait less for the repair after a crash. Its
+// engines crash at the call that CRASH names. AMQP_PREFIX is the prefix of its queues.
 import process from 'node:process'
 import { createLog } from '../../infra/log/log.ts'
 import { openEngines, run } from '../../services/main.ts'

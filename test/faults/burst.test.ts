@@ -1,5 +1,5 @@
-// kill -9 in the midst of sends. What was answered with 200 is there after the restart and is delivered; what was not answered can be
-// asked again with its idempotency key; nobody gets two codes, and nobody pays for what he did not get.
+// kill -9 during many sends. A send that was answered with 200 is stored and delivered after the restart. A send without an answer can be
+// repeated with its idempotency key. No recipient gets two codes, and no company pays for a message that was not delivered.
 import { expect } from 'chai'
 import { type BurstSite, createBurstSite, OPENING_BALANCE, PRICE } from '../support/burst-site.ts'
 import { eventually } from '../support/eventually.ts'
@@ -14,30 +14,30 @@ const TIMEOUT_MS = 60_000
 onEachEngineSet('a burst of sends and kill -9', engines => {
   const { site, script } = useProcesses()
 
-  it('loses nothing that was accepted and sends nothing twice', async function () {
+  it('loses no accepted send and delivers none twice', async function () {
     this.timeout(180_000)
     const burstSite = await createBurstSite({ site, script }, engines)
-    const asked = numbers()
+    const recipients = phoneNumbers()
     const accepted = new Map<string, string>()
     const unanswered = new Set<string>()
     for (let round = 0; round < ROUNDS; round += 1) {
       const { url, kill } = await burstSite.start()
       const enough = accepted.size + ACCEPTED_PER_ROUND
-      const one = async (): Promise<void> => {
+      const sendUntilKilled = async (): Promise<void> => {
         for (let going = true; going; ) {
-          const recipient = asked.next().value
+          const recipient = recipients.next().value
           unanswered.add(recipient)
-          going = settled(await burstSite.send(url, recipient), recipient, accepted, unanswered)
+          going = recordAnswer(await burstSite.send(url, recipient), recipient, accepted, unanswered)
           if (accepted.size >= enough) await kill()
         }
       }
-      await Promise.all(Array.from({ length: CALLERS }, one))
+      await Promise.all(Array.from({ length: CALLERS }, sendUntilKilled))
       expect(accepted.size).to.be.at.least(enough)
     }
     expect(unanswered.size, 'some were cut off').to.be.greaterThan(0)
 
     const { url } = await burstSite.start()
-    await repeated(burstSite, url, unanswered, accepted)
+    await repeatSends(burstSite, url, unanswered, accepted)
     const all = [...accepted.values()].sort()
     expect((await burstSite.otpIds(url)).sort()).to.deep.equal(all)
     await eventually(async () => expect((await burstSite.deliveredEvents(url)).sort()).to.deep.equal(all), TIMEOUT_MS)
@@ -49,29 +49,29 @@ onEachEngineSet('a burst of sends and kill -9', engines => {
 describe('a send that is cut off by kill -9', () => {
   const { site, script } = useProcesses()
 
-  it('between its steps makes one verification and one message once it is asked again', async function () {
+  it('between its steps makes one verification and one message when it is repeated', async function () {
     this.timeout(120_000)
     const burstSite = await createBurstSite({ site, script }, 'embedded')
-    const asked = numbers()
+    const recipients = phoneNumbers()
     const cutOff = new Set<string>()
     for (const method of ['claims.insert', 'companies.modify', 'ledger.insert', 'otps.insert']) {
       const dying = await burstSite.start({ port: 'store', method, nth: 1, when: 'after' })
-      const recipient = asked.next().value
+      const recipient = recipients.next().value
       expect(await burstSite.send(dying.url, recipient), 'no answer').to.equal(null)
       expect((await dying.exited).signal).to.equal('SIGKILL')
       cutOff.add(recipient)
     }
     const { url } = await burstSite.start()
     const accepted = new Map<string, string>()
-    await repeated(burstSite, url, cutOff, accepted)
+    await repeatSends(burstSite, url, cutOff, accepted)
     for (const [recipient, otp_id] of accepted) await burstSite.expectDelivered(url, recipient, otp_id)
     expect((await burstSite.otpIds(url)).sort()).to.deep.equal([...accepted.values()].sort())
     await burstSite.expectBalance(url, OPENING_BALANCE - accepted.size * PRICE)
   })
 })
 
-/** Whether the caller goes on: it does until it is not answered. */
-function settled(
+/** Records an answer. Answers false when there was none. */
+function recordAnswer(
   answer: Awaited<ReturnType<BurstSite['send']>>,
   recipient: string,
   accepted: Map<string, string>,
@@ -84,8 +84,8 @@ function settled(
   return true
 }
 
-/** Whoever got no answer asks again until there is one: a claim of the dead is waited for. */
-async function repeated(
+/** Repeats sends until they are answered. The idempotency claim of a dead process takes a while to be freed. */
+async function repeatSends(
   burstSite: BurstSite,
   url: string,
   unanswered: Set<string>,
@@ -95,12 +95,12 @@ async function repeated(
     [...unanswered].map(recipient =>
       eventually(async () => {
         const answer = await burstSite.send(url, recipient)
-        expect(settled(answer, recipient, accepted, unanswered), recipient).to.equal(true)
+        expect(recordAnswer(answer, recipient, accepted, unanswered), recipient).to.equal(true)
       }, TIMEOUT_MS),
     ),
   )
 }
 
-function* numbers(): Generator<string, string> {
+function* phoneNumbers(): Generator<string, string> {
   for (let n = 0; ; n += 1) yield `+1415557${String(n).padStart(4, '0')}`
 }

@@ -1,5 +1,7 @@
-// kill -9 between any two steps of a send that takes room below a cap: what came to nothing has taken none, once it is seen to.
+// kill -9 between any two steps of a send that counts against a spend cap: a send that was not completed does not count, once the sweeper
+// has voided its hold.
 import { expect } from 'chai'
+import { DAY_MS } from '../../infra/time.ts'
 import { createBurstSite, OPENING_BALANCE, PRICE } from '../support/burst-site.ts'
 import type { CrashPoint } from '../support/crash.ts'
 import { eventually } from '../support/eventually.ts'
@@ -7,27 +9,27 @@ import { useProcesses } from '../support/processes.ts'
 import { onEachEngineSet } from '../support/site.ts'
 
 const STEPS: [step: string, method: string, nth: number, when: CrashPoint['when']][] = [
-  // The first finds nothing spent yet, and looks before the second.
+  // The first write finds nothing spent yet and does not match; the second, after reading the company, does.
   ['after the money was held', 'companies.modify', 2, 'after'],
   ['before the hold was in the ledger', 'ledger.insert', 1, 'before'],
-  ['before the verification was there', 'otps.insert', 1, 'before'],
-  ['after the verification was there', 'otps.insert', 1, 'after'],
+  ['before the verification was stored', 'otps.insert', 1, 'before'],
+  ['after the verification was stored', 'otps.insert', 1, 'after'],
 ]
-/** A hold without a verification is looked at after a minute, of a clock that runs five times as fast. */
+/** A hold without a verification is checked after a minute, by a clock that runs five times as fast. */
 const TIMEOUT_MS = 60_000
-const [DAY, SPEED] = [86_400_000, 5]
+const SPEED = 5
 
-/** So that it is noon there, and stays the same day. */
+/** The start of the fast clock that makes it noon there now, so that the day does not change during the test. */
 function sinceNoon(now = Date.now()): number {
-  const untilNoon = (DAY / 2 - (now % DAY) + DAY) % DAY
+  const untilNoon = (DAY_MS / 2 - (now % DAY_MS) + DAY_MS) % DAY_MS
   return now - untilNoon / (SPEED - 1)
 }
 
-onEachEngineSet('room below a cap and kill -9', engines => {
+onEachEngineSet('a spend cap and kill -9', engines => {
   const { site, script } = useProcesses()
 
   for (const [step, method, nth, when] of STEPS)
-    it(`is not lost ${step}`, async function () {
+    it(`counts only completed sends when the process dies ${step}`, async function () {
       this.timeout(180_000)
       const settings = { spend_caps: { US: 2 * PRICE } }
       const burstSite = await createBurstSite({ site, script }, engines, { settings, since: sinceNoon() })

@@ -1,4 +1,4 @@
-// Killed between any two steps of a delivery: the message goes out, by each provider at most once.
+// kill -9 between any two steps of a delivery: the message is sent, and each provider is called at most once.
 import { expect } from 'chai'
 import { createCaller } from '../support/api-caller.ts'
 import type { CrashPoint } from '../support/crash.ts'
@@ -11,7 +11,7 @@ import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
 
 const KILLED = { code: null, signal: 'SIGKILL' }
 const KEY = 'sk_live_0123456789abcdef'
-/** A message that was in the dead process's hands comes again once the sweeper misses it. */
+/** The sweeper publishes an effect again that the dead process had not finished. */
 const TIMEOUT_MS = 60_000
 
 onEachEngineSet('a channel actor that is killed', engines => {
@@ -36,7 +36,7 @@ onEachEngineSet('a channel actor that is killed', engines => {
     return { companies: [{ id: 'cmp_acme', name: 'Acme', apps: [app] }] }
   }
 
-  /** Sends, dies there, starts again; answers how often each provider was called once the delivery is as expected. */
+  /** Sends, crashes at `point` and starts again. Answers how often each provider was called, once the delivery has the expected status. */
   async function callsAfterCrash(point: CrashPoint, expected: string): Promise<[number, number]> {
     const here = await site(engines, {
       PUBLIC_URL,
@@ -60,22 +60,22 @@ onEachEngineSet('a channel actor that is killed', engines => {
     return [twilio.messages.length, gateway.messages.length]
   }
 
-  it('after it claimed a call and before it made it: the next provider has it', async () => {
+  it('after it recorded an attempt and before it called: the next provider is called', async () => {
     const point = { port: 'store', method: 'attempts.insert', nth: 1, when: 'after' } as const
     expect(await callsAfterCrash(point, 'sent')).to.deep.equal([0, 1])
   })
 
-  it('after the call and before it wrote down the answer: the next provider has it, as no receipt came', async () => {
+  it('after the call and before it stored the answer: the next provider is called, as no receipt came', async () => {
     const point = { port: 'store', method: 'attempts.update', nth: 1, when: 'before' } as const
     expect(await callsAfterCrash(point, 'sent')).to.deep.equal([1, 1])
   })
 
-  it('before it told of it: it is told, and nobody is called again', async () => {
+  it('before it published its report: the report is published, and no provider is called again', async () => {
     const point = { port: 'broker', method: 'publish', queue: 'otp.reports', nth: 1, when: 'before' } as const
     expect(await callsAfterCrash(point, 'sent')).to.deep.equal([1, 0])
   })
 
-  it('in the midst of a callback: the vendor has no answer, and is heard when it tells again', async () => {
+  it('during a callback: the vendor gets no answer, and its repeated callback is accepted', async () => {
     twilio.always({ early: true, receipts: ['delivered'] })
     const point = { port: 'broker', method: 'publish', queue: 'otp.reports', nth: 1, when: 'before' } as const
     expect(await callsAfterCrash(point, 'sent')).to.deep.equal([1, 1])

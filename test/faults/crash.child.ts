@@ -1,5 +1,5 @@
-// A process that works until it is killed where CRASH says, for the tests beside it. It says each piece it has finished. Its
-// arguments are what it does, in this order:
+// A process that works until it is killed at the call that CRASH names, for crash.test.ts. It prints each company it has finished. Its
+// arguments say what it does, in this order:
 //   write      inserts five companies, one after the other          consume    inserts a company for every message
 //   publish    publishes five messages, one after the other
 import process from 'node:process'
@@ -10,20 +10,20 @@ import { readCrashPoint, withCrash } from '../support/crash.ts'
 import { COMPANY_IDS, company, ONE_BY_ONE, QUEUE } from '../support/crash.work.ts'
 
 const { broker, store } = withCrash(await openBareEngines(process.env), readCrashPoint(process.env))
-const does = new Set(process.argv.slice(2))
-const say = (id: string): void => {
+const tasks = new Set(process.argv.slice(2))
+const print = (id: string): void => {
   process.stdout.write(`${id}\n`)
 }
 const insert = (id: string) => store.docs('companies').insert([company(id)])
 
-// A publish is refused while the broker is away, and it is at first.
+// The broker refuses publishes until it is connected.
 while (broker.state() !== 'up') await new Promise(resolve => systemClock.after(10, () => resolve(null)))
-if (does.has('write'))
+if (tasks.has('write'))
   for (const id of COMPANY_IDS) {
     await insert(id)
-    say(id)
+    print(id)
   }
-if (does.has('consume'))
+if (tasks.has('consume'))
   await broker.consume(
     QUEUE,
     async waiting => {
@@ -32,12 +32,12 @@ if (does.has('consume'))
     },
     ONE_BY_ONE,
   )
-if (does.has('publish'))
+if (tasks.has('publish'))
   for (const id of COMPANY_IDS) {
     await broker.publish(QUEUE, { id, body: {} })
-    say(id)
+    print(id)
   }
-if (!does.has('consume')) {
+if (!tasks.has('consume')) {
   await broker.close()
   await store.close()
 }

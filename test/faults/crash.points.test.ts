@@ -1,4 +1,4 @@
-// Where the harness strikes, shown without dying: `die` is a note of the moment.
+// Where the crash harness strikes, without real deaths: `die` throws instead of killing the process.
 import { expect } from 'chai'
 import { done } from '../../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
@@ -33,19 +33,19 @@ eachStore('a store that crashes', fresh => {
     return { outcomes, there: [...(await store.docs('companies').get(COMPANY_IDS)).keys()], decorated, store }
   }
 
-  it('does so before the nth call: that one leaves nothing', async () => {
+  it('dies before the nth call, which leaves nothing', async () => {
     const { outcomes, there } = await inserted({ nth: 2, when: 'before' })
     expect(outcomes).to.deep.equal(['alive', 'died', 'alive'])
     expect(there).to.deep.equal(['cmp_1', 'cmp_3'])
   })
 
-  it('does so after the nth call: that one is there', async () => {
+  it('dies after the nth call, which is stored', async () => {
     const { outcomes, there } = await inserted({ nth: 2, when: 'after' })
     expect(outcomes).to.deep.equal(['alive', 'died', 'alive'])
     expect(there).to.deep.equal(['cmp_1', 'cmp_2', 'cmp_3'])
   })
 
-  it('counts that method of that collection alone', async () => {
+  it('counts calls of that method of that collection alone', async () => {
     const { outcomes, decorated } = await inserted({ nth: 4, when: 'before' })
     expect(outcomes).to.deep.equal(['alive', 'alive', 'alive'])
     const { docs } = decorated.store
@@ -55,7 +55,7 @@ eachStore('a store that crashes', fresh => {
   })
 
   for (const method of ['companies.insrt', 'compnies.insert'])
-    it(`refuses a point that is nowhere: ${method}`, async () => {
+    it(`refuses a crash point that does not exist: ${method}`, async () => {
       const failure = await inserted({ method, nth: 1, when: 'before' }).catch((error: unknown) => error)
       expect(failure).to.be.instanceOf(TypeError)
     })
@@ -68,7 +68,7 @@ describe('a broker that crashes', () => {
     return withCrash({ broker: plain, store }, point, die).broker
   }
 
-  it('does so around a publish, on the queue that is named', async () => {
+  it('dies at a publish on the named queue', async () => {
     const broker = open({ port: 'broker', method: 'publish', queue: 'channel.sms', nth: 2, when: 'before' })
     for (const queue of ['channel.sms', 'channel.email'] as const)
       await broker.consume(queue, async waiting => waiting.map(done), ONE_BY_ONE)
@@ -79,7 +79,7 @@ describe('a broker that crashes', () => {
     await broker.close()
   })
 
-  it('does so around a request, after its answer', async () => {
+  it('dies after a request was answered', async () => {
     const broker = open({ port: 'broker', method: 'request', nth: 1, when: 'after' })
     const answered: unknown[] = []
     await broker.serve('otp.calls', async calls => calls.map(({ body }) => answered.push(body)), ONE_BY_ONE)
@@ -92,7 +92,7 @@ describe('a broker that crashes', () => {
     ['before', ['m1']],
     ['after', ['m1', 'm2']],
   ] as const)
-    it(`does so ${when} the nth call of a handler`, async () => {
+    it(`dies ${when} the nth call of a handler`, async () => {
       const broker = open({ port: 'broker', method: 'handle', nth: 2, when })
       const seen: string[] = []
       const handle = async (waiting: { id: string }[]) => {
@@ -102,7 +102,7 @@ describe('a broker that crashes', () => {
       await broker.consume('webhook.deliver', handle, ONE_BY_ONE)
       for (const id of ['m1', 'm2']) await broker.publish('webhook.deliver', { id, body: {} })
       expect(seen).to.deep.equal(handled)
-      // A handler that throws is dead: that is how far the note of the moment came.
+      // `die` throws, and a message whose handler throws is a dead letter.
       expect((await broker.dead('webhook.deliver').list(10)).map(({ id }) => id)).to.deep.equal(['m2'])
       await broker.close()
     })
@@ -111,7 +111,7 @@ describe('a broker that crashes', () => {
 describe('a crash point', () => {
   const point: CrashPoint = { port: 'broker', method: 'handle', queue: 'otp.calls', nth: 3, when: 'after' }
 
-  it('travels to a process in its environment', () => {
+  it('is passed to a process in its environment', () => {
     expect(readCrashPoint(crashEnv(point))).to.deep.equal(point)
     expect(readCrashPoint(crashEnv(null))).to.equal(null)
     expect(readCrashPoint({})).to.equal(null)
@@ -125,7 +125,7 @@ describe('a crash point', () => {
     { ...point, port: 'stor' },
     { port: 'store', method: 'insert', nth: 1, when: 'before' },
   ])
-    it(`is refused when it can never be reached: ${JSON.stringify(wrong)}`, () => {
+    it(`is refused if it can never be reached: ${JSON.stringify(wrong)}`, () => {
       expect(() => readCrashPoint({ CRASH: JSON.stringify(wrong) })).to.throw()
     })
 })

@@ -1,4 +1,4 @@
-// The harness that later issues rely on, on real processes: dead by kill -9 at the very call, and exactly what was done is there.
+// The crash harness (test/support/crash.ts) on real processes: kill -9 at exactly the call it names, and exactly the work before is there.
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { type DeliveredMessage, done } from '../../infra/broker/broker.ts'
@@ -19,7 +19,7 @@ const MOMENTS = [
   { nth: 3, when: 'after', pieces: 3 },
 ] as const
 
-/** The site's engines, opened here for a look. */
+/** Opens the site's engines in the test itself, to see what is stored. */
 async function withEngines<T>(site: Site, look: (engines: Engines) => Promise<T>): Promise<T> {
   const engines = await openBareEngines({ ...site.env, AMQP_PREFIX: site.prefix })
   try {
@@ -38,12 +38,12 @@ onEachEngineSet('a process that is killed at a call', engines => {
   const { site, script } = useProcesses()
 
   for (const { nth, when, pieces } of MOMENTS) {
-    it(`${when} write ${nth}: ${pieces} are there`, async () => {
+    it(`${when} write ${nth} leaves ${pieces} documents`, async () => {
       const here = await site(engines)
       const point: CrashPoint = { port: 'store', method: 'companies.insert', nth, when }
       const dying = script(SCRIPT, here, point, ['write'])
       expect(await dying.exited).to.deep.equal(KILLED)
-      expect(dying.lines, 'it went no further').to.deep.equal(COMPANY_IDS.slice(0, nth - 1))
+      expect(dying.lines, 'it did nothing after the crash').to.deep.equal(COMPANY_IDS.slice(0, nth - 1))
       expect(await writtenIds(here)).to.deep.equal(COMPANY_IDS.slice(0, pieces))
     })
   }
@@ -54,7 +54,7 @@ describe('a process that is killed at its embedded broker', () => {
 
   for (const method of ['publish', 'handle'] as const)
     for (const { nth, when, pieces } of MOMENTS)
-      it(`${when} ${method} ${nth}: ${pieces} were handled`, async () => {
+      it(`${when} ${method} ${nth} has handled ${pieces} messages`, async () => {
         const here = await site('embedded')
         const dying = script(SCRIPT, here, { port: 'broker', method, nth, when }, ['consume', 'publish'])
         expect(await dying.exited).to.deep.equal(KILLED)
@@ -66,7 +66,7 @@ onRealEngines('a process that is killed at RabbitMQ', { AMQP_URL, MONGODB_URL },
   const { site, script } = useProcesses()
 
   for (const { nth, when, pieces } of MOMENTS)
-    it(`${when} publish ${nth}: ${pieces} are in the queue`, async () => {
+    it(`${when} publish ${nth} leaves ${pieces} messages in the queue`, async () => {
       const here = await site('real')
       const dying = script(SCRIPT, here, { port: 'broker', method: 'publish', nth, when }, ['publish'])
       expect(await dying.exited).to.deep.equal(KILLED)
@@ -74,7 +74,7 @@ onRealEngines('a process that is killed at RabbitMQ', { AMQP_URL, MONGODB_URL },
     })
 
   for (const { nth, when, pieces } of MOMENTS)
-    it(`${when} handling ${nth}: ${pieces} were handled, and that message comes again`, async () => {
+    it(`${when} handling ${nth} has handled ${pieces} messages, and that message comes again`, async () => {
       const here = await site('real')
       await withEngines(here, async ({ broker }) => {
         for (const id of COMPANY_IDS) await broker.publish(QUEUE, { id, body: {} })
@@ -85,7 +85,7 @@ onRealEngines('a process that is killed at RabbitMQ', { AMQP_URL, MONGODB_URL },
       expect((await consumeIds(here, 6 - nth)).sort()).to.deep.equal(COMPANY_IDS.slice(nth - 1))
     })
 
-  /** All that is in the queue, once it is as many. */
+  /** Consumes the queue until `expected` messages came. */
   const consumeIds = (here: Site, expected: number): Promise<string[]> =>
     withEngines(here, async ({ broker }) => {
       const seen: string[] = []
@@ -109,7 +109,7 @@ onEachEngineSet('the whole composition', engines => {
       () => 'cut',
     )
 
-  it('is killed in the midst of work by the same harness, and starts again where it was', async () => {
+  it('is killed by the same harness while it works, and works again after a restart', async () => {
     const here = await site(engines)
     const point: CrashPoint = { port: 'broker', method: 'handle', queue: 'otp.calls', nth: 2, when: 'before' }
     const dying = crashing(here, { point, services: ECHO_SERVICES })
@@ -120,7 +120,7 @@ onEachEngineSet('the whole composition', engines => {
     expect(await echo(await crashing(here, { services: ECHO_SERVICES }).ready())).to.equal(200)
   })
 
-  it('is killed while it applies its bootstrap file, and finishes it at the next start', async () => {
+  it('that is killed while it applies its bootstrap file finishes it at the next start', async () => {
     const here = await site(engines)
     const companies = COMPANY_IDS.map(id => ({ id, apps: [{ id: id.replace('cmp', 'app') }] }))
     const env = { BOOTSTRAP_FILE: await here.write('bootstrap.json', { companies }) }

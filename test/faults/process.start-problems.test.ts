@@ -1,4 +1,4 @@
-// What a person is told when the process cannot start: all of it, in plain lines, and exit 1.
+// What a process prints when it cannot start: every problem, in plain lines, and exit 1.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -8,9 +8,9 @@ import { type CountersignProcess, useProcesses } from '../support/processes.ts'
 
 describe('a process that cannot start', () => {
   const { site, main } = useProcesses()
-  const door = useShellServers()
+  const startServer = useShellServers()
 
-  /** What it says, once it has ended as it should. */
+  /** The lines it prints, after it has ended with exit 1. */
   async function startProblemLines(refused: CountersignProcess): Promise<string[]> {
     expect(await refused.exited).to.deep.equal({ code: 1, signal: null })
     const [first, ...lines] = refused.stderr().trimEnd().split('\n')
@@ -27,7 +27,7 @@ describe('a process that cannot start', () => {
     const lines = await startProblemLines(main(await site('embedded'), wrong, ['edge', 'postman']))
     const names = lines.map(line => line.split(':')[0])
     expect(names).to.have.members(['PORT', 'LOG_LEVEL', 'MONGODB_URL', 'DATA_KEYS', 'roles'])
-    expect(lines.join('\n'), 'and no secret').not.to.contain('c2hvcnQ')
+    expect(lines.join('\n'), 'no secret is printed').not.to.contain('c2hvcnQ')
   })
 
   it('names the URL of an engine that its driver cannot use, and no password', async () => {
@@ -39,7 +39,7 @@ describe('a process that cannot start', () => {
       .and.not.to.contain('pa55')
   })
 
-  it('is one in production without secrets, and makes none by itself', async () => {
+  it('names the secrets that are missing in production, and makes none by itself', async () => {
     const here = await site('embedded')
     const lines = await startProblemLines(main(here, { NODE_ENV: 'production', ENGINE: 'embedded' }))
     expect(lines).to.deep.equal(
@@ -48,7 +48,7 @@ describe('a process that cannot start', () => {
     expect(existsSync(join(here.env.DATA_DIR ?? '', 'secrets.json'))).to.equal(false)
   })
 
-  it('starts in production with them', async () => {
+  it('starts in production with all secrets', async () => {
     const production = { NODE_ENV: 'production', ENGINE: 'embedded', ...secrets }
     await main(await site('embedded'), production).ready()
   })
@@ -77,12 +77,12 @@ describe('a process that cannot start', () => {
     const lines = await startProblemLines(main(here, { DATA_KEYS: secrets.DATA_KEYS }))
     expect(lines).to.have.length(1)
     expect(lines[0]).to.match(/^DATA_KEYS: .*"dev", which is not among those given \(d\)/)
-    expect(lines[0], 'and no secret').not.to.contain(secrets.DATA_KEYS.slice(2, 12))
+    expect(lines[0], 'no secret is printed').not.to.contain(secrets.DATA_KEYS.slice(2, 12))
     await main(here, { DATA_KEYS: secrets.DATA_KEYS, LOST_DATA_KEYS: 'dev' }).ready()
   })
 
   it('says that the port is in use', async () => {
-    const { port } = await door()
+    const { port } = await startServer()
     const lines = await startProblemLines(main(await site('embedded'), { PORT: `${port}` }))
     expect(lines).to.deep.equal([`cannot listen on port ${port} of 127.0.0.1: another process is using it`])
   })
@@ -95,7 +95,7 @@ describe('a process that cannot start', () => {
     expect((await fetch(`${url}/readyz`)).status).to.equal(200)
   })
 
-  it('says that the data folder cannot be one', async () => {
+  it('says that the data folder cannot be made', async () => {
     const here = await site('embedded')
     const lines = await startProblemLines(main(here, { DATA_DIR: join(await here.write('file', ''), 'folder') }))
     expect(lines).to.have.length(1)

@@ -1,4 +1,4 @@
-// What only a process can show of a start and of a stop: signals, exit codes, files, engines that come late.
+// Starts and stops of real processes: signals, exit codes, files, engines that come late.
 import { readFile, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const STOPPED = { code: 0, signal: null }
 describe('a process', () => {
   const { site, main, crashing } = useProcesses()
 
-  it('makes secrets only its user can read, and finds them again', async () => {
+  it('makes secrets that only its user can read, and uses them again', async () => {
     const here = await site('embedded')
     const file = join(here.env.DATA_DIR ?? '', 'secrets.json')
     const first = main(here)
@@ -30,7 +30,7 @@ describe('a process', () => {
     expect(status).to.equal(200)
   })
 
-  it('stops at Ctrl-C, also when npm hands the signal on a second time', async () => {
+  it('stops at Ctrl-C, also when npm forwards the signal a second time', async () => {
     const stopping = main(await site('embedded'))
     await stopping.ready()
     stopping.process.kill('SIGINT')
@@ -39,7 +39,7 @@ describe('a process', () => {
     expect(stopping.stderr()).to.equal('')
   })
 
-  it('that a bug ends says what it was, and nothing of what hangs on it', async () => {
+  it('that ends by a bug prints the error, and no properties of it', async () => {
     const bug = `Object.assign(new Error('no way to +447911123456'), { document: ['for', 'anna'].join(' ') })`
     const services = `data:text/javascript,export default {
       otp: () => ({ attach: async () => { setImmediate(() => { throw ${bug} }); return [] } }) }`
@@ -58,10 +58,10 @@ describe('a process', () => {
   })
 })
 
-onEachEngineSet('a process that is told to stop with a request in hand', engines => {
+onEachEngineSet('a process that is told to stop during a request', engines => {
   const { site, crashing } = useProcesses()
 
-  it('finishes it, takes no other, and exits 0', async () => {
+  it('finishes the request, accepts no other, and exits 0', async () => {
     const stopping = crashing(await site(engines), { services: ECHO_SERVICES })
     const url = await stopping.ready()
     const request = await sendHalf(url, '{"word":"hello"}')
@@ -74,7 +74,7 @@ onEachEngineSet('a process that is told to stop with a request in hand', engines
   })
 })
 
-/** A POST of which half the body was sent, and which the server is known to have in hand. */
+/** A POST of which half the body was sent; the server has read its headers. */
 async function sendHalf(url: string, body: string): Promise<{ finish(): Promise<string> }> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -90,13 +90,13 @@ async function sendHalf(url: string, body: string): Promise<{ finish(): Promise<
     'Expect: 100-continue',
   ]
   socket.write(`POST /echo HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
-  const goOn = 'HTTP/1.1 100 Continue\r\n\r\n'
-  await eventually(() => expect(received).to.equal(goOn))
+  const interimAnswer = 'HTTP/1.1 100 Continue\r\n\r\n'
+  await eventually(() => expect(received).to.equal(interimAnswer))
   return {
     async finish() {
       socket.write(body.slice(5))
       await ended
-      return received.slice(goOn.length)
+      return received.slice(interimAnswer.length)
     },
   }
 }
@@ -121,7 +121,7 @@ onRealEngines('a process whose engines are away when it starts', { AMQP_URL, MON
   const startProcess = async (): Promise<CountersignProcess> =>
     crashing(await site('real', { MONGODB_URL: mongo.url, AMQP_URL: rabbit.url }), { services: ECHO_SERVICES })
 
-  it('is alive, not ready, and ready when they come', async () => {
+  it('is alive but not ready, and becomes ready when they come', async () => {
     const waiting = await startProcess()
     const url = await waiting.url()
     const status = async (path: string) => (await fetch(`${url}${path}`)).status

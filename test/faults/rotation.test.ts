@@ -1,5 +1,5 @@
-// kill -9 in the midst of a rotation of DATA_KEYS, again and again, while sends go on. It is taken up where it was left, ends, and then
-// the old key is needed by nobody.
+// kill -9 during a rotation of DATA_KEYS, again and again, while sends go on. The rotation continues after each restart, ends, and then no
+// process needs the old key.
 import { Buffer } from 'node:buffer'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -15,7 +15,7 @@ const KEY = 'sk_test_rotation0123456789'
 const TIMEOUT_MS = 60_000
 const [OLD, NEW] = ['old', 'new'].map((id, at) => `${id}:${Buffer.alloc(32, at + 1).toString('base64')}`)
 
-const plenty = [{ max: 100_000, seconds: 60 }]
+const HIGH_LIMIT = [{ max: 100_000, seconds: 60 }]
 const BOOTSTRAP = {
   companies: [
     {
@@ -25,7 +25,7 @@ const BOOTSTRAP = {
         {
           id: 'app_1',
           name: 'Shop',
-          settings: { code: { ttl_seconds: 3600 }, limits: { app_without_client_ip: plenty } },
+          settings: { code: { ttl_seconds: 3600 }, limits: { app_without_client_ip: HIGH_LIMIT } },
           keys: [{ id: 'key_1', key: KEY }],
         },
       ],
@@ -41,10 +41,10 @@ const POINTS: readonly CrashPoint[] = [
   { port: 'store', method: 'rotations.change', nth: 2, when: 'before' },
 ]
 
-onEachEngineSet('a rotation of keys and kill -9', engines => {
+onEachEngineSet('a rotation of data keys and kill -9', engines => {
   const { site, script } = useProcesses()
 
-  it('ends all the same, and loses nothing', async function () {
+  it('ends, and loses no verification', async function () {
     this.timeout(240_000)
     const env = { ADMIN_TOKEN: TOKEN, LOG_LEVEL: 'info', CHANNEL_BACKOFF: '200', WEBHOOK_BACKOFF: '200' }
     const fresh = await site(engines, env)
@@ -64,10 +64,10 @@ onEachEngineSet('a rotation of keys and kill -9', engines => {
     const ready = (url: string) =>
       eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), TIMEOUT_MS)
     const accepted = new Map<string, string>()
-    let asked = 0
+    let sends = 0
     const send = async (url: string): Promise<boolean> => {
-      asked += 1
-      const recipient = `+1415558${String(asked).padStart(4, '0')}`
+      sends += 1
+      const recipient = `+1415558${String(sends).padStart(4, '0')}`
       const answer = await createCaller(url, KEY)
         .send(recipient)
         .catch(() => null)

@@ -1,4 +1,5 @@
-// A process with an embedded store, for the tests beside it. It writes without end, as fast as it can, and says what was acknowledged:
+// A process with an embedded store, for store.embedded.test.ts. It writes without end, as fast as it can, and prints every acknowledged
+// write:
 //   inserted <id>…      changed <id> <rev>      counted <n>
 import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
@@ -6,23 +7,23 @@ import { createEmbeddedStore } from '../../infra/store/embedded.ts'
 import { CONTRACT_COLLECTIONS } from '../contract/store.contract.ts'
 
 const { folder = '', round = '0' } = process.env
-const say = (...words: unknown[]): void => {
+const print = (...words: unknown[]): void => {
   process.stdout.write(`${words.join(' ')}\n`)
 }
 
 const store = createEmbeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: systemClock })
 const things = store.docs('things')
 const counters = store.docs('counters')
-say('open')
+print('open')
 
-let made = 0
+let created = 0
 // Large enough that the log is written back into the database every few hundred documents.
-const next = () => ({ _id: `r${round}-${++made}`, rev: 1, group: 'g', rank: made, data: 'x'.repeat(1_000) })
+const next = () => ({ _id: `r${round}-${++created}`, rev: 1, group: 'g', rank: created, data: 'x'.repeat(1_000) })
 
 async function insert(count: number): Promise<string[]> {
   const docs = Array.from({ length: count }, next)
   await things.insert(docs)
-  say('inserted', ...docs.map(doc => doc._id))
+  print('inserted', ...docs.map(doc => doc._id))
   return docs.map(doc => doc._id)
 }
 
@@ -38,14 +39,14 @@ async function changes(): Promise<never> {
   const [_id = ''] = await insert(1)
   for (let rev = 1; ; rev++) {
     await things.change([{ _id, rev, update: { $set: { n: rev } } }])
-    say('changed', _id, rev + 1)
+    print('changed', _id, rev + 1)
   }
 }
 
 async function counts(): Promise<never> {
   for (;;) {
     const counter = await counters.modify({ _id: 'all' }, { $inc: { n: 1 } }, { upsert: true })
-    say('counted', counter?.n)
+    print('counted', counter?.n)
   }
 }
 

@@ -43,15 +43,15 @@ describe('the embedded store and other processes', () => {
       const moment = 5 + Math.floor(Math.random() * 500)
       await writing.waitForLine(() => writing.lines.length >= moment)
       await kill(writing)
-      const said = writing.lines.map(line => line.split(' '))
-      const of = (word: string) => said.filter(([first]) => first === word).map(([, ...rest]) => rest)
-      inserted.push(...of('inserted').flat())
-      counted = Math.max(counted, ...of('counted').map(([n]) => Number(n)))
+      const printed = writing.lines.map(line => line.split(' '))
+      const writesOf = (word: string) => printed.filter(([first]) => first === word).map(([, ...rest]) => rest)
+      inserted.push(...writesOf('inserted').flat())
+      counted = Math.max(counted, ...writesOf('counted').map(([n]) => Number(n)))
 
       const store = open(folder)
       const found = await store.docs('things').get(inserted)
       expect(inserted.filter(id => !found.has(id))).to.deep.equal([])
-      for (const [id = '', rev] of of('changed')) expect(found.get(id)?.rev, id).to.be.at.least(Number(rev))
+      for (const [id = '', rev] of writesOf('changed')) expect(found.get(id)?.rev, id).to.be.at.least(Number(rev))
       expect((await store.docs('counters').get(['all'])).get('all')?.n ?? 0).to.be.at.least(counted)
       await store.close()
       expect(integrityCheck(folder)).to.deep.equal([['ok']])
@@ -59,7 +59,7 @@ describe('the embedded store and other processes', () => {
     expect(inserted.length).to.be.greaterThan(0)
   })
 
-  it('refuses a folder that another process is using, which works on; and takes it once that is gone', async () => {
+  it('refuses a folder that another process is using, and opens it once that process is gone', async () => {
     const folder = createTemporaryFolder()
     const first = writer(folder)
     await first.waitForLine(line => line.startsWith('inserted'))
@@ -104,7 +104,7 @@ describe('the embedded store, when the declared indexes change', () => {
   }
   const definitions = (folder: string) =>
     column(folder, "SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
-  /** One higher with every index made or dropped. */
+  /** SQLite raises it with every index that is created or dropped. */
   const schemaVersion = (folder: string) => column(folder, 'PRAGMA schema_version')
 
   it('finds by an index that was added, and enforces it', async () => {
@@ -115,7 +115,7 @@ describe('the embedded store, when the declared indexes change', () => {
     await store.close()
   })
 
-  it('forgets an index that was removed', async () => {
+  it('drops an index that was removed', async () => {
     const folder = await withParts([{ fields: { a: 1 }, unique: true }])
     const store = reopened(folder, [])
     expect(await store.docs('parts').insert([{ _id: 'z', a: 1 }])).to.deep.equal(['inserted'])
@@ -123,7 +123,7 @@ describe('the embedded store, when the declared indexes change', () => {
     expect(definitions(folder)).to.deep.equal([])
   })
 
-  it('makes anew one that changed, and leaves alone one that did not', async () => {
+  it('creates an index again that changed, and leaves one alone that did not', async () => {
     const folder = await withParts([{ fields: { a: 1 }, unique: true }, { fields: { b: 1 } }])
     const before = definitions(folder)
     const version = schemaVersion(folder)

@@ -8,14 +8,14 @@ import { failure, things } from '../contract/store/collections.ts'
 import { CONTRACT_COLLECTIONS } from '../contract/store.contract.ts'
 import { ENGINES_DIR, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
-import { type MongoBehindProxy, mongoBehindProxy } from '../support/mongo.ts'
+import { type MongoBehindProxy, openMongoBehindProxy } from '../support/mongo.ts'
 
 onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
   let mongo: MongoBehindProxy
   let opened: { close(): Promise<void> }[]
 
   beforeEach(async () => {
-    mongo = await mongoBehindProxy()
+    mongo = await openMongoBehindProxy()
     opened = []
   })
   afterEach(async () => {
@@ -107,13 +107,13 @@ onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
   })
 
   describe('when an answer is lost on the way back', () => {
-    it('knows its own insert from a duplicate', async () => {
+    it('tells its own insert from a duplicate', async () => {
       const docs = (await openReady()).docs('things')
       mongo.proxy.loseReplyTo('lost-00000')
       expect(await docs.insert(things('lost', 2))).to.deep.equal(['inserted', 'inserted'])
     })
 
-    it('knows its own change from another’s', async () => {
+    it('tells its own change from another process’s', async () => {
       const docs = (await openReady()).docs('things')
       await docs.insert(things('lost', 3, () => ({ n: 0 })))
       mongo.proxy.loseReplyTo('lost-00001')
@@ -130,7 +130,7 @@ onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
       expect((await docs.get(['lost-update'])).get('lost-update')?.n).to.equal(1)
     })
 
-    it('counts once', async () => {
+    it('modifies a counter once', async () => {
       const docs = (await openReady()).docs('counters')
       mongo.proxy.loseReplyTo('lost-counter')
       const after = await docs.modify({ _id: 'lost-counter' }, { $inc: { n: 1 } }, { upsert: true })
@@ -159,7 +159,7 @@ onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
     })
   })
 
-  it('loses no win to an election', async () => {
+  it('applies every change that won, during an election', async () => {
     const docs = open(CONTRACT_COLLECTIONS, { url: MONGODB_URL ?? '' }).docs('things')
     await docs.insert(things('g', 20, () => ({ n: 0 })))
     let stepped = false
@@ -190,7 +190,7 @@ onRealEngines('the store when MongoDB fails', { MONGODB_URL }, () => {
   })
 
   onRealEngines('and is killed', { ENGINES_DIR }, () => {
-    it('rejects with Unavailable until it is back, and has every document it said it had', async () => {
+    it('rejects with Unavailable until it is back, and keeps every acknowledged document', async () => {
       const store = open(CONTRACT_COLLECTIONS, { url: MONGODB_URL ?? '', timeoutMs: 2_000 })
       const docs = store.docs('things')
       await store.ping()

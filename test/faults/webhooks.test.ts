@@ -1,5 +1,5 @@
-// kill -9 of whoever sends events, between any two steps; and a broker that forgets everything. No event is lost; one that arrives
-// twice is the same, byte for byte.
+// kill -9 of the process that sends events, between any two steps; and a broker that loses all messages. No event is lost, and one that
+// arrives twice has the same bytes.
 import { expect } from 'chai'
 import { createTopology } from '../../infra/broker/topology.ts'
 import { readConfig } from '../../infra/config/config.ts'
@@ -19,56 +19,56 @@ const TIMEOUT_MS = 90_000
 
 const respond500: AnswerRequest = (_, response) => void response.writeHead(500).end()
 
-/** Where a delivered event's steps are, and where a refused one's are. */
+/** The steps of an event. `refused`: its endpoint answers 500 until the restart. */
 const STEPS: { what: string; point: CrashPoint; refused?: boolean }[] = [
   {
-    what: 'before it is taken in hand',
+    what: 'before its message is handled',
     point: { port: 'broker', method: 'handle', queue: 'webhook.deliver', nth: 1, when: 'before' },
   },
-  { what: 'before it is kept', point: { port: 'store', method: 'events.insert', nth: 1, when: 'before' } },
+  { what: 'before it is stored', point: { port: 'store', method: 'events.insert', nth: 1, when: 'before' } },
   {
-    what: 'when it is kept and claimed, before it is called for',
+    what: 'after it is stored as started, before the call',
     point: { port: 'store', method: 'events.insert', nth: 1, when: 'after' },
   },
   {
-    what: 'when it was called for, before that is written',
+    what: 'after the call, before its result is written',
     point: { port: 'store', method: 'events.change', nth: 1, when: 'before' },
   },
-  { what: 'when that is written', point: { port: 'store', method: 'events.change', nth: 1, when: 'after' } },
+  { what: 'after the result is written', point: { port: 'store', method: 'events.change', nth: 1, when: 'after' } },
   {
-    what: 'before its failure is counted',
+    what: 'before the failure of its endpoint is counted',
     point: { port: 'store', method: 'webhooks.change', nth: 1, when: 'before' },
     refused: true,
   },
   {
-    what: 'when its failure is counted, before that is written',
+    what: 'after the failure is counted, before the result is written',
     point: { port: 'store', method: 'webhooks.change', nth: 1, when: 'after' },
     refused: true,
   },
   {
-    what: 'before it is sent to wait',
+    what: 'before the reminder of its retry is published',
     point: { port: 'store', method: 'events.change', nth: 1, when: 'after' },
     refused: true,
   },
   {
-    what: 'before its second attempt is claimed',
+    what: 'before its second attempt is started',
     point: { port: 'store', method: 'events.change', nth: 2, when: 'before' },
     refused: true,
   },
   {
-    what: 'when its second attempt is claimed',
+    what: 'after its second attempt is started',
     point: { port: 'store', method: 'events.change', nth: 2, when: 'after' },
     refused: true,
   },
 ]
 
-onEachEngineSet('an event whose sender is killed', engines => {
+onEachEngineSet('an event whose process is killed', engines => {
   const { site, script } = useProcesses()
   let here: WebhookSite
   afterEach(() => here.close())
 
   for (const { what, point, refused = false } of STEPS)
-    it(`${what} arrives all the same`, async function () {
+    it(`${what} arrives`, async function () {
       this.timeout(150_000)
       here = await createWebhookSite({ site, script }, engines)
       if (refused) here.respondWith(respond500)
@@ -81,7 +81,7 @@ onEachEngineSet('an event whose sender is killed', engines => {
       await eventually(async () => {
         const { items } = (await here.admin(url, '/events')).body
         const states = items.map((event: { payload: { otp_id: string }; status: string }) => event.status)
-        expect(states, 'whatever happened is delivered').to.have.length.above(0)
+        expect(states, 'there are events').to.have.length.above(0)
         expect(new Set(states)).to.deep.equal(new Set(['delivered']))
         expect(here.notifiedOtpIds()).to.include(mine)
       }, TIMEOUT_MS)
@@ -89,16 +89,16 @@ onEachEngineSet('an event whose sender is killed', engines => {
     })
 })
 
-onEachEngineSet('events in a broker that forgets everything', (engines: EngineSet) => {
+onEachEngineSet('events of a broker that loses all messages', (engines: EngineSet) => {
   const start = createStarter(engines)
   const KEY = 'sk_test_hooks0123456789'
   let backend: Receiver
   afterEach(() => backend.close())
 
-  it('arrive all the same', async function () {
+  it('arrive', async function () {
     this.timeout(120_000)
-    let taking = false
-    backend = await startReceiver((_, response) => void response.writeHead(taking ? 200 : 503).end())
+    let accepting = false
+    backend = await startReceiver((_, response) => void response.writeHead(accepting ? 200 : 503).end())
     const webhook = { url: `http://127.0.0.1:${backend.port}/hooks` }
     const apps = [{ id: 'app_hooks', keys: [{ id: 'key_hooks', key: KEY }], webhook }]
     const clock = createRunningClock()
@@ -125,11 +125,11 @@ onEachEngineSet('events in a broker that forgets everything', (engines: EngineSe
       const { backoff } = readConfig({ ...first.site.env, ...env }, [])
       await removeQueues({ topology: createTopology(brokerDelays(backoff)), prefix: first.site.prefix })
     }
-    taking = true
+    accepting = true
     const second = await start({ clock, env, bootstrap, site: first.site })
     await clock.advance(60_000)
     await eventually(async () => expect(await statuses(second)).to.deep.equal(otps.map(() => ['delivered', 2])), 30_000)
-    const told = backend.received.slice(3).map(({ body }) => JSON.parse(body.toString()).payload.otp_id)
-    expect(told).to.have.members(otps)
+    const notified = backend.received.slice(3).map(({ body }) => JSON.parse(body.toString()).payload.otp_id)
+    expect(notified).to.have.members(otps)
   })
 })

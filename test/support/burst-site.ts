@@ -1,5 +1,5 @@
-// A Countersign that is killed and started again on the same site, and a caller that goes on all the while. Every send has a recipient
-// and an idempotency key of its own, so that whatever got no answer can be asked again.
+// A Countersign that is killed and started again on the same site, with an app that pays for its messages. Every send has a recipient and
+// an idempotency key of its own, so that a send without an answer can be repeated.
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { type Answer, ask, createCaller } from './api-caller.ts'
@@ -12,7 +12,7 @@ const CHILD = join(import.meta.dirname, '../faults/burst.child.ts')
 const APP = 'app_burst'
 const KEY = 'sk_live_burst0123456789'
 const COMPANY = 'cmp_burst'
-/** Every message costs this much. */
+/** Of every message. */
 export const PRICE = 40_000
 export const OPENING_BALANCE = 100_000 * PRICE
 const TOKEN = 'a-token-of-the-operator'
@@ -39,28 +39,29 @@ const bootstrapOf = (settings: object) => ({
   ],
 })
 
-/** What an app that pays has, and the time its world begins at. */
 export interface BurstOptions {
+  /** Of the app. */
   settings?: object
+  /** When its fast clock starts. */
   since?: number
 }
 
 export interface KillableProcess {
   url: string
-  /** -9. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
   exited: Promise<{ signal: NodeJS.Signals | null }>
 }
 
 export interface BurstSite {
   start(point?: CrashPoint): Promise<KillableProcess>
-  /** Answers null when there was none, or none that settles it. */
+  /** Null when the request got no answer, or 503, which may be repeated. */
   send(url: string, recipient: string): Promise<Answer | null>
-  /** Everything there is of a recipient, once it is delivered. */
+  /** Waits until the verification is delivered, by exactly one message to its recipient. */
   expectDelivered(url: string, recipient: string, otp_id: string): Promise<void>
   otpIds(url: string): Promise<string[]>
   deliveredEvents(url: string): Promise<string[]>
-  /** Once every hold is accounted for, what is left; money, deliveries, caps and the ledger agree. */
+  /** Waits until the balance is as expected and the reconciliation of the company finds no problem. */
   expectBalance(url: string, expected: number): Promise<void>
 }
 

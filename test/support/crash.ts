@@ -1,5 +1,5 @@
-// Kills this process (-9) just before or just after the nth call of one method of a port. It decorates the port from outside;
-// product code knows nothing of it.
+// Kills this process (-9) just before or just after the nth call of one method of a port. It decorates the port, so that the product's code
+// contains nothing of it.
 import process from 'node:process'
 import { z } from 'zod'
 import type { Broker } from '../../infra/broker/broker.ts'
@@ -31,13 +31,13 @@ const crashPoint = z.discriminatedUnion('port', [
 export type CrashPoint = z.output<typeof crashPoint>
 type PointOf<P extends CrashPoint['port']> = Extract<CrashPoint, { port: P }>
 
-/** How a crash point is handed to a child process: as JSON in its environment. */
+/** Passes a crash point to a child process, as JSON in its environment. */
 export const crashEnv = (point: CrashPoint | null): { CRASH: string } => ({ CRASH: point ? JSON.stringify(point) : '' })
 
 export const readCrashPoint = ({ CRASH }: { CRASH?: string | undefined }): CrashPoint | null =>
   CRASH ? crashPoint.parse(JSON.parse(CRASH)) : null
 
-/** Both ports at once; whichever the point does not name is left as it is. */
+/** Decorates the port that the point names; the other stays as it is. */
 export const withCrash = <C extends Collections>(
   { broker, store }: { broker: Broker; store: Store<C> },
   point: CrashPoint | null,
@@ -51,14 +51,14 @@ type Method = (...args: never[]) => Promise<unknown>
 
 export function crashingBroker(broker: Broker, point: PointOf<'broker'>, die: () => void = killSelf): Broker {
   const wrap = createCrashWrapper(point, die)
-  const struck = <M extends Method>(method: typeof point.method, queue: Queue, call: M): M =>
+  const wrapIfNamed = <M extends Method>(method: typeof point.method, queue: Queue, call: M): M =>
     point.method === method && (point.queue ?? queue) === queue ? wrap(call) : call
   return {
     ...broker,
-    publish: (queue, message) => struck('publish', queue, broker.publish)(queue, message),
-    request: (queue, message, budgetMs) => struck('request', queue, broker.request)(queue, message, budgetMs),
-    consume: (queue, handle, flow) => broker.consume(queue, struck('handle', queue, handle), flow),
-    serve: (queue, answer, flow) => broker.serve(queue, struck('handle', queue, answer), flow),
+    publish: (queue, message) => wrapIfNamed('publish', queue, broker.publish)(queue, message),
+    request: (queue, message, budgetMs) => wrapIfNamed('request', queue, broker.request)(queue, message, budgetMs),
+    consume: (queue, handle, flow) => broker.consume(queue, wrapIfNamed('handle', queue, handle), flow),
+    serve: (queue, answer, flow) => broker.serve(queue, wrapIfNamed('handle', queue, answer), flow),
   }
 }
 
@@ -68,7 +68,7 @@ export function crashingStore<C extends Collections>(
   die: () => void = killSelf,
 ): Store<C> {
   const [collection = '', method = ''] = point.method.split('.')
-  // A typing error must not become a test that never crashes.
+  // A misspelt method would make a test that never crashes.
   if (!(method in store.docs(collection))) throw new TypeError(`There is no ${point.method}`)
   const wrap = createCrashWrapper(point, die)
   return {
@@ -80,22 +80,22 @@ export function crashingStore<C extends Collections>(
   }
 }
 
-/** One count over everything it wraps: `docs('x')` asked for twice is still the same nth call. */
+/** Counts the calls of all methods it wraps together, because `docs('x')` may be called many times. */
 function createCrashWrapper({ nth, when }: CrashPoint, die: () => void) {
   let calls = 0
   return <M extends Method>(method: M): M =>
     (async (...args: never[]) => {
       calls += 1
-      const struck = calls === nth
-      if (struck && when === 'before') die()
+      const isCrashPoint = calls === nth
+      if (isCrashPoint && when === 'before') die()
       const result = await method(...args)
-      if (struck && when === 'after') die()
+      if (isCrashPoint && when === 'after') die()
       return result
     }) as M
 }
 
 function killSelf(): never {
   process.kill(process.pid, 'SIGKILL')
-  // The signal is on its way: not one more instruction of the product may run.
+  // Until the signal arrives, no further code may run.
   for (;;);
 }

@@ -1,5 +1,5 @@
-// services/main.ts as a process that can be made to die: the same composition, on engines that crash where CRASH (JSON, see
-// crash.ts) says. AMQP_PREFIX names its queues, SERVICES a module whose default export replaces the real services.
+// services/main.ts as a process that crashes on demand: the same composition, on engines that crash at the call that CRASH names (JSON, see
+// crash.ts). AMQP_PREFIX is the prefix of its queues; SERVICES names a module whose default export replaces the real services.
 import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
 import { createLog } from '../../infra/log/log.ts'

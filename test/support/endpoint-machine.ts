@@ -1,4 +1,4 @@
-// Endpoints for tests of their machine: events by name, and which row of the table answers one.
+// Endpoints for tests of their machine: events by name, and the transitions of the machine, each called a row of its table.
 import { getStateNodes } from 'xstate/graph'
 import { endpointMachine, newEndpoint } from '../../machines/endpoint.machine.ts'
 import { ENDPOINT_VERSION, type EndpointState, type EndpointStep, stepEndpoint } from '../../machines/endpoint.step.ts'
@@ -30,7 +30,7 @@ export function endpoint(value: SavedEndpoint['value'], context: Partial<Endpoin
   return { status: value === 'paused' ? 'paused' : 'active', life }
 }
 
-/** One after the other, each saved before the next. */
+/** Applies events one after the other, each to the state saved before. */
 export const play = (state: EndpointState, ...events: EndpointEvent[]): EndpointStep =>
   events.reduce((before, event) => stepEndpoint(before, [event]), stepEndpoint(state, []))
 
@@ -46,6 +46,6 @@ export function rowName(row: Row): string {
   return [row.source.key, row.eventType, place + 1, row.guard ?? 'otherwise'].join(' ')
 }
 
-/** None, where nothing is to change. */
+/** The transitions that an event takes; none when it changes nothing. */
 export const rowsTaken = ({ value, context }: Pick<SavedEndpoint, 'value' | 'context'>, event: EndpointEvent): Row[] =>
   endpointMachine.getTransitionData(endpointMachine.resolveState({ value, context }), event)

@@ -1,5 +1,5 @@
-// A Countersign that is killed and started again on the same site, and the backend its events go to, which is not. Its time runs five
-// times as fast, so that what repairs it need not be waited for as long.
+// A Countersign that is killed and started again on the same site, and a backend that receives its events all the time. Its clock runs
+// five times as fast, so that tests wait less for the repair after a crash.
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { type Answer, ask, createCaller } from './api-caller.ts'
@@ -17,22 +17,22 @@ const TIMEOUT_MS = 60_000
 
 export interface KillableProcess {
   url: string
-  /** -9. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
   exited: Promise<{ signal: NodeJS.Signals | null }>
 }
 
 export interface WebhookSite {
   backend: Receiver
-  /** What the backend answers from now on. */
-  respondWith(how: AnswerRequest): void
+  /** Sets how the backend answers from now on. */
+  respondWith(answer: AnswerRequest): void
   start(point?: CrashPoint): Promise<KillableProcess>
-  /** Starts a verification; its message is delivered, which is an event. Null when nobody answered. */
+  /** Starts a verification, whose delivered message is an event. Answers its id; null when the request got no answer. */
   startVerification(url: string): Promise<string | null>
   admin(url: string, path: string): Promise<Answer>
-  /** Bodies that arrived, by event id. */
+  /** The bodies that the backend received, by event id. */
   bodiesByEvent(): Map<string, string[]>
-  /** The verifications whose delivery was told. */
+  /** The verifications that the backend received an event of. */
   notifiedOtpIds(): string[]
   close(): Promise<void>
 }
@@ -62,8 +62,8 @@ export async function createWebhookSite(
   const bodies = () => backend.received.map(({ body }) => body.toString())
   return {
     backend,
-    respondWith: how => {
-      answer = how
+    respondWith: next => {
+      answer = next
     },
     async start(point) {
       const running = script(CHILD, here, point ?? null, [])

@@ -1,5 +1,5 @@
-// The webhook actor and the sweeper on a store of a test's own, calling endpoints that exist only here. Time stands still until it is
-// moved. Apps are `app_shop` (with an endpoint), `app_blog` (with another) and `app_bare` (with none).
+// The webhook actor and the sweeper on a store of their own, calling endpoints that exist only in the test. Time passes only when a test
+// advances it. Apps are `app_shop` and `app_blog`, each with an endpoint, and `app_bare` without one.
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import type { Broker, Consumer, Message } from '../../infra/broker/broker.ts'
@@ -11,7 +11,7 @@ import { createMetrics, type Metrics } from '../../infra/metrics.ts'
 import type { Outbound, OutboundRequest, OutboundResponse } from '../../infra/outbound/outbound.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { stepEndpoint } from '../../machines/endpoint.step.ts'
-import { createWebhookControl, type WebhookControl } from '../../services/dashboard/webhook-control.ts'
+import { createWebhookControl, type WebhookControl } from '../../services/dashboard/webhook/control.ts'
 import { applyBootstrap, readBootstrap } from '../../services/domain/bootstrap/bootstrap.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import type { EventDoc, WebhookEndpoint } from '../../services/domain/webhooks/documents.ts'
@@ -32,7 +32,7 @@ export interface RecordedCall {
   event_id: string
 }
 
-/** How an endpoint answers: a status, or whatever else it does. */
+/** How an endpoint answers: with a status, with a whole response, or by throwing. */
 export type Respond = (call: RecordedCall, signal: AbortSignal) => number | Promise<number | OutboundResponse>
 
 export const SECONDS = 1000
@@ -47,28 +47,28 @@ export interface WebhookHarness {
   metrics: Metrics
   control: WebhookControl
   calls: RecordedCall[]
-  /** How endpoints answer from now on, by app; 200 unless told. */
-  respondWith(app: string, answers: Respond): void
-  /** Something happened; resolves when the actor has it. Answers the event's id. */
+  /** Sets how an app's endpoint answers from now on; by default with 200. */
+  respondWith(app: string, respond: Respond): void
+  /** Publishes an event; resolves when the actor has handled it. Answers the event's id. */
   emitEvent(app: string, fact?: Partial<NotifyBody>): Promise<string>
-  /** A message on the actor's queue. */
+  /** Publishes a message on the actor's queue. */
   publish(message: Message): Promise<void>
-  /** The next questions, as many, find the store away. */
+  /** Makes the next calls of the store fail, so many of them. */
   failStore(failures: number): void
-  /** Does something just before the actor next asks the store this, `<collection>.<method>`. */
+  /** Runs an action before the actor's next call of the store's `<collection>.<method>`. */
   beforeStoreCall(method: string, action: () => Promise<unknown>): void
   event(id: string): Promise<EventDoc>
   endpoint(app: string): Promise<WebhookEndpoint>
-  /** Gives an app an endpoint, as the others have. */
+  /** Gives an app an endpoint like those of the other apps. */
   addEndpoint(app: string): Promise<void>
   callsOf(event_id: string): RecordedCall[]
-  /** Tries until it holds, time passing by a little. */
+  /** Retries an assertion until it holds, advancing the clock a little each time. */
   soon<T>(assertion: () => T | Promise<T>): Promise<T>
-  /** Resolves when nothing more happens unless time passes. */
+  /** Resolves when nothing more happens until time passes. */
   settle(): Promise<void>
-  /** Lets time pass in steps, and what it brings about happen. */
+  /** Advances the clock in steps, and settles after each. */
   passTime(ms: number, step?: number): Promise<void>
-  /** What a crash does: nothing in hand is finished, nothing that waits in the broker is left. */
+  /** As a crash does: no work is finished, and the broker's messages are lost. */
   crash(): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>
@@ -76,10 +76,10 @@ export interface WebhookHarness {
 
 export interface HarnessOptions {
   backoff?: readonly number[]
-  /** For jitter: 0.5 is none. */
+  /** For the jitter; 0.5 means none. */
   random?(): number
   retention_days?: number
-  /** Whether there is a sweeper: its leases make long times slow. */
+  /** Whether the sweeper runs. Without it, tests that advance the clock by hours are faster. */
   withSweeper?: boolean
 }
 
@@ -101,13 +101,13 @@ export async function createWebhookHarness(
   await applyBootstrap(readBootstrap(JSON.stringify({ companies })), { store, keyring, clock })
 
   const calls: RecordedCall[] = []
-  const answers = new Map<string, Respond>()
+  const responders = new Map<string, Respond>()
   const outbound: Outbound = {
     async request(request) {
       const call = recordCall(request, clock.now())
       calls.push(call)
       const app = new URL(call.url).hostname.replace('.example', '')
-      const answer = await (answers.get(app)?.(call, request.signal) ?? 200)
+      const answer = await (responders.get(app)?.(call, request.signal) ?? 200)
       return typeof answer === 'number' ? { status: answer, headers: {}, body: Buffer.from('') } : answer
     },
     resolve: async host => host,
@@ -125,10 +125,10 @@ export async function createWebhookHarness(
     const delays = createTopology(brokerDelays({ channel: [1000], webhook: backoff }))
     broker = createEmbeddedBroker({ topology: delays, clock, log: log.log })
     processState = { running: true, openCalls: 0, failuresLeft: 0, before: new Map() }
-    const parts = { broker, clock, log: log.log, metrics, keyring, store: crashableStore(store, processState) }
+    const deps = { broker, clock, log: log.log, metrics, keyring, store: crashableStore(store, processState) }
     services = [
-      createWebhookService({ ...parts, outbound, random, config: { backoff: { channel: [], webhook: backoff } } }),
-      ...(withSweeper ? [createSweeperService({ ...parts, outbound })] : []),
+      createWebhookService({ ...deps, outbound, random, config: { backoff: { channel: [], webhook: backoff } } }),
+      ...(withSweeper ? [createSweeperService({ ...deps, outbound })] : []),
     ]
     consumers = (await Promise.all(services.map(service => service.attach?.() ?? []))).flat()
   }
@@ -141,7 +141,7 @@ export async function createWebhookHarness(
     control,
     calls,
     start,
-    respondWith: (app, how) => void answers.set(app, how),
+    respondWith: (app, respond) => void responders.set(app, respond),
     async emitEvent(app, fact = {}) {
       await clock.advance(1)
       const at = clock.now()
@@ -205,9 +205,9 @@ export async function createWebhookHarness(
       await broker.close(0)
     },
     async stop() {
-      // Whoever closed the store before us leaves nothing to finish.
-      const taken = Promise.allSettled(consumers.map(consumer => consumer.stop()))
-      const ended = taken.then(() => Promise.allSettled(services.map(service => service.stop?.())))
+      // A test may have closed the store already, and then stopping fails.
+      const detached = Promise.allSettled(consumers.map(consumer => consumer.stop()))
+      const ended = detached.then(() => Promise.allSettled(services.map(service => service.stop?.())))
       await harness.soon(() => Promise.race([ended, new Promise((_, reject) => setImmediate(reject))]))
       await broker.close(0)
     },
@@ -221,19 +221,19 @@ function recordCall({ url, headers, body }: OutboundRequest, at: number): Record
   return { url, at, headers, body: text, event_id: JSON.parse(text).id }
 }
 
-/** What one thing leads to in the same process takes a few turns of the event loop. */
+/** The consequences of one step take a few turns of the event loop. */
 const SETTLE_TURNS = 8
 
 interface ProcessState {
   running: boolean
-  /** Questions to the store that are not answered yet. */
+  /** Calls of the store that are not answered yet. */
   openCalls: number
-  /** How many more find it away. */
+  /** How many more calls of the store fail. */
   failuresLeft: number
   before: Map<string, () => Promise<unknown>>
 }
 
-/** A dead process writes nothing: whatever it still wants of the store never comes back. */
+/** A crashed process writes nothing: its calls of the store never settle. */
 function crashableStore(store: CountersignStore, state: ProcessState): CountersignStore {
   const neverSettles = new Promise<never>(() => {})
   const counted =
@@ -263,7 +263,7 @@ function crashableStore(store: CountersignStore, state: ProcessState): Countersi
   }
 }
 
-/** An endpoint that answers when a test says so. */
+/** An endpoint that answers when the test calls `answerAll`. */
 export function hangingEndpoint(): { answers: Respond; waiting(): number; answerAll(status: number): void } {
   const open = new Set<(status: number) => void>()
   return {

@@ -62,7 +62,7 @@ eachStore('sweeping address lists', fresh => {
       return list
     })
 
-  it('fetches one whose address was put, once, and then when its time has come', async () => {
+  it('fetches a list once when its URL was put, and again when its refresh is due', async () => {
     await insertDueList({ refresh_seconds: 3_600 })
     const { sweep } = sweeper()
     await sweep('ip_lists')
@@ -81,13 +81,13 @@ eachStore('sweeping address lists', fresh => {
     expect(await classesIn(store, ['8.8.8.8', '9.9.9.9'])).to.deep.equal([null, 'abusive'])
   })
 
-  it('does so no more where nobody asked for it', async () => {
+  it('does not fetch a list again that has no refresh time', async () => {
     await insertDueList()
     await sweeper().sweep('ip_lists')
     expect(await untilStatus('ready')).not.to.have.property('due_at')
   })
 
-  it('is the work of whoever has the first share, and of one of several that race', async () => {
+  it('is done with the first partition, and by one of several sweepers that race', async () => {
     await insertDueList()
     await sweeper().sweep('ip_lists', [1, 2, 3])
     expect(requests).to.deep.equal([])
@@ -96,7 +96,7 @@ eachStore('sweeping address lists', fresh => {
     expect(requests).to.have.lengthOf(1)
   })
 
-  it('asks only whether it has changed, when the source can tell', async () => {
+  it('sends the ETag of the last answer, and keeps the list when it has not changed', async () => {
     await insertDueList({ refresh_seconds: 60 })
     respond = async () => answer(200, '8.8.8.8', { etag: '"v1"' })
     const { sweep } = sweeper()
@@ -114,15 +114,19 @@ eachStore('sweeping address lists', fresh => {
   for (const [what, failing, why] of [
     ['answers with an error', async () => answer(500, '9.9.9.9'), 'answered 500'],
     ['redirects', async () => answer(302, '', { location: 'http://169.254.169.254/' }), 'answered 302'],
-    ['says unchanged to whoever has nothing', async () => answer(304, ''), 'answered 304'],
+    ['answers 304 to a first request', async () => answer(304, ''), 'answered 304'],
     ['compresses', async () => answer(200, 'x', { 'content-encoding': 'gzip' }), 'compressed'],
     ['breaks off', async () => answer(200, '9.9.9.9', { 'content-length': '70' }), 'before it was complete'],
-    ['shows a page', async () => answer(200, '<html>\n<body>'), 'no addresses'],
+    ['answers with an HTML page', async () => answer(200, '<html>\n<body>'), 'no addresses'],
     ['is empty', async () => answer(200, ''), 'no public addresses'],
-    ['is private', () => Promise.reject(new ForbiddenTarget('lists.example: not a public address')), 'not a public'],
-    ['hangs up', () => Promise.reject(new Lost('lists.example: reset')), 'reset'],
+    [
+      'has a private address',
+      () => Promise.reject(new ForbiddenTarget('lists.example: not a public address')),
+      'not a public',
+    ],
+    ['closes the connection', () => Promise.reject(new Lost('lists.example: reset')), 'reset'],
   ] as [string, Respond, string][])
-    it(`keeps what it has of a source that ${what}, shows why without its key, and tries again`, async () => {
+    it(`keeps the former version of a source that ${what}, shows why without its key, and tries again`, async () => {
       await insertDueList({ refresh_seconds: 3_600 })
       const { sweep, captured } = sweeper()
       await sweep('ip_lists')
@@ -137,7 +141,7 @@ eachStore('sweeping address lists', fresh => {
       expect(await classesIn(store, ['8.8.8.8', '9.9.9.9'])).to.deep.equal(['abusive', null])
     })
 
-  it('gives up on a source that does not answer', async () => {
+  it('fails when a source does not answer in time', async () => {
     await insertDueList()
     respond = ({ signal }) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Lost(String(signal.reason)))))
@@ -147,14 +151,14 @@ eachStore('sweeping address lists', fresh => {
     expect((await untilStatus('failed')).problem).to.include('no answer within 60 s')
   })
 
-  it('reads no more of a source than a list may have', async () => {
+  it('reads no more bytes than a list may have', async () => {
     await insertDueList()
     await sweeper().sweep('ip_lists')
     await untilStatus('ready')
     expect(requests[0]?.maxBytes).to.equal(32 * 1024 * 1024 + 1)
   })
 
-  it('takes over a fetch whose process died, once its claim has lapsed', async () => {
+  it('fetches a list again whose process died, once its import lease has passed', async () => {
     await insertDueList()
     const dying = crashingStore(store, 3, 'after')
     await sweeper(dying.store).sweep('ip_lists')
@@ -169,7 +173,7 @@ eachStore('sweeping address lists', fresh => {
     expect(await chunksIn(store)).to.have.lengthOf(1)
   })
 
-  it('stops in the midst of it when told to, and leaves it to the next', async () => {
+  it('stops during a fetch when told to, and leaves the list to the next process', async () => {
     await insertDueList()
     respond = ({ signal }) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Lost('aborted'))))
@@ -184,7 +188,7 @@ eachStore('sweeping address lists', fresh => {
     await untilStatus('ready')
   })
 
-  it('says of a given text that went with its process, that it did', async () => {
+  it('reports an uploaded text that was lost with its process', async () => {
     await listBeingImported(store, { now: clock.now() })
     const { sweep } = sweeper()
     await sweep('ip_lists')
@@ -197,7 +201,7 @@ eachStore('sweeping address lists', fresh => {
     expect(requests).to.deep.equal([])
   })
 
-  it('removes chunks that no list names, and neither those of one nor those that may yet be named', async () => {
+  it('removes old chunks that no list names, and no others', async () => {
     await insertDueList()
     const { sweep } = sweeper()
     await sweep('ip_lists')
@@ -214,7 +218,7 @@ eachStore('sweeping address lists', fresh => {
     const under = await listBeingImported(store, { now: clock.now(), name: 'under' })
     await copies(under._id, under.importing?.id ?? '')
     await sweep('ip_chunks', [1])
-    expect(await chunksIn(store), 'another’s work').to.have.lengthOf(7)
+    expect(await chunksIn(store), 'not the first partition').to.have.lengthOf(7)
     await sweep('ip_chunks')
     expect(await chunksIn(store)).to.deep.equal([
       `${ID}/${version}/000000`,

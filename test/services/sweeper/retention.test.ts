@@ -1,6 +1,7 @@
-// What an app keeps for less than it once did goes with the next round; what it keeps for longer comes back from nowhere.
+// Retention that is shortened applies to existing documents within a minute; lengthening it brings nothing back.
 import { expect } from 'chai'
 import { newId } from '../../../infra/ids.ts'
+import { DAY_MS } from '../../../infra/time.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { EventAttempt, EventDoc } from '../../../services/domain/webhooks/documents.ts'
 import { createRetentionSweeps } from '../../../services/sweeper/retention.ts'
@@ -8,8 +9,6 @@ import { createCapturedLog } from '../../support/captured-log.ts'
 import { type TestClock, testClock } from '../../support/clock.ts'
 import { startOtpActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
-
-const DAY_MS = 86_400_000
 
 eachStore('retention', fresh => {
   let store: CountersignStore
@@ -31,7 +30,7 @@ eachStore('retention', fresh => {
     sweep = async () => retention?.([0])
   })
 
-  /** As many days ago as told, with an attempt and a message of the sandbox. */
+  /** A verification of so many days ago, with an attempt and a sandbox message. */
   async function addVerification(app: string, days: number): Promise<string> {
     const actor = await startOtpActor(store)
     const at = clock.now()
@@ -70,7 +69,7 @@ eachStore('retention', fresh => {
   const setRetention = (app: string, retention_days: number) =>
     store.docs('apps').modify({ _id: app }, { $set: { settings: { retention_days } } })
 
-  it('that was shortened takes effect on what is there, of that app alone', async () => {
+  it('that was shortened applies to existing documents of that app alone', async () => {
     const [old, young, other] = [
       await addVerification('app_1', 10),
       await addVerification('app_1', 2),
@@ -81,7 +80,7 @@ eachStore('retention', fresh => {
     expect((await remainingIds())[0]).to.have.members([old, young, other])
     await setRetention('app_1', 5)
     await sweep()
-    expect((await remainingIds())[0], 'looked at once a minute').to.have.length(3)
+    expect((await remainingIds())[0], 'swept once a minute').to.have.length(3)
     await clock.advance(60_000)
     await sweep()
     const [otps, attempts, messages] = await remainingIds()
@@ -126,12 +125,12 @@ eachStore('retention', fresh => {
       return new Map(events.map(({ _id, attempts }) => [_id, attempts.map(({ response }) => response !== null)]))
     }
 
-    it('takes what was answered to them with the verifications, and the events when nobody can need them', async () => {
+    it('erases their answers with the verifications, and the events once they cannot be sent any more', async () => {
       const [old, young] = [await happened('app_1', 10), await happened('app_1', 2)]
       const mid = await happened('app_1', 6)
       const silent = await happened('app_1', 6, { attempts: [], status: 'held', backlog: 'kept' })
       const other = await happened('app_2', 10)
-      // Sent again since.
+      // An old event that was sent again recently.
       const lately = await happened('app_1', 11, { attempts: [answer(0), answer(clock.now() - DAY_MS)] })
       await sweep()
       expect((await kept()).size).to.equal(6)
@@ -147,13 +146,13 @@ eachStore('retention', fresh => {
       expect(now.get(lately)).to.deep.equal([false, false])
       expect(now.get(other)).to.deep.equal([true])
       const waiting = (await store.docs('events').get([silent])).get(silent)
-      expect(waiting, 'what it is told once it is sent is not kept either').to.include({
+      expect(waiting, 'later answers are not kept either').to.include({
         discard_answers: true,
         rev: 1,
       })
     })
 
-    it('are looked at once, however long they are kept', async () => {
+    it('looks at each event once, however long it is kept', async () => {
       await setRetention('app_1', 1)
       const _id = await happened('app_1', 3)
       await sweep()
@@ -167,7 +166,7 @@ eachStore('retention', fresh => {
     })
   })
 
-  it('of an app whose settings cannot be read holds up no other', async () => {
+  it('of an app whose settings cannot be read does not stop that of other apps', async () => {
     const [kept, gone] = [await addVerification('app_1', 10), await addVerification('app_2', 10)]
     await store.docs('apps').modify({ _id: 'app_1' }, { $set: { settings: { routing: { default: ['pigeon'] } } } })
     await setRetention('app_2', 5)
@@ -177,7 +176,7 @@ eachStore('retention', fresh => {
     expect(kept).not.to.equal(gone)
   })
 
-  it('that was lengthened leaves the day of the purge as it was', async () => {
+  it('that was lengthened leaves the purge time as it was', async () => {
     const id = await addVerification('app_1', 2)
     const purge_at = (await store.docs('otps').get([id])).get(id)?.purge_at
     await setRetention('app_1', 300)
@@ -185,7 +184,7 @@ eachStore('retention', fresh => {
     expect((await store.docs('otps').get([id])).get(id)?.purge_at).to.deep.equal(purge_at)
   })
 
-  it('does not take a young verification for its old id', async () => {
+  it('keeps a new verification that has an old id', async () => {
     const id = await addVerification('app_1', 10)
     await store.docs('otps').modify({ _id: id }, { $set: { created_at: clock.now() } })
     await setRetention('app_1', 5)
@@ -193,7 +192,7 @@ eachStore('retention', fresh => {
     expect((await remainingIds())[0]).to.deep.equal([id])
   })
 
-  it('goes on with the next round where there is more than one takes', async () => {
+  it('continues with the next run when there is too much for one', async () => {
     const template = (await store.docs('otps').get([await addVerification('app_1', 10)])).values().next().value
     if (!template) throw new Error('nothing was sent')
     const many = Array.from({ length: 2_300 }, (_, at) => ({

@@ -1,4 +1,4 @@
-// Rotation of DATA_KEYS by itself, on a store of a test's own: what is renewed, what is left, and what a crash or a race does to it.
+// Rotation of DATA_KEYS without the rest of the sweeper: what is renewed, what is left, and what crashes and races do to it.
 import { expect } from 'chai'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
@@ -21,10 +21,10 @@ import { eachStore } from '../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
 
 const LINK = { mode: 'link_code', business_number: '+15550001111' }
-const WORLD = { app_id: 'app_1', mode: 'test' } as const
+const APP_MODE = { app_id: 'app_1', mode: 'test' } as const
 const TO = '+14155550123'
 
-eachStore('rotation', fresh => {
+eachStore('rotation of data keys', fresh => {
   const [before, during, after] = [testKeyring(1), testKeyring(2, 1), testKeyring(2)]
   let store: CountersignStore
   let clock: TestClock
@@ -52,13 +52,13 @@ eachStore('rotation', fresh => {
     (await store.docs('rotations').get([ROTATION_ID])).get(ROTATION_ID)
   const sweeper = (keyring: Keyring = during, on = store) => {
     const captured = createCapturedLog()
-    const parts = { store: on, keyring, clock, log: captured.log, metrics: createMetrics() }
-    const rotate = createRotationSweeps(parts).rotation ?? (async () => 0)
-    return { captured, metrics: parts.metrics, rotate: () => rotate([0]) }
+    const deps = { store: on, keyring, clock, log: captured.log, metrics: createMetrics() }
+    const rotate = createRotationSweeps(deps).rotation ?? (async () => 0)
+    return { captured, metrics: deps.metrics, rotate: () => rotate([0]) }
   }
   const rotateUntilDone = async (keyring: Keyring = during): Promise<RotationDoc> => {
     const { rotate } = sweeper(keyring)
-    for (let turns = 0; turns < 50; turns += 1) {
+    for (let runs = 0; runs < 50; runs += 1) {
       await rotate()
       const now = await state()
       if (now?.state === 'done') return now
@@ -78,7 +78,7 @@ eachStore('rotation', fresh => {
     expect(after.unseal(renewed.first.sealed_action_url ?? '', atRest.link(id))).to.equal(url)
     const reference = new URL(url).searchParams.get('text')?.match(/[2-9A-HJ-NP-Z]{16}/)?.[0] ?? ''
     expect(renewed.reference).to.equal(referenceIndex(after, reference)).and.to.equal(context.link?.reference)
-    const [index] = recipientIndexes(after, { ...WORLD, app_id: 'app_2' }, TO)
+    const [index] = recipientIndexes(after, { ...APP_MODE, app_id: 'app_2' }, TO)
     expect(renewed.recipient).to.equal(index).and.to.equal(context.recipient.index)
     expect(renewed.rev).to.equal(old.rev + 1)
     const { recipient: _, link: __, code: ___, ...rest } = context
@@ -103,7 +103,7 @@ eachStore('rotation', fresh => {
     expect(opened).to.deep.equal(['whsec_current', 'whsec_next'])
   })
 
-  it('takes counters and messages of the sandbox along', async () => {
+  it('renews the indexes of counters and sandbox messages', async () => {
     const id = await send()
     const [delivery] = (await otp(id)).context.deliveries
     const message = { app_id: 'app_1', company_id: 'cmp_1', otp_id: id, generation: 1, locale: 'en', at: 0 }
@@ -113,7 +113,7 @@ eachStore('rotation', fresh => {
     await rotateUntilDone()
     const [kept] = [...(await store.docs('sandbox_messages').get([_id])).values()]
     expect(kept?.recipient).to.equal(sandboxIndex(after, TO))
-    const [index] = recipientIndexes(after, WORLD, TO)
+    const [index] = recipientIndexes(after, APP_MODE, TO)
     const names = ['messages', 'sends'].map(what => `app_1:test:${what}:${index}`)
     const counters = await store.docs('counters').get(names)
     expect(names.map(name => Object.values(counters.get(name)?.windows ?? {}).map(one => one.count))).to.deep.equal([
@@ -122,7 +122,7 @@ eachStore('rotation', fresh => {
     ])
   })
 
-  it('loses no change that comes in between, and is made again after it', async () => {
+  it('loses no concurrent change, and renews the document after it', async () => {
     const id = await send()
     let overtaken = 0
     const racedStore = interceptWrites(store, {
@@ -141,7 +141,7 @@ eachStore('rotation', fresh => {
     expect(after.unseal(context.recipient.sealed, atRest.recipient(id))).to.equal(TO)
   })
 
-  it('goes on where another was cut off, whatever it had done', async () => {
+  it('continues after a crash at any step', async () => {
     const ids = [await send(), await send('app_2', '+14155550124')]
     for (const call of ['counters.insert', 'otps.change', 'rotations.change']) {
       const dying = interceptWrites(store, {
@@ -157,7 +157,7 @@ eachStore('rotation', fresh => {
     for (const id of ids) expect(JSON.stringify(await otp(id))).to.not.include('v1.d1.')
   })
 
-  it('is done only after a pass that found nothing to renew, and says how far it is', async () => {
+  it('ends after a pass that found nothing to renew, and reports its progress', async () => {
     await send()
     const { captured, metrics, rotate } = sweeper()
     while ((await state())?.state !== 'done') await rotate()
@@ -166,7 +166,7 @@ eachStore('rotation', fresh => {
     expect((await metrics.render()).body).to.include('countersign_key_rotation{what="done"} 1')
   })
 
-  it('takes notice of a process that still seals with the older key', async () => {
+  it('resumes when a process still seals with the older key', async () => {
     await rotateUntilDone()
     const late = await send()
     await clock.advance(60_000)
@@ -177,7 +177,7 @@ eachStore('rotation', fresh => {
     expect(JSON.stringify(await otp(late))).to.not.include('v1.d1.')
   })
 
-  it('skips what does not open, and says so', async () => {
+  it('leaves texts that do not open, and reports them', async () => {
     const id = await send()
     await sweeper()
       .rotate()
@@ -192,7 +192,7 @@ eachStore('rotation', fresh => {
     for (const each of [id, lost]) expect(JSON.stringify(await otp(each))).to.not.include('v1.d1.')
   })
 
-  it('that lost its older key too early ends, reports what is left, and begins anew when the key is back', async () => {
+  it('that lost its older key too early ends, reports what is left, and restarts when the key is back', async () => {
     const id = await send()
     await sweeper(
       during,
@@ -210,7 +210,7 @@ eachStore('rotation', fresh => {
     expect(JSON.stringify(await otp(id))).to.not.include('v1.d1.')
   })
 
-  it('is nobody’s business while there is one key', async () => {
+  it('does not start while there is one key', async () => {
     await sweeper(before).rotate()
     expect(await state()).to.equal(undefined)
   })

@@ -11,7 +11,7 @@ import { interceptWrites } from '../../support/tenancy.ts'
 
 const PARTITION = 3
 
-eachStore('sweeps', fresh => {
+eachStore('sweeping verifications', fresh => {
   let clock: TestClock
   let store: CountersignStore
   let published: { queue: string; id: string; body: unknown }[]
@@ -40,7 +40,7 @@ eachStore('sweeps', fresh => {
       .docs('otps')
       .insert([{ _id, rev: 1, partition: PARTITION, outbox: [], outbox_at: null, ...more } as unknown as OtpDoc])
 
-  it('remind of verifications whose time is up, once, and again only if nothing came of it', async () => {
+  it('sends a reminder of a due verification once, and again after a minute if it is still due', async () => {
     await otp('otp_due', { due_at: clock.now() + 1_000 })
     await otp('otp_later', { due_at: clock.now() + 3_600_000 })
     await otp('otp_final', {})
@@ -55,7 +55,7 @@ eachStore('sweeps', fresh => {
     expect(await sweepAll('expiry')).to.equal(1)
   })
 
-  it('publish effects that were left behind, and not those that are on their way', async () => {
+  it('publishes effects that a dead process left in the outbox, and no recent ones', async () => {
     const effect = (id: string): OutboxEntry => ({ id, queue: 'channel.sms', body: {}, at: clock.now() })
     await otp('otp_stuck', { outbox: [effect('a'), effect('b')], outbox_at: clock.now() })
     await otp('otp_empty', {})
@@ -69,7 +69,7 @@ eachStore('sweeps', fresh => {
     expect(await sweepAll('outbox')).to.equal(2)
   })
 
-  it('leave alone what was seen to between their looking and their marking it', async () => {
+  it('leaves a verification alone that changed between the read and the write', async () => {
     const effect: OutboxEntry = { id: 'a', queue: 'channel.sms', body: {}, at: clock.now() }
     await otp('otp_due', { due_at: clock.now() })
     await otp('otp_stuck', { outbox: [effect], outbox_at: clock.now() })
@@ -84,7 +84,7 @@ eachStore('sweeps', fresh => {
     expect(left.get('otp_stuck')?.outbox_at).to.equal(null)
   })
 
-  it('free idempotency keys whose holder died, and are done with those whose verification is there', async () => {
+  it('frees idempotency keys whose process died, and stops sweeping those whose verification exists', async () => {
     const claim = (_id: string, otp_id: string): ClaimDoc => {
       const now = clock.now()
       const times = { held_until: now + 30_000, expires_at: now + 86_400_000, purge_at: new Date(now + 90_000_000) }

@@ -1,4 +1,4 @@
-// One endpoint's trouble is nobody else's, and costs its own events nothing but time.
+// A slow or failing endpoint delays its own events only, and costs them no attempts.
 import { expect } from 'chai'
 import { eachStore } from '../../support/stores.ts'
 import {
@@ -23,7 +23,7 @@ eachStore('an endpoint that hangs', fresh => {
   const emitMany = (events: number): Promise<string[]> =>
     Promise.all(Array.from({ length: events }, () => harness.emitEvent('app_shop')))
 
-  it('has a few calls under way, the rest of its events waits in the store, and no message waits for it', async () => {
+  it('has a few calls under way, while its other events wait in the store and no message is held', async () => {
     const ids = await emitMany(400)
     await harness.passTime(3 * SECONDS)
     expect(slow.waiting()).to.equal(16)
@@ -35,16 +35,16 @@ eachStore('an endpoint that hangs', fresh => {
     }
   })
 
-  it('delays nobody else, whatever waits for it', async () => {
+  it('does not delay the events of other endpoints', async () => {
     await emitMany(400)
     const at = harness.clock.now()
     const others = await Promise.all(Array.from({ length: 20 }, () => harness.emitEvent('app_blog')))
     await harness.settle()
     for (const id of others) await expectStatus(harness, id, 'delivered')
-    expect(harness.clock.now() - at, 'no more than happening took').to.be.at.most(20)
+    expect(harness.clock.now() - at, 'no time passed but that of emitting').to.be.at.most(20)
   })
 
-  it('gets all that waited once it answers, oldest first, each once and with its first attempt', async () => {
+  it('gets all waiting events once it answers, oldest first, each once and as its first attempt', async () => {
     const ids = await emitMany(100)
     await harness.passTime(3 * SECONDS)
     harness.respondWith('app_shop', () => 200)
@@ -58,7 +58,7 @@ eachStore('an endpoint that hangs', fresh => {
     expect(parked).to.deep.equal([...parked].sort())
   })
 
-  it('that answers soon is sent a burst from memory: nothing is put aside', async () => {
+  it('that answers soon gets a burst from the queue in memory, without a backlog in the store', async () => {
     const ids = await emitMany(100)
     await harness.settle()
     harness.respondWith('app_shop', () => 200)
@@ -69,7 +69,7 @@ eachStore('an endpoint that hangs', fresh => {
     expect((await harness.endpoint('app_shop')).drain_at, 'no backlog was announced').to.equal(undefined)
   })
 
-  it('that is gone with its first answer is not called for those in line: they are kept', async () => {
+  it('that answers 410 is not called for the queued events, which are kept', async () => {
     const ids = await emitMany(100)
     await harness.settle()
     harness.respondWith('app_shop', () => 410)
@@ -79,7 +79,7 @@ eachStore('an endpoint that hangs', fresh => {
     expect(harness.calls).to.have.length(16)
   })
 
-  it('gets fewer calls once it keeps failing', async () => {
+  it('gets fewer calls at once when it keeps failing', async () => {
     await emitMany(60)
     await harness.settle()
     expect(slow.waiting()).to.equal(16)
@@ -87,7 +87,7 @@ eachStore('an endpoint that hangs', fresh => {
     expect(slow.waiting()).to.equal(2)
   })
 
-  it('parks a retry whose turn comes while its slots are taken, without spending an attempt', async () => {
+  it('has a retry that is due while its slots are taken parked, without counting an attempt', async () => {
     harness.respondWith('app_shop', () => 500)
     const id = await harness.emitEvent('app_shop')
     await harness.settle()
@@ -102,7 +102,7 @@ eachStore('an endpoint that hangs', fresh => {
     expect([tries, round]).to.deep.equal([2, 1])
   })
 
-  it('is drained by whoever is left when the process that filled its backlog dies', async () => {
+  it('has its backlog drained by another process when the process that filled it dies', async () => {
     const ids = await emitMany(40)
     await harness.settle()
     await harness.crash()
@@ -112,7 +112,7 @@ eachStore('an endpoint that hangs', fresh => {
     for (const id of ids) await harness.soon(() => expectStatus(harness, id, 'delivered'))
     for (const id of ids.slice(16)) expect(harness.callsOf(id)).to.have.length(1)
     await harness.passTime(15 * SECONDS)
-    expect((await harness.endpoint('app_shop')).drain_at, 'nothing is left to remember').to.equal(undefined)
+    expect((await harness.endpoint('app_shop')).drain_at, 'the mark is cleared').to.equal(undefined)
   })
 })
 
@@ -124,7 +124,7 @@ eachStore('a company with many slow endpoints', fresh => {
     await harness.stop()
   })
 
-  it('has 200 calls under way, however many apps it has, and others have the rest', async () => {
+  it('has at most 200 calls under way, however many apps it has, and leaves the rest to other companies', async () => {
     harness = await createWebhookHarness(await fresh(), { withSweeper: false })
     const apps = Array.from({ length: 14 }, (_, n) => `app_slow${n}`)
     for (const app of apps) {

@@ -1,11 +1,10 @@
-// What the webhook role keeps, and that it keeps it whatever else happens.
+// New events: which are stored, for how long, and that one that cannot be stored does not affect the others.
 import { expect } from 'chai'
+import { DAY_MS } from '../../../infra/time.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { eachStore } from '../../support/stores.ts'
 import { createWebhookHarness, expectStatus, SECONDS, type WebhookHarness } from '../../support/webhooks.ts'
-
-const DAY_MS = 86_400_000
 
 eachStore('the webhook role', fresh => {
   let store: CountersignStore
@@ -16,7 +15,7 @@ eachStore('the webhook role', fresh => {
   })
   afterEach(() => harness.stop())
 
-  it('keeps every event as it happened, for 30 days, and calls nobody where there is no endpoint', async () => {
+  it('stores every event for 30 days, and makes no call where there is no endpoint', async () => {
     harness = await createWebhookHarness(store)
     const id = await harness.emitEvent('app_bare')
     expect(await harness.event(id)).to.deep.include({
@@ -33,7 +32,7 @@ eachStore('the webhook role', fresh => {
     expect(harness.calls).to.deep.equal([])
   })
 
-  it('keeps them as long as the app says, and what is to be sent at least until it can be', async () => {
+  it('stores events for the app’s retention, and those to be sent at least until they can be', async () => {
     harness = await createWebhookHarness(store, { retention_days: 2 })
     const [bare, shop] = [await harness.emitEvent('app_bare'), await harness.emitEvent('app_shop')]
     expect((await harness.event(bare)).purge_at.getTime()).to.be.within(
@@ -43,7 +42,7 @@ eachStore('the webhook role', fresh => {
     expect((await harness.event(shop)).purge_at.getTime()).to.be.greaterThan(harness.clock.now() + 7 * DAY_MS)
   })
 
-  it('keeps an event once that comes twice, and calls for it once', async () => {
+  it('stores an event that comes twice once, and sends it once', async () => {
     harness = await createWebhookHarness(store)
     const id = await harness.emitEvent('app_shop')
     await harness.soon(() => expectStatus(harness, id, 'delivered'))
@@ -54,7 +53,7 @@ eachStore('the webhook role', fresh => {
     expect(await store.docs('events').count({ app_id: 'app_shop' })).to.equal(2)
   })
 
-  it('tries again later while the store is away', async () => {
+  it('stores an event later when the store is away', async () => {
     let away = true
     const failing: CountersignStore = {
       ...store,
@@ -76,7 +75,7 @@ eachStore('the webhook role', fresh => {
     await harness.soon(async () => expectStatus(harness, await emitting, 'delivered'))
   })
 
-  /** Told in one breath, so that they are taken in together. */
+  /** Publishes all events before any is handled, so that they are one batch. */
   function publishTogether(apps: readonly string[]): string[] {
     const at = harness.clock.now()
     return apps.map((app_id, n) => {
@@ -95,7 +94,7 @@ eachStore('the webhook role', fresh => {
     })
   }
 
-  it('takes in every event of a batch but the one whose app cannot be read now, and that one later', async () => {
+  it('stores all events of a batch but the one whose app cannot be read now, and that one later', async () => {
     harness = await createWebhookHarness(store)
     await harness.emitEvent('app_shop')
     await harness.settle()
@@ -111,12 +110,12 @@ eachStore('the webhook role', fresh => {
     await expectStatus(harness, ids[16] ?? '', 'delivered')
   })
 
-  it('has every place at an endpoint free again when a batch could not be kept', async () => {
+  it('frees all slots of an endpoint when a batch could not be stored', async () => {
     harness = await createWebhookHarness(store)
     await harness.emitEvent('app_shop')
     await harness.settle()
-    for (const question of ['events.insert', 'apps.get'])
-      harness.beforeStoreCall(question, async () => {
+    for (const method of ['events.insert', 'apps.get'])
+      harness.beforeStoreCall(method, async () => {
         throw new Unavailable('away')
       })
     const ids = publishTogether([...Array<string>(16).fill('app_shop'), 'app_blog'])
@@ -127,7 +126,7 @@ eachStore('the webhook role', fresh => {
     expect(await expectStatus(harness, later, 'delivered')).not.to.have.property('backlog')
   })
 
-  it('keeps for 30 days what happens to an app whose settings it cannot read, and loses nobody an event', async () => {
+  it('stores events of an app whose settings it cannot read for 30 days, and those of the other apps', async () => {
     harness = await createWebhookHarness(store)
     const settings = { routing: { default: ['a channel of a newer release'] } }
     await store.docs('apps').modify({ _id: 'app_blog' }, { $set: { settings } as never })

@@ -1,4 +1,4 @@
-// Endpoints that fail: when nothing is called any more, what is kept, and how it is sent once somebody enables them again.
+// Endpoints that fail: when they are paused, which events are kept, and how these are sent once an operator enables them again.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { eachStore } from '../../support/stores.ts'
@@ -66,7 +66,7 @@ eachStore('an endpoint that fails', fresh => {
     expect((await harness.endpoint('app_shop')).life?.context.paused?.reason).to.equal('failing')
   })
 
-  it('is not called while it is paused; what happens and what was to be sent again is kept for seven days', async () => {
+  it('is not called while it is paused, and its new and waiting events are kept for seven days', async () => {
     harness = await createWebhookHarness(store, { retention_days: 1 })
     harness.respondWith('app_shop', () => 500)
     const waits = await harness.emitEvent('app_shop')
@@ -81,13 +81,13 @@ eachStore('an endpoint that fails', fresh => {
     for (const id of [waits, gone, since]) {
       const event = await harness.soon(() => expectStatus(harness, id, 'held'))
       expect(event.purge_at.getTime()).to.be.at.least(harness.clock.now() + 7 * DAY_MS)
-      expect([event.due_at, event.next_attempt_at], 'nothing to come').to.deep.equal([undefined, undefined])
+      expect([event.due_at, event.next_attempt_at], 'no attempt is planned').to.deep.equal([undefined, undefined])
     }
-    expect((await harness.event(waits)).tries, 'no attempt was spent').to.equal(1)
+    expect((await harness.event(waits)).tries, 'no attempt was counted').to.equal(1)
     expect(harness.calls.length).to.equal(called)
   })
 
-  it('gets everything that was kept once it is enabled, oldest first, the exhausted too, with attempts afresh', async () => {
+  it('gets all kept events once it is enabled, oldest first, exhausted ones in a new round', async () => {
     harness = await createWebhookHarness(store)
     const first = await exhaustEvent()
     const kept = [first, await harness.emitEvent('app_shop'), await harness.emitEvent('app_shop')]
@@ -113,7 +113,7 @@ eachStore('an endpoint that fails', fresh => {
     ])
   })
 
-  it('is not flooded with what was kept, and gets new events meanwhile', async () => {
+  it('gets kept events at a limited rate, and new events meanwhile', async () => {
     harness = await createWebhookHarness(store)
     await store.docs('webhooks').modify({ _id: 'app_shop' }, { $set: { status: 'paused' } })
     const kept: string[] = []
@@ -135,7 +135,7 @@ eachStore('an endpoint that fails', fresh => {
     )
   })
 
-  it('gets what somebody put aside who had not heard yet that it was enabled', async () => {
+  it('gets an event that a process with a stale cache kept after it was enabled', async () => {
     harness = await createWebhookHarness(store)
     await harness.control.pause('app_shop')
     const early = await harness.emitEvent('app_shop')
@@ -154,10 +154,10 @@ eachStore('an endpoint that fails', fresh => {
     await harness.soon(async () => expect((await harness.endpoint('app_shop')).drain_at).to.equal(undefined))
   })
 
-  it('gets what is put aside in the very moment it is enabled', async () => {
+  it('gets an event that is kept at the very moment it is enabled', async () => {
     harness = await createWebhookHarness(store, { withSweeper: false })
     harness.respondWith('app_shop', () => 410)
-    // Paused already; its event is not among what is kept yet.
+    // The endpoint is paused already, and its event is not in the backlog yet.
     harness.beforeStoreCall('events.change', async () => {
       harness.respondWith('app_shop', () => 200)
       await harness.control.enable('app_shop')
@@ -167,7 +167,7 @@ eachStore('an endpoint that fails', fresh => {
     await harness.soon(() => expectStatus(harness, id, 'delivered'))
   })
 
-  it('is called for what is kept even when the reminder to do so was lost', async () => {
+  it('gets its kept events even when the reminder to drain them was lost', async () => {
     harness = await createWebhookHarness(store)
     await harness.control.pause('app_shop')
     const id = await harness.emitEvent('app_shop')
@@ -178,13 +178,13 @@ eachStore('an endpoint that fails', fresh => {
     await harness.soon(() => expectStatus(harness, id, 'delivered'))
   })
 
-  it('recovers by one success', async () => {
+  it('recovers after one success', async () => {
     harness = await createWebhookHarness(store)
     let status = 500
     harness.respondWith('app_shop', () => status)
     const failed = await harness.emitEvent('app_shop')
     await harness.soon(async () => expect((await harness.endpoint('app_shop')).life?.value).to.equal('failing'))
-    expect((await harness.endpoint('app_shop')).status, 'as others see it').to.equal('active')
+    expect((await harness.endpoint('app_shop')).status, 'as the admin API shows it').to.equal('active')
     status = 200
     await harness.passTime(6 * SECONDS)
     await harness.soon(() => expectStatus(harness, failed, 'delivered'))

@@ -1,4 +1,4 @@
-// Whatever is lost, of the process or the broker: no event is, and no attempt is made twice.
+// Crashes of a process and losses of the broker: no event is lost, and no attempt is made twice.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { attemptMessage } from '../../../services/domain/webhooks/messages.ts'
@@ -20,7 +20,7 @@ eachStore('an event', fresh => {
   })
   afterEach(() => harness.stop())
 
-  it('whose call was cut off counts it as made, and is sent again with the same bytes', async () => {
+  it('whose call was cut off by a crash counts it as an attempt, and is sent again with the same bytes', async () => {
     const slow = hangingEndpoint()
     harness.respondWith('app_shop', slow.answers)
     const id = await harness.emitEvent('app_shop')
@@ -30,7 +30,7 @@ eachStore('an event', fresh => {
     harness.respondWith('app_shop', () => 200)
     await harness.start()
     await harness.passTime(29 * SECONDS)
-    expect(harness.callsOf(id), 'its caller might still live').to.have.length(1)
+    expect(harness.callsOf(id), 'the process that called might still live').to.have.length(1)
     await harness.passTime(12 * SECONDS)
     const { attempts } = await harness.soon(() => expectStatus(harness, id, 'delivered'))
     expect(attempts.map(({ attempt, error, ms, status }) => [attempt, error, ms, status])).to.deep.equal([
@@ -40,7 +40,7 @@ eachStore('an event', fresh => {
     expect(new Set(harness.callsOf(id).map(({ body }) => body)).size).to.equal(1)
   })
 
-  it('whose last attempt nobody saw end is tried once more, and its endpoint is none the worse', async () => {
+  it('whose last attempt has an unknown end is tried once more, without a failure of its endpoint', async () => {
     await harness.stop()
     harness = await createWebhookHarness(store, { backoff: [5 * SECONDS] })
     harness.respondWith('app_shop', () => 500)
@@ -68,7 +68,7 @@ eachStore('an event', fresh => {
     ])
   })
 
-  it('whose last call we cut off by stopping has it again at once, and its endpoint is none the worse', async () => {
+  it('whose last call was cut off by stopping is sent again at once, without a failure of its endpoint', async () => {
     await harness.stop()
     harness = await createWebhookHarness(store, { backoff: [5 * SECONDS] })
     harness.respondWith('app_shop', () => 500)
@@ -93,7 +93,7 @@ eachStore('an event', fresh => {
     ])
   })
 
-  it('that waits for its next attempt gets it though the broker forgot', async () => {
+  it('gets its next attempt though the broker lost the message', async () => {
     harness.respondWith('app_shop', () => 500)
     const id = await harness.emitEvent('app_shop')
     await harness.settle()
@@ -107,7 +107,7 @@ eachStore('an event', fresh => {
     expect(harness.callsOf(id)).to.have.length(2)
   })
 
-  it('is called for once per attempt however often it is reminded of', async () => {
+  it('is sent once per attempt, however many reminders come', async () => {
     harness.respondWith('app_shop', () => 500)
     const id = await harness.emitEvent('app_shop')
     await harness.settle()
@@ -120,7 +120,7 @@ eachStore('an event', fresh => {
     expect((await harness.event(id)).tries).to.equal(2)
   })
 
-  it('that is due to nobody is not called for, whatever a stray message says', async () => {
+  it('that was delivered is not sent again by a stray reminder', async () => {
     const id = await harness.emitEvent('app_shop')
     await harness.soon(() => expectStatus(harness, id, 'delivered'))
     for (const [round, attempt] of [
@@ -134,7 +134,7 @@ eachStore('an event', fresh => {
     expect(harness.callsOf(id)).to.have.length(1)
   })
 
-  it('is not called early by a message that says it is time', async () => {
+  it('is not sent early by a reminder with a wrong time', async () => {
     harness.respondWith('app_shop', () => 500)
     const id = await harness.emitEvent('app_shop')
     await harness.settle()
@@ -146,7 +146,7 @@ eachStore('an event', fresh => {
     expect(harness.callsOf(id)).to.have.length(2)
   })
 
-  it('of a paused endpoint is due to nobody: the sweeper finds nothing to do', async () => {
+  it('of a paused endpoint is not swept', async () => {
     await harness.control.pause('app_shop')
     const id = await harness.emitEvent('app_shop')
     await harness.soon(() => expectStatus(harness, id, 'held'))
@@ -155,7 +155,7 @@ eachStore('an event', fresh => {
     expect(await harness.event(id)).to.deep.equal(before)
   })
 
-  it('keeps what a call came to when the store was away for a moment', async () => {
+  it('keeps the result of a call when the store was away for a moment', async () => {
     const slow = hangingEndpoint()
     harness.respondWith('app_shop', slow.answers)
     const id = await harness.emitEvent('app_shop')
@@ -168,7 +168,7 @@ eachStore('an event', fresh => {
     expect(harness.callsOf(id)).to.have.length(1)
   })
 
-  it('is sent no more once its app has no endpoint', async () => {
+  it('is not sent any more once its app has no endpoint', async () => {
     harness.respondWith('app_shop', () => 500)
     const id = await harness.emitEvent('app_shop')
     await harness.settle()
@@ -189,7 +189,7 @@ eachStore('a backlog', fresh => {
     await harness.control.enable('app_shop')
     await harness.start()
     for (let seconds = 0; harness.calls.length === 0 && seconds < 60; seconds += 1) await harness.passTime(SECONDS)
-    expect(harness.calls.length, 'some of them are still to come').to.be.within(1, 119)
+    expect(harness.calls.length, 'some events are still waiting').to.be.within(1, 119)
     await harness.stop()
     await harness.start()
     await harness.passTime(30 * SECONDS)

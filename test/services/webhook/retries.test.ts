@@ -1,4 +1,4 @@
-// One event on its way to one endpoint: what is sent, when it is sent again, and what is written down about it.
+// One event on its way to one endpoint: what is sent, when it is sent again, and what is stored about it.
 import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
@@ -18,13 +18,13 @@ eachStore('an event on its way', fresh => {
   let harness: WebhookHarness
   afterEach(() => harness.stop())
 
-  /** The times between its attempts. */
+  /** The times between the attempts of an event. */
   const spacing = (id: string): number[] => {
     const times = harness.callsOf(id).map(({ at }) => at)
     return times.slice(1).map((at, before) => at - (times[before] ?? 0))
   }
 
-  it('is one POST with exactly its envelope, signed, once it is taken', async () => {
+  it('is one POST with exactly its envelope, signed, if it is accepted at once', async () => {
     harness = await createWebhookHarness(await fresh())
     const id = await harness.emitEvent('app_shop', { mode: 'live' })
     const event = await harness.soon(() => expectStatus(harness, id, 'delivered'))
@@ -51,7 +51,7 @@ eachStore('an event on its way', fresh => {
     ])
   })
 
-  it('is sent again with the same id and bytes and a fresh signature, after the waits of the ladder', async () => {
+  it('is sent again with the same id and bytes and a new signature, after the configured waits', async () => {
     harness = await createWebhookHarness(await fresh())
     let failures = 0
     harness.respondWith('app_shop', () => (failures++ < 3 ? 500 : 204))
@@ -79,15 +79,15 @@ eachStore('an event on its way', fresh => {
     [0, 0.8],
     [0.999_999, 1.2],
   ] as const)
-    it(`waits ${share} of a rung at an end of the jitter, and never calls before`, async () => {
+    it(`waits ${share} of the configured time at an end of the jitter, and never calls earlier`, async () => {
       harness = await createWebhookHarness(await fresh(), { random: () => random })
       harness.respondWith('app_shop', () => 503)
       const id = await harness.emitEvent('app_shop')
       await harness.passTime(240 * SECONDS)
       await harness.soon(() => expectStatus(harness, id, 'failed'))
       for (const [at, ms] of spacing(id).entries()) {
-        const rung = (BACKOFF[at] ?? 0) * share
-        expect(ms, `wait ${at + 1}`).to.be.within(Math.floor(rung), rung + SECONDS)
+        const waitMs = (BACKOFF[at] ?? 0) * share
+        expect(ms, `wait ${at + 1}`).to.be.within(Math.floor(waitMs), waitMs + SECONDS)
       }
     })
 
@@ -120,7 +120,7 @@ eachStore('an event on its way', fresh => {
       harness.respondWith('app_shop', answers)
       const id = await harness.emitEvent('app_shop')
       const [attempt] = await harness.soon(async () => {
-        const { attempts = [] } = await harness.event(id)
+        const { attempts } = await harness.event(id)
         expect(attempts).to.have.length(1)
         return attempts
       })
@@ -128,7 +128,7 @@ eachStore('an event on its way', fresh => {
       expect((await harness.event(id)).next_attempt_at).to.be.greaterThan(harness.clock.now())
     })
 
-  it('gives up on an answer after 15 seconds, and keeps the first 2 KB of one that came', async () => {
+  it('waits 15 seconds for an answer, and keeps its first 2 KB', async () => {
     harness = await createWebhookHarness(await fresh())
     const slow = hangingEndpoint()
     harness.respondWith('app_shop', slow.answers)
@@ -145,7 +145,7 @@ eachStore('an event on its way', fresh => {
     await harness.soon(async () => expect((await harness.event(id)).attempts[1]?.response).to.equal('é'.repeat(1_024)))
   })
 
-  it('takes nothing but 2xx for an answer', async () => {
+  it('is delivered only by a 2xx answer', async () => {
     harness = await createWebhookHarness(await fresh())
     harness.respondWith('app_shop', call => Number(JSON.parse(call.body).payload.otp_id))
     for (const [status, outcome] of [
@@ -163,7 +163,7 @@ eachStore('an event on its way', fresh => {
     }
   })
 
-  it('leaves one line in the log per attempt, without address or body', async () => {
+  it('has one log line per attempt, without URL or body', async () => {
     harness = await createWebhookHarness(await fresh())
     const id = await harness.emitEvent('app_shop')
     await harness.soon(() => expectStatus(harness, id, 'delivered'))

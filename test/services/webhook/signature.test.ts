@@ -12,7 +12,7 @@ const signed = (more: Partial<Parameters<typeof signatureHeaders>[0]> = {}) =>
   signatureHeaders({ id: 'evt_1', body: BODY, at: Date.now(), secrets: [SECRET], ...more })
 
 describe('the signature of a webhook', () => {
-  describe('of the interface', () => {
+  describe('in X-Webhook-Signature', () => {
     it('is the hex HMAC-SHA256 of timestamp, dot and body, keyed with the literal bytes of the secret', () => {
       // printf '1700000000.{"id":"evt_1"}' | openssl dgst -sha256 -hmac 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
       const headers = signed({ body: '{"id":"evt_1"}', at: 1_700_000_000_999 })
@@ -22,14 +22,14 @@ describe('the signature of a webhook', () => {
       )
     })
 
-    it('is of the current secret alone', () => {
+    it('is made with the current secret alone', () => {
       const at = Date.now()
       expect(signed({ at, secrets: [SECRET, OTHER] })['x-webhook-signature']).to.equal(
         signed({ at })['x-webhook-signature'],
       )
     })
 
-    it('is over bytes, whatever they spell', () => {
+    it('is made over the bytes of the body, also if they are not UTF-8', () => {
       const body = new Uint8Array([0xef, 0xbb, 0xbf, 0xff, 0x00, 0x7b])
       const headers = signed({ body, at: 1_700_000_000_000 })
       const expected = createHmac('sha256', SECRET)
@@ -40,7 +40,7 @@ describe('the signature of a webhook', () => {
   })
 
   describe('of Standard Webhooks', () => {
-    it('is the one its specification gives as an example', () => {
+    it('is that of the example in the specification', () => {
       const headers = signatureHeaders({
         id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
         body: '{"test": 2432232314}',
@@ -54,29 +54,29 @@ describe('the signature of a webhook', () => {
       })
     })
 
-    it('is verified by its public library', () => {
+    it('is verified by the public library', () => {
       expect(new Webhook(SECRET).verify(BODY, signed())).to.deep.equal(JSON.parse(BODY))
     })
 
-    it('is verified with either secret while one replaces the other', () => {
+    it('is verified with either secret during a rotation', () => {
       const headers = signed({ secrets: [SECRET, OTHER] })
       expect(headers['webhook-signature']?.split(' ')).to.have.lengthOf(2)
       for (const secret of [SECRET, OTHER]) expect(new Webhook(secret).verify(BODY, headers)).to.be.an('object')
       expect(() => new Webhook('whsec_c29tZW9uZSBlbHNl').verify(BODY, headers)).to.throw('No matching signature')
     })
 
-    it('takes a secret that is base64 without the prefix, as the library does', () => {
+    it('accepts a secret that is base64 without the prefix, as the library does', () => {
       const secret = SECRET.slice('whsec_'.length)
       expect(new Webhook(secret).verify(BODY, signed({ secrets: [secret] }))).to.be.an('object')
     })
 
     for (const secret of ['correct horse battery staple', 'whsec_not base64!', 'a-secret_of-mine', 'fünf', 'hello'])
-      it(`takes the bytes of a secret that is no base64: ${secret}`, () => {
+      it(`uses the bytes of a secret that is not base64: ${secret}`, () => {
         const raw = new Webhook(Buffer.from(secret), { format: 'raw' })
         expect(raw.verify(BODY, signed({ secrets: [secret] }))).to.be.an('object')
       })
 
-    it('refuses a body that was changed', () => {
+    it('does not verify a changed body', () => {
       expect(() => new Webhook(SECRET).verify(BODY.replace('approved', 'failed'), signed())).to.throw()
     })
   })

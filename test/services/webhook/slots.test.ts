@@ -10,7 +10,7 @@ describe('slots', () => {
   const owner = (app_id: string, company_id = 'acme') => ({ app_id, company_id })
   const [a, b] = [owner('a'), owner('b')]
 
-  it('are so many per app and so many in all', () => {
+  it('are limited per app and in total', () => {
     const all = createSlots({ maxTotal: 3, maxPerCompany: 9 })
     expect([all.take(a, 2), all.take(a, 2), all.take(a, 2)]).to.deep.equal([true, true, false])
     expect([all.freeSlots(b, 2), all.take(b, 2), all.take(b, 2)]).to.deep.equal([1, true, false])
@@ -18,7 +18,7 @@ describe('slots', () => {
     expect([all.freeSlots(a, 2), all.freeSlots(b, 2)]).to.deep.equal([1, 1])
   })
 
-  it('are so many per company, however many apps it has', () => {
+  it('are limited per company, however many apps it has', () => {
     const all = createSlots({ maxTotal: 10, maxPerCompany: 3 })
     const other = owner('c', 'other')
     expect([all.take(a, 2), all.take(a, 2), all.take(b, 2), all.take(b, 2)]).to.deep.equal([true, true, true, false])
@@ -27,7 +27,7 @@ describe('slots', () => {
     expect([all.freeSlots(a, 2), all.freeSlots(b, 2), all.freeSlots(other, 9)]).to.deep.equal([1, 1, 3])
   })
 
-  it('wake those who wait for their own, and those who have none when anybody leaves', async () => {
+  it('wake an app that waits when one of its calls ends, or any call if it has none under way', async () => {
     const all = createSlots({ maxTotal: 2, maxPerCompany: 2 })
     all.take(a, 1)
     all.take(b, 1)
@@ -44,7 +44,7 @@ describe('slots', () => {
   })
 })
 
-describe('the line before an endpoint', () => {
+describe('the call queue of an app', () => {
   const queued = (n: number, app_id = 'app_shop'): QueuedEvent => ({
     event: { _id: `evt_${n}`, app_id } as QueuedEvent['event'],
     endpoint: { app_id } as Endpoint,
@@ -63,13 +63,13 @@ describe('the line before an endpoint', () => {
     return { clock, expired, queue, enqueue }
   }
 
-  it('is taken from its head', () => {
+  it('returns the event that has waited longest', () => {
     const { queue, enqueue } = setUpQueue()
     for (const n of [1, 2]) enqueue(n)
     expect([1, 2, 3].map(() => queue.dequeue('app_shop')?.event._id)).to.deep.equal(['evt_1', 'evt_2', undefined])
   })
 
-  it('is left by those who have waited two seconds, and by nobody else', async () => {
+  it('expires events that have waited two seconds, and no others', async () => {
     const { clock, expired, queue, enqueue } = setUpQueue()
     enqueue(1)
     await clock.advance(1_500)
@@ -83,7 +83,7 @@ describe('the line before an endpoint', () => {
     expect(expired).to.have.length(2)
   })
 
-  it('has so many seats, kept ones included, and gets them back', async () => {
+  it('has 500 seats, reserved ones included, and frees them again', async () => {
     const { clock, queue, enqueue } = setUpQueue()
     for (let n = 0; n < 499; n += 1) enqueue(n)
     expect([queue.reserve('app_shop'), queue.reserve('app_shop'), queue.reserve('app_blog')]).to.deep.equal([
@@ -98,7 +98,7 @@ describe('the line before an endpoint', () => {
     expect(queue.reserve('app_shop')).to.equal(false)
   })
 
-  it('is empty once it is closed, also for who still comes', () => {
+  it('expires all events when it is closed, also those added afterwards', () => {
     const { expired, queue, enqueue } = setUpQueue()
     enqueue(1)
     queue.close()

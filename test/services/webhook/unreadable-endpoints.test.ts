@@ -1,4 +1,4 @@
-// Endpoints that cannot be read for a while, as when a key is missing: their events wait, and go out by themselves.
+// Endpoints that cannot be read for a while, for example because a data key is missing: their events wait and are sent afterwards.
 import { expect } from 'chai'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { eachStore } from '../../support/stores.ts'
@@ -33,7 +33,7 @@ eachStore('an endpoint whose secret does not open for a while', fresh => {
   const seal = (secret: string) =>
     store.docs('webhooks').modify({ _id: 'app_blog' }, { $set: { 'secrets.0.sealed': secret } })
 
-  it('gets what happened meanwhile by itself once it opens, no attempt spent; others get theirs all the time', async () => {
+  it('gets its events once the secret opens again, without counting attempts, while other endpoints get theirs', async () => {
     harness.respondWith('app_blog', () => 500)
     const tried = await harness.emitEvent('app_blog')
     await harness.settle()
@@ -52,23 +52,23 @@ eachStore('an endpoint whose secret does not open for a while', fresh => {
     expect(await harness.soon(() => expectStatus(harness, blog, 'delivered'))).to.include({ round: 1, tries: 1 })
     expect((await harness.endpoint('app_blog')).status).to.equal('active')
     await harness.passTime(75 * SECONDS)
-    expect((await harness.endpoint('app_blog')).drain_at, 'nothing is left to remember').to.equal(undefined)
+    expect((await harness.endpoint('app_blog')).drain_at, 'the mark is cleared').to.equal(undefined)
   })
 
-  it('is looked at, and complained of, once in a while', async () => {
+  it('is read and logged once a minute', async () => {
     await seal('not sealed at all')
     await Promise.all(Array.from({ length: 50 }, () => harness.emitEvent('app_blog')))
     await harness.passTime(70 * SECONDS)
     reads = 0
-    const complaints = () => harness.log.lines().filter(({ msg }) => msg === 'endpoint.unreadable').length
-    const before = complaints()
+    const logged = () => harness.log.lines().filter(({ msg }) => msg === 'endpoint.unreadable').length
+    const before = logged()
     await harness.passTime(240 * SECONDS)
     expect(reads).to.be.within(2, 8)
-    expect(complaints() - before).to.be.within(2, 4)
+    expect(logged() - before).to.be.within(2, 4)
     expect(harness.calls).to.deep.equal([])
   })
 
-  it('keeps its events when it is paused as well, until somebody enables it', async () => {
+  it('keeps its events while it is also paused, until it is enabled', async () => {
     await harness.control.pause('app_blog')
     await seal('not sealed at all')
     const id = await harness.emitEvent('app_blog')

@@ -8,26 +8,26 @@ const DEFAULT = readConfig({}, []).backoff.webhook
 const backoffs = fc.array(fc.integer({ min: 1, max: 36_000_000 }), { minLength: 1, maxLength: 10 })
 const randoms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
-describe('the ladder', () => {
-  it('has one attempt more than waits', () => {
+describe('the retry schedule', () => {
+  it('has one attempt more than it has waits', () => {
     const { attempts, waitAfter } = createRetrySchedule(DEFAULT)
     expect(attempts).to.equal(8)
     expect(DEFAULT.map((_, n) => waitAfter(n + 1, 0.5))).to.deep.equal(DEFAULT)
     expect(waitAfter(8, 0.5)).to.equal(null)
   })
 
-  it('jitters by a fifth at most, either way', () => {
+  it('varies each wait by a fifth at most', () => {
     fc.assert(
       fc.property(backoffs, randoms, (backoff, random) => {
-        for (const [n, rung] of backoff.entries()) {
+        for (const [n, waitMs] of backoff.entries()) {
           const wait = createRetrySchedule(backoff).waitAfter(n + 1, random) ?? 0
-          expect(wait).to.be.within(Math.floor(rung * 0.8), Math.ceil(rung * 1.2))
+          expect(wait).to.be.within(Math.floor(waitMs * 0.8), Math.ceil(waitMs * 1.2))
         }
       }),
     )
   })
 
-  it('is slept through in the broker by delays the broker has, never too long, and not in many small naps', () => {
+  it('waits in the broker by a few of the broker’s delays, never longer than the wait', () => {
     fc.assert(
       fc.property(backoffs, randoms, (backoff, random) => {
         const delays = createTopology(brokerDelays({ channel: [], webhook: backoff })).work['webhook.deliver']
@@ -41,7 +41,7 @@ describe('the ladder', () => {
             left -= next
             delaysUsed += 1
           }
-          expect(delaysUsed, 'a rung is a nap at least').to.be.within(1, 60)
+          expect(delaysUsed, 'at least one delay').to.be.within(1, 60)
         }
       }),
     )

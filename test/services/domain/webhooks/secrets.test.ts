@@ -27,7 +27,7 @@ describe('webhook secrets', () => {
     ])
   })
 
-  it('are promoted from the list, be they next or old', () => {
+  it('are promoted from the list, whether they are next or old', () => {
     const secrets = [secret('a', 'current'), secret('b', 'next'), secret('c', 'old', NOW + 5)]
     expect(states(withCurrent(secrets, secret('b', 'next'), NOW))).to.deep.equal([
       ['b', 'current', null],
@@ -41,17 +41,17 @@ describe('webhook secrets', () => {
     ])
   })
 
-  it('await promotion one at a time', () => {
+  it('replace another secret that awaits promotion', () => {
     const secrets = [secret('a', 'current'), secret('b', 'next'), secret('c', 'old', NOW + 5), secret('d', 'old', NOW)]
     expect(withNext(secrets, secret('e', 'next'), NOW).map(({ id }) => id)).to.deep.equal(['a', 'c', 'e'])
   })
 
-  it('are forgotten once their day is over', () => {
+  it('are dropped when their day has passed', () => {
     const secrets = withCurrent([secret('a', 'current'), secret('z', 'old', NOW)], secret('b', 'next'), NOW)
     expect(secrets.map(({ id }) => id)).to.deep.equal(['b', 'a'])
   })
 
-  it('sign while they live, the current one first', () => {
+  it('sign until they expire, the current one first', () => {
     const secrets = [secret('z', 'old', NOW + 1), secret('b', 'next'), secret('a', 'current')]
     expect(signingSecrets(secrets, NOW).map(({ id }) => id)).to.deep.equal(['a', 'z', 'b'])
     expect(signingSecrets(secrets, NOW + 1).map(({ id }) => id)).to.deep.equal(['a', 'b'])
