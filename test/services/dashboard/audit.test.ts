@@ -62,9 +62,9 @@ eachStore('the audit log', fresh => {
         if (call === 'audit.modify') throw new Unavailable('down')
       },
     })
-    const broken = await startAdmin(store)
-    expect((await broken.ask('POST', '/companies', { name: 'Ghost' })).status).to.equal(503)
-    expect((await broken.ask('PATCH', `/apps/${app}`, { name: 'Ghost' })).status).to.equal(503)
+    const brokenAdmin = await startAdmin(store)
+    expect((await brokenAdmin.ask('POST', '/companies', { name: 'Ghost' })).status).to.equal(503)
+    expect((await brokenAdmin.ask('PATCH', `/apps/${app}`, { name: 'Ghost' })).status).to.equal(503)
     expect((await admin.get('/companies')).body.items).to.have.length(1)
     expect((await admin.get(`/apps/${app}`)).body.name).to.equal('Shop')
   })
@@ -76,9 +76,9 @@ eachStore('the audit log', fresh => {
         if (call === 'apps.change') throw new Unavailable('the reply was lost')
       },
     })
-    const broken = await startAdmin(store)
+    const brokenAdmin = await startAdmin(store)
     await admin.clock.advance(1)
-    expect((await broken.ask('PATCH', `/apps/${app}`, { name: 'Store' })).status).to.equal(503)
+    expect((await brokenAdmin.ask('PATCH', `/apps/${app}`, { name: 'Store' })).status).to.equal(503)
     expect((await admin.get(`/apps/${app}`)).body.name).to.equal('Store')
     const records = (await admin.get('/audit')).body.items
     const change = records.find(({ action }: { action: string }) => action === 'app.change')
@@ -95,13 +95,13 @@ eachStore('the audit log', fresh => {
         if (writes === 2) throw new Unavailable('down')
       },
     })
-    const broken = await startAdmin(store)
-    const made = await broken.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })
+    const brokenAdmin = await startAdmin(store)
+    const made = await brokenAdmin.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })
     expect(made.status).to.equal(201)
     expect(made.body.key).to.match(/^sk_test_/)
     const record = (await records()).find(({ target }: { target: string }) => target === made.body.id)
     expect(record).to.include({ action: 'key.create', outcome: 'begun' })
-    expect(broken.captured.output()).to.contain('audit.completion_failed')
+    expect(brokenAdmin.captured.output()).to.contain('audit.completion_failed')
   })
 
   it('marks a change as undone that another request made first', async () => {
@@ -112,8 +112,8 @@ eachStore('the audit log', fresh => {
         if (call === 'keys.modify') await admin.ask('DELETE', `/keys/${id}`)
       },
     })
-    const late = await startAdmin(store)
-    expect((await late.ask('DELETE', `/keys/${id}`)).status).to.equal(204)
+    const slowAdmin = await startAdmin(store)
+    expect((await slowAdmin.ask('DELETE', `/keys/${id}`)).status).to.equal(204)
     const outcomes = (await records())
       .filter(({ action }: { action: string }) => action === 'key.revoke')
       .map(({ outcome }: { outcome: string }) => outcome)
@@ -130,8 +130,8 @@ eachStore('the audit log', fresh => {
         await admin.ask('PATCH', `/apps/${app}`, { name: `v${version}` })
       },
     })
-    const late = await startAdmin(store)
-    expect((await late.ask('PATCH', `/apps/${app}`, { settings: { locale: 'fr' } })).status).to.equal(503)
+    const slowAdmin = await startAdmin(store)
+    expect((await slowAdmin.ask('PATCH', `/apps/${app}`, { settings: { locale: 'fr' } })).status).to.equal(503)
     expect((await admin.get(`/apps/${app}`)).body.settings.locale).to.equal('en')
     const undone = (await records('/audit?limit=100')).filter(
       ({ outcome }: { outcome: string }) => outcome === 'undone',

@@ -65,15 +65,15 @@ eachStore('random input', fresh => {
   })
   afterEach(closeAdmins)
 
-  function expectUnderstood({ status, body }: Answer): void {
+  function expectAcceptedOrRefused({ status, body }: Answer): void {
     expect(status, JSON.stringify(body)).to.be.oneOf([200, 201, 400, 404, 409, 422])
     if (status === 422) expect(body.errors).to.be.an('array').and.not.have.length(0)
   }
-  const sent = (method: string, path: string) => async (body: unknown) =>
-    expectUnderstood(await admin.ask(method, `/apps/${app}${path}`, body))
+  const sendTo = (method: string, path: string) => async (body: unknown) =>
+    expectAcceptedOrRefused(await admin.ask(method, `/apps/${app}${path}`, body))
 
   it('is accepted as a provider or refused', () =>
-    fc.assert(fc.asyncProperty(fc.oneof(provider, value), sent('PUT', '/providers/main')), { numRuns: 150 }))
+    fc.assert(fc.asyncProperty(fc.oneof(provider, value), sendTo('PUT', '/providers/main')), { numRuns: 150 }))
 
   for (const [method, path] of [
     ['PUT', '/webhook'],
@@ -85,7 +85,7 @@ eachStore('random input', fresh => {
   ] as const)
     it(`is accepted by ${method} ${path} or refused`, async () => {
       await admin.ask('PUT', `/apps/${app}/webhook`, { url: 'https://shop.example' })
-      await fc.assert(fc.asyncProperty(fc.oneof(webhook, value), sent(method, path)), { numRuns: 60 })
+      await fc.assert(fc.asyncProperty(fc.oneof(webhook, value), sendTo(method, path)), { numRuns: 60 })
     })
 
   it('as the id of an app, provider or event is found or 404', () =>
@@ -93,9 +93,9 @@ eachStore('random input', fresh => {
       fc.asyncProperty(fc.string(), async text => {
         const name = encodeURIComponent(text)
         for (const path of [`/apps/${name}/webhook`, `/apps/${name}/providers`, `/apps/${app}/providers/${name}`])
-          expectUnderstood(await admin.get(path))
-        expectUnderstood(await admin.ask('POST', `/events/${name}/replay`))
-        expectUnderstood(await admin.get(`/apps/${app}/events?otp_id=${name}&status=${name}`))
+          expectAcceptedOrRefused(await admin.get(path))
+        expectAcceptedOrRefused(await admin.ask('POST', `/events/${name}/replay`))
+        expectAcceptedOrRefused(await admin.get(`/apps/${app}/events?otp_id=${name}&status=${name}`))
       }),
       { numRuns: 40 },
     ))

@@ -8,7 +8,8 @@ import { eachStore } from '../../../support/stores.ts'
 const URL = 'https://lists.example/vpn.txt?license=secret'
 
 // biome-ignore lint/suspicious/noExplicitAny: parsed JSON
-const named = ({ body }: Answer, name: string): any => body.items.find((list: { name: string }) => list.name === name)
+const listNamed = ({ body }: Answer, name: string): any =>
+  body.items.find((list: { name: string }) => list.name === name)
 
 eachStore('/ip-lists', fresh => {
   let admin: TestAdmin
@@ -21,7 +22,7 @@ eachStore('/ip-lists', fresh => {
   const ready = (...names: string[]) =>
     eventually(async () => {
       const answer = await admin.get('/ip-lists')
-      for (const name of names) expect(named(answer, name)).to.include({ status: 'ready', progress: null })
+      for (const name of names) expect(listNamed(answer, name)).to.include({ status: 'ready', progress: null })
       return answer
     })
 
@@ -32,8 +33,8 @@ eachStore('/ip-lists', fresh => {
   it('imports ranges, and shows the counts and the version', async () => {
     const answer = await put({ class: 'abusive', cidrs: ['45.95.147.9/24', '10.0.0.0/8', '45.95.147.1'] })
     expect(answer.status).to.equal(200)
-    expect(named(answer, 'default')).to.deep.include({ class: 'abusive', source: { kind: 'given' } })
-    const shown = named(await ready('default'), 'default')
+    expect(listNamed(answer, 'default')).to.deep.include({ class: 'abusive', source: { kind: 'given' } })
+    const shown = listNamed(await ready('default'), 'default')
     expect(shown).to.deep.include({ class: 'abusive', ranges: 1, ignored: 1, bad: 0, bad_lines: [], problem: null })
     expect(shown).to.have.all.keys(
       'class',
@@ -59,7 +60,7 @@ eachStore('/ip-lists', fresh => {
     expect(
       (await put({ class: 'tor', name: 'exits', text: `# exits\r\n${lines.join('\r\n')}\r\noops` })).status,
     ).to.equal(200)
-    expect(named(await ready('exits'), 'exits')).to.deep.include({ ranges: 20_000, bad: 1, bad_lines: [20_002] })
+    expect(listNamed(await ready('exits'), 'exits')).to.deep.include({ ranges: 20_000, bad: 1, bad_lines: [20_002] })
   })
 
   it('removes lists that a PUT does not name, and keeps lists that it names without content', async () => {
@@ -76,12 +77,12 @@ eachStore('/ip-lists', fresh => {
 
   it('replaces the ranges of a list', async () => {
     await put({ class: 'vpn', cidrs: ['8.8.8.8'] })
-    const { version } = named(await ready('default'), 'default')
+    const { version } = listNamed(await ready('default'), 'default')
     await put({ class: 'vpn', text: '9.9.9.9' })
     await eventually(async () =>
       expect(await classesIn(admin.store, ['8.8.8.8', '9.9.9.9'])).to.deep.equal([null, 'vpn']),
     )
-    const after = named(await ready('default'), 'default')
+    const after = listNamed(await ready('default'), 'default')
     expect(after.version).not.to.equal(version)
   })
 
@@ -97,7 +98,7 @@ eachStore('/ip-lists', fresh => {
     const file = { ip_lists: [{ class: 'abusive', cidr: '45.95.147.0/24' }] }
     await applyBootstrap(readBootstrap(JSON.stringify(file)), admin)
     await put()
-    expect(named(await admin.get('/ip-lists'), 'bootstrap')).to.deep.include({
+    expect(listNamed(await admin.get('/ip-lists'), 'bootstrap')).to.deep.include({
       class: 'abusive',
       source: { kind: 'bootstrap' },
       ranges: 1,
@@ -108,7 +109,7 @@ eachStore('/ip-lists', fresh => {
 
   it('makes a URL due for fetching at once and by schedule, and shows it without its query', async () => {
     const answer = await put({ class: 'vpn', url: URL, refresh_seconds: 3_600 })
-    expect(named(answer, 'default')).to.deep.include({
+    expect(listNamed(answer, 'default')).to.deep.include({
       status: 'waiting',
       refresh_seconds: 3_600,
       version: null,

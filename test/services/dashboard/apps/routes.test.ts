@@ -122,8 +122,8 @@ eachStore('apps', fresh => {
         await patch(app, { name: 'Second' })
       },
     })
-    const late = await startAdmin(store)
-    await late.ask('PATCH', `/apps/${app}`, { settings: { locale: 'fr' } })
+    const slowAdmin = await startAdmin(store)
+    await slowAdmin.ask('PATCH', `/apps/${app}`, { settings: { locale: 'fr' } })
     const records = (await admin.get('/audit')).body.items.filter(
       (one: { action: string }) => one.action === 'app.change',
     )

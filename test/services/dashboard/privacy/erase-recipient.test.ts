@@ -47,9 +47,9 @@ eachStore('erasing a recipient', fresh => {
     await store.docs('otps').modify({ _id: id }, { $set: { 'context.deliveries': [{ ...delivery, micros: 500 }] } })
     const entries: unknown[] = []
     const accounts = { enter: async (_: string, entry: object) => void entries.push(entry) as never }
-    const once = createEraseRecipient({ store, keyring: testKeyring(), clock: actor.clock, accounts })
-    await once(owner.app, NUMBER)
-    await once(owner.app, NUMBER)
+    const eraseRecipient = createEraseRecipient({ store, keyring: testKeyring(), clock: actor.clock, accounts })
+    await eraseRecipient(owner.app, NUMBER)
+    await eraseRecipient(owner.app, NUMBER)
     const entry = { entry: `back:${delivery?.delivery_id}`, kind: 'refund', micros: 500 }
     expect(entries).to.have.length(1)
     expect(entries[0]).to.include(entry)
@@ -71,8 +71,8 @@ eachStore('erasing a recipient', fresh => {
     await accounts.settled()
     await erase()
     await actor.clock.advance(CHECK_HOLD_AFTER_MS + 1)
-    const everyShare = Array.from({ length: PARTITIONS }, (_, share) => share)
-    await createHoldSweeps({ store, accounts, clock: actor.clock }).holds?.(everyShare)
+    const allPartitions = Array.from({ length: PARTITIONS }, (_, share) => share)
+    await createHoldSweeps({ store, accounts, clock: actor.clock }).holds?.(allPartitions)
     expect(await accounts.balance(owner.company)).to.equal(500)
   })
 
@@ -144,55 +144,62 @@ eachStore('erasing a recipient', fresh => {
   })
 
   it('removes a number from its block while processes add to the block, and keeps the other numbers', async () => {
-    const worlds = (['live', 'test'] as const).map(mode => ({ app_id: owner.app, mode }))
+    const appModes = (['live', 'test'] as const).map(mode => ({ app_id: owner.app, mode }))
     const blocks = store.docs('fraud_blocks')
-    const numbers = (world: (typeof worlds)[number]) =>
+    const numbers = (appMode: (typeof appModes)[number]) =>
       [NUMBER, '+447911123457'].map(number => {
-        const tag = tagOf(recipientIndexes(admin.keyring, world, number)[0] ?? '')
+        const tag = tagOf(recipientIndexes(admin.keyring, appMode, number)[0] ?? '')
         return { tag, hundred: '34', at: 0, verified: false }
       })
-    const idOf = (world: (typeof worlds)[number]) =>
-      blockId(world, admin.keyring.index(blockScope(world), blockOf(NUMBER)))
+    const idOf = (appMode: (typeof appModes)[number]) =>
+      blockId(appMode, admin.keyring.index(blockScope(appMode), blockOf(NUMBER)))
     await blocks.insert(
-      worlds.map(world => ({
-        _id: idOf(world),
+      appModes.map(appMode => ({
+        _id: idOf(appMode),
         app_id: owner.app,
-        state: { numbers: numbers(world) },
+        state: { numbers: numbers(appMode) },
         purge_at: FAR,
         rev: 1,
       })),
     )
     let changes = 0
-    const raced = interceptWrites(store, {
+    const racingStore = interceptWrites(store, {
       async before(call) {
         if (call !== 'fraud_blocks.change' || changes++ > 0) return
-        for (const world of worlds) await blocks.modify({ _id: idOf(world) }, { $inc: { rev: 1 } })
+        for (const appMode of appModes) await blocks.modify({ _id: idOf(appMode) }, { $inc: { rev: 1 } })
       },
     })
     const accounts = { enter: async () => 'entered' as const }
-    const erasing = createEraseRecipient({ store: raced, keyring: testKeyring(), clock: actor.clock, accounts })
-    expect(await erasing(owner.app, NUMBER)).to.include({ blocks: 2 })
+    const eraseRecipient = createEraseRecipient({
+      store: racingStore,
+      keyring: testKeyring(),
+      clock: actor.clock,
+      accounts,
+    })
+    expect(await eraseRecipient(owner.app, NUMBER)).to.include({ blocks: 2 })
     expect(changes).to.be.greaterThan(1)
-    for (const world of worlds) {
-      const [, other] = numbers(world)
-      expect((await blocks.get([idOf(world)])).get(idOf(world))?.state.numbers).to.deep.equal([other])
+    for (const appMode of appModes) {
+      const [, other] = numbers(appMode)
+      expect((await blocks.get([idOf(appMode)])).get(idOf(appMode))?.state.numbers).to.deep.equal([other])
     }
   })
 
   it('loads a verification again after a lost race, and then erases it', async () => {
     const id = await send()
     let changes = 0
-    const raced = interceptWrites(store, {
+    const racingStore = interceptWrites(store, {
       async before(call) {
         if (call !== 'otps.change' || changes++ > 0) return
         await store.docs('otps').modify({ _id: id }, { $inc: { rev: 1 } })
       },
     })
     const accounts = { enter: async () => 'entered' as const }
-    const report = await createEraseRecipient({ store: raced, keyring: testKeyring(), clock: actor.clock, accounts })(
-      owner.app,
-      NUMBER,
-    )
+    const report = await createEraseRecipient({
+      store: racingStore,
+      keyring: testKeyring(),
+      clock: actor.clock,
+      accounts,
+    })(owner.app, NUMBER)
     expect(report).to.include({ verifications: 1, ended: 1 })
     expect(changes).to.equal(2)
   })
@@ -201,11 +208,11 @@ eachStore('erasing a recipient', fresh => {
     const id = await send()
     for (const call of ['otps.change', 'attempts.remove', 'otps.remove', 'sandbox_messages.remove', 'counters.remove'])
       for (const when of ['before', 'after'] as const) {
-        const cut = interceptWrites(store, {
+        const crashingStore = interceptWrites(store, {
           [when]: (made: string) => made === call && Promise.reject(new Error('killed')),
         })
         const accounts = { enter: async () => 'entered' as const }
-        await createEraseRecipient({ store: cut, keyring: testKeyring(), clock: actor.clock, accounts })(
+        await createEraseRecipient({ store: crashingStore, keyring: testKeyring(), clock: actor.clock, accounts })(
           owner.app,
           NUMBER,
         ).catch(() => {})
@@ -220,8 +227,8 @@ eachStore('erasing a recipient', fresh => {
   it('finds documents that were indexed with older data keys', async () => {
     await send()
     const accounts = { enter: async () => 'entered' as const }
-    const later = createEraseRecipient({ store, keyring: testKeyring(2, 1), clock: actor.clock, accounts })
-    expect(await later(owner.app, NUMBER)).to.include({ verifications: 1, counters: 2 })
+    const eraseRecipient = createEraseRecipient({ store, keyring: testKeyring(2, 1), clock: actor.clock, accounts })
+    expect(await eraseRecipient(owner.app, NUMBER)).to.include({ verifications: 1, counters: 2 })
   })
 
   it('requires an operator’s token', async () => {

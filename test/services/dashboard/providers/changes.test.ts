@@ -27,7 +27,7 @@ const STORED: Partial<Record<ProviderType, Members>> = {
     dkim: { domain: 'shop.example', selector: 's', private_key: 'SECRET-dkim' },
   },
 }
-const ELSEWHERE: Partial<Record<ProviderType, Members[]>> = {
+const OTHER_DESTINATIONS: Partial<Record<ProviderType, Members[]>> = {
   http: [
     { url: 'https://evil.example/' },
     { url: 'https://gateway.example/evil?key=1' },
@@ -35,7 +35,7 @@ const ELSEWHERE: Partial<Record<ProviderType, Members[]>> = {
   ],
   smtp: [{ host: 'evil.example' }, { port: 25 }, { secure: true }],
 }
-const BASES = [{ base_url: 'https://evil.example' }, { base_url: 'https://api.twilio.com/evil' }]
+const OTHER_BASE_URLS = [{ base_url: 'https://evil.example' }, { base_url: 'https://api.twilio.com/evil' }]
 
 const stored = (type: ProviderType) => {
   const raw = STORED[type] ?? {}
@@ -56,11 +56,11 @@ describe('a changed provider config', () => {
       const member = (name: string) =>
         fc.constantFrom<unknown>(undefined, shown[name], null, 'mine', { ...(shown[name] as object) }, {})
       const given = fc.record(Object.fromEntries(Object.keys(shown).map(name => [name, member(name)])))
-      const elsewhere = fc.constantFrom(...(ELSEWHERE[type] ?? BASES), {})
+      const elsewhere = fc.constantFrom(...(OTHER_DESTINATIONS[type] ?? OTHER_BASE_URLS), {})
       fc.assert(
         fc.property(given, elsewhere, (members, address) => {
-          const wish = JSON.parse(JSON.stringify({ ...members, ...address }))
-          const answer = applyConfigChange(type, wish, before)
+          const input = JSON.parse(JSON.stringify({ ...members, ...address }))
+          const answer = applyConfigChange(type, input, before)
           if (!answer.ok || !JSON.stringify(answer.value).includes('SECRET')) return
           const there = destinationOf(type, resolveProvider(type, answer.value).config as never)
           expect(there).to.deep.equal(destinationOf(type, before.resolved as never))
@@ -75,7 +75,7 @@ describe('a changed provider config', () => {
       const { app_secret, verify_token, token, headers, secret, pass, ...open } = rest
       const kept = applyConfigChange(type, open, before)
       expect(kept.ok && resolveProvider(type, kept.value).config).to.deep.equal(before.resolved)
-      for (const address of ELSEWHERE[type] ?? BASES) {
+      for (const address of OTHER_DESTINATIONS[type] ?? OTHER_BASE_URLS) {
         const moved = applyConfigChange(type, { ...open, ...address }, before)
         expect(moved.ok).to.equal(false)
         expect(moved.ok ? [] : moved.problems.map(({ message }) => message.split(':')[0])).to.include('give it again')

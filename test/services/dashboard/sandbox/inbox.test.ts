@@ -29,7 +29,7 @@ eachStore('the sandbox inbox', fresh => {
   const read = (query: Partial<Parameters<typeof readInbox>[1]> = {}, keyring = world.keyring) =>
     readInbox({ store: world.store, keyring, tenancy: createTenancy({ ...world, keyring }) }, { limit: 10, ...query })
 
-  async function arrived(options: OtpOptions = {}, message: Partial<SandboxMessageDoc> = {}): Promise<OtpDoc> {
+  async function insertMessage(options: OtpOptions = {}, message: Partial<SandboxMessageDoc> = {}): Promise<OtpDoc> {
     await world.clock.advance(1000)
     const doc = await insertOtp(world, options)
     const { delivery_id, generation } = lastDelivery(doc)
@@ -51,7 +51,7 @@ eachStore('the sandbox inbox', fresh => {
   }
 
   it('shows each message with its code and text', async () => {
-    const doc = await arrived()
+    const doc = await insertMessage()
     const code = codeOf(world, doc)
     expect(await read()).to.deep.equal([
       {
@@ -67,13 +67,13 @@ eachStore('the sandbox inbox', fresh => {
   })
 
   it('is read newest first, up to the limit', async () => {
-    const [, second, third] = [await arrived(), await arrived(), await arrived()]
+    const [, second, third] = [await insertMessage(), await insertMessage(), await insertMessage()]
     expect((await read({ limit: 2 })).map(({ otp_id }) => otp_id)).to.deep.equal([third._id, second._id])
   })
 
   it('is searched by recipient, in any spelling of an address', async () => {
-    await arrived()
-    const mail = await arrived({ recipient: 'Ada@example.com', order: ['email'] })
+    await insertMessage()
+    const mail = await insertMessage({ recipient: 'Ada@example.com', order: ['email'] })
     const found = await read({ recipient: 'aDa@EXAMPLE.com' })
     expect(found.map(({ otp_id, channel, recipient }) => [otp_id, channel, recipient])).to.deep.equal([
       [mail._id, 'email', 'Ada@example.com'],
@@ -82,8 +82,8 @@ eachStore('the sandbox inbox', fresh => {
   })
 
   it('is searched by company, with or without a recipient', async () => {
-    const theirs = await arrived({}, { company_id: 'cmp_other' })
-    const ours = await arrived()
+    const theirs = await insertMessage({}, { company_id: 'cmp_other' })
+    const ours = await insertMessage()
     const ids = async (query: object) => (await read(query)).map(({ otp_id }) => otp_id)
     expect(await ids({ company_id: 'cmp_acme' })).to.deep.equal([ours._id])
     expect(await ids({ company_id: 'cmp_other', recipient: RECIPIENT })).to.deep.equal([theirs._id])
@@ -91,7 +91,7 @@ eachStore('the sandbox inbox', fresh => {
   })
 
   it('finds and renders messages after a rotation of the keys', async () => {
-    const doc = await arrived()
+    const doc = await insertMessage()
     const rotated = createKeyring({
       dataKeys: [
         { id: 'd2', key: Buffer.alloc(32, 3) },
@@ -107,9 +107,9 @@ eachStore('the sandbox inbox', fresh => {
   })
 
   it('leaves out messages that were erased, or whose keys are no longer configured', async () => {
-    const erased = await arrived()
+    const erased = await insertMessage()
     await world.store.docs('otps').remove({ _id: erased._id }, 1)
-    const kept = await arrived()
+    const kept = await insertMessage()
     expect((await read()).map(({ otp_id }) => otp_id)).to.deep.equal([kept._id])
     const other = createKeyring({
       dataKeys: [{ id: 'd1', key: Buffer.alloc(32, 1) }],
@@ -119,7 +119,7 @@ eachStore('the sandbox inbox', fresh => {
   })
 
   it('renders a message in the language in which it was sent', async () => {
-    await arrived({}, { locale: 'de' })
+    await insertMessage({}, { locale: 'de' })
     const [message] = await read()
     expect(message?.text).to.match(/^\d{6} ist Ihr Shop-Bestätigungscode\.$/)
   })

@@ -29,15 +29,15 @@ eachStore('a message simulated in the sandbox', fresh => {
   })
 
   const textOf = (action_url: string | null) => new URL(String(action_url)).searchParams.get('text') ?? ''
-  const play = (from: string, text: string, app_id = owner.app) =>
+  const simulate = (from: string, text: string, app_id = owner.app) =>
     admin.ask('POST', '/sandbox/inbound', { app_id, from, text })
   const statusOf = async (otp_id: string) => (await admin.get(`/verifications/${otp_id}`)).body.status
 
   it('approves the verification it refers to', async () => {
     const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER })
-    const played = await play(NUMBER, textOf(action_url))
-    expect(played.status).to.equal(200)
-    expect(played.body).to.deep.equal({ accepted: true })
+    const answer = await simulate(NUMBER, textOf(action_url))
+    expect(answer.status).to.equal(200)
+    expect(answer.body).to.deep.equal({ accepted: true })
     expect(await statusOf(otp_id)).to.equal('approved')
     expect((await admin.get('/audit')).body.items.map(({ action }: { action: string }) => action)).to.include(
       'sandbox.play_message',
@@ -46,16 +46,16 @@ eachStore('a message simulated in the sandbox', fresh => {
 
   it('may contain other words, and come from the number as WhatsApp writes it', async () => {
     const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER })
-    await play(NUMBER.slice(1), `ok!! (${textOf(action_url).toLowerCase()}) thx`)
+    await simulate(NUMBER.slice(1), `ok!! (${textOf(action_url).toLowerCase()}) thx`)
     expect(await statusOf(otp_id)).to.equal('approved')
   })
 
   it('from another number is accepted and changes nothing', async () => {
     const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER })
-    expect((await play('+447911123457', textOf(action_url))).body).to.deep.equal({ accepted: true })
-    expect((await play(NUMBER, 'hello')).body).to.deep.equal({ accepted: true })
+    expect((await simulate('+447911123457', textOf(action_url))).body).to.deep.equal({ accepted: true })
+    expect((await simulate(NUMBER, 'hello')).body).to.deep.equal({ accepted: true })
     const other = await createTenant(admin)
-    await play(NUMBER, textOf(action_url), other.app)
+    await simulate(NUMBER, textOf(action_url), other.app)
     expect(await statusOf(otp_id)).to.equal('pending')
   })
 
@@ -65,7 +65,7 @@ eachStore('a message simulated in the sandbox', fresh => {
     const provider = { channel: 'whatsapp', type: 'sandbox', position: 0, config, rev: 0 } as const
     await admin.store.docs('providers').insert([{ _id, app_id: owner.app, name: 'main', ...provider }])
     const { otp_id, action_url } = await actor.send({ ...owner, recipient: NUMBER, mode: 'live' })
-    expect((await play(NUMBER, textOf(action_url))).body).to.deep.equal({ accepted: true })
+    expect((await simulate(NUMBER, textOf(action_url))).body).to.deep.equal({ accepted: true })
     expect(await statusOf(otp_id)).to.equal('pending')
   })
 })
@@ -92,22 +92,26 @@ eachStore('the report of a simulated message', fresh => {
       at: admin.clock.now(),
     })
     expect(admin.keyring.unseal(sealed_from, inFlight.from)).to.equal(NUMBER)
-    const everywhere = JSON.stringify([admin.published, (await admin.get('/audit')).body]) + admin.captured.output()
-    expect(everywhere).not.to.contain(NUMBER).and.not.contain(REFERENCE)
+    const outputs = JSON.stringify([admin.published, (await admin.get('/audit')).body]) + admin.captured.output()
+    expect(outputs).not.to.contain(NUMBER).and.not.contain(REFERENCE)
   })
 
   it('is published before the message is accepted', async () => {
     const broker = { publish: () => Promise.reject(new Unavailable('down')) }
-    const cut = await startAdmin(admin.store, { broker })
-    const refused = await cut.ask('POST', '/sandbox/inbound', { app_id: owner.app, from: NUMBER, text: 'hi' })
+    const adminWithoutBroker = await startAdmin(admin.store, { broker })
+    const refused = await adminWithoutBroker.ask('POST', '/sandbox/inbound', {
+      app_id: owner.app,
+      from: NUMBER,
+      text: 'hi',
+    })
     expect(refused.body).to.include({ type: 'ServiceUnavailableError', status: 503 })
   })
 
   it('requires an app, a number and a text', async () => {
-    const play = (body: object) => admin.ask('POST', '/sandbox/inbound', body)
-    expect(errorPaths(await play({}))).to.have.members(['app_id', 'from', 'text'])
-    expect(errorPaths(await play({ app_id: 'app_none', from: NUMBER, text: '' }))).to.deep.equal(['app_id'])
-    expect(errorPaths(await play({ app_id: owner.app, from: 'ann@example.com', text: '' }))).to.deep.equal(['from'])
+    const simulate = (body: object) => admin.ask('POST', '/sandbox/inbound', body)
+    expect(errorPaths(await simulate({}))).to.have.members(['app_id', 'from', 'text'])
+    expect(errorPaths(await simulate({ app_id: 'app_none', from: NUMBER, text: '' }))).to.deep.equal(['app_id'])
+    expect(errorPaths(await simulate({ app_id: owner.app, from: 'ann@example.com', text: '' }))).to.deep.equal(['from'])
     expect(admin.published).to.deep.equal([])
   })
 })
@@ -132,7 +136,7 @@ eachStore('GET /sandbox/messages', fresh => {
     for (const recipient of [NUMBER, 'ann@example.com', NUMBER]) {
       await actor.clock.advance(1_000)
       const { otp_id } = await actor.send({ ...owner, recipient })
-      await arrive(admin, otp_id, recipient)
+      await insertMessage(admin, otp_id, recipient)
       if (recipient === NUMBER) sent.unshift(otp_id)
     }
     const { status, body } = await admin.get(`/sandbox/messages?recipient=${NUMBER}`)
@@ -152,7 +156,7 @@ eachStore('GET /sandbox/messages', fresh => {
 })
 
 /** Inserts a message as the sandbox provider does. */
-async function arrive({ store, keyring, clock }: TestAdmin, otp_id: string, recipient: string): Promise<void> {
+async function insertMessage({ store, keyring, clock }: TestAdmin, otp_id: string, recipient: string): Promise<void> {
   const otp = (await store.docs('otps').get([otp_id])).get(otp_id)
   const delivery_id = otp?.context.deliveries[0]?.delivery_id
   if (!otp || !delivery_id) throw new Error('nothing was sent')
