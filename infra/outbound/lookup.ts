@@ -22,7 +22,9 @@ export function createDnsLookup({ localNames }: { localNames: boolean }): Lookup
     } catch (error) {
       if (!localNames) throw error
       const found = await systemLookup(host, { all: true })
-      return interleave(...[4, 6].map(of => found.flatMap(({ address, family }) => (family === of ? address : []))))
+      const ofFamily = (wanted: 4 | 6): string[] =>
+        found.flatMap(({ address, family }) => (family === wanted ? address : []))
+      return interleave(ofFamily(4), ofFamily(6))
     }
   }
 }
@@ -30,12 +32,16 @@ export function createDnsLookup({ localNames }: { localNames: boolean }): Lookup
 async function queryDns(host: string): Promise<string[]> {
   const resolver = new Resolver(DNS_OPTIONS)
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-  const found = interleave(...[v4, v6].map(answer => (answer.status === 'fulfilled' ? answer.value : [])))
+  const found = interleave(addressesIn(v4), addressesIn(v6))
   if (found.length === 0 && v4.status === 'rejected') throw v4.reason
   return found
 }
 
-const interleave = (...lists: string[][]): string[] =>
-  Array.from({ length: Math.max(...lists.map(list => list.length)) }, (_, at) =>
-    lists.flatMap(list => list.slice(at, at + 1)),
-  ).flat()
+const addressesIn = (answer: PromiseSettledResult<string[]>): string[] =>
+  answer.status === 'fulfilled' ? answer.value : []
+
+const interleave = (v4: readonly string[], v6: readonly string[]): string[] =>
+  Array.from({ length: Math.max(v4.length, v6.length) }, (_, at) => [
+    ...v4.slice(at, at + 1),
+    ...v6.slice(at, at + 1),
+  ]).flat()
