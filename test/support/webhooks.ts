@@ -117,14 +117,14 @@ export async function createWebhookHarness(
   let broker: Broker
   let services: Service[] = []
   let consumers: Consumer[] = []
-  let processState: ProcessState = { running: true, openCalls: 0, failuresLeft: 0, before: new Map() }
+  let processState: ProcessState = { running: true, openCalls: new Set(), failuresLeft: 0, before: new Map() }
   const publisher: Pick<Broker, 'publish'> = { publish: (queue, message) => broker.publish(queue, message) }
   const control = createWebhookControl({ store, clock, log: log.log, broker: publisher, step: stepEndpoint })
 
   async function start(): Promise<void> {
     const delays = createTopology(brokerDelays({ channel: [1000], webhook: backoff }))
     broker = createEmbeddedBroker({ topology: delays, clock, log: log.log })
-    processState = { running: true, openCalls: 0, failuresLeft: 0, before: new Map() }
+    processState = { running: true, openCalls: new Set(), failuresLeft: 0, before: new Map() }
     const deps = { broker, clock, log: log.log, metrics, keyring, store: crashableStore(store, processState) }
     services = [
       createWebhookService({ ...deps, outbound, random, config: { backoff: { channel: [], webhook: backoff } } }),
@@ -191,7 +191,9 @@ export async function createWebhookHarness(
     async settle() {
       for (let turns = 0; turns < SETTLE_TURNS; turns += 1) {
         await new Promise(resolve => setImmediate(resolve))
-        if (processState.openCalls > 0) turns = 0
+        if (processState.openCalls.size === 0) continue
+        await Promise.allSettled(processState.openCalls)
+        turns = 0
       }
     },
     async passTime(ms, step = Math.min(ms, 1_000)) {
@@ -227,7 +229,7 @@ const SETTLE_TURNS = 8
 interface ProcessState {
   running: boolean
   /** Calls of the store that are not answered yet. */
-  openCalls: number
+  openCalls: Set<Promise<unknown>>
   /** How many more calls of the store fail. */
   failuresLeft: number
   before: Map<string, () => Promise<unknown>>
@@ -247,11 +249,12 @@ function crashableStore(store: CountersignStore, state: ProcessState): Countersi
         state.failuresLeft -= 1
         throw new Unavailable('away')
       }
-      state.openCalls += 1
+      const answer = call(...args)
+      state.openCalls.add(answer)
       try {
-        return await call(...args)
+        return await answer
       } finally {
-        state.openCalls -= 1
+        state.openCalls.delete(answer)
       }
     }
   return {
