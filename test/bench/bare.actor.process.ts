@@ -1,4 +1,4 @@
-// The bare pipeline's actor: for each call one insert, grouped with those that wait, then one confirmed publish, then the answer.
+// The bare pipeline's actor: for each call one insert, grouped with other waiting ones, then one confirmed publish, then the answer.
 import process from 'node:process'
 import { createAmqpBroker } from '../../infra/broker/amqp.ts'
 import type { Message } from '../../infra/broker/broker.ts'

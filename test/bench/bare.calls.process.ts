@@ -1,4 +1,4 @@
-// The least that could be called sending a message: so many HTTP calls at once from one process, and nothing else.
+// The least work of sending messages: HTTP calls from one process, a given number at once, and nothing else.
 import process from 'node:process'
 import { Pool } from 'undici'
 

@@ -1,4 +1,4 @@
-// The bare pipeline's edge: Koa, a JSON body in, one framed request, its answer out.
+// The bare pipeline's edge. In: a JSON body, over Koa. Out: the answer to one request on the broker.
 import { randomUUID } from 'node:crypto'
 import process from 'node:process'
 import { Router } from '@koa/router'

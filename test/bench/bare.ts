@@ -1,11 +1,11 @@
-// The least that could be called sending: what any service of this kind must do on these engines, and nothing else. An edge asks,
-// an actor inserts, publishes and answers; nobody consumes. The yardstick for everything the product does besides.
+// The bare pipeline: the least that a service of this kind must do on these engines. An edge sends a request; an actor inserts,
+// publishes and answers; no consumer is attached. It is the baseline for everything else that the product does.
 import { createTopology } from '../../infra/broker/topology.ts'
 import { readConfig } from '../../infra/config/config.ts'
 import { collection } from '../../infra/store/store.ts'
 import type { Sample } from './samples.ts'
 
-/** As large as the product's. */
+/** As large as the product's documents. */
 export const BARE_TOPOLOGY = createTopology(readConfig({}, []).backoff)
 
 export const BARE_COLLECTIONS = {

@@ -1,4 +1,4 @@
-// What a broker does by itself: a call at idle, calls under load alone and together, durable messages.
+// Measures a broker alone: a call at idle, calls under load one by one and together, durable messages.
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { BrokerBench } from './engine-sets.ts'
 import { durations, medians, perSecond, quantile } from './measure.ts'
@@ -26,7 +26,7 @@ async function idleCalls({ together, bare, bareName }: BrokerBench): Promise<voi
     all?.push(...times)
     return quantile(times, 0.5)
   }
-  await durations(IDLE_CALLS, () => call(together)) // warm
+  await durations(IDLE_CALLS, () => call(together)) // warm-up
   const figures = await medians({ bare: idle(bare), port: idle(() => call(together), slowest) })
   print({
     what: 'request and reply at idle, one after the other, p50',
@@ -37,7 +37,7 @@ async function idleCalls({ together, bare, bareName }: BrokerBench): Promise<voi
   })
 }
 
-/** In process there is no wire to save on: being handed over together is then all there is to gain, and no aim. */
+/** In process there is no network. Calls in batches can gain little there, so there is no aim. */
 async function busyCalls({ plain, together, overWire }: BrokerBench): Promise<void> {
   const calls = (broker: Broker) => perSecond(CALLS_IN_FLIGHT, () => call(broker).then(() => 1))
   const figures = await medians({ plain: calls(plain), together: calls(together) })

@@ -1,5 +1,5 @@
-// Processes that are measured run as they run in a deployment: compiled, on plain Node. The compiler's output is beside that of
-// the product.
+// Compiles and starts the processes that are measured, so that they run as in a deployment: on plain Node. The output is beside that
+// of the product.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -12,9 +12,9 @@ export async function build(): Promise<void> {
   await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['-p', import.meta.dirname])
 }
 
-/** For a profile of each process: `--cpu-prof --cpu-prof-dir=…`. */
+/** BENCH_NODE_FLAGS takes, for example, `--cpu-prof --cpu-prof-dir=…` for a profile of each process. */
 const FLAGS = ['--expose-gc', ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? [])]
 
-/** A file of this folder as a process of its own, named without its ending. */
+/** Starts a file of this folder as a process. `name` is the file's name without its ending. */
 export const launchProcess = (name: string, env: Record<string, string>, args: string[] = []): Child =>
   spawnChild(join(ROOT, 'dist/bench/test/bench', `${name}.js`), env, args, FLAGS)

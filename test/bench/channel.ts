@@ -1,6 +1,6 @@
-// Messages through a channel actor to a provider on loopback, on RabbitMQ and MongoDB: one process against bare HTTP calls from one
-// process, two against one, and one channel beside another whose provider hangs. Everything is queued beforehand; what is told is how
-// fast it arrives, without the first of it.
+// Messages through a channel actor to a provider on loopback, on RabbitMQ and MongoDB. Compares one process with bare HTTP calls from one
+// process, two processes with one, and a channel alone with one beside a channel whose provider hangs. All messages are queued first;
+// the figure is how fast they arrive at the provider, without the warm-up.
 import { randomBytes } from 'node:crypto'
 import process from 'node:process'
 import { type Clock, systemClock } from '../../infra/clock.ts'
@@ -20,7 +20,7 @@ import { print } from './report.ts'
 import { needsRealEngines, ROUNDS } from './under-load.ts'
 
 const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 6_000)
-/** A process that has just started is still compiling its code. */
+/** Not counted, because a process that has just started is still compiling its code. */
 const WARM_UP_MESSAGES = Math.floor(MESSAGES / 3)
 const AT_ONCE = 200
 const BATCH_SIZE = 500
@@ -28,7 +28,7 @@ const BATCH_SIZE = 500
 const secret = (): string => `k1:${randomBytes(32).toString('base64')}`
 
 interface Bench {
-  /** Queues messages, lets these processes work, answers how many arrived per second; beside a channel that hangs already, if told. */
+  /** Queues messages, starts these processes and answers how many messages arrived per second. Optionally beside a channel that hangs. */
   round(channels: Channel[][], hanging?: Channel): Promise<number>
   bare(): Promise<number>
   stop(): Promise<void>
@@ -85,7 +85,7 @@ async function open(): Promise<Bench> {
   const engines = await enginesOf(site)
   let rounds = 0
 
-  /** Each round has an app and paths of its own. */
+  /** Each round has its own app and paths. */
   async function round(layout: Channel[][], hanging?: Channel): Promise<number> {
     rounds += 1
     const path = (name: Channel): string => `/${name === hanging ? 'hang' : 'take'}/${rounds}/${name}`
@@ -143,7 +143,7 @@ async function enginesOf(site: Site): Promise<Engines> {
   return engines
 }
 
-/** As the OTP actor leaves it: verifications in the store, and what is to be delivered in the queue. */
+/** Prepares the state that the OTP actor leaves: verifications in the store, and their deliveries in the queue. */
 async function queue({ store, broker }: Engines, site: Site, name: Channel, app_id: string): Promise<void> {
   const { secrets } = readConfig(site.env, [])
   const keyring = createKeyring({ dataKeys: secrets.data ?? [], codeSecrets: secrets.code ?? [] })
@@ -162,11 +162,11 @@ async function queue({ store, broker }: Engines, site: Site, name: Channel, app_
   }
 }
 
-/** Messages per second, from the first that counts to the last. */
+/** Messages per second, from the first counted one to the last. */
 const measureArrivalRate = async (url: string, path: string): Promise<number> =>
   ((MESSAGES - WARM_UP_MESSAGES) * 1_000) / (await waitForArrivals(url, path, MESSAGES))
 
-/** Waits for so many; answers how long it took from the first that counts. */
+/** Waits for `count` messages; answers how long they took from the first counted one. */
 async function waitForArrivals(url: string, path: string, many: number): Promise<number> {
   const headers = { 'x-from': String(WARM_UP_MESSAGES), 'x-to': String(many) }
   for (;;) {

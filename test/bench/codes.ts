@@ -1,4 +1,4 @@
-// The codes of verifications, derived as the OTP actor derives them: from the deployment's secrets and what is stored.
+// The codes of verifications, derived as the OTP actor derives them, from the deployment's secrets and the stored documents.
 import { readConfig } from '../../infra/config/config.ts'
 import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { createMongoStore } from '../../infra/store/mongo.ts'
@@ -12,7 +12,7 @@ export interface Code {
   code: string
 }
 
-/** `env`: the settings of the processes, with their secrets. */
+/** `env` holds the settings of the processes, with their secrets. */
 export async function codesOf(env: Record<string, string>, otp_ids: readonly string[]): Promise<Code[]> {
   const { secrets } = readConfig(env, [])
   const keyring = createKeyring({ dataKeys: secrets.data ?? [], codeSecrets: secrets.code ?? [] })

@@ -1,5 +1,5 @@
-// One keep-alive connection that asks one thing after the other. It writes ready-made requests and reads no more of an answer than
-// it must: what generates load should cost next to nothing beside what is measured.
+// One keep-alive connection that sends one request after the other. It writes prepared requests and parses as little of an answer as
+// it can, because the load generator should cost little beside the system that is measured.
 import { connect } from 'node:net'
 
 export interface Response {

@@ -1,5 +1,5 @@
-// What a send costs, delivery, receipt and event included: processor time of each process and engine, and what MongoDB is asked to do,
-// against the bare pipeline. Says where to look, on a machine too busy to say how fast. Linux only: it reads /proc.
+// What a send costs, with its delivery, receipt and event: processor time of each process and engine, and the number of MongoDB
+// commands, compared with the bare pipeline. Useful on a machine that is too busy to measure speed. Linux only: it reads /proc.
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
 import { MongoClient } from 'mongodb'
@@ -11,7 +11,7 @@ import { needsRealEngines, useAndClose } from './under-load.ts'
 
 const SENDS = Number(process.env.BENCH_SENDS ?? 5_000)
 const WARM_UP = 3_000
-/** Until what is done a moment later is done as well: the outbox forgets, counts are flushed. */
+/** Long enough for work that is done a moment later: the outbox is cleared, counts are flushed. */
 const SETTLE_MS = 4_500
 const TICK_MS = 10
 
@@ -60,12 +60,12 @@ async function costOf(
   const { url, key, processes } = system
   const of: Record<string, number[]> = { ...engines }
   for (const [at, { process }] of processes.entries()) of[names[at] ?? ''] = [process.pid ?? 0]
-  const job = { url, key, connections: 64, warmUpMs: 0, measureMs: Number.MAX_SAFE_INTEGER, untilDelivered: delivers }
+  const plan = { url, key, connections: 64, warmUpMs: 0, measureMs: Number.MAX_SAFE_INTEGER, untilDelivered: delivers }
   const settled = () => new Promise(resolve => setTimeout(resolve, SETTLE_MS))
-  await load({ ...job, most: WARM_UP })
+  await load({ ...plan, maxRequests: WARM_UP })
   await settled()
   const before = { cpu: cpuOf(of), asked: await readMongoCounters() }
-  await load({ ...job, most: SENDS })
+  await load({ ...plan, maxRequests: SENDS })
   await settled()
   return { cpu: perSend(before.cpu, cpuOf(of)), asked: perSend(before.asked, await readMongoCounters()) }
 }
@@ -73,7 +73,7 @@ async function costOf(
 const perSend = (before: Reading, after: Reading): Reading =>
   Object.fromEntries(Object.entries(after).map(([name, value]) => [name, (value - (before[name] ?? 0)) / SENDS]))
 
-/** RabbitMQ's process is a child of what started it. */
+/** RabbitMQ's pid file names a parent of its process, so children are counted too. */
 function enginesIn(folder: string): Record<string, number[]> {
   const port = new URL((MONGODB_URL ?? '').replace('mongodb:', 'http:')).port
   const pidOf = (name: string): number => Number(readFileSync(`${folder}/${name}.pid`, 'utf8'))
@@ -88,7 +88,7 @@ function processTree(pid: number): number[] {
 const cpuOf = (of: Record<string, number[]>): Reading =>
   Object.fromEntries(Object.entries(of).map(([name, pids]) => [name, total(pids.map(cpuMs))]))
 
-/** User and system time; the fields are counted from behind the name, which may hold anything. */
+/** User and system time. Fields are counted from behind the process name, which may contain spaces. */
 function cpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

@@ -1,5 +1,5 @@
-// services/main.ts on queues of its own (AMQP_PREFIX). Tells where it answers once it is ready, whatever the log's level, and on
-// SIGUSR2 how much memory it uses.
+// Runs services/main.ts on its own queues (AMQP_PREFIX). Prints its URL once it is ready, at any log level, and its use of memory on
+// SIGUSR2.
 import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
 import { readConfig } from '../../infra/config/config.ts'

@@ -1,4 +1,4 @@
-// The answering side on RabbitMQ, run as a process of its own by engine-sets.ts. Says "ready" once it is attached.
+// The echo server on RabbitMQ, which engine-sets.ts runs as a process. Prints "ready" once it is attached.
 import process from 'node:process'
 import { connect } from 'amqplib'
 import { createAmqpBroker } from '../../infra/broker/amqp.ts'

@@ -1,4 +1,4 @@
-// The answering side of the broker's measurements: an echo for calls, a sink for work.
+// The consuming side of the broker's measurements: answers calls with their body and drops work.
 import { type Broker, done, type Flow } from '../../infra/broker/broker.ts'
 import { createTopology } from '../../infra/broker/topology.ts'
 

@@ -1,4 +1,4 @@
-// The two engine sets as the bench sees them: opened fresh, gone without a trace afterwards.
+// The two engine sets of the bench. Each is opened empty and removed afterwards.
 import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -19,20 +19,20 @@ import { BENCH_TOPOLOGY, PLAIN, serveEcho, TOGETHER } from './echo-server.ts'
 import { CALL } from './samples.ts'
 
 export interface BrokerBench {
-  /** Every call travels and is handed over alone. */
+  /** Every call travels and is handled alone. */
   plain: Broker
   together: Broker
-  /** One round trip without the port. */
+  /** One round trip on the engine, without the port. */
   bare(): Promise<unknown>
   bareName: string
-  /** Calls leave the process. */
+  /** True when calls leave the process. */
   overWire: boolean
   close(): Promise<void>
 }
 
 export interface StoreBench<C extends Collections> {
   store: Store<C>
-  /** Calls of one turn are one commit, whoever makes them: the store groups by itself. */
+  /** True when the store itself groups the calls of one turn in one commit. */
   groupsCalls: boolean
   close(): Promise<void>
 }
@@ -93,7 +93,7 @@ export const realEngines = (mongodbUrl: string, amqpUrl: string): EngineSet => (
   },
 })
 
-/** Who asks and who answers are processes of their own, as in a deployment. */
+/** Caller and server are separate processes, as in a deployment. */
 async function amqpBench(url: string): Promise<BrokerBench> {
   const prefixes = { PLAIN_PREFIX: freshPrefix(), TOGETHER_PREFIX: freshPrefix(), BARE_QUEUE: freshPrefix() }
   const server = spawnChild(join(import.meta.dirname, 'answering.process.ts'), { ...prefixes, AMQP_URL: url })

@@ -1,4 +1,4 @@
-// The ports on each engine set, by themselves. Absolute figures are this machine's; the ratios are the code's.
+// Measures the ports alone, on each engine set. Figures depend on the machine; ratios say something about the code.
 import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
 import { measureBroker } from './broker.ts'
 import { type EngineSet, embeddedEngines, realEngines } from './engine-sets.ts'

@@ -1,5 +1,5 @@
-// Lists of addresses: what a lookup costs with half a million ranges against a thousand, what they take of memory, how long an import
-// of them takes and for how long at most it keeps everything else in its process waiting. On the embedded store.
+// Address lists, on the embedded store: what a lookup costs with half a million ranges and with a thousand, how much memory they take,
+// how long an import takes and how long it blocks the event loop at most.
 import { Buffer } from 'node:buffer'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { systemClock } from '../../infra/clock.ts'
 import { createEmbeddedStore } from '../../infra/store/embedded.ts'
-import type { IpListDoc } from '../../services/domain/address-lists/documents.ts'
+import type { AddressListDoc } from '../../services/domain/address-lists/documents.ts'
 import { createRunImport, importLease, newVersion } from '../../services/domain/address-lists/imports.ts'
 import { COLLECTIONS, type CountersignStore } from '../../services/domain/collections.ts'
 import type { AddressClassifier } from '../../services/otp/limits/address-classifier.ts'
@@ -47,7 +47,7 @@ export default async function ip(): Promise<void> {
   }
 }
 
-/** One round looks up thousands: a look at the clock costs more than a lookup. */
+/** One round does thousands of lookups, because reading the clock costs more than a lookup. */
 const lookups = (view: AddressClassifier, asked: readonly string[]) => {
   let nth = 0
   return perSecond(1, async () => {
@@ -85,7 +85,7 @@ async function importAndMeasure(family: Family, count: number) {
 
 async function importList(store: CountersignStore, bytes: Uint8Array): Promise<void> {
   const now = Date.now()
-  const list: IpListDoc = {
+  const list: AddressListDoc = {
     _id: 'abusive:bench',
     class: 'abusive',
     name: 'bench',
@@ -104,7 +104,7 @@ async function importList(store: CountersignStore, bytes: Uint8Array): Promise<v
   await run(list, async () => ({ bytes, source: { kind: 'given', digest: 'x' } }))
 }
 
-/** How late a timer of a millisecond came at most, in milliseconds. */
+/** The longest delay of a timer of one millisecond, in milliseconds. */
 async function longestWait(work: () => Promise<void>): Promise<number> {
   let [longest, last, over] = [0, performance.now(), false]
   const look = (): void => {
@@ -120,13 +120,13 @@ async function longestWait(work: () => Promise<void>): Promise<number> {
   return longest
 }
 
-/** Every second range of many, in no order: neighbours would be joined. */
+/** Every second range, in random order. Adjacent ranges would be merged. */
 function listOf(family: Family, count: number): string {
   const step = 7_919
   return Array.from({ length: count }, (_, nth) => addressIn(family, ((nth * step) % count) / count)).join('\n')
 }
 
-/** An address so far through the public space from 11.0.0.0 to 99.255.255.255, or 2a00:: to 2aff::. */
+/** The address at this share of the public range from 11.0.0.0 to 99.255.255.255, or from 2a00:: to 2aff::. */
 function addressIn(family: Family, share: number): string {
   const place = Math.floor(share * 89 * 2 ** 24)
   const at = place - (place % 2)
@@ -136,7 +136,7 @@ function addressIn(family: Family, share: number): string {
 
 const hex = (byte: number): string => byte.toString(16).padStart(2, '0')
 
-/** Twice: buffers are let go a moment after their owners. */
+/** Collects twice, because buffers are freed after their owners. */
 async function collectGarbage(): Promise<void> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc')

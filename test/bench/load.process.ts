@@ -1,16 +1,16 @@
-// Makes load, as told by its one argument (load.ts), and prints the figures.
+// Generates load. In: a plan (load.ts) as the one argument. Out: the figures, printed as JSON.
 import process from 'node:process'
 import { codesOf } from './codes.ts'
 import { type Connection, connection, requestText } from './connection.ts'
-import type { Figures, Job } from './load.ts'
+import type { Figures, LoadPlan } from './load.ts'
 import { quantile } from './measure.ts'
 import { recipients } from './recipients.ts'
 
-const job: Job = JSON.parse(process.argv[2] ?? '')
-const base = new URL(job.url)
+const plan: LoadPlan = JSON.parse(process.argv[2] ?? '')
+const base = new URL(plan.url)
 const newRecipient = recipients()
 
-/** Undefined when there is nothing left to ask. */
+/** Undefined when no request is left. */
 type Next = () => string | undefined
 
 interface Round {
@@ -20,12 +20,12 @@ interface Round {
 }
 
 const post = (path: string, body: unknown, headers = ''): string =>
-  requestText(base, { method: 'POST', path, key: job.key, body: JSON.stringify(body), headers })
+  requestText(base, { method: 'POST', path, key: plan.key, body: JSON.stringify(body), headers })
 
 let sends = 0
 function send(): string {
   const recipient = newRecipient()
-  if (!job.full) return post('/api/v1/otp/send', { recipient })
+  if (!plan.full) return post('/api/v1/otp/send', { recipient })
   sends += 1
   const client_ip = `93.${(sends >> 16) & 255}.${(sends >> 8) & 255}.${sends & 255}`
   return post('/api/v1/otp/send', { recipient, client_ip }, `idempotency-key: ${recipient}\r\n`)
@@ -37,7 +37,7 @@ async function ask(lane: Connection, request: string): Promise<string> {
   return body
 }
 
-/** Every connection always has one request under way. */
+/** Keeps one request under way on every connection. */
 async function runLoad(next: Next, warmUpMs: number, measureMs: number): Promise<Round> {
   const begin = performance.now() + warmUpMs
   const end = begin + measureMs
@@ -55,17 +55,17 @@ async function runLoad(next: Next, warmUpMs: number, measureMs: number): Promise
     }
     lane.close()
   }
-  await Promise.all(Array.from({ length: job.connections }, play))
+  await Promise.all(Array.from({ length: plan.connections }, play))
   return { answers, times, ms: Math.min(performance.now(), end) - begin }
 }
 
-const limitTo = (next: Next, most: number): Next => {
-  let left = most
+const limitTo = (next: Next, maxRequests: number): Next => {
+  let left = maxRequests
   return () => (left-- > 0 ? next() : undefined)
 }
 
-/** Right codes, once each. Nothing of the sending is left to do when it begins. */
-async function createVerifyRequests({ verifications, env }: NonNullable<Job['verify']>): Promise<Next> {
+/** Verifies right codes, each once. The sends are delivered before it begins. */
+async function createVerifyRequests({ verifications, env }: NonNullable<LoadPlan['verify']>): Promise<Next> {
   const { answers } = await runLoad(limitTo(send, verifications), 0, Number.POSITIVE_INFINITY)
   const otp_ids = answers.map((answer): string => JSON.parse(answer).otp_id)
   await waitForDelivery(otp_ids.at(-1) ?? '')
@@ -78,17 +78,21 @@ async function createVerifyRequests({ verifications, env }: NonNullable<Job['ver
 
 async function waitForDelivery(otp_id: string): Promise<void> {
   const lane = connection(base)
-  const request = requestText(base, { method: 'GET', path: `/api/v1/otp/${otp_id}`, key: job.key })
+  const request = requestText(base, { method: 'GET', path: `/api/v1/otp/${otp_id}`, key: plan.key })
   while (JSON.parse(await ask(lane, request)).deliveries[0].status !== 'delivered')
     await new Promise(resolve => setTimeout(resolve, 20))
   lane.close()
 }
 
-const next = job.verify ? await createVerifyRequests(job.verify) : send
-const { answers, times, ms } = await runLoad(job.most ? limitTo(next, job.most) : next, job.warmUpMs, job.measureMs)
+const next = plan.verify ? await createVerifyRequests(plan.verify) : send
+const { answers, times, ms } = await runLoad(
+  plan.maxRequests ? limitTo(next, plan.maxRequests) : next,
+  plan.warmUpMs,
+  plan.measureMs,
+)
 const ended = performance.now()
-if (job.untilDelivered) await waitForDelivery(JSON.parse(answers.at(-1) ?? '').otp_id)
-const deliveredAfterMs = job.untilDelivered ? performance.now() - ended : 0
+if (plan.untilDelivered) await waitForDelivery(JSON.parse(answers.at(-1) ?? '').otp_id)
+const deliveredAfterMs = plan.untilDelivered ? performance.now() - ended : 0
 const figures: Figures = {
   perSecond: (times.length * 1_000) / ms,
   p50: quantile(times, 0.5),

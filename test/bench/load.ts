@@ -1,20 +1,20 @@
-// What a load process is told to do, what it tells, and how it is started: a process of its own, for one round.
+// Starts a load process for one round. In: a plan. Out: figures.
 import { launchProcess } from './build.ts'
 
-export interface Job {
+export interface LoadPlan {
   url: string
   key: string
   connections: number
-  /** Not counted: caches fill, code is compiled. */
+  /** Not counted, because caches are empty and code is being compiled. */
   warmUpMs: number
   measureMs: number
   /** Sends carry a client address and an idempotency key. */
   full?: boolean
-  /** Instead of a time: no more than so many requests, all of them counted. */
-  most?: number
-  /** Verify instead of sending: so many are sent beforehand; `env` has what their codes are derived from. */
+  /** Sends this number of requests instead of sending for a time. All are counted. */
+  maxRequests?: number
+  /** Verifies instead of sending. So many verifications are sent beforehand; `env` holds the secrets of their codes. */
   verify?: { verifications: number; env: Record<string, string> }
-  /** Wait until the last message sent is delivered, so that the next round begins with nothing left to do. */
+  /** Waits until the last message is delivered, so that no work is left for the next round. */
   untilDelivered?: boolean
 }
 
@@ -26,8 +26,8 @@ export interface Figures {
   deliveredAfterMs: number
 }
 
-export async function load(job: Job): Promise<Figures> {
-  const process = launchProcess('load.process', {}, [JSON.stringify(job)])
+export async function load(plan: LoadPlan): Promise<Figures> {
+  const process = launchProcess('load.process', {}, [JSON.stringify(plan)])
   const told = await process.waitForLine(line => line.startsWith('{'))
   await process.exited
   return JSON.parse(told)

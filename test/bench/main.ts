@@ -1,4 +1,4 @@
-// `npm run bench -- <name>`: measures and prints. Nothing here passes or fails; what must hold is in the tests.
+// `npm run bench -- <name>` measures and prints. A bench never fails; requirements are in the tests.
 import process from 'node:process'
 
 const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {

@@ -1,7 +1,7 @@
-// How things are measured. A figure alone says more about the machine than about the code, so every figure has a rival measured
-// in the same run: rounds alternate, and each contender's median counts.
+// How the bench measures. A figure alone says more about the machine than about the code, so every figure is compared with another of
+// the same run: rounds alternate, and the median of each counts.
 
-/** One round; answers a figure. */
+/** Runs one round and answers its figure. */
 export type Contender = () => Promise<number>
 
 const ROUNDS = 5
@@ -16,7 +16,7 @@ export async function medians<Name extends string>(
   return Object.fromEntries(figures.map(([name, all]) => [name, quantile(all, 0.5)])) as Record<Name, number>
 }
 
-/** Every contender's rounds. */
+/** The figures of every round, by name. */
 export async function alternating<Name extends string, Figure>(
   contenders: Record<Name, () => Promise<Figure>>,
   rounds: number,
@@ -24,14 +24,14 @@ export async function alternating<Name extends string, Figure>(
   const names = Object.keys(contenders) as Name[]
   const figures = new Map(names.map(name => [name, [] as Figure[]]))
   for (let round = 0; round < rounds; round++) {
-    // Turned round every time, so that none always follows the heaviest.
+    // The order is reversed every time, so that none always follows the heaviest.
     const order = round % 2 === 0 ? names : names.toReversed()
     for (const name of order) figures.get(name)?.push(await contenders[name]())
   }
   return Object.fromEntries(figures) as Record<Name, Figure[]>
 }
 
-/** Units per second with so many calls always under way. `work` answers how many units it did; the start is not counted. */
+/** Units per second with a fixed number of calls under way. `work` answers how many units it did; the start is not counted. */
 export function perSecond(inFlight: number, work: (lane: number) => Promise<number>): Contender {
   return async () => {
     let units = 0

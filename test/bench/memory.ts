@@ -1,4 +1,4 @@
-// Whether memory stays flat: all in one on embedded engines, sending for as long as it takes; read after every tenth.
+// Whether memory stays flat: one process on embedded engines, which sends many messages; memory is read after every tenth of them.
 import process from 'node:process'
 import type { Child } from '../support/child.ts'
 import { build } from './build.ts'
@@ -10,7 +10,7 @@ import { useAndClose } from './under-load.ts'
 const SENDS = Number(process.env.BENCH_SENDS ?? 200_000)
 const READINGS = 10
 const MIB = 2 ** 20
-/** What a table's caches may still grow by once everything has been used. */
+/** How much caches may still grow after everything has been used once. */
 const MAX_GROWTH = 1.2
 
 interface Reading {
@@ -32,7 +32,7 @@ export default async function memory(): Promise<void> {
         warmUpMs: 0,
         measureMs: Number.MAX_SAFE_INTEGER,
         untilDelivered: true,
-        most: SENDS / READINGS,
+        maxRequests: SENDS / READINGS,
       })
       const reading = await read(processes[0] as Child, nth)
       readings.push(reading)
@@ -53,7 +53,7 @@ const formatReading = ({ rss, heapUsed, external }: Reading): string =>
 
 const mib = (bytes: number): string => (bytes / MIB).toFixed(0).padStart(4)
 
-/** The first readings are still warming up. */
+/** The first readings are of the warm-up. */
 function printVerdict(member: 'heapUsed' | 'rss', readings: readonly Reading[]): void {
   const of = (some: readonly Reading[]): number =>
     quantile(

@@ -1,4 +1,4 @@
-// A provider that takes everything at once, or, below /hang, says nothing for ever. Tells how many messages came by each path, and when.
+// A provider that accepts every message at once, or never answers below /hang. Reports how many messages came by each path, and when.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,4 +1,4 @@
-// Somebody's backend: takes whatever is posted and answers 200 at once; below /hang it never answers.
+// A client's backend that answers every POST with 200 at once, and never answers below /hang.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import process from 'node:process'

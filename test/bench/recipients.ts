@@ -1,7 +1,7 @@
-// Phone numbers that are valid and that nobody has used: Indian mobiles, spread over their whole range as customers are. One after the
-// other they would be what a pump sends to, and the load would be that of an attack.
+// Valid phone numbers that no round has used: Indian mobiles, spread over their whole range as real customers are. Consecutive numbers
+// would look like SMS pumping, and the load would be that of an attack.
 const RANGE = 1e8
-/** Has no factor in common with the range, so that no number comes twice before all have come. */
+/** Coprime to the size of the range, so that no number comes twice before all have come. */
 const STRIDE = 38_196_601
 
 export function recipients(): () => string {

@@ -1,11 +1,11 @@
-// One measurement, printed: what is compared, each contender's figure, its ratio to the first of them, and the aim of the last.
+// Prints one measurement: what is compared, the figure of each variant, its ratio to the baseline, and the aim.
 
 export interface Row {
   what: string
   unit: 'per second' | 'ms'
   baseline: Figure
   variants: [...Figure[], Figure]
-  /** Of the last variant. */
+  /** The aim for the last variant. */
   aim?: { says: string; holds(figure: number, ratio: number): boolean }
 }
 

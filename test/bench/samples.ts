@@ -1,4 +1,4 @@
-// Messages and documents of the size the product has.
+// Messages and documents as large as the product's.
 import type { RevisedDoc } from '../../infra/store/docs.ts'
 import { collection } from '../../infra/store/store.ts'
 

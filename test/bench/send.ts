@@ -1,7 +1,7 @@
-// Sends over HTTP, on RabbitMQ and MongoDB with one process per role, against the bare pipeline: as it runs, and without its
-// consumers, which the bare pipeline has none of. Then all in one on the embedded engines, against the same on the real ones.
+// Sends over HTTP, on RabbitMQ and MongoDB with one process per role, compared with the bare pipeline: with all consumers, and without
+// any, as the bare pipeline is. Then one process on the embedded engines, compared with one on the real engines.
 import { build } from './build.ts'
-import { type Contest, runContest } from './contest.ts'
+import { type Comparison, runComparison } from './comparison.ts'
 import { type Figures, load } from './load.ts'
 import {
   ALL_IN_ONE,
@@ -17,26 +17,26 @@ import { AIMS_AGAINST_BARE, needsRealEngines, ROUND, ROUNDS, useAndClose } from 
 export default async function send(): Promise<void> {
   if (!needsRealEngines('send')) return
   await build()
-  await useAndClose([startCountersign('real', ONE_PROCESS_PER_ROLE), startBare()], async ([product, yardstick]) => {
+  await useAndClose([startCountersign('real', ONE_PROCESS_PER_ROLE), startBare()], async ([product, baseline]) => {
     const name = 'one process per role'
-    const against = (shape: Shape, more: Partial<Contest> = {}): Promise<void> =>
-      toBare(shape, { name, round: () => sends(product, shape) }, yardstick, more)
+    const against = (shape: Shape, more: Partial<Comparison> = {}): Promise<void> =>
+      toBare(shape, { name, round: () => sends(product, shape) }, baseline, more)
     await against({ connections: 64 }, { aims: AIMS_AGAINST_BARE })
     await against({ connections: 128 }, { aims: AIMS_AGAINST_BARE })
     await against({ connections: 64, full: true })
   })
-  await useAndClose([startCountersign('real', WITHOUT_CONSUMERS), startBare()], async ([product, yardstick]) => {
+  await useAndClose([startCountersign('real', WITHOUT_CONSUMERS), startBare()], async ([product, baseline]) => {
     const shape = { connections: 64 }
-    await toBare(shape, { name: 'edge and otp alone', round: () => accepted(product, shape) }, yardstick)
+    await toBare(shape, { name: 'edge and otp alone', round: () => accepted(product, shape) }, baseline)
   })
   await useAndClose(
     [startCountersign('embedded', ALL_IN_ONE), startCountersign('real', ONE_PROCESS_PER_ROLE)],
     ([one, apart]) =>
-      runContest({
+      runComparison({
         what: 'sends, 64 connections',
         rounds: ROUNDS,
-        aims: { leastShare: 1, mostTimesP99: 1 },
-        yardstick: {
+        aims: { minRatio: 1, maxP99Ratio: 1 },
+        baseline: {
           name: 'one process per role, RabbitMQ and MongoDB',
           round: () => sends(apart, { connections: 64 }),
         },
@@ -52,13 +52,13 @@ interface Shape {
 
 const toBare = (
   { connections, full }: Shape,
-  product: Contest['product'],
-  yardstick: Bare,
-  more: Partial<Contest> = {},
+  product: Comparison['product'],
+  baseline: Bare,
+  more: Partial<Comparison> = {},
 ): Promise<void> =>
-  runContest({
+  runComparison({
     what: `sends, ${connections} connections${full ? ', with client_ip and idempotency-key' : ''}`,
-    yardstick: { name: 'bare pipeline', round: () => bareSends(yardstick, connections) },
+    baseline: { name: 'bare pipeline', round: () => bareSends(baseline, connections) },
     rounds: ROUNDS,
     product,
     ...more,

@@ -1,4 +1,4 @@
-// What a store does by itself: writes alone and together, lookups in a small and in a large collection.
+// Measures a store alone: writes one by one and together, lookups in a small and in a large collection.
 import process from 'node:process'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { StoreBench } from './engine-sets.ts'
@@ -18,11 +18,11 @@ export async function measureStore({ store, groupsCalls }: StoreBench<typeof BEN
   await lookups(store.docs('few'), store.docs('many'))
 }
 
-/** A write of so many documents; answers how many were written. */
+/** Writes `size` documents; answers how many were written. */
 type Write = (size: number) => (lane: number) => Promise<number>
 
-/** As many documents are under way either way: many calls of one, or a few calls of many. Where the store groups what many callers
- *  ask for, only one call after the other shows what a commit of its own costs. */
+/** The same number of documents is under way in both: many calls of one document, or a few calls of many. Where the store itself groups
+ *  calls, only calls one after the other show what a single commit costs. */
 async function compareWrites(what: string, groupsCalls: boolean, write: Write): Promise<void> {
   const figures = await medians({
     alone: perSecond(1, write(1)),
@@ -50,7 +50,7 @@ function inserts(docs: Docs<Sample>): Write {
   }
 }
 
-/** Every lane changes documents of its own, so none loses. */
+/** Every lane changes its own documents, so no change is lost. */
 async function changes(docs: Docs<Sample>): Promise<Write> {
   const revs = new Array<number>(WRITES_IN_FLIGHT).fill(0)
   await fill(docs, WRITES_IN_FLIGHT)
@@ -65,7 +65,7 @@ async function changes(docs: Docs<Sample>): Promise<Write> {
     )
     for (const [at, rev] of mine.entries()) revs[lane * size + at] = rev + 1
     const won = answers.filter(answer => answer === 'won').length
-    if (won < size) throw new Error('a change was lost that nobody else made')
+    if (won < size) throw new Error('a change was lost though no other lane changes the document')
     return won
   }
 }
@@ -84,7 +84,7 @@ async function lookups(few: Docs<Sample>, many: Docs<Sample>): Promise<void> {
   })
 }
 
-/** The same few documents out of many tell what a larger index costs; any of them, what reading beyond the caches adds. */
+/** Lookups of the same few documents among many show what a larger index costs; lookups of any document, what cache misses add. */
 async function lookup(
   what: string,
   few: Docs<Sample>,
@@ -108,7 +108,7 @@ async function lookup(
 }
 
 async function fill(docs: Docs<Sample>, count: number): Promise<void> {
-  const most = 5_000
-  for (let first = 0; first < count; first += most)
-    await docs.insert(Array.from({ length: Math.min(most, count - first) }, (_, at) => sample(first + at)))
+  const batch = 5_000
+  for (let first = 0; first < count; first += batch)
+    await docs.insert(Array.from({ length: Math.min(batch, count - first) }, (_, at) => sample(first + at)))
 }

@@ -1,4 +1,4 @@
-// Whether a full database is as fast as an empty one: sends with many verifications stored already, against none, on each engine set.
+// Whether a full database is as fast as an empty one: sends with many stored verifications, compared with none, on each engine set.
 import process from 'node:process'
 import { systemClock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
@@ -12,7 +12,7 @@ import { issued } from '../support/otp.ts'
 import { documentOf } from '../support/queued-otps.ts'
 import type { EngineSet, Site } from '../support/site.ts'
 import { build } from './build.ts'
-import { runContest } from './contest.ts'
+import { runComparison } from './comparison.ts'
 import { sends } from './send.ts'
 import { ALL_IN_ONE, startCountersign } from './systems.ts'
 import { ROUNDS, useAndClose } from './under-load.ts'
@@ -30,11 +30,11 @@ export default async function stored(): Promise<void> {
 
 const compare = (engines: EngineSet): Promise<void> =>
   useAndClose([startCountersign(engines, ALL_IN_ONE, fill), startCountersign(engines, ALL_IN_ONE)], ([full, empty]) =>
-    runContest({
+    runComparison({
       what: `sends, all in one on ${engines} engines, 64 connections`,
       rounds: ROUNDS,
-      aims: { leastShare: 0.9, mostTimesP99: 1.5 },
-      yardstick: { name: 'nothing stored', round: () => sends(empty, { connections: 64 }) },
+      aims: { minRatio: 0.9, maxP99Ratio: 1.5 },
+      baseline: { name: 'nothing stored', round: () => sends(empty, { connections: 64 }) },
       product: {
         name: `${OTPS.toLocaleString('en')} verifications stored`,
         round: () => sends(full, { connections: 64 }),
@@ -55,7 +55,7 @@ async function fill({ engines, env }: Site): Promise<void> {
   console.log(`  (${OTPS.toLocaleString('en')} verifications laid down on ${engines} engines in ${seconds} s)`)
 }
 
-/** One of the last month, ended long ago. */
+/** A verification of the last month that has ended. */
 function oldOtp(): OtpDoc {
   const at = Date.now() - Math.floor(Math.random() * MONTH_MS)
   const _id = newId('otp', at)

@@ -1,5 +1,5 @@
-// What is put under load: the product, as one process per role or all in one, and the bare pipeline. Each on a site of its own,
-// gone without a trace afterwards.
+// Starts the systems that are put under load: the product, as one process per role or as one process, and the bare pipeline. Each has its
+// own site, which is removed afterwards.
 import { randomBytes } from 'node:crypto'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
 import { ROLES, type Role } from '../../infra/config/config.ts'
@@ -23,7 +23,7 @@ export const KEY = 'a-test-key-of-the-bench'
 const TOKEN = 'operator-of-the-bench'
 export const NO_LIMIT = [{ max: 1_000_000_000, seconds: 60 }]
 
-/** Every limit counts; none is ever met. */
+/** Every limit is counted, and none is ever reached. */
 const BOOTSTRAP = {
   companies: [
     {
@@ -41,15 +41,15 @@ const BOOTSTRAP = {
 
 const secret = (): string => `k1:${randomBytes(32).toString('base64')}`
 
-/** The roles of each process; none named is all of them. The first serves the API. */
+/** The roles of each process. An empty list is all roles. The first process serves the API. */
 export type Layout = readonly (readonly Role[])[]
 
 export const ONE_PROCESS_PER_ROLE: Layout = ROLES.map(role => [role])
 export const ALL_IN_ONE: Layout = [[]]
-/** Sends are accepted and nothing is delivered, as in the bare pipeline. */
+/** Sends are accepted and not delivered, as in the bare pipeline. */
 export const WITHOUT_CONSUMERS: Layout = [['edge'], ['otp']]
 
-/** `prepare` is done on its site before anything is started there. */
+/** `prepare` runs before the processes start. */
 export async function startCountersign(
   engines: EngineSet,
   layout: Layout,
@@ -81,7 +81,7 @@ export async function startCountersign(
 }
 
 export interface Bare extends System {
-  /** Nobody consumes: what was published is dropped, so that it does not pile up. */
+  /** Without consumers, published messages would pile up, so they are dropped. */
   tidy(): Promise<void>
 }
 

@@ -1,7 +1,6 @@
-// What trust costs: live sends that are paid for, counted against every limit and held against lists of addresses, and the same sends
-// with nothing to pay, no limit and no list.
+// What the checks of a send cost: live sends with prices, limits and address lists, compared with the same sends without them.
 import { build } from './build.ts'
-import { type Contest, runContest } from './contest.ts'
+import { type Comparison, runComparison } from './comparison.ts'
 import { sends } from './send.ts'
 import { KEY, NO_LIMIT, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
 import { needsRealEngines, ROUNDS, useAndClose } from './under-load.ts'
@@ -44,8 +43,10 @@ const startWithoutChecks = () =>
   )
 const startWithChecks = () =>
   startCountersign(
-    ...(['real', ONE_PROCESS_PER_ROLE, nothing] as const),
-    // Nobody verifies these numbers, one after the other: switched on, the fraud guard would refuse them. It records as many as it keeps.
+    'real',
+    ONE_PROCESS_PER_ROLE,
+    nothing,
+    // No number is ever verified here, so an active fraud guard would refuse the sends. In this mode it records its decisions only.
     bootstrapWith(
       { limits: LIMITS_ON, fraud_guard: { mode: 'record' } },
       {
@@ -62,14 +63,14 @@ export default async function trust(): Promise<void> {
   if (!needsRealEngines('trust')) return
   await build()
   const shape = { connections: 64, full: true }
-  await useAndClose([startWithChecks(), startWithoutChecks()], async ([product, yardstick]) => {
-    const both: Contest = {
+  await useAndClose([startWithChecks(), startWithoutChecks()], async ([product, baseline]) => {
+    const both: Comparison = {
       what: 'live sends with client_ip and idempotency-key, 64 connections',
       rounds: ROUNDS,
-      aims: { leastShare: 0.7, mostTimesP99: 3 },
-      yardstick: { name: 'money, limits and reputation off', round: () => sends(yardstick, shape) },
+      aims: { minRatio: 0.7, maxP99Ratio: 3 },
+      baseline: { name: 'money, limits and reputation off', round: () => sends(baseline, shape) },
       product: { name: 'all of them on', round: () => sends(product, shape) },
     }
-    await runContest(both)
+    await runComparison(both)
   })
 }

@@ -1,12 +1,12 @@
-// What the benches that put systems under load have in common.
+// Shared by the benches that put systems under load.
 import process from 'node:process'
 import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
 
 export const ROUND = { warmUpMs: 1_500, measureMs: 3_500 }
 export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3)
 
-/** Of the product to the bare pipeline. */
-export const AIMS_AGAINST_BARE = { leastShare: 0.6, mostTimesP99: 3 }
+/** The aims for the product, compared with the bare pipeline. */
+export const AIMS_AGAINST_BARE = { minRatio: 0.6, maxP99Ratio: 3 }
 
 export function needsRealEngines(bench: string): boolean {
   const there = Boolean(MONGODB_URL && AMQP_URL)
@@ -18,7 +18,7 @@ interface Stoppable {
   stop(): Promise<void>
 }
 
-/** Uses what was started together, and stops it whatever happens. */
+/** Passes the started systems to `use`, and stops them even when one fails. */
 export async function useAndClose<All extends Stoppable[]>(
   starting: { [At in keyof All]: Promise<All[At]> },
   use: (started: All) => Promise<void>,

@@ -1,5 +1,5 @@
-// The webhook actor by itself, on one engine set, with apps whose endpoints are on loopback. In: how many apps, and which of them hang.
-// Out: something to publish events to, and when each was answered.
+// The webhook actor alone, on one engine set, with apps whose endpoints are on loopback. In: the number of apps, and which of them hang.
+// Out: functions that publish events and tell when each was answered.
 import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { systemClock as clock } from '../../infra/clock.ts'
@@ -19,13 +19,13 @@ import { waitUntilUp } from '../support/rabbitmq.ts'
 import { type EngineSet, freshSite } from '../support/site.ts'
 
 export interface Actor {
-  /** Puts an event of the nth app on the queue. */
+  /** Publishes an event of the nth app. */
   publishEvent(app: number): Promise<void>
-  /** Begins to take what is on the queue. */
+  /** Starts to consume the queue. */
   attach(): Promise<void>
-  /** Resolves when so many were answered since it was opened. */
+  /** Resolves when this number of events was answered since the start. */
   answered(count: number): Promise<void>
-  /** From happening to its answer, milliseconds, of those that were answered. */
+  /** Milliseconds from each answered event to its answer. */
   latencies(app: number): number[]
   close(): Promise<void>
 }

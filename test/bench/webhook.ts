@@ -1,5 +1,5 @@
-// Webhooks: events per second from the queue to a backend on loopback, kept and signed and accounted for, against bare signed POSTs from
-// one process; and what an endpoint that hangs does to the delay of the others.
+// Webhooks: events per second from the queue to a backend on loopback, compared with bare signed POSTs from one process; and how an endpoint
+// that hangs delays the others.
 import { Buffer } from 'node:buffer'
 import { newId } from '../../infra/ids.ts'
 import { signatureHeaders } from '../../services/webhook/signature.ts'
@@ -14,7 +14,7 @@ const EVENTS = 6_000
 const ENDPOINTS = 8
 const IN_FLIGHT = 64
 const ROUNDS = 3
-/** Below what the machine can do, so that delays are the system's own. */
+/** Below the capacity of the machine, so that delays come from the system. */
 const STEADY = { perSecond: 150, seconds: 6, healthy: 4 }
 
 export default async function webhookBench(): Promise<void> {
@@ -41,7 +41,7 @@ async function measureOnEngines(engines: EngineSet, title: string, url: (path: s
     many: () => measureDrain(engines, spread),
     one: () => measureDrain(engines, [url('/ok')]),
   }
-  // The first round compiles.
+  // The first round is not counted, because code is being compiled.
   await medians(contenders, 1)
   const figures = await medians(contenders, ROUNDS)
   await bare.close()
@@ -84,11 +84,11 @@ function barePosts(url: string): { rate(): Promise<number>; close(): Promise<voi
   return { rate: perSecond(IN_FLIGHT, post), close: outbound.close }
 }
 
-/** Events that wait on the queue, taken as fast as the actor can. */
+/** Events that wait in the queue, consumed as fast as the actor can. */
 async function measureDrain(engines: EngineSet, urls: readonly string[]): Promise<number> {
   const actor = await startWebhookActor(engines, urls)
   const published = Array.from({ length: EVENTS }, (_, n) => actor.publishEvent(n % urls.length))
-  // In process an event counts as published when it is handled.
+  // In process, a publish resolves when the event is handled.
   if (engines === 'real') await Promise.all(published)
   const begin = performance.now()
   await actor.attach()
@@ -99,7 +99,7 @@ async function measureDrain(engines: EngineSet, urls: readonly string[]): Promis
   return (EVENTS * 1000) / ms
 }
 
-/** A steady rate over a few healthy endpoints and one more; answers the p99 of the healthy ones. */
+/** A steady rate over a few healthy endpoints and one other; answers the p99 of the healthy ones. */
 async function measureSteadyLoad(engines: EngineSet, url: (path: string) => string, another: string): Promise<number> {
   const healthy = Array.from({ length: STEADY.healthy }, (_, n) => n)
   const actor = await startWebhookActor(engines, [...healthy.map(n => url(`/ok/${n}`)), url(another)])

@@ -1,4 +1,4 @@
-// The broker contract on a real RabbitMQ. Every case has queues of its own.
+// The broker contract on a real RabbitMQ. Every case has its own queues.
 import { createAmqpBroker } from '../../infra/broker/amqp.ts'
 import { AMQP_URL, onRealEngines } from '../support/engines.ts'
 import { freshPrefix, removeQueues, waitUntilUp } from '../support/rabbitmq.ts'

@@ -1,7 +1,6 @@
-// The promises of the broker port, as one suite run on every adapter.
-// In: a way to open an adapter on fresh, empty queues. Out: mocha cases.
-// RabbitMQ resolves a publish when it is confirmed, the embedded broker when it was handled. So no case here waits for a publish
-// before its consumer is there, and every case holds under both.
+// The contract of the broker port, which runs on every adapter. In: a function that opens an adapter on fresh, empty queues. Out: mocha
+// cases. RabbitMQ resolves a publish when it is confirmed, the embedded broker when it is handled, so no case waits for a publish before
+// a consumer is attached.
 
 import { callCases } from './broker/calls.ts'
 import { deadLetterCases } from './broker/dead-letters.ts'
@@ -14,7 +13,7 @@ import { stoppingCases } from './broker/stopping.ts'
 export { type BrokerUnderTest, CONTRACT_TOPOLOGY } from './broker/fixture.ts'
 
 export function brokerContract(title: string, open: () => Promise<BrokerUnderTest>): void {
-  describe(`${title} keeps the broker's promises`, () => {
+  describe(`${title} keeps the contract of the broker port`, () => {
     let current: BrokerFixture
     const fixture = (): BrokerFixture => current
     beforeEach(async () => {

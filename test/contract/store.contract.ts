@@ -1,4 +1,4 @@
-// One contract, every store adapter: what is true here is true of each of them. Sub-suites are in store/, by method.
+// The contract of the store port, which runs on every adapter. The cases are in store/, by method.
 import { changeCases } from './store/change.ts'
 import {
   CONTRACT_COLLECTIONS,
@@ -23,7 +23,7 @@ export function storeContract(title: string, open: () => Promise<StoreUnderTest>
   describe(title, () => {
     let shared: StoreUnderTest
     let names = 0
-    const ground: StoreFixture = {
+    const fixture: StoreFixture = {
       open,
       things: () => shared.store.docs('things'),
       coded: () => shared.store.docs('coded'),
@@ -35,16 +35,16 @@ export function storeContract(title: string, open: () => Promise<StoreUnderTest>
     })
     after(() => shared?.close())
 
-    describe('get', () => getCases(ground))
-    describe('insert', () => insertCases(ground))
-    describe('find and count', () => findCases(ground))
-    describe('change', () => changeCases(ground))
-    describe('update', () => updateCases(ground))
-    describe('modify', () => modifyCases(ground))
-    describe('operators', () => operatorCases(ground))
-    describe('computed updates', () => pipelineCases(ground))
-    describe('remove', () => removeCases(ground))
-    describe('a filter no index serves', () => unindexedCases(ground))
-    describe('life of a store', () => lifecycleCases(ground))
+    describe('get', () => getCases(fixture))
+    describe('insert', () => insertCases(fixture))
+    describe('find and count', () => findCases(fixture))
+    describe('change', () => changeCases(fixture))
+    describe('update', () => updateCases(fixture))
+    describe('modify', () => modifyCases(fixture))
+    describe('operators', () => operatorCases(fixture))
+    describe('computed updates', () => pipelineCases(fixture))
+    describe('remove', () => removeCases(fixture))
+    describe('a filter that no index serves', () => unindexedCases(fixture))
+    describe('opening and closing', () => lifecycleCases(fixture))
   })
 }

@@ -1,4 +1,4 @@
-// request → serve: every call its own answer, within its budget or not at all.
+// request → serve: every call gets its own answer, within its budget or not at all.
 import { expect } from 'chai'
 import { type Broker, CallFailed, CallTimeout, type Message } from '../../../infra/broker/broker.ts'
 import { type BrokerFixture, expectError, expectValue } from './fixture.ts'
@@ -15,7 +15,7 @@ export function callCases(fixture: () => BrokerFixture): void {
 
   const echo = async (waiting: Message[]): Promise<unknown[]> => waiting.map(({ body }) => ({ echo: body }))
 
-  /** Serves one call at a time; the body 'hang' waits at the gate. Answers what it was handed. */
+  /** Serves one call at a time; the body 'hang' waits at the gate. Answers the bodies that the server got. */
   async function serveWithGate(broker: Broker, parallel: number) {
     const shut = fixture().gate()
     const handed: unknown[] = []
@@ -55,13 +55,13 @@ export function callCases(fixture: () => BrokerFixture): void {
     expectValue(await resultOf(call('far')), { echo: 'far' })
   })
 
-  it('brings an answer of any JSON shape', async () => {
+  it('returns an answer of any JSON type', async () => {
     const { broker, resultOf } = fixture()
     await broker.serve(CALLS, async waiting => waiting.map(({ body }) => ANSWERS[body as number]), { prefetch: 10 })
     for (const [index, answer] of ANSWERS.entries()) expectValue(await resultOf(call(index)), answer)
   })
 
-  it('gives each of 1000 calls of one tick its own answer, in batches between two servers', async () => {
+  it('gives each of 1000 calls of one tick its own answer, with two servers that take batches', async () => {
     const { broker, other, resultOf } = fixture()
     const sizes: number[] = []
     const serve = async (waiting: Message[]): Promise<unknown[]> => {
@@ -86,7 +86,7 @@ export function callCases(fixture: () => BrokerFixture): void {
     expectValue(await resultOf(Promise.all(both)), [{ echo: 'one' }, { echo: 'two' }])
   })
 
-  it('does not hold up a call behind a slow one', async () => {
+  it('does not delay a call behind a slow one', async () => {
     const { broker, resultOf } = fixture()
     const { shut } = await serveWithGate(broker, 10)
     const slow = call('hang')
@@ -95,7 +95,7 @@ export function callCases(fixture: () => BrokerFixture): void {
     expectValue(await resultOf(slow), { echo: 'hang' })
   })
 
-  it('gives up with CallTimeout when nobody serves, and never hands that call over', async () => {
+  it('rejects a call with CallTimeout when there is no server, and never gives it to a later server', async () => {
     const { broker, resultOf } = fixture()
     expectError(await resultOf(call('stale', SHORT)), CallTimeout)
     const { handed } = await serveWithGate(broker, 10)
@@ -103,7 +103,7 @@ export function callCases(fixture: () => BrokerFixture): void {
     expect(handed).to.deep.equal(['fresh'])
   })
 
-  it('never hands over a call whose budget ran out behind a busy server', async () => {
+  it('never gives a server a call whose budget ran out while the server was busy', async () => {
     const { broker, resultOf, inTime } = fixture()
     const { shut, handed } = await serveWithGate(broker, 1)
     const slow = call('hang')
@@ -115,7 +115,7 @@ export function callCases(fixture: () => BrokerFixture): void {
     expect(handed).to.deep.equal(['hang', 'fresh'])
   })
 
-  it('gives up with CallTimeout when the server hangs; its late answer harms nobody', async () => {
+  it('rejects a call with CallTimeout when the server hangs, and ignores the late answer', async () => {
     const { broker, resultOf } = fixture()
     const { shut, handed } = await serveWithGate(broker, 10)
     expectError(await resultOf(call('hang', SHORT)), CallTimeout)
@@ -124,7 +124,7 @@ export function callCases(fixture: () => BrokerFixture): void {
     expect(handed).to.deep.equal(['hang', 'next'])
   })
 
-  it('fails a call with CallFailed when the server threw on it, and no other call', async () => {
+  it('rejects a call with CallFailed when the server throws on it, and no other call', async () => {
     const { broker, resultOf } = fixture()
     await broker.serve(
       CALLS,
@@ -143,7 +143,7 @@ export function callCases(fixture: () => BrokerFixture): void {
     expectValue(await resultOf(call('after')), { echo: 'after' })
   })
 
-  it('fails the calls of a batch with CallFailed when the server gave the wrong number of answers', async () => {
+  it('rejects the calls of a batch with CallFailed when the server returns the wrong number of answers', async () => {
     const { broker, resultOf } = fixture()
     const extra: Record<string, unknown[]> = { few: [], many: [1, 2] }
     await broker.serve(CALLS, async waiting => extra[waiting[0]?.body as string] ?? echo(waiting), { prefetch: 10 })
@@ -152,7 +152,7 @@ export function callCases(fixture: () => BrokerFixture): void {
     expectValue(await resultOf(call('right')), { echo: 'right' })
   })
 
-  it('counts its servers', async () => {
+  it('counts the servers of a queue in its depth', async () => {
     const { broker, other, inTime } = fixture()
     await broker.serve(CALLS, echo, { prefetch: 10 })
     const second = await other.serve(CALLS, echo, { prefetch: 10 })

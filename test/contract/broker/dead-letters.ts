@@ -1,10 +1,10 @@
-// Dead letters: what lands there, why, and what an operator can do with it.
+// Dead letters: which messages become dead letters, why, and what an operator can do with them.
 import { expect } from 'chai'
 import { type DeliveredMessage, dead, done, type Outcome, retry } from '../../../infra/broker/broker.ts'
 import { type BrokerFixture, collect, eachMessage, ids, numberedMessages, QUEUE } from './fixture.ts'
 
 export function deadLetterCases(fixture: () => BrokerFixture): void {
-  /** Publishes these, one after the other, and lets them die. Nobody consumes afterwards. */
+  /** Publishes messages one after the other and makes each a dead letter. No consumer is attached afterwards. */
   async function bury(...names: string[]): Promise<DeliveredMessage[]> {
     const { broker, publish, published, inTime } = fixture()
     const seen: DeliveredMessage[] = []
@@ -45,7 +45,7 @@ export function deadLetterCases(fixture: () => BrokerFixture): void {
     expect(await broker.dead('channel.sms').count()).to.equal(0)
   })
 
-  it('buries what its handler threw on, with what was thrown, and does not try it again', async () => {
+  it('makes a message a dead letter when its handler throws, with the error as reason, and does not deliver it again', async () => {
     const { broker, publish, published, inTime } = fixture()
     const seen: string[] = []
     await broker.consume(
@@ -68,7 +68,7 @@ export function deadLetterCases(fixture: () => BrokerFixture): void {
     expect(letter?.reason).to.include('boom at line 1')
   })
 
-  it('buries the whole batch its handler threw on, and no other', async () => {
+  it('makes every message of a batch a dead letter when the handler throws, and no other message', async () => {
     const { broker, publish, published, inTime } = fixture()
     let thrownOn: string[] = []
     let handled: string[] = []
@@ -95,7 +95,7 @@ export function deadLetterCases(fixture: () => BrokerFixture): void {
     ['too many', waiting => [...waiting.map(done), done()]],
   ]
   for (const [count, answer] of wrong) {
-    it(`takes ${count} outcomes for a bug and buries the message`, async () => {
+    it(`makes the message a dead letter when its handler returns ${count} outcomes`, async () => {
       const { broker, publish, published, inTime } = fixture()
       await broker.consume(QUEUE, async waiting => answer(waiting), { prefetch: 1 })
       publish(QUEUE, { id: 'a', body: 1 })
@@ -106,7 +106,7 @@ export function deadLetterCases(fixture: () => BrokerFixture): void {
     })
   }
 
-  it('lists the oldest first, as many as asked, and looking changes nothing', async () => {
+  it('lists the oldest first, up to the limit, and changes nothing', async () => {
     const { broker, other } = fixture()
     await bury('a', 'b', 'c')
     const letters = broker.dead(QUEUE)
@@ -118,7 +118,7 @@ export function deadLetterCases(fixture: () => BrokerFixture): void {
     expect(await letters.count()).to.equal(3)
   })
 
-  it('requeues the ones named, with their attempts afresh', async () => {
+  it('requeues the letters with the given ids, whose attempts begin at 1 again', async () => {
     const { broker, inTime } = fixture()
     const before = await bury('a', 'b', 'c')
     expect(await broker.dead(QUEUE).requeue(['c', 'a', 'unknown'])).to.equal(2)
@@ -129,7 +129,7 @@ export function deadLetterCases(fixture: () => BrokerFixture): void {
     expect(ids(await broker.dead(QUEUE).list(100))).to.deep.equal(['b'])
   })
 
-  it('buries a requeued message again when it dies again', async () => {
+  it('makes a requeued message a dead letter again when its handler gives up again', async () => {
     const { broker, inTime } = fixture()
     await bury('a')
     await broker.dead(QUEUE).requeue(['a'])
@@ -140,7 +140,7 @@ export function deadLetterCases(fixture: () => BrokerFixture): void {
     })
   })
 
-  it('drops the ones named, for good', async () => {
+  it('drops the letters with the given ids', async () => {
     const { broker } = fixture()
     await bury('a', 'b', 'c')
     const letters = broker.dead(QUEUE)
@@ -150,7 +150,7 @@ export function deadLetterCases(fixture: () => BrokerFixture): void {
     expect(await broker.depth(QUEUE)).to.deep.include({ ready: 0 })
   })
 
-  it('answers zero for ids it does not have', async () => {
+  it('answers zero for unknown ids', async () => {
     const { broker } = fixture()
     const letters = broker.dead(QUEUE)
     expect(await letters.requeue(['unknown'])).to.equal(0)

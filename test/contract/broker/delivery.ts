@@ -1,4 +1,4 @@
-// publish → consume: nothing lost, nothing changed on the way.
+// publish → consume: no message is lost, and none is changed on the way.
 import { expect } from 'chai'
 import { type DeliveredMessage, done, retry, Unroutable } from '../../../infra/broker/broker.ts'
 import type { WorkQueue } from '../../../infra/broker/topology.ts'
@@ -20,7 +20,7 @@ const BODIES: unknown[] = [
 ]
 
 export function deliveryCases(fixture: () => BrokerFixture): void {
-  it('hands a published message to its consumer', async () => {
+  it('delivers a published message to its consumer', async () => {
     const { broker, publish, published, inTime } = fixture()
     const { seen } = await collect(broker, QUEUE)
     publish(QUEUE, { id: 'a', body: { hello: 'world' } })
@@ -30,7 +30,7 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
     expect(seen[0]?.publishedAt).to.be.greaterThan(Date.UTC(2020))
   })
 
-  it('keeps what was published before anybody consumed, in its order', async () => {
+  it('keeps messages that were published before there was a consumer, in their order', async () => {
     const { broker, publish, published, inTime } = fixture()
     publish(QUEUE, ...numberedMessages(50))
     const { seen } = await collect(broker, QUEUE)
@@ -38,7 +38,7 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
     await published()
   })
 
-  it('reaches a consumer of another process', async () => {
+  it('delivers a message to a consumer in another process', async () => {
     const { other, publish, published, inTime } = fixture()
     const { seen } = await collect(other, QUEUE)
     publish(QUEUE, { id: 'a', body: 1 })
@@ -56,7 +56,7 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
     await inTime(() => expect([ids(sms.seen), ids(email.seen)]).to.deep.equal([['to sms'], ['to email']]))
   })
 
-  it('brings every JSON body as it was', async () => {
+  it('delivers every JSON body unchanged', async () => {
     const { broker, publish, published, inTime } = fixture()
     const { seen } = await collect(broker, QUEUE)
     publish(QUEUE, ...BODIES.map((body, index) => ({ id: `${index}`, body })))
@@ -66,7 +66,7 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
     expect(BODIES.map((_, index) => byId.get(`${index}`))).to.deep.equal(BODIES)
   })
 
-  it('brings what JSON makes of anything else: a date is text, undefined is left out', async () => {
+  it('delivers other values as JSON writes them: a date is text, undefined is left out', async () => {
     const { broker, publish, published, inTime } = fixture()
     const { seen } = await collect(broker, QUEUE)
     publish(QUEUE, { id: 'a', body: { when: new Date(0), gone: undefined, list: [undefined] } })
@@ -76,7 +76,7 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
     expect(seen[0]?.body).not.to.have.property('gone')
   })
 
-  it('brings the message as it was published, whatever publisher or handler do to their copies', async () => {
+  it('delivers the message as it was published, even if publisher or handler change their copies', async () => {
     const { broker, publish, published, inTime } = fixture()
     const bodies: string[] = []
     await broker.consume(
@@ -96,13 +96,13 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
     expect(body).to.deep.equal({ list: [1, 2] })
   })
 
-  it('rejects a message for a queue nobody knows with Unroutable', async () => {
+  it('rejects a message for an unknown queue with Unroutable', async () => {
     const { broker, resultOf } = fixture()
     const nowhere: string = 'nobody.knows'
     expectError(await resultOf(broker.publish(nowhere as WorkQueue, { id: 'a', body: 1 })), Unroutable)
   })
 
-  it('lets a handler publish and wait for it', async () => {
+  it('lets a handler publish another message and wait for it', async () => {
     const { broker, publish, published, inTime } = fixture()
     const { seen } = await collect(broker, 'channel.sms')
     await broker.consume(
@@ -118,7 +118,7 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
     await inTime(() => expect(ids(seen)).to.have.members(numberedMessages(20).map(({ id }) => `${id}.next`)))
   })
 
-  it('never loses messages that share an id, though it may fold them into one', async () => {
+  it('never loses messages that share an id, though it may deliver them as one', async () => {
     const { broker, publish, published, inTime } = fixture()
     const same = Array.from({ length: 5 }, () => ({ id: 'same', body: 1 }))
     publish(QUEUE, ...same, { id: 'last', body: 2 })
@@ -131,7 +131,7 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
     await inTime(() => expect(seen.length).to.be.greaterThan(before))
   })
 
-  it('loses none of 20 000 messages, some of them retried, between two consumers', async () => {
+  it('loses none of 20 000 messages, some of them retried, with two consumers', async () => {
     const { broker, other, publish, published, inTime } = fixture()
     const handled = new Map<string, number>()
     const handle = eachMessage((message: DeliveredMessage) => {
@@ -160,7 +160,7 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
     await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 1 }))
   })
 
-  it('is up, and its consumers are attached', async () => {
+  it('is in state up, and its consumers are attached', async () => {
     const { broker } = fixture()
     const { consumer } = await collect(broker, QUEUE)
     expect(broker.state()).to.equal('up')

@@ -1,4 +1,4 @@
-// What the cases of the broker contract work with: publishing without waiting, gates that hold a handler, and time that passes.
+// Helpers of the broker contract: publishing without waiting, gates that stop a handler, and time that passes.
 import { expect } from 'chai'
 import {
   type Broker,
@@ -12,19 +12,19 @@ import { createTopology, type WorkQueue } from '../../../infra/broker/topology.t
 import { eventually } from '../../support/eventually.ts'
 
 export interface BrokerUnderTest {
-  /** On fresh, empty queues declared from CONTRACT_TOPOLOGY. */
+  /** A broker on fresh, empty queues declared from CONTRACT_TOPOLOGY. */
   broker: Broker
   /** Another process's connection to the same queues; in process, the same broker. */
   other: Broker
   /** Makes a wait of `ms` pass on a fake clock. Does nothing where time passes by itself. */
   elapse(ms: number): Promise<void>
-  /** Must not wait for handlers that hang. */
+  /** Closes the broker without waiting for handlers that hang. */
   close(): Promise<void>
 }
 
 export const CONTRACT_TOPOLOGY = createTopology({ channel: [50, 100], webhook: [50, 150, 400] })
 
-/** The queue most cases use, and its delays. */
+/** The queue that most cases use, and its delays. */
 export const QUEUE: WorkQueue = 'webhook.deliver'
 
 export interface Latch {
@@ -40,16 +40,16 @@ export interface Moment {
 }
 
 export interface BrokerFixture extends BrokerUnderTest {
-  /** Publishes, and does not wait: in process a publish resolves only when it was handled. */
+  /** Publishes without waiting: in process, a publish resolves only when it was handled. */
   publish(queue: WorkQueue, ...messages: Message[]): void
-  /** Resolves when everything given to `publish` so far has resolved. */
+  /** Resolves when every earlier `publish` has resolved. */
   published(): Promise<void>
   /** Lets time pass until the check holds. */
   inTime<T>(check: () => T | Promise<T>, withinMs?: number): Promise<T>
   /** How a promise ends, while time passes. */
   resultOf(promise: Promise<unknown>): Promise<PromiseResult>
   moment(): Moment
-  /** A gate that stays shut until opened, or until the test is over. */
+  /** A gate that stays shut until it is opened, or until the test is over. */
   gate(): Latch
   tearDown(): Promise<void>
 }
@@ -61,8 +61,8 @@ export function createBrokerFixture(under: BrokerUnderTest): BrokerFixture {
   const gates: Latch[] = []
   let fake = 0
 
-  // The fake clock is moved no faster than the real one, in steps of 1 ms. So "at least so long" is true of either adapter
-  // when it is true on the clock that passed more.
+  // The fake clock is moved no faster than the real one, in steps of 1 ms. So "at least so long" is true of both adapters when it is
+  // true on the clock that shows more.
   async function inTime<T>(check: () => T | Promise<T>, withinMs?: number): Promise<T> {
     const offset = performance.now() - fake
     return eventually(async () => {
@@ -79,7 +79,7 @@ export function createBrokerFixture(under: BrokerUnderTest): BrokerFixture {
     publish(queue, ...messages) {
       for (const message of messages) {
         const publish = under.broker.publish(queue, message)
-        publish.catch(() => {}) // a case that cares asks `published`; the others may end with work in the queue
+        publish.catch(() => {}) // a case that needs the result calls `published`; others may end with messages in the queue
         publishes.push(publish)
       }
     },

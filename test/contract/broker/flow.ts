@@ -1,10 +1,10 @@
-// Flow: prefetch, batch, parallel, and how consumers share a queue.
+// Flow: prefetch, batch and parallel, and how consumers share a queue.
 import { expect } from 'chai'
 import { dead, done, type Outcome } from '../../../infra/broker/broker.ts'
 import { type BrokerFixture, eachMessage, ids, numberedMessages, QUEUE } from './fixture.ts'
 
 export function flowCases(fixture: () => BrokerFixture): void {
-  it('lets several consumers share a queue, each message reaching one of them', async () => {
+  it('delivers each message to one of several consumers that share a queue', async () => {
     const { broker, other, publish, published, inTime, gate } = fixture()
     const shut = gate()
     const seen: Record<'one' | 'two', string[]> = { one: [], two: [] }
@@ -51,7 +51,7 @@ export function flowCases(fixture: () => BrokerFixture): void {
     expect(most).to.equal(3)
   })
 
-  it('hands over at most a prefetch at once, however large the batch', async () => {
+  it('gives a handler at most `prefetch` messages at once, even with a larger batch', async () => {
     const { broker, publish, published, inTime } = fixture()
     const sizes: number[] = []
     await broker.consume(
@@ -68,7 +68,7 @@ export function flowCases(fixture: () => BrokerFixture): void {
     expect(Math.max(...sizes)).to.be.at.most(4)
   })
 
-  it('hands over together what waited while the handler was busy, in order, never more than a batch', async () => {
+  it('gives a handler the messages that waited while it was busy together, in order, up to a batch', async () => {
     const { broker, publish, published, inTime, gate } = fixture()
     const shut = gate()
     const batches: string[][] = []
@@ -104,7 +104,7 @@ export function flowCases(fixture: () => BrokerFixture): void {
     expect(letters.every(({ body }) => (body as number) % 2 === 1)).to.equal(true)
   })
 
-  it('makes no more calls at once than parallel allows', async () => {
+  it('makes no more handler calls at once than `parallel`', async () => {
     const { broker, publish, published, inTime, gate } = fixture()
     const shut = gate()
     let underWay = 0
@@ -131,7 +131,7 @@ export function flowCases(fixture: () => BrokerFixture): void {
     expect(most).to.equal(2)
   })
 
-  it('does not hold up other messages behind a slow one', async () => {
+  it('does not delay other messages behind a slow one', async () => {
     const { broker, publish, published, inTime, gate } = fixture()
     const shut = gate()
     const handled: string[] = []

@@ -1,4 +1,4 @@
-// retry(afterMs): later, never sooner than asked, counted, and nobody waits behind it.
+// retry(afterMs): the message comes again, never too early, with its attempt counted, and no other message waits behind it.
 import { expect } from 'chai'
 import { type DeliveredMessage, done, retry } from '../../../infra/broker/broker.ts'
 import { type BrokerFixture, collect, eachMessage, elapsedBetween, type Moment, QUEUE } from './fixture.ts'
@@ -31,7 +31,7 @@ export function retryCases(fixture: () => BrokerFixture): void {
     for (const [index, least] of [50, 50, 150, 400].entries()) expect(spacing[index]).to.be.at.least(least)
   })
 
-  it('takes the longest delay for a wait that is longer still', async () => {
+  it('takes the longest delay for a wait that is longer than all delays', async () => {
     const { spacing } = await play([3_600_000])
     expect(spacing[0]).to.be.at.least(400)
   })
@@ -44,7 +44,7 @@ export function retryCases(fixture: () => BrokerFixture): void {
     }
   })
 
-  it('does not hold a short retry behind a long one, nor anything behind either', async () => {
+  it('does not delay a short retry behind a long one, nor other messages behind either', async () => {
     const { broker, publish, published, inTime } = fixture()
     const order: string[] = []
     const waits: Record<string, number> = { long: 400, short: 50 }
@@ -63,7 +63,7 @@ export function retryCases(fixture: () => BrokerFixture): void {
     expect(order).to.deep.equal(['long 1', 'short 1', 'plain 1', 'short 2', 'long 2'])
   })
 
-  it('keeps a waiting retry while its consumer is gone', async () => {
+  it('keeps a message that waits for its retry while there is no consumer', async () => {
     const { broker, other, publish, published, inTime } = fixture()
     const first: string[] = []
     const consumer = await broker.consume(

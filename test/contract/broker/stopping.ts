@@ -1,4 +1,4 @@
-// stop and close: what is in hand is finished or handed back, and nobody is left waiting.
+// stop and close: begun messages are finished or returned to the queue, and no promise is left waiting.
 import { expect } from 'chai'
 import {
   type Broker,
@@ -47,7 +47,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     return watched
   }
 
-  it('finishes what is in hand, takes no more, and leaves the rest to others', async () => {
+  it('finishes the messages it has begun, takes no more, and leaves the rest to other consumers', async () => {
     const { broker, other, publish, published, inTime } = fixture()
     const { shut, taken, consumer } = await consumeAtGate(broker)
     publish(QUEUE, ...numberedMessages(5))
@@ -58,7 +58,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     expect(stop.over).to.equal(false)
     shut.open()
     await stop.promise
-    // Not sooner: RabbitMQ counts a consumer that still holds messages.
+    // Not earlier: RabbitMQ counts a consumer that still has unsettled messages.
     await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 3, consumers: 0 }))
     const { seen } = await collect(other, QUEUE)
     await inTime(() => expect(ids(seen)).to.have.members(['m2', 'm3', 'm4']))
@@ -67,7 +67,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     expect(seen).to.have.length(3)
   })
 
-  it('gives back at once what it had taken and not begun', async () => {
+  it('returns the messages it has not begun at once', async () => {
     const { broker, other, publish, published, inTime } = fixture()
     const { shut, taken, consumer } = await consumeAtGate(broker, done, { prefetch: 10, parallel: 1 })
     publish(QUEUE, ...numberedMessages(5))
@@ -85,7 +85,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     expect(seen).to.have.length(4)
   })
 
-  it('stops at once with nothing in hand, and stopping again is no harm', async () => {
+  it('stops at once when it has begun no message, and can be stopped again', async () => {
     const { broker, publish, inTime } = fixture()
     const { seen, consumer } = await collect(broker, QUEUE)
     await consumer.stop()
@@ -95,7 +95,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     expect(seen).to.deep.equal([])
   })
 
-  it('hands back what hangs past the grace, and ignores how it ends', async () => {
+  it('returns a message whose handler hangs past the grace, and ignores its outcome', async () => {
     const { broker, other, publish, published, inTime, resultOf } = fixture()
     const { shut, taken, consumer } = await consumeAtGate(broker, () => dead('too late to say'))
     publish(QUEUE, ...numberedMessages(2))
@@ -112,7 +112,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     expect(await other.dead(QUEUE).count()).to.equal(0)
   })
 
-  it('stops one consumer and leaves the others fed', async () => {
+  it('stops one consumer while the others go on', async () => {
     const { broker, publish, published, inTime } = fixture()
     const first = await collect(broker, QUEUE)
     const second = await collect(broker, QUEUE)
@@ -123,7 +123,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     expect([first.seen.length, second.consumer.attached()]).to.deep.equal([0, true])
   })
 
-  it('lets a server finish the calls in hand when it stops', async () => {
+  it('lets a server finish the calls it has begun when it stops', async () => {
     const { broker, inTime, gate, resultOf } = fixture()
     const shut = gate()
     let inHand = 0
@@ -144,7 +144,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     expectValue(await answer, 'finished')
   })
 
-  it('closes after what is in hand', async () => {
+  it('closes after the messages that handlers have begun', async () => {
     const { broker, publish, inTime } = fixture()
     const { shut, taken, consumer } = await consumeAtGate(broker)
     publish(QUEUE, { id: 'a', body: 1 })
@@ -157,7 +157,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     expect(broker.state()).to.equal('down')
   })
 
-  it('closes in spite of a handler that hangs, once the grace is over', async () => {
+  it('closes despite a handler that hangs, once the grace is over', async () => {
     const { broker, publish, inTime, resultOf } = fixture()
     const { taken } = await consumeAtGate(broker)
     publish(QUEUE, { id: 'a', body: 1 })
@@ -166,7 +166,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     expect(broker.state()).to.equal('down')
   })
 
-  it('rejects what still waits with Unavailable when it closes', async () => {
+  it('rejects publishes and calls that still wait with Unavailable when it closes', async () => {
     const { broker, resultOf } = fixture()
     const request = resultOf(broker.request('otp.calls', { id: 'c', body: 1 }, 30_000))
     const publish = resultOf(broker.publish(QUEUE, { id: 'a', body: 1 }))
@@ -176,7 +176,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     if ('error' in published) expect(published.error).to.be.instanceOf(Unavailable) // else it was confirmed just before
   })
 
-  it('rejects everything with Unavailable once closed, and closing again is no harm', async () => {
+  it('rejects everything with Unavailable once closed, and can be closed again', async () => {
     const { broker, resultOf } = fixture()
     await broker.close()
     await broker.close()

@@ -27,28 +27,28 @@ export function changeCases({ open, things: docs, fresh }: StoreFixture): void {
     expect(await read(_id)).to.include({ rev: 3, n: 0 })
   })
 
-  it('is lost on any other revision, and changes nothing then', async () => {
+  it('is lost on any other revision, and changes nothing', async () => {
     const _id = await one({ rev: 7 })
     expect(await docs().change([add(_id, 6)])).to.deep.equal(['lost'])
     expect(await docs().change([add(_id, 8)])).to.deep.equal(['lost'])
     expect(await read(_id)).to.include({ rev: 7, n: 0 })
   })
 
-  it('is lost however far the document has moved on', async () => {
+  it('is lost on every earlier revision', async () => {
     const _id = await one()
     for (let rev = 1; rev <= 30; rev++) await docs().change([add(_id, rev)])
     for (const rev of [1, 2, 15, 29, 30]) expect(await docs().change([add(_id, rev)])).to.deep.equal(['lost'])
     expect(await read(_id)).to.include({ rev: 31, n: 30 })
   })
 
-  it('of a missing document is lost and brings nothing to life', async () => {
+  it('of a missing document is lost, and inserts nothing', async () => {
     const _id = await one()
     await docs().remove({ _id }, 1)
     expect(await docs().change([add(_id, 1), add('never was', 1)])).to.deep.equal(['lost', 'lost'])
     expect((await docs().get([_id, 'never was'])).size).to.equal(0)
   })
 
-  it('tells winners from losers by position: right, stale, early and missing ones in one call', async () => {
+  it('answers won or lost by position, for right, old, future and missing revisions in one call', async () => {
     const group = fresh()
     const all = things(group, 8, () => ({ n: 0 }))
     await docs().insert(all)
@@ -71,13 +71,13 @@ export function changeCases({ open, things: docs, fresh }: StoreFixture): void {
     expect(await read(_id)).to.include({ rev: 2, n: 10 })
   })
 
-  it('gives one winner, the first, when one call changes a document twice from the same revision', async () => {
+  it('lets only the first win when one call changes a document twice from the same revision', async () => {
     const _id = await one()
     expect(await docs().change([add(_id, 1, 10), add(_id, 1, 1)])).to.deep.equal(['won', 'lost'])
     expect(await read(_id)).to.include({ rev: 2, n: 10 })
   })
 
-  it('takes the changes of one document in their order', async () => {
+  it('applies the changes of one document in their order', async () => {
     const [a, b] = [await one(), await one()]
     const changes = [add(a, 1, 1), add(b, 5, 1), add(a, 2, 10), add(b, 1, 10), add(a, 2, 100), add(a, 3, 1_000)]
     expect(await docs().change(changes)).to.deep.equal(['won', 'lost', 'won', 'won', 'lost', 'won'])
@@ -99,7 +99,7 @@ export function changeCases({ open, things: docs, fresh }: StoreFixture): void {
     expect(won(await docs().change(all.map((doc, i) => add(doc._id, i % 2 ? 1 : 2))))).to.equal(1_000)
   })
 
-  it('keeps count when two handles race over 200 documents: every effect is a win, every win an effect', async () => {
+  it('applies exactly the changes it answers as won, when two handles race over 200 documents', async () => {
     const under = await open()
     try {
       const other = await under.reopen()
@@ -153,7 +153,7 @@ export function changeCases({ open, things: docs, fresh }: StoreFixture): void {
     expect(await docs().change([active(b, 1, true)])).to.deep.equal(['won'])
   })
 
-  it('of nothing does nothing', async () => {
+  it('takes an empty list', async () => {
     expect(await docs().change([])).to.deep.equal([])
   })
 }

@@ -1,4 +1,4 @@
-// The collections the store contract runs on, and what a suite of it is given.
+// The collections of the store contract, and the fixture that its cases get.
 import type { Doc, Docs, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type Store } from '../../../infra/store/store.ts'
 
@@ -49,19 +49,19 @@ export type ContractStore = Store<typeof CONTRACT_COLLECTIONS>
 
 export interface StoreUnderTest {
   store: ContractStore
-  /** The same data, opened anew. An engine that allows one handle only closes `store` first. */
+  /** Opens the same data again. An engine that allows only one handle closes `store` first. */
   reopen(): Promise<ContractStore>
   /** Closes every handle and leaves nothing behind. */
   close(): Promise<void>
 }
 
-/** What the parts of the contract share: one open store, and names no other test has used. */
+/** One open store that all cases share, and names that no other case has used. */
 export interface StoreFixture {
   open(): Promise<StoreUnderTest>
   things(): Docs<Thing>
   coded(): Docs<Coded>
   counters(): Docs<Counter>
-  /** A group, or a prefix for ids, of its own. */
+  /** A name of a group, or a prefix of ids. */
   fresh(): string
 }
 
@@ -77,7 +77,7 @@ export const things = (group: string, count: number, more: (i: number) => Partia
 
 export const ids = (docs: Iterable<Doc>): string[] => [...docs].map(doc => doc._id)
 
-/** What a call was rejected with. */
+/** The error that a call rejects with. */
 export const failure = async (call: Promise<unknown>): Promise<unknown> => {
   try {
     await call

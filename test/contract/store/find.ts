@@ -5,7 +5,7 @@ import { ids, type StoreFixture, type Thing, things } from './collections.ts'
 export function findCases({ things: docs, coded, counters, fresh }: StoreFixture): void {
   const LIMIT = 1_000
 
-  /** What of each type a filter on `rank` finds, by name. */
+  /** Names of the values that a filter on `rank` finds. */
   describe('by a field of any type', () => {
     const values: Record<string, unknown> = {
       zero: 0,
@@ -69,7 +69,7 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
 
     for (const [title, rank, names] of cases)
       it(title, async () => {
-        // Once as an index can answer it, once as only reading the documents can.
+        // Once with a path that is indexed, once with one that is not.
         const byIndex = { group, rank } as Filter<Thing>
         const byReading = { group, 'data.rank': rank } as Filter<Thing>
         expect(named(await docs().find(byIndex, { sort: { rank: 1 }, limit: LIMIT }))).to.have.members(names)
@@ -87,7 +87,7 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
     })
   })
 
-  it('refuses a filter with an undefined member rather than forget it', async () => {
+  it('throws for a filter with an undefined member', async () => {
     const careless = { group: undefined } as unknown as Filter<Thing>
     const calls = [
       docs().find(careless, { sort: { _id: 1 }, limit: 1 }),
@@ -109,7 +109,7 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
     expect(await rankOf(null)).to.deep.equal([3])
   })
 
-  it('joins members by and, $or by or', async () => {
+  it('joins members with and, branches of $or with or', async () => {
     const group = fresh()
     await docs().insert(things(group, 10, i => ({ n: i % 2 })))
     const ranks = async (filter: Filter<Thing>) =>
@@ -138,7 +138,7 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
     expect(await docs().count(filter)).to.equal(3)
   })
 
-  it('sorts both ways, ties by _id in the direction of the last field', async () => {
+  it('sorts both ways, and equal documents by _id in the direction of the last field', async () => {
     const group = fresh()
     const all = things(group, 9, i => ({ rank: i % 3 }))
     await docs().insert([...all].reverse())
@@ -149,7 +149,7 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
     expect(ids(await docs().find({ group }, { sort: {}, limit: LIMIT }))).to.deep.equal(ids(all))
   })
 
-  it('sorts by several fields, each its own way', async () => {
+  it('sorts by several fields, each in its own direction', async () => {
     const group = fresh()
     const all = things(group, 6, i => ({ owner: { city: i % 2 ? 'Bern' : 'Aarau' } }))
     await docs().insert(all)
@@ -169,7 +169,7 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
     expect(ids(await docs().find({ group }, { sort: { _id: 1 }, limit: LIMIT }))).to.deep.equal(ids(found))
   })
 
-  it('stops at the limit, and at once at none', async () => {
+  it('finds at most the limit, and nothing at limit 0', async () => {
     const group = fresh()
     const all = things(group, 5)
     await docs().insert(all)
@@ -179,7 +179,7 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
     expect(await found(0)).to.deep.equal([])
   })
 
-  it('pages through ties by rank and _id without a gap or a repeat', async () => {
+  it('pages through equal documents by rank and _id without a gap or a repeat', async () => {
     const group = fresh()
     const all = things(group, 25, i => ({ rank: Math.floor(i / 10) }))
     await docs().insert(all)
@@ -215,7 +215,7 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
     expect(await found({ $gt: all[1] ?? '', $lt: `${group}-x` })).to.deep.equal(all.slice(2))
   })
 
-  it('takes a list as long as any: by _id, by an index, and to remove', async () => {
+  it('takes very long lists: by _id, by an index, and to remove', async () => {
     const group = fresh()
     await docs().insert(things(group, 3))
     const strangers = Array.from({ length: 40_000 }, (_, i) => `${group}-none-${i}`)
@@ -226,7 +226,7 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
     expect(await docs().remove({ _id: { $in: [...strangers, ...others] } }, 50_000)).to.equal(2)
   })
 
-  it('finds what a partial index holds: due work, earliest first', async () => {
+  it('finds due documents by a partial index, earliest first', async () => {
     const group = fresh()
     const base = 4_000_000_000_000
     const all = things(group, 6, i => (i % 2 ? { due_at: base - i } : {}))
@@ -253,7 +253,7 @@ export function findCases({ things: docs, coded, counters, fresh }: StoreFixture
     expect(ids(found)).to.deep.equal([`${group}b`])
   })
 
-  it('counts what matches, and nothing as 0', async () => {
+  it('counts matching documents, and answers 0 for none', async () => {
     const group = fresh()
     await docs().insert(things(group, 300, i => ({ n: i % 3 })))
     expect(await docs().count({ group })).to.equal(300)

@@ -31,7 +31,7 @@ export function getCases({ things: docs, counters, fresh }: StoreFixture): void 
     'a number as text': '00123',
   }
   for (const [title, data] of Object.entries(shapes))
-    it(`gives back ${title} as it was`, async () => {
+    it(`returns ${title} unchanged`, async () => {
       const doc = { _id: fresh(), rev: 1, group: 'shapes', data }
       await docs().insert([doc])
       expect((await docs().get([doc._id])).get(doc._id)).to.deep.equal(doc)
@@ -45,7 +45,7 @@ export function getCases({ things: docs, counters, fresh }: StoreFixture): void 
     expect(doc).to.not.have.property('rank')
   })
 
-  it('gives purge_at back as the Date it was', async () => {
+  it('returns purge_at as a Date', async () => {
     const _id = fresh()
     const purge_at = new Date(Date.UTC(2100, 5, 1, 12, 30, 15, 250))
     await counters().insert([{ _id, n: 1, purge_at }])
@@ -61,14 +61,14 @@ export function getCases({ things: docs, counters, fresh }: StoreFixture): void 
     expect([...(await docs().get(odd)).keys()]).to.have.members(odd)
   })
 
-  it('leaves out ids that are not there', async () => {
+  it('leaves out missing ids', async () => {
     const group = fresh()
     await docs().insert(things(group, 1))
     expect(ids((await docs().get([`${group}-00000`, 'nobody'])).values())).to.deep.equal([`${group}-00000`])
     expect((await docs().get(['nobody'])).size).to.equal(0)
   })
 
-  it('answers 2 000 ids at once, and an id asked for twice once', async () => {
+  it('answers 2 000 ids at once, and a repeated id once', async () => {
     const all = things(fresh(), 2_000)
     await docs().insert(all)
     const found = await docs().get([...ids(all), ...ids(all)])
@@ -76,11 +76,11 @@ export function getCases({ things: docs, counters, fresh }: StoreFixture): void 
     expect(found.get(all[1_999]?._id ?? '')).to.deep.equal(all[1_999])
   })
 
-  it('of no ids is empty', async () => {
+  it('answers an empty map for no ids', async () => {
     expect((await docs().get([])).size).to.equal(0)
   })
 
-  it('gives every caller a copy of its own', async () => {
+  it('gives every caller its own copy', async () => {
     const _id = fresh()
     const given = { _id, rev: 1, group: _id, list: [1] }
     await docs().insert([given])

@@ -9,7 +9,7 @@ export function insertCases({ things: docs, coded, counters, fresh }: StoreFixtu
     ...more,
   })
 
-  it('answers for each document in its place: taken ids are duplicates, the others are in', async () => {
+  it('answers by position: a taken id is a duplicate, the others are inserted', async () => {
     const group = fresh()
     const all = things(group, 6)
     await docs().insert(all.filter((_, i) => i === 1 || i === 4))
@@ -19,7 +19,7 @@ export function insertCases({ things: docs, coded, counters, fresh }: StoreFixtu
     expect(all.map(doc => stored.get(doc._id)?.n)).to.deep.equal([7, undefined, 7, 7, undefined, 7])
   })
 
-  it('lets the first of two alike in one call win, by id and by unique index', async () => {
+  it('inserts the first of two equal documents in one call, by id and by unique index', async () => {
     const group = fresh()
     const answers = await coded().insert([
       { _id: `${group}a`, code: `${group}1`, note: 'first' },
@@ -32,7 +32,7 @@ export function insertCases({ things: docs, coded, counters, fresh }: StoreFixtu
     expect([...stored.values()].map(doc => doc.note)).to.have.members(['first', 'free, since the second was refused'])
   })
 
-  it('refuses what a unique index has already, in its place', async () => {
+  it('answers duplicate, by position, for a value that a unique index has already', async () => {
     const group = fresh()
     await coded().insert([{ _id: `${group}a`, code: `${group}x` }])
     const answers = await coded().insert([
@@ -44,7 +44,7 @@ export function insertCases({ things: docs, coded, counters, fresh }: StoreFixtu
     expect((await coded().get([`${group}c`])).size).to.equal(0)
   })
 
-  it('tells a number from its text in a unique index', async () => {
+  it('distinguishes a number from its text in a unique index', async () => {
     const group = fresh()
     const answers = await coded().insert([
       { _id: `${group}a`, code: 5_000_001 },
@@ -54,7 +54,7 @@ export function insertCases({ things: docs, coded, counters, fresh }: StoreFixtu
     expect(answers).to.deep.equal(['inserted', 'inserted', 'duplicate'])
   })
 
-  it('takes missing for null in a unique index, so only one document may be without', async () => {
+  it('treats missing as null in a unique index, so only one document may lack the field', async () => {
     const group = fresh()
     const answers = await coded().insert([
       { _id: `${group}a` },
@@ -65,7 +65,7 @@ export function insertCases({ things: docs, coded, counters, fresh }: StoreFixtu
     expect(answers).to.deep.equal(['inserted', 'duplicate', 'duplicate', 'inserted'])
   })
 
-  it('keeps documents that do not match a partial unique index out of it', async () => {
+  it('allows duplicates among documents that a partial unique index leaves out', async () => {
     const group = fresh()
     const answers = await docs().insert([
       thing(group, 'a', { slot: 1, active: true }),
@@ -78,7 +78,7 @@ export function insertCases({ things: docs, coded, counters, fresh }: StoreFixtu
     expect(answers).to.deep.equal(['inserted', 'inserted', 'inserted', 'duplicate', 'inserted', 'inserted'])
   })
 
-  it('makes a sparse unique index of {$exists: true}: any number without, one with null, one of each value', async () => {
+  it('takes {$exists: true} for a sparse unique index: many without the field, one with null, one with each value', async () => {
     const group = fresh()
     const answers = await docs().insert([
       thing(group, 'a'),
@@ -91,7 +91,7 @@ export function insertCases({ things: docs, coded, counters, fresh }: StoreFixtu
     expect(answers).to.deep.equal(['inserted', 'inserted', 'inserted', 'duplicate', 'inserted', 'duplicate'])
   })
 
-  it('takes 5 000 documents in one call, and refuses as many', async () => {
+  it('inserts 5 000 documents in one call, and answers duplicate for as many', async () => {
     const group = fresh()
     const answers = await docs().insert(things(group, 5_000))
     expect(new Set(answers)).to.deep.equal(new Set(['inserted']))
@@ -100,7 +100,7 @@ export function insertCases({ things: docs, coded, counters, fresh }: StoreFixtu
     expect(new Set(await docs().insert(things(group, 5_000)))).to.deep.equal(new Set(['duplicate']))
   })
 
-  it('lets exactly one of 50 parallel inserts of an id in', async () => {
+  it('inserts exactly one of 50 parallel inserts of an id', async () => {
     const _id = fresh()
     const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => counters().insert([{ _id, n }])))
     const winner = answers.findIndex(([answer]) => answer === 'inserted')
@@ -108,7 +108,7 @@ export function insertCases({ things: docs, coded, counters, fresh }: StoreFixtu
     expect((await counters().get([_id])).get(_id)?.n).to.equal(winner)
   })
 
-  it('of nothing does nothing', async () => {
+  it('takes an empty list', async () => {
     expect(await docs().insert([])).to.deep.equal([])
   })
 }

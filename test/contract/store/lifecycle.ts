@@ -21,7 +21,7 @@ export function lifecycleCases({ open, fresh }: StoreFixture): void {
       expect((await store.docs('things').get(['same'])).size).to.equal(0)
     }))
 
-  it('keeps data and unique indexes when opened anew', () =>
+  it('keeps data and unique indexes when it is opened again', () =>
     withStore(async ({ store, reopen }) => {
       const all = things(fresh(), 20, i => ({ email: `${i}@example.com`, data: { i } }))
       const purge_at = new Date(Date.UTC(2100, 0, 1))
@@ -58,7 +58,7 @@ export function lifecycleCases({ open, fresh }: StoreFixture): void {
       await store.close()
     }))
 
-  it('finishes what was asked before it closes, or rejects it: nothing is left hanging', () =>
+  it('finishes or rejects the calls under way when it closes, and leaves none hanging', () =>
     withStore(async ({ store }) => {
       const calls = Array.from({ length: 20 }, () => store.docs('things').insert(things(fresh(), 10)))
       const settled = Promise.allSettled(calls)

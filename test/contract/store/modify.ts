@@ -5,13 +5,13 @@ import { failure, type StoreFixture, things } from './collections.ts'
 export function modifyCases({ things: docs, coded, counters, fresh }: StoreFixture): void {
   const counter = async (_id: string) => (await counters().get([_id])).get(_id)
 
-  it('answers the document after, and leaves its revision alone', async () => {
+  it('answers the document after the update, and leaves its revision as it is', async () => {
     const group = fresh()
     await docs().insert([{ _id: group, rev: 4, group, n: 1 }])
     expect(await docs().modify({ _id: group }, { $inc: { n: 2 } })).to.deep.equal({ _id: group, rev: 4, group, n: 3 })
   })
 
-  it('answers null when none matches, and makes none', async () => {
+  it('answers null when no document matches, and inserts none', async () => {
     const group = fresh()
     await docs().insert([{ _id: group, rev: 1, group, n: 1 }])
     expect(await docs().modify({ _id: group, n: 2 }, { $inc: { n: 1 } })).to.equal(null)
@@ -20,14 +20,14 @@ export function modifyCases({ things: docs, coded, counters, fresh }: StoreFixtu
     expect((await docs().get([group])).get(group)?.n).to.equal(1)
   })
 
-  it('takes one of several that match', async () => {
+  it('updates only one of several matching documents', async () => {
     const group = fresh()
     await docs().insert(things(group, 3, () => ({ n: 0 })))
     expect(await docs().modify({ group, n: 0 }, { $set: { n: 1 } })).to.include({ group, n: 1 })
     expect(await docs().count({ group, n: 1 })).to.equal(1)
   })
 
-  it('hands each document to one of several claimers', async () => {
+  it('gives each document to one of several parallel callers', async () => {
     const group = fresh()
     await docs().insert(things(group, 10, () => ({ n: 0 })))
     const claim = (_: unknown, i: number) => docs().modify({ group, n: 0 }, { $set: { n: i + 1 } })
@@ -70,7 +70,7 @@ export function modifyCases({ things: docs, coded, counters, fresh }: StoreFixtu
       expect(await counter(_id)).to.deep.equal(expected)
     })
 
-    it('updates what is there, without $setOnInsert', async () => {
+    it('updates a stored document, without $setOnInsert', async () => {
       const _id = fresh()
       const count = () => counters().modify({ _id }, { $inc: { n: 1 }, $setOnInsert: { granted: 5 } }, { upsert })
       await count()
@@ -85,7 +85,7 @@ export function modifyCases({ things: docs, coded, counters, fresh }: StoreFixtu
       expect(doc).to.deep.equal({ _id, n: 1, purge_at })
     })
 
-    it('makes one document of 50 parallel upserts of an id, and counts each', async () => {
+    it('inserts one document for 50 parallel upserts of an id, and counts each', async () => {
       const _id = fresh()
       const update = { $inc: { n: 1 }, $push: { data: 1 }, $setOnInsert: { granted: 1 } }
       await Promise.all(Array.from({ length: 50 }, () => counters().modify({ _id }, update, { upsert })))
@@ -102,7 +102,7 @@ export function modifyCases({ things: docs, coded, counters, fresh }: StoreFixtu
       expect(await counter(_id)).to.deep.equal({ _id, n: 40 })
     })
 
-    it('grants exactly 40 of 100 parallel takers while the rest of the filter says "below 40"', async () => {
+    it('grants exactly 40 of 100 parallel callers when the rest of the filter says "below 40"', async () => {
       const _id = fresh()
       const take = () => counters().modify({ _id, n: { $lt: 40 } }, { $inc: { n: 1 } }, { upsert })
       const outcomes = await Promise.allSettled(Array.from({ length: 100 }, take))
@@ -112,7 +112,7 @@ export function modifyCases({ things: docs, coded, counters, fresh }: StoreFixtu
       expect((await counter(_id))?.n).to.equal(40)
     })
 
-    it('throws Duplicate when the new document meets a unique index', async () => {
+    it('throws Duplicate when a unique index refuses the new document', async () => {
       const group = fresh()
       await coded().insert([{ _id: `${group}a`, code: group }])
       const refused = await failure(coded().modify({ _id: `${group}b` }, { $set: { code: group } }, { upsert }))
@@ -120,7 +120,7 @@ export function modifyCases({ things: docs, coded, counters, fresh }: StoreFixtu
       expect((await coded().get([`${group}b`])).size).to.equal(0)
     })
 
-    it('is refused without an _id to insert under', async () => {
+    it('throws without an _id to insert', async () => {
       const group = fresh()
       const anonymous = counters().modify({ group }, { $inc: { n: 1 } }, { upsert })
       expect(await failure(anonymous)).to.be.instanceOf(TypeError)

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Operators } from '../../../infra/store/docs.ts'
 import type { StoreFixture, Thing } from './collections.ts'
 
-// Each operator on a document, by `change` and by `modify`: what is there after.
+// Each operator on a document, by `change` and by `modify`, and the document afterwards.
 type Case = [title: string, before: Partial<Thing>, update: Operators<Thing>, after: Partial<Thing>]
 
 const CASES: Case[] = [
@@ -121,7 +121,7 @@ export function operatorCases({ things: docs, fresh }: StoreFixture): void {
       expect(stored.get(modified)).to.deep.equal(whole(modified, 1, after))
     })
 
-  it('$set and $unset reach purge_at', async () => {
+  it('$set and $unset change purge_at', async () => {
     const _id = fresh()
     const purge_at = new Date(Date.UTC(2100, 0, 1))
     await docs().insert([{ _id, rev: 1, group: _id }])

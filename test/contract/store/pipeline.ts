@@ -3,7 +3,7 @@ import type { Pipeline } from '../../../infra/store/docs.ts'
 import { Duplicate } from '../../../infra/store/docs.ts'
 import { type Counter, failure, type StoreFixture } from './collections.ts'
 
-// Expressions over one document, and what each must come to.
+// Expressions over one document, and the value of each.
 const DATA = { a: 7, b: 2, f: 2.75, neg: -3.2, t: true, nil: null, s: 'text', deep: { x: 5 }, l: [1, 2, 3, 4] }
 const OBJECTS = [
   { id: 'p', at: 1 },
@@ -70,7 +70,7 @@ export function pipelineCases({ counters, fresh }: StoreFixture): void {
       expect(await stored(_id)).to.deep.equal(expected)
     })
 
-  it('writes dotted paths beside their siblings', async () => {
+  it('writes dotted paths and keeps their siblings', async () => {
     const _id = await made({ n: 3, window: { of: 'day' } })
     expect(await counters().modify({ _id }, [{ $set: { 'window.start': '$n' } }])).to.deep.equal({
       _id,
@@ -79,7 +79,7 @@ export function pipelineCases({ counters, fresh }: StoreFixture): void {
     })
   })
 
-  it('reads the document as it was before its stage, and as the stage before left it', async () => {
+  it('computes every expression of a stage from the document as the stage before left it', async () => {
     const _id = await made({ n: 1, granted: 10 })
     const swapAndAdd: Pipeline = [
       { $set: { n: '$granted', granted: '$n' } },
@@ -88,7 +88,7 @@ export function pipelineCases({ counters, fresh }: StoreFixture): void {
     expect(await counters().modify({ _id }, swapAndAdd)).to.deep.equal({ _id, n: 10, granted: 1, spent: 111 })
   })
 
-  it('takes fields away', async () => {
+  it('removes fields', async () => {
     const _id = await made({ n: 1, granted: 2, window: { start: 1, of: 'x' } })
     const after = await counters().modify({ _id }, [{ $unset: ['granted', 'window.start'] }, { $set: { n: 5 } }])
     expect(after).to.deep.equal({ _id, n: 5, window: { of: 'x' } })
@@ -104,7 +104,7 @@ export function pipelineCases({ counters, fresh }: StoreFixture): void {
     expect((await stored(_id))?.purge_at).to.deep.equal(later)
   })
 
-  it('answers null when none matches', async () => {
+  it('answers null when no document matches', async () => {
     expect(await counters().modify({ _id: fresh() }, [{ $set: { n: 1 } }])).to.equal(null)
   })
 
@@ -114,7 +114,7 @@ export function pipelineCases({ counters, fresh }: StoreFixture): void {
     { $set: { n: { $add: [{ $ifNull: ['$n', 0] }, '$granted'] } } },
   ]
 
-  it('grants exactly 40 of 100 parallel takers, each told its own answer', async () => {
+  it('grants exactly 40 of 100 parallel callers, and gives each its own answer', async () => {
     const _id = fresh()
     const take = () => counters().modify({ _id }, grantWhatFits, { upsert: true })
     const answers = await Promise.all(Array.from({ length: 100 }, take))
@@ -134,7 +134,7 @@ export function pipelineCases({ counters, fresh }: StoreFixture): void {
     expect(await counters().modify({ _id }, batch)).to.deep.equal({ _id, n: 40, granted: 0 })
   })
 
-  it('begins anew when the window has passed', async () => {
+  it('starts a new window when the old one has passed', async () => {
     const _id = await made({ n: 9, window: { start: 1_000 } })
     const within = (now: number): Pipeline => [
       { $set: { 'window.start': { $subtract: [now, { $mod: [now, 1_000] }] }, spent: '$window.start' } },

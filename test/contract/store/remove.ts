@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { type StoreFixture, things } from './collections.ts'
 
 export function removeCases({ things: docs, fresh }: StoreFixture): void {
-  it('removes what matches and answers how many', async () => {
+  it('removes matching documents and answers how many', async () => {
     const group = fresh()
     await docs().insert(things(group, 10, i => ({ n: i % 2 })))
     expect(await docs().remove({ group, n: 1 }, 100)).to.equal(5)
@@ -10,7 +10,7 @@ export function removeCases({ things: docs, fresh }: StoreFixture): void {
     expect(await docs().count({ group, n: 1 })).to.equal(0)
   })
 
-  it('removes at most the limit, so a caller can go on in steps', async () => {
+  it('removes at most the limit, so that a caller can go on in steps', async () => {
     const group = fresh()
     await docs().insert(things(group, 10))
     const steps = []
@@ -18,7 +18,7 @@ export function removeCases({ things: docs, fresh }: StoreFixture): void {
     expect(steps).to.deep.equal([4, 4, 2, 0])
   })
 
-  it('by _id, and nothing at limit 0', async () => {
+  it('removes by _id, and nothing at limit 0', async () => {
     const group = fresh()
     await docs().insert(things(group, 2))
     expect(await docs().remove({ _id: `${group}-00000` }, 0)).to.equal(0)
@@ -27,14 +27,14 @@ export function removeCases({ things: docs, fresh }: StoreFixture): void {
     expect(await docs().remove({ _id: { $in: [`${group}-00000`, `${group}-00001`] } }, 9)).to.equal(1)
   })
 
-  it('removes each document once between parallel callers', async () => {
+  it('counts each document for one of several parallel callers', async () => {
     const group = fresh()
     await docs().insert(things(group, 50))
     const removed = await Promise.all(Array.from({ length: 5 }, () => docs().remove({ group }, 50)))
     expect(removed.reduce((sum, n) => sum + n)).to.equal(50)
   })
 
-  it('leaves a document that stopped matching on the way', async () => {
+  it('keeps a document that stopped matching meanwhile', async () => {
     const group = fresh()
     const all = things(group, 40, () => ({ n: 0 }))
     await docs().insert(all)
@@ -44,7 +44,7 @@ export function removeCases({ things: docs, fresh }: StoreFixture): void {
     expect(await docs().count({ group })).to.equal(40 - removed)
   })
 
-  it('frees what a unique index held', async () => {
+  it('frees the values of a unique index', async () => {
     const group = fresh()
     const claim = (id: string) => docs().insert([{ _id: `${group}${id}`, rev: 1, group, slot: 1, active: true }])
     expect(await claim('a')).to.deep.equal(['inserted'])

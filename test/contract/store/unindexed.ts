@@ -22,7 +22,7 @@ export function unindexedCases({ things: docs, counters }: StoreFixture): void {
       for (const call of calls) expect(await failure(call)).to.be.instanceOf(Unindexed)
     })
 
-  it('is Unindexed when it is all of a collection, unless that is paged through in the order of an index', async () => {
+  it('is Unindexed when it matches a whole collection, unless the page has the order of an index', async () => {
     const calls = [docs().count({}), docs().remove({}, 1), docs().modify({}, { $set: { data: 1 } })]
     for (const call of calls) expect(await failure(call)).to.be.instanceOf(Unindexed)
     await docs().find({}, { sort: { _id: 1 }, limit: 1 })
@@ -41,7 +41,7 @@ export function unindexedCases({ things: docs, counters }: StoreFixture): void {
       expect(await failure(docs().find(filter, { sort, limit: 1 }))).to.be.instanceOf(Unindexed)
     })
 
-  it('is no error where an index does serve', async () => {
+  it('is no error where an index serves', async () => {
     await docs().find({ group: 'x', n: { $ne: 1 } }, { sort: { rank: -1 }, limit: 1 })
     await docs().find({ group: 'x', 'owner.city': 'y' }, { sort: { rank: 1 }, limit: 1 })
     await docs().find({ group: { $gt: 'x' } }, { sort: { group: 1 }, limit: 1 })

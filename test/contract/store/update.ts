@@ -16,7 +16,7 @@ export function updateCases({ things: docs, counters, fresh }: StoreFixture): vo
   const addOne = { $inc: { n: 1 } }
   const double = [{ $set: { n: { $multiply: ['$n', 2] } } }]
 
-  it('applies one update to many documents, whatever their revision, which stays', async () => {
+  it('applies one update to many documents at any revision, and leaves the revision as it is', async () => {
     const all = await insertThings(4, i => ({ n: i, rev: i + 1 }))
     const update = { ids: ids(all), update: { $inc: { n: 10 }, $set: { data: 'seen' } } }
     expect(await docs().update([update])).to.deep.equal(all.map(() => 'updated'))
@@ -36,7 +36,7 @@ export function updateCases({ things: docs, counters, fresh }: StoreFixture): vo
     expect((await counters().get([_id])).get(_id)).to.deep.equal({ _id, n: 2 })
   })
 
-  it('tells which documents are missing, by position, and inserts none', async () => {
+  it('answers missing by position, and inserts no missing document', async () => {
     const [a, removed, b] = await insertThings(3, () => ({ n: 0 }))
     if (!a || !removed || !b) throw new Error('not inserted')
     await docs().remove({ _id: removed._id }, 1)
@@ -90,7 +90,7 @@ export function updateCases({ things: docs, counters, fresh }: StoreFixture): vo
     expect(await numbers(all)).to.deep.equal([3, 1])
   })
 
-  it('is not in the way of a change: the revision that was read still wins', async () => {
+  it('does not make a change lose: the revision that was read still wins', async () => {
     const all = await insertThings(1, () => ({ n: 0 }))
     const [_id = ''] = ids(all)
     await docs().update([{ ids: [_id], update: { $set: { data: 'updated' } } }])
@@ -125,7 +125,7 @@ export function updateCases({ things: docs, counters, fresh }: StoreFixture): vo
       expect(await stored(all)).to.deep.equal(all)
     })
 
-  it('of nothing does nothing', async () => {
+  it('takes an empty list', async () => {
     expect(await docs().update([])).to.deep.equal([])
     expect(await docs().update([{ ids: [], update: addOne }])).to.deep.equal([])
   })

@@ -5,7 +5,7 @@ import { testClock } from '../../support/clock.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
-/** A dispatcher of letters whose calls end when the test says so. */
+/** A dispatcher of letters whose handler calls end when the test says so. */
 function setup(flow: Flow, more: { expired?: (item: string) => boolean; settle?: () => Promise<void> } = {}) {
   const clock = testClock()
   const calls: { items: string; end(results: unknown): void; fail(error: unknown): void }[] = []
@@ -34,7 +34,7 @@ function setup(flow: Flow, more: { expired?: (item: string) => boolean; settle?:
 const returned = (result: unknown): HandlerResult<unknown> => ({ kind: 'returned', result })
 
 describe('dispatcher', () => {
-  it('hands over what arrived in one tick together, up to a batch', async () => {
+  it('gives the handler the items of one tick together, up to a batch', async () => {
     const { accept, handed } = setup({ prefetch: 10, batch: 3 })
     accept('abcde')
     expect(handed()).to.deep.equal([])
@@ -42,7 +42,7 @@ describe('dispatcher', () => {
     expect(handed()).to.deep.equal(['abc', 'de'])
   })
 
-  it('gathers what arrives while all calls are under way', async () => {
+  it('gathers items that arrive while all handler calls are under way', async () => {
     const { accept, handed, call, settled } = setup({ prefetch: 10, batch: 3, parallel: 1 })
     accept('a')
     await turn()
@@ -57,7 +57,7 @@ describe('dispatcher', () => {
     expect(handed()).to.deep.equal(['a', 'bcd'])
   })
 
-  it('gives every item the result at its place', async () => {
+  it('gives every item the result at its position', async () => {
     const { accept, call, settled } = setup({ prefetch: 10, batch: 3 })
     accept('abc')
     await turn()
@@ -105,7 +105,7 @@ describe('dispatcher', () => {
     })
   }
 
-  it('takes a handler that throws before its first await like any other', async () => {
+  it('fails the items of a handler that throws before its first await', async () => {
     const ends: string[] = []
     const { accept } = createDispatcher<string, unknown>({
       flow: { prefetch: 1 },
@@ -121,7 +121,7 @@ describe('dispatcher', () => {
     expect(ends).to.deep.equal(['failed'])
   })
 
-  it('does not hand over an item that expired by its turn', async () => {
+  it('does not give the handler an item that has expired when its turn comes', async () => {
     const gone = new Set<string>()
     const { accept, handed, call, settled } = setup(
       { prefetch: 10, batch: 2, parallel: 1 },
@@ -136,7 +136,7 @@ describe('dispatcher', () => {
     expect(settled).to.deep.include(['c', { kind: 'expired' }])
   })
 
-  it('on stop hands back what waits, finishes what is in hand, and takes no more', async () => {
+  it('requeues waiting items on stop, finishes the begun ones, and takes no more', async () => {
     const { accept, stop, call, back, settled } = setup({ prefetch: 10, parallel: 2 })
     accept('abcd')
     await turn()
@@ -154,7 +154,7 @@ describe('dispatcher', () => {
     expect(back).to.deep.equal(['c', 'd', 'e'])
   })
 
-  it('hands the next item over while a settlement is under way, but stops only after it', async () => {
+  it('handles the next item while a settlement is under way, but stops only after it', async () => {
     const confirms: (() => void)[] = []
     const settle = () => new Promise<void>(resolve => confirms.push(resolve))
     const { accept, stop, call, handed } = setup({ prefetch: 10, parallel: 1 }, { settle })
@@ -174,7 +174,7 @@ describe('dispatcher', () => {
     await stopping
   })
 
-  it('hands back what hangs past the grace, in order, and ignores how it ends', async () => {
+  it('requeues items whose handler hangs past the grace, in order, and ignores their results', async () => {
     const { accept, stop, clock, call, back, settled } = setup({ prefetch: 10, batch: 2 })
     accept('abcd')
     await turn()
@@ -190,7 +190,7 @@ describe('dispatcher', () => {
     expect(settled).to.deep.equal([])
   })
 
-  it('needs no clock to stop without grace', async () => {
+  it('stops without a timer when the grace is 0', async () => {
     const { accept, stop, back } = setup({ prefetch: 10 })
     accept('a')
     await turn()
@@ -198,14 +198,14 @@ describe('dispatcher', () => {
     expect(back).to.deep.equal(['a'])
   })
 
-  it('forgets what it holds when the connection is gone, and goes on with what is delivered next', async () => {
+  it('discards its items when the connection is lost, and goes on with those delivered next', async () => {
     const { accept, discard, handed, call, settled, back } = setup({ prefetch: 10, parallel: 1 })
     accept('ab')
     await turn()
     discard()
     accept('a')
     await turn()
-    expect(handed()).to.deep.equal(['a']) // the handler is still at it
+    expect(handed()).to.deep.equal(['a']) // the handler has not returned yet
     call(0).end([1])
     await turn()
     expect(handed()).to.deep.equal(['a', 'a'])
@@ -219,7 +219,7 @@ describe('dispatcher', () => {
 describe('what becomes of a work message', () => {
   const of = (result: unknown): Outcome => outcomeOf({ kind: 'returned', result: result as Outcome }, [50, 150])
 
-  it('is what its handler said, a retry by a declared delay', () => {
+  it('is the outcome of its handler, a retry with a declared delay', () => {
     expect(of(done())).to.deep.equal(done())
     expect(of(dead('why'))).to.deep.equal(dead('why'))
     expect(of(retry(-1))).to.deep.equal(retry(50))
@@ -227,17 +227,17 @@ describe('what becomes of a work message', () => {
     expect(of(retry(151))).to.deep.equal(retry(150))
   })
 
-  it('is death when the handler failed', () => {
+  it('is dead when the handler failed', () => {
     expect(outcomeOf({ kind: 'failed', reason: 'boom', error: 1 }, [50])).to.deep.equal(dead('boom'))
   })
 
-  it('is death when the handler returned no outcome, or a retry the queue cannot give', () => {
+  it('is dead when the handler returned no outcome, or a retry on a queue without delays', () => {
     expect(of(undefined).kind).to.equal('dead')
     expect(of({ kind: 'nonsense' }).kind).to.equal('dead')
     expect(outcomeOf({ kind: 'returned', result: retry(1) }, []).kind).to.equal('dead')
   })
 
-  it('names no recipient, however it died: its reason is kept where anyone may read it', async () => {
+  it('names no recipient in the reason of a dead letter, which operators read', async () => {
     const said = [
       of(dead('+447911123456 is no mobile')),
       of({ kind: 'sent', note: 'anna@example.com' }),

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { createFifo } from '../../../infra/broker/fifo.ts'
 
 describe('fifo', () => {
-  it('does what an array does', () => {
+  it('behaves as an array does', () => {
     const step = fc.oneof(
       fc.record({ push: fc.integer({ min: 1, max: 900 }) }),
       fc.record({ shift: fc.integer({ min: 1, max: 900 }) }),

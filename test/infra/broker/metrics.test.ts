@@ -25,7 +25,7 @@ describe('measured broker', () => {
   }
   const message = (id: string) => ({ id, body: {} })
 
-  it('counts messages by what became of them', async () => {
+  it('counts messages by outcome', async () => {
     const { broker, clock, reading } = open()
     const outcomes = [done(), dead('bad'), retry(50), done()]
     await broker.consume('channel.sms', async () => [outcomes.shift() ?? done()], { prefetch: 1 })
@@ -44,7 +44,7 @@ describe('measured broker', () => {
     await broker.close(0)
   })
 
-  it('measures how long a message waited for its first delivery, and not its ordered repeats', async () => {
+  it('observes how long a message waited for its first delivery, and leaves out retries', async () => {
     const { broker, clock, reading } = open()
     const published = broker.publish('channel.sms', message('a'))
     await clock.advance(3000)
@@ -59,7 +59,7 @@ describe('measured broker', () => {
     await broker.close(0)
   })
 
-  it('counts every message of a batch whose handler threw, and lets the broker see it', async () => {
+  it('counts every message of a batch whose handler threw, and passes the error to the broker', async () => {
     const { broker, reading } = open()
     const thrower = async () => {
       throw new Error('bug')
@@ -71,7 +71,7 @@ describe('measured broker', () => {
     await broker.close(0)
   })
 
-  it('times calls by how they ended', async () => {
+  it('observes the duration of calls by outcome', async () => {
     const endings = [new CallTimeout(), new CallFailed(), new Unavailable(), null]
     const { broker, reading } = open({
       async request() {
@@ -90,7 +90,7 @@ describe('measured broker', () => {
       expect(lines).to.include(`countersign_call_duration_seconds_count{queue="otp.calls",outcome="${outcome}"} 1`)
   })
 
-  it('counts publishes that did not arrive', async () => {
+  it('counts publishes that failed', async () => {
     const endings = [new Unroutable(), new Unavailable(), new Error('odd')]
     const { broker, reading } = open({ publish: async () => Promise.reject(endings.shift()) })
     for (const failure of [Unroutable, Unavailable, Error]) {
@@ -103,7 +103,7 @@ describe('measured broker', () => {
     expect(lines.filter(line => line.includes('published'))).to.deep.equal([])
   })
 
-  it('reads state and depth when it is asked, and leaves out what the broker cannot say', async () => {
+  it('reads state and depth at each scrape, and leaves out depths that the broker cannot answer', async () => {
     let failing = false
     const { broker, clock, reading } = open({
       state: () => (failing ? 'blocked' : 'up'),

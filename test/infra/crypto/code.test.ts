@@ -12,7 +12,7 @@ const of = (over: Partial<CodeInputs> = {}): CodeInputs => ({
   ...over,
 })
 
-/** Pearson's statistic against "all equally likely". */
+/** Pearson's statistic for the hypothesis that all are equally likely. */
 function chiSquare(counts: readonly number[]): number {
   const expected = counts.reduce((sum, count) => sum + count, 0) / counts.length
   return counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
@@ -20,7 +20,7 @@ function chiSquare(counts: readonly number[]): number {
 
 describe('the code', () => {
   it('never changes its derivation: running verifications depend on it', () => {
-    // Computed apart from this code, with Python's hmac.
+    // Computed with Python's hmac.
     const codes = [1, 2].map(generation =>
       [4, 5, 6, 7, 8].map(length => deriveCode(of({ generation, length }), secret)),
     )
@@ -31,7 +31,7 @@ describe('the code', () => {
     expect(deriveCode(of({ generation: 92, length: 4 }), secret)).to.equal('0045')
   })
 
-  it('has as many digits as asked, leading zeros included', () => {
+  it('has the wanted number of digits, leading zeros included', () => {
     fc.assert(
       fc.property(fc.integer({ min: 4, max: 8 }), fc.string(), fc.nat(), (length, salt, generation) => {
         expect(deriveCode(of({ length, salt, generation }), secret)).to.match(new RegExp(`^\\d{${length}}$`))
@@ -41,7 +41,7 @@ describe('the code', () => {
       expect(() => deriveCode(of({ length }), secret)).to.throw(RangeError)
   })
 
-  it('depends on every part, and parts do not run into each other', () => {
+  it('depends on every input, and inputs are not simply joined', () => {
     const base = of({ length: 8 })
     const others = [
       deriveCode(base, secret),
@@ -56,17 +56,17 @@ describe('the code', () => {
     expect(new Set(others)).to.have.property('size', others.length)
   })
 
-  it('of two generations agrees no more often than chance', () => {
+  it('of two generations is equal no more often than by chance', () => {
     const agreeing = Array.from({ length: 20_000 }, (_, at) => {
       const salt = `s${at}`
       return deriveCode(of({ length: 4, salt }), secret) === deriveCode(of({ length: 4, salt, generation: 2 }), secret)
     }).filter(Boolean)
-    // 2 expected. Fixed inputs: the result is the same on every run.
+    // Two are expected. The inputs are fixed, so the result is the same on every run.
     expect(agreeing).to.have.length.below(10)
   })
 
   it('is evenly spread, digit by digit and as a whole', () => {
-    // Fixed inputs, so this passes always or never. The bounds are the 99.99 % quantiles for 9 and for 999 degrees of freedom.
+    // The inputs are fixed, so this passes always or never. The bounds are the 99.99 % quantiles for 9 and for 999 degrees of freedom.
     const digits = Array.from({ length: 6 }, () => Array<number>(10).fill(0))
     const buckets = Array<number>(1000).fill(0)
     const tail = Array<number>(1000).fill(0)
@@ -92,7 +92,7 @@ describe('reducing random words to digits', () => {
   }
 
   for (const length of [4, 5, 6, 7, 8]) {
-    it(`takes the last fair word and skips the first unfair one, of ${length} digits`, () => {
+    it(`takes the last unbiased word and skips the first biased one, for ${length} digits`, () => {
       const fair = Math.floor(2 ** 32 / 10 ** length) * 10 ** length
       expect(digitsFrom(() => words(fair - 1, 5), length)).to.equal('9'.repeat(length))
       expect(digitsFrom(() => words(fair, 5), length)).to.equal('5'.padStart(length, '0'))
@@ -100,7 +100,7 @@ describe('reducing random words to digits', () => {
     })
   }
 
-  it('asks for another block when a whole one is unfair', () => {
+  it('takes another block when every word of one is biased', () => {
     const asked: number[] = []
     const code = digitsFrom(counter => {
       asked.push(counter)

@@ -10,7 +10,7 @@ describe('constant-time comparison', () => {
     expect(isSameSecret('\ud800', '\ud801')).to.equal(false)
   })
 
-  it('takes texts of different lengths', () => {
+  it('compares texts of different lengths', () => {
     expect(isSameSecret('123456', '1234567')).to.equal(false)
     expect(isSameSecret('', '')).to.equal(true)
     expect(isSameSecret('', '0')).to.equal(false)

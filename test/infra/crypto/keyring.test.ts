@@ -12,7 +12,7 @@ const ring = createKeyring({ dataKeys: [k1], codeSecrets: [c1] })
 const rotated = createKeyring({ dataKeys: [k2, k1], codeSecrets: [c2, c1] })
 
 describe('sealing', () => {
-  it('gives the text back in its own context, whatever it is', () => {
+  it('unseals any text in its own context', () => {
     const text = fc.string({ unit: 'grapheme' })
     fc.assert(
       fc.property(text, text, (plain, context) => {
@@ -23,20 +23,20 @@ describe('sealing', () => {
     )
   })
 
-  it('opens what was sealed before: the format is fixed', () => {
-    // Computed apart from this code, with Python's cryptography and an IV of zeros.
+  it('unseals a text sealed by an earlier release: the format is fixed', () => {
+    // Computed with Python's cryptography and an IV of zeros.
     const sealed = 'v1.k1.AAAAAAAAAAAAAAAA18HY6JRAs6YZoSvCZm1NZIwCRNumCPkQWQ'
     expect(ring.unseal(sealed, 'otp_1 salt')).to.equal('hello ✓')
   })
 
-  it('never gives the same text twice, nor shows any of it', () => {
+  it('never gives the same sealed text twice, nor shows any part of the text', () => {
     const sealed = Array.from({ length: 100 }, () => ring.seal('+447911123456', 'here'))
     expect(new Set(sealed)).to.have.property('size', 100)
     for (const text of sealed)
       expect(Buffer.from(text.split('.')[2] ?? '', 'base64url').includes('447911')).to.equal(false)
   })
 
-  it('does not open in another context', () => {
+  it('does not unseal in another context', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (here, there) => {
         fc.pre(here !== there)
@@ -45,7 +45,7 @@ describe('sealing', () => {
     )
   })
 
-  it('does not open when any one character was changed, dropped or added', () => {
+  it('does not unseal when any one character was changed, dropped or added', () => {
     const chars = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ \n']
     fc.assert(
       fc.property(fc.nat(), fc.constantFrom(...chars), fc.constantFrom(0, 1), fc.boolean(), (where, char, cut, put) => {
@@ -59,7 +59,7 @@ describe('sealing', () => {
     )
   })
 
-  it('does not open when any one bit of IV, ciphertext or tag was flipped', () => {
+  it('does not unseal when any one bit of IV, ciphertext or tag was flipped', () => {
     const sealed = ring.seal('secret', 'here')
     const head = sealed.slice(0, 'v1.k1.'.length)
     const bytes = Buffer.from(sealed.slice(head.length), 'base64url')
@@ -71,10 +71,10 @@ describe('sealing', () => {
   })
 
   for (const text of ['', 'plain', 'v1.k1.', 'v2.k1.AAAA', 'v1.k1.AAAA', `v1.k1.${'A'.repeat(37)}`, 'v1..AAAA']) {
-    it(`does not open ${JSON.stringify(text)}`, () => expect(() => ring.unseal(text, 'here')).to.throw(Unsealable))
+    it(`does not unseal ${JSON.stringify(text)}`, () => expect(() => ring.unseal(text, 'here')).to.throw(Unsealable))
   }
 
-  it('says why it does not open, and nothing of what is inside', () => {
+  it('says why it does not unseal, and nothing about the content', () => {
     const sealed = ring.seal('the plain secret', 'here')
     const other = createKeyring({ dataKeys: [k2], codeSecrets: [c1] })
     expect(() => other.unseal(sealed, 'here')).to.throw(Unsealable, 'no data key has the id "k1"')
@@ -84,13 +84,13 @@ describe('sealing', () => {
 })
 
 describe('rotating data keys', () => {
-  it('still opens what an older key sealed, and seals with the current one', () => {
+  it('unseals a text that an older key sealed, and seals with the current key', () => {
     const old = ring.seal('secret', 'here')
     expect(rotated.unseal(old, 'here')).to.equal('secret')
     expect(rotated.seal('secret', 'here')).to.match(/^v1\.k-2_B\./)
   })
 
-  it('tells what should be sealed again', () => {
+  it('recognises texts that should be sealed again', () => {
     const old = ring.seal('secret', 'here')
     expect([ring.isCurrent(old), rotated.isCurrent(old), rotated.isCurrent(rotated.seal('x', 'y'))]).to.deep.equal([
       true,
@@ -100,7 +100,7 @@ describe('rotating data keys', () => {
     expect(() => ring.isCurrent('plain')).to.throw(Unsealable)
   })
 
-  it('does not take one key for another by its id', () => {
+  it('does not unseal a text whose key id was replaced', () => {
     const swapped = ring.seal('secret', 'here').replace('.k1.', '.k-2_B.')
     expect(() => rotated.unseal(swapped, 'here')).to.throw(Unsealable)
   })
@@ -108,11 +108,11 @@ describe('rotating data keys', () => {
 
 describe('keyed indexes', () => {
   it('are fixed: stored documents are found by them', () => {
-    // Computed apart from this code, with Python's hmac.
+    // Computed with Python's hmac.
     expect(ring.index('app_demo recipient', '+447911123456')).to.equal('zkl2YkxLeHr7cogYKpmbAggMJuNT8aOVdwAaRLHz9y4')
   })
 
-  it('differ by scope, by value and by key, and scope and value do not run into each other', () => {
+  it('differ by scope, by value and by key, and scope and value are not simply joined', () => {
     const all = [
       ring.index('app_a', 'x'),
       ring.index('app_b', 'x'),
@@ -134,7 +134,7 @@ describe('code secrets', () => {
   const of = { otpId: 'otp_01jz8x4q3k5m7n9p1r3t5v7w9y', generation: 1, salt: 'c2FsdA', length: 6 }
   const token = { otpId: of.otpId, generation: 1, keyId: 'key_a' }
 
-  it('rotate under running verifications: a code stays what it was under its own secret', () => {
+  it('rotate while verifications run: a code stays the same under its own secret', () => {
     expect([ring.currentCodeSecret(), rotated.currentCodeSecret()]).to.deep.equal(['c1', 'c2'])
     expect(ring.code('c1', of)).to.equal('011773')
     expect(rotated.code('c1', of)).to.equal('011773')
@@ -143,12 +143,12 @@ describe('code secrets', () => {
     expect(rotated.token('c2', token)).not.to.equal(ring.token('c1', token))
   })
 
-  it('are missed by name', () => {
+  it('are named in the error when they are missing', () => {
     expect(() => ring.code('c2', of)).to.throw(UnknownSecret, 'no code secret has the id "c2"')
     expect(() => ring.token('c2', token)).to.throw(UnknownSecret)
   })
 
-  it('and data keys must be there', () => {
+  it('must be configured, as data keys must', () => {
     expect(() => createKeyring({ dataKeys: [], codeSecrets: [c1] })).to.throw(TypeError)
     expect(() => createKeyring({ dataKeys: [k1], codeSecrets: [] })).to.throw(TypeError)
   })

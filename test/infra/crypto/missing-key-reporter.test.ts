@@ -5,7 +5,7 @@ import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
-describe('a key that is missing', () => {
+describe('a missing key', () => {
   const thrown = (work: () => unknown): unknown => {
     try {
       return work()
@@ -14,7 +14,7 @@ describe('a key that is missing', () => {
     }
   }
 
-  it('is told from a bug, and by its id', () => {
+  it('is distinguished from a bug, and named by its id', () => {
     const sealed = testKeyring(9).seal('a text', 'here')
     const error = thrown(() => testKeyring(1).unseal(sealed, 'here'))
     expect(isMissingKeyError(error)).to.equal(true)
@@ -29,7 +29,7 @@ describe('a key that is missing', () => {
     expect(isMissingKeyError(new Error('a bug'))).to.equal(false)
   })
 
-  it('is one line in a while for each key, which says how often it was needed', async () => {
+  it('is one log line per interval for each key, which says how often it was needed', async () => {
     const [captured, clock] = [createCapturedLog(), testClock()]
     const tell = createMissingKeyReporter({ log: captured.log, clock })
     const gone = new MissingKey('2026a')

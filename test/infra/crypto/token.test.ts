@@ -10,13 +10,13 @@ const of: TokenInputs = { otpId, generation: 1, keyId: 'key_01jz8x4q3k5m7n9p1r3t
 
 describe('the verification token', () => {
   it('never changes its derivation: it is derived again when exchanged', () => {
-    // Computed apart from this code, with Python's hmac.
+    // Computed with Python's hmac.
     expect(deriveToken(of, secret)).to.equal(
       'otp_vt_01jz8x4q3k5m7n9p1r3t5v7w9ymMbO-NUmGHNXynwRUFE1RfedqHxahatqFzsJX_iK0eA',
     )
   })
 
-  it('begins with otp_vt_, has at most 128 characters and names its verification', () => {
+  it('begins with otp_vt_, has at most 128 characters and holds the id of its verification', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 2 ** 48 - 1 }),

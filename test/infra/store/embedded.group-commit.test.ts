@@ -10,7 +10,7 @@ import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
 import { testClock } from '../../support/clock.ts'
 import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
-/** Transactions in SQLite's log: a frame that ends one says how many pages the database then has. See sqlite.org/fileformat. */
+/** How many transactions SQLite's log holds: the frame that ends one names the size of the database. See sqlite.org/fileformat. */
 function transactions(folder: string): number {
   const log = readFileSync(join(folder, `${DATABASE_FILE}-wal`))
   const frame = 24 + log.readUInt32BE(8)
@@ -43,13 +43,13 @@ describe('group commit of the embedded store', () => {
     expect(await things.count({ group })).to.equal(51)
   })
 
-  it('puts writes that wait for each other into a transaction each', async () => {
+  it('puts writes that wait for each other into separate transactions', async () => {
     const before = transactions(folder)
     for (let i = 0; i < 5; i++) await things.insert([{ _id: fresh(), rev: 1, group: 'each' }])
     expect(transactions(folder) - before).to.equal(5)
   })
 
-  it('keeps a transaction from being seen before it is on disk', async () => {
+  it('does not show a write before it is on disk', async () => {
     const _id = fresh()
     const written = things.insert([{ _id, rev: 1, group: _id }])
     expect((await things.get([_id])).size).to.equal(0)
@@ -57,7 +57,7 @@ describe('group commit of the embedded store', () => {
     expect((await things.get([_id])).size).to.equal(1)
   })
 
-  it('lets a write fail without its neighbours, before it and after it', async () => {
+  it('lets a write fail without undoing those before and after it', async () => {
     const group = fresh()
     await coded.insert([
       { _id: `${group}1`, code: `${group}1`, note: 'text' },
@@ -82,7 +82,7 @@ describe('group commit of the embedded store', () => {
     expect(left.get(`${group}2`)).to.deep.equal({ _id: `${group}2`, code: `${group}2`, note: 'kept' })
   })
 
-  it('does the changes of a call that stand beside a refused one', async () => {
+  it('applies the other changes of a call when one is refused', async () => {
     const group = fresh()
     const ids = [0, 1, 2].map(i => `${group}-${i}`)
     await things.insert(ids.map((_id, i) => ({ _id, rev: 1, group, email: `${i}@example.com` })))
@@ -105,7 +105,7 @@ describe('group commit, when the engine fails', () => {
   const count = () => engine.value('SELECT count(*) FROM t')
   const row = (text: string) => () => engine.run('INSERT INTO t VALUES (?)', [text])
 
-  it('rejects the whole group with Unavailable, undoes it, and works again when there is room', async () => {
+  it('rejects the whole group with Unavailable, undoes it, and works again when the disk has space', async () => {
     const { write } = createGroupCommit(engine)
     const pages = Number(engine.value('PRAGMA page_count'))
     engine.column(`PRAGMA max_page_count=${pages + 2}`)

@@ -1,4 +1,4 @@
-// How SQLite carries out what the adapter asks: by which index, and whether it has to sort.
+// SQLite's query plans for the adapter's statements: which index they use, and whether they sort.
 import { expect } from 'chai'
 import Database from 'libsql'
 import type { Doc, Filter, Sort } from '../../../infra/store/docs.ts'
@@ -27,7 +27,7 @@ describe('query plans of the embedded store', () => {
     return plan(sql, params(10, 0))
   }
 
-  it('searches an index also for a list that travels as one parameter', () => {
+  it('searches an index for a list that is one parameter, too', () => {
     const long = Array.from({ length: 2_000 }, (_, i) => `x${i}`)
     for (const filter of [{ _id: { $in: long } }, { group: { $in: long } }]) {
       const { sql, params } = table('things').remove(filter)
@@ -73,7 +73,7 @@ describe('query plans of the embedded store', () => {
       expect(steps[0]).to.match(new RegExp(`^SEARCH ${collection} USING INDEX ${escapeRegExp(index)} \\(`))
     })
 
-  it('has a plan here for every index of the contract', () => {
+  it('has a case here for every index of the contract', () => {
     const declared = Object.keys(collections).flatMap(name => table(name).indexes.map(index => index.name))
     expect([...served.map(([, , , index]) => index), 'counters to purge']).to.include.members(declared)
   })
@@ -99,7 +99,7 @@ describe('query plans of the embedded store', () => {
       expect(searches).to.have.length(2)
       for (const search of searches)
         expect(search).to.match(new RegExp(`^SEARCH things USING INDEX ${escapeRegExp(RANK)} \\(`))
-      // The sort that is left is of what the branches found, at most a page each.
+      // The one sort is of the documents that the branches found, at most a page each.
       const afterBranches = steps.slice(steps.findLastIndex(step => step.includes(' things ')))
       expect(steps.filter(step => step.includes('TEMP B-TREE'))).to.deep.equal(
         afterBranches.filter(s => s.includes('TEMP B-TREE')),

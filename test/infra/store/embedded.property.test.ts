@@ -1,4 +1,4 @@
-// The store against an independent reading of the same filters: mingo over a plain array. Random documents, filters, sorts and limits.
+// Compares the store with the npm package mingo over a plain array, on random documents, filters, sorts and limits.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ const collections = {
   }),
 }
 
-// Few and near values, so that filters hit; the edges of each type; no text beyond the basic plane, which mingo orders by UTF-16.
+// Few and similar values, so that filters match; the limits of each type; no text above U+FFFF, which mingo orders by UTF-16.
 const number = fc.constantFrom(
   -1,
   0,
@@ -61,7 +61,7 @@ const samples = fc
   .map(all => all.map((doc, i) => JSON.parse(JSON.stringify({ _id: id(i), ...doc })) as Sample))
 
 const bound = fc.oneof(number, text)
-// One operator, or two ends of a range: with more of them next to nothing matches.
+// One operator, or two ends of a range: with more, hardly any document matches.
 const comparison = fc.oneof(
   fc.record({ $eq: scalar }),
   fc.record({ $ne: scalar }),
@@ -77,7 +77,7 @@ const comparison = fc.oneof(
 const condition = fc.oneof(scalar, comparison)
 const someId = fc.integer({ min: 0, max: 22 }).map(id)
 const idCondition = fc.oneof(someId, fc.record({ $gt: someId }), fc.record({ $in: fc.array(someId, { maxLength: 4 }) }))
-// One or two paths, mostly indexed ones: SQL alone decides on these, and on the others the matcher has the last word.
+// One or two paths, mostly indexed ones, on which SQL alone decides; on the others the matcher does.
 const members = fc.oneof(
   { weight: 4, arbitrary: fc.record({ a: condition }) },
   { weight: 3, arbitrary: fc.record({ a: condition, 'b.c': condition }) },
@@ -136,7 +136,7 @@ describe('the embedded store, on random documents and filters', () => {
   }
   const bounded = { numRuns: 500, interruptAfterTimeLimit: 20_000 }
 
-  it('finds what mingo finds, in order, up to the limit; and counts it', async () => {
+  it('finds and counts what mingo finds, in order, up to the limit', async () => {
     const query = fc.record({ filter, sort, limit: fc.integer({ min: 1, max: 25 }) })
     const property = fc.asyncProperty(
       samples,

@@ -15,9 +15,9 @@ describe('purging in the embedded store', () => {
   after(() => store.close())
   const inMs = (ms: number) => new Date(clock.now() + ms)
 
-  it('removes what is past its time within the minute, and nothing else', async () => {
+  it('removes documents past their purge_at within a minute, and no others', async () => {
     const never = { _id: 'never', group: 'g' }
-    // A number is no Date: MongoDB does not purge by it either.
+    // MongoDB does not purge by a number either: it is no Date.
     const numbered = { _id: 'numbered', group: 'g', purge_at: 5 as unknown as Date }
     await counters.insert([
       { _id: 'past', group: 'g', purge_at: inMs(-5) },
@@ -35,14 +35,14 @@ describe('purging in the embedded store', () => {
     expect(await counters.count({ group: 'g' })).to.equal(2)
   })
 
-  it('removes many, batch by batch', async () => {
+  it('removes many documents, batch by batch', async () => {
     const purge_at = inMs(-1)
     await counters.insert(Array.from({ length: 1_001 }, (_, i) => ({ _id: `many${i}`, group: 'many', purge_at })))
     await clock.advance(MINUTE)
     await eventually(async () => expect(await counters.count({ group: 'many' })).to.equal(0))
   })
 
-  it('takes a time moved on or taken away into account', async () => {
+  it('keeps a document whose purge_at was moved or removed', async () => {
     const purge_at = inMs(1)
     await counters.insert(['kept', 'moved', 'gone'].map(_id => ({ _id, group: 'moving', purge_at })))
     await counters.modify({ _id: 'kept' }, { $unset: { purge_at: true } })
@@ -52,7 +52,7 @@ describe('purging in the embedded store', () => {
     expect(left.map(doc => doc._id)).to.deep.equal(['kept', 'moved'])
   })
 
-  it('leaves collections alone that are not purged', async () => {
+  it('removes nothing from collections that are not purged', async () => {
     await store.docs('things').insert([{ _id: 'past', rev: 1, group: 'g', purge_at: inMs(-MINUTE) }])
     await clock.advance(MINUTE)
     expect((await store.docs('things').get(['past'])).size).to.equal(1)

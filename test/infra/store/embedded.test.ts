@@ -40,7 +40,7 @@ describe('the embedded store', () => {
   }
   const docsOf = (store: ReturnType<typeof open<typeof collections>>) => store.docs('items')
 
-  it('makes its folder for its owner alone, and leaves one file there when closed', async () => {
+  it('creates its folder for its owner alone, and leaves one file there when closed', async () => {
     await using(true, async items => {
       expect(statSync(folder).mode & 0o777).to.equal(0o700)
       await items.insert([{ _id: 'first', kind: 'x' }])
@@ -49,13 +49,13 @@ describe('the embedded store', () => {
     expect(readdirSync(folder)).to.deep.equal(['countersign.db'])
   })
 
-  it('cannot be opened twice in one process either', async () => {
+  it('cannot be opened twice, even in one process', async () => {
     await using(true, async () => {
       expect(() => open(collections)).to.throw(`another process is using ${folder}`)
     })
   })
 
-  it('says which file it cannot open', () => {
+  it('names the file that it cannot open', () => {
     const other = createTemporaryFolder()
     writeFileSync(
       join(other, 'countersign.db'),
@@ -65,7 +65,7 @@ describe('the embedded store', () => {
     expect(opening).to.throw(StartProblem, `cannot open countersign.db in ${other}`)
   })
 
-  it('refuses a list where an index is, which MongoDB would index by its members', () =>
+  it('refuses a list at an indexed path, which MongoDB would index by its members', () =>
     using(true, async items => {
       const lists: Item[] = [
         { _id: 'a', kind: ['x'] },
@@ -79,7 +79,7 @@ describe('the embedded store', () => {
       expect((await items.get(['d'])).get('d')).to.include({ kind: 'x' })
     }))
 
-  it('refuses, when strict, what JSON would turn into something else', () =>
+  it('refuses, when strict, values that JSON would change', () =>
     using(true, async items => {
       const foreign = [new Date(), Number.NaN, Number.POSITIVE_INFINITY, new Map(), 5n, () => 1, Symbol('x'), /x/]
       for (const data of foreign) {
@@ -91,7 +91,7 @@ describe('the embedded store', () => {
       expect(await failure(items.insert([{ _id: 5 as unknown as string }]))).to.be.instanceOf(TypeError)
     }))
 
-  it('matches nothing with a range from one type to another', () =>
+  it('finds nothing with a range from one type to another', () =>
     using(true, async items => {
       await items.insert([1, 9, 'a', 'z', null, true].map((kind, i) => ({ _id: `range${i}`, kind })))
       const mixed = [
@@ -104,7 +104,7 @@ describe('the embedded store', () => {
       expect(await items.count({ kind: { $gt: Number.POSITIVE_INFINITY } })).to.equal(0)
     }))
 
-  it('refuses filters and updates that the port does not have', () =>
+  it('refuses operators that are not in the port', () =>
     using(false, async items => {
       await items.insert([{ _id: 'u', kind: 'text', n: 1, data: { a: 1 } }])
       const filters = [{ kind: { $regex: 'x' } }, { kind: { a: 1 } }, { kind: ['x'] }, { kind: 'x', n: { $size: 1 } }]
@@ -130,7 +130,7 @@ describe('the embedded store', () => {
       expect((await items.get(['u'])).get('u')).to.deep.equal({ _id: 'u', kind: 'text', n: 1, data: { a: 1 } })
     }))
 
-  it('refuses an id that is no text, on which libsql would end the process, and any limit is one', () =>
+  it('refuses an id that is no text, which would make libsql end the process, and takes any limit', () =>
     using(true, async items => {
       const strange = true as unknown as string
       expect((await items.get([strange])).size).to.equal(0)
@@ -142,7 +142,7 @@ describe('the embedded store', () => {
       expect(await items.find({ kind: 'text' }, { sort: {}, limit: -1 })).to.deep.equal([])
     }))
 
-  it('keeps values out of its errors, which are logged', () =>
+  it('names no values in its errors, which are logged', () =>
     using(true, async items => {
       await items.insert([{ _id: 'secret id', data: { 'secret key': 'secret text' }, n: 'secret text' }])
       const errors = await Promise.all([
@@ -155,7 +155,7 @@ describe('the embedded store', () => {
       for (const { message, cause } of errors) expect(`${message} ${cause}`).to.not.include('secret')
     }))
 
-  it('reads a whole collection when not strict, rather than fail', () =>
+  it('reads a whole collection when not strict, and does not fail', () =>
     using(false, async items => {
       const all = Array.from({ length: 3_000 }, (_, i) => ({
         _id: `s${String(i).padStart(4, '0')}`,
@@ -171,7 +171,7 @@ describe('the embedded store', () => {
       expect(await items.find({ n: { $gte: 0 } }, { sort: { _id: 1 }, limit: 5_000 })).to.have.length(1_500)
     }))
 
-  it('takes any name for a collection and most for a field, and refuses the rest', async () => {
+  it('takes any name of a collection and most names of fields, and refuses the others', async () => {
     const odd = {
       'a "quoted" \'name\'; --': collection<Item>({ indexes: [{ fields: { "it's a (field)?": 1 }, unique: true }] }),
     }
@@ -187,7 +187,7 @@ describe('the embedded store', () => {
       )
   })
 
-  it('takes a field name in a filter or an update for nothing but a name', () =>
+  it('treats special field names in a filter or an update as plain names', () =>
     using(false, async items => {
       const field = `data.x') OR 1=1 --"`
       expect(

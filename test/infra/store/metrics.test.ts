@@ -49,7 +49,7 @@ describe('measured store', () => {
   const line = (collection: string, operation: string, count: number) =>
     `countersign_store_duration_seconds_count{collection="${collection}",operation="${operation}"} ${count}`
 
-  it('times every operation, by collection', async () => {
+  it('observes every operation, by collection', async () => {
     const counters = under.store.docs('counters')
     await counters.insert([{ _id: 'a', n: 1 }])
     await counters.get(['a'])
@@ -72,7 +72,7 @@ describe('measured store', () => {
     ])
   })
 
-  it('times what fails as well, and passes the error on', async () => {
+  it('observes failed operations too, and passes the error on', async () => {
     const coded = under.store.docs('coded')
     await coded.insert([
       { _id: 'a', code: 1 },

@@ -35,7 +35,7 @@ onRealEngines('indexes on MongoDB', { MONGODB_URL }, () => {
     }
   }
 
-  it('can be made again and again, by several at once', async () => {
+  it('can be created repeatedly, and by several processes at once', async () => {
     const making = Array.from({ length: 4 }, () => ensureIndexes(db, CONTRACT_COLLECTIONS))
     await Promise.all(making)
     await ensureIndexes(db, CONTRACT_COLLECTIONS)
@@ -51,7 +51,7 @@ onRealEngines('indexes on MongoDB', { MONGODB_URL }, () => {
     ])
   })
 
-  describe('that differ from those that are there', () => {
+  describe('that differ from existing ones', () => {
     const plain = { orders: collection({ indexes: [{ fields: { number: 1 } }] }) }
     const unique = {
       orders: collection({ indexes: [{ fields: { day: 1 } }, { fields: { number: 1 }, unique: true }] }),
@@ -68,7 +68,7 @@ onRealEngines('indexes on MongoDB', { MONGODB_URL }, () => {
       })
     })
 
-    it('meet one of another name too', async () => {
+    it('conflict with an index of another name, too', async () => {
       await db.collection('orders').createIndex({ number: 1 }, { name: 'by hand', unique: true })
       await withStore(unique, async ping => {
         expect(await failure(ping()))
@@ -77,7 +77,7 @@ onRealEngines('indexes on MongoDB', { MONGODB_URL }, () => {
       })
     })
 
-    it('meet one whose predicate was another', async () => {
+    it('conflict with an index that has another condition', async () => {
       const where = (state: string) => ({
         orders: collection<{ _id: string; state: string }>({
           indexes: [{ fields: { number: 1 }, partial: { state } }],
@@ -91,7 +91,7 @@ onRealEngines('indexes on MongoDB', { MONGODB_URL }, () => {
       })
     })
 
-    it('and documents that break a new unique one, are told likewise', async () => {
+    it('name the index when stored documents violate a new unique one', async () => {
       await db.collection('orders').insertMany([{ number: 1 }, { number: 1 }])
       await withStore(unique, async ping => {
         const broken = await failure(ping())
@@ -110,12 +110,12 @@ onRealEngines('indexes on MongoDB', { MONGODB_URL }, () => {
       { _id: 'never' },
     ])
     const left = async () => (await counters.find().toArray()).map(doc => doc._id)
-    // MongoDB looks once a minute unless told otherwise.
+    // MongoDB purges once a minute by default.
     await eventually(async () => expect(await left()).to.have.members(['future', 'never']), 90_000)
   })
 
-  // What `servedBy` promises, held against the planner: no scan of the collection, and no sort in memory.
-  describe('serve what they are said to', () => {
+  // Compares `isServedByIndex` with MongoDB's planner: no scan of the collection, and no sort in memory.
+  describe('serve the queries that isServedByIndex says', () => {
     const group = 'g'
     const served: [Filter<Thing>, Sort<Thing>][] = [
       [{ group }, {}],
@@ -161,7 +161,7 @@ onRealEngines('indexes on MongoDB', { MONGODB_URL }, () => {
     ]
     const spec = CONTRACT_COLLECTIONS.things
 
-    it('with the planner’s word for each', async () => {
+    it('by the plan of each query', async () => {
       await ensureIndexes(db, CONTRACT_COLLECTIONS)
       const found = db.collection<Thing>('things')
       await found.insertMany(
@@ -191,7 +191,7 @@ interface Stage {
   inputStages?: Stage[]
 }
 
-/** The planner's stages; which engine runs them (`queryPlan` or not) is its own affair. */
+/** The stages of a plan, for either of MongoDB's execution engines. */
 function stagesOf(plan: Stage): string[] {
   const below = [plan.queryPlan, plan.inputStage, ...(plan.inputStages ?? [])]
   return [...(plan.stage ? [plan.stage] : []), ...below.flatMap(stage => (stage ? stagesOf(stage) : []))]

@@ -1,4 +1,4 @@
-// How calls travel on RabbitMQ: together when asked together, never past their budget, and to another server when one stops.
+// How calls travel on RabbitMQ: in one frame when they are made together, never past their budget, and to another server when one stops.
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { type Broker, CallFailed, CallTimeout, type Message } from '../../../../infra/broker/broker.ts'
@@ -63,7 +63,7 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
     expect(messages).to.equal(2)
   })
 
-  it('never hands over a call past its budget because another of its tick had more time', async () => {
+  it('never gives a server a call past its budget, even if another call of the same tick has a longer one', async () => {
     const broker = await opened()
     const [long] = ask(broker, ['long'])
     const [short] = ask(broker, ['short'], 40)
@@ -82,12 +82,12 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
     expect(handed).to.deep.equal(['long', 'later'])
   })
 
-  it('times out at once a call that has no time left', async () => {
+  it('rejects a call without any budget with CallTimeout at once', async () => {
     const broker = await opened()
     await expectRejection(broker.request(CALLS_QUEUE, { id: 'c', body: 1 }, 0), CallTimeout)
   })
 
-  it('hands the calls a stopping server has not begun to another, each to be done once', async () => {
+  it('forwards the calls that a stopping server has not begun to another server, each once', async () => {
     const [first, second] = [await opened(), await opened()]
     const { opened: released, open: release } = latch()
     const handed: Record<'first' | 'second', unknown[]> = { first: [], second: [] }
@@ -109,13 +109,13 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
     await eventually(async () => expect(await second.depth(CALLS_QUEUE)).to.deep.equal({ ready: 0, consumers: 1 }))
   })
 
-  it('fails a call whose answer JSON cannot hold', async () => {
+  it('rejects a call with CallFailed when its answer is not JSON', async () => {
     const broker = await opened()
     await broker.serve(CALLS_QUEUE, async waiting => waiting.map(() => 1n), { prefetch: 10 })
     await expectRejection(broker.request(CALLS_QUEUE, { id: 'c', body: 1 }, LONG_WAIT_MS), CallFailed)
   })
 
-  it('survives what is no call', async () => {
+  it('goes on after a message that is no call', async () => {
     const broker = await opened()
     const server = await serveEcho(broker)
     await withRabbitChannel(async rabbit => {
@@ -129,7 +129,7 @@ onRealEngines('calls on RabbitMQ', { AMQP_URL }, () => {
     await eventually(async () => expect(await broker.depth(CALLS_QUEUE)).to.deep.equal({ ready: 0, consumers: 0 }))
   })
 
-  it('declares a durable queue for calls where RabbitMQ refuses any other', async () => {
+  it('declares a durable queue for calls where RabbitMQ refuses transient queues', async () => {
     const spy = createChannelSpy()
     const pretending = async (...args: Parameters<typeof spy.connect>) => {
       const model = await spy.connect(...args)

@@ -1,4 +1,4 @@
-// Dead letters on RabbitMQ: looked at without being moved, repaired without being lost.
+// Dead letters on RabbitMQ: listing keeps their order, and requeueing loses none.
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import type { Broker } from '../../../../infra/broker/broker.ts'
@@ -34,7 +34,7 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
 
   const letters = Array.from({ length: 30 }, (_, index) => `l${index}`)
 
-  /** A broker, and these letters in its dead letters. */
+  /** A broker with these dead letters. */
   async function opened(options: Parameters<RabbitFixture['open']>[0] = {}): Promise<Broker> {
     const broker = bench.open(options)
     await waitUntilUp(broker)
@@ -52,7 +52,7 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
   const ids = async (broker: Broker, limit = 100): Promise<string[]> =>
     (await broker.dead(WEBHOOK_QUEUE).list(limit)).map(({ id }) => id)
 
-  it('stay in their order, however often and however far one looks, and whatever is taken out', async () => {
+  it('stay in their order after any number of listings and removals', async () => {
     const broker = await opened()
     for (const limit of [3, 100, 1, 10]) expect(await ids(broker, limit)).to.deep.equal(letters.slice(0, limit))
     expect(await broker.dead(WEBHOOK_QUEUE).drop(['l1', 'l28'])).to.equal(2)
@@ -63,7 +63,7 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
     expect(await broker.dead(WEBHOOK_QUEUE).count()).to.equal(left.length)
   })
 
-  it('do not miss each other when many look and repair at once', async () => {
+  it('are all found when many callers list and repair at once', async () => {
     const broker = await opened()
     const [listed, dropped, counted, listedAgain] = await Promise.all([
       ids(broker),
@@ -76,7 +76,7 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
     expect(listedAgain).to.deep.equal(letters.slice(1))
   })
 
-  it('are all there, in order, after a look that was cut', async () => {
+  it('are all there, in order, after a listing whose connection was cut', async () => {
     const broker = await opened({ url })
     proxy.mute()
     const look = promiseState(broker.dead(WEBHOOK_QUEUE).list(10))
@@ -94,7 +94,7 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
     expect(await ids(broker)).to.deep.equal(letters)
   })
 
-  it('hold what nobody can read, as it came, with the reason', async () => {
+  it('hold an unreadable message unchanged, with the reason', async () => {
     const broker = await opened()
     const { seen } = await collectIds(broker)
     await withRabbitChannel(async rabbit => {

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../../../infra/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
 
 describe('deadlines', () => {
-  /** The system clock, and how many of its timers are set. */
+  /** The system clock, with a count of its timers. */
   function countedClock(): { clock: Clock; timers: () => number } {
     const set = new Set<symbol>()
     return {
@@ -27,7 +27,7 @@ describe('deadlines', () => {
     }
   }
 
-  it('call each when its time is over and never before', async () => {
+  it('expire when their time is over and never before', async () => {
     const due = createDeadlines(systemClock)
     const waited: [number, number][] = []
     const start = performance.now()
@@ -36,7 +36,7 @@ describe('deadlines', () => {
     for (const [asked, took] of waited) expect(took).to.be.at.least(asked)
   })
 
-  it('share timers, and leave none behind when all are cancelled', () => {
+  it('share timers, and leave none when all are cancelled', () => {
     const { clock, timers } = countedClock()
     const due = createDeadlines(clock)
     const cancels = Array.from({ length: 1_000 }, (_, index) => due.after(60_000 + (index % 5), () => {}))
@@ -45,7 +45,7 @@ describe('deadlines', () => {
     expect(timers()).to.equal(0)
   })
 
-  it('cancel only what was cancelled', async () => {
+  it('expire when only others of the same timer were cancelled', async () => {
     const due = createDeadlines(systemClock)
     const called: string[] = []
     due.after(5, () => called.push('kept'))

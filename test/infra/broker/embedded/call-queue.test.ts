@@ -1,4 +1,4 @@
-// What the call queue of the embedded broker does beyond the contract: frames, budgets by the clock given, hand-over of calls.
+// The call queue of the embedded broker, beyond the contract: frames, budgets by the given clock, and forwarding to another server.
 import { expect } from 'chai'
 import { type Broker, CallFailed, CallTimeout, type Message } from '../../../../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../../../../infra/broker/embedded.ts'
@@ -9,12 +9,12 @@ import { promiseState } from '../../../support/promise-state.ts'
 
 const CALLS = 'otp.calls'
 
-describe('embedded call queue', () => {
+describe('calls of the embedded broker', () => {
   let clock: TestClock
   let broker: Broker
   let lines: string[]
 
-  /** One turn settles what is in hand, the next hands over what that made room for. */
+  /** One turn settles the begun messages, the next delivers more to the consumer. */
   async function settled(): Promise<void> {
     await clock.advance(0)
     await clock.advance(0)
@@ -32,7 +32,7 @@ describe('embedded call queue', () => {
   const request = (body: unknown, budgetMs = 1_000) =>
     promiseState(broker.request(CALLS, { id: `${body}`, body }, budgetMs))
 
-  /** Serves; every batch is answered as the test says. */
+  /** Serves calls; the test answers every batch. */
   const serve = async (flow: { prefetch: number; batch?: number; parallel?: number }) => {
     const batches: { bodies: unknown[]; end(answers: unknown[]): void }[] = []
     const consumer = await broker.serve(
@@ -49,7 +49,7 @@ describe('embedded call queue', () => {
     return { batches, consumer, end, bodies: () => batches.map(batch => batch.bodies) }
   }
 
-  it('of one turn reach the server together, and count as one against its prefetch', async () => {
+  it('of one turn reach the server together, and count as one in its prefetch', async () => {
     const { bodies, end } = await serve({ prefetch: 1, batch: 2, parallel: 2 })
     for (const body of ['a', 'b', 'c']) request(body)
     await new Promise<void>(resolve => setImmediate(resolve))
@@ -57,12 +57,12 @@ describe('embedded call queue', () => {
     await settled()
     expect(bodies()).to.deep.equal([['a', 'b'], ['c']])
     await end(0, [1, 2])
-    expect(bodies()).to.have.length(2) // c is still in hand, so its frame is too
+    expect(bodies()).to.have.length(2) // c is not settled, so neither is its frame
     await end(1, [3])
     expect(bodies().slice(2)).to.deep.equal([['d', 'e']])
   })
 
-  it('run out of budget by the clock given', async () => {
+  it('run out of budget by the given clock', async () => {
     await serve({ prefetch: 1 })
     const call = request('a', 60)
     await clock.advance(59)
@@ -71,7 +71,7 @@ describe('embedded call queue', () => {
     expect(call.value).to.be.instanceOf(CallTimeout)
   })
 
-  it('do not pile up when nobody serves', async () => {
+  it('do not pile up when there is no server', async () => {
     for (let round = 0; round < 5; round += 1) {
       request(round, 60)
       await clock.advance(10)
@@ -81,7 +81,7 @@ describe('embedded call queue', () => {
     expect((await broker.depth(CALLS)).ready).to.equal(0)
   })
 
-  it('go to another server when theirs hangs past its grace, and the late answer is ignored', async () => {
+  it('go to another server when their server hangs past its grace, and the late answer is ignored', async () => {
     const hanging = await serve({ prefetch: 1, batch: 2 })
     const calls = ['a', 'b', 'c'].map(body => request(body))
     await settled()
@@ -121,7 +121,7 @@ describe('embedded call queue', () => {
     expect((await broker.depth(CALLS)).ready).to.equal(0)
   })
 
-  it('that ran out in the hands of a server are not handed back when it stops', async () => {
+  it('are not requeued when their server stops after their budget ran out', async () => {
     const { consumer } = await serve({ prefetch: 1 })
     request('a', 60)
     await clock.advance(60)
@@ -142,7 +142,7 @@ describe('embedded call queue', () => {
     expect(call.value).to.be.instanceOf(Unavailable)
   })
 
-  describe('and their timers', () => {
+  describe('with their timers', () => {
     let time: number
     let timers: Set<() => void>
     let own: Broker
@@ -164,7 +164,7 @@ describe('embedded call queue', () => {
     const ask = (body: string) => promiseState(own.request(CALLS, { id: body, body }, 10))
     const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
-    it('leave none behind once they are answered', async () => {
+    it('leave no timer once they are answered', async () => {
       await own.serve(CALLS, async waiting => waiting.map(({ body }) => body), { prefetch: 1 })
       const call = ask('a')
       expect(timers.size).to.equal(1)
@@ -172,7 +172,7 @@ describe('embedded call queue', () => {
       expect([call.value, timers.size]).to.deep.equal(['a', 0])
     })
 
-    it('are not lost with an earlier one that ran out in the turn in which they were made', async () => {
+    it('are not lost with an earlier call that ran out of budget in the turn in which they were made', async () => {
       await own.serve(CALLS, async waiting => waiting.map(({ body }) => body), { prefetch: 1 })
       const spent = ask('spent')
       for (const fire of timers) fire()
@@ -181,7 +181,7 @@ describe('embedded call queue', () => {
       expect([spent.state, next.value]).to.deep.equal(['rejected', 'next'])
     })
 
-    it('are not handed over past their budget, even when a busy process fires their timers late', async () => {
+    it('are not given to a server past their budget, even when a busy process fires their timers late', async () => {
       const handed: unknown[] = []
       await own.serve(CALLS, async waiting => waiting.map(({ body }) => handed.push(body)), { prefetch: 1 })
       ask('stale')

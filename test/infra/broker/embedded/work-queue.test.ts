@@ -1,5 +1,5 @@
-// What a work queue of the embedded broker does beyond the contract: it says when work is done, folds repeated work, and
-// follows the clock given.
+// A work queue of the embedded broker, beyond the contract: a publish resolves when the work is done, a repeated id joins the first one,
+// and retries follow the given clock.
 import { expect } from 'chai'
 import { type Broker, type DeliveredMessage, dead, done, type Outcome, retry } from '../../../../infra/broker/broker.ts'
 import { MAX_DEAD_LETTERS } from '../../../../infra/broker/embedded/dead-letters.ts'
@@ -11,12 +11,12 @@ import { promiseState } from '../../../support/promise-state.ts'
 
 const QUEUE = 'webhook.deliver'
 
-describe('embedded work queue', () => {
+describe('a work queue of the embedded broker', () => {
   let clock: TestClock
   let broker: Broker
   let lines: string[]
 
-  /** One turn settles what is in hand, the next hands over what that made room for. */
+  /** One turn settles the begun messages, the next delivers more to the consumer. */
   async function settled(): Promise<void> {
     await clock.advance(0)
     await clock.advance(0)
@@ -34,7 +34,7 @@ describe('embedded work queue', () => {
 
   const publish = (id: string, body: unknown = null) => promiseState(broker.publish(QUEUE, { id, body }))
 
-  /** Consumes; every message ends as the test says. */
+  /** Consumes; the test decides every outcome. */
   async function consume(flow = { prefetch: 10, batch: 1 }) {
     const handed: { message: DeliveredMessage; end(outcome: Outcome): void }[] = []
     const consumer = await broker.consume(
@@ -63,7 +63,7 @@ describe('embedded work queue', () => {
       expect(published.state).to.equal('resolved')
     })
 
-    it('waits through a retry, and resolves when the message is dead', async () => {
+    it('waits during a retry, and resolves when the message is dead', async () => {
       const { end } = await consume()
       const published = publish('a')
       await settled()
@@ -74,7 +74,7 @@ describe('embedded work queue', () => {
       expect(published.state).to.equal('resolved')
     })
 
-    it('joins the work when its id is waiting, in hand or to be retried', async () => {
+    it('joins a message with the same id that waits, is being handled or is to be retried', async () => {
       const waiting = [publish('a', 1), publish('a', 1)]
       const { handed, end } = await consume()
       await settled()
@@ -88,7 +88,7 @@ describe('embedded work queue', () => {
       expect(handed).to.have.length(2)
     })
 
-    it('takes the same id as new work once it is done, and on another queue', async () => {
+    it('takes the same id as a new message once the first is done, and on another queue', async () => {
       const { handed, end } = await consume()
       publish('a')
       const elsewhere = promiseState(broker.publish('channel.sms', { id: 'a', body: 1 }))
@@ -109,7 +109,7 @@ describe('embedded work queue', () => {
   })
 
   describe('retries', () => {
-    it('come back when the clock given says so, not before', async () => {
+    it('come when the given clock says so, not before', async () => {
       const { handed, end } = await consume()
       publish('a')
       await settled()
@@ -120,7 +120,7 @@ describe('embedded work queue', () => {
       expect(handed).to.have.length(2)
     })
 
-    it('do not wait among the ready ones', async () => {
+    it('are not counted as ready while they wait', async () => {
       const { end, consumer } = await consume()
       publish('a')
       await settled()
@@ -133,7 +133,7 @@ describe('embedded work queue', () => {
   })
 
   describe('dead letters', () => {
-    it(`are bounded: past ${MAX_DEAD_LETTERS} the oldest goes, and the log says so`, async () => {
+    it(`are bounded: past ${MAX_DEAD_LETTERS} the oldest is dropped and logged`, async () => {
       await broker.consume(QUEUE, async waiting => waiting.map(() => dead('no use')), { prefetch: 5_000, batch: 5_000 })
       for (let index = 0; index <= MAX_DEAD_LETTERS; index += 1) publish(`m${index}`)
       while ((await broker.depth(QUEUE)).ready > 0) await settled()
@@ -143,7 +143,7 @@ describe('embedded work queue', () => {
       expect(lines.filter(line => line.includes('lost'))).to.deep.equal(['error dead_letter.lost m0'])
     })
 
-    it('that die again are the youngest', async () => {
+    it('that die again are the newest', async () => {
       await broker.consume(QUEUE, async waiting => waiting.map(() => dead('no use')), { prefetch: 10 })
       for (const id of ['a', 'b', 'a']) {
         publish(id)
@@ -153,7 +153,7 @@ describe('embedded work queue', () => {
       expect(letters.map(({ id }) => id)).to.deep.equal(['b', 'a'])
     })
 
-    it('are not requeued beside the same work published anew', async () => {
+    it('are not requeued beside a newly published message with the same id', async () => {
       const { end, handed } = await consume()
       publish('a')
       await settled()
@@ -182,7 +182,7 @@ describe('embedded work queue', () => {
   })
 
   describe('stopping', () => {
-    it('hands back to the head of the queue, in the original order', async () => {
+    it('returns messages to the head of the queue, in their order', async () => {
       const first = await consume({ prefetch: 4, batch: 2 })
       for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) publish(id)
       await settled()
@@ -196,7 +196,7 @@ describe('embedded work queue', () => {
       expect(second.handed.every(({ message }) => message.attempt === 1)).to.equal(true)
     })
 
-    it('ignores an outcome that comes after the message was handed back', async () => {
+    it('ignores an outcome that comes after the message was returned', async () => {
       const first = await consume()
       const published = publish('a')
       await settled()
@@ -208,7 +208,7 @@ describe('embedded work queue', () => {
       expect(published.state).to.equal('resolved')
     })
 
-    it('on close lets the one in hand finish, and rejects the ones that wait or are to be retried', async () => {
+    it('on close lets the begun message finish, and rejects those that wait or are to be retried', async () => {
       const { end } = await consume({ prefetch: 1, batch: 1 })
       const retried = publish('retried')
       const inHand = publish('in hand')
@@ -220,7 +220,7 @@ describe('embedded work queue', () => {
       expect([retried, waiting].every(({ value }) => value instanceof Unavailable)).to.equal(true)
       expect(inHand.state).to.equal('pending')
       await clock.advance(50)
-      expect((await broker.depth(QUEUE)).ready).to.equal(0) // the retry was called off
+      expect((await broker.depth(QUEUE)).ready).to.equal(0) // the retry was cancelled
       await end(1, done())
       await closing
       expect(inHand.state).to.equal('resolved')
@@ -236,7 +236,7 @@ describe('embedded work queue', () => {
       expect(published.value).to.be.instanceOf(Unavailable)
     })
 
-    it('on close rejects what hangs past the grace', async () => {
+    it('on close rejects a message whose handler hangs past the grace', async () => {
       await consume()
       const published = publish('a')
       await settled()

@@ -1,44 +1,44 @@
-// Two systems under the same load, round by round in turn; what is told is the median of each, and how the first compares to the
-// second. What else happens on the machine hits both.
+// Compares two systems under the same load, in alternating rounds, so that other work on the machine affects both. Prints the median of
+// each, and the ratio of the product to the baseline.
 import type { Figures } from './load.ts'
 import { alternating, quantile } from './measure.ts'
 import { print } from './report.ts'
 
-/** What the first should be to the second. */
+/** The aims for the ratio of the product to the baseline. */
 export interface Aims {
-  leastShare: number
-  mostTimesP99: number
+  minRatio: number
+  maxP99Ratio: number
 }
 
-export interface Contest {
+export interface Comparison {
   what: string
   rounds: number
   aims?: Aims
   product: { name: string; round(): Promise<Figures> }
-  yardstick: { name: string; round(): Promise<Figures> }
+  baseline: { name: string; round(): Promise<Figures> }
 }
 
-export async function runContest({ what, rounds, aims, product, yardstick }: Contest): Promise<void> {
-  // A process that has just started is still compiling its code.
-  for (const { round } of [yardstick, product]) await round()
-  const figures = await alternating({ yardstick: yardstick.round, product: product.round }, rounds)
-  const [ours, theirs] = [median(figures.product), median(figures.yardstick)]
+export async function runComparison({ what, rounds, aims, product, baseline }: Comparison): Promise<void> {
+  // The first rounds are not counted, because a process that has just started is still compiling its code.
+  for (const { round } of [baseline, product]) await round()
+  const figures = await alternating({ baseline: baseline.round, product: product.round }, rounds)
+  const [ours, theirs] = [median(figures.product), median(figures.baseline)]
   print({
     what,
     unit: 'per second',
-    baseline: { name: yardstick.name, value: theirs.perSecond, note: spread(figures.yardstick) },
+    baseline: { name: baseline.name, value: theirs.perSecond, note: spread(figures.baseline) },
     variants: [{ name: product.name, value: ours.perSecond, note: spread(figures.product) }],
     ...(aims && {
-      aim: { says: `≥ ${aims.leastShare}`, holds: (_: number, ratio: number) => ratio >= aims.leastShare },
+      aim: { says: `≥ ${aims.minRatio}`, holds: (_: number, ratio: number) => ratio >= aims.minRatio },
     }),
   })
   print({
     what: `${what}, p99 (and p50)`,
     unit: 'ms',
-    baseline: { name: yardstick.name, value: theirs.p99, note: `p50 ${theirs.p50.toFixed(1)} ms` },
+    baseline: { name: baseline.name, value: theirs.p99, note: `p50 ${theirs.p50.toFixed(1)} ms` },
     variants: [{ name: product.name, value: ours.p99, note: `p50 ${ours.p50.toFixed(1)} ms` }],
     ...(aims && {
-      aim: { says: `≤ ${aims.mostTimesP99}`, holds: (_: number, ratio: number) => ratio <= aims.mostTimesP99 },
+      aim: { says: `≤ ${aims.maxP99Ratio}`, holds: (_: number, ratio: number) => ratio <= aims.maxP99Ratio },
     }),
   })
   if (ours.deliveredAfterMs > 0)
