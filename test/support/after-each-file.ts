@@ -1,5 +1,5 @@
-// Files that run in parallel share worker processes, and mocha does not look there for what a serial run would show: a rejection
-// that nobody handles, and something left open that keeps the process from ending. These hooks look for both in each file.
+// Test files that run in parallel share worker processes. There mocha does not notice what a serial run shows: an unhandled rejection,
+// and an open handle that keeps the process from ending. These hooks look for both after each file.
 import process from 'node:process'
 import { expect } from 'chai'
 import { eventually } from './eventually.ts'
@@ -7,18 +7,18 @@ import { eventually } from './eventually.ts'
 const IN_WORKER = process.env.MOCHA_WORKER_ID !== undefined
 let openBefore: string[] = []
 
-const complain = (reason: unknown): never => {
+const rethrow = (reason: unknown): never => {
   throw reason
 }
 
-/** What keeps this process from ending, by kind. In a hook that includes mocha's own timer of the hook. */
+/** The kinds of open handles that keep this process from ending. In a hook they include mocha's own timer of that hook. */
 async function open(): Promise<string[]> {
   // A timer that has just fired is still counted.
   await new Promise(resolve => setImmediate(resolve))
   return process.getActiveResourcesInfo()
 }
 
-/** Without what an earlier file left, which was told there. */
+/** Handles that an earlier file left open are not counted: the hook of that file reported them. */
 async function openSince(): Promise<string[]> {
   const before = [...openBefore]
   return (await open()).filter(kind => {
@@ -31,8 +31,8 @@ async function openSince(): Promise<string[]> {
 export const mochaHooks: Mocha.RootHookObject = {
   async beforeAll() {
     if (!IN_WORKER) return
-    // A worker removes it after each file.
-    process.on('unhandledRejection', complain)
+    // mocha's worker removes this listener after each file.
+    process.on('unhandledRejection', rethrow)
     openBefore = await open()
   },
   async afterAll() {
