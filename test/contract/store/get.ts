@@ -8,7 +8,7 @@ export function getCases({ things: docs, counters, fresh }: StoreFixture): void 
     'an empty string': '',
     'a long string': 'x'.repeat(100_000),
     'whole numbers': [0, 1, -1, 2 ** 31 - 1, 2 ** 31, -(2 ** 31) - 1, 1_893_456_000_000, Number.MAX_SAFE_INTEGER],
-    'broken numbers': [0.1, -2.5, 1e-7, 1e21, 1.7976931348623157e308, 5e-324],
+    fractions: [0.1, -2.5, 1e-7, 1e21, 1.7976931348623157e308, 5e-324],
     booleans: [true, false],
     'null, alone and in a list': [null, { a: null }],
     'empty objects and lists': { a: {}, b: [], c: [[], {}] },
