@@ -6,10 +6,10 @@ import type { Docs } from '../../infra/store/docs.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
 import { type Call, isSuccess } from './call.ts'
-import { createCallQueue } from './call-queue.ts'
 import type { RecordResult } from './call-results.ts'
 import { type Endpoint, type Endpoints, isCallable } from './endpoints.ts'
 import * as change from './event-changes.ts'
+import { createSlotQueue } from './slot-queue.ts'
 import type { Owner, Slots } from './slots.ts'
 
 /** What a call needs before its event is stored as started: a slot, which is released after the call, or a seat in the queue for one. */
@@ -61,7 +61,7 @@ const keepsFailing = ({ life }: Pick<Endpoint, 'life'>): boolean => life.context
 export function createAttempts(deps: AttemptDeps): Attempts {
   const { events, slots, call, recordResult, retrySchedule, endpoints, hasBacklog, park, clock, log } = deps
   const underWay = new Set<Promise<void>>()
-  const queue = createCallQueue({ clock, onExpired: expired => track(parkOrLog(expired.map(({ event }) => event))) })
+  const queue = createSlotQueue({ clock, onExpired: expired => track(parkOrLog(expired.map(({ event }) => event))) })
 
   function track(work: Promise<void>): void {
     const tracked = work.finally(() => underWay.delete(tracked))

@@ -10,7 +10,7 @@ export interface QueuedEvent {
   endpoint: Endpoint
 }
 
-export interface CallQueue {
+export interface SlotQueue {
   /** Reserves a seat for one event; false when all seats are taken. */
   reserve(app_id: string): boolean
   unreserve(app_id: string): void
@@ -22,7 +22,7 @@ export interface CallQueue {
   close(): void
 }
 
-export interface CallQueueDeps {
+export interface SlotQueueDeps {
   clock: Clock
   /** Receives events of one app that have waited too long. */
   onExpired(expired: QueuedEvent[]): void
@@ -39,7 +39,7 @@ interface AppQueue {
   timerSet: boolean
 }
 
-export function createCallQueue({ clock, onExpired }: CallQueueDeps): CallQueue {
+export function createSlotQueue({ clock, onExpired }: SlotQueueDeps): SlotQueue {
   const queues = new Map<string, AppQueue>()
   let reservedInAll = 0
   let closed = false
