@@ -1,11 +1,18 @@
 // The documentation names every route, setting, variable and dependency that exists, and no other. Its commands are complete and its links
 // work.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { resolveSettings } from '../../services/domain/tenancy/settings.ts'
 
-const pages = ['README.md', ...readdirSync('docs').flatMap(name => (name.endsWith('.md') ? [`docs/${name}`] : []))]
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.md'))
+    .map(name => `docs/${name}`),
+]
 const text = (path: string): string => readFileSync(path, 'utf8')
 const all = (pattern: RegExp, within: string): string[] => [...within.matchAll(pattern)].map(match => match[1] ?? '')
 const sorted = (names: Iterable<string>): string[] => [...new Set(names)].sort()
@@ -56,6 +63,21 @@ describe('the reference pages', () => {
       expect(command).to.match(/-H "authorization: Bearer \$\w+"/)
       if (/ (-d|--data-binary) /.test(command)) expect(command).to.include("-H 'content-type: application/json'")
     }
+  })
+
+  it('name only files and folders that exist', () => {
+    const named = pages.flatMap(page =>
+      all(/`((?:machines|services|infra|test|docs)\/[\w./-]+)`/g, text(page)).map(path => ({ page, path })),
+    )
+    expect(named.length).to.be.greaterThan(20)
+    expect(named.filter(({ path }) => !existsSync(path))).to.deep.equal([])
+  })
+
+  it('name only npm scripts that exist', () => {
+    const { scripts } = JSON.parse(text('package.json'))
+    const named = pages.flatMap(page => all(/\bnpm run (?:--silent )?([\w:]+)/g, text(page)))
+    expect(named).to.not.be.empty
+    expect(named.filter(name => !(name in scripts))).to.deep.equal([])
   })
 
   it('have links that lead to existing pages and headings', () => {
