@@ -35,12 +35,12 @@ export const countSend = assignWith<'otp.resend'>((otp, { at }) => change.countS
 export const countWrongCode = assignWith<'otp.verify'>(change.countWrongCode)
 export const approve = assignWith<'otp.verify'>((otp, { by, at }) => change.approve(otp, by, at))
 export const approveByMessage = assignWith<'message.received'>((otp, { at }) => change.approve(otp, null, at))
-export const answerWithCode = assignWith<'message.received'>((otp, { delivery_id, at, prices }) =>
-  change.addAnswer(otp, delivery_id, at, prices),
+export const answerWithCode = assignWith<'message.received'>((otp, { new_delivery_id, at, prices }) =>
+  change.addAnswer(otp, new_delivery_id, at, prices),
 )
 export const exchange = assignWith<'token.exchange'>((otp, { key_id, at }) => change.recordExchange(otp, key_id, at))
-export const recordReport = assignWith<'delivery.reported'>((otp, { reported_id, status, at }) =>
-  change.recordReport(otp, reported_id, status, at),
+export const recordReport = assignWith<'delivery.reported'>((otp, { delivery_id, status, at }) =>
+  change.recordReport(otp, delivery_id, status, at),
 )
 
 const reply = (params: Reply | ((scope: TransitionArgs) => Reply)) => ({ type: 'reply' as const, params })
@@ -94,13 +94,13 @@ export const notifyOtp = (status: 'approved' | 'failed') => ({
 })
 export const notifyDelivery = otpSetup.enqueueActions(({ context, event, enqueue }) => {
   if (event.type !== 'delivery.reported' || event.status === 'sent') return
-  const { event_id: id, reported_id: delivery_id, status } = event
+  const { event_id: id, delivery_id, status } = event
   enqueue({ type: 'notify', params: { type: 'notify', id, ...deliveryEvent(context.otp_id, delivery_id, status) } })
 })
 /** Gives back what was paid for a delivery that failed. This happens once, because a delivery can fail only once. */
 export const refund = otpSetup.enqueueActions(({ context, event, enqueue }) => {
   if (event.type !== 'delivery.reported' || event.status !== 'failed') return
-  const { reported_id: delivery_id } = event
+  const { delivery_id } = event
   const micros = context.deliveries.find(one => one.delivery_id === delivery_id)?.micros ?? 0
   if (micros > 0)
     enqueue({ type: 'refund', params: { type: 'refund', id: `${delivery_id}:refund`, delivery_id, micros } })

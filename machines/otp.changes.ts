@@ -56,13 +56,13 @@ export const countSend = (otp: Otp, at: number): Otp => ({
 export interface ChannelMove {
   channel: Channel
   newGeneration: boolean
-  delivery_id: string
+  new_delivery_id: string
   link: Link | null
   prices: Prices
   at: number
 }
 
-export function moveChannel(otp: Otp, { channel, newGeneration, delivery_id, link, prices, at }: ChannelMove): Otp {
+export function moveChannel(otp: Otp, { channel, newGeneration, new_delivery_id, link, prices, at }: ChannelMove): Otp {
   const generation = newGeneration ? otp.generation + 1 : otp.generation
   const onLink = waitsOnLink(otp, channel)
   return {
@@ -73,16 +73,16 @@ export function moveChannel(otp: Otp, { channel, newGeneration, delivery_id, lin
     link: onLink ? requireLink(link) : null,
     deliveries: onLink
       ? otp.deliveries
-      : [...otp.deliveries, newDelivery(delivery_id, channel, generation, at, prices)],
+      : [...otp.deliveries, newDelivery(new_delivery_id, channel, generation, at, prices)],
   }
 }
 
 /** Answers the user's message on a `link_code` link with the code. Making the link has already counted as a send, so the first answer
  *  does not count; each repeated answer does. */
-export const addAnswer = (otp: Otp, delivery_id: string, at: number, prices: Prices): Otp => ({
+export const addAnswer = (otp: Otp, new_delivery_id: string, at: number, prices: Prices): Otp => ({
   ...otp,
   sends: hasAnswer(otp) ? otp.sends + 1 : otp.sends,
-  deliveries: [...otp.deliveries, newDelivery(delivery_id, otp.channel, otp.generation, at, prices)],
+  deliveries: [...otp.deliveries, newDelivery(new_delivery_id, otp.channel, otp.generation, at, prices)],
 })
 
 export const hasAnswer = (otp: Otp): boolean =>
@@ -97,10 +97,10 @@ export const approve = (otp: Otp, by: Caller | null, at: number): Otp => ({
 
 export const recordExchange = (otp: Otp, key_id: string, at: number): Otp => ({ ...otp, exchange: { key_id, at } })
 
-export const recordReport = (otp: Otp, reported_id: string, status: DeliveryStatus, at: number): Otp => ({
+export const recordReport = (otp: Otp, delivery_id: string, status: DeliveryStatus, at: number): Otp => ({
   ...otp,
   deliveries: otp.deliveries.map(delivery =>
-    delivery.delivery_id === reported_id ? { ...delivery, status, updated_at: at } : delivery,
+    delivery.delivery_id === delivery_id ? { ...delivery, status, updated_at: at } : delivery,
   ),
 })
 

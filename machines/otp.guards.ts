@@ -51,7 +51,7 @@ export const guards = {
   ),
   alreadyExchanged: always(otp => otp.exchange !== null),
 
-  newDeliveryStatus: when<'delivery.reported'>((otp, { reported_id, status }) => isNewStatus(otp, reported_id, status)),
+  newDeliveryStatus: when<'delivery.reported'>((otp, { delivery_id, status }) => isNewStatus(otp, delivery_id, status)),
   fallsBack: when<'delivery.reported'>((otp, event) => fallsBack(otp, event)),
 
   messageApproves: when<'message.received'>((otp, event) => matchesLink(otp, event) && otp.whatsapp === 'link_inbound'),
@@ -65,12 +65,12 @@ const deliveryOf = (otp: Otp, id: string): Delivery | undefined => otp.deliverie
 const isNewStatus = (otp: Otp, id: string, status: Delivery['status']): boolean =>
   isProgress(deliveryOf(otp, id), status)
 
-const fallsBack = (otp: Otp, { reported_id, status, usable, at }: EventOf<'delivery.reported'>): boolean =>
+const fallsBack = (otp: Otp, { delivery_id, status, usable, at }: EventOf<'delivery.reported'>): boolean =>
   otp.rules.auto_fallback &&
   status === 'failed' &&
-  isNewStatus(otp, reported_id, status) &&
-  otp.deliveries.at(-1)?.delivery_id === reported_id &&
-  deliveryOf(otp, reported_id)?.generation === otp.generation &&
+  isNewStatus(otp, delivery_id, status) &&
+  otp.deliveries.at(-1)?.delivery_id === delivery_id &&
+  deliveryOf(otp, delivery_id)?.generation === otp.generation &&
   !isLapsed(otp, at) &&
   sendsLeft(otp) > 0 &&
   fallbackChannel(otp, usable) !== undefined

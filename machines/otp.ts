@@ -94,7 +94,8 @@ export interface Otp {
 /** What a resend or a fallback needs from outside the machine: the usable channels, their prices and a new delivery id. */
 export interface ResendInputs {
   usable: Channel[]
-  delivery_id: string
+  /** For the delivery that the resend or the fallback makes, if it makes one. */
+  new_delivery_id: string
   /** A new link, used if the verification moves to WhatsApp in a link mode; null in template mode. */
   link: Link | null
   prices: Prices
@@ -128,11 +129,18 @@ export type OtpEvent =
   | ({
       type: 'delivery.reported'
       at: number
-      reported_id: string
+      delivery_id: string
       status: ReportedStatus
       event_id: string
     } & ResendInputs)
-  | { type: 'message.received'; at: number; reference: string; delivery_id: string; prices: Prices; event_id: string }
+  | {
+      type: 'message.received'
+      at: number
+      reference: string
+      new_delivery_id: string
+      prices: Prices
+      event_id: string
+    }
 
 export type EventOf<T extends OtpEvent['type']> = Extract<OtpEvent, { type: T }>
 

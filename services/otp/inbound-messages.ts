@@ -56,7 +56,7 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
         prices,
         event_id,
         reference: references.find(reference => reference === link?.reference) ?? '',
-        delivery_id: newId('dlv', clock.now()),
+        new_delivery_id: newId('dlv', clock.now()),
       }),
       reserve: async (next, doc) => reserveMessage(deps, await apps.get(doc.app_id), next, doc),
     })

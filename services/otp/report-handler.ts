@@ -27,7 +27,7 @@ type DeliveryReport = Extract<OtpReport, { type: 'delivery.reported' }>
 
 const RETRY_MS = 1_000
 /** For a report that cannot cause a fallback. */
-const NO_RESEND_INPUTS: ResendInputs = { usable: [], delivery_id: '', link: null, prices: {} }
+const NO_RESEND_INPUTS: ResendInputs = { usable: [], new_delivery_id: '', link: null, prices: {} }
 
 export const createReportHandler = (deps: ReportDeps) => {
   const { clock, log, apps, accounts, commit } = deps
@@ -50,11 +50,7 @@ export const createReportHandler = (deps: ReportDeps) => {
     return true
   }
 
-  function deliveryIntent(
-    id: string,
-    { delivery_id: reported_id, status, at }: DeliveryReport,
-    mayFallBack: boolean,
-  ): Intent {
+  function deliveryIntent(id: string, { delivery_id, status, at }: DeliveryReport, mayFallBack: boolean): Intent {
     const event_id = newId('evt', clock.now())
     const appOf = async (doc: OtpDoc): Promise<CachedApp | null> =>
       mayFallBack && doc.context.rules.auto_fallback ? apps.get(doc.app_id) : null
@@ -62,7 +58,7 @@ export const createReportHandler = (deps: ReportDeps) => {
       async command(doc) {
         const app = await appOf(doc)
         const inputs = app ? await resendInputsFor(doc.context, app, deps) : NO_RESEND_INPUTS
-        return { ...inputs, id, type: 'delivery.reported', at, reported_id, status, event_id }
+        return { ...inputs, id, type: 'delivery.reported', at, delivery_id, status, event_id }
       },
       ...(mayFallBack ? { reserve: async (next, doc) => reserveMessage(deps, await appOf(doc), next, doc) } : {}),
     }

@@ -23,7 +23,7 @@ export async function resendInputsFor(
 ): Promise<ResendInputs> {
   return {
     usable: usableFor(otp, app, app.providedChannels(otp.mode)),
-    delivery_id: newId('dlv', clock.now()),
+    new_delivery_id: newId('dlv', clock.now()),
     link: linkFor(keyring, otp, app),
     prices: await funds.pricesFor(otp.mode, otp.recipient),
   }

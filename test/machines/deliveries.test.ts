@@ -59,19 +59,19 @@ describe('a report on a delivery', () => {
   })
 
   it('changes nothing when the delivery is unknown', () => {
-    const { reply, changed, effects } = play(issued(), reported('delivered', { reported_id: 'dlv_unknown' }))
+    const { reply, changed, effects } = play(issued(), reported('delivered', { delivery_id: 'dlv_unknown' }))
     expect(reply).to.deep.equal(nothingNew)
     expect({ changed, effects }).to.deep.equal({ changed: false, effects: [] })
   })
 
   it('on an earlier delivery changes only that delivery', () => {
-    const { saved, effects } = play(issued(), resend(), reported('delivered', { reported_id: 'dlv_1' }))
+    const { saved, effects } = play(issued(), resend(), reported('delivered', { delivery_id: 'dlv_1' }))
     expect(statuses(saved)).to.deep.equal(['delivered', 'queued'])
     expect(effects).to.have.length(1)
   })
 
   it('on a delivery of an earlier generation is recorded with its webhook event', () => {
-    const { saved, events } = play(issued(), resend('telegram'), reported('failed', { reported_id: 'dlv_1' }))
+    const { saved, events } = play(issued(), resend('telegram'), reported('failed', { delivery_id: 'dlv_1' }))
     expect(statuses(saved)).to.deep.equal(['failed', 'queued'])
     expect(events).to.deep.equal(['delivery.failed'])
   })

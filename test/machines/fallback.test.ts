@@ -63,21 +63,21 @@ describe('auto_fallback', () => {
   it('moves once when the same failure is reported twice', () => {
     const twice = play(
       issuedWithFallback(),
-      reported('failed', { reported_id: 'dlv_1' }),
-      reported('failed', { reported_id: 'dlv_1' }),
+      reported('failed', { delivery_id: 'dlv_1' }),
+      reported('failed', { delivery_id: 'dlv_1' }),
     )
     expect(channelsOf(twice)).to.deep.equal(['sms', 'whatsapp'])
     expect(twice.effects).to.deep.equal([])
   })
 
   it('does nothing when an earlier delivery fails', () => {
-    const earlier = play(issuedWithFallback(), resend(), reported('failed', { reported_id: 'dlv_1' }))
+    const earlier = play(issuedWithFallback(), resend(), reported('failed', { delivery_id: 'dlv_1' }))
     expect(channelsOf(earlier)).to.deep.equal(['sms', 'whatsapp'])
   })
 
   it('does nothing when a delivery of an earlier generation fails', () => {
     const linked = issuedWithFallback({ whatsapp: 'link_code' })
-    const superseded = play(linked, resend('whatsapp'), reported('failed', { reported_id: 'dlv_1' }))
+    const superseded = play(linked, resend('whatsapp'), reported('failed', { delivery_id: 'dlv_1' }))
     expect(superseded.saved.context).to.include({ channel: 'whatsapp', sends: 2 })
     expect(superseded.events).to.deep.equal(['delivery.failed'])
   })

@@ -37,7 +37,7 @@ describe('the price of a delivery', () => {
   })
 
   it('is given back when the delivery fails after the verification has expired', () => {
-    const late = play(issued(), wait(3_600_000), reported('failed', { reported_id: 'dlv_1' }))
+    const late = play(issued(), wait(3_600_000), reported('failed', { delivery_id: 'dlv_1' }))
     expect(refunds(late)).to.have.length(1)
   })
 

@@ -166,11 +166,11 @@ async function applyReport(store: CountersignStore, id: string, body: PublishedR
     id,
     type: 'delivery.reported',
     at: body.at,
-    reported_id: body.delivery_id,
+    delivery_id: body.delivery_id,
     status: body.status,
     event_id: 'evt_1',
     usable: [],
-    delivery_id: 'dlv_none',
+    new_delivery_id: 'dlv_none',
     link: { sealed_url: '', reference: '' },
     prices: {},
   }

@@ -108,7 +108,7 @@ function moveFor(action: Action, generation: number, at: number): otp.Move {
     case 'resend':
       return otp.resend(action.requestedChannel, { usable: action.usable, at })
     case 'report':
-      return otp.reported(action.status, { reported_id: `dlv_${action.of}`, usable: action.usable, at })
+      return otp.reported(action.status, { delivery_id: `dlv_${action.of}`, usable: action.usable, at })
     case 'message':
       return otp.message(`link_${action.link}`, { at })
     case 'exchange':

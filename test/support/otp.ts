@@ -142,14 +142,14 @@ export const lapse =
   (options: Options<'otp.lapse'> = {}): Move =>
   ({ context }) => ({ id: freshId('cmd'), type: 'otp.lapse', at: context.expires_at, ...options })
 
-/** A provider's report on the latest delivery, or on the one named by `reported_id`. */
+/** A provider's report on the latest delivery, or on the one named by `delivery_id`. */
 export const reported =
   (status: ReportedStatus, options: Options<'delivery.reported'> = {}): Move =>
   (saved, at) => ({
     id: freshId('cmd'),
     type: 'delivery.reported',
     at,
-    reported_id: saved.context.deliveries.at(-1)?.delivery_id ?? 'dlv_none',
+    delivery_id: saved.context.deliveries.at(-1)?.delivery_id ?? 'dlv_none',
     status,
     event_id: freshId('evt'),
     ...resendInputs(saved),
@@ -164,7 +164,7 @@ export const message =
     type: 'message.received',
     at,
     reference: reference ?? saved.context.link?.reference ?? 'no link',
-    delivery_id: nextDelivery(saved),
+    new_delivery_id: nextDelivery(saved),
     prices: PRICES,
     event_id: freshId('evt'),
     ...options,
@@ -176,7 +176,7 @@ export const exchange =
 
 const resendInputs = (saved: SavedOtp) => ({
   usable: ['sms', 'whatsapp', 'telegram'] satisfies Channel[],
-  delivery_id: nextDelivery(saved),
+  new_delivery_id: nextDelivery(saved),
   link: linkNo(saved.context.sends + 1),
   prices: PRICES,
 })

@@ -165,7 +165,7 @@ eachStore('the channel actor', fresh => {
       at: actor.clock.now() + 60_000,
       requestedChannel: null,
       usable: ['sms'],
-      delivery_id: 'dlv_again',
+      new_delivery_id: 'dlv_again',
       link: { sealed_url: '', reference: '' },
       prices: {},
     })
