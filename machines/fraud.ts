@@ -7,7 +7,7 @@
 //   never_verified  hardly any verified at all, even if that is usual
 // The first points at single numbers, so it can refuse. The others may also come from a provider that loses messages, so they only slow
 // a country or range down to its usual pace, which users notice only when there are more sends than usual.
-import { type Block, type BlockNumber, countNeighbours, type NeighbourCounts } from './fraud.block.ts'
+import { type Block, type BlockNumber, countNeighbours, type NeighbourCounts } from './fraud.number-block.ts'
 import { recentCounts, type Tally, usualConversion, usualPace } from './fraud.tally.ts'
 
 export type FraudScope = 'hundred' | 'block' | 'range' | 'country'

@@ -31,7 +31,7 @@ export interface Policy {
   backoff: readonly number[]
 }
 
-export type Step =
+export type DeliveryStep =
   | { kind: 'sent'; provider: string; at: number }
   | { kind: 'call'; provider: string; round: number }
   | { kind: 'wait'; ms: number }
@@ -39,7 +39,7 @@ export type Step =
   | { kind: 'end_round'; round: number; waitMs: number }
   | { kind: 'fail'; reason: string }
 
-export function nextStep(situation: Situation, policy: Policy): Step {
+export function nextStep(situation: Situation, policy: Policy): DeliveryStep {
   const { pastAttempts, now, stale } = situation
   const accepted = findByResult(pastAttempts, 'accepted')
   if (accepted) return { kind: 'sent', provider: accepted.provider, at: accepted.at }
@@ -52,7 +52,7 @@ export function nextStep(situation: Situation, policy: Policy): Step {
   return stepInRound(situation, policy)
 }
 
-function stepInRound({ providers, pastAttempts, now }: Situation, { backoff }: Policy): Step {
+function stepInRound({ providers, pastAttempts, now }: Situation, { backoff }: Policy): DeliveryStep {
   const endedRounds = pastAttempts.filter(({ provider }) => provider === END_OF_ROUND)
   const round = endedRounds.length + 1
   const lastEndedAt = endedRounds.reduce((at, end) => Math.max(at, end.at), 0)

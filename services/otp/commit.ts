@@ -1,5 +1,8 @@
-// load → step → save: the only way in which a stored verification changes. In: its id, and how to make the command from the document.
-// Out: the verification after, and the reply. The write is conditional on the revision; after a lost race it loads and steps again.
+// load → step → save: the only way in which calls and reports change a stored verification. In: its id, and how to make the command from
+// the document. Out: the verification after, and the reply. Erasure steps and saves by itself (services/dashboard/privacy). The relay, the
+// sweeper and key rotation write bookkeeping and resealed texts only, and no new state.
+//
+// The write is conditional on the revision; after a lost race it loads and steps again.
 // A verification that this process saved a moment ago is not loaded the first time: if it is out of date, the conditional write is lost.
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
@@ -8,6 +11,7 @@ import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { Reply } from '../../machines/otp.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
+import type { AppMode } from '../domain/verifications/lookup-indexes.ts'
 import { outboxEntries } from '../domain/verifications/outbox.ts'
 import type { BoundedMap } from './bounded-map.ts'
 import { otpUpdate, updatedDoc } from './otp-update.ts'
@@ -24,11 +28,9 @@ export type CommitResult = { doc: OtpDoc; reply: Reply } | { doc: OtpDoc; refusa
 
 const MAX_TRIES_AFTER_LOST_RACE = 5
 
-/** An app in one of its two modes. Live and test verifications are kept apart. */
-export type Owner = Pick<OtpDoc, 'app_id' | 'mode'>
-
-/** Null when the verification does not exist or belongs to another owner: a caller must not learn which. */
-export type Commit = (otp_id: string, owner: Owner | null, intent: Intent) => Promise<CommitResult | null>
+/** `owner`: live and test verifications of an app are kept apart; null for reports, which may change any verification. Answers null when
+ *  the verification does not exist or belongs to another owner: a caller must not learn which. */
+export type Commit = (otp_id: string, owner: AppMode | null, intent: Intent) => Promise<CommitResult | null>
 
 export interface CommitDeps {
   otps: Pick<Docs<OtpDoc>, 'get' | 'change'>
@@ -74,7 +76,7 @@ export const createCommit =
     throw new Unavailable('too many changes of one verification at once')
   }
 
-const owns = (owner: Owner | null, { app_id, mode }: OtpDoc): boolean =>
+const owns = (owner: AppMode | null, { app_id, mode }: OtpDoc): boolean =>
   owner === null || (app_id === owner.app_id && mode === owner.mode)
 
 /** Keeps the reservation of a change from one try to the next, so that a lost race does not count or pay twice. */

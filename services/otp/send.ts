@@ -1,7 +1,7 @@
 // Accepts a send. It is a short saga, and every step can be repeated:
 //   claim the idempotency key → check → count against the limits → ask the fraud guard → pay → insert the verification
-// A refusal undoes the steps before it. A crash leaves a claim behind, which the next call with the same key or the sweeper takes
-// over, and counts, which slide out of their windows.
+// A refusal undoes the steps before it. A crash may leave a claim, which the next call with the same key takes over or the sweeper
+// removes; counts, which slide out of their windows; and a hold on the price, which the sweeper voids.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Docs } from '../../infra/store/docs.ts'
@@ -110,7 +110,7 @@ export const createSend = (deps: SendDeps) => {
     const quotas = sendQuotas(keyring, {
       ...call.by,
       limits: app.settings.limits,
-      recipient: plan.magic ? null : indexes,
+      recipientIndexes: plan.magic ? null : indexes,
       address: client,
       sendsMessage: draft.context.link === null,
     })

@@ -2,6 +2,9 @@
 // batch at a time. Writes are conditional on the revision, so no concurrent change is lost. The progress is in the store, so a process
 // that takes over the lease continues there. Passes over all collections repeat until one finds nothing to renew: then the older keys can
 // be removed.
+//   reseal-batch.ts           renews one batch of a collection
+//   resealed-fields.ts        says which fields of one document change
+//   reindex-by-recipient.ts   renews the documents that are found by a verification's recipient or client address
 //
 // A pass reads in the order of `_id`. An index of documents to renew would cost every send, for a rotation that happens once a year.
 import type { Clock } from '../../infra/clock.ts'
@@ -10,8 +13,8 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { ROTATION_ID, type RotationDoc, SEALED_COLLECTIONS } from '../domain/privacy/documents.ts'
-import { createRenewBatch } from './renew-batch.ts'
-import { otpRenewal } from './renewal.ts'
+import { createResealBatch } from './reseal-batch.ts'
+import { resealedOtpFields } from './resealed-fields.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface RotationDeps {
@@ -31,7 +34,7 @@ const NEWEST_CHECKED = 100
 
 export function createRotationSweeps({ store, keyring, clock, log, metrics }: RotationDeps): Record<string, Sweep> {
   const rotations = store.docs('rotations')
-  const renewBatch = createRenewBatch({ store, keyring, clock })
+  const resealBatch = createResealBatch({ store, keyring, clock })
   let nextCheckAt = 0
 
   const newRotation = (): RotationDoc => ({
@@ -77,8 +80,8 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
     return answer === 'won' ? { ...from, ...set, rev: from.rev + 1 } : null
   }
 
-  async function renewNextBatch(state: RotationDoc): Promise<RotationDoc | null> {
-    const { looked, renewed, unsealable, last } = await renewBatch(state.collection, state.after, SWEEP_BATCH)
+  async function resealNextBatch(state: RotationDoc): Promise<RotationDoc | null> {
+    const { looked, renewed, unsealable, last } = await resealBatch(state.collection, state.after, SWEEP_BATCH)
     const totals = {
       looked: state.looked + looked,
       renewed: state.renewed + renewed,
@@ -104,7 +107,7 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
     if (clock.now() < nextCheckAt || keyring.keyIds.length < 2) return
     nextCheckAt = clock.now() + CHECK_NEWEST_EVERY_MS
     const newest = await store.docs('otps').find({}, { sort: { _id: -1 }, limit: NEWEST_CHECKED })
-    if (newest.every(doc => Object.keys(otpRenewal(keyring, doc).set).length === 0)) return
+    if (newest.every(doc => Object.keys(resealedOtpFields(keyring, doc).set).length === 0)) return
     log.warn({}, 'rotation.resumed')
     await save(state, { state: 'running', done_at: null, ...newPass(state.pass + 1, clock.now()) })
   }
@@ -123,13 +126,13 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
       await checkNewest(state)
       return false
     }
-    const after = await renewNextBatch(state)
+    const after = await resealNextBatch(state)
     if (after) measure(after)
     return after?.state === 'running'
   }
 
   return {
-    /** Not divided into partitions: it runs with the first. */
+    /** Not divided into partitions: the process that holds partition 0 rotates. */
     async rotation(partitions) {
       if (!partitions.includes(0)) return 0
       const until = clock.now() + MAX_RUN_MS

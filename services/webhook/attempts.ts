@@ -10,22 +10,22 @@ import type { RecordResult } from './call-results.ts'
 import { type Endpoint, type Endpoints, isCallable } from './endpoints.ts'
 import * as change from './event-changes.ts'
 import { createSlotQueue } from './slot-queue.ts'
-import type { Owner, Slots } from './slots.ts'
+import type { Slots, Tenant } from './slots.ts'
 
 /** What a call needs before its event is stored as started: a slot, which is released after the call, or a seat in the queue for one. */
-export type Reservation = Slots | 'seat'
+export type CallPlace = Slots | 'seat'
 
 export interface Attempts {
   /** How many more calls of the endpoint may start now. */
-  freeSlots(endpoint: Endpoint, owner: Owner): number
+  freeSlots(endpoint: Endpoint, tenant: Tenant): number
   /** Resolves when a slot of this endpoint is free again. */
   whenSlotFree(endpoint: Endpoint): Promise<void>
   /** Null when there is neither a slot nor a seat. */
-  reserve(endpoint: Endpoint, owner: Owner): Reservation | null
-  /** Gives back a reservation that was not used. */
-  unreserve(owner: Owner, reservation: Reservation): void
-  /** Calls the endpoint for an event whose attempt this process has started; frees the reservation afterwards. Returns at once. */
-  startCall(event: EventDoc, endpoint: Endpoint, reservation: Reservation): void
+  reserve(endpoint: Endpoint, tenant: Tenant): CallPlace | null
+  /** Gives back a place that was not used. */
+  unreserve(tenant: Tenant, place: CallPlace): void
+  /** Calls the endpoint for an event whose attempt this process has started; frees the place afterwards. Returns at once. */
+  startCall(event: EventDoc, endpoint: Endpoint, place: CallPlace): void
   /** Starts attempts of one app's events together and calls its endpoint in their order, as far as there are slots. Answers how many
    *  were started: another process has started the others, or they have to wait. */
   attempt(waiting: readonly EventDoc[], endpoint: Endpoint): Promise<number>
@@ -71,19 +71,19 @@ export function createAttempts(deps: AttemptDeps): Attempts {
   const slotsFor = (endpoint: Endpoint): [Slots, number] =>
     keepsFailing(endpoint) ? [slots.failing, MAX_CALLS_PER_FAILING_ENDPOINT] : [slots.healthy, MAX_CALLS_PER_ENDPOINT]
 
-  function freeSlots(endpoint: Endpoint, owner: Owner): number {
+  function freeSlots(endpoint: Endpoint, tenant: Tenant): number {
     const [pool, maxCalls] = slotsFor(endpoint)
-    return isCallable(endpoint) ? pool.freeSlots(owner, maxCalls) : 0
+    return isCallable(endpoint) ? pool.freeSlots(tenant, maxCalls) : 0
   }
 
   /** Answers the pool to release the slot to; null when there is no slot. */
-  function takeSlot(endpoint: Endpoint, owner: Owner): Slots | null {
+  function takeSlot(endpoint: Endpoint, tenant: Tenant): Slots | null {
     const [pool, maxCalls] = slotsFor(endpoint)
-    return isCallable(endpoint) && pool.take(owner, maxCalls) ? pool : null
+    return isCallable(endpoint) && pool.take(tenant, maxCalls) ? pool : null
   }
 
-  function reserve(endpoint: Endpoint, owner: Owner): Reservation | null {
-    const slot = takeSlot(endpoint, owner)
+  function reserve(endpoint: Endpoint, tenant: Tenant): CallPlace | null {
+    const slot = takeSlot(endpoint, tenant)
     if (slot) return slot
     const mayWait = !keepsFailing(endpoint) && isCallable(endpoint) && !hasBacklog(endpoint.app_id)
     return mayWait && queue.reserve(endpoint.app_id) ? 'seat' : null
@@ -145,10 +145,9 @@ export function createAttempts(deps: AttemptDeps): Attempts {
     reserve,
     freeSlots,
     whenSlotFree: endpoint => slotsFor(endpoint)[0].whenSlotFree(endpoint.app_id),
-    unreserve: (owner, reservation) =>
-      reservation === 'seat' ? queue.unreserve(owner.app_id) : reservation.release(owner),
-    startCall(event, endpoint, reservation) {
-      if (reservation !== 'seat') return track(callEndpoint(event, endpoint, reservation))
+    unreserve: (tenant, place) => (place === 'seat' ? queue.unreserve(tenant.app_id) : place.release(tenant)),
+    startCall(event, endpoint, place) {
+      if (place !== 'seat') return track(callEndpoint(event, endpoint, place))
       queue.enqueue({ event, endpoint })
       // A slot may have been freed since the seat was reserved.
       if (freeSlots(endpoint, event) > 0) callNext(event.app_id)

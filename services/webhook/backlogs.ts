@@ -8,7 +8,7 @@ import type { Docs } from '../../infra/store/docs.ts'
 import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 import { cancelAttempt } from './event-changes.ts'
-import type { Owner } from './slots.ts'
+import type { Tenant } from './slots.ts'
 
 export interface Backlogs {
   /** Must be awaited before an event is put into a backlog: if this process dies, the mark makes the sweeper have it drained. */
@@ -26,7 +26,7 @@ export interface BacklogDeps {
   events: Pick<Docs<EventDoc>, 'find' | 'change'>
   webhooks: Pick<Docs<WebhookEndpoint>, 'modify'>
   endpoints: Pick<Endpoints, 'get' | 'reload'>
-  freeSlots(endpoint: Endpoint, owner: Owner): number
+  freeSlots(endpoint: Endpoint, tenant: Tenant): number
   /** Resolves when a slot of this endpoint is free again. */
   whenSlotFree(endpoint: Endpoint): Promise<void>
   /** Starts attempts and calls the endpoint in the events' order, as far as there are slots. */
@@ -75,11 +75,11 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
   }
 
   /** Answers the endpoint once it has a free slot, or cannot be read; null when nothing is to be sent. */
-  async function waitForSlot(owner: Owner): Promise<Endpoint | null> {
+  async function waitForSlot(tenant: Tenant): Promise<Endpoint | null> {
     for (;;) {
-      const endpoint = await endpoints.get(owner.app_id)
+      const endpoint = await endpoints.get(tenant.app_id)
       if (stopping || !endpoint || isPaused(endpoint)) return null
-      if (isUnreadable(endpoint) || freeSlots(endpoint, owner) > 0) return endpoint
+      if (isUnreadable(endpoint) || freeSlots(endpoint, tenant) > 0) return endpoint
       await whenSlotFree(endpoint)
     }
   }

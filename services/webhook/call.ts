@@ -40,7 +40,7 @@ export interface Calls {
 export const bodyOf = ({ _id: id, type, payload }: Pick<EventDoc, '_id' | 'type' | 'payload'>): Buffer =>
   Buffer.from(JSON.stringify({ id, type, payload }))
 
-export function createCalls({ outbound, clock }: CallDeps): Calls {
+export function createEndpointCalls({ outbound, clock }: CallDeps): Calls {
   const underWay = new Set<AbortController>()
   let stopped = false
 

@@ -3,7 +3,7 @@
 import type { Operators } from '../../infra/store/docs.ts'
 import { MIN_EVENT_RETENTION_MS } from '../domain/retention.ts'
 import type { Backlog, EventAttempt, EventDoc } from '../domain/webhooks/documents.ts'
-import { MESSAGE_LOST_AFTER_MS, purgeNotBefore } from '../domain/webhooks/events.ts'
+import { MESSAGE_LOST_AFTER_MS, purgeNotBefore } from '../domain/webhooks/new-event.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
 import { CALL_TIMEOUT_MS, type CallResult, isSuccess } from './call.ts'
 

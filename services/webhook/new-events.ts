@@ -9,16 +9,16 @@ import { Unavailable } from '../../infra/unavailable.ts'
 import { DEFAULT_RETENTION_DAYS, MIN_EVENT_RETENTION_MS, retentionMs } from '../domain/retention.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
-import { newEvent, purgeNotBefore } from '../domain/webhooks/events.ts'
 import type { NotifyBody } from '../domain/webhooks/messages.ts'
+import { newEvent, purgeNotBefore } from '../domain/webhooks/new-event.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
-import type { Attempts, Reservation } from './attempts.ts'
+import type { Attempts, CallPlace } from './attempts.ts'
 import type { Backlogs } from './backlogs.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 import { assumedLostAt } from './event-changes.ts'
 
 /** Answers a promise per event, which resolves when the event is stored. */
-export type AcceptEvents = (happened: readonly NotifyBody[]) => Promise<void>[]
+export type AcceptEvents = (bodies: readonly NotifyBody[]) => Promise<void>[]
 
 export interface NewEventDeps {
   events: Pick<Docs<EventDoc>, 'insert'>
@@ -33,10 +33,10 @@ export interface NewEventDeps {
 
 const APP_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 
-/** An event about to be inserted. With a reservation for its call, it is inserted as started. */
+/** An event about to be inserted. With a place for its call, it is inserted as started. */
 interface PreparedEvent {
   event: EventDoc
-  call: { endpoint: Endpoint; reservation: Reservation } | null
+  call: { endpoint: Endpoint; place: CallPlace } | null
 }
 
 export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
@@ -56,37 +56,37 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
   async function prepare(body: NotifyBody): Promise<PreparedEvent> {
     const { event_id, app_id, company_id, mode, type, payload, at } = body
     const purge_at = new Date(at + retentionMs(await retention.get(app_id)))
-    const happened = { _id: event_id, app_id, company_id, mode, type, payload, created_at: at, purge_at }
+    const fields = { _id: event_id, app_id, company_id, mode, type, payload, created_at: at, purge_at }
     const endpoint = await endpoints.get(app_id)
-    if (!endpoint) return { event: newEvent(happened, 'unsent'), call: null }
+    if (!endpoint) return { event: newEvent(fields, 'unsent'), call: null }
     const now = clock.now()
-    const kept = {
-      ...happened,
-      purge_at: purgeNotBefore(happened, now + MIN_EVENT_RETENTION_MS + retrySchedule.longestMs),
+    const fieldsToSend = {
+      ...fields,
+      purge_at: purgeNotBefore(fields, now + MIN_EVENT_RETENTION_MS + retrySchedule.longestMs),
     }
-    if (isPaused(endpoint)) return { event: withBacklog(newEvent(kept, 'held'), 'kept'), call: null }
-    const reservation = attempts.reserve(endpoint, happened)
-    if (reservation === null) {
+    if (isPaused(endpoint)) return { event: withBacklog(newEvent(fieldsToSend, 'held'), 'kept'), call: null }
+    const place = attempts.reserve(endpoint, fields)
+    if (place === null) {
       await backlogs.mark(app_id)
-      return { event: withBacklog(newEvent(kept, 'pending'), 'overflow'), call: null }
+      return { event: withBacklog(newEvent(fieldsToSend, 'pending'), 'overflow'), call: null }
     }
     const started = { tries: 1, attempt_started_at: now, due_at: assumedLostAt(now) }
-    return { event: { ...newEvent(kept, 'pending'), ...started }, call: { endpoint, reservation } }
+    return { event: { ...newEvent(fieldsToSend, 'pending'), ...started }, call: { endpoint, place } }
   }
 
   async function insert(prepared: readonly PreparedEvent[]): Promise<('inserted' | 'duplicate')[]> {
     try {
       return await events.insert(prepared.map(({ event }) => event))
     } catch (error) {
-      for (const { event, call } of prepared) if (call) attempts.unreserve(event, call.reservation)
+      for (const { event, call } of prepared) if (call) attempts.unreserve(event, call.place)
       throw error
     }
   }
 
   /** An event that was stored before is taken care of by the process that inserted it, or by the sweeper. */
   function startOrQueue({ event, call }: PreparedEvent, isNew: boolean): void {
-    if (call && isNew) attempts.startCall(event, call.endpoint, call.reservation)
-    else if (call) attempts.unreserve(event, call.reservation)
+    if (call && isNew) attempts.startCall(event, call.endpoint, call.place)
+    else if (call) attempts.unreserve(event, call.place)
     else if (isNew && event.backlog === 'overflow') backlogs.drain(event.app_id)
   }
 
@@ -99,10 +99,10 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
     for (const [at, one] of prepared.entries()) startOrQueue(one, answers[at] === 'inserted')
   }
 
-  return happened => {
-    const preparing = happened.map(prepare)
-    const kept = insertPrepared(preparing)
-    return preparing.map(one => one.then(() => kept))
+  return bodies => {
+    const preparing = bodies.map(prepare)
+    const inserting = insertPrepared(preparing)
+    return preparing.map(one => one.then(() => inserting))
   }
 }
 

@@ -25,7 +25,7 @@ import { createRemind, type NotifyBody, type WebhookBody } from '../domain/webho
 import { createRetrySchedule } from '../domain/webhooks/retry-schedule.ts'
 import { createAttempts } from './attempts.ts'
 import { createBacklogs } from './backlogs.ts'
-import { createCalls } from './call.ts'
+import { createEndpointCalls } from './call.ts'
 import { createRecordResult } from './call-results.ts'
 import { createEndpoints } from './endpoints.ts'
 import { createAcceptEvents } from './new-events.ts'
@@ -63,7 +63,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
   const endpoints = createEndpoints({ webhooks, tenancy, clock, log, metrics })
   const remind = createRemind({ broker, log })
   const recordResult = createRecordResult({ events, endpoints, retrySchedule, remind, random, clock, log, metrics })
-  const calls = createCalls({ outbound, clock })
+  const calls = createEndpointCalls({ outbound, clock })
   const attempts = createAttempts({
     events,
     endpoints,

@@ -4,14 +4,14 @@
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 
 /** The app and the company that a call is made for. */
-export type Owner = Pick<EventDoc, 'app_id' | 'company_id'>
+export type Tenant = Pick<EventDoc, 'app_id' | 'company_id'>
 
 export interface Slots {
   /** How many more calls this app's endpoint may have, of at most `maxPerApp`. */
-  freeSlots(owner: Owner, maxPerApp: number): number
+  freeSlots(tenant: Tenant, maxPerApp: number): number
   /** Answers false when there is no free slot. */
-  take(owner: Owner, maxPerApp: number): boolean
-  release(owner: Owner): void
+  take(tenant: Tenant, maxPerApp: number): boolean
+  release(tenant: Tenant): void
   /** Resolves when a call of this app ends; when it has none under way, as soon as a call of any app ends. */
   whenSlotFree(app_id: string): Promise<void>
 }
@@ -26,10 +26,10 @@ export function createSlots({ maxTotal, maxPerCompany }: SlotLimits): Slots {
   const waiters = new Map<string, (() => void)[]>()
   let total = 0
 
-  const freeSlots = ({ app_id, company_id }: Owner, maxPerApp: number): number =>
+  const freeSlots = ({ app_id, company_id }: Tenant, maxPerApp: number): number =>
     Math.max(0, Math.min(maxPerApp - byApp.of(app_id), maxPerCompany - byCompany.of(company_id), maxTotal - total))
 
-  function count({ app_id, company_id }: Owner, delta: 1 | -1): void {
+  function count({ app_id, company_id }: Tenant, delta: 1 | -1): void {
     byApp.add(app_id, delta)
     byCompany.add(company_id, delta)
     total += delta
@@ -43,14 +43,14 @@ export function createSlots({ maxTotal, maxPerCompany }: SlotLimits): Slots {
 
   return {
     freeSlots,
-    take(owner, maxPerApp) {
-      if (freeSlots(owner, maxPerApp) === 0) return false
-      count(owner, 1)
+    take(tenant, maxPerApp) {
+      if (freeSlots(tenant, maxPerApp) === 0) return false
+      count(tenant, 1)
       return true
     },
-    release(owner) {
-      count(owner, -1)
-      wake(owner.app_id)
+    release(tenant) {
+      count(tenant, -1)
+      wake(tenant.app_id)
       for (const one of [...waiters.keys()]) if (byApp.of(one) === 0) wake(one)
     },
     whenSlotFree: app_id =>

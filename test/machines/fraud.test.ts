@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { addToBlock, type BlockNumber, EMPTY_BLOCK } from '../../machines/fraud.block.ts'
+import { addToBlock, type BlockNumber, EMPTY_BLOCK } from '../../machines/fraud.number-block.ts'
 import { addToTally, EMPTY_TALLY, SLOT_MS, type Tally, type TallyEntry } from '../../machines/fraud.tally.ts'
 import { type Evidence, judge } from '../../machines/fraud.ts'
 

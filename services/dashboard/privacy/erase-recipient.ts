@@ -1,5 +1,5 @@
 // Erases all data of one recipient in an app, in both modes, at the request of a data subject. In: an app and a recipient. Out: how many
-// documents of each kind were erased. Pending verifications are cancelled first, so that nothing is sent afterwards. An interrupted
+// documents of each kind were erased. Pending verifications are canceled first, so that nothing is sent afterwards. An interrupted
 // erasure is completed by repeating it.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
@@ -47,12 +47,12 @@ export interface EraseRecipientDeps {
 export function createEraseRecipient({ store, keyring, clock, accounts }: EraseRecipientDeps) {
   const otps = store.docs('otps')
 
-  /** Null after a lost race with another command. `cancelled`: it was pending until this erasure. */
-  async function cancelOtp(doc: OtpDoc): Promise<{ doc: OtpDoc; cancelled: boolean } | null> {
+  /** Null after a lost race with another command. `canceled`: it was pending until this erasure. */
+  async function cancelOtp(doc: OtpDoc): Promise<{ doc: OtpDoc; canceled: boolean } | null> {
     const next = step(doc, { id: `${doc._id}:erase`, type: 'otp.cancel', at: clock.now() })
-    if (!next.changed) return { doc, cancelled: false }
+    if (!next.changed) return { doc, canceled: false }
     const [answer] = await otps.change([{ _id: doc._id, rev: doc.rev, update: cancelUpdate(next) }])
-    return answer === 'won' ? { doc: { ...doc, ...next.saved }, cancelled: true } : null
+    return answer === 'won' ? { doc: { ...doc, ...next.saved }, canceled: true } : null
   }
 
   /** Refunds deliveries that will not be sent or have failed, because no report can refund an erased verification. A sent delivery stays
@@ -84,7 +84,7 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
         ...ZERO_COUNTS,
         ...erased,
         events,
-        ended: endedOtps.filter(({ cancelled }) => cancelled).length,
+        ended: endedOtps.filter(({ canceled }) => canceled).length,
       })
     }
     throw problem('ServiceUnavailableError', { detail: 'There is ever more of it. Ask again to erase the rest.' })

@@ -10,8 +10,13 @@ import type { EndpointEvent } from '../../../machines/endpoint.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { MIN_EVENT_RETENTION_MS } from '../../domain/retention.ts'
 import type { EventDoc, WebhookEndpoint } from '../../domain/webhooks/documents.ts'
-import { MESSAGE_LOST_AFTER_MS, type NewEventFields, newEvent, purgeNotBefore } from '../../domain/webhooks/events.ts'
 import { attemptMessage, createRemind, drainMessage } from '../../domain/webhooks/messages.ts'
+import {
+  MESSAGE_LOST_AFTER_MS,
+  type NewEventFields,
+  newEvent,
+  purgeNotBefore,
+} from '../../domain/webhooks/new-event.ts'
 import { replayEvent, replayRange } from './event-replay.ts'
 
 export interface WebhookControlDeps {

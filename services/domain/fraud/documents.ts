@@ -4,7 +4,7 @@
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
 import type { Channel } from '../../../machines/channels.ts'
-import type { Block } from '../../../machines/fraud.block.ts'
+import type { Block } from '../../../machines/fraud.number-block.ts'
 import type { Tally } from '../../../machines/fraud.tally.ts'
 import type { Reason } from '../../../machines/fraud.ts'
 import type { Mode } from '../../../machines/otp.ts'

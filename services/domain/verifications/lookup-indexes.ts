@@ -3,6 +3,7 @@
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { OtpDoc } from './documents.ts'
 
+/** An app in one of its two modes. */
 export type AppMode = Pick<OtpDoc, 'app_id' | 'mode'>
 
 type Indexer = Pick<Keyring, 'index'>

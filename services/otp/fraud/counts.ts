@@ -8,7 +8,7 @@ import {
   type Block,
   type BlockNumber,
   EMPTY_BLOCK,
-} from '../../../machines/fraud.block.ts'
+} from '../../../machines/fraud.number-block.ts'
 import { addToTally, EMPTY_TALLY, SLOT_MS, type Tally, type TallyEntry } from '../../../machines/fraud.tally.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { FRAUD_TALLY_RETENTION_MS } from '../../domain/retention.ts'

@@ -1,7 +1,7 @@
 // The groups in which a phone number is counted. In: a number and its country. Out: the names of its country and of its range of a million
 // numbers, the keyed id of its block of ten thousand, and its tag in that block.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import type { BlockNumber } from '../../../machines/fraud.block.ts'
+import type { BlockNumber } from '../../../machines/fraud.number-block.ts'
 import { tallyId } from '../../domain/fraud/documents.ts'
 import { BLOCK_DIGITS, blockId, blockOf, blockScope, tagOf } from '../../domain/fraud/number-blocks.ts'
 import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'

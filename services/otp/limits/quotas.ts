@@ -1,5 +1,9 @@
 // Which limits apply to a send, a message or a guess. In: the app, its limits, the recipient, the client address. Out: quotas; if several
-// are full, the first one refuses. Nothing is counted here.
+// are full, the first one refuses. Nothing is counted here. Every limit is per app and mode today; none spans the apps of a company.
+//
+// A new limit also needs its scope in `LimitScope` (machines/calls.ts), its rules in `LimitSettings` (machines/settings.ts) and its counter
+// in services/domain/verifications/counter-names.ts. The type check then names the other places: the schema of the settings, the text of
+// the refusal and the scopes in the API's description.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { LimitScope } from '../../../machines/calls.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
@@ -18,17 +22,17 @@ type Indexer = Pick<Keyring, 'indexes'>
 export interface SendQuotaInput extends AppMode {
   limits: AppSettings['limits']
   /** The recipient's keyed indexes, the current one first; null for a magic recipient, which is not limited. */
-  recipient: readonly string[] | null
+  recipientIndexes: readonly string[] | null
   address: { value: string; reputation: Reputation } | null
   /** False when the caller gets a wa.me link and no message is sent. */
   sendsMessage: boolean
 }
 
 export function sendQuotas(keyring: Indexer, send: SendQuotaInput): Quota[] {
-  const { limits, recipient, address, sendsMessage } = send
+  const { limits, recipientIndexes, address, sendsMessage } = send
   const quotas: Quota[] = []
-  if (recipient !== null) {
-    const name = recipientCounter(send, 'sends', recipient)
+  if (recipientIndexes !== null) {
+    const name = recipientCounter(send, 'sends', recipientIndexes)
     quotas.push({ scope: 'recipient', ...name, rules: limits.recipient })
   }
   if (address !== null) quotas.push(addressQuota(keyring, send, address))
@@ -37,14 +41,18 @@ export function sendQuotas(keyring: Indexer, send: SendQuotaInput): Quota[] {
       ? { scope: 'app_without_client_ip', key: counterKey(send, 'without_ip'), rules: limits.app_without_client_ip }
       : { scope: 'app', key: counterKey(send, 'with_ip'), rules: limits.app },
   )
-  if (recipient !== null && sendsMessage) quotas.push(messageQuota(send, recipient, limits))
+  if (recipientIndexes !== null && sendsMessage) quotas.push(messageQuota(send, recipientIndexes, limits))
   return quotas
 }
 
 /** Counts every message to the recipient, including resends. */
-export const messageQuota = (appMode: AppMode, recipient: readonly string[], limits: AppSettings['limits']): Quota => ({
+export const messageQuota = (
+  appMode: AppMode,
+  recipientIndexes: readonly string[],
+  limits: AppSettings['limits'],
+): Quota => ({
   scope: 'recipient',
-  ...recipientCounter(appMode, 'messages', recipient),
+  ...recipientCounter(appMode, 'messages', recipientIndexes),
   rules: limits.recipient_messages,
 })
 
@@ -52,12 +60,12 @@ export const messageQuota = (appMode: AppMode, recipient: readonly string[], lim
  *  cannot lock a recipient out of the server's verifications. */
 export const guessQuota = (
   appMode: AppMode,
-  recipient: readonly string[],
+  recipientIndexes: readonly string[],
   startedBy: KeyKind,
   limits: AppSettings['limits'],
 ): Quota => ({
   scope: 'recipient_verify',
-  ...recipientCounter(appMode, `guesses:${startedBy}`, recipient),
+  ...recipientCounter(appMode, `guesses:${startedBy}`, recipientIndexes),
   rules: limits.recipient_verify,
 })
 

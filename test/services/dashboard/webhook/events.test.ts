@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
 import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
-import { type NewEventFields, newEvent } from '../../../../services/domain/webhooks/events.ts'
+import { type NewEventFields, newEvent } from '../../../../services/domain/webhooks/new-event.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { eachStore } from '../../../support/stores.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Unavailable } from '../../../../infra/unavailable.ts'
-import type { BlockNumber } from '../../../../machines/fraud.block.ts'
+import type { BlockNumber } from '../../../../machines/fraud.number-block.ts'
 import type { Tally, TallyEntry } from '../../../../machines/fraud.tally.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { createFraudCounts } from '../../../../services/otp/fraud/counts.ts'

@@ -1,40 +1,46 @@
-// Renews one batch of a collection with the current data key. In: the `_id` to begin after. Out: how many documents were looked at and
-// renewed, and the `_id` to continue after. Documents indexed by a verification's recipient are renewed before the verification, so that
-// a rotation that was cut off in between finds the verification again.
+// Reseals one batch of a collection with the current data key. In: the `_id` to begin after. Out: how many documents were looked at and
+// resealed, and the `_id` to continue after. Documents indexed by a verification's recipient are reindexed before the verification is
+// resealed, so that a rotation that was cut off in between finds the verification again.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Change, Docs, RevisedDoc } from '../../infra/store/docs.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { SealedCollection } from '../domain/privacy/documents.ts'
-import { createRenewLinked, type DueRenewal } from './renew-linked.ts'
-import { otpRenewal, providerRenewal, type Renewal, webhookRenewal } from './renewal.ts'
+import { createReindexByRecipient, type DueDoc } from './reindex-by-recipient.ts'
+import {
+  type ResealedFields,
+  resealedOtpFields,
+  resealedProviderFields,
+  resealedWebhookFields,
+} from './resealed-fields.ts'
 
-export interface RenewedBatch {
+export interface ResealedBatch {
   looked: number
+  /** Resealed. The progress of a rotation is stored and shown under this name. */
   renewed: number
   unsealable: number
   /** The last `_id` seen; null at the end of the collection. */
   last: string | null
 }
 
-export interface RenewalDeps {
+export interface ResealDeps {
   store: CountersignStore
   keyring: Keyring
   clock: Pick<Clock, 'now'>
 }
 
-/** Documents that other processes changed meanwhile are read and renewed again. */
+/** Documents that other processes changed meanwhile are read and resealed again. */
 const MAX_TRIES_AFTER_LOST_RACE = 5
 
-export function createRenewBatch({ store, keyring, clock }: RenewalDeps) {
-  const renewLinked = createRenewLinked({ store, keyring, clock })
+export function createResealBatch({ store, keyring, clock }: ResealDeps) {
+  const reindexByRecipient = createReindexByRecipient({ store, keyring, clock })
 
-  async function renewAll<T extends RevisedDoc>(
+  async function resealAll<T extends RevisedDoc>(
     docs: Docs<T>,
     batch: readonly T[],
-    renewalOf: (doc: T) => Renewal,
-    beforeChange: (found: readonly DueRenewal<T>[]) => Promise<unknown> = async () => {},
-  ): Promise<Pick<RenewedBatch, 'renewed' | 'unsealable'>> {
+    fieldsOf: (doc: T) => ResealedFields,
+    beforeChange: (found: readonly DueDoc<T>[]) => Promise<unknown> = async () => {},
+  ): Promise<Pick<ResealedBatch, 'renewed' | 'unsealable'>> {
     const unsealable = new Set<string>()
     let renewed = 0
     let remaining = batch
@@ -42,12 +48,12 @@ export function createRenewBatch({ store, keyring, clock }: RenewalDeps) {
       // The rest is left for the next pass. Counted as renewed, it makes sure that there is one.
       if (tries === MAX_TRIES_AFTER_LOST_RACE)
         return { renewed: renewed + remaining.length, unsealable: unsealable.size }
-      const found = remaining.map(doc => ({ doc, renewal: renewalOf(doc) }))
-      for (const { doc, renewal } of found) if (renewal.unsealable) unsealable.add(doc._id)
-      const due = found.filter(({ renewal }) => Object.keys(renewal.set).length > 0)
+      const found = remaining.map(doc => ({ doc, fields: fieldsOf(doc) }))
+      for (const { doc, fields } of found) if (fields.unsealable) unsealable.add(doc._id)
+      const due = found.filter(({ fields }) => Object.keys(fields.set).length > 0)
       if (due.length === 0) break
       await beforeChange(due)
-      const changes = due.map(({ doc: { _id, rev }, renewal: { set } }) => ({ _id, rev, update: { $set: set } }))
+      const changes = due.map(({ doc: { _id, rev }, fields: { set } }) => ({ _id, rev, update: { $set: set } }))
       const answers = await docs.change(changes as Change<T>[])
       renewed += answers.filter(answer => answer === 'won').length
       const lost = due.flatMap(({ doc }, at) => (answers[at] === 'lost' ? [doc._id] : []))
@@ -56,7 +62,7 @@ export function createRenewBatch({ store, keyring, clock }: RenewalDeps) {
     return { renewed, unsealable: unsealable.size }
   }
 
-  return async (collection: SealedCollection, after: string, limit: number): Promise<RenewedBatch> => {
+  return async (collection: SealedCollection, after: string, limit: number): Promise<ResealedBatch> => {
     const page = { sort: { _id: 1 }, limit } as const
     const from = { _id: { $gt: after } }
     const progress = (batch: readonly RevisedDoc[]) => ({
@@ -65,13 +71,16 @@ export function createRenewBatch({ store, keyring, clock }: RenewalDeps) {
     })
     if (collection === 'providers') {
       const [docs, batch] = [store.docs('providers'), await store.docs('providers').find(from, page)]
-      return { ...(await renewAll(docs, batch, doc => providerRenewal(keyring, doc))), ...progress(batch) }
+      return { ...(await resealAll(docs, batch, doc => resealedProviderFields(keyring, doc))), ...progress(batch) }
     }
     if (collection === 'webhooks') {
       const [docs, batch] = [store.docs('webhooks'), await store.docs('webhooks').find(from, page)]
-      return { ...(await renewAll(docs, batch, doc => webhookRenewal(keyring, doc))), ...progress(batch) }
+      return { ...(await resealAll(docs, batch, doc => resealedWebhookFields(keyring, doc))), ...progress(batch) }
     }
     const [docs, batch] = [store.docs('otps'), await store.docs('otps').find(from, page)]
-    return { ...(await renewAll(docs, batch, doc => otpRenewal(keyring, doc), renewLinked)), ...progress(batch) }
+    return {
+      ...(await resealAll(docs, batch, doc => resealedOtpFields(keyring, doc), reindexByRecipient)),
+      ...progress(batch),
+    }
   }
 }

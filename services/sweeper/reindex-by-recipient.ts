@@ -1,6 +1,6 @@
-// Renews the documents that are indexed by a verification's recipient or client address: counters, sandbox messages and decisions of the
-// fraud guard. In: verifications about to be renewed, with recipient and address in the clear. Out: those documents under their new
-// indexes. They hold indexes only, so they cannot be renewed without the verification.
+// Puts the documents that are indexed by a verification's recipient or client address under their new indexes: counters, sandbox messages
+// and decisions of the fraud guard. In: verifications about to be resealed, with recipient and address in the clear. Out: those documents
+// under their new indexes. They hold indexes only, so they cannot be reindexed without the verification.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { DAY_MS } from '../../infra/time.ts'
@@ -14,14 +14,15 @@ import {
 } from '../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { type AppMode, recipientIndexes, sandboxIndex } from '../domain/verifications/lookup-indexes.ts'
-import type { Renewal } from './renewal.ts'
+import type { ResealedFields } from './resealed-fields.ts'
 
-export interface DueRenewal<T> {
+/** A document that is about to be resealed. */
+export interface DueDoc<T> {
   doc: T
-  renewal: Renewal
+  fields: ResealedFields
 }
 
-export interface LinkedRenewalDeps {
+export interface ReindexDeps {
   store: CountersignStore
   keyring: Pick<Keyring, 'index' | 'indexes'>
   clock: Pick<Clock, 'now'>
@@ -31,8 +32,8 @@ export interface LinkedRenewalDeps {
 const MAX_COUNTER_AGE_MS = 14 * DAY_MS
 const PAGE = 500
 
-export function createRenewLinked({ store, keyring, clock }: LinkedRenewalDeps) {
-  function countersOf(doc: OtpDoc, { recipient, address }: Renewal): CounterName[] {
+export function createReindexByRecipient({ store, keyring, clock }: ReindexDeps) {
+  function countersOf(doc: OtpDoc, { recipient, address }: ResealedFields): CounterName[] {
     const indexes = recipient === undefined ? null : recipientIndexes(keyring, doc, recipient)
     return [
       ...(indexes ? RECIPIENT_COUNTS.map(what => recipientCounter(doc, what, indexes)) : []),
@@ -40,10 +41,10 @@ export function createRenewLinked({ store, keyring, clock }: LinkedRenewalDeps) 
     ]
   }
 
-  async function renewMessages(due: readonly DueRenewal<OtpDoc>[]): Promise<void> {
+  async function reindexMessages(due: readonly DueDoc<OtpDoc>[]): Promise<void> {
     const messages = store.docs('sandbox_messages')
     const recipients = new Map(
-      due.flatMap(({ doc, renewal: { recipient } }) =>
+      due.flatMap(({ doc, fields: { recipient } }) =>
         recipient === undefined ? [] : doc.context.deliveries.map(one => [one.delivery_id, recipient] as const),
       ),
     )
@@ -57,7 +58,7 @@ export function createRenewLinked({ store, keyring, clock }: LinkedRenewalDeps) 
   }
 
   /** For one app and mode, because an index belongs to both. `newIndexes` maps former indexes to new ones. */
-  async function renewDecisions({ app_id, mode }: AppMode, newIndexes: ReadonlyMap<string, string>): Promise<void> {
+  async function reindexDecisions({ app_id, mode }: AppMode, newIndexes: ReadonlyMap<string, string>): Promise<void> {
     const decisions = store.docs('fraud_decisions')
     const former = { app_id, mode, recipient: { $in: [...newIndexes.keys()] } }
     for (let found = PAGE; found === PAGE; ) {
@@ -71,14 +72,12 @@ export function createRenewLinked({ store, keyring, clock }: LinkedRenewalDeps) 
     }
   }
 
-  function indexReplacements(
-    due: readonly DueRenewal<OtpDoc>[],
-  ): { appMode: AppMode; newIndexes: Map<string, string> }[] {
+  function indexReplacements(due: readonly DueDoc<OtpDoc>[]): { appMode: AppMode; newIndexes: Map<string, string> }[] {
     const byAppMode = new Map<string, { appMode: AppMode; newIndexes: Map<string, string> }>()
-    for (const { doc, renewal } of due) {
-      if (renewal.recipient === undefined) continue
+    for (const { doc, fields } of due) {
+      if (fields.recipient === undefined) continue
       const { app_id, mode } = doc
-      const [index = '', ...formerIndexes] = recipientIndexes(keyring, doc, renewal.recipient)
+      const [index = '', ...formerIndexes] = recipientIndexes(keyring, doc, fields.recipient)
       const name = `${app_id}:${mode}`
       const { newIndexes } = byAppMode.get(name) ?? { newIndexes: new Map<string, string>() }
       for (const former of formerIndexes) newIndexes.set(former, index)
@@ -87,13 +86,13 @@ export function createRenewLinked({ store, keyring, clock }: LinkedRenewalDeps) 
     return [...byAppMode.values()].filter(({ newIndexes }) => newIndexes.size > 0)
   }
 
-  return async (due: readonly DueRenewal<OtpDoc>[]): Promise<void> => {
+  return async (due: readonly DueDoc<OtpDoc>[]): Promise<void> => {
     const since = clock.now() - MAX_COUNTER_AGE_MS
-    const counters = due.flatMap(({ doc, renewal }) => (doc.created_at < since ? [] : countersOf(doc, renewal)))
+    const counters = due.flatMap(({ doc, fields }) => (doc.created_at < since ? [] : countersOf(doc, fields)))
     await Promise.all([
       copyFormerCounters(store.docs('counters'), counters),
-      renewMessages(due),
-      ...indexReplacements(due).map(({ appMode, newIndexes }) => renewDecisions(appMode, newIndexes)),
+      reindexMessages(due),
+      ...indexReplacements(due).map(({ appMode, newIndexes }) => reindexDecisions(appMode, newIndexes)),
     ])
   }
 }

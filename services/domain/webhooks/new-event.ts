@@ -1,4 +1,5 @@
-// New events as they are stored, and the times that all readers of events agree on.
+// A new event as it is stored, and the times that all readers of events agree on. The types of events and their payloads are in
+// machines/webhook-events.ts.
 import { partitionOf } from '../../../infra/partitions.ts'
 import type { EventDoc, EventStatus } from './documents.ts'
 
