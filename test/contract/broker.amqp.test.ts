@@ -5,7 +5,7 @@ import { freshPrefix, removeQueues, waitUntilUp } from '../support/rabbitmq.ts'
 import { brokerContract, CONTRACT_TOPOLOGY } from './broker.contract.ts'
 
 onRealEngines('RabbitMQ', { AMQP_URL }, () => {
-  brokerContract('amqpBroker', async () => {
+  brokerContract('the broker on RabbitMQ', async () => {
     const options = { url: AMQP_URL ?? '', topology: CONTRACT_TOPOLOGY, prefix: freshPrefix() }
     const brokers = [createAmqpBroker(options), createAmqpBroker(options)] as const
     await Promise.all(brokers.map(waitUntilUp))

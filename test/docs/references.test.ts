@@ -1,8 +1,9 @@
-// The documentation names every route, setting, variable and dependency that exists, and no other. Its commands are complete and its links
-// work.
+// The documentation names every route, setting, variable, provider type and dependency that exists, and no other. Its commands are
+// complete and its links work.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
+import { PROVIDER_TYPES } from '../../services/domain/tenancy/providers.ts'
 import { resolveSettings } from '../../services/domain/tenancy/settings.ts'
 
 const pages = [
@@ -44,6 +45,15 @@ describe('the reference pages', () => {
     const documented = table.split('\n').flatMap(row => all(/`([A-Z_]+)`/g, row.split('|')[1] ?? ''))
     expect(known).to.not.be.empty
     expect(sorted(documented)).to.deep.equal(sorted(known))
+  })
+
+  it('list every type of provider; the README those with a vendor', () => {
+    const typesIn = (page: string): string[] => {
+      const [, table = ''] = /\| `type` \| Channel \|(.*?)\n\n/s.exec(text(page)) ?? []
+      return sorted(all(/^\| `(\w+)` \|/gm, table))
+    }
+    expect(typesIn('docs/providers.md')).to.deep.equal(sorted(PROVIDER_TYPES))
+    expect(typesIn('README.md')).to.deep.equal(sorted(PROVIDER_TYPES.filter(type => type !== 'sandbox')))
   })
 
   it('justify every dependency', () => {

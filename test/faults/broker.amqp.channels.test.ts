@@ -24,7 +24,7 @@ import {
   withRabbitChannel,
 } from '../support/rabbitmq.ts'
 
-onRealEngines('amqpBroker, when a channel dies alone or a queue is gone,', { AMQP_URL }, () => {
+onRealEngines('the broker on RabbitMQ, when a channel dies alone or a queue is gone,', { AMQP_URL }, () => {
   let fixture: RabbitFixture
   let spy: ChannelSpy
   let broker: Broker

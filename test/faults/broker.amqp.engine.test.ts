@@ -26,7 +26,7 @@ import {
 const SCRIPT = join(import.meta.dirname, '../../infra/engines.sh')
 const engines = async (...args: string[]): Promise<string> => (await promisify(execFile)(SCRIPT, args)).stdout
 
-onRealEngines('amqpBroker and its RabbitMQ', { AMQP_URL, ENGINES_DIR }, () => {
+onRealEngines('the broker on RabbitMQ and its engine', { AMQP_URL, ENGINES_DIR }, () => {
   let fixture: RabbitFixture
   let broker: Broker
 

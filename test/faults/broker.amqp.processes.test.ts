@@ -8,7 +8,7 @@ import { collectIds, createRabbitFixture, type RabbitFixture, WEBHOOK_QUEUE, wai
 
 const SCRIPT = join(import.meta.dirname, 'broker.amqp.child.ts')
 
-onRealEngines('amqpBroker in a process that ends', { AMQP_URL }, () => {
+onRealEngines('the broker on RabbitMQ in a process that ends', { AMQP_URL }, () => {
   let fixture: RabbitFixture
   beforeEach(() => {
     fixture = createRabbitFixture()

@@ -23,7 +23,7 @@ import {
 } from '../support/rabbitmq.ts'
 import type { TcpProxy } from '../support/tcp-proxy.ts'
 
-onRealEngines('amqpBroker, when its connection', { AMQP_URL }, () => {
+onRealEngines('the broker on RabbitMQ, when its connection', { AMQP_URL }, () => {
   let fixture: RabbitFixture
   let proxy: TcpProxy
   let url: string

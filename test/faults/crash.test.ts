@@ -109,7 +109,7 @@ onEachEngineSet('the whole composition', engines => {
       () => 'cut',
     )
 
-  it('is killed by the same harness while it works, and works again after a restart', async () => {
+  it('works again after it was killed during a call and restarted', async () => {
     const here = await site(engines)
     const point: CrashPoint = { port: 'broker', method: 'handle', queue: 'otp.calls', nth: 2, when: 'before' }
     const dying = crashing(here, { point, services: ECHO_SERVICES })

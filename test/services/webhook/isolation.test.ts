@@ -58,7 +58,7 @@ eachStore('an endpoint that hangs', fresh => {
     expect(parked).to.deep.equal([...parked].sort())
   })
 
-  it('that answers soon gets a burst from the queue in memory, without a backlog in the store', async () => {
+  it('gets a burst from the queue in memory if it answers soon, without a backlog in the store', async () => {
     const ids = await emitMany(100)
     await harness.settle()
     harness.respondWith('app_shop', () => 200)
@@ -69,7 +69,7 @@ eachStore('an endpoint that hangs', fresh => {
     expect((await harness.endpoint('app_shop')).drain_at, 'no backlog was announced').to.equal(undefined)
   })
 
-  it('that answers 410 is not called for the queued events, which are kept', async () => {
+  it('is not called for the queued events, which are kept, once it answers 410', async () => {
     const ids = await emitMany(100)
     await harness.settle()
     harness.respondWith('app_shop', () => 410)
