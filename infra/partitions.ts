@@ -1,4 +1,5 @@
-// Splits due work into partitions. A sweeper leases one partition at a time, so that ten sweepers do not read the same documents.
+// Splits due work into partitions. Each partition is leased by one sweeper at a time, and a sweeper may hold several, so that ten sweepers
+// do not read the same documents.
 export const PARTITIONS = 16
 
 /** By the last two characters: those of a ULID are random, and any other id has a partition too. */

@@ -1,4 +1,4 @@
-// The error types of the public API. Their HTTP status and title are in infra/http/problem.ts.
+// The error types of the public API. Their HTTP status and title are in services/domain/errors.ts.
 export type ErrorType =
   | 'InvalidRecipientError'
   | 'NoEnabledChannelError'

@@ -1,6 +1,6 @@
-// The state machine of a verification: pending → approved | failed | expired | canceled. Each rule of the interface's transition table
-// is a row; the first row whose guard holds is taken. The machine is flat and pure: effects are named and not performed, and
-// deadlines are compared with the time that comes with the event.
+// The state machine of a verification: pending → approved | failed | expired | canceled. Each state lists the events it takes, and each
+// event has rows, one per rule; the first row whose guard holds is taken. The machine is flat and pure: effects are named and not
+// performed, and deadlines are compared with the time that comes with the event.
 import {
   answerWithCode,
   approve,
@@ -53,6 +53,7 @@ export const otpMachine = otpSetup.createMachine({
   },
   states: {
     pending: {
+      // Also the row of `otp.start`, which has no event here: a new verification enters this state.
       entry: [deliver, replyAccepted],
       on: {
         'otp.resend': [

@@ -1,5 +1,6 @@
-// The webhook events of a verification: their types, and the payload that the app's backend receives with each.
-// To add an event type or a payload field, start here. When an event happens is decided in otp.machine.ts.
+// The webhook events of a verification: their types, and the payload that the app's backend receives with each. Every value of a payload
+// is text. To add an event type or a payload field, start here, and add it to the table in docs/webhooks.md. When an event happens is
+// decided in otp.machine.ts.
 
 export type WebhookEvent =
   | { event: 'otp.approved'; payload: { otp_id: string; status: 'approved' } }

@@ -1,5 +1,5 @@
 // The broker port: what every adapter does. There are two, amqp.ts (RabbitMQ) and embedded.ts (in this process), and
-// test/contract/broker.contract.ts runs on both.
+// test/contract/broker.contract.ts runs on both. services/main.ts opens the one that infra/config/engine.ts has chosen.
 //
 // There are two pairs of verbs:
 //   publish → consume   durable work: confirmed, retried, dead-lettered

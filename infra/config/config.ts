@@ -37,7 +37,9 @@ export interface Config {
     readonly host: string
     /** 0: any free port. */
     readonly port: number
-    /** Null: the host and the port that the process listens on. Never ends in a slash. */
+    /** The address at which others reach this process. Never ends in a slash. Null when it is not set: providers then give vendors no
+     *  callback address, callbacks that come nevertheless are checked against the request's own host, and the API reference and the
+     *  guide to the demo show the local address. */
     readonly publicUrl: string | null
     readonly maxBodyBytes: number
     readonly maxInFlight: number

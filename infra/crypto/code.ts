@@ -1,6 +1,9 @@
 // The one-time code. In: ids and the salt of a verification, and a code secret. Out: the digits. The code is derived where it is needed and
 // stored nowhere: an attacker with only the database, or only the secret, cannot compute it. Each generation of a verification has its
 // own code.
+//
+// That a code is 4 to 8 digits is also assumed in services/domain/tenancy/settings.ts (its length), services/domain/texts/languages.ts (the
+// length of an SMS), services/domain/texts/code-in-message.ts, infra/log/scrub.ts and infra/log/redact.ts (codes in log lines).
 import type { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import { encodeLengthPrefixed } from './length-prefix.ts'

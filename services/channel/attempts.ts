@@ -1,5 +1,6 @@
 // The attempts to send a delivery: one document per provider and round. An attempt is written before the provider is called and its
-// result after it, so an attempt without a result means that the message may have gone.
+// result after it, so an attempt without a result means that the message may have gone. An attempt at a `repeatable` provider is written
+// once, with its result, after the call.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
 import type { Docs } from '../../infra/store/docs.ts'

@@ -1,4 +1,4 @@
-// Builds a provider. In: an app's setup of it, with the config decrypted. Out: the provider, or null when this process has no factory for
+// Builds a provider. In: an app's setup of it, with the config unsealed. Out: the provider, or null when this process has no factory for
 // its type.
 import type { Logger } from '../../infra/log/log.ts'
 import type { ProviderType } from '../domain/tenancy/providers.ts'

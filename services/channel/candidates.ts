@@ -27,7 +27,7 @@ export interface Candidates {
   of(job: DeliveryJob): Promise<readonly Candidate[]>
   /** All providers of an app on this channel. */
   ofApp(app_id: string): Promise<readonly Candidate[]>
-  /** Rejects when the app has providers but none of their configs can be decrypted: the delivery then waits for the key. */
+  /** Rejects when the app has providers but none of their configs can be unsealed: the delivery then waits for the key. */
   throwIfKeyMissing(job: DeliveryJob): Promise<void>
   close(): void
 }

@@ -1,6 +1,7 @@
 // Takes a delivery one step further. In: a delivery job as it is stored now. Out: an outcome for the broker, or null when the caller is
 // to read the verification again and call once more. next-step.ts decides which step comes next; this file does it.
-// Every attempt is in the store before and after its call, so that another process can go on after a crash.
+// An attempt is stored before its call and its result after it, so that another process can go on after a crash. An attempt at a
+// `repeatable` provider is stored only after its call: after a crash the call is made again.
 import { done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'

@@ -6,7 +6,8 @@ import type { Outbound } from '../../infra/outbound/outbound.ts'
 import type { Delivery, Otp, ReportedStatus } from '../../machines/otp.ts'
 import type { MessageContent } from '../domain/verifications/message-content.ts'
 
-/** One delivery of one verification, as it was read from the store. Recipient and code in it are encrypted. */
+/** One delivery of one verification, as it was read from the store. The recipient and the code's salt are
+ *  sealed in it; the code is not in it, it is derived. */
 export interface DeliveryJob {
   otp: Otp
   delivery: Delivery

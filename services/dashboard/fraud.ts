@@ -1,4 +1,4 @@
-// GET /apps/{id}/fraud: the decisions of the toll-fraud guard, newest first. GET /apps/{id}/fraud/prefixes: the share of verifications by
+// GET /apps/{id}/fraud: the decisions of the fraud guard, newest first. GET /apps/{id}/fraud/prefixes: the share of verifications by
 // text message that were completed, recently and usually, by country and range of numbers.
 import { DAY_MS } from '../../infra/time.ts'
 import { recentCounts, usualConversion } from '../../machines/fraud.tally.ts'

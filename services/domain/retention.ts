@@ -1,4 +1,8 @@
-// How long documents are kept. An app's `retention_days` applies to verifications and all that belongs to them; other times are here.
+// How long documents are kept. Verifications, what belongs to them and decisions of the fraud guard are kept for the app's `retention_days`;
+// webhook events too, but at least for the times here; tallies of the fraud guard for the time here. The actor that writes a document sets
+// its `purge_at`, and the store removes it then; services/sweeper/retention.ts removes what is older than a retention that was shortened
+// since. Counters (services/otp/limits/windows.ts), claims (services/otp/idempotency-claims.ts) and blocks of numbers
+// (services/otp/fraud/counts.ts) have their times beside their code.
 import { DAY_MS } from '../../infra/time.ts'
 
 /** For an app that was deleted, or whose settings this process cannot read, because a newer version wrote them. */

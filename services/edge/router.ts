@@ -41,7 +41,8 @@ export interface RouterDeps {
 
 export const API = '/api/v1'
 
-/** How long a caller waits. The actor drops a call that is older. */
+/** How long a caller waits. The actor drops a call that has waited longer; on RabbitMQ it may take up to twice this time until a call is
+ *  dropped (see `Broker.serve`). */
 const CALL_TIMEOUT_MS = 5_000
 
 const ANY_KEY: readonly KeyKind[] = ['server', 'publishable']

@@ -1,6 +1,6 @@
 // Address lists that are due: to be fetched again, or left by a process that died during an import. Also removes chunks that no list
-// names, which only a crash leaves. Lists are few and have no partition: they are swept with the first. Imports take long, so they run
-// beside the other sweeps; the list's own document says which process imports it.
+// names, which only a crash leaves. Lists are few and have no partition: they are swept by the process that holds partition 0. Imports
+// take long, so they run beside the other sweeps; the list's own document says which process imports it.
 import type { Clock } from '../../infra/clock.ts'
 import { ulidTime } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'

@@ -20,7 +20,7 @@ const MARK_CHECKED = { $unset: { check_at: true, partition: true } } as const
 export function createHoldSweeps({ store, accounts, clock }: HoldSweepDeps): Record<string, Sweep> {
   const [companies, ledger, otps] = [store.docs('companies'), store.docs('ledger'), store.docs('otps')]
   return {
-    /** Companies have no partition: they are swept with the first. */
+    /** Companies have no partition: they are swept by the process that holds partition 0. */
     async entries(partitions) {
       if (!partitions.includes(0)) return 0
       const behind = await companies.find(

@@ -101,7 +101,7 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
   }
 
   return {
-    /** Apps have no partition: they are swept with the first. */
+    /** Apps have no partition: they are swept by the process that holds partition 0. */
     async retention(partitions) {
       if (!partitions.includes(0) || clock.now() < nextRunAt) return 0
       batchesLeft = MAX_BATCHES_PER_RUN

@@ -32,7 +32,7 @@ export function createWebhookSweeps({ store, remind, clock }: WebhookSweepDeps):
       return due.length
     },
 
-    /** Endpoints have no partition: they are swept with the first. */
+    /** Endpoints have no partition: they are swept by the process that holds partition 0. */
     async backlogs(partitions) {
       if (!partitions.includes(0)) return 0
       const now = clock.now()

@@ -1,6 +1,8 @@
 // The dead letters of one queue in memory. In: messages that died. Out: the port's `DeadLetters`.
-// A restart loses them, as it loses every message of this broker: the store still holds the work. Past MAX_DEAD_LETTERS the oldest
-// is dropped, so that a handler with a bug does not fill the memory of the process.
+// A restart loses them, and with them the work: `publish` resolves for a dead letter, so an effect is removed from the outbox, and a vendor
+// gets a 2xx for a user's message or a receipt. Only the sweeper's reminders come again. A message that still waits is different: its
+// `publish` has not resolved, so the effect is still in the outbox, and the vendor calls again.
+// Past MAX_DEAD_LETTERS the oldest is dropped, so that a handler with a bug does not fill the memory of the process.
 import type { DeadLetters } from '../broker.ts'
 
 export const MAX_DEAD_LETTERS = 10_000

@@ -97,7 +97,8 @@ function comparison(operator: string, atLeast: string): Operator {
 const isBoundless = (operator: string, operand: unknown): boolean =>
   operand === (operator.startsWith('>') ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY)
 
-/** The end of the type on the side where a range has no bound. None where both bounds are given: SQLite might search by the wider one. */
+/** Keeps a range among values of the type of its bound. A range with one bound, `{ $gt: 5 }`, gets the end of the type as the other: here,
+ *  below every text. A range with two bounds gets none: SQLite might search the index by that wider bound. */
 function typeBounds(path: string, { $gt, $gte, $lt, $lte }: Condition): Where[] {
   if (new Set([$gt, $gte, $lt, $lte].filter(each => each !== undefined).map(each => typeof each)).size > 1)
     return [NONE]

@@ -27,7 +27,7 @@ export function indexKey(path: string): string {
   return sql
 }
 
-/** Needs no bound: paths of indexes and sorts are written in the code. */
+/** By path. It cannot grow without end: the paths of indexes, filters and sorts are written in our code and do not come from requests. */
 const keyCache = new Map([['_id', '_id']])
 
 function buildIndexKey(path: string): string {

@@ -53,13 +53,14 @@ async function updateShared(collection: Collection<MongoDoc>, statement: Stateme
   return matchedCount === statement.ids.length ? statement.positions : positionsFound(collection, [statement])
 }
 
-/** Apart from the shared ones: the driver repeats a bulk whose connection broke only if each statement is of one document. */
+/** All updates of one document each, in one bulk. Updates of several documents are not in it: after a broken connection the driver repeats a
+ *  bulk only if every statement of it updates a single document. */
 async function bulkOf(collection: Collection<MongoDoc>, statements: Statement[]): Promise<number[]> {
   if (statements.length === 0) return []
   const operations = statements.map(({ ids: [_id = ''], update }) => ({ updateOne: { filter: { _id }, update } }))
   const matched = await collection.bulkWrite(operations, { ordered: false }).then(
     ({ matchedCount }) => matchedCount,
-    // Throws the port's error: a filter by `_id` is refused for no reason that is an answer.
+    // Always throws the port's error: any refused statement is a failure here. A missing document is not refused, only not matched.
     error => bulkFailure(error, []).matched,
   )
   return matched === statements.length

@@ -1,7 +1,9 @@
 // Passes a vendor's callback on to the OTP actor. In: callback items whose signature was checked, and the provider they came for. Out:
 // reports on the durable queue. A report's id is made from its content, so a repeated callback changes nothing, in any order.
 //
-// A receipt counts only for deliveries that this app gave to this provider: the attempt, saved before the provider was called, says so.
+// A receipt counts only for deliveries that this app gave to this provider: the attempt says so. It is saved before the provider is called,
+// so it is there when the receipt comes. The attempt at a `repeatable` provider is saved after the call, and a receipt that comes sooner
+// changes nothing; today only the sandbox is repeatable, and no vendor calls back for it.
 import { createHash } from 'node:crypto'
 import type { Broker } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'

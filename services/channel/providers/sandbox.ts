@@ -32,7 +32,7 @@ const INSERT_BATCHING = { maxSize: 500, parallel: 2 }
 export function createSandboxProvider({ messages, keyring, clock, publishReport }: SandboxDeps): Provider {
   const insertMessages = createBatcher<SandboxMessageDoc, unknown>(docs => messages.insert(docs), INSERT_BATCHING)
 
-  /** Null when the recipient's encryption key is gone: then the recipient, and so the script, is unknown. */
+  /** Null when the recipient cannot be unsealed, because its data key is gone: then the script is unknown too. */
   function scriptOf({ otp, delivery }: DeliveryJob): Script | null {
     const recipient = unsealOrNull(keyring, otp.recipient.sealed, atRest.recipient(otp.otp_id))
     return recipient === null ? null : scriptFor(recipient, otp, delivery)

@@ -1,5 +1,5 @@
-// A price as an operator writes it, in the bootstrap file and in PUT /prices. It lies here because money/, where prices are stored,
-// is below the schemas it needs.
+// A price as an operator writes it, in the bootstrap file and in PUT /prices. Prices are stored by money/, but money/ must not import
+// tenancy/, whose schemas are used here: tenancy/ imports money/.
 import { z } from 'zod'
 import { channel, countryOrAll } from './value-schemas.ts'
 

@@ -10,13 +10,14 @@ export interface OtpDoc extends SavedOtp, RevisedDoc {
   company_id: string
   app_id: string
   mode: Mode
+  /** The recipient's keyed index, as in `context.recipient.index`. */
   recipient: string
   /** Keyed index of the reference in the WhatsApp link, by which a user's message is matched; absent without a link. */
   reference?: string
   created_at: number
   /** Sweepers divide the work by partition. */
   partition: number
-  /** When the sweeper changes its state, at its expiry for example; absent once the state is final. */
+  /** When the sweeper reminds the OTP actor that this verification has expired; absent once the state is final. */
   due_at?: number
   outbox: OutboxEntry[]
   /** When an effect was last added to the outbox; null while it is empty. */
@@ -66,8 +67,9 @@ export interface CounterDoc extends Doc {
 /** `refused` is the recipient's fault, `failed` is the provider's. `unknown`: the message may have been sent. */
 export type AttemptResult = 'accepted' | 'refused' | 'failed' | 'unknown'
 
-/** One call of one provider for one delivery. It is saved before the call: an attempt without a result has an unknown outcome. An attempt
- *  with an empty provider name marks the end of a round in which no provider accepted the message. */
+/** One call of one provider for one delivery. It is saved before the call: an attempt without a result has an unknown outcome. That of a
+ *  `repeatable` provider is saved once, after the call. An attempt with an empty provider name marks the end of a round in which no
+ *  provider accepted the message. */
 export interface AttemptDoc extends RevisedDoc {
   otp_id: string
   /** The app of the provider, so that a callback for one app never finds an attempt of another. */

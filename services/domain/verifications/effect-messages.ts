@@ -1,4 +1,6 @@
-// The messages that a verification's effects become: the entries of its outbox, and the bodies that consumers read. Ids only, no secrets.
+// Messages about a verification to other actors: the entries of its outbox, which its effects become, and the bodies that channels read.
+// An approval notice is not an effect and not in the outbox. Ids only, no secrets. The bodies of webhook events are in
+// domain/webhooks/messages.ts.
 import type { ChannelQueue, WorkQueue } from '../../../infra/broker/topology.ts'
 import type { Channel } from '../../../machines/channels.ts'
 
@@ -18,11 +20,14 @@ export interface DeliverBody {
   otp_id: string
   delivery_id: string
   generation: number
-  /** The tenant of a live message: while its providers are busy the message goes back to the queue without loading the verification. */
+  /** Present for live verifications only, absent for test ones: the company and the app. While all providers of the app are busy, the
+   *  message goes back to the queue by this alone, without loading the verification. The name is in stored outboxes and queued messages,
+   *  so it stays. */
   live?: { company_id: string; app_id: string }
 }
 
-/** To the WhatsApp queue: the user's message has approved the verification and gets a reply. Nothing depends on the reply. */
+/** To the WhatsApp queue, published without the outbox: the user's message has approved the verification and gets a reply. Nothing depends
+ *  on the reply. */
 export interface ApprovalNoticeBody {
   otp_id: string
   approved: true

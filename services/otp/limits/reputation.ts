@@ -14,7 +14,7 @@ export interface ReputationDeps {
   log: Pick<Logger, 'warn'>
 }
 
-/** The address must be in the form that `usableAddress` returns. */
+/** The address must be in the form that `publicIpAddress` of infra/ip-address.ts returns. */
 export function createReputationLookup({ store, clock, log }: ReputationDeps) {
   const current = createCurrentClassifier({
     lists: store.docs('ip_lists'),
