@@ -18,6 +18,7 @@ import { createAppCache } from './apps.ts'
 import { createBoundedMap } from './bounded-map.ts'
 import { createCallHandler } from './call-handler.ts'
 import { type Commit, createCommit } from './commit.ts'
+import { createEffectPublisher } from './effect-publisher.ts'
 import { createFraudCounts } from './fraud/counts.ts'
 import { createDecisionLog } from './fraud/decisions.ts'
 import { createFraudGuard } from './fraud/guard.ts'
@@ -48,7 +49,14 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
   const otps = batchDocs(store.docs('otps'))
   const recentOtps = createBoundedMap<OtpDoc>(MAX_RECENT_OTPS)
   const claims = createClaims({ claims: batchDocs(store.docs('claims')), otps, clock })
-  const relay = createRelay({ broker, otps, clock, log })
+  const publisher = createEffectPublisher({
+    broker,
+    events: batchDocs(store.docs('events')),
+    webhooks: store.docs('webhooks'),
+    apps,
+    clock,
+  })
+  const relay = createRelay({ broker: publisher, otps, clock, log })
 
   const limits = createLimits({ counters: batchDocs(store.docs('counters')), clock })
   const reputation = createReputationLookup({ store, clock, log })

@@ -9,7 +9,7 @@ import { Unavailable } from '../../infra/unavailable.ts'
 import { DEFAULT_RETENTION_DAYS, MIN_EVENT_RETENTION_MS, retentionMs } from '../domain/retention.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
-import type { NotifyBody } from '../domain/webhooks/messages.ts'
+import { type NotifyBody, newEventFields } from '../domain/webhooks/messages.ts'
 import { newEvent, purgeNotBefore } from '../domain/webhooks/new-event.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
 import type { Attempts, CallPlace } from './attempts.ts'
@@ -54,9 +54,8 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
   }
 
   async function prepare(body: NotifyBody): Promise<PreparedEvent> {
-    const { event_id, app_id, company_id, mode, type, payload, at } = body
-    const purge_at = new Date(at + retentionMs(await retention.get(app_id)))
-    const fields = { _id: event_id, app_id, company_id, mode, type, payload, created_at: at, purge_at }
+    const { app_id } = body
+    const fields = newEventFields(body, retentionMs(await retention.get(app_id)))
     const endpoint = await endpoints.get(app_id)
     if (!endpoint) return { event: newEvent(fields, 'unsent'), call: null }
     const now = clock.now()

@@ -4,6 +4,7 @@ import type { Broker, Message } from '../../../infra/broker/broker.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Mode } from '../../../machines/otp.ts'
 import type { WebhookEventType } from '../../../machines/webhook-events.ts'
+import type { NewEventFields } from './new-event.ts'
 
 /** A new event. */
 export interface NotifyBody {
@@ -15,6 +16,18 @@ export interface NotifyBody {
   payload: Record<string, string>
   at: number
 }
+
+/** What is stored of a new event; it is kept for `keepMs`. */
+export const newEventFields = (body: NotifyBody, keepMs: number): NewEventFields => ({
+  _id: body.event_id,
+  app_id: body.app_id,
+  company_id: body.company_id,
+  mode: body.mode,
+  type: body.type,
+  payload: body.payload,
+  created_at: body.at,
+  purge_at: new Date(body.at + keepMs),
+})
 
 /** A reminder of one attempt. It is ignored unless exactly this attempt of this round is due or under way. */
 export interface AttemptReminder {

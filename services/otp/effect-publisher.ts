@@ -1,0 +1,52 @@
+// Publishes the effects of verifications. In: entries of an outbox, as messages for their queues. Out: published messages; an event of an
+// app without an endpoint is stored here as `unsent`, because no other actor has to do anything for it. The outbox entry is removed
+// only after that, so a crash in between leads the event through the queue, where the webhook actor finds it stored already.
+import type { Broker, Message } from '../../infra/broker/broker.ts'
+import { type Cache, createCache } from '../../infra/cache.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { Docs } from '../../infra/store/docs.ts'
+import { DEFAULT_RETENTION_DAYS, retentionMs } from '../domain/retention.ts'
+import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
+import { type NotifyBody, newEventFields } from '../domain/webhooks/messages.ts'
+import { newEvent } from '../domain/webhooks/new-event.ts'
+import type { CachedApp } from './apps.ts'
+
+export interface EffectPublisherDeps {
+  broker: Pick<Broker, 'publish'>
+  /** Batched: the events of one tick are one insert. */
+  events: Pick<Docs<EventDoc>, 'insert'>
+  webhooks: Pick<Docs<WebhookEndpoint>, 'get'>
+  apps: Pick<Cache<CachedApp | null>, 'get'>
+  clock: Clock
+}
+
+/** As long as the webhook actor knows endpoints. */
+const ENDPOINT_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
+
+export function createEffectPublisher(deps: EffectPublisherDeps): Pick<Broker, 'publish'> {
+  const { broker, events, webhooks, apps, clock } = deps
+  const hasEndpoint = createCache(async (app_id: string) => (await webhooks.get([app_id])).has(app_id), {
+    ...ENDPOINT_CACHE,
+    clock,
+  })
+
+  async function storeUnsent(body: NotifyBody): Promise<void> {
+    const app = await apps.get(body.app_id)
+    const keepMs = retentionMs(app?.settings.retention_days ?? DEFAULT_RETENTION_DAYS)
+    await events.insert([newEvent(newEventFields(body, keepMs), 'unsent')])
+  }
+
+  async function publishEvent(message: Message): Promise<void> {
+    const body = message.body as NotifyBody
+    try {
+      if (!(await hasEndpoint.get(body.app_id))) return await storeUnsent(body)
+    } catch {
+      // Settings that cannot be read, or a store that is away: the webhook actor tries again until it can be stored.
+    }
+    await broker.publish('webhook.deliver', message)
+  }
+
+  return {
+    publish: (queue, message) => (queue === 'webhook.deliver' ? publishEvent(message) : broker.publish(queue, message)),
+  }
+}

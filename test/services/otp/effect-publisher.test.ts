@@ -1,0 +1,104 @@
+// Where the effects of verifications go: to their queues, except events of apps without an endpoint.
+import { expect } from 'chai'
+import type { Message } from '../../../infra/broker/broker.ts'
+import { DAY_MS } from '../../../infra/time.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import type { NotifyBody } from '../../../services/domain/webhooks/messages.ts'
+import type { CachedApp } from '../../../services/otp/apps.ts'
+import { createEffectPublisher } from '../../../services/otp/effect-publisher.ts'
+import { testClock } from '../../support/clock.ts'
+import { eachStore } from '../../support/stores.ts'
+
+eachStore('the publisher of effects', fresh => {
+  const clock = testClock()
+
+  async function create({ app = async () => ({ settings: { retention_days: 2 } }) as CachedApp } = {}) {
+    const store: CountersignStore = await fresh()
+    const published: { queue: string; message: Message }[] = []
+    const publisher = createEffectPublisher({
+      broker: { publish: async (queue, message) => void published.push({ queue, message }) },
+      events: store.docs('events'),
+      webhooks: store.docs('webhooks'),
+      apps: { get: app },
+      clock,
+    })
+    const addEndpoint = () =>
+      store
+        .docs('webhooks')
+        .insert([{ _id: 'app_shop', url: 'https://shop.example', status: 'active', secrets: [], rev: 0 }])
+    const stored = async (id: string) => (await store.docs('events').get([id])).get(id)
+    return { publisher, published, addEndpoint, stored }
+  }
+
+  const event = (): Message & { body: NotifyBody } => ({
+    id: 'evt_1',
+    body: {
+      event_id: 'evt_1',
+      app_id: 'app_shop',
+      company_id: 'cmp_acme',
+      mode: 'test',
+      type: 'otp.approved',
+      payload: { otp_id: 'otp_1', status: 'approved' },
+      at: clock.now(),
+    },
+  })
+
+  it('stores an event of an app without an endpoint as unsent, for as long as the app keeps data', async () => {
+    const { publisher, published, stored } = await create()
+    await publisher.publish('webhook.deliver', event())
+    expect(published).to.deep.equal([])
+    expect(await stored('evt_1')).to.deep.include({
+      app_id: 'app_shop',
+      company_id: 'cmp_acme',
+      mode: 'test',
+      type: 'otp.approved',
+      payload: { otp_id: 'otp_1', status: 'approved' },
+      status: 'unsent',
+      created_at: clock.now(),
+      purge_at: new Date(clock.now() + 2 * DAY_MS),
+    })
+  })
+
+  it('stores an event once that is published again after a crash', async () => {
+    const { publisher, stored } = await create()
+    await publisher.publish('webhook.deliver', event())
+    const first = await stored('evt_1')
+    await publisher.publish('webhook.deliver', event())
+    expect(await stored('evt_1')).to.deep.equal(first)
+  })
+
+  it('sends an event of an app with an endpoint to the webhook actor', async () => {
+    const { publisher, published, addEndpoint, stored } = await create()
+    await addEndpoint()
+    await publisher.publish('webhook.deliver', event())
+    expect(published).to.deep.equal([{ queue: 'webhook.deliver', message: event() }])
+    expect(await stored('evt_1')).to.equal(undefined)
+  })
+
+  it('finds an endpoint five seconds after it was added', async () => {
+    const { publisher, published, addEndpoint } = await create()
+    await publisher.publish('webhook.deliver', event())
+    await addEndpoint()
+    await clock.advance(5_000)
+    await publisher.publish('webhook.deliver', { ...event(), id: 'evt_2' })
+    expect(published.map(({ message }) => message.id)).to.deep.equal(['evt_2'])
+  })
+
+  it('leaves an event to the webhook actor while the app cannot be read', async () => {
+    const { publisher, published, stored } = await create({
+      app: async () => {
+        throw new Unavailable('the store is away')
+      },
+    })
+    await publisher.publish('webhook.deliver', event())
+    expect(published.map(({ message }) => message.id)).to.deep.equal(['evt_1'])
+    expect(await stored('evt_1')).to.equal(undefined)
+  })
+
+  it('sends every other effect to its queue', async () => {
+    const { publisher, published } = await create()
+    await publisher.publish('channel.sms', { id: 'dlv_1', body: {} })
+    expect(published).to.deep.equal([{ queue: 'channel.sms', message: { id: 'dlv_1', body: {} } }])
+  })
+})
