@@ -39,12 +39,19 @@ export function createReadJson(maxBytes: number): ReadJson {
       if ((await readAll(req, maxBytes)).length === 0) return undefined
       throw httpException(415, unsupported)
     }
+    // koa-body reads the announced length as a 32-bit number, and compares the coding's name by case.
+    if (Number(req.headers['content-length']) > maxBytes) {
+      req.resume()
+      throw tooLarge(maxBytes)
+    }
+    delete req.headers['content-encoding']
     const encoding = watchEncoding(req)
     let value: unknown
     try {
       await parseBody(ctx, async () => {})
       value = request.rawBody === '' ? undefined : request.body
     } catch (error) {
+      if (error instanceof SyntaxError && !encoding.isUtf8()) throw notUtf8()
       value = parseAgain(error, maxBytes)
     } finally {
       encoding.stop()
@@ -52,7 +59,7 @@ export function createReadJson(maxBytes: number): ReadJson {
       // gets the answer, on a connection it can use again.
       req.resume()
     }
-    if (!encoding.isUtf8()) throw httpException(400, 'The body is not UTF-8.')
+    if (!encoding.isUtf8()) throw notUtf8()
     if (isDeeperThan(MAX_NESTING, value)) throw httpException(400, 'The body is nested too deeply.')
     return value
   }
@@ -69,7 +76,8 @@ const announcesBody = ({ headers }: IncomingMessage): boolean =>
 function findUnsupportedType(ctx: Context): string | null {
   if (!ctx.is(JSON_TYPES)) return 'The body must be application/json.'
   // koa-body would inflate it: a small body could then cost much time.
-  if ((ctx.req.headers['content-encoding'] ?? 'identity') !== 'identity') return 'The body must not be compressed.'
+  if ((ctx.req.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
+    return 'The body must not be compressed.'
   return null
 }
 
@@ -136,6 +144,7 @@ const readAll = (req: IncomingMessage, maxBytes: number): Promise<Buffer> =>
   })
 
 const tooLarge = (maxBytes: number): Problem => httpException(413, `A body may have ${maxBytes} bytes.`)
+const notUtf8 = (): Problem => httpException(400, 'The body is not UTF-8.')
 const incomplete = (): Problem => httpException(400, 'The body ended before it was complete.')
 
 /** Far deeper than any request of ours. Code that walks a body may recurse within it. */

@@ -19,7 +19,6 @@ export const canonicalRecipient = (text: string): string => parseRecipient(text)
 export const MODES = ['live', 'test'] as const
 
 /** Finds the documents of one recipient in both modes and under every data key. */
-
 export const recipientFilter = (
   keyring: Pick<Keyring, 'indexes'>,
   app_id: string,

@@ -1,4 +1,5 @@
 // The two engine sets of the bench. Each is opened empty and removed afterwards.
+
 import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -13,8 +14,8 @@ import { systemClock } from '../../infra/clock.ts'
 import { createEmbeddedStore } from '../../infra/store/embedded.ts'
 import { createMongoStore } from '../../infra/store/mongo.ts'
 import type { Collections, Store } from '../../infra/store/store.ts'
-import { spawnChild } from '../support/child.ts'
 import { freshPrefix, removeQueues, waitUntilUp } from '../support/rabbitmq.ts'
+import { build, launchProcess } from './build.ts'
 import { BENCH_TOPOLOGY, PLAIN, serveEcho, TOGETHER } from './echo-server.ts'
 import { CALL } from './samples.ts'
 
@@ -96,7 +97,8 @@ export const realEngines = (mongodbUrl: string, amqpUrl: string): EngineSet => (
 /** Caller and server are separate processes, as in a deployment. */
 async function amqpBench(url: string): Promise<BrokerBench> {
   const prefixes = { PLAIN_PREFIX: freshPrefix(), TOGETHER_PREFIX: freshPrefix(), BARE_QUEUE: freshPrefix() }
-  const server = spawnChild(join(import.meta.dirname, 'answering.process.ts'), { ...prefixes, AMQP_URL: url })
+  await build()
+  const server = launchProcess('echo-server.process', { ...prefixes, AMQP_URL: url })
   await server.waitForLine(line => line === 'ready')
   const common = { url, topology: BENCH_TOPOLOGY }
   const plain = createAmqpBroker({ ...common, prefix: prefixes.PLAIN_PREFIX, maxCallsPerFrame: 1 })

@@ -49,6 +49,16 @@ describe('a process', () => {
     expect(failing.stderr()).not.to.contain('for anna')
   })
 
+  it('hides a code in the words of our own messages, in what it prints of a bug', async () => {
+    const bug = `new Error('refused: 135790 is your Acme verification code')`
+    const services = `data:text/javascript,export default {
+      otp: () => ({ attach: async () => { setImmediate(() => { throw ${bug} }); return [] } }) }`
+    const failing = crashing(await site('embedded'), { services })
+    await failing.exited
+    expect(failing.stderr()).to.contain('refused: [hidden] is your')
+    expect(failing.stderr()).not.to.contain('135790')
+  })
+
   it('stops while it is still starting', async () => {
     const stopping = main(await site('embedded'))
     await stopping.url()

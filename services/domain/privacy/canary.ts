@@ -1,4 +1,4 @@
-// A text sealed with the data key in use, kept in the store. In: the keys a process was started with. Out: nothing, or why it must not
+// A text sealed with the data key in use, kept in the store with the format of the store. In: the keys a process was started with. Out: nothing, or why it must not
 // start. With a wrong or missing key a process would start and look healthy, but could open nothing that is stored, and what it stores
 // itself would open only with the same wrong keys.
 import { type Keyring, Unsealable } from '../../../infra/crypto/keyring.ts'
@@ -19,10 +19,12 @@ export interface CanaryDeps {
 const CANARY_ID = 'data_keys'
 const CANARY_CONTEXT = 'canary'
 const CANARY_TEXT = 'still alive'
+/** Raised when stored documents change in a way that this release cannot read. */
+const STORE_FORMAT = 2
 /** Processes write the canary only when they start. */
 const MAX_TRIES_AFTER_LOST_RACE = 20
 
-/** Rejects with `StartProblem` when the keys are not those of this store. Otherwise seals the canary with the current key. */
+/** Rejects with `StartProblem` when another release wrote this store, or the keys are not those of this store. Otherwise seals the canary with the current key. */
 export async function checkKeys({ store, keyring, lostKeyIds = [], source = null }: CanaryDeps): Promise<void> {
   const canaries = store.docs('canaries')
   for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
@@ -30,9 +32,10 @@ export async function checkKeys({ store, keyring, lostKeyIds = [], source = null
     const found = (await canaries.get([CANARY_ID])).get(CANARY_ID)
     // Of several processes that start on an empty store with different keys, the first to insert decides.
     if (!found) {
-      if ((await canaries.insert([{ _id: CANARY_ID, sealed }]))[0] === 'inserted') return
+      if ((await canaries.insert([{ _id: CANARY_ID, sealed, format: STORE_FORMAT }]))[0] === 'inserted') return
       continue
     }
+    if (found.format !== STORE_FORMAT) throw otherFormatProblem()
     const sealedBy = keyIdOf(found.sealed)
     const opens = isOpenedBy(keyring, found.sealed)
     if (!opens && !lostKeyIds.includes(sealedBy)) throw wrongKeysProblem(keyring.keyIds, sealedBy, source)
@@ -50,6 +53,11 @@ function isOpenedBy(keyring: Pick<Keyring, 'unseal'>, sealed: string): boolean {
     throw error
   }
 }
+
+const otherFormatProblem = (): StartProblem =>
+  new StartProblem(
+    'The store was written by another release, in a format that this one cannot read. Start with an empty store: another database in MONGODB_URL, or another DATA_DIR',
+  )
 
 /** Key ids are not secret: every sealed text begins with one. */
 function wrongKeysProblem(keyIds: readonly string[], sealedBy: string, source: string | null): StartProblem {

@@ -5,6 +5,8 @@ import { collection, type StoreOf } from '../../../infra/store/store.ts'
 
 export interface CanaryDoc extends Doc {
   sealed: string
+  /** The format of everything in this store, see canary.ts. */
+  format: number
 }
 
 /** The collections that hold sealed texts, in the order of the rotation. Providers and webhooks come first: they are few and matter most. */

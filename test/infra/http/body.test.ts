@@ -1,5 +1,6 @@
 // Reading a JSON body over real connections: what a client may send, and which refusal it gets otherwise.
 import { Buffer } from 'node:buffer'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { Router } from '@koa/router'
@@ -114,6 +115,21 @@ describe('a JSON body', () => {
     expect(read).to.deep.equal([])
   })
 
+  it('is read when its coding is named "identity", in any case', async () => {
+    expect((await post('{}', { 'Content-Encoding': 'IDENTITY' })).status).to.equal(200)
+    expect(read).to.deep.equal([{}])
+  })
+
+  it('is 413 at once when more bytes are announced than fit into 32 bits', async () => {
+    const { hostname, port } = new URL(server.url)
+    const socket = connect(Number(port), hostname)
+    const head = ['POST / HTTP/1.1', 'Host: x', 'Content-Type: application/json', `Content-Length: ${2 ** 32 + 10}`]
+    socket.write(`${head.join('\r\n')}\r\n\r\n{`)
+    const [answer] = await once(socket, 'data')
+    socket.destroy()
+    expect(String(answer)).to.match(/^HTTP\/1\.1 413 /)
+  })
+
   it('is read with exactly as many bytes as the limit, and is 413 with one more', async () => {
     const text = JSON.stringify('x'.repeat(MAX_BYTES - 2))
     expect((await post(text)).status).to.equal(200)
@@ -145,7 +161,10 @@ describe('a JSON body', () => {
       [0x22, 0xff, 0x22],
       [0x22, 0xe2, 0x82],
     ])
-      expect((await post(Buffer.from(bytes))).status).to.equal(400)
+      expect(await (await post(Buffer.from(bytes))).json()).to.include({
+        status: 400,
+        detail: 'The body is not UTF-8.',
+      })
     expect(read).to.deep.equal([])
   })
 

@@ -35,6 +35,13 @@ eachStore('the data keys of a process', fresh => {
     expect(await startProblem(store, keyringOf(first))).to.equal(null)
   })
 
+  it('are not even tried on a store that another release wrote', async () => {
+    const store = await fresh()
+    await startProblem(store, keyringOf(first))
+    await store.docs('canaries').modify({ _id: 'data_keys' }, { $unset: { format: true } })
+    expect(await startProblem(store, keyringOf(first))).to.match(/^The store was written by another release/)
+  })
+
   it('fit at every step of a rotation: the new key last, then first, then alone', async () => {
     const store = await fresh()
     const rotation = [
