@@ -35,6 +35,11 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
     about: 'what the process uses while it sends and sends, all in one on embedded engines (BENCH_SENDS: how many)',
     run: async () => (await import('./memory.ts')).default(),
   },
+  overload: {
+    about:
+      'what becomes of 1, 2 and 5 times the sends the system can take, and of its health (BENCH_OFFERED: the multiples)',
+    run: async () => (await import('./overload.ts')).default(),
+  },
   stored: {
     about: 'sends with many verifications stored already, against none (BENCH_OTPS: how many)',
     run: async () => (await import('./stored.ts')).default(),

@@ -1,0 +1,110 @@
+// Too much load: first the peak of the system, with callers that wait for their answers; then 1, 2 and 5 times that peak, offered by
+// callers that do not wait for each other. Meanwhile /healthz is asked on fresh connections. Linux only: memory is read from /proc.
+import { readFileSync } from 'node:fs'
+import process from 'node:process'
+import { AMQP_URL, MONGODB_URL } from '../support/engines.ts'
+import { build } from './build.ts'
+import { connection, requestText } from './connection.ts'
+import { load } from './load.ts'
+import { quantile } from './measure.ts'
+import { type OpenLoopFigures, offerOpenLoop } from './open-loop.ts'
+import { ALL_IN_ONE, type Countersign, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
+import { useAndClose } from './under-load.ts'
+
+const OFFERED = (process.env.BENCH_OFFERED ?? '1,2,5').split(',').map(Number)
+const OFFER_MS = Number(process.env.BENCH_OFFER_MS ?? 10_000)
+const PATIENCE_MS = 15_000
+const HEALTH_INTERVAL_MS = 50
+const MEMORY_INTERVAL_MS = 500
+const PEAK = { connections: 64, warmUpMs: 4_000, measureMs: 6_000, untilDelivered: true }
+
+/** The aims at five times the peak. */
+const AIMS = { acceptedShare: 0.9, refusedP99Ms: 200, acceptedP99Ms: 2_000, healthP99Ms: 100 }
+
+export default async function overload(): Promise<void> {
+  await build()
+  await useAndClose([startCountersign('embedded', ALL_IN_ONE)], ([one]) => measure('all in one, embedded engines', one))
+  if (MONGODB_URL && AMQP_URL)
+    await useAndClose([startCountersign('real', ONE_PROCESS_PER_ROLE)], ([apart]) =>
+      measure('one process per role, RabbitMQ and MongoDB', apart),
+    )
+  else console.log('\nFor RabbitMQ and MongoDB as well: infra/engines.sh run npm run bench -- overload')
+}
+
+interface Meanwhile {
+  health: number[]
+  /** Bytes of all processes of the system together. */
+  maxRss: number
+}
+
+async function measure(name: string, { url, key, processes }: Countersign): Promise<void> {
+  const peak = await load({ url, key, ...PEAK })
+  console.log(
+    `\n${name}: peak ${Math.round(peak.perSecond)}/s, p50 ${ms(peak.p50)}, p99 ${ms(peak.p99)} (${PEAK.connections} connections)`,
+  )
+  for (const times of OFFERED) {
+    const observation = observe(new URL(url), pidsOf(processes))
+    const plan = { url, key, perSecond: peak.perSecond * times, measureMs: OFFER_MS, patienceMs: PATIENCE_MS }
+    const offering = offerOpenLoop(plan)
+    const meanwhile = await observation.forMs(OFFER_MS)
+    print(times, peak.perSecond, await offering, meanwhile)
+  }
+}
+
+function observe(url: URL, pids: readonly number[]): { forMs(durationMs: number): Promise<Meanwhile> } {
+  const health: number[] = []
+  let maxRss = 0
+  const probes: Promise<void>[] = []
+  const probing = setInterval(() => void probes.push(probe()), HEALTH_INTERVAL_MS)
+  const weighing = setInterval(() => {
+    maxRss = Math.max(maxRss, total(pids.map(residentBytes)))
+  }, MEMORY_INTERVAL_MS)
+
+  async function probe(): Promise<void> {
+    const begin = performance.now()
+    const lane = connection(url)
+    const giveUp = setTimeout(() => lane.close(), PATIENCE_MS)
+    // A probe without an answer counts with the time it waited.
+    await lane.ask(requestText(url, { method: 'GET', path: '/healthz', key: '' })).catch(() => undefined)
+    clearTimeout(giveUp)
+    health.push(performance.now() - begin)
+    lane.close()
+  }
+
+  return {
+    async forMs(durationMs) {
+      await new Promise(resolve => setTimeout(resolve, durationMs))
+      clearInterval(probing)
+      clearInterval(weighing)
+      await Promise.all(probes)
+      return { health, maxRss }
+    },
+  }
+}
+
+const pidsOf = (processes: Countersign['processes']): number[] => processes.map(({ process }) => process.pid ?? 0)
+
+const residentBytes = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024
+
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+
+const ms = (value: number): string => (Number.isNaN(value) ? '-' : `${Math.round(value)} ms`)
+
+function print(times: number, peak: number, figures: OpenLoopFigures, { health, maxRss }: Meanwhile): void {
+  const { accepted, refused, unanswered, otherAnswers } = figures
+  const share = figures.acceptedPerSecond / peak
+  const healthP99 = quantile(health, 0.99)
+  const judge = (met: boolean): string => (times < 5 ? '' : met ? '   met' : '   MISSED')
+  const rows = [
+    `  ${times} × the peak: ${Math.round(figures.offeredPerSecond)}/s offered for ${OFFER_MS / 1_000} s`,
+    `    answered 200   ${Math.round(figures.acceptedPerSecond)}/s, ${share.toFixed(2)} of the peak${judge(share >= AIMS.acceptedShare)}`,
+    `      p50 ${ms(accepted.p50)}, p99 ${ms(accepted.p99)}${judge(accepted.p99 <= AIMS.acceptedP99Ms)}`,
+    `    answered 503   ${Math.round(figures.refusedPerSecond)}/s`,
+    `      p50 ${ms(refused.p50)}, p99 ${ms(refused.p99)}${judge(refused.count === 0 || refused.p99 <= AIMS.refusedP99Ms)}`,
+    `    unanswered in ${PATIENCE_MS / 1_000} s: ${unanswered}${otherAnswers ? `, other answers: ${otherAnswers}` : ''}${judge(unanswered === 0)}`,
+    `    /healthz       p50 ${ms(quantile(health, 0.5))}, p99 ${ms(healthP99)}, of ${health.length} fresh connections${judge(healthP99 <= AIMS.healthP99Ms)}`,
+    `    memory         ${Math.round(maxRss / 2 ** 20)} MiB at most`,
+  ]
+  console.log(rows.join('\n'))
+}
