@@ -3,9 +3,9 @@
 // errors and stopping mean the same everywhere.
 import { inspect } from 'node:util'
 import type { Clock } from '../clock.ts'
+import { createFifo } from '../fifo.ts'
 import { scrub } from '../log/scrub.ts'
 import { dead, type Flow, type Outcome } from './broker.ts'
-import { createFifo } from './fifo.ts'
 import { delayFor } from './topology.ts'
 
 const MAX_REASON_LENGTH = 1_000

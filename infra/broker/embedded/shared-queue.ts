@@ -1,8 +1,8 @@
 // A queue in memory that consumers share. In: entries, in order. Out: each entry goes to one consumer, in turn, and no consumer
 // gets more than its prefetch.
 import { setImmediate } from 'node:timers'
+import { createFifo } from '../../fifo.ts'
 import type { Consumer, Depth } from '../broker.ts'
-import { createFifo } from '../fifo.ts'
 
 /** Takes the entries of one consumer. */
 export interface Receiver<Entry> {

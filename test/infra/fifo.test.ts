@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { createFifo } from '../../../infra/broker/fifo.ts'
+import { createFifo } from '../../infra/fifo.ts'
 
 describe('fifo', () => {
   it('behaves as an array does', () => {
