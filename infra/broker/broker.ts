@@ -26,6 +26,12 @@ export interface DeliveredMessage extends Message {
   publishedAt: number
 }
 
+/** A call as a server gets it. */
+export interface ReceivedCall extends Message {
+  /** True once its caller does not wait any longer. A server that lets calls wait asks before it executes one. */
+  expired(): boolean
+}
+
 /** What a handler did with a message. */
 export type Outcome = { kind: 'done' } | { kind: 'retry'; afterMs: number } | { kind: 'dead'; reason: string }
 
@@ -103,7 +109,7 @@ export interface Broker {
   /** Resolves once attached, as `consume` does. `answer` returns one JSON value per call, in their order. A call whose budget is over
    *  is not given to `answer`. On RabbitMQ a server does not know how long a call was in the queue, so a call may be answered up
    *  to two budgets after it was made: a caller that repeats it uses the same id. */
-  serve(queue: CallQueue, answer: (waiting: Message[]) => Promise<unknown[]>, flow: Flow): Promise<Consumer>
+  serve(queue: CallQueue, answer: (waiting: ReceivedCall[]) => Promise<unknown[]>, flow: Flow): Promise<Consumer>
   depth(queue: Queue): Promise<Depth>
   dead(queue: WorkQueue): DeadLetters
   state(): BrokerState

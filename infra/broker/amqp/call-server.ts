@@ -1,6 +1,6 @@
 // The answering side of calls. In: frames of calls. Out: one message of answers per requester and batch. A frame is acknowledged when
 // each of its calls is answered, past its budget, or forwarded to another server.
-import type { Flow, Message } from '../broker.ts'
+import type { Flow, ReceivedCall } from '../broker.ts'
 import { createDispatcher, type HandlerResult } from '../dispatcher.ts'
 import type { CallQueue } from '../topology.ts'
 import type { Caller } from './caller.ts'
@@ -27,10 +27,18 @@ interface PendingCall {
   dueAt: number
 }
 
+const isExpired = ({ dueAt }: PendingCall): boolean => performance.now() > dueAt
+
+const received = (waiting: PendingCall): ReceivedCall => ({
+  id: waiting.call.id,
+  body: waiting.call.body,
+  expired: () => isExpired(waiting),
+})
+
 export function createCallServer(
   options: ServerOptions,
   queue: CallQueue,
-  answer: (waiting: Message[]) => Promise<unknown[]>,
+  answer: (waiting: ReceivedCall[]) => Promise<unknown[]>,
   flow: Flow,
 ): Subscription {
   const { names, queues, caller, clock, log } = options
@@ -83,12 +91,12 @@ export function createCallServer(
       createDispatcher<PendingCall, unknown>({
         flow,
         clock,
-        handle: waiting => answer(waiting.map(({ call: { id, body } }) => ({ id, body }))),
+        handle: waiting => answer(waiting.map(received)),
         settle: (waiting, handlerResult) => settle(waiting, handlerResult, acknowledger),
         requeue(all) {
           for (const waiting of all) forward(waiting, acknowledger)
         },
-        expired: ({ dueAt }) => performance.now() > dueAt,
+        expired: isExpired,
       }),
     unpack(delivery, acknowledger) {
       const calls = readCalls(delivery)

@@ -3,14 +3,22 @@
 import { setImmediate } from 'node:timers'
 import type { Clock } from '../../clock.ts'
 import { Unavailable } from '../../unavailable.ts'
-import { CallFailed, CallTimeout, type Consumer, type Depth, type Flow, type Message } from '../broker.ts'
+import {
+  CallFailed,
+  CallTimeout,
+  type Consumer,
+  type Depth,
+  type Flow,
+  type Message,
+  type ReceivedCall,
+} from '../broker.ts'
 import { createDispatcher, type HandlerResult } from '../dispatcher.ts'
 import { createSharedQueue } from './shared-queue.ts'
 import type { Log } from './work-queue.ts'
 
 export interface MemoryCallQueue {
   request(message: Message, budgetMs: number): Promise<unknown>
-  serve(answer: (waiting: Message[]) => Promise<unknown[]>, flow: Flow): Consumer
+  serve(answer: (waiting: ReceivedCall[]) => Promise<unknown[]>, flow: Flow): Consumer
   depth(): Depth
   close(graceMs?: number): Promise<void>
 }
@@ -117,19 +125,27 @@ export function createCallQueue(options: { queue: string; clock: Clock; log?: Lo
     })
   }
 
-  function serve(answerAll: (waiting: Message[]) => Promise<unknown[]>, flow: Flow): Consumer {
+  const isExpired = (call: Call): boolean => !open.has(call) || clock.now() >= call.deadline
+
+  const received = (call: Call): ReceivedCall => ({
+    id: call.id,
+    body: JSON.parse(call.body),
+    expired: () => isExpired(call),
+  })
+
+  function serve(answerAll: (waiting: ReceivedCall[]) => Promise<unknown[]>, flow: Flow): Consumer {
     return queue.attach(flow.prefetch, release => {
       const { accept, stop } = createDispatcher<Call, unknown>({
         flow,
         clock,
-        handle: calls => answerAll(calls.map(({ id, body }) => ({ id, body: JSON.parse(body) }))),
+        handle: calls => answerAll(calls.map(received)),
         settle(call, handlerResult) {
           call.frame.unsettled -= 1
           if (call.frame.unsettled === 0) release()
           settle(call, handlerResult)
         },
         requeue,
-        expired: call => !open.has(call) || clock.now() >= call.deadline,
+        expired: isExpired,
       })
       return {
         accept(frame) {

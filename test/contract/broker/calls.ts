@@ -1,11 +1,12 @@
 // request → serve: every call gets its own answer, within its budget or not at all.
 import { expect } from 'chai'
-import { type Broker, CallFailed, CallTimeout, type Message } from '../../../infra/broker/broker.ts'
+import { type Broker, CallFailed, CallTimeout, type Message, type ReceivedCall } from '../../../infra/broker/broker.ts'
 import { type BrokerFixture, expectError, expectValue } from './fixture.ts'
 
 const CALLS = 'otp.calls'
 const PLENTY = 30_000
 const SHORT = 60
+const LONG_ENOUGH_TO_ARRIVE = 500
 
 const ANSWERS: unknown[] = [null, false, 0, '', 'ü 🔐', [], [null, [1]], {}, { deep: { list: [1, null] } }]
 
@@ -113,6 +114,29 @@ export function callCases(fixture: () => BrokerFixture): void {
     expectValue(await resultOf(slow), { echo: 'hang' })
     expectValue(await resultOf(call('fresh')), { echo: 'fresh' })
     expect(handed).to.deep.equal(['hang', 'fresh'])
+  })
+
+  it('tells a server that has a call in hand when its budget is over', async () => {
+    const { broker, resultOf, inTime } = fixture()
+    const shut = fixture().gate()
+    const received: ReceivedCall[] = []
+    await broker.serve(
+      CALLS,
+      async waiting => {
+        received.push(...waiting)
+        await shut.pass()
+        return echo(waiting)
+      },
+      { prefetch: 10 },
+    )
+    const slow = resultOf(call('slow', LONG_ENOUGH_TO_ARRIVE))
+    await inTime(() => expect(received).to.have.length(1))
+    const fresh = call('fresh')
+    await inTime(() => expect(received).to.have.length(2))
+    expectError(await slow, CallTimeout)
+    await inTime(() => expect(received.map(one => one.expired())).to.deep.equal([true, false]))
+    shut.open()
+    expectValue(await resultOf(fresh), { echo: 'fresh' })
   })
 
   it('rejects a call with CallTimeout when the server hangs, and ignores the late answer', async () => {
