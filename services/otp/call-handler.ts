@@ -1,7 +1,9 @@
 // Handles the edge's calls. In: a message from `otp.calls`. Out: exactly one answer: the call's own, a refusal when an engine or a key
-// is missing, or `broken` for a bug. A failed call does not affect the calls beside it.
-import type { Message } from '../../infra/broker/broker.ts'
+// is missing, or `broken` for a bug. A failed call does not affect the calls beside it. A call whose caller has given up while it waited
+// for its turn is not executed.
+import type { ReceivedCall } from '../../infra/broker/broker.ts'
 import type { Cache } from '../../infra/cache.ts'
+import { createConcurrencyLimit } from '../../infra/concurrency-limit.ts'
 import {
   createMissingKeyReporter,
   isMissingKeyError,
@@ -28,7 +30,12 @@ export type CallDeps = SendDeps &
 const UNAVAILABLE_DETAIL = 'It may or may not have been executed. Retry with the same idempotency key.'
 const MISSING_KEY_DETAIL = 'A key that this needs is not configured now. Nothing was changed.'
 
-export function createCallHandler(deps: CallDeps): (message: Message) => Promise<OtpAnswer> {
+const EXPIRED_DETAIL = 'Its caller does not wait any longer. Nothing was executed.'
+
+/** Enough for large groups in the store, and few enough that a call takes a fraction of a second once it is begun. */
+export const MAX_CALLS_IN_PROGRESS = 128
+
+export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => Promise<OtpAnswer> {
   const { apps, log } = deps
   const send = createSend(deps)
   const resend = createResend(deps)
@@ -36,10 +43,19 @@ export function createCallHandler(deps: CallDeps): (message: Message) => Promise
   const cancel = createCancel(deps)
   const exchange = createExchange(deps)
   const runPerClaim = createSerialRunner()
+  const takeTurn = createConcurrencyLimit(MAX_CALLS_IN_PROGRESS)
   const reportMissingKey = createMissingKeyReporter(deps)
 
-  return async ({ id, body }) => {
-    const call = body as OtpCall
+  return async received => {
+    const call = received.body as OtpCall
+    const executeInTurn = () => takeTurn(() => execute(received, call))
+    // Repeated calls with one idempotency key wait here for the first one, so that they do not poll the store or take the turns of others.
+    if (call.type === 'otp.send' && call.claim !== null) return runPerClaim(call.claim, executeInTurn)
+    return executeInTurn()
+  }
+
+  async function execute({ id, expired }: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
+    if (expired()) return refusal('ServiceUnavailableError', EXPIRED_DETAIL)
     try {
       return await handle(id, call)
     } catch (error) {
@@ -49,11 +65,8 @@ export function createCallHandler(deps: CallDeps): (message: Message) => Promise
 
   async function handle(id: string, call: OtpCall): Promise<OtpAnswer> {
     switch (call.type) {
-      case 'otp.send': {
-        const app = await loadApp(call)
-        // Repeated calls with one idempotency key wait here for the first one, so that they do not poll the store.
-        return call.claim === null ? send(id, call, app) : runPerClaim(call.claim, () => send(id, call, app))
-      }
+      case 'otp.send':
+        return send(id, call, await loadApp(call))
       case 'otp.resend':
         return resend(id, call, await loadApp(call))
       case 'otp.verify':

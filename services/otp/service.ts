@@ -38,8 +38,8 @@ export interface OtpDeps {
   metrics: Metrics
 }
 
-/** Calls are taken one by one and many run in parallel, because a call that waits for its idempotency key must not delay others. Their
- *  store operations are still batched, tick by tick. */
+/** Calls are taken one by one and many at once, because a call that waits for its idempotency key must not delay others. The handler
+ *  limits how many are executed at once; their store operations are batched, tick by tick. */
 const CALLS = { prefetch: 256, batch: 1, parallel: 10_000 }
 const REPORTS = { prefetch: 256, batch: 64, parallel: 8 }
 const MAX_RECENT_OTPS = 5_000
