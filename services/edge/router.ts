@@ -18,6 +18,7 @@ import type { KeyKind } from '../../machines/otp.ts'
 import { problem } from '../domain/errors.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
+import { createAdmission } from './admission.ts'
 import { createRespond } from './answers.ts'
 import { createIdentify } from './api-keys.ts'
 import { createCalls } from './calls.ts'
@@ -58,6 +59,7 @@ export function createApiRouter(deps: RouterDeps): Router {
   const readStatus = createReadStatus({ ...deps, reportMissingKey })
   const readJson = createReadJson(http.maxBodyBytes)
   const withinCapacity = createCapacity(http.maxInFlight)
+  const admission = createAdmission(clock)
 
   const authenticate = async (ctx: Context, kinds: readonly KeyKind[]): Promise<Identity> => {
     ctx.set('Cache-Control', 'no-store')
@@ -71,8 +73,10 @@ export function createApiRouter(deps: RouterDeps): Router {
   }
 
   const callOtp = (body: OtpCall): Promise<OtpAnswer> =>
-    withinCapacity(
-      async () => (await broker.request('otp.calls', { id: randomUUID(), body }, CALL_TIMEOUT_MS)) as OtpAnswer,
+    withinCapacity(() =>
+      admission.run(
+        async () => (await broker.request('otp.calls', { id: randomUUID(), body }, CALL_TIMEOUT_MS)) as OtpAnswer,
+      ),
     )
 
   const createCommand =
@@ -85,7 +89,10 @@ export function createApiRouter(deps: RouterDeps): Router {
     async ctx => {
       const by = await authenticate(ctx, kinds)
       await check(by)
+      // Before the body is read, because a refusal must cost as little as possible: an overload makes many.
+      admission.check()
       const body = parseBody(schema, await readJson(ctx))
+      requireConnectedCaller(ctx)
       ctx.body = respond(await callOtp(toCall(body, by, ctx)))
     }
 
@@ -113,6 +120,11 @@ export function createApiRouter(deps: RouterDeps): Router {
     ctx.body = await withinCapacity(() => readStatus(ctx.params.otp_id ?? '', by))
   })
   return router
+}
+
+/** A caller that hung up while its request waited here gets nothing executed. Its next attempt is another request. */
+function requireConnectedCaller(ctx: Context): void {
+  if (!ctx.writable) throw problem('ServiceUnavailableError', { detail: 'The caller hung up. Nothing was executed.' })
 }
 
 /** Answers before the route `/otp/:otp_id` can take `send` for an id. */
