@@ -37,7 +37,7 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
   },
   overload: {
     about:
-      'what becomes of 1, 2 and 5 times the sends the system can take, and of its health (BENCH_OFFERED: the multiples)',
+      'what becomes of 1, 2 and 5 times the sends the system can take, and of its health (BENCH_OFFERED: the multiples; BENCH_ENGINES: embedded, real)',
     run: async () => (await import('./overload.ts')).default(),
   },
   stored: {
