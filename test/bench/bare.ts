@@ -3,10 +3,11 @@
 import { createTopology } from '../../infra/broker/topology.ts'
 import { readConfig } from '../../infra/config/config.ts'
 import { collection } from '../../infra/store/store.ts'
+import { brokerDelays } from '../../services/domain/webhooks/retry-schedule.ts'
 import type { Sample } from './samples.ts'
 
-/** As large as the product's documents. */
-export const BARE_TOPOLOGY = createTopology(readConfig({}, []).backoff)
+/** The product's queues, which are removed with its site. */
+export const BARE_TOPOLOGY = createTopology(brokerDelays(readConfig({}, []).backoff))
 
 export const BARE_COLLECTIONS = {
   sends: collection<Sample>({ indexes: [{ fields: { app_id: 1, recipient: 1, created_at: -1 } }] }),
