@@ -49,12 +49,18 @@ export const ALL_IN_ONE: Layout = [[]]
 /** Sends are accepted and not delivered, as in the bare pipeline. */
 export const WITHOUT_CONSUMERS: Layout = [['edge'], ['otp']]
 
-/** `prepare` runs before the processes start. */
+export interface CountersignOptions {
+  /** Runs before the processes start. */
+  prepare?(site: Site): Promise<void>
+  bootstrap?: object
+  /** More settings of the processes. */
+  settings?: Env
+}
+
 export async function startCountersign(
   engines: EngineSet,
   layout: Layout,
-  prepare: (site: Site) => Promise<void> = async () => {},
-  bootstrap: object = BOOTSTRAP,
+  { prepare = async () => {}, bootstrap = BOOTSTRAP, settings = {} }: CountersignOptions = {},
 ): Promise<Countersign> {
   const site = await freshSite(engines, {
     NODE_ENV: 'production',
@@ -63,6 +69,7 @@ export async function startCountersign(
     CODE_SECRETS: secret(),
     DATA_KEYS: secret(),
     ADMIN_TOKEN: TOKEN,
+    ...settings,
   })
   await prepare(site)
   const env = { ...site.env, AMQP_PREFIX: site.prefix, BOOTSTRAP_FILE: await site.write('bootstrap.json', bootstrap) }

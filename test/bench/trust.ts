@@ -33,21 +33,14 @@ const bootstrapWith = (settings: object, more: object) => ({
   ],
 })
 
-const nothing = async (): Promise<void> => {}
 const startWithoutChecks = () =>
-  startCountersign(
-    'real',
-    ONE_PROCESS_PER_ROLE,
-    nothing,
-    bootstrapWith({ limits: LIMITS_OFF, fraud_guard: { mode: 'off' } }, {}),
-  )
+  startCountersign('real', ONE_PROCESS_PER_ROLE, {
+    bootstrap: bootstrapWith({ limits: LIMITS_OFF, fraud_guard: { mode: 'off' } }, {}),
+  })
 const startWithChecks = () =>
-  startCountersign(
-    'real',
-    ONE_PROCESS_PER_ROLE,
-    nothing,
+  startCountersign('real', ONE_PROCESS_PER_ROLE, {
     // No number is ever verified here, so an active fraud guard would refuse the sends. In this mode it records its decisions only.
-    bootstrapWith(
+    bootstrap: bootstrapWith(
       { limits: LIMITS_ON, fraud_guard: { mode: 'record' } },
       {
         prices: [{ channel: 'sms', country: '*', micros: 40_000 }],
@@ -57,7 +50,7 @@ const startWithChecks = () =>
         ],
       },
     ),
-  )
+  })
 
 export default async function trust(): Promise<void> {
   if (!needsRealEngines('trust')) return
