@@ -84,7 +84,19 @@ async function waitForDelivery(otp_id: string): Promise<void> {
   lane.close()
 }
 
+const resumed = (): Promise<void> =>
+  new Promise(resolve => {
+    // A process that only waits for a signal would end.
+    const alive = setInterval(() => {}, 1_000)
+    process.once('SIGUSR2', () => {
+      clearInterval(alive)
+      resolve()
+    })
+    console.log('paused')
+  })
+
 const next = plan.verify ? await createVerifyRequests(plan.verify) : send
+if (plan.paused) await resumed()
 const { answers, times, ms } = await runLoad(
   plan.maxRequests ? limitTo(next, plan.maxRequests) : next,
   plan.warmUpMs,

@@ -14,6 +14,8 @@ export interface LoadPlan {
   maxRequests?: number
   /** Verifies instead of sending. So many verifications are sent beforehand; `env` holds the secrets of their codes. */
   verify?: { verifications: number; env: Record<string, string> }
+  /** Waits for SIGUSR2 before the first request that is counted. */
+  paused?: boolean
   /** Waits until the last message is delivered, so that no work is left for the next round. */
   untilDelivered?: boolean
 }
@@ -26,9 +28,16 @@ export interface Figures {
   deliveredAfterMs: number
 }
 
-export async function load(plan: LoadPlan): Promise<Figures> {
-  const process = launchProcess('load.process', {}, [JSON.stringify(plan)])
-  const told = await process.waitForLine(line => line.startsWith('{'))
-  await process.exited
+/** `beforeLoad` runs when everything is prepared, and delays the first request that is counted. */
+export async function load(plan: LoadPlan, beforeLoad?: () => Promise<void>): Promise<Figures> {
+  const paused = beforeLoad !== undefined
+  const child = launchProcess('load.process', {}, [JSON.stringify({ ...plan, paused } satisfies LoadPlan)])
+  if (paused) {
+    await child.waitForLine(line => line === 'paused')
+    await beforeLoad()
+    child.process.kill('SIGUSR2')
+  }
+  const told = await child.waitForLine(line => line.startsWith('{'))
+  await child.exited
   return JSON.parse(told)
 }
