@@ -1,21 +1,19 @@
-// What a send costs, with its delivery, receipt and event: processor time of each process and engine, and the number of MongoDB
-// commands, compared with the bare pipeline. Useful on a machine that is too busy to measure speed. Linux only: it reads /proc.
-import { readFileSync } from 'node:fs'
+// What a request costs: processor time over all processes and engines, of a send with its delivery, receipt and event.
+// Each is compared with the floor (floor.ts), which is measured first and last. Useful on a machine that is too busy to measure speed.
+// What a process does while it waits is in the figures, so a slow run is a little dearer.
 import process from 'node:process'
-import { MongoClient } from 'mongodb'
-import { MONGODB_URL } from '../support/engines.ts'
 import { build } from './build.ts'
-import { load } from './load.ts'
-import { ONE_PROCESS_PER_ROLE, type System, startBare, startCountersign } from './systems.ts'
-import { needsRealEngines, useAndClose } from './under-load.ts'
+import { type LoadPlan, load } from './load.ts'
+import { ALL_IN_ONE, ONE_PROCESS_PER_ROLE, type System, startBare, startCountersign, startFloor } from './systems.ts'
+import { needsRealEngines } from './under-load.ts'
+import { enginesIn, type Pids, readUsage, total, type Usage, usagePerRequest } from './usage.ts'
 
 const SENDS = Number(process.env.BENCH_SENDS ?? 5_000)
 const WARM_UP = 3_000
 /** Long enough for work that is done a moment later: the outbox is cleared, counts are flushed. */
 const SETTLE_MS = 4_500
-const TICK_MS = 10
-
-type Reading = Record<string, number>
+const FINISHED_POLL_MS = 200
+const ROLES = ONE_PROCESS_PER_ROLE.map(role => role.join())
 
 export default async function cost(): Promise<void> {
   const { ENGINES_DIR } = process.env
@@ -23,98 +21,95 @@ export default async function cost(): Promise<void> {
   if (!ENGINES_DIR) return console.log('The engines must be ours: infra/engines.sh run npm run bench -- cost')
   await build()
   const engines = enginesIn(ENGINES_DIR)
-  const roles = ONE_PROCESS_PER_ROLE.map(role => role.join())
-  const least = await measureAndClose(startBare(), system => costOf(system, ['edge', 'actor'], engines, false))
-  const ours = await measureAndClose(startCountersign('real', ONE_PROCESS_PER_ROLE), system =>
-    costOf(system, roles, engines, true),
+  const measureFloor = () =>
+    withSystem(startFloor(), system => costOf(pidsOf(system, ['edge', 'actor', 'channel'], engines), sends(system)))
+
+  const floorBefore = await measureFloor()
+  const bare = await withSystem(startBare(), system =>
+    costOf(pidsOf(system, ['edge', 'actor'], engines), sends(system)),
   )
-  show('bare pipeline', least)
-  show('one process per role', ours)
-  console.log(
-    `  one process per role to the bare pipeline: ${(sum(ours.cpu) / sum(least.cpu)).toFixed(1)} × the processor time`,
+  const send = await withSystem(startCountersign('real', ONE_PROCESS_PER_ROLE), system =>
+    costOf(pidsOf(system, ROLES, engines), sends(system, { untilDelivered: true })),
   )
+  const embedded = await withSystem(startCountersign('embedded', ALL_IN_ONE), system =>
+    costOf(pidsOf(system, ['all in one'], {}), sends(system, { untilDelivered: true })),
+  )
+  const floorAfter = await measureFloor()
+
+  show('floor, a send', floorAfter)
+  show('bare pipeline, a send', bare)
+  show('one process per role, a send', send)
+  show('all in one on embedded engines, a send', embedded)
+  const floors = [sum(floorBefore), sum(floorAfter)]
+  const floor = total(floors) / floors.length
+  console.log('\n  processor time in ms, and its ratio to the floor')
+  compare(`floor (${floors.map(ms => ms.toFixed(2)).join(' first, ')} last)`, floor, floor)
+  compare('bare pipeline, which delivers nothing', sum(bare), floor)
+  compare('send, one process per role', sum(send), floor, 2)
+  compare('send, all in one on embedded engines', sum(embedded), floor, 1)
 }
 
-interface Cost {
-  cpu: Reading
-  asked: Reading
-}
-
-async function measureAndClose<S extends System>(
-  starting: Promise<S>,
-  use: (system: S) => Promise<Cost>,
-): Promise<Cost> {
-  let cost: Cost = { cpu: {}, asked: {} }
-  await useAndClose([starting], async ([system]) => {
-    cost = await use(system)
-  })
-  return cost
-}
-
-async function costOf(
-  system: System,
-  names: string[],
-  engines: Record<string, number[]>,
-  delivers: boolean,
-): Promise<Cost> {
-  const { url, key, processes } = system
-  const of: Record<string, number[]> = { ...engines }
-  for (const [at, { process }] of processes.entries()) of[names[at] ?? ''] = [process.pid ?? 0]
-  const plan = { url, key, connections: 64, warmUpMs: 0, measureMs: Number.MAX_SAFE_INTEGER, untilDelivered: delivers }
-  const settled = () => new Promise(resolve => setTimeout(resolve, SETTLE_MS))
-  await load({ ...plan, maxRequests: WARM_UP })
-  await settled()
-  const before = { cpu: cpuOf(of), asked: await readMongoCounters() }
-  await load({ ...plan, maxRequests: SENDS })
-  await settled()
-  return { cpu: perSend(before.cpu, cpuOf(of)), asked: perSend(before.asked, await readMongoCounters()) }
-}
-
-const perSend = (before: Reading, after: Reading): Reading =>
-  Object.fromEntries(Object.entries(after).map(([name, value]) => [name, (value - (before[name] ?? 0)) / SENDS]))
-
-/** RabbitMQ's pid file names a parent of its process, so children are counted too. */
-function enginesIn(folder: string): Record<string, number[]> {
-  const port = new URL((MONGODB_URL ?? '').replace('mongodb:', 'http:')).port
-  const pidOf = (name: string): number => Number(readFileSync(`${folder}/${name}.pid`, 'utf8'))
-  return { MongoDB: [pidOf(`mongodb-${port}`)], RabbitMQ: processTree(pidOf('rabbitmq')) }
-}
-
-function processTree(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
-  return [pid, ...children.flatMap(processTree)]
-}
-
-const cpuOf = (of: Record<string, number[]>): Reading =>
-  Object.fromEntries(Object.entries(of).map(([name, pids]) => [name, total(pids.map(cpuMs))]))
-
-/** User and system time. Fields are counted from behind the process name, which may contain spaces. */
-function cpuMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
-}
-
-async function readMongoCounters(): Promise<Reading> {
-  const client = await MongoClient.connect(MONGODB_URL ?? '')
-  const { metrics, opcounters } = await client.db('admin').command({ serverStatus: 1 })
-  await client.close()
-  const commands = ['insert', 'update', 'find', 'findAndModify']
-  return {
-    ...Object.fromEntries(commands.map(name => [`${name} commands`, Number(metrics.commands[name].total)])),
-    'documents inserted': Number(opcounters.insert),
-    'documents updated': Number(metrics.document.updated),
+async function withSystem<S extends System, T>(starting: Promise<S>, use: (system: S) => Promise<T>): Promise<T> {
+  const system = await starting
+  try {
+    return await use(system)
+  } finally {
+    await system.stop()
   }
 }
 
-const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
-const sum = (reading: Reading): number => total(Object.values(reading))
+const pidsOf = ({ processes }: System, names: readonly string[], engines: Pids): Pids => ({
+  ...engines,
+  ...Object.fromEntries(processes.map(({ process }, at) => [names[at], [process.pid ?? 0]])),
+})
 
-function show(name: string, { cpu, asked }: Cost): void {
-  const all = sum(cpu)
-  console.log(`  ${name}: ${all.toFixed(2)} ms of processor time a send`)
-  const dearest = Object.entries(cpu).sort(([, one], [, other]) => other - one)
+/** Makes so many requests, and calls `begin` before the first that counts. */
+type Run = (requests: number, begin: () => Promise<void>) => Promise<void>
+
+async function costOf(pids: Pids, run: Run): Promise<Usage> {
+  await run(WARM_UP, async () => {})
+  let before = await readUsage(pids)
+  await run(SENDS, async () => {
+    await settle()
+    before = await readUsage(pids)
+  })
+  await settle()
+  return usagePerRequest(before, await readUsage(pids), SENDS)
+}
+
+const settle = (): Promise<unknown> => new Promise(resolve => setTimeout(resolve, SETTLE_MS))
+
+const planFor = ({ url, key }: System): LoadPlan => ({
+  url,
+  key,
+  connections: 64,
+  warmUpMs: 0,
+  measureMs: Number.MAX_SAFE_INTEGER,
+})
+
+function sends(system: System, more: Partial<LoadPlan> = {}): Run {
+  let sent = 0
+  return async (requests, begin) => {
+    sent += requests
+    await load({ ...planFor(system), ...more, maxRequests: requests }, begin)
+    while (system.countFinished && (await system.countFinished()) < sent)
+      await new Promise(resolve => setTimeout(resolve, FINISHED_POLL_MS))
+  }
+}
+
+const sum = ({ cpu }: Usage): number => total(Object.values(cpu))
+
+function show(what: string, usage: Usage): void {
+  const all = sum(usage)
+  console.log(`  ${what}: ${all.toFixed(2)} ms of processor time`)
+  const dearest = Object.entries(usage.cpu).sort(([, one], [, other]) => other - one)
   for (const [who, ms] of dearest)
     console.log(`    ${who.padEnd(20)} ${ms.toFixed(3)} ms   ${Math.round((100 * ms) / all)} %`)
-  for (const [what, count] of Object.entries(asked)) console.log(`    ${what.padEnd(24)} ${count.toFixed(3)}`)
+  for (const [what, count] of Object.entries(usage.mongodb)) console.log(`    ${what.padEnd(24)} ${count.toFixed(3)}`)
+}
+
+function compare(what: string, ms: number, floor: number, aim?: number): void {
+  const ratio = ms / floor
+  const verdict = aim === undefined ? '' : `   aim ≤ ${aim}: ${ratio <= aim ? 'met' : 'MISSED'}`
+  console.log(`    ${what.padEnd(44)} ${ms.toFixed(2).padStart(6)}   ${ratio.toFixed(2).padStart(6)} ×${verdict}`)
 }

@@ -11,7 +11,8 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
     run: async () => (await import('./send.ts')).default(),
   },
   cost: {
-    about: 'processor time of a send by process and engine, and what MongoDB is asked, against the bare pipeline',
+    about:
+      'processor time of a send (by role, embedded), by process and engine, and what MongoDB is asked, against the floor',
     run: async () => (await import('./cost.ts')).default(),
   },
   verify: {

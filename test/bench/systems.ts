@@ -1,6 +1,7 @@
-// Starts the systems that are put under load: the product, as one process per role or as one process, and the bare pipeline. Each has its
-// own site, which is removed afterwards.
+// Starts the systems that are put under load: the product, as one process per role or as one process, the bare pipeline and the floor.
+// Each has its own site, which is removed afterwards.
 import { randomBytes } from 'node:crypto'
+import { MongoClient } from 'mongodb'
 import { queueNames } from '../../infra/broker/amqp/queues.ts'
 import { ROLES, type Role } from '../../infra/config/config.ts'
 import type { Child } from '../support/child.ts'
@@ -12,6 +13,8 @@ export interface System {
   url: string
   key: string
   processes: Child[]
+  /** How many sends are finished since the start, with their events, where the API does not say so. */
+  countFinished?(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -93,16 +96,36 @@ export interface Bare extends System {
 }
 
 export async function startBare(): Promise<Bare> {
+  const { site, ...pipeline } = await startPipeline(['bare.edge.process', 'bare.actor.process'])
+  const queue = queueNames(site.prefix).queue('channel.sms')
+  return { ...pipeline, tidy: () => withRabbitChannel(async channel => void (await channel.purgeQueue(queue))) }
+}
+
+export async function startFloor(): Promise<System> {
+  const names = ['bare.edge.process', 'floor.actor.process', 'floor.channel.process']
+  const { site, ...pipeline } = await startPipeline(names)
+  const client = new MongoClient(site.env.MONGODB_URL ?? '')
+  return {
+    ...pipeline,
+    // The event is the last thing that a send writes.
+    countFinished: () => client.db().collection('events').estimatedDocumentCount(),
+    async stop() {
+      await client.close()
+      await pipeline.stop()
+    },
+  }
+}
+
+async function startPipeline(names: readonly string[]): Promise<System & { site: Site }> {
   const site = await freshSite('real')
   const env: Env = { ...site.env, AMQP_PREFIX: site.prefix }
-  const processes = [launchProcess('bare.edge.process', env), launchProcess('bare.actor.process', env)]
+  const processes = names.map(name => launchProcess(name, env))
   const [url = ''] = await Promise.all(processes.map(addressOf))
   return {
+    site,
     url,
     processes,
     key: KEY,
-    tidy: () =>
-      withRabbitChannel(async channel => void (await channel.purgeQueue(queueNames(site.prefix).queue('channel.sms')))),
     async stop() {
       await Promise.all(processes.map(stopProcess))
       await site.wipe()

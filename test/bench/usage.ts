@@ -1,0 +1,65 @@
+// What processes and engines have used so far: their processor time, and the commands and documents of MongoDB. Linux only: it reads
+// /proc.
+import { readFileSync } from 'node:fs'
+import { MongoClient } from 'mongodb'
+import { MONGODB_URL } from '../support/engines.ts'
+
+export type Reading = Record<string, number>
+
+export interface Usage {
+  /** Milliseconds of processor time, by process or engine. */
+  cpu: Reading
+  mongodb: Reading
+}
+
+/** The ids of the processes that are one process or engine to the reader. */
+export type Pids = Record<string, number[]>
+
+const TICK_MS = 10
+
+/** RabbitMQ's pid file names a parent of its process, so children are counted too. */
+export function enginesIn(folder: string): Pids {
+  const port = new URL((MONGODB_URL ?? '').replace('mongodb:', 'http:')).port
+  const pidOf = (name: string): number => Number(readFileSync(`${folder}/${name}.pid`, 'utf8'))
+  return { MongoDB: [pidOf(`mongodb-${port}`)], RabbitMQ: processTree(pidOf('rabbitmq')) }
+}
+
+function processTree(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  return [pid, ...children.flatMap(processTree)]
+}
+
+export const readUsage = async (pids: Pids): Promise<Usage> => ({
+  cpu: Object.fromEntries(Object.entries(pids).map(([name, ids]) => [name, total(ids.map(cpuMs))])),
+  mongodb: 'MongoDB' in pids ? await readMongoCounters() : {},
+})
+
+/** The difference of two readings, for each of `requests`. */
+export const usagePerRequest = (before: Usage, after: Usage, requests: number): Usage => ({
+  cpu: perRequest(before.cpu, after.cpu, requests),
+  mongodb: perRequest(before.mongodb, after.mongodb, requests),
+})
+
+const perRequest = (before: Reading, after: Reading, requests: number): Reading =>
+  Object.fromEntries(Object.entries(after).map(([name, value]) => [name, (value - (before[name] ?? 0)) / requests]))
+
+/** User and system time. Fields are counted from behind the process name, which may contain spaces. */
+function cpuMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+}
+
+async function readMongoCounters(): Promise<Reading> {
+  const client = await MongoClient.connect(MONGODB_URL ?? '')
+  const { metrics, opcounters } = await client.db('admin').command({ serverStatus: 1 })
+  await client.close()
+  const commands = ['insert', 'update', 'find', 'findAndModify']
+  return {
+    ...Object.fromEntries(commands.map(name => [`${name} commands`, Number(metrics.commands[name].total)])),
+    'documents inserted': Number(opcounters.insert),
+    'documents updated': Number(metrics.document.updated),
+  }
+}
+
+export const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
