@@ -3,6 +3,7 @@
 // What a process does while it waits is in the figures, so a slow run is a little dearer.
 import process from 'node:process'
 import { build } from './build.ts'
+import { startLive } from './live.ts'
 import { type LoadPlan, load } from './load.ts'
 import { ALL_IN_ONE, ONE_PROCESS_PER_ROLE, type System, startBare, startCountersign, startFloor } from './systems.ts'
 import { needsRealEngines } from './under-load.ts'
@@ -34,12 +35,16 @@ export default async function cost(): Promise<void> {
   const embedded = await withSystem(startCountersign('embedded', ALL_IN_ONE), system =>
     costOf(pidsOf(system, ['all in one'], {}), sends(system, { untilDelivered: true })),
   )
+  const live = await withSystem(startLive(), system =>
+    costOf(pidsOf(system, ROLES, engines), sends(system, { full: true })),
+  )
   const floorAfter = await measureFloor()
 
   show('floor, a send', floorAfter)
   show('bare pipeline, a send', bare)
   show('one process per role, a send', send)
   show('all in one on embedded engines, a send', embedded)
+  show('live, one process per role, a send', live)
   const floors = [sum(floorBefore), sum(floorAfter)]
   const floor = total(floors) / floors.length
   console.log('\n  processor time in ms, and its ratio to the floor')
@@ -47,6 +52,7 @@ export default async function cost(): Promise<void> {
   compare('bare pipeline, which delivers nothing', sum(bare), floor)
   compare('send, one process per role', sum(send), floor, 2)
   compare('send, all in one on embedded engines', sum(embedded), floor, 1)
+  compare('send, live, one process per role', sum(live), floor, 3)
 }
 
 async function withSystem<S extends System, T>(starting: Promise<S>, use: (system: S) => Promise<T>): Promise<T> {

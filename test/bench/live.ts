@@ -1,0 +1,54 @@
+// Live sends: one process per role, a vendor and the app's backend on loopback (outside.process.ts), a price and a balance.
+import { launchProcess } from './build.ts'
+import { type Countersign, KEY, NO_LIMIT, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
+
+const SECRET = 'a-secret-of-the-vendor'
+
+const bootstrapFor = (outside: string) => ({
+  prices: [{ channel: 'sms', country: '*', micros: 40_000 }],
+  companies: [
+    {
+      id: 'cmp_bench',
+      balance: 1_000_000_000_000,
+      apps: [
+        {
+          id: 'app_bench',
+          keys: [{ id: 'key_bench', kind: 'server', mode: 'live', key: KEY }],
+          // No number is ever verified here, so an active fraud guard would refuse the sends. In this mode it records its decisions only.
+          settings: { limits: { app: NO_LIMIT, app_without_client_ip: NO_LIMIT }, fraud_guard: { mode: 'record' } },
+          providers: [
+            { name: 'vendor', channel: 'sms', type: 'http', config: { url: `${outside}/messages`, secret: SECRET } },
+          ],
+          webhook: { url: `${outside}/events` },
+        },
+      ],
+    },
+  ],
+})
+
+export async function startLive(): Promise<Countersign> {
+  const outside = launchProcess('outside.process', { VENDOR_SECRET: SECRET })
+  const stopOutside = async (): Promise<void> => {
+    outside.process.kill()
+    await outside.exited
+  }
+  try {
+    const { url } = JSON.parse(await outside.waitForLine(line => line.startsWith('{"url"')))
+    const countersign = await startCountersign('real', ONE_PROCESS_PER_ROLE, {
+      bootstrap: bootstrapFor(url),
+      settings: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' },
+    })
+    await fetch(`${url}/receipts`, { method: 'PUT', body: `${countersign.url}/callbacks/app_bench/vendor` })
+    return {
+      ...countersign,
+      countFinished: async () => Number(await (await fetch(`${url}/events`)).text()),
+      async stop() {
+        await countersign.stop()
+        await stopOutside()
+      },
+    }
+  } catch (error) {
+    await stopOutside()
+    throw error
+  }
+}

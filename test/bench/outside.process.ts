@@ -1,0 +1,39 @@
+// The outside of a live send. A vendor, POST /messages: accepts each message at once and reports it as delivered a little later. The app's
+// backend, POST /events: takes each event; GET /events answers how many came. PUT /receipts says where the vendor sends its receipts.
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import process from 'node:process'
+import { text } from 'node:stream/consumers'
+import { Agent, request } from 'undici'
+import { signatureHeaders } from '../../services/webhook/signature.ts'
+
+const RECEIPT_AFTER_MS = 1_000
+const { VENDOR_SECRET = '' } = process.env
+const dispatcher = new Agent({ connections: 32 })
+let receiptsUrl = ''
+let events = 0
+
+/** A receipt that is refused ends this process, so that the bench does not measure sends without one. */
+async function sendReceipt(delivery_id: string): Promise<void> {
+  const body = JSON.stringify({ delivery_id, status: 'delivered' })
+  const signature = signatureHeaders({ id: delivery_id, body, at: Date.now(), secrets: [VENDOR_SECRET] })
+  const headers = { 'content-type': 'application/json', ...signature }
+  const answer = await request(receiptsUrl, { method: 'POST', headers, body, dispatcher })
+  await answer.body.dump()
+  if (answer.statusCode >= 300) throw new Error(`the receipt was answered ${answer.statusCode}`)
+}
+
+async function answer(message: IncomingMessage): Promise<string> {
+  const body = await text(message)
+  if (message.method === 'GET') return String(events)
+  if (message.method === 'PUT') receiptsUrl = body
+  else if (message.url === '/events') events += 1
+  else setTimeout(() => void sendReceipt(JSON.parse(body).delivery_id), RECEIPT_AFTER_MS)
+  return '{}'
+}
+
+const server = createServer((message, response) => void answer(message).then(told => response.end(told)))
+server.keepAliveTimeout = 60_000
+server.listen(0, '127.0.0.1', () => {
+  console.log(JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }))
+})
