@@ -1,11 +1,19 @@
-// What a request costs: processor time over all processes and engines, of a send with its delivery, receipt and event.
+// What a request costs: processor time over all processes and engines, of a send with its delivery, receipt and event, and of a verify.
 // Each is compared with the floor (floor.ts), which is measured first and last. Useful on a machine that is too busy to measure speed.
 // What a process does while it waits is in the figures, so a slow run is a little dearer.
 import process from 'node:process'
 import { build } from './build.ts'
 import { startLive } from './live.ts'
 import { type LoadPlan, load } from './load.ts'
-import { ALL_IN_ONE, ONE_PROCESS_PER_ROLE, type System, startBare, startCountersign, startFloor } from './systems.ts'
+import {
+  ALL_IN_ONE,
+  type Countersign,
+  ONE_PROCESS_PER_ROLE,
+  type System,
+  startBare,
+  startCountersign,
+  startFloor,
+} from './systems.ts'
 import { needsRealEngines } from './under-load.ts'
 import { enginesIn, type Pids, readUsage, total, type Usage, usagePerRequest } from './usage.ts'
 
@@ -29,9 +37,10 @@ export default async function cost(): Promise<void> {
   const bare = await withSystem(startBare(), system =>
     costOf(pidsOf(system, ['edge', 'actor'], engines), sends(system)),
   )
-  const send = await withSystem(startCountersign('real', ONE_PROCESS_PER_ROLE), system =>
-    costOf(pidsOf(system, ROLES, engines), sends(system, { untilDelivered: true })),
-  )
+  const [send, verify] = await withSystem(startCountersign('real', ONE_PROCESS_PER_ROLE), async system => {
+    const pids = pidsOf(system, ROLES, engines)
+    return [await costOf(pids, sends(system, { untilDelivered: true })), await costOf(pids, verifies(system))] as const
+  })
   const embedded = await withSystem(startCountersign('embedded', ALL_IN_ONE), system =>
     costOf(pidsOf(system, ['all in one'], {}), sends(system, { untilDelivered: true })),
   )
@@ -45,6 +54,7 @@ export default async function cost(): Promise<void> {
   show('one process per role, a send', send)
   show('all in one on embedded engines, a send', embedded)
   show('live, one process per role, a send', live)
+  show('one process per role, a verify', verify)
   const floors = [sum(floorBefore), sum(floorAfter)]
   const floor = total(floors) / floors.length
   console.log('\n  processor time in ms, and its ratio to the floor')
@@ -53,6 +63,7 @@ export default async function cost(): Promise<void> {
   compare('send, one process per role', sum(send), floor, 2)
   compare('send, all in one on embedded engines', sum(embedded), floor, 1)
   compare('send, live, one process per role', sum(live), floor, 3)
+  compare('verify, one process per role', sum(verify), floor)
 }
 
 async function withSystem<S extends System, T>(starting: Promise<S>, use: (system: S) => Promise<T>): Promise<T> {
@@ -102,6 +113,13 @@ function sends(system: System, more: Partial<LoadPlan> = {}): Run {
       await new Promise(resolve => setTimeout(resolve, FINISHED_POLL_MS))
   }
 }
+
+const verifies =
+  (system: Countersign): Run =>
+  async (requests, begin) => {
+    const verify = { verifications: requests, env: system.env }
+    await load({ ...planFor(system), verify }, begin)
+  }
 
 const sum = ({ cpu }: Usage): number => total(Object.values(cpu))
 

@@ -12,7 +12,7 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
   },
   cost: {
     about:
-      'processor time of a send (by role, embedded, live), by process and engine, and what MongoDB is asked, against the floor',
+      'processor time of a send (by role, embedded, live) and of a verify, by process and engine, and what MongoDB is asked, against the floor',
     run: async () => (await import('./cost.ts')).default(),
   },
   verify: {
