@@ -1,10 +1,11 @@
 // What a request costs: processor time over all processes and engines, of a send with its delivery, receipt and event, and of a verify.
-// Each is compared with the floor (floor.ts), which is measured first and last. Useful on a machine that is too busy to measure speed.
-// What a process does while it waits is in the figures, so a slow run is a little dearer.
+// Each is compared with the floor (floor.ts), which is measured three times, because other work on the machine changes it; the median
+// counts. Useful on a machine that is too busy to measure speed. What a process does while it waits is in the figures, so a slow run
+// is dearer: the rate is printed as well.
 import process from 'node:process'
 import { build } from './build.ts'
 import { startLive } from './live.ts'
-import { type LoadPlan, load } from './load.ts'
+import { type Figures, type LoadPlan, load } from './load.ts'
 import {
   ALL_IN_ONE,
   type Countersign,
@@ -33,7 +34,7 @@ export default async function cost(): Promise<void> {
   const measureFloor = () =>
     withSystem(startFloor(), system => costOf(pidsOf(system, ['edge', 'actor', 'channel'], engines), sends(system)))
 
-  const floorBefore = await measureFloor()
+  const floors = [await measureFloor()]
   const bare = await withSystem(startBare(), system =>
     costOf(pidsOf(system, ['edge', 'actor'], engines), sends(system)),
   )
@@ -41,24 +42,25 @@ export default async function cost(): Promise<void> {
     const pids = pidsOf(system, ROLES, engines)
     return [await costOf(pids, sends(system, { untilDelivered: true })), await costOf(pids, verifies(system))] as const
   })
+  floors.push(await measureFloor())
   const embedded = await withSystem(startCountersign('embedded', ALL_IN_ONE), system =>
     costOf(pidsOf(system, ['all in one'], {}), sends(system, { untilDelivered: true })),
   )
   const live = await withSystem(startLive(), system =>
     costOf(pidsOf(system, ROLES, engines), sends(system, { full: true })),
   )
-  const floorAfter = await measureFloor()
+  floors.push(await measureFloor())
 
-  show('floor, a send', floorAfter)
+  const medianFloor = floors.toSorted((one, other) => sum(one) - sum(other))[1] as Cost
+  const floor = sum(medianFloor)
+  show('floor, a send', medianFloor)
   show('bare pipeline, a send', bare)
   show('one process per role, a send', send)
   show('all in one on embedded engines, a send', embedded)
   show('live, one process per role, a send', live)
   show('one process per role, a verify', verify)
-  const floors = [sum(floorBefore), sum(floorAfter)]
-  const floor = total(floors) / floors.length
   console.log('\n  processor time in ms, and its ratio to the floor')
-  compare(`floor (${floors.map(ms => ms.toFixed(2)).join(' first, ')} last)`, floor, floor)
+  compare(`floor (${floors.map(usage => sum(usage).toFixed(2)).join(', ')})`, floor, floor)
   compare('bare pipeline, which delivers nothing', sum(bare), floor)
   compare('send, one process per role', sum(send), floor, 2)
   compare('send, all in one on embedded engines', sum(embedded), floor, 1)
@@ -81,17 +83,21 @@ const pidsOf = ({ processes }: System, names: readonly string[], engines: Pids):
 })
 
 /** Makes so many requests, and calls `begin` before the first that counts. */
-type Run = (requests: number, begin: () => Promise<void>) => Promise<void>
+type Run = (requests: number, begin: () => Promise<void>) => Promise<Figures>
 
-async function costOf(pids: Pids, run: Run): Promise<Usage> {
+interface Cost extends Usage {
+  perSecond: number
+}
+
+async function costOf(pids: Pids, run: Run): Promise<Cost> {
   await run(WARM_UP, async () => {})
   let before = await readUsage(pids)
-  await run(SENDS, async () => {
+  const { perSecond } = await run(SENDS, async () => {
     await settle()
     before = await readUsage(pids)
   })
   await settle()
-  return usagePerRequest(before, await readUsage(pids), SENDS)
+  return { ...usagePerRequest(before, await readUsage(pids), SENDS), perSecond }
 }
 
 const settle = (): Promise<unknown> => new Promise(resolve => setTimeout(resolve, SETTLE_MS))
@@ -108,24 +114,23 @@ function sends(system: System, more: Partial<LoadPlan> = {}): Run {
   let sent = 0
   return async (requests, begin) => {
     sent += requests
-    await load({ ...planFor(system), ...more, maxRequests: requests }, begin)
+    const figures = await load({ ...planFor(system), ...more, maxRequests: requests }, begin)
     while (system.countFinished && (await system.countFinished()) < sent)
       await new Promise(resolve => setTimeout(resolve, FINISHED_POLL_MS))
+    return figures
   }
 }
 
 const verifies =
   (system: Countersign): Run =>
-  async (requests, begin) => {
-    const verify = { verifications: requests, env: system.env }
-    await load({ ...planFor(system), verify }, begin)
-  }
+  (requests, begin) =>
+    load({ ...planFor(system), verify: { verifications: requests, env: system.env } }, begin)
 
 const sum = ({ cpu }: Usage): number => total(Object.values(cpu))
 
-function show(what: string, usage: Usage): void {
+function show(what: string, usage: Cost): void {
   const all = sum(usage)
-  console.log(`  ${what}: ${all.toFixed(2)} ms of processor time`)
+  console.log(`  ${what}: ${all.toFixed(2)} ms of processor time, at ${Math.round(usage.perSecond)}/s`)
   const dearest = Object.entries(usage.cpu).sort(([, one], [, other]) => other - one)
   for (const [who, ms] of dearest)
     console.log(`    ${who.padEnd(20)} ${ms.toFixed(3)} ms   ${Math.round((100 * ms) / all)} %`)
