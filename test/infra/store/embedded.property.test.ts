@@ -1,11 +1,11 @@
-// Compares the store with the npm package mingo over a plain array, on random documents, filters, sorts and limits.
+// Compares the store with the npm package mingo over a plain array, on random documents, updates, filters, sorts and limits.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Query } from 'mingo'
-import type { Doc, Filter, Sort } from '../../../infra/store/docs.ts'
+import type { Doc, Filter, Sort, Update } from '../../../infra/store/docs.ts'
 import { createEmbeddedStore } from '../../../infra/store/embedded.ts'
 import { collection } from '../../../infra/store/store.ts'
 import { testClock } from '../../support/clock.ts'
@@ -100,6 +100,18 @@ const sort = fc.constantFrom<Sort<Sample>>(
   { plain: -1, a: 1 },
 )
 
+const update = fc
+  .oneof(
+    fc.record({ $set: fc.record({ a: scalar }) }),
+    fc.record({ $set: fc.record({ 'b.c': scalar }) }),
+    fc.record({ $set: fc.record({ b: fc.oneof(fc.record({ c: optional(scalar) }), fc.constant(null)) }) }),
+    fc.record({ $set: fc.record({ plain: scalar }) }),
+    fc.record({ $unset: fc.constantFrom({ a: true }, { b: true }, { 'b.c': true }) }),
+    fc.record({ $inc: fc.record({ a: fc.constantFrom(1, -1) }) }),
+    fc.constantFrom([{ $set: { a: '$b.c' } }], [{ $set: { b: { c: '$a' } } }], [{ $unset: ['a'] }]),
+  )
+  .map(each => each as Update<Sample>)
+
 const matching = (all: Sample[], filter: Filter<Sample>): Sample[] => {
   const query = new Query(filter)
   return all.filter(doc => query.test({ ...doc }))
@@ -169,4 +181,41 @@ describe('the embedded store, on random documents and filters', () => {
     })
     await fc.assert(property, bounded)
   })
+
+  it('finds and counts what mingo finds, after updates of indexed fields', async () => {
+    const property = fc.asyncProperty(
+      samples,
+      fc.array(fc.record({ _id: someId, update }), { maxLength: 30 }),
+      fc.array(fc.record({ filter, sort }), { minLength: 1, maxLength: 8 }),
+      async (all, updates, queries) => {
+        await fill(all)
+        for (const { _id, update } of updates) await docs.modify({ _id }, update).catch(refused)
+        const stored = [...(await docs.get(all.map(doc => doc._id))).values()]
+        for (const { filter, sort } of queries) {
+          const wanted = matching(stored, filter).sort(byOrder(sort))
+          expect(await docs.find(filter, { sort, limit: 25 })).to.deep.equal(wanted)
+          expect(await docs.count(filter)).to.equal(wanted.length)
+        }
+      },
+    )
+    await fc.assert(property, bounded)
+  })
+
+  it('compares fractions to the last bit', async () => {
+    const fraction = fc.double({ noNaN: true, noDefaultInfinity: true })
+    const property = fc.asyncProperty(fraction, fraction, async (a, other) => {
+      await fill([{ _id: 'x', a }])
+      expect(await docs.count({ a })).to.equal(1)
+      expect(await docs.count({ a: { $gte: a, $lte: a } })).to.equal(1)
+      expect(await docs.count({ a: { $gt: a } })).to.equal(0)
+      expect(await docs.count({ a: { $lt: a } })).to.equal(0)
+      expect(await docs.count({ a: { $gt: other } })).to.equal(a > other ? 1 : 0)
+    })
+    await fc.assert(property, bounded)
+  })
 })
+
+/** `$inc` of what is no number, for example. */
+function refused(error: unknown): void {
+  if (!(error instanceof TypeError)) throw error
+}
