@@ -1,8 +1,8 @@
 // The store on SQLite, in a folder of its own: no server to install, for one process at a time. In: the folder, the table of
 // collections, a clock. Out: the store port.
 //
-// A collection is a table of JSON texts. Declared indexes are SQLite indexes on expressions, so SQLite itself keeps them unique.
-// embedded/filter-sql.ts finds candidates by index, embedded/matcher.ts tests them where SQL cannot, and embedded/group-commit.ts
+// A collection is a table of JSON texts with a column for each indexed path, which embedded/columns.ts fills. Declared indexes are
+// SQLite indexes on those columns, so SQLite itself keeps them unique. embedded/filter-sql.ts finds candidates by index, embedded/matcher.ts tests them where SQL cannot, and embedded/group-commit.ts
 // writes everything of one turn of the event loop to disk at once.
 import type { Clock } from '../clock.ts'
 import type { Docs } from './docs.ts'
@@ -41,7 +41,7 @@ export function createEmbeddedStore<C extends Collections>(options: EmbeddedStor
   const docs = new Map(
     tables.map(table => {
       const read = createReader(sqlite, table, strict)
-      const write = createWriter({ sqlite, commits, table, reader: read, encode: createEncode(table.paths, strict) })
+      const write = createWriter({ sqlite, commits, table, reader: read, encode: createEncode(strict) })
       return [table.collection, { get: read.get, find: read.find, count: read.count, ...write }]
     }),
   )

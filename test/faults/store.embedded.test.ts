@@ -136,6 +136,32 @@ describe('the embedded store, when the declared indexes change', () => {
     expect(definitions(folder)).to.have.length(2).and.not.have.members(before)
   })
 
+  it('finds what was written while a field was not indexed', async () => {
+    const folder = await withParts([{ fields: { a: 1 } }])
+    const without = reopened(folder, [{ fields: { b: 1 } }])
+    await without.docs('parts').modify({ _id: 'x' }, { $set: { a: 7 } })
+    await without.docs('parts').insert([{ _id: 'z', a: 8 }])
+    await without.close()
+    const store = reopened(folder, [{ fields: { a: 1 } }])
+    expect(await store.docs('parts').count({ a: 1 })).to.equal(0)
+    const found = await store.docs('parts').find({ a: { $gt: 2 } }, { sort: { a: 1 }, limit: 9 })
+    expect(found.map(doc => doc._id)).to.deep.equal(['x', 'z'])
+    await store.close()
+  })
+
+  it('adds an index to more documents than are copied in one step', async () => {
+    const folder = await withParts([])
+    const plain = reopened(folder, [])
+    await plain.docs('parts').insert(Array.from({ length: 2_500 }, (_, i) => ({ _id: `n${i}`, a: i, b: 'many' })))
+    await plain.docs('parts').remove({ _id: { $in: ['n0', 'n1100', 'n2499'] } }, 9)
+    await plain.docs('parts').insert([{ _id: '', b: 'many' }])
+    await plain.close()
+    const store = reopened(folder, [{ fields: { b: 1 } }])
+    expect(await store.docs('parts').count({ b: 'many' })).to.equal(2_498)
+    expect((await store.docs('parts').get(['', 'n2498'])).size).to.equal(2)
+    await store.close()
+  })
+
   it('names collection and index when duplicates keep one from being unique, and changes nothing', async () => {
     const folder = await withParts([{ fields: { b: 1 } }])
     const before = definitions(folder)

@@ -12,7 +12,7 @@ const MAX_BRANCHES = 64
 export function splitFilter<T extends Doc>(
   filter: Filter<T>,
   sort: Sort<T>,
-  indexed: ReadonlySet<string>,
+  indexed: Pick<ReadonlySet<string>, 'has'>,
 ): Branch<T>[] {
   const { $or: _, ...shared } = filter
   const alternatives = branchesOf(filter)
@@ -23,7 +23,11 @@ export function splitFilter<T extends Doc>(
   return expanded.length <= MAX_BRANCHES ? expanded : [[filter]]
 }
 
-function expandIn<T extends Doc>(filter: Filter<T>, sort: Sort<T>, indexed: ReadonlySet<string>): Filter<T>[] {
+function expandIn<T extends Doc>(
+  filter: Filter<T>,
+  sort: Sort<T>,
+  indexed: Pick<ReadonlySet<string>, 'has'>,
+): Filter<T>[] {
   const several = [...conditionsOf(filter)].find(([path, condition]) => {
     const points = exactValuesOf(condition)?.length ?? 0
     return points > 1 && points <= MAX_BRANCHES && indexed.has(path) && !(path in sort)

@@ -4,25 +4,20 @@ import { branchesOf, type Condition, conditionsOf } from '../conditions.ts'
 import type { Doc, Filter } from '../docs.ts'
 import { implies } from '../implies.ts'
 import type { CollectionSpec, Index } from '../store.ts'
+import { type Columns, ID } from './columns.ts'
 import { ALL, asLiteral, asParameter, type Bind, conditionTerms, UNKNOWN, type Where } from './condition-sql.ts'
 
-/** The paths in a collection's indexes, and the conditions of its partial indexes. */
+/** The indexed paths of a collection, and the conditions of its partial indexes. */
 export interface IndexedPaths {
-  /** None of these holds a list. */
-  paths: ReadonlySet<string>
+  paths: Columns['searchable']
   partials: readonly { conditions: ReadonlyMap<string, Condition>; where: Where }[]
 }
 
-export function indexedPathsOf(spec: CollectionSpec): IndexedPaths {
-  const paths = new Set(
-    spec.indexes.flatMap(index => [...Object.keys(index.fields), ...Object.keys(index.partial ?? {})]),
-  )
-  // A Date is stored as text, and SQL would take it for an equal text. `_id` has its own column.
-  for (const path of ['purge_at', '_id', '$or']) paths.delete(path)
+export function indexedPathsOf(spec: CollectionSpec, { searchable }: Columns): IndexedPaths {
   const partials = spec.indexes.flatMap(({ partial }) =>
-    partial ? [{ conditions: conditionsOf(partial), where: partialWhere(partial, paths) }] : [],
+    partial ? [{ conditions: conditionsOf(partial), where: partialWhere(partial, searchable) }] : [],
   )
-  return { paths, partials }
+  return { paths: searchable, partials }
 }
 
 /** The condition in the definition of a partial index, which takes no parameters. */
@@ -51,9 +46,10 @@ const partialsOf = (conditions: ReadonlyMap<string, Condition>, { partials }: In
     .map(partial => partial.where)
 
 function conditionsSql(conditions: ReadonlyMap<string, Condition>, paths: IndexedPaths['paths'], bind: Bind): Where {
-  const members = [...conditions].flatMap(([path, condition]) =>
-    path === '_id' || paths.has(path) ? conditionTerms(path, condition, bind) : [UNKNOWN],
-  )
+  const members = [...conditions].flatMap(([name, condition]) => {
+    const path = name === '_id' ? ID : paths.get(name)
+    return path ? conditionTerms(path, condition, bind) : [UNKNOWN]
+  })
   return and(members)
 }
 

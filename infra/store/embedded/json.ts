@@ -10,24 +10,13 @@ export function decode<T extends Doc>(text: unknown): T {
 
 export type Encode = (doc: Doc) => string
 
-/** Throws for a list at an indexed path: MongoDB indexes a list by its members, and SQLite cannot. `strict` also throws for values
- *  that JSON would change or drop without an error. */
-export function createEncode(indexed: readonly (readonly string[])[], strict: boolean): Encode {
+/** `strict` throws for values that JSON would change or drop without an error. */
+export function createEncode(strict: boolean): Encode {
   return doc => {
     if (typeof doc._id !== 'string') throw new TypeError('An _id is a text')
-    for (const path of indexed) refuseList(doc, path)
     if (strict) for (const [name, value] of Object.entries(doc)) refuseNonJson(value, name, name === 'purge_at')
     return JSON.stringify(doc)
   }
-}
-
-function refuseList(doc: Doc, path: readonly string[]): void {
-  let value: unknown = doc
-  for (const name of path) {
-    if (!isObject(value)) break
-    value = value[name]
-  }
-  if (Array.isArray(value)) throw new TypeError(`${path.join('.')} is indexed and cannot hold a list`)
 }
 
 function refuseNonJson(value: unknown, field: string, dateAllowed: boolean): void {

@@ -14,7 +14,7 @@ export function startPurging(tables: readonly Table[], sqlite: Sqlite, commits: 
   let cancel = (): void => {}
 
   const purgeAll = async (): Promise<void> => {
-    const now = new Date(clock.now()).toISOString()
+    const now = clock.now()
     for (const table of purged)
       while ((await commits.write(() => sqlite.run(table.purge, [now, PURGE_BATCH]))) === PURGE_BATCH);
   }

@@ -2,7 +2,6 @@
 
 import type { Order } from '../index-coverage.ts'
 import type { Parameter, Where } from './condition-sql.ts'
-import { indexKey } from './index-key.ts'
 
 export interface Select {
   sql: string
@@ -17,8 +16,11 @@ export const selectUnordered = (table: string, where: Where): Select => ({
   params: (limit, offset) => [...where.params, limit, offset],
 })
 
-export const selectOrdered = (table: string, where: Where, order: Order): Select => ({
-  sql: `SELECT doc FROM ${table} WHERE ${where.sql}${orderBy(order, indexKey)} LIMIT ? OFFSET ?`,
+/** The SQL of a path's key. */
+type KeySql = (path: string) => string
+
+export const selectOrdered = (table: string, where: Where, order: Order, keySql: KeySql): Select => ({
+  sql: `SELECT doc FROM ${table} WHERE ${where.sql}${orderBy(order, keySql)} LIMIT ? OFFSET ?`,
   exact: where.exact,
   params: (limit, offset) => [...where.params, limit, offset],
 })
@@ -30,12 +32,12 @@ export interface SortedBranch {
 }
 
 /** Reads each branch in the order of its index, up to the end of the page, and sorts only the documents that were found. */
-export function selectMerged(table: string, branches: readonly SortedBranch[], order: Order): Select {
+export function selectMerged(table: string, branches: readonly SortedBranch[], order: Order, keySql: KeySql): Select {
   const names = new Map(order.map(([path], i) => [path, `k${i}`]))
-  const keys = [...names].map(([path, name]) => `, ${indexKey(path)} AS ${name}`).join('')
+  const keys = [...names].map(([path, name]) => `, ${keySql(path)} AS ${name}`).join('')
   const found = branches.map(
     branch =>
-      `SELECT * FROM (SELECT rowid AS r, doc${keys} FROM ${table} WHERE ${branch.where.sql}${orderBy(branch.order, indexKey)} LIMIT ?)`,
+      `SELECT * FROM (SELECT rowid AS r, doc${keys} FROM ${table} WHERE ${branch.where.sql}${orderBy(branch.order, keySql)} LIMIT ?)`,
   )
   const sorted = orderBy(order, path => names.get(path) ?? '')
   return {
@@ -45,7 +47,7 @@ export function selectMerged(table: string, branches: readonly SortedBranch[], o
   }
 }
 
-function orderBy(order: Order, nameOf: (path: string) => string): string {
+function orderBy(order: Order, nameOf: KeySql): string {
   const terms = order.map(([path, direction]) => `${nameOf(path)} ${direction === 1 ? 'ASC' : 'DESC'}`)
   return terms.length > 0 ? ` ORDER BY ${terms.join(', ')}` : ''
 }

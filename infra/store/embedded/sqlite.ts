@@ -5,15 +5,17 @@ import Database from 'libsql'
 import { StartProblem } from '../../start-problem.ts'
 import { Unavailable } from '../../unavailable.ts'
 import { Duplicate } from '../docs.ts'
-import type { Parameter } from './condition-sql.ts'
+
+/** What a statement takes. */
+export type Bound = string | number | Uint8Array | null
 
 export interface Sqlite {
   /** The first column of every row. */
-  column(sql: string, params?: readonly Parameter[]): unknown[]
+  column(sql: string, params?: readonly Bound[]): unknown[]
   /** The first column of the first row. */
-  value(sql: string, params?: readonly Parameter[]): unknown
+  value(sql: string, params?: readonly Bound[]): unknown
   /** How many rows it changed. */
-  run(sql: string, params?: readonly Parameter[]): number
+  run(sql: string, params?: readonly Bound[]): number
   inTransaction(): boolean
   close(): void
 }
@@ -83,7 +85,7 @@ function sqliteOn(database: Database.Database): Sqlite {
     }
   }
   // Never libsql's `get`: after an `all` of the same statement it answers for the earlier parameters.
-  const column = (sql: string, params: readonly Parameter[] = []): unknown[] =>
+  const column = (sql: string, params: readonly Bound[] = []): unknown[] =>
     withStatement(sql, ready => ready.all(bindable(params)).map(row => (row as unknown[])[0]))
   /** libsql keeps the file open, and so locked, until the last statement is garbage-collected. Leaving WAL mode empties the log and
    *  releases the lock. */
@@ -115,10 +117,13 @@ function sqliteOn(database: Database.Database): Sqlite {
 }
 
 /** libsql ends the whole process when it gets a boolean. */
-function bindable(params: readonly Parameter[]): Parameter[] {
-  if (params.every(each => typeof each === 'string' || typeof each === 'number')) return [...params]
-  throw new TypeError('SQLite is given neither text nor number')
+function bindable(params: readonly Bound[]): Bound[] {
+  if (params.every(isBound)) return [...params]
+  throw new TypeError('SQLite is given what it cannot store')
 }
+
+const isBound = (value: unknown): boolean =>
+  typeof value === 'string' || typeof value === 'number' || value === null || value instanceof Uint8Array
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''

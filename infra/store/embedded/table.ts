@@ -4,9 +4,10 @@ import type { Doc, Filter, Sort } from '../docs.ts'
 import { keyOf, type Order, orderOf } from '../index-coverage.ts'
 import type { CollectionSpec, Index } from '../store.ts'
 import { type Branch, splitFilter } from './branches.ts'
+import { type Columns, columnsOf, PURGE_TIME } from './columns.ts'
 import type { Where } from './condition-sql.ts'
 import { and, type IndexedPaths, indexedPathsOf, partialWhere, whereOf } from './filter-sql.ts'
-import { holdsList, indexKey, quoted } from './index-key.ts'
+import { quoted } from './index-key.ts'
 import { type Select, selectMerged, selectOrdered, selectUnordered } from './select.ts'
 
 export interface IndexSql {
@@ -16,12 +17,17 @@ export interface IndexSql {
 
 export type Table = ReturnType<typeof tableOf>
 
-const PURGE_AT = "json_extract(doc,'$.purge_at')"
-const HAS_PURGE_AT = "json_type(doc,'$.purge_at') = 'text'"
-
 export function tableOf(collection: string, spec: CollectionSpec) {
   const table = quoted(collection)
-  const indexed = indexedPathsOf(spec)
+  const columns = columnsOf(spec)
+  const indexed = indexedPathsOf(spec, columns)
+  const names = ['_id', ...columns.stored.map(({ name }) => name), 'doc']
+  // The document is the last column, because SQLite reads a row from its start.
+  const definitions = [
+    '_id TEXT NOT NULL PRIMARY KEY',
+    ...columns.stored.map(({ definition }) => definition),
+    'doc TEXT NOT NULL',
+  ]
 
   function count<T extends Doc>(filter: Filter<T>): Where {
     const where = whereOf(filter, indexed)
@@ -42,27 +48,24 @@ export function tableOf(collection: string, spec: CollectionSpec) {
       order: withoutFixedFields(order, branch, indexed),
     }))
     const [only] = branches
-    if (only && branches.length === 1) return selectOrdered(table, only.where, only.order)
-    return selectMerged(table, branches, order)
+    if (only && branches.length === 1) return selectOrdered(table, only.where, only.order, columns.keySql)
+    return selectMerged(table, branches, order, columns.keySql)
   }
   return {
     collection,
     spec,
-    /** Paths at which a document must not hold a list. */
-    paths: [...indexed.paths].map(path => path.split('.')),
-    indexes: [...declaredIndexes(collection, spec, indexed), ...(spec.purged ? [purgeIndex(collection)] : [])],
+    columnValues: (doc: Doc) => columns.stored.map(column => column.valueIn(doc)),
+    indexes: [...declaredIndexes(collection, spec, columns), ...(spec.purged ? [purgeIndex(collection)] : [])],
     // The table has rowids because documents are large and ids random: a table in the order of `_id` took twice as long to fill.
-    create: `CREATE TABLE IF NOT EXISTS ${table} (_id TEXT NOT NULL PRIMARY KEY, doc TEXT NOT NULL)`,
-    lists: [...indexed.paths].map(path => ({
-      path,
-      sql: `SELECT EXISTS (SELECT 1 FROM ${table} WHERE ${holdsList(path)})`,
-    })),
+    create: `CREATE TABLE ${table} (${definitions.join(', ')})`,
     get: `SELECT doc FROM ${table} WHERE _id = ?`,
     getMany: `SELECT doc FROM ${table} WHERE _id IN (SELECT value FROM json_each(?))`,
-    insert: `INSERT INTO ${table} (_id, doc) VALUES (?, ?) ON CONFLICT DO NOTHING`,
-    replace: `UPDATE ${table} SET doc = ? WHERE _id = ?`,
+    /** Takes the `_id`, the values of the columns and the document. */
+    insert: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
+    /** Takes the values of the columns, the document and the `_id`. */
+    replace: `UPDATE ${table} SET ${columns.stored.map(({ name }) => `${name} = ?, `).join('')}doc = ? WHERE _id = ?`,
     drop: `DELETE FROM ${table} WHERE _id = ?`,
-    purge: `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${PURGE_AT} <= ? AND ${HAS_PURGE_AT} LIMIT ?)`,
+    purge: `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${PURGE_TIME.name} <= ? LIMIT ?)`,
     count,
     remove,
     find,
@@ -77,25 +80,26 @@ const withoutFixedFields = <T extends Doc>(order: Order, branch: Branch<T>, { pa
   )
 
 /** Named after collection and fields, so that a changed declaration of the same fields replaces the old index. */
-function declaredIndexes(collection: string, spec: CollectionSpec, indexed: IndexedPaths): IndexSql[] {
+function declaredIndexes(collection: string, spec: CollectionSpec, columns: Columns): IndexSql[] {
   const taken = new Map<string, number>()
   return spec.indexes.map(index => {
     const fields = Object.entries(index.fields).map(([path, direction]) => `${path} ${direction}`)
     const plain = `${collection} {${fields.join(', ')}}`
     const occurrence = taken.get(plain) ?? 1
     taken.set(plain, occurrence + 1)
-    return indexSql(collection, occurrence > 1 ? `${plain} #${occurrence}` : plain, index, indexed)
+    return indexSql(collection, occurrence > 1 ? `${plain} #${occurrence}` : plain, index, columns)
   })
 }
 
-function indexSql(collection: string, name: string, index: Index, indexed: IndexedPaths): IndexSql {
-  const keys = keyOf(index).map(([path, direction]) => `${indexKey(path)} ${direction === 1 ? 'ASC' : 'DESC'}`)
-  const where = index.partial ? ` WHERE ${partialWhere(index.partial, indexed.paths).sql}` : ''
+function indexSql(collection: string, name: string, index: Index, columns: Columns): IndexSql {
+  const keys = keyOf(index).map(([path, direction]) => `${columns.keySql(path)} ${direction === 1 ? 'ASC' : 'DESC'}`)
+  const where = index.partial ? ` WHERE ${partialWhere(index.partial, columns.searchable).sql}` : ''
   const sql = `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${quoted(name)} ON ${quoted(collection)} (${keys.join(', ')})${where}`
   return { name, sql }
 }
 
-const purgeIndex = (collection: string): IndexSql => {
+function purgeIndex(collection: string): IndexSql {
   const name = `${collection} to purge`
-  return { name, sql: `CREATE INDEX ${quoted(name)} ON ${quoted(collection)} (${PURGE_AT}) WHERE ${HAS_PURGE_AT}` }
+  const columns = `(${PURGE_TIME.name}) WHERE ${PURGE_TIME.name} IS NOT NULL`
+  return { name, sql: `CREATE INDEX ${quoted(name)} ON ${quoted(collection)} ${columns}` }
 }

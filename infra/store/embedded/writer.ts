@@ -15,7 +15,7 @@ import type { GroupCommit } from './group-commit.ts'
 import type { Encode } from './json.ts'
 import { applyPipeline } from './pipeline.ts'
 import { NO_LIMIT, type Reader } from './reader.ts'
-import type { Sqlite } from './sqlite.ts'
+import type { Bound, Sqlite } from './sqlite.ts'
 import type { Table } from './table.ts'
 import { applyOperators } from './update-operators.ts'
 
@@ -30,8 +30,9 @@ export interface WriterOptions<T extends Doc> {
 }
 
 export function createWriter<T extends Doc>({ sqlite, commits, table, reader, encode }: WriterOptions<T>): Writer<T> {
-  const insertIfNew = (id: string, text: string): boolean => sqlite.run(table.insert, [id, text]) === 1
-  const replace = (doc: Doc): number => sqlite.run(table.replace, [encode(doc), doc._id])
+  const rowOf = (doc: Doc): Bound[] => [doc._id, ...table.columnValues(doc), encode(doc)]
+  const insertIfNew = (row: readonly Bound[]): boolean => sqlite.run(table.insert, row) === 1
+  const replace = (doc: Doc): number => sqlite.run(table.replace, [...table.columnValues(doc), encode(doc), doc._id])
 
   function changeOne({ _id, rev, update }: Change<T & RevisedDoc>): 'won' | 'lost' {
     const doc = reader.getOne(_id) as (T & RevisedDoc) | undefined
@@ -53,7 +54,7 @@ export function createWriter<T extends Doc>({ sqlite, commits, table, reader, en
   function upsert(filter: Filter<T>, update: Update<T>): T {
     const doc = newDocument(filter)
     apply(doc, update, true)
-    if (!insertIfNew(doc._id, encode(doc)))
+    if (!insertIfNew(rowOf(doc)))
       throw new Duplicate(`${table.collection}: the _id is taken, or a unique index refused`)
     return doc
   }
@@ -61,10 +62,8 @@ export function createWriter<T extends Doc>({ sqlite, commits, table, reader, en
   return {
     async insert(docs) {
       // Serialised now, because the caller may change the documents before the group commit.
-      const texts = docs.map(encode)
-      return commits.write(() =>
-        docs.map((doc, i) => (insertIfNew(doc._id, texts[i] ?? '') ? 'inserted' : 'duplicate')),
-      )
+      const rows = docs.map(rowOf)
+      return commits.write(() => rows.map(row => (insertIfNew(row) ? 'inserted' : 'duplicate')))
     },
     async change(changes) {
       return commits.write(() => mapAll(changes as readonly Change<T & RevisedDoc>[], changeOne))

@@ -141,8 +141,8 @@ describe('query plans of the embedded store', () => {
     const steps = [
       plan(get, ['x']),
       plan(getMany, ['["x"]']),
-      plan(replace, ['{}', 'x']),
-      plan(purge, ['2030', 5]),
+      plan(replace, ['x', 5, '{}', 'x']),
+      plan(purge, [5, 5]),
     ].flat()
     const searches = steps.filter(step => step.includes(' counters '))
     expect(searches.length).to.be.greaterThan(3)
