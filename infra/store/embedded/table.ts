@@ -4,7 +4,7 @@ import type { Doc, Filter, Sort } from '../docs.ts'
 import { keyOf, type Order, orderOf } from '../index-coverage.ts'
 import type { CollectionSpec, Index } from '../store.ts'
 import { type Branch, splitFilter } from './branches.ts'
-import { type Columns, columnsOf, PURGE_TIME } from './columns.ts'
+import { type Column, type Columns, columnsOf, PURGE_TIME } from './columns.ts'
 import type { Where } from './condition-sql.ts'
 import { and, type IndexedPaths, indexedPathsOf, partialWhere, whereOf } from './filter-sql.ts'
 import { quoted } from './index-key.ts'
@@ -51,9 +51,13 @@ export function tableOf(collection: string, spec: CollectionSpec) {
     if (only && branches.length === 1) return selectOrdered(table, only.where, only.order, columns.keySql)
     return selectMerged(table, branches, order, columns.keySql)
   }
+  /** Takes the values of the changed columns, the document and the `_id`. SQLite leaves an index alone that has none of them. */
+  const replace = (changed: readonly Column[]): string =>
+    `UPDATE ${table} SET ${changed.map(({ name }) => `${name} = ?, `).join('')}doc = ? WHERE _id = ?`
   return {
     collection,
     spec,
+    columns: columns.stored,
     columnValues: (doc: Doc) => columns.stored.map(column => column.valueIn(doc)),
     indexes: [...declaredIndexes(collection, spec, columns), ...(spec.purged ? [purgeIndex(collection)] : [])],
     // The table has rowids because documents are large and ids random: a table in the order of `_id` took twice as long to fill.
@@ -62,8 +66,7 @@ export function tableOf(collection: string, spec: CollectionSpec) {
     getMany: `SELECT doc FROM ${table} WHERE _id IN (SELECT value FROM json_each(?))`,
     /** Takes the `_id`, the values of the columns and the document. */
     insert: `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
-    /** Takes the values of the columns, the document and the `_id`. */
-    replace: `UPDATE ${table} SET ${columns.stored.map(({ name }) => `${name} = ?, `).join('')}doc = ? WHERE _id = ?`,
+    replace,
     drop: `DELETE FROM ${table} WHERE _id = ?`,
     purge: `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${PURGE_TIME.name} <= ? LIMIT ?)`,
     count,

@@ -32,22 +32,30 @@ export interface WriterOptions<T extends Doc> {
 export function createWriter<T extends Doc>({ sqlite, commits, table, reader, encode }: WriterOptions<T>): Writer<T> {
   const rowOf = (doc: Doc): Bound[] => [doc._id, ...table.columnValues(doc), encode(doc)]
   const insertIfNew = (row: readonly Bound[]): boolean => sqlite.run(table.insert, row) === 1
-  const replace = (doc: Doc): number => sqlite.run(table.replace, [...table.columnValues(doc), encode(doc), doc._id])
+
+  function rewrite(doc: T, edit: () => void): void {
+    const before = table.columnValues(doc)
+    edit()
+    const after = table.columnValues(doc)
+    const isChanged = (_: unknown, column: number): boolean => after[column] !== before[column]
+    const sql = table.replace(table.columns.filter(isChanged))
+    sqlite.run(sql, [...after.filter(isChanged), encode(doc), doc._id])
+  }
 
   function changeOne({ _id, rev, update }: Change<T & RevisedDoc>): 'won' | 'lost' {
     const doc = reader.getOne(_id) as (T & RevisedDoc) | undefined
     if (doc?.rev !== rev) return 'lost'
-    apply(doc, update, false)
-    doc.rev = rev + 1
-    replace(doc)
+    rewrite(doc, () => {
+      apply(doc, update, false)
+      doc.rev = rev + 1
+    })
     return 'won'
   }
 
   function updateOne(id: string, update: Update<T>): 'updated' | 'missing' {
     const doc = reader.getOne(id)
     if (!doc) return 'missing'
-    apply(doc, update, false)
-    replace(doc)
+    rewrite(doc, () => apply(doc, update, false))
     return 'updated'
   }
 
@@ -78,8 +86,7 @@ export function createWriter<T extends Doc>({ sqlite, commits, table, reader, en
       return commits.write(() => {
         const [doc] = reader.findMatching(filter, table.match(filter), 1)
         if (!doc) return options?.upsert ? upsert(filter, update) : null
-        apply(doc, update, false)
-        replace(doc)
+        rewrite(doc, () => apply(doc, update, false))
         return doc
       })
     },

@@ -5,7 +5,7 @@ import Database from 'libsql'
 import type { Doc } from '../../../infra/store/docs.ts'
 import { keyInDoc, keyOf } from '../../../infra/store/embedded/index-key.ts'
 import { createEncode } from '../../../infra/store/embedded/json.ts'
-import { tableOf } from '../../../infra/store/embedded/table.ts'
+import { type Table, tableOf } from '../../../infra/store/embedded/table.ts'
 import type { CollectionSpec } from '../../../infra/store/store.ts'
 import { CONTRACT_COLLECTIONS } from '../../contract/store.contract.ts'
 
@@ -19,15 +19,26 @@ describe('the columns of the embedded store', () => {
       for (const sql of [create, ...indexes.map(each => each.sql)]) database.exec(sql)
   })
   const rows = (sql: string, params: unknown[]): unknown[][] => database.prepare(sql).raw().all(params) as unknown[][]
+  const things = tables.find(table => table.collection === 'things') as Table
 
   /** Of each step of SQLite's program: its name, then its operands. */
   const program = (sql: string): string[][] =>
     rows(`EXPLAIN ${sql}`, Array(sql.split('?').length - 1).fill('')).map(row => row.slice(1).map(String))
+  const stepsOf = (name: string, sql: string): number => program(sql).filter(([step]) => step === name).length
 
   it('are all that SQLite reads of a document when it writes or purges', () => {
-    for (const { insert, replace, drop, purge, spec } of tables)
-      for (const sql of [insert, replace, drop, ...(spec.purged ? [purge] : [])])
+    for (const { insert, replace, columns, drop, purge, spec } of tables)
+      for (const sql of [insert, replace([]), replace(columns), drop, ...(spec.purged ? [purge] : [])])
         expect(program(sql).flat().join(' '), sql).to.not.match(/json/i)
+  })
+
+  it('leave an index alone when none of its columns changed', () => {
+    const changing = (...names: string[]) =>
+      things.replace(things.columns.filter(column => names.includes(column.name.slice(1, -1))))
+    expect(stepsOf('IdxInsert', changing())).to.equal(0)
+    expect(stepsOf('IdxInsert', changing('key owner.city'))).to.equal(1)
+    expect(stepsOf('IdxInsert', changing('key rank'))).to.equal(2)
+    expect(stepsOf('IdxInsert', changing('key active')), 'in the condition of an index only').to.equal(1)
   })
 
   it('hold the key that SQLite would compute from the document', () => {

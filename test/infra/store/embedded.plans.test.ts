@@ -141,7 +141,7 @@ describe('query plans of the embedded store', () => {
     const steps = [
       plan(get, ['x']),
       plan(getMany, ['["x"]']),
-      plan(replace, ['x', 5, '{}', 'x']),
+      plan(replace([]), ['{}', 'x']),
       plan(purge, [5, 5]),
     ].flat()
     const searches = steps.filter(step => step.includes(' counters '))
