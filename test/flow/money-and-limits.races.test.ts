@@ -4,6 +4,7 @@ import type { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import type { Answer } from '../support/api-caller.ts'
 import { type Countersign, startCountersign } from '../support/countersign.ts'
+import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
 import { describeLiveFlow } from '../support/live-flow.ts'
 import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
@@ -64,10 +65,12 @@ describeLiveFlow('sends, failures, credits, resends and a key revocation at once
       return status === 200 ? body.otp_id : null
     }
     /** A loaded machine may answer 503. As documented, the caller repeats the call with the same idempotency key. */
-    const retried = async (call: () => Promise<Answer>, triesLeft = 5): Promise<Answer> => {
-      const answer = await call()
-      return answer.status === 503 && triesLeft > 0 ? retried(call, triesLeft - 1) : answer
-    }
+    const retried = (call: () => Promise<Answer>): Promise<Answer> =>
+      eventually(async () => {
+        const answer = await call()
+        expect(answer.status).to.not.equal(503)
+        return answer
+      }, 60_000)
     const runStep = async (nth: number): Promise<void> => {
       const to = recipients[nth % RECIPIENTS] ?? ''
       const by = nth % 4 === 0 ? revoked : server
