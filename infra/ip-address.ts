@@ -1,4 +1,4 @@
-// IP addresses. In: a text. Out: whether it is an address, whether it is public, and the block of addresses that limits count as one.
+// IP addresses. In: a text. Out: whether it is an address, whether it is public, and the networks that contain it.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
@@ -13,12 +13,11 @@ export function publicIpAddress(text: string): string | null {
   return address.range() === 'unicast' ? address.toString() : null
 }
 
-const IPV6_BLOCK_BITS = 64
-
-/** An IPv6 user can take any address of a /64, so limits count the /64 as one. */
-export function ipBlock(address: string): string {
+/** The networks that contain an IPv6 address, one for each length of prefix, as their leading hexadecimal digits. The lengths are
+ *  multiples of four. An IPv4 address, also one that is mapped into IPv6, is a network of its own. */
+export function networksOf(address: string, ipv6PrefixBits: readonly number[]): string[] {
   const parsed = ipaddr.process(address)
-  return parsed.kind() === 'ipv6'
-    ? ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${IPV6_BLOCK_BITS}`).toString()
-    : parsed.toString()
+  if (!(parsed instanceof ipaddr.IPv6)) return [parsed.toString()]
+  const digits = parsed.parts.map(part => part.toString(16).padStart(4, '0')).join('')
+  return ipv6PrefixBits.map(bits => `${digits.slice(0, bits / 4)}/${bits}`)
 }

@@ -6,7 +6,7 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { DAY_MS } from '../../infra/time.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import {
-  addressCounter,
+  addressCounters,
   type CounterName,
   copyFormerCounters,
   RECIPIENT_COUNTS,
@@ -37,7 +37,7 @@ export function createReindexByRecipient({ store, keyring, clock }: ReindexDeps)
     const indexes = recipient === undefined ? null : recipientIndexes(keyring, doc, recipient)
     return [
       ...(indexes ? RECIPIENT_COUNTS.map(what => recipientCounter(doc, what, indexes)) : []),
-      ...(address === undefined ? [] : [addressCounter(keyring, doc, address)]),
+      ...(address === undefined ? [] : addressCounters(keyring, doc, address)),
     ]
   }
 

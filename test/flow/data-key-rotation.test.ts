@@ -33,6 +33,8 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
   for (let nth = 0; nth < 3; nth += 1) expect((await shop.server.send(limited)).status).to.equal(200)
   for (let nth = 0; nth < 2; nth += 1)
     expect((await shop.server.send(freshNumber(), { client_ip: '81.2.69.142' })).status).to.equal(200)
+  for (let nth = 0; nth < 8; nth += 1)
+    expect((await shop.server.send(freshNumber(), { client_ip: `2a01:4f8:c0c:1${nth % 4}::1` })).status).to.equal(200)
   const guessed = await flow.startVerification(shop.server)
   for (let nth = 0; nth < 2; nth += 1) await shop.server.verify(guessed.otp_id, wrongCode(guessed.code))
   const pending = await flow.startVerification(shop.server)
@@ -92,8 +94,12 @@ onEachEngineSet('a rotation of DATA_KEYS', engines => {
 
   const expectLimitsStillCount = async (shop: Tenant): Promise<void> => {
     expect((await shop.server.send(earlier.limited)).body).to.include({ status: 429, scope: 'recipient' })
-    const sent = await shop.server.send(freshNumber(), { client_ip: '81.2.69.142' })
-    expect(sent.body).to.include({ status: 429, scope: 'client_ip' })
+    // The last address is in a /64 of its own, but its /56 is full.
+    for (const client_ip of ['81.2.69.142', '2a01:4f8:c0c:10::2', '2a01:4f8:c0c:1f::1'])
+      expect((await shop.server.send(freshNumber(), { client_ip })).body).to.include({
+        status: 429,
+        scope: 'client_ip',
+      })
   }
 
   it('finishes under traffic, and leaves nothing sealed with the old key', async function () {

@@ -71,6 +71,20 @@ describeFlow('the send limits', flow => {
     expect(await send(freshAddress())).to.equal(429)
   })
 
+  it('count an IPv6 address for its /64, for its /56 with four times and for its /48 with sixteen times the limit', async () => {
+    const { server } = await flow.createTenant({ limits: { client_ip: atMost(1) } })
+    const send = async (client_ip: string) => (await server.send(freshNumber(), { client_ip })).body.scope ?? 'sent'
+    for (const subnet of ['10', '11', '12', '1f']) {
+      expect(await send(`2a01:4f8:c0c:${subnet}00::1`)).to.equal('sent')
+      expect(await send(`2a01:4f8:c0c:${subnet}00:ffff::2`), 'the same /64').to.equal('client_ip')
+      for (const network of ['01', '02', '03'])
+        expect(await send(`2a01:4f8:c0c:${subnet}${network}::1`)).to.equal('sent')
+      expect(await send(`2a01:4f8:c0c:${subnet}ff::1`), 'the same /56').to.equal('client_ip')
+    }
+    expect(await send('2a01:4f8:c0c:ffff::1'), 'the same /48').to.equal('client_ip')
+    expect(await send('2a01:4f8:c0d:ffff::1'), 'another /48').to.equal('sent')
+  })
+
   it('count an IPv6 /64 network as one address, and an IPv4-mapped address as IPv4', async () => {
     const { server } = await flow.createTenant({ limits: { client_ip: atMost(1) } })
     const send = async (client_ip: string) => (await server.send(freshNumber(), { client_ip })).status

@@ -2,7 +2,7 @@
 // key and under the other data keys, so that a limit keeps its count when data keys are rotated.
 
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { ipBlock } from '../../../infra/ip-address.ts'
+import { networksOf } from '../../../infra/ip-address.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { CounterDoc } from './documents.ts'
 import { type AppMode, addressScope } from './lookup-indexes.ts'
@@ -32,8 +32,31 @@ export const RECIPIENT_COUNTS: readonly RecipientCount[] = [
 export const recipientCounter = (appMode: AppMode, what: RecipientCount, indexes: readonly string[]): CounterName =>
   counterName(appMode, what, indexes)
 
-export const addressCounter = (keyring: AllKeysIndexer, appMode: AppMode, address: string): CounterName =>
-  counterName(appMode, 'client_ip', keyring.indexes(addressScope(appMode.app_id, appMode.mode), ipBlock(address)))
+export interface AddressCounterName extends CounterName {
+  /** How often the limit of one client address fits into this counter's limit. */
+  limitFactor: number
+}
+
+/** An IPv6 user can take any address of a /64, and many providers give a customer a whole /56 or /48. Each larger network has a higher
+ *  limit, because it may also have many customers. */
+const IPV6_NETWORKS = [
+  { bits: 64, limitFactor: 1 },
+  { bits: 56, limitFactor: 4 },
+  { bits: 48, limitFactor: 16 },
+]
+
+/** One counter for an IPv4 address, one for each network of an IPv6 address, the smallest first. */
+export function addressCounters(keyring: AllKeysIndexer, appMode: AppMode, address: string): AddressCounterName[] {
+  const scope = addressScope(appMode.app_id, appMode.mode)
+  const networks = networksOf(
+    address,
+    IPV6_NETWORKS.map(({ bits }) => bits),
+  )
+  return networks.map((network, nth) => ({
+    ...counterName(appMode, 'client_ip', keyring.indexes(scope, network)),
+    limitFactor: IPV6_NETWORKS[nth]?.limitFactor ?? 1,
+  }))
+}
 
 const counterName = (appMode: AppMode, what: string, indexes: readonly string[]): CounterName => {
   const [key = '', ...formerKeys] = indexes.map(index => counterKey(appMode, what, index))

@@ -8,7 +8,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { LimitScope } from '../../../machines/calls.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import type { AppSettings, LimitRule } from '../../../machines/settings.ts'
-import { addressCounter, counterKey, recipientCounter } from '../../domain/verifications/counter-names.ts'
+import { addressCounters, counterKey, recipientCounter } from '../../domain/verifications/counter-names.ts'
 import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
 import type { Reputation } from './reputation.ts'
 import type { Limit } from './windows.ts'
@@ -35,7 +35,7 @@ export function sendQuotas(keyring: Indexer, send: SendQuotaInput): Quota[] {
     const name = recipientCounter(send, 'sends', recipientIndexes)
     quotas.push({ scope: 'recipient', ...name, rules: limits.recipient })
   }
-  if (address !== null) quotas.push(addressQuota(keyring, send, address))
+  if (address !== null) quotas.push(...addressQuotas(keyring, send, address))
   quotas.push(
     address === null
       ? { scope: 'app_without_client_ip', key: counterKey(send, 'without_ip'), rules: limits.app_without_client_ip }
@@ -69,17 +69,22 @@ export const guessQuota = (
   rules: limits.recipient_verify,
 })
 
-/** A suspect address has the same counter and gets a share of the limit. */
-function addressQuota(
+/** One quota for an IPv4 address, one for each network of an IPv6 address. A suspect address has the same counters and gets a share of
+ *  their limits. */
+function addressQuotas(
   keyring: Indexer,
-  appMode: SendQuotaInput,
+  send: SendQuotaInput,
   address: NonNullable<SendQuotaInput['address']>,
-): Quota {
-  const name = addressCounter(keyring, appMode, address.value)
-  const { client_ip: rules, client_ip_reputation_factor: share } = appMode.limits
-  return address.reputation === 'suspect'
-    ? { scope: 'client_ip_reputation', ...name, rules: rules.map(rule => scaleRule(rule, share)) }
-    : { scope: 'client_ip', ...name, rules }
+): Quota[] {
+  const { limits } = send
+  const isSuspect = address.reputation === 'suspect'
+  const scope = isSuspect ? 'client_ip_reputation' : 'client_ip'
+  const share = isSuspect ? limits.client_ip_reputation_factor : 1
+  return addressCounters(keyring, send, address.value).map(({ limitFactor, ...name }) => ({
+    scope,
+    ...name,
+    rules: limits.client_ip.map(rule => scaleRule(rule, limitFactor * share)),
+  }))
 }
 
-const scaleRule = (rule: LimitRule, share: number): LimitRule => ({ ...rule, max: Math.floor(rule.max * share) })
+const scaleRule = (rule: LimitRule, factor: number): LimitRule => ({ ...rule, max: Math.floor(rule.max * factor) })
