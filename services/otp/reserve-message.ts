@@ -35,10 +35,9 @@ export async function reserveMessage(
   if (isGeoBlocked(app.settings, otp.recipient)) return { ...NO_RESERVATION, refusal: geoBlockedRefusal(country) }
   const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(doc._id))
   const isMagic = magicOf(doc.mode, recipient) !== null
-  const counted = await reserve(
-    limits,
-    isMagic ? [] : [messageQuota(doc, recipientIndexes(keyring, doc, recipient), app.settings.limits)],
-  )
+  const indexes = isMagic ? null : recipientIndexes(keyring, doc, recipient)
+  const quotas = indexes ? [messageQuota(doc, indexes, otp.started_by.kind, app.settings.limits)] : []
+  const counted = await reserve(limits, quotas)
   const command_id = last_commands.at(-1)?.id ?? ''
   const guarded = await chainReservations(counted, () => guard.check({ command_id, otp, recipient, app, free: null }))
   return chainReservations(guarded, () => funds.take(otp, app.settings))

@@ -31,6 +31,7 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
   const chat = await flow.createTenant({ ...LINKS, routing: { default: ['whatsapp'] } })
   const limited = freshNumber()
   for (let nth = 0; nth < 3; nth += 1) expect((await shop.server.send(limited)).status).to.equal(200)
+  for (let nth = 0; nth < 3; nth += 1) expect((await shop.device.send(limited)).status).to.equal(200)
   for (let nth = 0; nth < 2; nth += 1)
     expect((await shop.server.send(freshNumber(), { client_ip: '81.2.69.142' })).status).to.equal(200)
   for (let nth = 0; nth < 8; nth += 1)
@@ -93,7 +94,8 @@ onEachEngineSet('a rotation of DATA_KEYS', engines => {
   after(() => flow.stop())
 
   const expectLimitsStillCount = async (shop: Tenant): Promise<void> => {
-    expect((await shop.server.send(earlier.limited)).body).to.include({ status: 429, scope: 'recipient' })
+    for (const by of [shop.server, shop.device])
+      expect((await by.send(earlier.limited)).body).to.include({ status: 429, scope: 'recipient' })
     // The last address is in a /64 of its own, but its /56 is full.
     for (const client_ip of ['81.2.69.142', '2a01:4f8:c0c:10::2', '2a01:4f8:c0c:1f::1'])
       expect((await shop.server.send(freshNumber(), { client_ip })).body).to.include({

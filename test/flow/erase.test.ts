@@ -48,6 +48,8 @@ describeFlow('an erasure of a recipient', flow => {
     expect((await shop.server.resend(pending, 'telegram')).status).to.equal(200)
     const paid = (await live.send(to)).body.otp_id
     await flow.waitForCode(to, 4)
+    const fromDevice = (await shop.device.send(to)).body.otp_id
+    await flow.waitForCode(to, 5)
     const kept = (await shop.server.send(other)).body.otp_id
     const keptCode = await flow.waitForCode(other)
     const { store } = flow.countersign.engines
@@ -57,11 +59,11 @@ describeFlow('an erasure of a recipient', flow => {
 
     const { status, body } = await erase(shop.app, to)
     expect(status).to.equal(200)
-    expect(body).to.deep.include({ verifications: 3, ended: 2, messages: 4, decisions: 0 })
-    // Sends and messages in both modes, and wrong codes in test mode.
-    expect(body.counters).to.equal(5)
+    expect(body).to.deep.include({ verifications: 4, ended: 3, messages: 5, decisions: 0 })
+    // Sends and messages of servers in both modes, and of devices in test mode, and wrong codes in test mode.
+    expect(body.counters).to.equal(7)
 
-    for (const otp_id of [approved, pending, paid]) {
+    for (const otp_id of [approved, pending, paid, fromDevice]) {
       expect(await collectionsContaining(store, otp_id), otp_id).to.deep.equal(['events'])
       expect((await flow.admin('GET', `/verifications/${otp_id}`)).status).to.equal(404)
     }

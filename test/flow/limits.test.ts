@@ -71,6 +71,34 @@ describeFlow('the send limits', flow => {
     expect(await send(freshAddress())).to.equal(429)
   })
 
+  it('count sends of devices apart from those of servers, per recipient and without a client address', async () => {
+    const limits = { recipient: atMost(2), app_without_client_ip: atMost(3) }
+    const { server, device } = await flow.createTenant({ limits })
+    const to = freshNumber()
+    const flood = []
+    for (let nth = 0; nth < 3; nth += 1) flood.push(await device.send(to, { forwarded: freshAddress() }))
+    for (let nth = 0; nth < 4; nth += 1) flood.push(await device.send(freshNumber()))
+    expect(scopes(flood)).to.deep.equal(['200', '200', 'recipient', '200', '200', '200', 'app_without_client_ip'])
+    const own = []
+    for (let nth = 0; nth < 3; nth += 1) own.push(await server.send(to))
+    for (let nth = 0; nth < 2; nth += 1) own.push(await server.send(freshNumber()))
+    expect(scopes(own)).to.deep.equal(['200', '200', 'recipient', '200', 'app_without_client_ip'])
+  })
+
+  it('count messages to a recipient by the kind of key that started the verification, also if the other kind resends it', async () => {
+    const limits = { recipient_messages: atMost(2) }
+    const { server, device } = await flow.createTenant({ resend_cooldown_seconds: [0], limits })
+    const to = freshNumber()
+    const { otp_id } = (await server.send(to)).body
+    expect((await device.resend(otp_id)).status).to.equal(200)
+    expect((await device.resend(otp_id)).body.scope).to.equal('recipient')
+    expect((await server.send(to)).body.scope).to.equal('recipient')
+    const own = await device.send(to)
+    expect(own.status, 'the device has messages of its own').to.equal(200)
+    expect((await server.resend(own.body.otp_id)).status).to.equal(200)
+    expect((await device.resend(own.body.otp_id)).body.scope).to.equal('recipient')
+  })
+
   it('count an IPv6 address for its /64, for its /56 with four times and for its /48 with sixteen times the limit', async () => {
     const { server } = await flow.createTenant({ limits: { client_ip: atMost(1) } })
     const send = async (client_ip: string) => (await server.send(freshNumber(), { client_ip })).body.scope ?? 'sent'

@@ -101,7 +101,7 @@ describeLiveFlow('sends, failures, credits, resends and a key revocation at once
     async function countedSends(): Promise<number> {
       const { store } = live.countersign.engines
       const docs = await store.docs('otps').find({ app_id: app }, { sort: { _id: -1 }, limit: 1_000 })
-      const keys = [...new Set(docs.map(({ recipient }) => `${app}:live:sends:${recipient}`))]
+      const keys = [...new Set(docs.map(({ recipient }) => `${app}:live:sends:server:${recipient}`))]
       const counters = await store.docs('counters').get(keys)
       return [...counters.values()].reduce(
         (sum, { windows }) => sum + (windows.s600?.count ?? 0) + (windows.s600?.before ?? 0),

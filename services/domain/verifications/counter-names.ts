@@ -18,12 +18,20 @@ type AllKeysIndexer = Pick<Keyring, 'indexes'>
 export const counterKey = ({ app_id, mode }: AppMode, ...segments: string[]): string =>
   [app_id, mode, ...segments].join(':')
 
-/** What is counted per recipient. Wrong codes are counted apart for verifications that servers and that devices started. */
-export type RecipientCount = 'sends' | 'messages' | 'guesses:server' | 'guesses:publishable'
+/** What is counted per recipient, apart for verifications that servers and that devices started. */
+export type RecipientCount =
+  | 'sends:server'
+  | 'sends:publishable'
+  | 'messages:server'
+  | 'messages:publishable'
+  | 'guesses:server'
+  | 'guesses:publishable'
 
 export const RECIPIENT_COUNTS: readonly RecipientCount[] = [
-  'sends',
-  'messages',
+  'sends:server',
+  'sends:publishable',
+  'messages:server',
+  'messages:publishable',
   'guesses:server',
   'guesses:publishable',
 ]

@@ -21,6 +21,8 @@ type Indexer = Pick<Keyring, 'indexes'>
 
 export interface SendQuotaInput extends AppMode {
   limits: AppSettings['limits']
+  /** Of the API key that makes the call. */
+  kind: KeyKind
   /** The recipient's keyed indexes, the current one first; null for a magic recipient, which is not limited. */
   recipientIndexes: readonly string[] | null
   address: { value: string; reputation: Reputation } | null
@@ -28,31 +30,39 @@ export interface SendQuotaInput extends AppMode {
   sendsMessage: boolean
 }
 
+/** Anyone can read a publishable key. So what a recipient gets, and sends without an address, are counted apart for the two kinds of key:
+ *  a stranger cannot use up the sends of the app's servers. */
 export function sendQuotas(keyring: Indexer, send: SendQuotaInput): Quota[] {
-  const { limits, recipientIndexes, address, sendsMessage } = send
+  const { limits, kind, recipientIndexes, address, sendsMessage } = send
   const quotas: Quota[] = []
   if (recipientIndexes !== null) {
-    const name = recipientCounter(send, 'sends', recipientIndexes)
+    const name = recipientCounter(send, `sends:${kind}`, recipientIndexes)
     quotas.push({ scope: 'recipient', ...name, rules: limits.recipient })
   }
   if (address !== null) quotas.push(...addressQuotas(keyring, send, address))
   quotas.push(
     address === null
-      ? { scope: 'app_without_client_ip', key: counterKey(send, 'without_ip'), rules: limits.app_without_client_ip }
+      ? {
+          scope: 'app_without_client_ip',
+          key: counterKey(send, 'without_ip', kind),
+          rules: limits.app_without_client_ip,
+        }
       : { scope: 'app', key: counterKey(send, 'with_ip'), rules: limits.app },
   )
-  if (recipientIndexes !== null && sendsMessage) quotas.push(messageQuota(send, recipientIndexes, limits))
+  if (recipientIndexes !== null && sendsMessage) quotas.push(messageQuota(send, recipientIndexes, kind, limits))
   return quotas
 }
 
-/** Counts every message to the recipient, including resends. */
+/** Counts every message to the recipient, including resends, fallbacks and answers in the chat. `startedBy`: the kind of key that started
+ *  the verification. */
 export const messageQuota = (
   appMode: AppMode,
   recipientIndexes: readonly string[],
+  startedBy: KeyKind,
   limits: AppSettings['limits'],
 ): Quota => ({
   scope: 'recipient',
-  ...recipientCounter(appMode, 'messages', recipientIndexes),
+  ...recipientCounter(appMode, `messages:${startedBy}`, recipientIndexes),
   rules: limits.recipient_messages,
 })
 

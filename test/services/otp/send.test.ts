@@ -56,7 +56,7 @@ eachStore('a send', fresh => {
     const other = keyring.seal('+447911123457', inFlight.recipient)
     expect((await actor.ask(call({ claim: 'claim', sealed_recipient: other }))).kind).to.equal('verification')
     expect(await stored()).to.equal(3)
-    const apps = [...(await store.docs('counters').get(['app_a:test:without_ip'])).values()]
+    const apps = [...(await store.docs('counters').get(['app_a:test:without_ip:server'])).values()]
     expect(apps[0]?.windows.s60?.count).to.equal(3)
   })
 
