@@ -19,6 +19,8 @@ export interface LimitSettings {
   recipient_messages: LimitRule[]
   client_ip: LimitRule[]
   app: LimitRule[]
+  /** Sends and resends by publishable keys. */
+  app_publishable: LimitRule[]
   app_without_client_ip: LimitRule[]
   /** The share of the `client_ip` limit that a VPN, proxy, Tor or datacenter address gets. */
   client_ip_reputation_factor: number

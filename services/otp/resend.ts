@@ -1,14 +1,15 @@
 // Resends a verification. In: the call. Out: the verification, or a refusal. The machine decides whether and on which channel; then the
-// client address is checked again, and the message is counted and paid for.
+// client address of the send is checked again, the resend is counted for that address and the app, and its message is paid for.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import type { OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
+import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/encryption-context.ts'
 import { verificationAnswer } from './answers.ts'
 import type { CachedApp } from './apps.ts'
 import type { Commit } from './commit.ts'
+import { type JudgedAddress, resendQuotas } from './limits/quotas.ts'
 import type { Reputation } from './limits/reputation.ts'
 import { abusiveAddressRefusal } from './refusals.ts'
 import { resendInputsFor, usableFor } from './resend-inputs.ts'
@@ -41,7 +42,7 @@ export const createResend = (deps: ResendDeps) => {
         throwIfKeyMissing(app, doc, command)
         return command
       },
-      reserve: (next, doc) => reserveResend(app, next, doc),
+      reserve: (next, doc) => reserveResend(call, app, next, doc),
     })
     return verificationAnswer(committed, clock.now())
   }
@@ -55,18 +56,20 @@ export const createResend = (deps: ResendDeps) => {
     }
   }
 
-  async function reserveResend(app: CachedApp, next: Step, doc: OtpDoc): Promise<Reservation> {
+  async function reserveResend(call: ResendCall, app: CachedApp, next: Step, doc: OtpDoc): Promise<Reservation> {
     const { link } = next.saved.context
     // The answer contains the link. If its key is missing, that must show before the resend is counted.
     if (link && !keyring.isCurrent(link.sealed_url)) keyring.unseal(link.sealed_url, atRest.link(doc._id))
-    const refusal = await addressRefusal(doc)
-    return refusal ? { ...NO_RESERVATION, refusal } : reserveMessage(deps, app, next, doc)
+    const address = await judgeClientAddress(doc)
+    if (address?.reputation === 'abusive') return { ...NO_RESERVATION, refusal: abusiveAddressRefusal() }
+    const quotas = resendQuotas(keyring, { ...call.by, limits: app.settings.limits, address })
+    return reserveMessage(deps, app, next, doc, quotas)
   }
 
   /** Judges the client address of the first send by the current address lists. */
-  async function addressRefusal({ _id, context }: OtpDoc): Promise<Refusal | null> {
+  async function judgeClientAddress({ _id, context }: OtpDoc): Promise<JudgedAddress | null> {
     if (context.client_ip === null) return null
-    const address = keyring.unseal(context.client_ip, atRest.clientIp(_id))
-    return (await deps.reputation(address)) === 'abusive' ? abusiveAddressRefusal() : null
+    const value = keyring.unseal(context.client_ip, atRest.clientIp(_id))
+    return { value, reputation: await deps.reputation(value) }
   }
 }

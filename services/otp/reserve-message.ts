@@ -1,5 +1,8 @@
 // Counts and pays for a message of an existing verification: a resend, a fallback, or an answer in the chat. In: a step that the machine
-// allows. Out: a reservation or a refusal; an empty reservation if the step sends no message.
+// allows, and the limits of the call that asked for it. Out: a reservation or a refusal.
+//
+// Fallbacks and answers in the chat count as messages to the recipient, and in no other limit: no client asks for them, so a flood of
+// calls must not stop them. They are limited by the send attempts of their verification, whose send was counted.
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { magicOf } from '../../machines/magic-recipients.ts'
 import type { Step } from '../../machines/otp.step.ts'
@@ -10,7 +13,7 @@ import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
 import type { CachedApp } from './apps.ts'
 import type { FraudGuard } from './fraud/guard.ts'
 import type { Limits } from './limits/limits.ts'
-import { messageQuota } from './limits/quotas.ts'
+import { messageQuota, type Quota } from './limits/quotas.ts'
 import type { Funds } from './money/funds.ts'
 import { geoBlockedRefusal } from './refusals.ts'
 import { chainReservations, NO_RESERVATION, type Reservation, reserve } from './reservation.ts'
@@ -27,17 +30,19 @@ export async function reserveMessage(
   app: Pick<CachedApp, 'settings'> | null,
   next: Step,
   doc: OtpDoc,
+  callQuotas: readonly Quota[] = [],
 ): Promise<Reservation> {
   const { last_commands, context: otp } = next.saved
-  if (otp.deliveries.length <= doc.context.deliveries.length || !app) return NO_RESERVATION
+  const sendsMessage = otp.deliveries.length > doc.context.deliveries.length
+  if (!sendsMessage || !app) return reserve(limits, callQuotas)
   const { country } = otp.recipient
   // The country may have been blocked after the first send.
   if (isGeoBlocked(app.settings, otp.recipient)) return { ...NO_RESERVATION, refusal: geoBlockedRefusal(country) }
   const recipient = keyring.unseal(otp.recipient.sealed, atRest.recipient(doc._id))
   const isMagic = magicOf(doc.mode, recipient) !== null
   const indexes = isMagic ? null : recipientIndexes(keyring, doc, recipient)
-  const quotas = indexes ? [messageQuota(doc, indexes, otp.started_by.kind, app.settings.limits)] : []
-  const counted = await reserve(limits, quotas)
+  const messageQuotas = indexes ? [messageQuota(doc, indexes, otp.started_by.kind, app.settings.limits)] : []
+  const counted = await reserve(limits, [...callQuotas, ...messageQuotas])
   const command_id = last_commands.at(-1)?.id ?? ''
   const guarded = await chainReservations(counted, () => guard.check({ command_id, otp, recipient, app, free: null }))
   return chainReservations(guarded, () => funds.take(otp, app.settings))

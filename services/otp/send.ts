@@ -18,7 +18,7 @@ import type { BoundedMap } from './bounded-map.ts'
 import type { FraudGuard } from './fraud/guard.ts'
 import type { Claim, Claims, HeldClaim } from './idempotency-claims.ts'
 import type { Limits } from './limits/limits.ts'
-import { sendQuotas } from './limits/quotas.ts'
+import { type JudgedAddress, sendQuotas } from './limits/quotas.ts'
 import type { Reputation } from './limits/reputation.ts'
 import { type Funds, INSUFFICIENT_FUNDS } from './money/funds.ts'
 import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
@@ -123,7 +123,7 @@ export const createSend = (deps: SendDeps) => {
     return paid.refusal ? { refusal: paid.refusal } : { doc, undo: paid.undo }
   }
 
-  async function judgeClientAddress(call: SendCall): Promise<{ value: string; reputation: Reputation } | null> {
+  async function judgeClientAddress(call: SendCall): Promise<JudgedAddress | null> {
     if (call.sealed_client_ip === null) return null
     const value = keyring.unseal(call.sealed_client_ip, inFlight.clientIp)
     return { value, reputation: await deps.reputation(value) }

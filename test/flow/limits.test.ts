@@ -99,6 +99,74 @@ describeFlow('the send limits', flow => {
     expect((await device.resend(own.body.otp_id)).body.scope).to.equal('recipient')
   })
 
+  it('give devices a limit of their own in the app, which leaves the rest to servers', async () => {
+    const limits = { app_publishable: atMost(3), app: atMost(5), app_without_client_ip: atMost(50) }
+    const { server, device } = await flow.createTenant({ resend_cooldown_seconds: [0], limits })
+    const first = await device.send(freshNumber(), { forwarded: freshAddress() })
+    const answers = [first, await device.resend(first.body.otp_id), await device.send(freshNumber())]
+    expect(scopes(answers)).to.deep.equal(['200', '200', '200'])
+    const refused = await device.send(freshNumber(), { forwarded: freshAddress() })
+    expect(refusal(refused)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'app' })
+    expect(Number(refused.headers.get('retry-after')))
+      .to.equal(refused.body.retry_after)
+      .and.to.be.within(1, 1200)
+    expect((await device.resend(first.body.otp_id)).body.scope).to.equal('app')
+    // Two of the app's five are used: by the device's send and resend with an address.
+    for (const status of [200, 200, 200, 429])
+      expect((await server.send(freshNumber(), { client_ip: freshAddress() })).status).to.equal(status)
+  })
+
+  it('count resends for the client address of the send and for the app, and a refused resend changes nothing', async () => {
+    const limits = { client_ip: [{ max: 3, seconds: 60 }], app: atMost(6) }
+    const { server } = await flow.createTenant({ resend_cooldown_seconds: [0], limits })
+    const to = freshNumber()
+    const { otp_id } = (await server.send(to, { client_ip: CLIENT_IP })).body
+    for (let nth = 0; nth < 2; nth += 1) expect((await server.resend(otp_id)).status).to.equal(200)
+    const { channel, expires_at, resend_at } = (await server.status(otp_id)).body
+    const refused = await server.resend(otp_id)
+    expect(refusal(refused)).to.deep.include({ type: 'RateLimitExceededError', status: 429, scope: 'client_ip' })
+    const seconds = Number(refused.headers.get('retry-after'))
+    expect(seconds).to.equal(refused.body.retry_after).and.to.be.within(1, 120)
+    const after = (await server.status(otp_id)).body
+    expect(after).to.include({ channel, expires_at, resend_at })
+    expect(after.deliveries).to.have.length(3)
+    expect((await server.send(freshNumber(), { client_ip: CLIENT_IP })).body.scope, 'sends too').to.equal('client_ip')
+    await flow.advance(seconds * 1000)
+    expect((await server.resend(otp_id)).status, 'the fourth of the app').to.equal(200)
+
+    const other = (await server.send(freshNumber(), { client_ip: freshAddress() })).body.otp_id
+    const withoutAddress = (await server.send(freshNumber())).body.otp_id
+    expect((await server.resend(withoutAddress)).status, 'the sixth of the app').to.equal(200)
+    for (const id of [other, withoutAddress]) expect((await server.resend(id)).body.scope).to.equal('app')
+    await flow.waitForCode(to, 4)
+  })
+
+  it('count the resend of a link, which sends no message', async () => {
+    const channels = { whatsapp: { mode: 'link_code', business_number: '+15550001111' } }
+    const { server } = await flow.createTenant({
+      resend_cooldown_seconds: [0],
+      limits: { client_ip: atMost(2) },
+      channels,
+      routing: { default: ['whatsapp'] },
+    })
+    const { otp_id } = (await server.send(freshNumber(), { client_ip: CLIENT_IP })).body
+    expect((await server.resend(otp_id)).status).to.equal(200)
+    expect((await server.resend(otp_id)).body.scope).to.equal('client_ip')
+  })
+
+  it('do not stop a fallback, which no client asks for', async () => {
+    const limits = { client_ip: atMost(1), app: atMost(1) }
+    const { server } = await flow.createTenant({ auto_fallback: true, limits })
+    const sent = await server.send('+15005550016', { client_ip: CLIENT_IP })
+    expect(sent.status).to.equal(200)
+    const { otp_id } = sent.body
+    await flow.eventually(async () => {
+      const { deliveries } = (await server.status(otp_id)).body
+      expect(deliveries.map(({ status }: { status: string }) => status)).to.deep.equal(['failed', 'delivered'])
+    })
+    expect((await server.send(freshNumber(), { client_ip: CLIENT_IP })).body.scope).to.equal('client_ip')
+  })
+
   it('count an IPv6 address for its /64, for its /56 with four times and for its /48 with sixteen times the limit', async () => {
     const { server } = await flow.createTenant({ limits: { client_ip: atMost(1) } })
     const send = async (client_ip: string) => (await server.send(freshNumber(), { client_ip })).body.scope ?? 'sent'

@@ -2,11 +2,14 @@
 // engines with two OTP actors.
 import type { Buffer } from 'node:buffer'
 import { expect } from 'chai'
+import { createKeyring } from '../../infra/crypto/keyring.ts'
+import { addressCounters } from '../../services/domain/verifications/counter-names.ts'
 import type { Answer } from '../support/api-caller.ts'
 import { type Countersign, startCountersign } from '../support/countersign.ts'
 import { eventually } from '../support/eventually.ts'
 import { CACHE_TTL_MS, freshNumber } from '../support/flow.ts'
-import { describeLiveFlow } from '../support/live-flow.ts'
+import { describeLiveFlow, type LiveFlow } from '../support/live-flow.ts'
+import type { EngineSet } from '../support/site.ts'
 import { startTwilio, type Twilio } from '../support/vendors/twilio.ts'
 
 const SMS_PRICE = 40_000
@@ -23,18 +26,7 @@ describeLiveFlow('sends, failures, credits, resends and a key revocation at once
     twilio = await startTwilio(live.vendorOptions)
     await live.admin('PUT', '/prices', { prices: [{ channel: 'sms', country: '*', micros: SMS_PRICE }] })
     await live.advance(CACHE_TTL_MS)
-    if (engines === 'embedded') return
-    const { site, config } = live.countersign
-    const env = {
-      CODE_SECRETS: keysOf(live.countersign.secrets.code),
-      DATA_KEYS: keysOf(live.countersign.secrets.data),
-    }
-    second = await startCountersign({
-      engines,
-      site,
-      roles: ['otp'],
-      env: { ...site.env, ...env, CHANNEL_BACKOFF: config.backoff.channel.join(), WEBHOOK_BACKOFF: '200' },
-    })
+    second = await startSecondActor(live, engines)
   })
   after(() => Promise.all([twilio.close(), second?.stop()]))
 
@@ -110,6 +102,97 @@ describeLiveFlow('sends, failures, credits, resends and a key revocation at once
     }
   })
 })
+
+/** Of each /64; a /56 has four times as many, a /48 sixteen times. */
+const MAX_PER_ADDRESS = 2
+const MAX_OF_DEVICES = 12
+/** Of 64 bits: eight in each of five /56, all in one /48. */
+const NETWORKS = 40
+const STEPS = 120
+const PARALLEL_STEPS = 24
+
+describeLiveFlow('sends and resends by servers and devices from one IPv6 network at once', (live, engines) => {
+  let second: Countersign | null = null
+  before(async () => {
+    second = await startSecondActor(live, engines)
+  })
+  after(() => second?.stop())
+
+  it('never exceed a limit, and count exactly the accepted ones in every scope', async function () {
+    this.timeout(120_000)
+    const rule = (max: number) => [{ max, seconds: 600 }]
+    const { app, server } = await live.createApp([{ name: 'box', channel: 'sms', type: 'sandbox', config: {} }], {
+      publishable_send: true,
+      fraud_guard: { mode: 'off' },
+      resend_cooldown_seconds: [0],
+      limits: { client_ip: rule(MAX_PER_ADDRESS), app: rule(1_000), app_publishable: rule(MAX_OF_DEVICES) },
+    })
+    const device = await live.createKey(app, 'publishable', 'live')
+    const addressOf = (nth: number): string => {
+      const network = nth % NETWORKS
+      return `2a01:4f8:c0c:${(network % 5) + 1}0${Math.floor(network / 5)}::${nth + 1}`
+    }
+    const accepted: { address: string; byDevice: boolean }[] = []
+    const refused: string[] = []
+    const record = ({ status, body }: Answer, address: string, byDevice: boolean): void => {
+      if (status === 200) accepted.push({ address, byDevice })
+      else refused.push(body.scope ?? body.type)
+    }
+    const runStep = async (nth: number): Promise<void> => {
+      const address = addressOf(nth)
+      const byDevice = nth % 2 === 0
+      const sent = byDevice
+        ? await device.send(freshNumber(), { forwarded: address })
+        : await server.send(freshNumber(), { client_ip: address })
+      record(sent, address, byDevice)
+      if (sent.status !== 200) return
+      const resentByDevice = nth % 4 < 2
+      const by = resentByDevice ? device : server
+      record(await by.resend(sent.body.otp_id), address, resentByDevice)
+    }
+    const callers = Array.from({ length: PARALLEL_STEPS }, async (_, caller) => {
+      for (let nth = caller; nth < STEPS; nth += PARALLEL_STEPS) await runStep(nth)
+    })
+    await live.advanceUntil(Promise.all(callers))
+
+    expect(new Set(refused)).to.deep.equal(new Set(['client_ip', 'app']))
+    const { store } = live.countersign.engines
+    const { data, code } = live.countersign.secrets
+    const keyring = createKeyring({ dataKeys: data, codeSecrets: code })
+    const acceptedByNetwork = new Map<string, { accepted: number; max: number }>()
+    for (const { address } of accepted)
+      for (const { key, limitFactor } of addressCounters(keyring, { app_id: app, mode: 'live' }, address)) {
+        const before = acceptedByNetwork.get(key)?.accepted ?? 0
+        acceptedByNetwork.set(key, { accepted: before + 1, max: MAX_PER_ADDRESS * limitFactor })
+      }
+    for (const { accepted: count, max } of acceptedByNetwork.values()) expect(count).to.be.at.most(max)
+    const byDevices = accepted.filter(({ byDevice }) => byDevice).length
+    expect(byDevices).to.be.within(1, MAX_OF_DEVICES)
+
+    const expected = Object.fromEntries([...acceptedByNetwork].map(([key, { accepted: count }]) => [key, count]))
+    expected[`${app}:live:app`] = accepted.length
+    expected[`${app}:live:app:publishable`] = byDevices
+    const counters = await store.docs('counters').get(Object.keys(expected))
+    const counted = [...counters].map(([key, { windows }]) => [
+      key,
+      (windows.s600?.count ?? 0) + (windows.s600?.before ?? 0),
+    ])
+    expect(Object.fromEntries(counted), 'what a refused call took is given back').to.deep.equal(expected)
+  })
+})
+
+/** Null on the embedded engines, which have one process. */
+async function startSecondActor({ countersign }: LiveFlow, engines: EngineSet): Promise<Countersign | null> {
+  if (engines === 'embedded') return null
+  const { site, config, secrets } = countersign
+  const env = { CODE_SECRETS: keysOf(secrets.code), DATA_KEYS: keysOf(secrets.data) }
+  return startCountersign({
+    engines,
+    site,
+    roles: ['otp'],
+    env: { ...site.env, ...env, CHANNEL_BACKOFF: config.backoff.channel.join(), WEBHOOK_BACKOFF: '200' },
+  })
+}
 
 const keysOf = (keys: readonly { id: string; key: Buffer }[]): string =>
   keys.map(({ id, key }) => `${id}:${key.toString('base64')}`).join()

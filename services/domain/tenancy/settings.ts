@@ -42,6 +42,7 @@ const limits = z.strictObject({
     { max: 100, seconds: 86_400 },
   ]),
   app: rules.default([{ max: 6_000, seconds: 60 }]),
+  app_publishable: rules.default([{ max: 600, seconds: 60 }]),
   app_without_client_ip: rules.default([{ max: 60, seconds: 60 }]),
   client_ip_reputation_factor: z.number().min(0).max(1).default(0.2),
   recipient_verify: rules.default([{ max: 20, seconds: 3_600 }]),

@@ -57,7 +57,7 @@ export const refusal = {
   ),
   origin: errorRefusal('OriginNotAllowedError', 'A publishable key was used in a page the app does not list.'),
   sendLimit: limitRefusal('recipient', 'Too many sends; `scope` names the limit.'),
-  messageLimit: limitRefusal('recipient', 'Too many messages to this recipient, or what `scope` names.'),
+  messageLimit: limitRefusal('recipient', 'Too many messages to this recipient, or too many calls; `scope` names it.'),
   verifyLimit: limitRefusal('recipient_verify', 'Too many wrong codes for this recipient.'),
   cooldown: errorRefusal('ResendCooldownError', 'Too soon after the last send.', {
     scope: 'resend_cooldown',

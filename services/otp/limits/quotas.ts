@@ -1,4 +1,4 @@
-// Which limits apply to a send, a message or a guess. In: the app, its limits, the recipient, the client address. Out: quotas; if several
+// Which limits apply to a send, a resend, a message or a guess. In: the app, its limits, the recipient, the client address. Out: quotas; if several
 // are full, the first one refuses. Nothing is counted here. Every limit is per app and mode today; none spans the apps of a company.
 //
 // A new limit also needs its scope in `LimitScope` (machines/calls.ts), its rules in `LimitSettings` (machines/settings.ts) and its counter
@@ -19,13 +19,23 @@ export interface Quota extends Limit {
 
 type Indexer = Pick<Keyring, 'indexes'>
 
-export interface SendQuotaInput extends AppMode {
+/** An end user's address, as the address lists judge it now. */
+export interface JudgedAddress {
+  value: string
+  reputation: Reputation
+}
+
+export interface ResendQuotaInput extends AppMode {
   limits: AppSettings['limits']
   /** Of the API key that makes the call. */
   kind: KeyKind
+  /** Null without a usable address. */
+  address: JudgedAddress | null
+}
+
+export interface SendQuotaInput extends ResendQuotaInput {
   /** The recipient's keyed indexes, the current one first; null for a magic recipient, which is not limited. */
   recipientIndexes: readonly string[] | null
-  address: { value: string; reputation: Reputation } | null
   /** False when the caller gets a wa.me link and no message is sent. */
   sendsMessage: boolean
 }
@@ -39,19 +49,19 @@ export function sendQuotas(keyring: Indexer, send: SendQuotaInput): Quota[] {
     const name = recipientCounter(send, `sends:${kind}`, recipientIndexes)
     quotas.push({ scope: 'recipient', ...name, rules: limits.recipient })
   }
-  if (address !== null) quotas.push(...addressQuotas(keyring, send, address))
-  quotas.push(
-    address === null
-      ? {
-          scope: 'app_without_client_ip',
-          key: counterKey(send, 'without_ip', kind),
-          rules: limits.app_without_client_ip,
-        }
-      : { scope: 'app', key: counterKey(send, 'with_ip'), rules: limits.app },
-  )
+  quotas.push(...addressQuotas(keyring, send))
+  quotas.push(address === null ? withoutAddressQuota(send) : appQuota(send), ...publishableQuotas(send))
   if (recipientIndexes !== null && sendsMessage) quotas.push(messageQuota(send, recipientIndexes, kind, limits))
   return quotas
 }
+
+/** A resend counts for the address of its send, and for the app, with or without an address: `app_without_client_ip` is for sends alone,
+ *  which limit their resends. A message is counted by `messageQuota` besides. */
+export const resendQuotas = (keyring: Indexer, resend: ResendQuotaInput): Quota[] => [
+  ...addressQuotas(keyring, resend),
+  appQuota(resend),
+  ...publishableQuotas(resend),
+]
 
 /** Counts every message to the recipient, including resends, fallbacks and answers in the chat. `startedBy`: the kind of key that started
  *  the verification. */
@@ -79,18 +89,33 @@ export const guessQuota = (
   rules: limits.recipient_verify,
 })
 
+const withoutAddressQuota = (send: ResendQuotaInput): Quota => ({
+  scope: 'app_without_client_ip',
+  key: counterKey(send, 'without_ip', send.kind),
+  rules: send.limits.app_without_client_ip,
+})
+
+const appQuota = (call: ResendQuotaInput): Quota => ({
+  scope: 'app',
+  key: counterKey(call, 'app'),
+  rules: call.limits.app,
+})
+
+/** Publishable keys have a limit of their own below that of the app, so that a flood of their calls leaves room for the app's servers. */
+const publishableQuotas = (call: ResendQuotaInput): Quota[] =>
+  call.kind === 'publishable'
+    ? [{ scope: 'app', key: counterKey(call, 'app', 'publishable'), rules: call.limits.app_publishable }]
+    : []
+
 /** One quota for an IPv4 address, one for each network of an IPv6 address. A suspect address has the same counters and gets a share of
  *  their limits. */
-function addressQuotas(
-  keyring: Indexer,
-  send: SendQuotaInput,
-  address: NonNullable<SendQuotaInput['address']>,
-): Quota[] {
-  const { limits } = send
+function addressQuotas(keyring: Indexer, call: ResendQuotaInput): Quota[] {
+  const { address, limits } = call
+  if (address === null) return []
   const isSuspect = address.reputation === 'suspect'
   const scope = isSuspect ? 'client_ip_reputation' : 'client_ip'
   const share = isSuspect ? limits.client_ip_reputation_factor : 1
-  return addressCounters(keyring, send, address.value).map(({ limitFactor, ...name }) => ({
+  return addressCounters(keyring, call, address.value).map(({ limitFactor, ...name }) => ({
     scope,
     ...name,
     rules: limits.client_ip.map(rule => scaleRule(rule, limitFactor * share)),
