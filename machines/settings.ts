@@ -56,7 +56,8 @@ export interface ChannelSettings {
   whatsapp: WhatsAppSettings
 }
 
-/** What is done about sends that look like SMS pumping. `record` only records the decisions that `on` would also enforce. */
+/** What is done about sends that look like SMS pumping. `record` only records the decisions that `on` would also enforce. An app that has
+ *  not set a mode has `on` if `publishable_send` is on, else `record`. */
 export interface FraudGuardSettings {
   mode: 'off' | 'record' | 'on'
   /** `free_channel` moves a send to a channel without a price if there is one, and refuses it otherwise. */

@@ -84,6 +84,22 @@ describeFlow('the fraud guard', flow => {
     expect((await flow.admin('GET', `/verifications/${acted.kept[0]?.otp_id}`)).status).to.equal(404)
   })
 
+  it('refuses by default where devices may send, until the app says otherwise', async () => {
+    const { app, server } = await open({}, { publishable_send: true })
+    const block = freshBlock()
+    await pump(server, block, 0, 20)
+    await flow.advance(3 * MINUTE_MS)
+    expect((await server.send(block(30))).body.scope).to.equal('fraud_guard')
+    await flow.changeSettings(app, { publishable_send: false })
+    expect((await server.send(block(31))).status, 'it only records again').to.equal(200)
+    await flow.changeSettings(app, { publishable_send: true })
+    expect((await server.send(block(32))).body.scope).to.equal('fraud_guard')
+    await flow.changeSettings(app, { fraud_guard: { mode: 'record' } })
+    expect((await server.send(block(33))).status, 'a mode that is set holds').to.equal(200)
+    await flow.changeSettings(app, { fraud_guard: { mode: null } })
+    expect((await server.send(block(34))).body.scope, 'a mode that was reset').to.equal('fraud_guard')
+  })
+
   it('neither counts a send that it refuses nor uses up its idempotency key', async () => {
     const { app, server } = await open({ mode: 'on' }, { limits: { ...LIMITS, recipient: [{ max: 1, seconds: 600 }] } })
     const block = freshBlock()

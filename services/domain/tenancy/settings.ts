@@ -73,7 +73,8 @@ const channels = z.strictObject({
 })
 
 const fraudGuard = z.strictObject({
-  mode: z.enum(['off', 'record', 'on']).default('record'),
+  // Without one, `publishable_send` decides.
+  mode: z.enum(['off', 'record', 'on']).optional(),
   action: z.enum(['refuse', 'free_channel']).default('refuse'),
 })
 
@@ -103,6 +104,12 @@ export const settingsSchema = z
     message: 'too many for so short a code: attempts ÷ 10^length must not exceed 1/2000',
     // Without `when`, zod skips this check if any other member has a problem.
     when: ({ value }) => guessable.safeParse(value).success,
+  })
+  .transform(settings => {
+    const { publishable_send, fraud_guard } = settings
+    // Anyone can read a publishable key, so an app that lets it send is guarded unless its operator decides otherwise.
+    const mode = fraud_guard.mode ?? (publishable_send ? 'on' : 'record')
+    return { ...settings, fraud_guard: { mode, action: fraud_guard.action } }
   })
 
 const guessable = z.object({

@@ -75,6 +75,19 @@ eachStore('apps', fresh => {
     expect((await admin.get(`/apps/${app}`)).body).to.deep.equal(changed.body)
   })
 
+  it('show the mode of the fraud guard that holds, and store only one that was written', async () => {
+    const { app } = await createTenant(admin)
+    const modeAfter = async (settings: object) => (await patch(app, { settings })).body.settings.fraud_guard.mode
+    const stored = async () => (await admin.store.docs('apps').get([app])).get(app)?.settings
+    expect(await modeAfter({ publishable_send: true })).to.equal('on')
+    expect((await admin.get(`/apps/${app}`)).body.settings.fraud_guard).to.deep.equal({ mode: 'on', action: 'refuse' })
+    expect(await stored()).to.deep.equal({ publishable_send: true })
+    expect(await modeAfter({ publishable_send: false })).to.equal('record')
+    expect(await modeAfter({ publishable_send: true, fraud_guard: { mode: 'off' } })).to.equal('off')
+    expect(await modeAfter({ fraud_guard: { mode: null } })).to.equal('on')
+    expect(await stored()).to.deep.equal({ publishable_send: true })
+  })
+
   it('are not changed by an invalid patch, whose problems are reported by path', async () => {
     const { app } = await createTenant(admin)
     const before = (await admin.get(`/apps/${app}`)).body

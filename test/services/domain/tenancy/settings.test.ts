@@ -171,7 +171,17 @@ describe('app settings', () => {
       expect(faults({ spend_caps: { GB: micros } })).to.deep.equal(['spend_caps.GB'])
   })
 
-  it('have the fraud guard record by default, and accept only its modes and actions', () => {
+  it('have the fraud guard refuse by default where devices may send, and record elsewhere', () => {
+    const modeOf = (settings: SettingsInput) => resolveSettings(settings).fraud_guard.mode
+    expect(modeOf({})).to.equal('record')
+    expect(modeOf({ publishable_send: true })).to.equal('on')
+    expect(modeOf({ publishable_send: true, fraud_guard: { action: 'free_channel' } })).to.equal('on')
+    for (const mode of ['off', 'record', 'on'] as const)
+      for (const publishable_send of [true, false])
+        expect(modeOf({ publishable_send, fraud_guard: { mode } }), 'a mode that is set').to.equal(mode)
+  })
+
+  it('accept only the modes and actions of the fraud guard', () => {
     expect(resolveSettings({ fraud_guard: { mode: 'on' } }).fraud_guard).to.deep.equal({ mode: 'on', action: 'refuse' })
     expect(faults({ fraud_guard: { mode: 'loud', action: 'slow' } })).to.deep.equal([
       'fraud_guard.mode',
