@@ -114,7 +114,7 @@ eachStore('rotation of data keys', fresh => {
     const [kept] = [...(await store.docs('sandbox_messages').get([_id])).values()]
     expect(kept?.recipient).to.equal(sandboxIndex(after, TO))
     const [index] = recipientIndexes(after, APP_MODE, TO)
-    const names = ['messages', 'sends'].map(what => `app_1:test:${what}:${index}`)
+    const names = ['messages:server', 'sends:server'].map(what => `app_1:test:${what}:${index}`)
     const counters = await store.docs('counters').get(names)
     expect(names.map(name => Object.values(counters.get(name)?.windows ?? {}).map(one => one.count))).to.deep.equal([
       [1],
