@@ -1,15 +1,23 @@
-// How long documents are kept. Verifications, what belongs to them and decisions of the fraud guard are kept for the app's `retention_days`;
-// webhook events too, but at least for the times here; tallies of the fraud guard for the time here. The actor that writes a document sets
+// How long documents are kept. Verifications, what belongs to them and decisions of the fraud guard are kept for the app's `retention_days`,
+// those of test mode for three days at most; webhook events too, but at least for the times here; tallies of the fraud guard for the time here. The actor that writes a document sets
 // its `purge_at`, and the store removes it then; services/sweeper/retention.ts removes what is older than a retention that was shortened
 // since. Counters (services/otp/limits/windows.ts), claims (services/otp/idempotency-claims.ts) and blocks of numbers
 // (services/otp/fraud/counts.ts) have their times beside their code.
 import { DAY_MS } from '../../infra/time.ts'
+import type { Mode } from '../../machines/otp.ts'
+import type { AppSettings } from '../../machines/settings.ts'
 
 /** For an app that was deleted, or whose settings this process cannot read, because a newer version wrote them. */
-export const DEFAULT_RETENTION_DAYS = 30
+const DEFAULT_RETENTION_DAYS = 30
 
-/** An app's `retention_days` in milliseconds. */
-export const retentionMs = (days: number): number => days * DAY_MS
+/** Test data serves no one for longer, and developers test with numbers and addresses of real people. */
+const MAX_TEST_RETENTION_DAYS = 3
+
+/** How long data of an app's mode is kept. `settings`: null for an app that was deleted or cannot be read. */
+export function retentionMs(settings: Pick<AppSettings, 'retention_days'> | null, mode: Mode): number {
+  const days = settings?.retention_days ?? DEFAULT_RETENTION_DAYS
+  return (mode === 'test' ? Math.min(days, MAX_TEST_RETENTION_DAYS) : days) * DAY_MS
+}
 
 /** An event that waits for its endpoint is kept at least this long, even if the app's retention is shorter. */
 export const MIN_EVENT_RETENTION_MS = 7 * DAY_MS

@@ -5,7 +5,6 @@ import type { Broker, Message } from '../../infra/broker/broker.ts'
 import { type Cache, createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Docs } from '../../infra/store/docs.ts'
-import { DEFAULT_RETENTION_DAYS, retentionMs } from '../domain/retention.ts'
 import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
 import { type NotifyBody, newEventFields } from '../domain/webhooks/messages.ts'
 import { newEvent } from '../domain/webhooks/new-event.ts'
@@ -32,8 +31,7 @@ export function createEffectPublisher(deps: EffectPublisherDeps): Pick<Broker, '
 
   async function storeUnsent(body: NotifyBody): Promise<void> {
     const app = await apps.get(body.app_id)
-    const keepMs = retentionMs(app?.settings.retention_days ?? DEFAULT_RETENTION_DAYS)
-    await events.insert([newEvent(newEventFields(body, keepMs), 'unsent')])
+    await events.insert([newEvent(newEventFields(body, app?.settings ?? null), 'unsent')])
   }
 
   async function publishEvent(message: Message): Promise<void> {

@@ -85,7 +85,7 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
     ...(call.claim === null ? {} : { claim: call.claim }),
     first: verificationView(saved, at),
     rev: 1,
-    purge_at: new Date(at + retentionMs(settings.retention_days)),
+    purge_at: new Date(at + retentionMs(settings, mode)),
   }
 }
 

@@ -69,7 +69,7 @@ export const createSend = (deps: SendDeps) => {
   async function claimKey(call: SendCall, settings: AppSettings): Promise<Claim | null> {
     if (call.claim === null) return null
     // A claim leads to a verification, so it must not outlive it.
-    const lifeMs = Math.min(settings.idempotency_ttl_seconds * 1000, retentionMs(settings.retention_days))
+    const lifeMs = Math.min(settings.idempotency_ttl_seconds * 1000, retentionMs(settings, call.by.mode))
     return claims.claim(call.claim, call.otp_id, lifeMs)
   }
 

@@ -1,6 +1,6 @@
 // Erases documents that are older than their app's retention as it is set now. Every document has a purge time from its creation, computed
 // from the setting of that time, and the engine removes it then. This sweep finds the documents of apps whose retention was shortened
-// since.
+// since. It also erases what endpoints answered to events that are kept longer than that, which in test mode are most of those sent.
 import type { Clock } from '../../infra/clock.ts'
 import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
@@ -21,6 +21,12 @@ export interface RetentionDeps {
   log: Logger
 }
 
+/** An app's events, or those of its test mode only. */
+interface EventOwner {
+  app_id: string
+  mode?: 'test'
+}
+
 const RUN_EVERY_MS = MINUTE_MS
 /** Full batches in one run: the lease must not end during it. */
 const MAX_BATCHES_PER_RUN = 10
@@ -31,7 +37,7 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
   let lastAppId = ''
   let batchesLeft = 0
 
-  /** By app, the last event whose answers were erased, so that events that are kept longer are looked at once. */
+  /** By app, or app and test mode, the last event whose answers were erased, so that events that are kept longer are looked at once. */
   const answersErasedTo = new Map<string, string>()
 
   async function appsAfter(id: string): Promise<App[]> {
@@ -40,11 +46,14 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
 
   /** Answers false when the run ended before everything was erased. */
   async function eraseExpired({ _id: app_id, settings }: App): Promise<boolean> {
-    const before = clock.now() - retentionMs(resolveSettings(settings).retention_days)
+    const resolved = resolveSettings(settings)
+    const before = clock.now() - retentionMs(resolved, 'live')
     const decisions = { app_id, _id: { $lt: firstIdAt('frd', before) } }
     while ((await store.docs('fraud_decisions').remove(decisions, SWEEP_BATCH)) === SWEEP_BATCH)
       if (--batchesLeft <= 0) return false
-    if (!(await removeEvents(app_id, before)) || !(await eraseEventAnswers(app_id, before))) return false
+    if (!(await removeEvents(app_id, before))) return false
+    if (!(await eraseEventAnswers({ app_id }, before))) return false
+    if (!(await eraseEventAnswers({ app_id, mode: 'test' }, clock.now() - retentionMs(resolved, 'test')))) return false
     for (let from = ''; ; batchesLeft -= 1) {
       if (batchesLeft <= 0) return false
       const range = { $gt: from, $lt: firstIdAt('otp', before) }
@@ -61,16 +70,17 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
   }
 
   /** Events that may still be sent are kept, but not the answers to them. */
-  async function eraseEventAnswers(app_id: string, before: number): Promise<boolean> {
-    return forEachPage(app_id, answersErasedTo.get(app_id) ?? '', before, async (events, last) => {
+  async function eraseEventAnswers(owner: EventOwner, before: number): Promise<boolean> {
+    const name = Object.values(owner).join(':')
+    return forEachPage(owner, answersErasedTo.get(name) ?? '', before, async (events, last) => {
       await eraseAnswersOfEvents(store, events)
-      answersErasedTo.set(app_id, last)
+      answersErasedTo.set(name, last)
     })
   }
 
   async function removeEvents(app_id: string, before: number): Promise<boolean> {
     const settled = clock.now() - EVENT_RETENTION_AFTER_LAST_ATTEMPT_MS
-    return forEachPage(app_id, '', Math.min(before, settled), async events => {
+    return forEachPage({ app_id }, '', Math.min(before, settled), async events => {
       const ids = events.filter(event => lastActivityAt(event) < settled).map(({ _id }) => _id)
       if (ids.length > 0) await store.docs('events').remove({ _id: { $in: ids } }, ids.length)
     })
@@ -78,7 +88,7 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
 
   /** Answers false when the run ended before all pages were visited. */
   async function forEachPage(
-    app_id: string,
+    owner: EventOwner,
     from: string,
     before: number,
     visit: (events: EventDoc[], last: string) => Promise<void>,
@@ -86,7 +96,7 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
     for (let last = from; ; batchesLeft -= 1) {
       if (batchesLeft <= 0) return false
       const range = { $gt: last, $lt: firstIdAt('evt', before) }
-      const found = await store.docs('events').find({ app_id, _id: range }, { sort: { _id: 1 }, limit: SWEEP_BATCH })
+      const found = await store.docs('events').find({ ...owner, _id: range }, { sort: { _id: 1 }, limit: SWEEP_BATCH })
       last = found.at(-1)?._id ?? last
       await visit(found, last)
       if (found.length < SWEEP_BATCH) return true

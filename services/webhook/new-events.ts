@@ -6,7 +6,8 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import { DEFAULT_RETENTION_DAYS, MIN_EVENT_RETENTION_MS, retentionMs } from '../domain/retention.ts'
+import type { AppSettings } from '../../machines/settings.ts'
+import { MIN_EVENT_RETENTION_MS } from '../domain/retention.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { type NotifyBody, newEventFields } from '../domain/webhooks/messages.ts'
@@ -41,21 +42,21 @@ interface PreparedEvent {
 
 export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
   const { events, tenancy, endpoints, attempts, backlogs, retrySchedule, clock, log } = deps
-  const retention = createCache(retentionOf, { ...APP_CACHE, clock })
+  const settings = createCache(readSettings, { ...APP_CACHE, clock })
 
-  async function retentionOf(app_id: string): Promise<number> {
+  async function readSettings(app_id: string): Promise<AppSettings | null> {
     try {
-      return (await tenancy.app(app_id))?.settings.retention_days ?? DEFAULT_RETENTION_DAYS
+      return (await tenancy.app(app_id))?.settings ?? null
     } catch (error) {
       if (error instanceof Unavailable) throw error
       log.error({ err: error, app_id }, 'app.unreadable')
-      return DEFAULT_RETENTION_DAYS
+      return null
     }
   }
 
   async function prepare(body: NotifyBody): Promise<PreparedEvent> {
     const { app_id } = body
-    const fields = newEventFields(body, retentionMs(await retention.get(app_id)))
+    const fields = newEventFields(body, await settings.get(app_id))
     const endpoint = await endpoints.get(app_id)
     if (!endpoint) return { event: newEvent(fields, 'unsent'), call: null }
     const now = clock.now()

@@ -97,6 +97,8 @@ export const WEBHOOK_COLLECTIONS = {
       { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } } },
       { fields: { app_id: 1, backlog_at: 1 }, partial: { backlog_at: { $gt: 0 } } },
       { fields: { 'payload.otp_id': 1, _id: -1 } },
+      // Test events are kept for a shorter time than live ones.
+      { fields: { app_id: 1, mode: 1, _id: -1 }, partial: { mode: 'test' } },
       // The rare states `failed` and `held`, which the alphabet puts between `delivered` and `pending`.
       { fields: { app_id: 1, status: 1, _id: -1 }, partial: { status: { $gt: 'delivered', $lt: 'pending' } } },
     ],

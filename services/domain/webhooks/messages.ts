@@ -3,7 +3,9 @@
 import type { Broker, Message } from '../../../infra/broker/broker.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Mode } from '../../../machines/otp.ts'
+import type { AppSettings } from '../../../machines/settings.ts'
 import type { WebhookEventType } from '../../../machines/webhook-events.ts'
+import { retentionMs } from '../retention.ts'
 import type { NewEventFields } from './new-event.ts'
 
 /** A new event. */
@@ -17,8 +19,11 @@ export interface NotifyBody {
   at: number
 }
 
-/** What is stored of a new event; it is kept for `keepMs`. */
-export const newEventFields = (body: NotifyBody, keepMs: number): NewEventFields => ({
+/** What is stored of a new event. `settings`: of its app, null if it was deleted or cannot be read. */
+export const newEventFields = (
+  body: NotifyBody,
+  settings: Pick<AppSettings, 'retention_days'> | null,
+): NewEventFields => ({
   _id: body.event_id,
   app_id: body.app_id,
   company_id: body.company_id,
@@ -26,7 +31,7 @@ export const newEventFields = (body: NotifyBody, keepMs: number): NewEventFields
   type: body.type,
   payload: body.payload,
   created_at: body.at,
-  purge_at: new Date(body.at + keepMs),
+  purge_at: new Date(body.at + retentionMs(settings, body.mode)),
 })
 
 /** A reminder of one attempt. It is ignored unless exactly this attempt of this round is due or under way. */

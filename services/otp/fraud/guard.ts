@@ -139,7 +139,7 @@ export function createFraudGuard({
       recipient: recipient.index,
       masked: recipient.masked,
       country: recipient.country,
-      purge_at: new Date(clock.now() + retentionMs(app.settings.retention_days)),
+      purge_at: new Date(clock.now() + retentionMs(app.settings, otp.mode)),
     })
   }
 

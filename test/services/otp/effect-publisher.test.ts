@@ -60,6 +60,15 @@ eachStore('the publisher of effects', fresh => {
     })
   })
 
+  it('keeps an event of test mode for three days at most', async () => {
+    const { publisher, stored } = await create({ app: async () => ({ settings: { retention_days: 30 } }) as CachedApp })
+    const { body } = event()
+    for (const mode of ['test', 'live'] as const)
+      await publisher.publish('webhook.deliver', { id: mode, body: { ...body, mode, event_id: `evt_${mode}` } })
+    expect((await stored('evt_test'))?.purge_at).to.deep.equal(new Date(clock.now() + 3 * DAY_MS))
+    expect((await stored('evt_live'))?.purge_at).to.deep.equal(new Date(clock.now() + 30 * DAY_MS))
+  })
+
   it('stores an event once that is published again after a crash', async () => {
     const { publisher, stored } = await create()
     await publisher.publish('webhook.deliver', event())

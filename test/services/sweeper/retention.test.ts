@@ -102,7 +102,7 @@ eachStore('retention', fresh => {
     async function happened(app_id: string, days: number, more: Partial<EventDoc> = {}): Promise<string> {
       const at = clock.now() - days * DAY_MS
       const _id = newId('evt', at)
-      const about = { app_id, company_id: 'cmp_1', mode: 'test', type: 'otp.approved' } as const
+      const about = { app_id, company_id: 'cmp_1', mode: 'live', type: 'otp.approved' } as const
       const event: EventDoc = {
         _id,
         ...about,
@@ -150,6 +150,20 @@ eachStore('retention', fresh => {
         discard_answers: true,
         rev: 1,
       })
+    })
+
+    it('erases the answers to test events after three days, and those to live events after the app’s retention', async () => {
+      const [old, young] = [await happened('app_1', 4, { mode: 'test' }), await happened('app_1', 2, { mode: 'test' })]
+      const live = await happened('app_1', 4)
+      await sweep()
+      const now = await kept()
+      expect(now.get(old)).to.deep.equal([false])
+      expect(now.get(young)).to.deep.equal([true])
+      expect(now.get(live)).to.deep.equal([true])
+      await clock.advance(2 * DAY_MS)
+      await sweep()
+      expect((await kept()).get(young)).to.deep.equal([false])
+      expect((await kept()).get(live)).to.deep.equal([true])
     })
 
     it('looks at each event once, however long it is kept', async () => {

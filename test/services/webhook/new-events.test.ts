@@ -15,8 +15,10 @@ eachStore('the webhook role', fresh => {
   })
   afterEach(() => harness.stop())
 
-  it('stores every event for 30 days, and makes no call where there is no endpoint', async () => {
+  it('stores a live event for 30 days and a test event for 3, and makes no call where there is no endpoint', async () => {
     harness = await createWebhookHarness(store)
+    const live = await harness.event(await harness.emitEvent('app_bare', { mode: 'live' }))
+    expect(live.purge_at.getTime() - live.created_at).to.equal(30 * DAY_MS)
     const id = await harness.emitEvent('app_bare')
     expect(await harness.event(id)).to.deep.include({
       _id: id,
@@ -27,7 +29,7 @@ eachStore('the webhook role', fresh => {
       payload: { otp_id: 'otp_1', status: 'approved' },
       status: 'unsent',
       created_at: harness.clock.now(),
-      purge_at: new Date(harness.clock.now() + 30 * DAY_MS),
+      purge_at: new Date(harness.clock.now() + 3 * DAY_MS),
     })
     expect(harness.calls).to.deep.equal([])
   })
@@ -126,14 +128,15 @@ eachStore('the webhook role', fresh => {
     expect(await expectStatus(harness, later, 'delivered')).not.to.have.property('backlog')
   })
 
-  it('stores events of an app whose settings it cannot read for 30 days, and those of the other apps', async () => {
+  it('stores events of an app whose settings it cannot read for the default time, and those of the other apps', async () => {
     harness = await createWebhookHarness(store)
     const settings = { routing: { default: ['a channel of a newer release'] } }
     await store.docs('apps').modify({ _id: 'app_blog' }, { $set: { settings } as never })
     const ids = publishTogether(['app_shop', 'app_blog', 'app_shop'])
     await harness.settle()
     for (const id of ids) await expectStatus(harness, id, 'delivered')
-    const { created_at, purge_at } = await harness.event(ids[1] ?? '')
+    const live = await harness.emitEvent('app_blog', { mode: 'live' })
+    const { created_at, purge_at } = await harness.event(live)
     expect(purge_at.getTime() - created_at).to.equal(30 * DAY_MS)
     expect(harness.log.lines().filter(({ msg }) => msg === 'app.unreadable')).to.have.length(1)
   })
