@@ -10,6 +10,7 @@ const LIMITS_OFF = {
   recipient_messages: [],
   client_ip: [],
   app: [],
+  app_publishable: [],
   app_without_client_ip: [],
   recipient_verify: [],
 }
