@@ -17,9 +17,11 @@ import { contentOf, messageProperties } from './amqp/envelope.ts'
 import { type Log, silentLog } from './amqp/log.ts'
 import { createPublisher } from './amqp/publisher.ts'
 import { assertQueues, createQueues, queueNames } from './amqp/queues.ts'
+import { createRoundTrip, type RoundTrip } from './amqp/round-trip.ts'
 import type { Subscription } from './amqp/subscription.ts'
 import { createWorkConsumer } from './amqp/work-consumer.ts'
 import { type Broker, type Consumer, type DeadLetters, type Depth, Unroutable } from './broker.ts'
+import { type AttachedConsumer, createPausableConsumer } from './pausable-consumer.ts'
 import type { Queue, Topology, WorkQueue } from './topology.ts'
 
 export interface AmqpOptions {
@@ -60,6 +62,8 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
   const queueList: string[] = [...topology.calls, ...Object.keys(topology.work)]
   const consumers = new Set<Subscription>()
   const dead = new Map<WorkQueue, DeadLetters>()
+  /** Made when it is first asked for: only a process that answers /readyz needs it. */
+  let roundTrip: RoundTrip | undefined
   let declaring: Promise<void> | undefined
   let closing: Promise<void> | undefined
 
@@ -105,7 +109,10 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
     if (!queueList.includes(queue)) throw new Unroutable(`there is no queue ${queue}`)
   }
 
-  async function attach(queue: Queue, subscribe: () => Subscription): Promise<Consumer> {
+  const consume = (queue: Queue, subscribe: () => Subscription): Promise<Consumer> =>
+    createPausableConsumer(() => attach(queue, subscribe))
+
+  async function attach(queue: Queue, subscribe: () => Subscription): Promise<AttachedConsumer> {
     if (closing) throw new Unavailable('the broker was closed')
     requireQueue(queue)
     const subscription = subscribe()
@@ -131,7 +138,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
   async function close(graceMs?: number): Promise<void> {
     await Promise.all([...consumers].map(consumer => consumer.stop(graceMs)))
     // Channels close before connections, so that the last messages given to them are sent.
-    await Promise.all([workPublisher.close(), calls.close()])
+    await Promise.all([workPublisher.close(), calls.close(), roundTrip?.close()])
     await Promise.all([publishing.close(), consuming.close()])
   }
 
@@ -144,7 +151,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
       ),
     request: (queue, message, budgetMs) => calls.request(names.queue(queue), message, budgetMs),
     consume: (queue, handle, flow) =>
-      attach(queue, () =>
+      consume(queue, () =>
         createWorkConsumer(
           { ...consumeDeps, publisher: workPublisher, delays: topology.work[queue] },
           queue,
@@ -153,7 +160,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
         ),
       ),
     serve: (queue, answer, flow) =>
-      attach(queue, () => createCallServer({ ...consumeDeps, caller: calls }, queue, answer, flow)),
+      consume(queue, () => createCallServer({ ...consumeDeps, caller: calls }, queue, answer, flow)),
     async depth(queue) {
       requireQueue(queue)
       return withChannel(consuming, clock, channel => depth(channel, names.queue(queue)))
@@ -164,6 +171,11 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
         dead.get(queue) ?? createDeadLetters({ connection: consuming, clock, names, publisher: workPublisher }, queue)
       dead.set(queue, letters)
       return letters
+    },
+    async roundTrip(budgetMs) {
+      if (closing) throw new Unavailable('the broker was closed')
+      roundTrip ??= createRoundTrip({ ...consumeDeps, publisher: workPublisher, deadlines: timers })
+      await roundTrip.run(budgetMs)
     },
     state() {
       if (publishing.blocked()) return 'blocked'

@@ -56,8 +56,13 @@ export interface Flow {
 }
 
 export interface Consumer {
-  /** True while the broker delivers to this consumer; false while a lost connection is restored. */
+  /** True while the broker delivers to this consumer; false while it is paused or a lost connection is restored. */
   attached(): boolean
+  /** Takes no more messages until `resume`: other consumers get them. Resolves when those that a handler has begun are settled; the
+   *  others are returned to the queue at once. */
+  pause(): Promise<void>
+  /** Resolves once attached again. Does nothing for a consumer that is attached or stopped. */
+  resume(): Promise<void>
   /** Takes no more messages, returns those that no handler has begun to the queue at once, and resolves when the others are
    *  settled. A message that is not settled after `graceMs` is returned to the queue for another consumer; its outcome is then
    *  ignored. Without `graceMs` it waits as long as the handlers take. */
@@ -113,6 +118,9 @@ export interface Broker {
   depth(queue: Queue): Promise<Depth>
   dead(queue: WorkQueue): DeadLetters
   state(): BrokerState
+  /** Resolves once a message of this process went through the broker, confirmed, and came back to it. Rejects with `CallTimeout` when
+   *  the budget is over, with `Unavailable` while the broker is down or blocked. */
+  roundTrip(budgetMs: number): Promise<void>
   /** Stops every consumer as `Consumer.stop` does, rejects the calls and publishes that still wait, then disconnects. */
   close(graceMs?: number): Promise<void>
 }

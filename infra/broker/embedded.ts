@@ -2,11 +2,13 @@
 //
 // Messages are in memory only. After a restart the sweeper publishes again what the store still lists as unpublished: the outbox of
 // verifications, due events. So a publish resolves only when its handler is done; before that the store must not forget the work.
+import { setImmediate } from 'node:timers'
 import type { Clock } from '../clock.ts'
 import { Unavailable } from '../unavailable.ts'
 import { type Broker, Unroutable } from './broker.ts'
 import { createCallQueue, type MemoryCallQueue } from './embedded/call-queue.ts'
 import { createWorkQueue, type Log, type MemoryWorkQueue } from './embedded/work-queue.ts'
+import { createPausableConsumer } from './pausable-consumer.ts'
 import type { Topology } from './topology.ts'
 
 export interface EmbeddedBrokerOptions {
@@ -31,16 +33,23 @@ export function createEmbeddedBroker({ topology, clock, log }: EmbeddedBrokerOpt
   return {
     publish: async (queue, message) => findQueue(work, queue).publish(message),
     request: async (queue, message, budgetMs) => findQueue(calls, queue).request(message, budgetMs),
-    async consume(queue, handle, flow) {
-      requireOpen()
-      return findQueue(work, queue).consume(handle, flow)
-    },
-    async serve(queue, answer, flow) {
-      requireOpen()
-      return findQueue(calls, queue).serve(answer, flow)
-    },
+    consume: (queue, handle, flow) =>
+      createPausableConsumer(async () => {
+        requireOpen()
+        return findQueue(work, queue).consume(handle, flow)
+      }),
+    serve: (queue, answer, flow) =>
+      createPausableConsumer(async () => {
+        requireOpen()
+        return findQueue(calls, queue).serve(answer, flow)
+      }),
     depth: async queue => (work.get(queue) ?? findQueue(calls, queue)).depth(),
     dead: queue => findQueue(work, queue).dead,
+    async roundTrip() {
+      requireOpen()
+      // There is no engine between sender and receiver: a message comes back in the next turn of the event loop.
+      await new Promise(resolve => setImmediate(resolve))
+    },
     state: () => (closed ? 'down' : 'up'),
     async close(graceMs) {
       closed = true

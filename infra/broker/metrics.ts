@@ -80,6 +80,7 @@ export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock)
     depth: queue => broker.depth(queue),
     dead: queue => broker.dead(queue),
     state: () => broker.state(),
+    roundTrip: budgetMs => broker.roundTrip(budgetMs),
     close: graceMs => broker.close(graceMs),
   }
 }

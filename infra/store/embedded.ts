@@ -45,14 +45,20 @@ export function createEmbeddedStore<C extends Collections>(options: EmbeddedStor
       return [table.collection, { get: read.get, find: read.find, count: read.count, ...write }]
     }),
   )
+  const ping = async (): Promise<void> => {
+    sqlite.value('SELECT 1')
+  }
   return {
     docs<N extends keyof C & string>(name: N) {
       const found = docs.get(name)
       if (!found) throw new TypeError(`No collection ${name} is declared`)
       return found as unknown as Docs<C[N] extends CollectionSpec<infer T> ? T : never>
     },
-    async ping() {
-      sqlite.value('SELECT 1')
+    ping,
+    // SQLite runs in this process and would ask the same clock.
+    async time() {
+      await ping()
+      return clock.now()
     },
     async close() {
       stopPurging()

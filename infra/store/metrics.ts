@@ -20,6 +20,7 @@ export function instrumentStore<C extends Collections>(
   return {
     docs: name => instrumentDocs(store.docs(name), runTimed(name)),
     ping: () => store.ping(),
+    time: () => store.time(),
     close: () => store.close(),
   }
 }

@@ -42,6 +42,7 @@ export function createMongoStore<C extends Collections>(options: MongoStoreOptio
       return createMongoDocs(db.collection(name), spec, strict, calls.run)
     },
     ping: () => calls.run(() => ping(db)),
+    time: () => calls.run(() => readTime(db)),
     async close() {
       await calls.finish()
       await client.close()
@@ -84,6 +85,11 @@ function databaseIn(url: string): string | undefined {
 
 const ping = async (db: Db): Promise<void> => {
   await db.command({ ping: 1 })
+}
+
+const readTime = async (db: Db): Promise<number> => {
+  const { localTime } = await db.command({ hello: 1 })
+  return localTime.getTime()
 }
 
 /** Runs `work` once; after a failure, the next call runs it again. */

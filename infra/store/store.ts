@@ -30,6 +30,8 @@ export type Store<C extends Collections> = {
   docs<N extends keyof C & string>(name: N): Docs<C[N] extends CollectionSpec<infer T> ? T : never>
   /** Resolves when the engine answers; rejects with `Unavailable` when it does not. */
   ping(): Promise<void>
+  /** What the engine's clock shows, in epoch milliseconds. An engine in this process has the process's clock. */
+  time(): Promise<number>
   /** Waits for the calls under way. Every later call rejects with `Unavailable`. */
   close(): Promise<void>
 }

@@ -7,15 +7,17 @@ import { CONTRACT_COLLECTIONS, type ContractStore, storeContract } from './store
 
 storeContract('the embedded store', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-store-'))
+  const clock = testClock()
   const handles: ContractStore[] = []
   const open = (): ContractStore => {
-    const store = createEmbeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock: testClock() })
+    const store = createEmbeddedStore({ folder, collections: CONTRACT_COLLECTIONS, clock })
     handles.push(store)
     return store
   }
   const store = open()
   return {
     store,
+    now: clock.now,
     async reopen() {
       await store.close()
       return open()

@@ -19,6 +19,7 @@ onRealEngines('the store on MongoDB', { MONGODB_URL }, () => {
     await store.ping()
     return {
       store,
+      now: Date.now,
       reopen: async () => handle(),
       async close() {
         for (const one of opened) await one.close()

@@ -1,7 +1,7 @@
 // The connection to RabbitMQ is not there yet, is cut, or goes silent: the adapter reports it at once, loses nothing, and recovers by
 // itself.
 import { expect } from 'chai'
-import { done, retry } from '../../infra/broker/broker.ts'
+import { CallTimeout, done, retry } from '../../infra/broker/broker.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { AMQP_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
@@ -118,6 +118,25 @@ onRealEngines('the broker on RabbitMQ, when its connection', { AMQP_URL }, () =>
     await expectRejection(broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 }), Unavailable)
     expect(broker.state()).to.equal('up')
   })
+
+  for (const side of ['both connections', 'the publishing connection'] as const)
+    it(`brings no message back on ${side}, fails the round trip within its budget, and brings the next one back`, async () => {
+      const broker = fixture.open(side === 'both connections' ? { url } : { connect: publishVia(url) })
+      await waitUntilUp(broker)
+      await broker.roundTrip(LONG_WAIT_MS)
+      proxy.stall()
+      await expectRejection(broker.roundTrip(100), CallTimeout)
+      expect(broker.state(), 'still connected').to.equal('up')
+      proxy.heal()
+      await broker.roundTrip(LONG_WAIT_MS)
+      const cut = broker.roundTrip(LONG_WAIT_MS)
+      proxy.refuse()
+      await cut.catch(error => expect(error).to.be.instanceOf(Unavailable))
+      await eventually(() => expectRejection(broker.roundTrip(100), Unavailable))
+      proxy.heal()
+      await waitUntilUp(broker)
+      await eventually(() => broker.roundTrip(LONG_WAIT_MS))
+    })
 
   it('is lost for publishing alone, keeps consumers attached, and publishes a retry once the connection is back', async () => {
     const broker = fixture.open({ connect: publishVia(url) })

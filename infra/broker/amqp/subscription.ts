@@ -1,8 +1,9 @@
 // One consumer, with its own channel and prefetch. In: deliveries. Out: items for the dispatcher. It attaches again by itself after a lost
 // connection, a closed channel, a deleted queue or a cancellation.
 import type { Channel, ConsumeMessage } from 'amqplib'
-import type { Consumer, Flow } from '../broker.ts'
+import type { Flow } from '../broker.ts'
 import type { Dispatcher } from '../dispatcher.ts'
+import type { AttachedConsumer } from '../pausable-consumer.ts'
 import { sleep } from './backoff.ts'
 import { type AmqpChannelDeps, createRecoveringChannel, type RecoveringChannel } from './channel.ts'
 
@@ -12,7 +13,7 @@ export interface AmqpDelivery {
   message: ConsumeMessage
 }
 
-export interface Subscription extends Consumer {
+export interface Subscription extends AttachedConsumer {
   /** Resolves once attached for the first time. */
   opened: Promise<void>
 }
@@ -109,6 +110,8 @@ export function createSubscription<Item>(options: SubscriptionOptions<Item>): Su
     opened: channel.opened,
     attached: () => stopping === undefined && channel.ready() !== undefined,
     stop(graceMs) {
+      // An earlier `stop` without a limit need not wait any longer than this one.
+      if (stopping && graceMs !== undefined) void dispatcher.stop(graceMs)
       stopping ??= stop(graceMs)
       return stopping
     },

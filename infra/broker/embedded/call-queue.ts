@@ -3,22 +3,15 @@
 import { setImmediate } from 'node:timers'
 import type { Clock } from '../../clock.ts'
 import { Unavailable } from '../../unavailable.ts'
-import {
-  CallFailed,
-  CallTimeout,
-  type Consumer,
-  type Depth,
-  type Flow,
-  type Message,
-  type ReceivedCall,
-} from '../broker.ts'
+import { CallFailed, CallTimeout, type Depth, type Flow, type Message, type ReceivedCall } from '../broker.ts'
 import { createDispatcher, type HandlerResult } from '../dispatcher.ts'
+import type { AttachedConsumer } from '../pausable-consumer.ts'
 import { createSharedQueue } from './shared-queue.ts'
 import type { Log } from './work-queue.ts'
 
 export interface MemoryCallQueue {
   request(message: Message, budgetMs: number): Promise<unknown>
-  serve(answer: (waiting: ReceivedCall[]) => Promise<unknown[]>, flow: Flow): Consumer
+  serve(answer: (waiting: ReceivedCall[]) => Promise<unknown[]>, flow: Flow): AttachedConsumer
   depth(): Depth
   close(graceMs?: number): Promise<void>
 }
@@ -133,7 +126,7 @@ export function createCallQueue(options: { queue: string; clock: Clock; log?: Lo
     expired: () => isExpired(call),
   })
 
-  function serve(answerAll: (waiting: ReceivedCall[]) => Promise<unknown[]>, flow: Flow): Consumer {
+  function serve(answerAll: (waiting: ReceivedCall[]) => Promise<unknown[]>, flow: Flow): AttachedConsumer {
     return queue.attach(flow.prefetch, release => {
       const { accept, stop } = createDispatcher<Call, unknown>({
         flow,

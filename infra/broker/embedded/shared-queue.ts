@@ -2,7 +2,8 @@
 // gets more than its prefetch.
 import { setImmediate } from 'node:timers'
 import { createFifo } from '../../fifo.ts'
-import type { Consumer, Depth } from '../broker.ts'
+import type { Depth } from '../broker.ts'
+import type { AttachedConsumer } from '../pausable-consumer.ts'
 
 /** Takes the entries of one consumer. */
 export interface Receiver<Entry> {
@@ -15,7 +16,7 @@ export interface SharedQueue<Entry> {
   /** Puts entries back at the head, in their order. */
   requeue(entries: Entry[]): void
   /** The receiver calls `release` for each accepted entry once it is settled. */
-  attach(prefetch: number, receiver: (release: () => void) => Receiver<Entry>): Consumer
+  attach(prefetch: number, receiver: (release: () => void) => Receiver<Entry>): AttachedConsumer
   peek(): Entry | undefined
   shift(): Entry | undefined
   /** Takes out every waiting entry. */
@@ -32,7 +33,7 @@ export function createSharedQueue<Entry>(): SharedQueue<Entry> {
   }
   const ready = createFifo<Entry>()
   const attachments: Attachment[] = []
-  const consumers = new Set<Consumer>()
+  const consumers = new Set<AttachedConsumer>()
   let position = 0
   let scheduled = false
 
@@ -74,7 +75,7 @@ export function createSharedQueue<Entry>(): SharedQueue<Entry> {
       }
       const attachment: Attachment = { held: 0, prefetch, receiver: receiver(release) }
       attachments.push(attachment)
-      const consumer: Consumer = {
+      const consumer: AttachedConsumer = {
         attached: () => attachments.includes(attachment),
         async stop(graceMs) {
           if (attachments.includes(attachment)) attachments.splice(attachments.indexOf(attachment), 1)

@@ -2,8 +2,9 @@
 // publisher, handler and the next attempt share no object and see what they would see on RabbitMQ.
 import type { Clock } from '../../clock.ts'
 import { Unavailable } from '../../unavailable.ts'
-import type { Consumer, DeadLetters, DeliveredMessage, Depth, Flow, Message, Outcome } from '../broker.ts'
+import type { DeadLetters, DeliveredMessage, Depth, Flow, Message, Outcome } from '../broker.ts'
 import { createDispatcher, type HandlerResult, outcomeOf } from '../dispatcher.ts'
+import type { AttachedConsumer } from '../pausable-consumer.ts'
 import { createMemoryDeadLetters } from './dead-letters.ts'
 import { createSharedQueue } from './shared-queue.ts'
 
@@ -22,7 +23,7 @@ export interface WorkQueueOptions {
 export interface MemoryWorkQueue {
   /** Resolves when the message is done or dead. When the sweeper publishes the same id meanwhile, both wait for the one message. */
   publish(message: Message): Promise<void>
-  consume(handle: (waiting: DeliveredMessage[]) => Promise<Outcome[]>, flow: Flow): Consumer
+  consume(handle: (waiting: DeliveredMessage[]) => Promise<Outcome[]>, flow: Flow): AttachedConsumer
   depth(): Depth
   dead: DeadLetters
   close(graceMs?: number): Promise<void>

@@ -2,7 +2,16 @@
 import { expect } from 'chai'
 import { type DeliveredMessage, done, retry, Unroutable } from '../../../infra/broker/broker.ts'
 import type { WorkQueue } from '../../../infra/broker/topology.ts'
-import { type BrokerFixture, collect, eachMessage, expectError, ids, numberedMessages, QUEUE } from './fixture.ts'
+import {
+  type BrokerFixture,
+  collect,
+  eachMessage,
+  expectError,
+  expectValue,
+  ids,
+  numberedMessages,
+  QUEUE,
+} from './fixture.ts'
 
 const BODIES: unknown[] = [
   null,
@@ -28,6 +37,13 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
     await published()
     expect(seen[0]).to.deep.include({ id: 'a', body: { hello: 'world' }, attempt: 1 })
     expect(seen[0]?.publishedAt).to.be.greaterThan(Date.UTC(2020))
+  })
+
+  it('brings a message through the engine and back, as often as it is asked', async () => {
+    const { broker, other, resultOf } = fixture()
+    const trips = [broker, other, broker].map(each => each.roundTrip(30_000))
+    expectValue(await resultOf(Promise.all(trips)), [undefined, undefined, undefined])
+    expectValue(await resultOf(broker.roundTrip(30_000)), undefined)
   })
 
   it('keeps messages that were published before there was a consumer, in their order', async () => {

@@ -1,4 +1,4 @@
-// stop and close: begun messages are finished or returned to the queue, and no promise is left waiting.
+// stop, pause and close: begun messages are finished or returned to the queue, and no promise is left waiting.
 import { expect } from 'chai'
 import {
   type Broker,
@@ -144,6 +144,76 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     expectValue(await answer, 'finished')
   })
 
+  it('finishes what it has begun when it is paused, takes nothing until it is resumed, and then goes on', async () => {
+    const { broker, publish, published, inTime, resultOf } = fixture()
+    const { shut, taken, consumer } = await consumeAtGate(broker)
+    publish(QUEUE, ...numberedMessages(5))
+    await inTime(() => expect(taken).to.have.length(2))
+    const pause = watch(consumer.pause())
+    await inTime(() => expect(consumer.attached()).to.equal(false))
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.include({ ready: 3 }))
+    expect(pause.over).to.equal(false)
+    shut.open()
+    await pause.promise
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 3, consumers: 0 }))
+    expect(taken).to.have.length(2)
+    expectValue(await resultOf(consumer.resume()), undefined)
+    expect(consumer.attached()).to.equal(true)
+    await inTime(() => expect(ids(taken)).to.have.members(['m0', 'm1', 'm2', 'm3', 'm4']))
+    await published()
+  })
+
+  it('leaves the calls of a paused server to the others', async () => {
+    const { broker, other, resultOf } = fixture()
+    const serve = (by: Broker, name: string) =>
+      by.serve('otp.calls', async waiting => waiting.map(() => name), { prefetch: 10 })
+    const first = await serve(broker, 'first')
+    await serve(other, 'second')
+    await first.pause()
+    const call = (id: number) => broker.request('otp.calls', { id: `c${id}`, body: 1 }, 30_000)
+    const answers = Promise.all(Array.from({ length: 10 }, (_, id) => call(id)))
+    expectValue(
+      await resultOf(answers),
+      Array.from({ length: 10 }, () => 'second'),
+    )
+  })
+
+  it('can be paused and resumed in any order, and the last call counts', async () => {
+    const { broker, publish, inTime, resultOf } = fixture()
+    const { seen, consumer } = await collect(broker, QUEUE)
+    const calls = [consumer.pause(), consumer.pause(), consumer.resume(), consumer.resume(), consumer.pause()]
+    await resultOf(Promise.all(calls))
+    expect(consumer.attached()).to.equal(false)
+    await resultOf(Promise.all([consumer.resume(), consumer.pause(), consumer.resume()]))
+    expect(consumer.attached()).to.equal(true)
+    publish(QUEUE, { id: 'a', body: 1 })
+    await inTime(() => expect(ids(seen)).to.deep.equal(['a']))
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 1 }))
+  })
+
+  it('stops for good while it is paused', async () => {
+    const { broker, resultOf, inTime } = fixture()
+    const { consumer } = await collect(broker, QUEUE)
+    await consumer.pause()
+    await consumer.stop()
+    expectValue(await resultOf(consumer.resume()), undefined)
+    expect(consumer.attached()).to.equal(false)
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 0 }))
+  })
+
+  it('stops within its grace while a pause waits for a handler that hangs', async () => {
+    const { broker, other, publish, inTime, resultOf } = fixture()
+    const { taken, consumer } = await consumeAtGate(broker)
+    publish(QUEUE, { id: 'a', body: 1 })
+    await inTime(() => expect(taken).to.have.length(1))
+    const pause = consumer.pause()
+    await inTime(() => expect(consumer.attached()).to.equal(false))
+    expectValue(await resultOf(consumer.stop(30)), undefined)
+    expectValue(await resultOf(pause), undefined)
+    const { seen } = await collect(other, QUEUE)
+    await inTime(() => expect(ids(seen)).to.deep.equal(['a']))
+  })
+
   it('closes after the messages that handlers have begun', async () => {
     const { broker, publish, inTime } = fixture()
     const { shut, taken, consumer } = await consumeAtGate(broker)
@@ -186,6 +256,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
       broker.request('otp.calls', { id: 'c', body: 1 }, 30_000),
       broker.consume(QUEUE, async () => [], { prefetch: 1 }),
       broker.serve('otp.calls', async () => [], { prefetch: 1 }),
+      broker.roundTrip(30_000),
     ]
     for (const attempt of attempts.map(resultOf)) expectError(await attempt, Unavailable)
   })

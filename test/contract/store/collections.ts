@@ -49,6 +49,8 @@ export type ContractStore = Store<typeof CONTRACT_COLLECTIONS>
 
 export interface StoreUnderTest {
   store: ContractStore
+  /** What the engine's clock shows. */
+  now(): number
   /** Opens the same data again. An engine that allows only one handle closes `store` first. */
   reopen(): Promise<ContractStore>
   /** Closes every handle and leaves nothing behind. */

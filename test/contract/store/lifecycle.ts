@@ -14,6 +14,14 @@ export function lifecycleCases({ open, fresh }: StoreFixture): void {
 
   it('answers a ping', () => withStore(under => under.store.ping()))
 
+  it("tells the time of the engine's clock", () =>
+    withStore(async ({ store, now }) => {
+      await store.ping()
+      const [before, time, after] = [now(), await store.time(), now()]
+      expect(time, 'to the millisecond').to.satisfy(Number.isInteger)
+      expect(time).to.be.within(before - 1, after + 1)
+    }))
+
   it('keeps collections apart', () =>
     withStore(async ({ store }) => {
       await store.docs('coded').insert([{ _id: 'same', code: 'c' }])
@@ -45,6 +53,7 @@ export function lifecycleCases({ open, fresh }: StoreFixture): void {
       await store.close()
       const calls = [
         () => store.ping(),
+        () => store.time(),
         () => docs.get(['x']),
         () => docs.find({ group: 'x' }, { sort: {}, limit: 1 }),
         () => docs.count({ group: 'x' }),

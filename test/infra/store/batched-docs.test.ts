@@ -27,6 +27,7 @@ storeContract('the embedded store with batched collections', async () => {
   const store = batchStore(handles[0] as ContractStore)
   return {
     store,
+    now: testClock().now,
     async reopen() {
       await store.close()
       const reopened = openStore(folder)

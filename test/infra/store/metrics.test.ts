@@ -21,6 +21,7 @@ async function open() {
   const store = opened()
   return {
     store,
+    now: testClock().now,
     metrics,
     async reopen() {
       await store.close()
