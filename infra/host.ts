@@ -1,12 +1,16 @@
 // Hosts services in a process. In: the routers and consumers of each service. Out: a process that is alive at once, is ready when its
-// engines answer and its consumers are attached, and finishes its requests and messages when it is told to stop.
+// engines work, its clock is right and its consumers are attached, and finishes its requests and messages when it is told to stop.
 import type { Router } from '@koa/router'
 import type Koa from 'koa'
 import type { Broker, Consumer } from './broker/broker.ts'
 import type { Clock } from './clock.ts'
+import { createClockWatch } from './clock-watch.ts'
 import type { Readiness } from './http/health.ts'
 import { type Listener, listen } from './http/listen.ts'
 import type { Logger } from './log/log.ts'
+import type { Metrics } from './metrics.ts'
+import { createReadiness, type Phase, type READINESS_COLLECTIONS } from './readiness.ts'
+import type { Store } from './store/store.ts'
 import { Unavailable } from './unavailable.ts'
 
 /** What plays one role. */
@@ -14,18 +18,23 @@ export interface Service {
   router?: Router
   /** Called once the engines answer. The process is ready only while the returned consumers are attached. */
   attach?(): Promise<Consumer[]>
+  /** Called when the clock of the process is wrong: the service begins no work of its own, such as a sweep, until `resume`. Its consumers
+   *  are paused by the host. */
+  pause?(): void
+  resume?(): void
   /** Called after its consumers have stopped. Finishes the work that the service began on its own, such as a sweep. */
   stop?(): Promise<void>
 }
 
 export interface HostDeps {
-  broker: Pick<Broker, 'state' | 'close'>
-  store: { ping(): Promise<void>; close(): Promise<void> }
+  broker: Pick<Broker, 'state' | 'roundTrip' | 'close'>
+  store: Store<typeof READINESS_COLLECTIONS>
   clock: Clock
   log: Logger
+  metrics: Pick<Metrics, 'clockOffset'>
   services: readonly Service[]
   /** Every address the process answers at, the public one first. `readiness` is for /readyz. */
-  listeners(readiness: () => Promise<Readiness>): readonly { app: Koa; host: string; port: number }[]
+  listeners(readiness: Readiness): readonly { app: Koa; host: string; port: number }[]
   /** Puts into the store what must be there before any work is taken. Repeated until the store answers. */
   prepare(): Promise<void>
 }
@@ -39,8 +48,7 @@ export interface RunningHost {
   stop(): Promise<void>
 }
 
-const PING_TIMEOUT_MS = 2_000
-const PREPARE_RETRY_MS = 500
+const START_RETRY_MS = 500
 /** Together they stay below the ten seconds after which an orchestrator kills a process. */
 const REQUESTS_GRACE_MS = 4_000
 const CONSUMERS_GRACE_MS = 4_000
@@ -49,17 +57,13 @@ const SERVICES_GRACE_MS = 500
 const ENGINE_GRACE_MS = 500
 
 export async function startHost(deps: HostDeps): Promise<RunningHost> {
-  const { broker, store, clock, log, services } = deps
+  const { broker, store, clock, log, metrics, services } = deps
   const consumers: Consumer[] = []
-  let phase: 'starting' | 'running' | 'stopping' = 'starting'
+  let phase: Phase = 'starting'
   let stopWaiting = (): void => {}
 
-  const readiness = async (): Promise<Readiness> => ({
-    process: phase === 'running' ? 'up' : 'down',
-    store: (await withTimeout(clock, PING_TIMEOUT_MS, respondsToPing(store))) ? 'up' : 'down',
-    broker: broker.state(),
-    consumers: phase !== 'starting' && consumers.every(consumer => consumer.attached()) ? 'up' : 'down',
-  })
+  const clockWatch = createClockWatch({ store, clock, log, metrics, onChange: setWorking })
+  const readiness = createReadiness({ broker, store, clock, log, clockWatch, consumers, phase: () => phase })
 
   const listeners: Listener[] = []
   try {
@@ -70,33 +74,49 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
   }
 
   async function work(): Promise<void> {
-    await prepareStore()
+    await untilStoreAnswers(clockWatch.start)
+    while (phase === 'starting' && !clockWatch.trusted()) await wait(START_RETRY_MS)
+    await untilStoreAnswers(deps.prepare)
     for (const service of services) if (phase === 'starting') consumers.push(...((await service.attach?.()) ?? []))
     if (phase !== 'starting') throw new Unavailable('stopped before it was ready')
     phase = 'running'
+    // The clock may have changed while consumers were being attached.
+    if (!clockWatch.trusted()) setWorking(false)
   }
 
-  async function prepareStore(): Promise<void> {
+  async function untilStoreAnswers(task: () => Promise<void>): Promise<void> {
     while (phase === 'starting') {
       try {
-        return await deps.prepare()
+        return await task()
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error
         log.warn({ err: error }, 'store.awaited')
-        await new Promise<void>(resolve => {
-          const cancel = clock.after(PREPARE_RETRY_MS, resolve)
-          stopWaiting = () => {
-            cancel()
-            resolve()
-          }
-        })
+        await wait(START_RETRY_MS)
       }
     }
+  }
+
+  /** Ends early when the process is told to stop. */
+  const wait = (ms: number): Promise<void> =>
+    new Promise(resolve => {
+      const cancel = clock.after(ms, resolve)
+      stopWaiting = () => {
+        cancel()
+        resolve()
+      }
+    })
+
+  /** A process whose clock is wrong would drop messages as expired, or accept codes that are: other processes do its work meanwhile. */
+  function setWorking(working: boolean): void {
+    for (const service of services) (working ? service.resume : service.pause)?.()
+    for (const consumer of consumers)
+      (working ? consumer.resume() : consumer.pause()).catch(error => log.error({ err: error }, 'host.not_paused'))
   }
 
   async function stop(): Promise<void> {
     phase = 'stopping'
     stopWaiting()
+    clockWatch.stop()
     // Requests come first: the open ones may need this process's own consumers.
     await allSettled(listeners.map(listener => listener.close(REQUESTS_GRACE_MS)))
     await stopConsumers()
@@ -130,12 +150,6 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
     },
   }
 }
-
-const respondsToPing = (store: HostDeps['store']): Promise<boolean> =>
-  store.ping().then(
-    () => true,
-    () => false,
-  )
 
 /** The result of the work, or undefined after `ms`. The work itself goes on. */
 async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T> | undefined): Promise<T | undefined> {

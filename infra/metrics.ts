@@ -111,6 +111,11 @@ const createInstruments = (registry: Registry) => {
       labelNames: ['what'],
       registers,
     }),
+    clockOffset: new Gauge({
+      name: 'countersign_clock_offset_seconds',
+      help: "How far the clock of this process is ahead of the store's; negative: behind. More than 2 is worth a look, with more than 10 the process does not work.",
+      registers,
+    }),
     storeDuration: new Histogram({
       name: 'countersign_store_duration_seconds',
       help: 'Time an operation on a collection took.',

@@ -1,19 +1,25 @@
-// In: the readiness of each part. Out: /healthz, whether the process is alive, and /readyz, whether it can take work.
+// In: the checks of a process. Out: /healthz, whether the process is alive, and /readyz, whether it can take work, with a reason per check.
 import { Router } from '@koa/router'
 
-/** The parts of a process, and whether each can work now. */
-export type Readiness = Record<string, 'up' | 'blocked' | 'down'>
+/** One thing that work needs. `detail` is public, like /readyz itself: it names no address, user or file. */
+export interface Check {
+  name: string
+  ok: boolean
+  detail: string
+}
 
-export function createHealthRouter(readiness: () => Promise<Readiness>): Router {
+export type Readiness = () => Promise<readonly Check[]>
+
+export function createHealthRouter(readiness: Readiness): Router {
   const router = new Router({ sensitive: true })
   router.get('/healthz', ctx => {
     ctx.body = { status: 'alive' }
   })
   router.get('/readyz', async ctx => {
-    const parts = await readiness()
-    const ready = Object.values(parts).every(state => state === 'up')
+    const checks = await readiness()
+    const ready = checks.every(({ ok }) => ok)
     ctx.status = ready ? 200 : 503
-    ctx.body = { status: ready ? 'ready' : 'not ready', parts }
+    ctx.body = { status: ready ? 'ready' : 'not ready', checks }
   })
   return router
 }

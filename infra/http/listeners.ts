@@ -20,7 +20,7 @@ export interface ListenersDeps extends Omit<ShellDeps, 'metrics'> {
 export type ListenerSpec = Address & { app: Koa }
 
 /** The public address first. */
-export function createListeners(deps: ListenersDeps, readiness: () => Promise<Readiness>): ListenerSpec[] {
+export function createListeners(deps: ListenersDeps, readiness: Readiness): ListenerSpec[] {
   const { config, secrets, metrics, routers } = deps
   const { host, port } = config.http
   const health = createHealthRouter(readiness)

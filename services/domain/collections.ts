@@ -1,6 +1,7 @@
 // All collections. Each folder of the domain declares its documents and their indexes in documents.ts; both store adapters create the
 // collections from this table.
 import { LEASE_COLLECTIONS } from '../../infra/leases.ts'
+import { READINESS_COLLECTIONS } from '../../infra/readiness.ts'
 import type { Store } from '../../infra/store/store.ts'
 import { ADDRESS_LIST_COLLECTIONS } from './address-lists/documents.ts'
 import { AUDIT_COLLECTIONS } from './audit.ts'
@@ -21,6 +22,7 @@ export const COLLECTIONS = {
   ...PRIVACY_COLLECTIONS,
   ...AUDIT_COLLECTIONS,
   ...LEASE_COLLECTIONS,
+  ...READINESS_COLLECTIONS,
 }
 
 export type CountersignStore = Store<typeof COLLECTIONS>

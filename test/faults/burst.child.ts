@@ -5,6 +5,7 @@ import { createLog } from '../../infra/log/log.ts'
 import { openEngines, run } from '../../services/main.ts'
 import { acceleratedClock } from '../support/accelerated-clock.ts'
 import { readCrashPoint, withCrash } from '../support/crash.ts'
+import { withTimeOf } from '../support/store-time.ts'
 
 const { AMQP_PREFIX, SINCE } = process.env
 const clock = acceleratedClock(Number(SINCE), 5)
@@ -12,5 +13,5 @@ const clock = acceleratedClock(Number(SINCE), 5)
 await run(config => {
   const log = createLog({ level: config.logLevel })
   const engines = openEngines(config, clock, log, AMQP_PREFIX ? { prefix: AMQP_PREFIX } : {})
-  return { clock, log, engines: withCrash(engines, readCrashPoint(process.env)) }
+  return { clock, log, engines: withCrash(withTimeOf(clock, engines), readCrashPoint(process.env)) }
 })

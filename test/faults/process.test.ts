@@ -1,9 +1,12 @@
 // Starts and stops of real processes: signals, exit codes, files, engines that come late.
+import { execFile } from 'node:child_process'
 import { readFile, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import process from 'node:process'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
+import type { Check } from '../../infra/http/health.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { type MongoBehindProxy, openMongoBehindProxy } from '../support/mongo.ts'
@@ -65,6 +68,33 @@ describe('a process', () => {
     stopping.process.kill('SIGTERM')
     expect(await stopping.exited).to.deep.equal(STOPPED)
     expect(stopping.stderr()).to.equal('')
+  })
+})
+
+describe('a process whose disk is full', () => {
+  const { site, main } = useProcesses()
+
+  it('is not ready, says so, and is ready again when there is space', async function () {
+    if (process.platform !== 'linux') this.skip() // prlimit is Linux's
+    const full = main(await site('embedded'))
+    const url = await full.ready()
+    // The process may not write a byte to any file, as on a full disk; sockets and pipes are no files.
+    const limitFiles = (size: string) =>
+      promisify(execFile)('prlimit', [`--pid=${full.process.pid}`, `--fsize=${size}:unlimited`])
+    const storeCheck = async () => {
+      const answer = await fetch(`${url}/readyz`)
+      const { checks } = (await answer.json()) as { checks: Check[] }
+      return { status: answer.status, store: checks.find(({ name }) => name === 'store') }
+    }
+    await limitFiles('0')
+    await eventually(async () => {
+      const { status, store } = await storeCheck()
+      expect(status).to.equal(503)
+      expect(store?.ok).to.equal(false)
+      expect(store?.detail).to.match(/^SQLite: /)
+    })
+    await limitFiles('unlimited')
+    await eventually(async () => expect((await storeCheck()).status).to.equal(200))
   })
 })
 

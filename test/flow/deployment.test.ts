@@ -12,13 +12,14 @@ async function get(url: string, headers: Record<string, string> = {}) {
 describeCountersign('a deployment in one process', start => {
   it('becomes ready, and answers a request through the broker', async () => {
     const { url, log } = await start({ services: ECHO })
-    expect(await get(`${url}/readyz`)).to.deep.equal({
-      status: 200,
-      text: JSON.stringify({
-        status: 'ready',
-        parts: { process: 'up', store: 'up', broker: 'up', consumers: 'up' },
-      }),
-    })
+    const checks = [
+      { name: 'process', ok: true, detail: 'running' },
+      { name: 'store', ok: true, detail: 'a write was committed' },
+      { name: 'broker', ok: true, detail: 'a message came back' },
+      { name: 'clock', ok: true, detail: "agrees with the store's" },
+      { name: 'consumers', ok: true, detail: '1 of 1 attached' },
+    ]
+    expect(await get(`${url}/readyz`)).to.deep.equal({ status: 200, text: JSON.stringify({ status: 'ready', checks }) })
     expect(await get(`${url}/echo/hello`)).to.deep.equal({ status: 200, text: '{"echoed":{"word":"hello"}}' })
     expect(log.lines()).to.satisfy((lines: Record<string, unknown>[]) =>
       lines.some(line => line.msg === 'http.answered' && line.route === '/echo/:word'),
@@ -47,6 +48,7 @@ describeCountersign('a deployment in one process', start => {
       expect(text).to.contain('countersign_call_duration_seconds_count{queue="otp.calls",outcome="answered"} 1')
       expect(text).to.contain('countersign_broker_messages_total{queue="otp.calls",outcome="answered"} 1')
       expect(text).to.contain('countersign_broker_state{state="up"} 1')
+      expect(text).to.match(/^countersign_clock_offset_seconds -?\d/m)
       expect(text).to.match(/countersign_store_duration_seconds_count\{collection="companies",operation="get"\} \d/)
     }
     expect((await get(`${metricsUrl}/echo/hello`)).status).to.equal(404)

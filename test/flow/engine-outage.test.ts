@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Check } from '../../infra/http/health.ts'
 import { type Countersign, createStarter } from '../support/countersign.ts'
 import { ECHO } from '../support/echo.ts'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
@@ -7,6 +8,7 @@ import { type MongoBehindProxy, openMongoBehindProxy } from '../support/mongo.ts
 import { openRabbitBehindProxy } from '../support/rabbitmq.ts'
 
 const TIMEOUT_MS = 30_000
+const NO_ANSWER = 'no answer within 3 s'
 
 onRealEngines('a process that loses its engines', { AMQP_URL, MONGODB_URL }, () => {
   let mongo: MongoBehindProxy
@@ -22,51 +24,63 @@ onRealEngines('a process that loses its engines', { AMQP_URL, MONGODB_URL }, () 
     start({ services: ECHO, env: { MONGODB_URL: mongo.url, AMQP_URL: rabbit.url } })
   const get = async (url: string) => {
     const response = await fetch(url)
-    return { status: response.status, body: await response.json() }
+    return { status: response.status, body: (await response.json()) as { checks?: Check[] } }
   }
-  const expectReadiness = (url: string, status: number, parts: Record<string, string>) =>
+  /** Waits until exactly these checks fail, for these reasons. */
+  const expectReadiness = (url: string, failing: Record<string, string>) =>
     eventually(async () => {
-      const answer = await get(`${url}/readyz`)
-      expect(answer.status).to.equal(status)
-      expect(answer.body).to.deep.nested.include({ parts: { ...ALL_UP, ...parts } })
+      const { status, body } = await get(`${url}/readyz`)
+      const failed = body.checks?.filter(({ ok }) => !ok).map(({ name, detail }) => [name, detail]) ?? []
+      expect(Object.fromEntries(failed)).to.deep.equal(failing)
+      expect(status).to.equal(failed.length > 0 ? 503 : 200)
     }, TIMEOUT_MS)
 
   it('stays alive but is not ready without MongoDB, and becomes ready again with it', async () => {
     const { url } = await startBehindProxies()
     mongo.proxy.refuse()
-    await expectReadiness(url, 503, { store: 'down' })
+    await expectReadiness(url, { store: NO_ANSWER })
     expect((await get(`${url}/healthz`)).status).to.equal(200)
     mongo.proxy.heal()
-    await expectReadiness(url, 200, {})
+    await expectReadiness(url, {})
     expect((await get(`${url}/companies/cmp_none`)).body).to.deep.equal({})
   })
 
   it('stays alive but is not ready without RabbitMQ, and becomes ready and consumes again with it', async () => {
     const { url } = await startBehindProxies()
     rabbit.proxy.refuse()
-    await expectReadiness(url, 503, { broker: 'down', consumers: 'down' })
+    await expectReadiness(url, { broker: 'not connected', consumers: '0 of 1 attached' })
     expect((await get(`${url}/healthz`)).status).to.equal(200)
     expect((await get(`${url}/echo/hello`)).status).to.equal(503)
     rabbit.proxy.heal()
-    await expectReadiness(url, 200, {})
+    await expectReadiness(url, {})
     expect((await get(`${url}/echo/hello`)).body).to.deep.equal({ echoed: { word: 'hello' } })
   })
 
-  it('reports a MongoDB that does not answer as down, without hanging itself', async () => {
+  it('is not ready within seconds of a MongoDB that stops answering, and ready again after it', async () => {
     const { url } = await startBehindProxies()
     mongo.proxy.stall()
-    await expectReadiness(url, 503, { store: 'down' })
+    await expectReadiness(url, { store: NO_ANSWER })
     mongo.proxy.heal()
-    await expectReadiness(url, 200, {})
+    await expectReadiness(url, {})
+  })
+
+  it('is not ready within seconds of a RabbitMQ that stops answering and keeps its connections, and ready again after it', async () => {
+    const { url, engines } = await startBehindProxies()
+    rabbit.proxy.stall()
+    const since = performance.now()
+    await expectReadiness(url, { broker: NO_ANSWER })
+    expect(engines.broker.state(), 'no heartbeat is missing yet').to.equal('up')
+    expect(performance.now() - since).to.be.below(8_000)
+    rabbit.proxy.heal()
+    await expectReadiness(url, {})
+    expect((await get(`${url}/echo/hello`)).status).to.equal(200)
   })
 
   it('can be stopped without its engines', async () => {
     const { url, stop } = await startBehindProxies()
     mongo.proxy.refuse()
     rabbit.proxy.refuse()
-    await expectReadiness(url, 503, { store: 'down', broker: 'down', consumers: 'down' })
+    await expectReadiness(url, { store: NO_ANSWER, broker: 'not connected', consumers: '0 of 1 attached' })
     await stop()
   })
 })
-
-const ALL_UP = { process: 'up', store: 'up', broker: 'up', consumers: 'up' }

@@ -38,6 +38,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   ip_chunks: 'never',
   fraud_tallies: 'never',
   leases: 'never',
+  write_probes: 'never',
   canaries: 'never',
   rotations: 'never',
 }

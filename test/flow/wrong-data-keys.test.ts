@@ -72,7 +72,7 @@ describeCountersign('the check of DATA_KEYS against the store', start => {
     expect(await rawDocuments(again.engines.store, 'providers')).to.deep.equal([before])
   })
 
-  it('happens later when the store is unavailable at first, and until then /readyz names what is down', async () => {
+  it('happens later when the store is unavailable at first, and until then /readyz names what fails', async () => {
     const right = await start({ env: { DATA_KEYS: OLD ?? '' } })
     const { decorate, back } = createUnavailableStore()
     const waiting = await right.restart({ env: { DATA_KEYS: NEW ?? '' }, untilReady: false, decorate })
@@ -80,7 +80,9 @@ describeCountersign('the check of DATA_KEYS against the store', start => {
     await eventually(async () => {
       const answer = await fetch(`${waiting.url}/readyz`)
       expect(answer.status).to.equal(503)
-      expect(await answer.json()).to.deep.nested.include({ 'parts.store': 'down', 'parts.process': 'down' })
+      const { checks } = (await answer.json()) as { checks: object[] }
+      expect(checks).to.deep.include({ name: 'store', ok: false, detail: 'the store is unavailable' })
+      expect(checks).to.deep.include({ name: 'process', ok: false, detail: 'starting' })
     }, TIMEOUT_MS)
     expect((await fetch(`${waiting.url}/healthz`)).status).to.equal(200)
     back()

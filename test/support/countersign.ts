@@ -9,6 +9,7 @@ import { type Engines, openEngines, type Running, type Services, start } from '.
 import { type CapturedLog, createCapturedLog } from './captured-log.ts'
 import { eventually } from './eventually.ts'
 import { type EngineSet, type Env, freshSite, onEachEngineSet, type Site } from './site.ts'
+import { withTimeOf } from './store-time.ts'
 
 export interface StartOptions {
   engines: EngineSet
@@ -23,6 +24,8 @@ export interface StartOptions {
   outbound?: Outbound
   /** A clock that stands still works on the embedded engines only: RabbitMQ and MongoDB have their own time. */
   clock?: Clock
+  /** True: the store keeps its own time, also where `clock` is another. By default it has the time of `clock`. */
+  storeHasOwnTime?: boolean
   /** Wraps the engines, for example to record messages or to lose writes. */
   decorate?(engines: Engines): Engines
   /** False: the start resolves as soon as the process listens, and the test awaits `ready` itself. */
@@ -51,7 +54,8 @@ export async function startCountersign(options: StartOptions): Promise<Countersi
   const { MONGODB_URL, AMQP_URL } = site.env
   const config = readConfig({ ...site.env, ...options.env, MONGODB_URL, AMQP_URL, ...bootstrap }, options.roles ?? [])
   const log = createCapturedLog()
-  const engines = openEngines(config, clock, log.log, { prefix: site.prefix, backoff: FAST_RECONNECT })
+  const opened = openEngines(config, clock, log.log, { prefix: site.prefix, backoff: FAST_RECONNECT })
+  const engines = options.storeHasOwnTime ? opened : withTimeOf(clock, opened)
   const printed: string[] = []
   const running = await start(config, {
     clock,

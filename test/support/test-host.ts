@@ -1,17 +1,25 @@
 // A host on fake engines whose state a test sets. In: services. Out: a running host, and what it closed.
 import type { BrokerState, Consumer } from '../../infra/broker/broker.ts'
+import type { Clock } from '../../infra/clock.ts'
 import { type HostDeps, type RunningHost, type Service, startHost } from '../../infra/host.ts'
-import { createHealthRouter, type Readiness } from '../../infra/http/health.ts'
+import { type Check, createHealthRouter, type Readiness } from '../../infra/http/health.ts'
 import { createHttpShell } from '../../infra/http/shell.ts'
-import { createMetrics } from '../../infra/metrics.ts'
+import { createMetrics, type Metrics } from '../../infra/metrics.ts'
+import type { WriteProbe } from '../../infra/readiness.ts'
+import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { type CapturedLog, createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
 
 export interface EngineStates {
-  broker: BrokerState
-  /** Silent: it does not answer at all. */
-  store: 'up' | 'down' | 'silent'
+  /** Silent: it is connected and does not answer at all. */
+  broker: BrokerState | 'silent'
+  /** Full: it answers, and refuses every write. */
+  store: 'up' | 'down' | 'silent' | 'full'
+  /** How far the store's clock is behind this process's. */
+  clockOffsetMs: number
+  /** Writes and round trips that /readyz has asked for. */
+  asked: { store: number; broker: number }
 }
 
 export interface TestHost extends RunningHost {
@@ -21,13 +29,18 @@ export interface TestHost extends RunningHost {
   closed: string[]
   clock: TestClock
   log: CapturedLog
-  readiness(): Promise<Readiness>
+  metrics: Metrics
+  readiness: Readiness
   get(path: string): Promise<{ status: number; body: Body }>
+  /** A check of /readyz, by its name. */
+  check(name: string): Promise<Check | undefined>
 }
 
-type Body = { parts?: Readiness } & Record<string, unknown>
+type Body = { checks?: Check[] } & Record<string, unknown>
 
 export interface TestHostOptions extends Partial<Pick<HostDeps, 'prepare' | 'broker'>> {
+  /** Before the start. */
+  engines?: Partial<EngineStates>
   services?: Service[]
   ports?: number[]
   /** A list to record what is closed, for a host that does not start. */
@@ -50,18 +63,26 @@ async function startTestHost({
   services = [],
   ports = [0],
   closed = [],
+  engines: initial = {},
   ...replaced
 }: TestHostOptions = {}): Promise<TestHost> {
-  const engines: EngineStates = { broker: 'up', store: 'up' }
-  const [clock, log] = [testClock(), createCapturedLog()]
+  const engines: EngineStates = {
+    broker: 'up',
+    store: 'up',
+    clockOffsetMs: 0,
+    asked: { store: 0, broker: 0 },
+    ...initial,
+  }
+  const [clock, log, metrics] = [testClock(), createCapturedLog(), createMetrics()]
   const routers = services.flatMap(service => service.router ?? [])
-  let readiness = async (): Promise<Readiness> => ({})
+  let readiness: Readiness = async () => []
   const host = await startHost({
     clock,
     log: log.log,
+    metrics,
     services,
-    broker: { state: () => engines.broker, close: async () => void closed.push('broker') },
-    store: { ping: () => pingStore(engines), close: async () => void closed.push('store') },
+    broker: fakeBroker(engines, closed),
+    store: fakeStore(engines, clock, closed),
     prepare: async () => {},
     listeners(given) {
       readiness = given
@@ -77,17 +98,49 @@ async function startTestHost({
     closed,
     clock,
     log,
+    metrics,
     readiness,
     async get(path) {
       const response = await fetch(`http://127.0.0.1:${host.ports[0]}${path}`)
       return { status: response.status, body: (await response.json()) as Body }
     },
+    check: async wanted => (await readiness()).find(({ name }) => name === wanted),
   }
 }
 
-async function pingStore({ store }: EngineStates): Promise<void> {
-  if (store === 'silent') await new Promise(() => {})
-  if (store === 'down') throw new Unavailable('the store is down')
+const never = () => new Promise<never>(() => {})
+
+const fakeBroker = (engines: EngineStates, closed: string[]): HostDeps['broker'] => ({
+  state: () => (engines.broker === 'silent' ? 'up' : engines.broker),
+  async roundTrip() {
+    engines.asked.broker += 1
+    if (engines.broker === 'silent') await never()
+  },
+  close: async () => void closed.push('broker'),
+})
+
+function fakeStore(engines: EngineStates, clock: Clock, closed: string[]): HostDeps['store'] {
+  const ping = async (): Promise<void> => {
+    if (engines.store === 'silent') await never()
+    if (engines.store === 'down') throw new Unavailable('the store is down')
+  }
+  const probes: Pick<Docs<WriteProbe>, 'modify'> = {
+    async modify() {
+      engines.asked.store += 1
+      await ping()
+      if (engines.store === 'full') throw new Unavailable('the disk is full')
+      return null
+    },
+  }
+  return {
+    docs: () => probes as Docs<never>,
+    ping,
+    async time() {
+      await ping()
+      return clock.now() - engines.clockOffsetMs
+    },
+    close: async () => void closed.push('store'),
+  }
 }
 
 /** A consumer that is attached while `attached` returns true. */
@@ -97,4 +150,6 @@ export const fakeConsumer = (
 ): Consumer => ({
   attached,
   stop,
+  pause: async () => {},
+  resume: async () => {},
 })

@@ -17,7 +17,7 @@ describe('the addresses of a process', () => {
         clock: testClock(),
         routers: [new Router()],
       },
-      async () => ({}),
+      async () => [],
     )
 
   it('are the public one alone by default', () => {

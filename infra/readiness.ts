@@ -1,0 +1,145 @@
+// Whether this process can do its work. In: its engines, its clock, its consumers and its phase. Out: one check for each thing that work needs. An
+// engine is ready when it has worked: the store when a write has committed, the broker when a message has come back.
+import { randomUUID } from 'node:crypto'
+import { type Broker, type BrokerState, CallTimeout, type Consumer } from './broker/broker.ts'
+import type { Clock } from './clock.ts'
+import type { ClockWatch } from './clock-watch.ts'
+import type { Check, Readiness } from './http/health.ts'
+import type { Logger } from './log/log.ts'
+import { scrub } from './log/scrub.ts'
+import type { Doc } from './store/docs.ts'
+import { collection, type Store } from './store/store.ts'
+import { HOUR_MS } from './time.ts'
+import { Unavailable } from './unavailable.ts'
+
+/** What a process has written last to see whether it can. */
+export interface WriteProbe extends Doc {
+  at: number
+  purge_at: Date
+}
+
+export const READINESS_COLLECTIONS = { write_probes: collection<WriteProbe>({ indexes: [], purged: true }) }
+
+export type ProbedStore = Pick<Store<typeof READINESS_COLLECTIONS>, 'docs' | 'ping'>
+
+export interface ReadinessDeps {
+  broker: Pick<Broker, 'state' | 'roundTrip'>
+  store: ProbedStore
+  clock: Clock
+  log: Logger
+  clockWatch: Pick<ClockWatch, 'check'>
+  consumers: readonly Pick<Consumer, 'attached'>[]
+  phase(): Phase
+}
+
+export type Phase = 'starting' | 'running' | 'stopping'
+
+const ENGINE_TIMEOUT_MS = 3_000
+/** However often /readyz is asked, the engines are asked no more often than this. */
+const RESULT_KEPT_MS = 1_000
+/** The document of a process that has ended is removed after this time. */
+const PROBE_RETENTION_MS = HOUR_MS
+
+export function createReadiness(deps: ReadinessDeps): Readiness {
+  const { broker, store, clock, log, clockWatch, consumers, phase } = deps
+  const probes = store.docs('write_probes')
+  const _id = randomUUID()
+  const share = createSharing(clock)
+  const logChanges = createChangeLog(log)
+
+  async function write(): Promise<void> {
+    const at = clock.now()
+    const purge_at = new Date(at + PROBE_RETENTION_MS)
+    await probes.modify({ _id }, { $set: { at, purge_at } }, { upsert: true })
+  }
+
+  async function sendAndReceive(): Promise<void> {
+    const state = broker.state()
+    if (state !== 'up') throw new Unavailable(BROKER_STATES[state])
+    await broker.roundTrip(ENGINE_TIMEOUT_MS)
+  }
+
+  const engineCheck = (name: string, proof: string, work: () => Promise<void>): (() => Promise<Check>) =>
+    share(async () => {
+      const failure = await failureWithin(clock, ENGINE_TIMEOUT_MS, work)
+      if (failure === null) return { name, ok: true, detail: proof }
+      if (!isOfEngine(failure)) log.error({ check: name, err: failure }, 'readiness.failed')
+      return { name, ok: false, detail: describe(failure) }
+    })
+
+  const answers = engineCheck('store', 'answers', () => store.ping())
+  const commits = engineCheck('store', 'a write was committed', write)
+  const brokerCheck = engineCheck('broker', 'a message came back', sendAndReceive)
+
+  return async () => {
+    // A starting process has not yet compared its keys with the store's, and until then it writes nothing.
+    const storeCheck = phase() === 'starting' ? answers : commits
+    const engines = await Promise.all([storeCheck(), brokerCheck()])
+    const checks = [processCheck(phase()), ...engines, clockWatch.check(), consumersCheck(phase(), consumers)]
+    logChanges(checks)
+    return checks
+  }
+}
+
+const processCheck = (phase: Phase): Check => ({ name: 'process', ok: phase === 'running', detail: phase })
+
+function consumersCheck(phase: Phase, consumers: ReadinessDeps['consumers']): Check {
+  const attached = consumers.filter(consumer => consumer.attached()).length
+  const ok = phase !== 'starting' && attached === consumers.length
+  return { name: 'consumers', ok, detail: `${attached} of ${consumers.length} attached` }
+}
+
+const BROKER_STATES: Record<BrokerState, string> = {
+  up: 'connected',
+  blocked: 'it takes no messages: it lacks memory or disk',
+  down: 'not connected',
+}
+
+/** Callers share a result while it is being made and for a short time after. The time is a timer's, so a clock that is set back does not
+ *  make it longer. */
+const createSharing =
+  (clock: Clock) =>
+  <R>(work: () => Promise<R>): (() => Promise<R>) => {
+    let recent: Promise<R> | undefined
+    return () => {
+      recent ??= work().finally(() => {
+        clock.after(RESULT_KEPT_MS, () => {
+          recent = undefined
+        })
+      })
+      return recent
+    }
+  }
+
+/** Null when the work was done in time, else why not. */
+async function failureWithin(clock: Clock, ms: number, work: () => Promise<void>): Promise<unknown> {
+  let cancel = (): void => {}
+  const late = new Promise<unknown>(resolve => {
+    cancel = clock.after(ms, () => resolve(new CallTimeout()))
+  })
+  const done = work().then(
+    () => null,
+    (error: unknown) => error ?? new Error('failed without an error'),
+  )
+  return Promise.race([done, late]).finally(() => cancel())
+}
+
+const isOfEngine = (failure: unknown): boolean => failure instanceof Unavailable || failure instanceof CallTimeout
+
+/** The adapters' own words. Those of a driver may name an address, so they are only logged. */
+function describe(failure: unknown): string {
+  if (failure instanceof CallTimeout) return `no answer within ${ENGINE_TIMEOUT_MS / 1000} s`
+  return failure instanceof Unavailable ? scrub(failure.message) : 'failed: see readiness.failed in the log'
+}
+
+/** Logs a check that was ok and is not any more, and when it is again. */
+function createChangeLog(log: Logger): (checks: readonly Check[]) => void {
+  const wasOk = new Map<string, boolean>()
+  return checks => {
+    for (const { name: check, ok, detail } of checks) {
+      if (wasOk.get(check) === true && !ok) log.warn({ check, detail }, 'readiness.lost')
+      if (wasOk.get(check) === false && ok) log.info({ check }, 'readiness.restored')
+      wasOk.set(check, ok)
+    }
+  }
+}

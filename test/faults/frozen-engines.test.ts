@@ -1,0 +1,48 @@
+// Engines that are frozen (SIGSTOP): every connection stays open, and no answer comes.
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import process from 'node:process'
+import { expect } from 'chai'
+import type { Check } from '../../infra/http/health.ts'
+import { AMQP_URL, ENGINES_DIR, MONGODB_URL, onRealEngines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { ECHO_SERVICES, useProcesses } from '../support/processes.ts'
+
+onRealEngines('a process whose engine is frozen', { AMQP_URL, MONGODB_URL, ENGINES_DIR }, () => {
+  const frozen: number[] = []
+  function thaw(): void {
+    for (const pid of frozen.splice(0)) process.kill(pid, 'SIGCONT')
+  }
+  // Before the sites are wiped, which needs the engines.
+  afterEach(thaw)
+  const { site, crashing } = useProcesses()
+
+  async function freeze(engine: string): Promise<void> {
+    const folder = ENGINES_DIR ?? ''
+    const files = (await readdir(folder)).filter(name => name.startsWith(engine) && name.endsWith('.pid'))
+    for (const file of files) frozen.push(Number(await readFile(join(folder, file), 'utf8')))
+    expect(frozen).to.not.be.empty
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+  }
+
+  for (const [engine, check] of [
+    ['mongodb', 'store'],
+    ['rabbitmq', 'broker'],
+  ] as const)
+    it(`is not ready within seconds while ${engine} is, and ready again when it goes on`, async () => {
+      const url = await crashing(await site('real'), { services: ECHO_SERVICES }).ready()
+      await freeze(engine)
+      const since = performance.now()
+      await eventually(async () => {
+        const answer = await fetch(`${url}/readyz`)
+        expect(answer.status).to.equal(503)
+        const { checks } = (await answer.json()) as { checks: Check[] }
+        expect(checks).to.deep.include({ name: check, ok: false, detail: 'no answer within 3 s' })
+      })
+      // A result is kept for one second, and the next one takes three.
+      expect(performance.now() - since).to.be.below(6_000)
+      expect((await fetch(`${url}/healthz`)).status).to.equal(200)
+      thaw()
+      await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(200), 30_000)
+    })
+})
