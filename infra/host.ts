@@ -37,6 +37,8 @@ export interface HostDeps {
   listeners(readiness: Readiness): readonly { app: Koa; host: string; port: number }[]
   /** Puts into the store what must be there before any work is taken. Repeated until the store answers. */
   prepare(): Promise<void>
+  /** How long `drain` takes. */
+  stopDelayMs: number
 }
 
 export interface RunningHost {
@@ -44,6 +46,9 @@ export interface RunningHost {
   ports: readonly number[]
   /** Resolves once the process takes work. Rejects when it never will. */
   ready: Promise<void>
+  /** The process is not ready from now on, and still serves everything, so that a balancer finds out before a connection is refused.
+   *  Resolves after the stop delay; at once where the process was not ready, and when `stop` is called. */
+  drain(): Promise<void>
   /** Refuses new work, finishes the work it has, and closes its connections. Idempotent. */
   stop(): Promise<void>
 }
@@ -113,6 +118,13 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
       (working ? consumer.resume() : consumer.pause()).catch(error => log.error({ err: error }, 'host.not_paused'))
   }
 
+  async function drain(): Promise<void> {
+    if (phase !== 'running') return
+    phase = 'draining'
+    for (const listener of listeners) listener.drain()
+    await wait(deps.stopDelayMs)
+  }
+
   async function stop(): Promise<void> {
     phase = 'stopping'
     stopWaiting()
@@ -144,6 +156,7 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
   return {
     ports: listeners.map(listener => listener.port),
     ready,
+    drain,
     stop: () => {
       stopped ??= stop()
       return stopped

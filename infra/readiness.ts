@@ -32,7 +32,8 @@ export interface ReadinessDeps {
   phase(): Phase
 }
 
-export type Phase = 'starting' | 'running' | 'stopping'
+/** `draining`: told to stop, and still serving everything. */
+export type Phase = 'starting' | 'running' | 'draining' | 'stopping'
 
 const ENGINE_TIMEOUT_MS = 3_000
 /** However often /readyz is asked, the engines are asked no more often than this. */
@@ -81,7 +82,10 @@ export function createReadiness(deps: ReadinessDeps): Readiness {
   }
 }
 
-const processCheck = (phase: Phase): Check => ({ name: 'process', ok: phase === 'running', detail: phase })
+function processCheck(phase: Phase): Check {
+  const detail = phase === 'draining' ? 'stopping' : phase
+  return { name: 'process', ok: phase === 'running', detail }
+}
 
 function consumersCheck(phase: Phase, consumers: ReadinessDeps['consumers']): Check {
   const attached = consumers.filter(consumer => consumer.attached()).length

@@ -6,22 +6,24 @@ import { scrub } from './log/scrub.ts'
 import { StartProblem } from './start-problem.ts'
 import { Unavailable } from './unavailable.ts'
 
-/** Orchestrators kill a process ten seconds after its signal. */
+/** Orchestrators kill a process ten seconds after its signal, not counting the stop delay, for which they are told to wait longer. */
 const STOP_TIMEOUT_MS = 9_500
+/** npm, or an orchestrator that signals every process of a group, sends a signal twice. A later one is meant: the stop delay ends. */
+const REPEATED_SIGNAL_MS = 1_000
 
 /** Resolves once the system is ready, or is stopping after a signal. */
-export async function runProcess(start: () => Promise<Pick<RunningHost, 'ready' | 'stop'>>): Promise<void> {
+export async function runProcess(start: () => Promise<Pick<RunningHost, 'ready' | 'drain' | 'stop'>>): Promise<void> {
   const starting = Promise.resolve().then(start)
-  let stopping = false
-  const stop = (): void => {
-    // npm passes Ctrl-C on, although the terminal has already sent it to this process.
-    if (stopping) return
-    stopping = true
-    setTimeout(() => process.exit(0), STOP_TIMEOUT_MS).unref()
-    void starting.then(running => running.stop()).finally(() => process.exit(0))
+  let signalledAt: number | undefined
+  const onSignal = (): void => {
+    if (signalledAt === undefined) {
+      signalledAt = performance.now()
+      void stop(starting)
+    } else if (performance.now() - signalledAt > REPEATED_SIGNAL_MS)
+      starting.then(running => running.stop()).catch(() => {}) // The first signal's `stop` ends the process in any case.
   }
   // Signals count from the first moment: a process may be told to stop while it starts.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal)
   // Node would print every member of an uncaught error, a driver's documents included.
   process.on('uncaughtException', error => {
     process.stderr.write(`Countersign failed.\n${describeError(error)}\n`)
@@ -30,11 +32,27 @@ export async function runProcess(start: () => Promise<Pick<RunningHost, 'ready' 
   try {
     await (await starting).ready
   } catch (error) {
-    if (stopping) return
+    if (signalledAt !== undefined) return
     process.stderr.write(`Countersign cannot start.\n${describeError(error)}\n`)
     process.exit(1)
   }
 }
+
+/** Ends the process, in time even if the system does not stop, and even if it never starts. */
+async function stop(starting: Promise<Pick<RunningHost, 'drain' | 'stop'>>): Promise<void> {
+  const startTimer = setTimeout(exit, STOP_TIMEOUT_MS)
+  try {
+    const running = await starting
+    clearTimeout(startTimer)
+    await running.drain()
+    setTimeout(exit, STOP_TIMEOUT_MS)
+    await running.stop()
+  } finally {
+    exit()
+  }
+}
+
+const exit = (): never => process.exit(0)
 
 /** The stack is shown only if the fault may be in our code, and is scrubbed like a log line: its texts can come from anywhere. */
 function describeError(error: unknown): string {

@@ -112,6 +112,7 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   const host = await startHost({
     ...runtime,
     services,
+    stopDelayMs: config.stopDelayMs,
     listeners: readiness => createListeners({ ...runtime, routers }, readiness),
     async prepare() {
       await store.ping()
@@ -130,7 +131,7 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   })
   // A caller that does not await `ready` must not be ended by an unhandled rejection.
   ready.catch(() => {})
-  return { url, metricsUrl, secrets, ready, stop: () => host.stop().finally(outbound.close) }
+  return { url, metricsUrl, secrets, ready, drain: host.drain, stop: () => host.stop().finally(outbound.close) }
 }
 
 function createRuntime(config: Config, secrets: Secrets, overrides: StartOverrides): Runtime {

@@ -45,6 +45,8 @@ export interface Config {
     readonly maxInFlight: number
     readonly trustedProxies: readonly string[]
   }
+  /** How long a process that is told to stop is not ready and still serves everything. */
+  readonly stopDelayMs: number
   readonly provider: {
     readonly timeoutMs: number
     /** How long to wait for a receipt after a provider call that timed out. */
@@ -76,6 +78,7 @@ const settings = z.object({
   ALLOW_PRIVATE_TARGETS: privateTargets().default([]),
   MAX_BODY_BYTES: wholeNumber(1, 64 * MIB).default(16_384),
   MAX_IN_FLIGHT: wholeNumber(1, 1_000_000).default(2000),
+  STOP_DELAY: wholeNumber(0, HOUR_MS).default(0),
   PROVIDER_TIMEOUT: wholeNumber(1, HOUR_MS).default(8000),
   UNKNOWN_WAIT: wholeNumber(0, HOUR_MS).default(60_000),
   CHANNEL_BACKOFF: delays().default([1000, 5000, 15_000]),
@@ -129,6 +132,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ro
       maxInFlight: values.MAX_IN_FLIGHT,
       trustedProxies: values.TRUSTED_PROXIES,
     },
+    stopDelayMs: values.STOP_DELAY,
     provider: { timeoutMs: values.PROVIDER_TIMEOUT, unknownWaitMs: values.UNKNOWN_WAIT },
     backoff: { channel: values.CHANNEL_BACKOFF, webhook: values.WEBHOOK_BACKOFF },
     privateTargets: values.ALLOW_PRIVATE_TARGETS,

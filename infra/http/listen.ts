@@ -13,6 +13,8 @@ export interface Address {
 
 export interface Listener {
   port: number
+  /** From now on every answer ends its connection, so that clients open new ones, elsewhere if they can. */
+  drain(): void
   /** Refuses new connections and closes idle ones at once, lets open requests finish, and cuts the rest after `graceMs`. */
   close(graceMs: number): Promise<void>
 }
@@ -27,6 +29,7 @@ export async function listen(app: Koa, address: Address, clock: Clock = systemCl
   server.on('error', error => app.emit('error', error))
   return {
     port: (server.address() as AddressInfo).port,
+    drain: connections.drain,
     close: graceMs =>
       new Promise(resolve => {
         const cancel = clock.after(graceMs, () => server.closeAllConnections())
@@ -63,8 +66,9 @@ function listenProblem(error: NodeJS.ErrnoException, { host, port }: Address): E
 
 /** Knows the open requests of each connection. Node's `closeIdleConnections` does not close a connection without a first request, and
  *  keeps one whose request has just ended open for seconds. */
-function trackConnections(server: Server): { finish(): void } {
+function trackConnections(server: Server): { drain(): void; finish(): void } {
   const openResponses = new Map<Socket, Set<ServerResponse>>()
+  let draining = false
   let finishing = false
 
   server.on('connection', (socket: Socket) => {
@@ -75,12 +79,16 @@ function trackConnections(server: Server): { finish(): void } {
   server.prependListener('request', ({ socket }, response) => {
     const responses = openResponses.get(socket)
     responses?.add(response)
+    if (draining) response.setHeader('Connection', 'close')
     response.once('close', () => {
       responses?.delete(response)
       if (finishing && responses?.size === 0) socket.destroySoon()
     })
   })
   return {
+    drain() {
+      draining = true
+    },
     finish() {
       finishing = true
       for (const [socket, responses] of openResponses) {

@@ -11,8 +11,9 @@ import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { type MongoBehindProxy, openMongoBehindProxy } from '../support/mongo.ts'
 import { type CountersignProcess, ECHO_SERVICES, useProcesses } from '../support/processes.ts'
+import { promiseState } from '../support/promise-state.ts'
 import { openRabbitBehindProxy } from '../support/rabbitmq.ts'
-import { onEachEngineSet } from '../support/site.ts'
+import { onEachEngineSet, type Site } from '../support/site.ts'
 
 const STOPPED = { code: 0, signal: null }
 
@@ -113,6 +114,101 @@ onEachEngineSet('a process that is told to stop during a request', engines => {
     expect(await stopping.exited).to.deep.equal(STOPPED)
   })
 })
+
+onEachEngineSet('a process that is told to stop, with STOP_DELAY', engines => {
+  const { site, crashing } = useProcesses()
+  const echo = (url: string) => fetch(`${url}/echo/hello`)
+
+  it('is not ready at once, serves everything until the delay is over, and exits 0', async () => {
+    const stopping = crashing(await site(engines), { services: ECHO_SERVICES, env: { STOP_DELAY: '1500' } })
+    const url = await stopping.ready()
+    const since = performance.now()
+    stopping.process.kill('SIGTERM')
+    await eventually(async () => expect((await fetch(`${url}/readyz`)).status).to.equal(503))
+    const answer = await echo(url)
+    expect(answer.status).to.equal(200)
+    expect(performance.now() - since).to.be.below(1_500)
+    expect(await stopping.exited).to.deep.equal(STOPPED)
+    expect(performance.now() - since).to.be.above(1_500)
+    expect(stopping.stderr()).to.equal('')
+  })
+
+  it('takes a signal that comes twice for one, and ends the delay at a later one', async () => {
+    const stopping = crashing(await site(engines), { services: ECHO_SERVICES, env: { STOP_DELAY: '600000' } })
+    const url = await stopping.ready()
+    const exited = promiseState(stopping.exited)
+    const since = performance.now()
+    stopping.process.kill('SIGTERM')
+    await eventually(() => {
+      stopping.process.kill('SIGTERM')
+      expect(exited.state).to.equal('resolved')
+    })
+    expect(exited.value).to.deep.equal(STOPPED)
+    expect(performance.now() - since).to.be.above(1_000)
+    expect(await isRefused(url)).to.equal(true)
+  })
+
+  it('refuses no client that asks /readyz, in a rolling restart', async () => {
+    // The embedded engines allow one process for each folder.
+    const shared = await site(engines)
+    const sites = engines === 'real' ? [shared, shared] : [shared, await site(engines)]
+    const startOne = (here: Site) => crashing(here, { services: ECHO_SERVICES, env: { STOP_DELAY: '1000' } })
+    const replicas = await Promise.all(
+      sites.map(async here => {
+        const running = startOne(here)
+        return { here, running, url: await running.ready() }
+      }),
+    )
+    const client = startClient(() => replicas.map(({ url }) => url))
+    for (const replica of replicas) {
+      replica.running.process.kill('SIGTERM')
+      expect(await replica.running.exited).to.deep.equal(STOPPED)
+      replica.running = startOne(replica.here)
+      replica.url = await replica.running.ready()
+      const answered = client.answered()
+      await eventually(() => expect(client.answered()).to.be.above(answered + 20))
+    }
+    expect(await client.stop()).to.deep.equal([])
+  })
+})
+
+/** Asks, as a balancer does, every 200 ms which processes are ready, and sends its requests to those only. */
+function startClient(urls: () => string[]) {
+  const failures: string[] = []
+  let ready: string[] = []
+  let [answered, stopping] = [0, false]
+  const isReady = (url: string): Promise<boolean> =>
+    fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  async function poll(): Promise<void> {
+    while (!stopping) {
+      const all = urls()
+      const states = await Promise.all(all.map(isReady))
+      ready = all.filter((_, index) => states[index])
+      await new Promise(resolve => setTimeout(resolve, 200))
+    }
+  }
+  async function request(): Promise<void> {
+    for (let n = 0; !stopping; n += 1) {
+      const url = ready[n % ready.length]
+      const outcome = url === undefined ? null : await fetch(`${url}/echo/hello`).then(({ status }) => status, String)
+      if (outcome === 200) answered += 1
+      else if (outcome !== null) failures.push(`${outcome}`)
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
+  }
+  const loops = Promise.all([poll(), request(), request()])
+  return {
+    answered: () => answered,
+    async stop(): Promise<string[]> {
+      stopping = true
+      await loops
+      return failures
+    },
+  }
+}
 
 /** A POST of which half the body was sent; the server has read its headers. */
 async function sendHalf(url: string, body: string): Promise<{ finish(): Promise<string> }> {

@@ -97,6 +97,42 @@ describe('a hosted process that is told to stop', () => {
     expect(heard[1]).to.include({ code: 'ECONNREFUSED' })
   })
 
+  it('first is not ready for the stop delay, and still serves everything, on connections that end with each answer', async () => {
+    const router = new Router()
+    router.get('/work', ctx => {
+      ctx.body = {}
+    })
+    const { ready, drain, stop, get, check, ports, clock } = await host({ services: [{ router }], stopDelayMs: 3_000 })
+    await ready
+    expect((await fetch(`http://127.0.0.1:${ports[0]}/work`)).headers.get('connection')).to.equal('keep-alive')
+    const draining = promiseState(drain())
+    expect((await get('/readyz')).status).to.equal(503)
+    expect(await check('process')).to.deep.equal({ name: 'process', ok: false, detail: 'stopping' })
+    await clock.advance(2_999)
+    expect(draining.state).to.equal('pending')
+    const answer = await fetch(`http://127.0.0.1:${ports[0]}/work`)
+    expect([answer.status, answer.headers.get('connection')]).to.deep.equal([200, 'close'])
+    await clock.advance(1)
+    expect(draining.state).to.equal('resolved')
+    expect((await get('/work')).status, 'served until it stops').to.equal(200)
+    await stop()
+    expect(await rejection(get('/work'))).to.be.instanceOf(TypeError)
+  })
+
+  it('ends the stop delay when it is stopped', async () => {
+    const { ready, drain, stop } = await host({ stopDelayMs: 3_000 })
+    await ready
+    const draining = drain()
+    await stop()
+    await draining
+  })
+
+  it('has no stop delay where it was never ready', async () => {
+    const { drain, ready } = await host({ stopDelayMs: 3_000, prepare: () => Promise.reject(new Unavailable('away')) })
+    ready.catch(() => {})
+    await drain()
+  })
+
   it('stops in order: consumers, services, broker, store', async () => {
     const closed: string[] = []
     const service: Service = {

@@ -38,7 +38,7 @@ export interface TestHost extends RunningHost {
 
 type Body = { checks?: Check[] } & Record<string, unknown>
 
-export interface TestHostOptions extends Partial<Pick<HostDeps, 'prepare' | 'broker'>> {
+export interface TestHostOptions extends Partial<Pick<HostDeps, 'prepare' | 'broker' | 'stopDelayMs'>> {
   /** Before the start. */
   engines?: Partial<EngineStates>
   services?: Service[]
@@ -81,6 +81,7 @@ async function startTestHost({
     log: log.log,
     metrics,
     services,
+    stopDelayMs: 0,
     broker: fakeBroker(engines, closed),
     store: fakeStore(engines, clock, closed),
     prepare: async () => {},

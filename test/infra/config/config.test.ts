@@ -21,6 +21,7 @@ describe('settings', () => {
         maxInFlight: 2000,
         trustedProxies: [],
       },
+      stopDelayMs: 0,
       provider: { timeoutMs: 8000, unknownWaitMs: 60_000 },
       backoff: {
         channel: [1000, 5000, 15_000],
@@ -45,6 +46,7 @@ describe('settings', () => {
         ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
         MAX_BODY_BYTES: '1024',
         MAX_IN_FLIGHT: '10',
+        STOP_DELAY: '3000',
         PROVIDER_TIMEOUT: '500',
         UNKNOWN_WAIT: '0',
         CHANNEL_BACKOFF: '10',
@@ -71,6 +73,7 @@ describe('settings', () => {
         maxInFlight: 10,
         trustedProxies: ['10.0.0.0/8', '2001:db8::/32', '192.0.2.1/32'],
       },
+      stopDelayMs: 3_000,
       provider: { timeoutMs: 500, unknownWaitMs: 0 },
       backoff: { channel: [10], webhook: [50, 20, 20] },
       privateTargets: ['127.0.0.0/8'],
