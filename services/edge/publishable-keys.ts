@@ -11,7 +11,7 @@ import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 export interface PublishableKeyRules {
   /** An app that lists origins accepts its publishable keys from no other page. A request without an origin is not from a page. */
   allowsOrigin(by: Identity, origin: string): Promise<boolean>
-  /** Live sends cost money, and anyone can read a publishable key, so the app must have allowed them. */
+  /** Live sends and resends cost money, and anyone can read a publishable key, so the app must have allowed them. */
   checkSend(by: Identity): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export function createPublishableKeyRules({ tenancy, clock }: PublishableKeyDeps
     async checkSend(by) {
       if (by.mode === 'test' || (await settingsOf(by)).publishable_send) return
       throw problem('PublishableSendDisabledError', {
-        detail: 'The app does not let publishable keys send in live mode.',
+        detail: 'The app does not let publishable keys send or resend in live mode.',
       })
     },
   }

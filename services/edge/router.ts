@@ -111,7 +111,7 @@ export function createApiRouter(deps: RouterDeps): Router {
       .all(path, refuseOtherMethods('OPTIONS, POST'))
   }
   postFromPages('/otp/send', createCommand(ANY_KEY, sendRequest, call.send, checkSend))
-  postFromPages('/otp/resend', createCommand(ANY_KEY, resendRequest, call.resend))
+  postFromPages('/otp/resend', createCommand(ANY_KEY, resendRequest, call.resend, checkSend))
   postFromPages('/otp/verify', createCommand(ANY_KEY, verifyRequest, call.verify))
   post('/otp/cancel', createCommand(SERVER_KEY, cancelRequest, call.cancel))
   post('/verifications/exchange', createCommand(SERVER_KEY, exchangeRequest, call.exchange))

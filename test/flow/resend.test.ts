@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type Caller, refusal } from '../support/api-caller.ts'
 import { freshNumber, wrongCode } from '../support/flow.ts'
-import { describeFlow } from '../support/shared-flow.ts'
+import { describeFlow, FLOW_APP_KEYS } from '../support/shared-flow.ts'
 
 const NOT_ALLOWED = { type: 'ResendNotAllowedError', status: 409 }
 const NO_COOLDOWN = { resend_cooldown_seconds: [0] }
@@ -46,6 +46,18 @@ describeFlow('a resend', flow => {
       refusal(await server.resend(otp_id)),
       'no send attempt is left, which is checked before the cooldown',
     ).to.deep.equal(NOT_ALLOWED)
+  })
+
+  it('by a live publishable key needs publishable_send, and costs nothing without it', async () => {
+    const live = flow.caller(FLOW_APP_KEYS.live)
+    const { otp_id } = await flow.startVerification(live)
+    await flow.advance(30_000)
+    const device = await flow.createKey('app_flow', 'publishable', 'live')
+    const disabled = { type: 'PublishableSendDisabledError', status: 403 }
+    for (const channel of [undefined, 'sms'])
+      expect(refusal(await device.resend(otp_id, channel))).to.deep.equal(disabled)
+    expect((await live.status(otp_id)).body.deliveries).to.have.length(1)
+    expect((await live.resend(otp_id)).status, 'the server may').to.equal(200)
   })
 
   it('is accepted once when many arrive at the same time', async () => {

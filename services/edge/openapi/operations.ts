@@ -97,6 +97,7 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
       refusal.messageLimit,
       refusal.reputation,
       refusal.funds,
+      refusal.sendDisabled,
       origin,
     ],
   },

@@ -53,7 +53,7 @@ export const refusal = {
   funds: errorRefusal('InsufficientFundsError', 'The balance is not enough to send.'),
   sendDisabled: errorRefusal(
     'PublishableSendDisabledError',
-    'The app does not let publishable keys send in live mode.',
+    'The app does not let publishable keys send or resend in live mode.',
   ),
   origin: errorRefusal('OriginNotAllowedError', 'A publishable key was used in a page the app does not list.'),
   sendLimit: limitRefusal('recipient', 'Too many sends; `scope` names the limit.'),

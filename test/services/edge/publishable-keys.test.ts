@@ -59,9 +59,25 @@ describe('a publishable key', () => {
       expect((await send({ key: KEYS.deviceLive, body: {} })).status).to.equal(403)
     })
 
-    it('may still resend, verify and look up', async () => {
+    it('may resend only if the app allows it to send', async () => {
       await startEdge()
-      expect((await edge.post('/otp/resend', { otp_id: OTP_ID }, { key: KEYS.deviceLive })).status).to.equal(200)
+      const resend = (key: string) => edge.post('/otp/resend', { otp_id: OTP_ID }, { key })
+      const refused = await resend(KEYS.deviceLive)
+      expect(refused.status).to.equal(403)
+      expect((await problemOf(refused)).type).to.equal('PublishableSendDisabledError')
+      expect(edge.calls).to.deep.equal([])
+      expect((await resend(KEYS.deviceTest)).status, 'in test mode').to.equal(200)
+      expect((await resend(KEYS.serverLive)).status, 'by a server').to.equal(200)
+
+      edge.stubs.settings.publishable_send = true
+      await edge.clock.advance(5_000)
+      expect((await resend(KEYS.deviceLive)).status).to.equal(200)
+    })
+
+    it('may still verify and look up', async () => {
+      await startEdge()
+      const guess = { otp_id: OTP_ID, code: '123456' }
+      expect((await edge.post('/otp/verify', guess, { key: KEYS.deviceLive })).status).to.equal(200)
       expect((await edge.get(`/otp/${OTP_ID}`, { key: KEYS.deviceLive })).status).to.equal(404)
     })
 
