@@ -16,6 +16,7 @@ export const otpSetup = setup({
     deliver: (_, _effect: Effect) => {},
     notify: (_, _effect: Effect) => {},
     refund: (_, _effect: Effect) => {},
+    remember: () => {},
     reply: (_, _reply: Reply) => {},
   },
 })
@@ -42,6 +43,9 @@ export const exchange = assignWith<'token.exchange'>((otp, { key_id, at }) => ch
 export const recordReport = assignWith<'delivery.reported'>((otp, { delivery_id, status, at }) =>
   change.recordReport(otp, delivery_id, status, at),
 )
+
+/** Has the command and its reply saved, although the verification stays as it is. */
+export const remember = { type: 'remember' as const }
 
 const reply = (params: Reply | ((scope: TransitionArgs) => Reply)) => ({ type: 'reply' as const, params })
 export const refuse = (error: ErrorType, otp_status?: OtpStatus) =>

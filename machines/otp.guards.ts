@@ -1,6 +1,6 @@
 // The guards of the transition table. In: a verification and an event. Out: whether the row applies.
 import { hasAnswer, isProgress } from './otp.changes.ts'
-import { attemptsLeft, completionOf, isExchangeable, isLapsed, sendsLeft } from './otp.queries.ts'
+import { attemptsLeft, completionOf, isExchangeable, isLapsed, isRepeatOver, sendsLeft } from './otp.queries.ts'
 import type { Delivery, EventOf, Otp, OtpEvent } from './otp.ts'
 import { fallbackChannel, isCoolingDown, resendTarget } from './resend.ts'
 
@@ -36,6 +36,7 @@ export const guards = {
   mayNotRepeatVerify: when<'otp.verify'>(
     (otp, { by }) => otp.approval?.by?.key_id !== by.key_id || attemptsLeft(otp) === 0,
   ),
+  repeatIsOver: always((otp, { at }) => isRepeatOver(otp, at)),
 
   noSendsLeft: always(otp => sendsLeft(otp) === 0),
   coolingDown: always((otp, { at }) => isCoolingDown(otp, at)),

@@ -20,6 +20,7 @@ import {
   refuse,
   refuseCooldown,
   refuseLocked,
+  remember,
   replyAccepted,
   replyExchanged,
   replyNoSuchToken,
@@ -105,12 +106,15 @@ export const otpMachine = otpSetup.createMachine({
     approved: {
       on: {
         ...notPending('approved'),
-        // The key that approved may repeat the call, because its reply may have been lost. A wrong code still costs an attempt.
+        // The key that approved may repeat the call for a short time, because its reply may have been lost. A wrong code still costs an
+        // attempt. The repeat is saved, although it changes nothing: its write loses the race with a wrong code that was compared at the
+        // same time, so parallel codes are compared no more often than there are attempts.
         'otp.verify': [
           onlyByExchange,
           { guard: 'mayNotRepeatVerify', actions: refuse('OtpNotPendingError', 'approved') },
+          { guard: 'repeatIsOver', actions: refuse('OtpNotPendingError', 'approved') },
           { guard: 'recipientLocked', actions: refuseLocked },
-          { guard: 'codeIsRight', actions: replyVerified('approved') },
+          { guard: 'codeIsRight', actions: [remember, replyVerified('approved')] },
           { actions: [countWrongCode, refuse('OtpNotPendingError', 'approved')] },
         ],
         'token.exchange': [

@@ -16,6 +16,13 @@ export const completionOf = (otp: Otp): Completion =>
 
 export const attemptsLeft = (otp: Otp): number => Math.max(0, otp.rules.verify_attempts - otp.wrong_codes)
 
+/** How long the key that approved may repeat its call, because the reply may have been lost. */
+export const VERIFY_REPEAT_MS = 60_000
+
+/** Whether it is too late to repeat the approving call. After the exchange the reply is not needed any more: the token arrived. */
+export const isRepeatOver = (otp: Otp, at: number): boolean =>
+  otp.approval === null || at >= otp.approval.at + VERIFY_REPEAT_MS || isLapsed(otp, at) || otp.exchange !== null
+
 export const sendsLeft = (otp: Otp): number => Math.max(0, otp.rules.send_attempts - otp.sends)
 
 export const expiryAfterSend = (ttl_ms: number, first_sent_at: number, at: number): number =>

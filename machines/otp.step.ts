@@ -12,7 +12,7 @@ export interface Step {
   saved: SavedOtp
   effects: Effect[]
   reply: Reply
-  /** False when the command changed nothing and there is nothing to save. */
+  /** False when there is nothing to save: the command changed nothing, and its reply need not be remembered. */
   changed: boolean
   /** When the sweeper should remind this verification that its time is up; null when it has ended. */
   dueAt: number | null
@@ -48,7 +48,11 @@ function toStep(before: SavedOtp | null, command: OtpCommand, [snapshot, actions
   if (snapshot.status === 'error') throw snapshot.error
   const reply = singleReply(params<Reply>(actions, 'reply'))
   const effects = ['deliver', 'notify', 'refund'].flatMap(kind => params<Effect>(actions, kind))
-  const changed = before === null || snapshot.value !== before.value || snapshot.context !== before.context
+  const changed =
+    before === null ||
+    snapshot.value !== before.value ||
+    snapshot.context !== before.context ||
+    actions.some(({ type }) => type === 'remember')
   const remembered = [...(before?.last_commands ?? []), { id: command.id, reply }].slice(-MAX_REMEMBERED_COMMANDS)
   const saved: SavedOtp =
     before !== null && !changed

@@ -60,6 +60,15 @@ describeFlow('a verification token', flow => {
     expect(refusal(await other.verify(otp_id, code))).to.deep.include({ type: 'OtpNotPendingError', status: 409 })
   })
 
+  it('is not returned again once it was exchanged', async () => {
+    const shop = await flow.createTenant()
+    const { otp_id, code, token } = await verifyOnDevice(shop)
+    expect((await shop.server.exchange(token)).status).to.equal(200)
+    const refused = refusal(await shop.device.verify(otp_id, code))
+    expect(refused).to.deep.equal({ type: 'OtpNotPendingError', status: 409, otp_status: 'approved' })
+    expect((await shop.server.exchange(token)).status, 'the backend may repeat its exchange').to.equal(200)
+  })
+
   it('is refused with the same answer for every reason', async () => {
     const shop = await flow.createTenant()
     const other = await flow.createTenant()

@@ -93,6 +93,29 @@ describeFlow('a verify', flow => {
     expect((await server.status(otp_id)).body.status).to.equal('approved')
   })
 
+  it('is repeated only within a minute of the approval: later any code is refused and costs no attempt', async () => {
+    const { server } = await flow.createTenant()
+    const { otp_id, code } = await flow.startVerification(server)
+    await server.verify(otp_id, code)
+    await flow.advance(50_000)
+    expect((await server.verify(otp_id, code)).body).to.include({ status: 'approved', matched: true })
+    await flow.advance(10_000)
+    const approved = { type: 'OtpNotPendingError', status: 409, otp_status: 'approved' }
+    for (const guess of [code, wrongCode(code)])
+      expect(refusal(await server.verify(otp_id, guess))).to.deep.equal(approved)
+    expect((await server.status(otp_id)).body).to.include({ status: 'approved', attempts_left: 5 })
+  })
+
+  it('is not repeated after the code has expired', async () => {
+    const { server } = await flow.createTenant({ code: { ttl_seconds: 60 } })
+    const { otp_id, code } = await flow.startVerification(server)
+    await flow.advance(40_000)
+    expect((await server.verify(otp_id, code)).body.matched).to.equal(true)
+    await flow.advance(20_000)
+    const refused = refusal(await server.verify(otp_id, code))
+    expect(refused).to.deep.equal({ type: 'OtpNotPendingError', status: 409, otp_status: 'approved' })
+  })
+
   it('is refused after the code has expired, before and after the sweeper has marked it', async () => {
     const { server } = await flow.createTenant()
     const { otp_id, code } = await flow.startVerification(server)

@@ -99,8 +99,8 @@ describe("exchanging a device's token", () => {
     }
   })
 
-  it('does not change the answer to a repeated verify', () => {
+  it('ends the repeating of the verify, because its reply has arrived', () => {
     const { reply } = play(approvedByDevice(), exchange(), right({ by: device }))
-    expect(reply).to.include({ status: 'approved', token: true })
+    expect(reply).to.include({ error: 'OtpNotPendingError', otp_status: 'approved' })
   })
 })

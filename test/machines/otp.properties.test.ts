@@ -5,6 +5,7 @@ import type { Effect } from '../../machines/otp.ts'
 import type { WebhookEventType } from '../../machines/webhook-events.ts'
 import { type HistoryRun, type HistoryStep, histories, runHistory } from '../support/otp.arbitraries.ts'
 import { expectInvariants } from '../support/otp.invariants.ts'
+import { device, exchange, issued, MINUTE, otherDevice, play, right, T0, wrong } from '../support/otp.ts'
 
 const always = (holds: (run: HistoryRun) => void) =>
   fc.assert(
@@ -130,5 +131,47 @@ describe('in every history of a verification', () => {
       approvals.some(({ generation }) => generation > 1),
       'by a code of a later generation',
     ).to.equal(true)
+  })
+})
+
+/** A verification that a device approved at some time of its life, and the same code again some time later. */
+const repeats = fc.record({
+  ttl_ms: fc.integer({ min: MINUTE, max: 60 * MINUTE }),
+  /** How long before its end the code is approved. */
+  leftMs: fc.oneof(fc.integer({ min: 1, max: 2 * MINUTE }), fc.integer({ min: 1, max: 60 * MINUTE })),
+  laterMs: fc.oneof(
+    fc.nat(2 * MINUTE),
+    fc.integer({ min: -2, max: 2 }).map(about => MINUTE + about),
+  ),
+  wrongBefore: fc.nat(4),
+  isExchanged: fc.boolean(),
+  by: fc.constantFrom(device, otherDevice),
+  isRight: fc.boolean(),
+  isLocked: fc.boolean(),
+})
+
+describe('for every approved verification', () => {
+  it('the code matches again only for the key that approved, within a minute, before expiry and exchange', () => {
+    fc.assert(
+      fc.property(repeats, ({ ttl_ms, leftMs, laterMs, wrongBefore, isExchanged, by, isRight, isLocked }) => {
+        const pending = issued({ started_by: device, rules: { ttl_ms } })
+        const { expires_at } = pending.context
+        const approvedAt = Math.max(T0, expires_at - leftMs)
+        const guesses = Array.from({ length: wrongBefore }, () => wrong({ by: device }))
+        const approved = play(pending, ...guesses, right({ by: device, at: approvedAt })).saved
+        const before = isExchanged ? play(approved, exchange()).saved : approved
+
+        const at = approvedAt + laterMs
+        const verify = isRight ? right : wrong
+        const { reply, changed, saved } = play(before, verify({ by, at, locked_ms: isLocked ? 1 : null }))
+        const mayRepeat = by === device && laterMs < MINUTE && at < expires_at && !isExchanged
+        const isCompared = mayRepeat && !isLocked
+        expect(reply.kind === 'verified' && reply.matched).to.equal(isCompared && isRight)
+        expect(reply.kind === 'refused' && reply.error === 'RateLimitExceededError').to.equal(mayRepeat && isLocked)
+        expect(changed, 'only a code that was compared is saved').to.equal(isCompared)
+        expect(saved.context.wrong_codes).to.equal(wrongBefore + (isCompared && !isRight ? 1 : 0))
+      }),
+      { numRuns: 1_000 },
+    )
   })
 })

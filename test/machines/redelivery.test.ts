@@ -24,6 +24,7 @@ describe('a command delivered twice', () => {
     ['the last guess', { rules: { verify_attempts: 1 } }, [], () => wrong({ id })],
     ['an approval', {}, [], () => right({ id })],
     ['a guess after approval', {}, [right()], () => wrong({ id })],
+    ['an approval that is repeated', {}, [right()], () => right({ id })],
     ['a plain resend', { rules: { cooldowns_ms: [0] } }, [], () => resend(null, { id })],
     ['a named resend', { rules: { cooldowns_ms: [0] } }, [], () => resend('sms', { id })],
     ['a resend of the same link', { ...link, whatsapp: 'link_code' }, [], () => resend(null, { id })],

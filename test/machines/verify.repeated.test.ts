@@ -3,6 +3,7 @@ import type { Reply } from '../../machines/otp.ts'
 import {
   cancel,
   device,
+  exchange,
   issued,
   lapse,
   message,
@@ -19,11 +20,21 @@ const notPending = (otp_status: string): Reply =>
 const approvedBy = (by: typeof server) => play(issued({ started_by: by }), wrong(), right({ by })).saved
 
 describe('verify after approval', () => {
-  it('gives the same key the same answer and writes nothing', () => {
+  it('gives the same key the same answer, and changes nothing but the remembered commands', () => {
     const first = play(issued({ started_by: device }), right({ by: device }))
-    const again = play(first.saved, right({ by: device }))
+    const again = play(first.saved, right({ by: device, id: 'cmd_again' }))
     expect(again.reply).to.deep.equal(first.reply)
-    expect(again).to.deep.include({ effects: [], changed: false, saved: first.saved })
+    expect(again.effects).to.deep.equal([])
+    const { last_commands } = first.saved
+    expect(again.saved).to.deep.equal({
+      ...first.saved,
+      last_commands: [...last_commands, { id: 'cmd_again', reply: first.reply }],
+    })
+  })
+
+  it('is saved also when it is right, so that it loses the race with a wrong code compared at the same time', () => {
+    expect(play(approvedBy(server), right()).changed).to.equal(true)
+    expect(play(approvedBy(server), wrong()).changed).to.equal(true)
   })
 
   it('is refused to another key for any code, and costs no attempt', () => {
@@ -77,12 +88,47 @@ describe('verify after approval', () => {
     expect(play(inbound, right()).reply).to.deep.equal(notPending('approved'))
   })
 
-  it('is answered after the code has expired too', () => {
+  it('is answered for 60 s after the approval, and then refused for any code without costing an attempt', () => {
     const saved = approvedBy(server)
-    expect(play(saved, right({ at: saved.context.expires_at + 1 })).reply).to.include({
-      status: 'approved',
-      matched: true,
-    })
+    const over = (saved.context.approval?.at ?? 0) + 60_000
+    expect(play(saved, right({ at: over - 1 })).reply).to.include({ status: 'approved', matched: true })
+    expect(play(saved, wrong({ at: over - 1 })).saved.context.wrong_codes).to.equal(2)
+    for (const code of [right, wrong])
+      expect(play(saved, code({ at: over }))).to.deep.include({ reply: notPending('approved'), changed: false })
+  })
+
+  it('is answered until the code expires, and then refused for any code without costing an attempt', () => {
+    const pending = issued()
+    const { expires_at } = pending.context
+    const { saved } = play(pending, right({ at: expires_at - 2 }))
+    expect(play(saved, right({ at: expires_at - 1 })).reply).to.include({ status: 'approved', matched: true })
+    for (const code of [right, wrong])
+      expect(play(saved, code({ at: expires_at }))).to.deep.include({ reply: notPending('approved'), changed: false })
+  })
+
+  it('is refused for any code once the token was exchanged, without costing an attempt', () => {
+    const exchanged = play(approvedBy(device), exchange()).saved
+    for (const code of [right, wrong])
+      expect(play(exchanged, code({ by: device }))).to.deep.include({ reply: notPending('approved'), changed: false })
+  })
+
+  it('is answered after an exchange that was refused', () => {
+    const { saved } = play(approvedBy(device), exchange({ genuine: false }))
+    expect(play(saved, right({ by: device })).reply).to.include({ matched: true, token: true })
+  })
+
+  it('is refused with its status, and not as locked, once it is too late to repeat it', () => {
+    const saved = approvedBy(server)
+    const at = (saved.context.approval?.at ?? 0) + 60_000
+    expect(play(saved, right({ at, locked_ms: 1 })).reply).to.deep.equal(notPending('approved'))
+  })
+
+  it('gets its stored reply when its command is delivered again, however late and also after the exchange', () => {
+    const first = play(issued({ started_by: device }), right({ by: device, id: 'cmd_first' }))
+    const { saved } = play(first.saved, exchange())
+    const again = play(saved, right({ by: device, id: 'cmd_first', at: saved.context.expires_at + 60_000 }))
+    expect(again.reply).to.deep.equal(first.reply)
+    expect(again.changed).to.equal(false)
   })
 })
 

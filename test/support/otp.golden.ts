@@ -29,12 +29,12 @@ export const GOLDEN_STATES: Record<string, () => SavedOtp> = {
   'pending on a link, its code sent in the chat': () =>
     play(issued(linked('link_code')), message('link_1', { id: 'cmd_message' })).saved,
   'pending on a link that approves': () => issued(linked('link_inbound')),
-  'approved by a device, its token exchanged, then guessed at': () =>
+  'approved by a device, guessed at, then its token exchanged': () =>
     play(
       issued({ id: 'cmd_start', started_by: device }),
       right({ id: 'cmd_code', by: device }),
-      otp.exchange({ id: 'cmd_exchange' }),
       wrong({ id: 'cmd_guess', by: device }),
+      otp.exchange({ id: 'cmd_exchange' }),
     ).saved,
   'approved by a message': () => play(issued(linked('link_inbound')), message('link_1', { id: 'cmd_message' })).saved,
   'failed, with a delivery that failed too': () =>

@@ -119,6 +119,7 @@ export async function startReplay(flow: Flow, replayApp: ReplayApp): Promise<Rep
     'verify right, another key': () => verify(otherServer, true),
     'verify right, locked': () => verifyLocked(server),
     'verify right, too late': () => verify(server, true),
+    'verify right, a minute later': () => verify(server, true),
     'verify right, device': () => verify(device, true),
     'verify wrong, device': () => verify(device, false),
     'verify right, device, locked': () => verifyLocked(device),

@@ -14,6 +14,7 @@ export function expectInvariants(before: SavedOtp | null, command: OtpCommand, a
     ...replyFitsOutcome(before, after),
     ...effectsFitChange(before, after),
     ...(before ? forwardOnly(before, after.saved) : []),
+    ...(before ? repeatsInTime(before, command, after) : []),
   ]
   const broken = rules.filter(([, holds]) => !holds).map(([name]) => name)
   if (broken.length > 0) expect(broken, `${command.type} on ${before?.value ?? 'nothing'}`).to.deep.equal([])
@@ -52,6 +53,22 @@ function replyFitsOutcome(before: SavedOtp | null, { saved, reply, changed, effe
     ['only an approved one has an approval', (saved.value === 'approved') === (saved.context.approval !== null)],
     ['a failed one has no attempt left', saved.value !== 'failed' || attemptsSpent(saved.context)],
     ['a pending one has an attempt left', saved.value !== 'pending' || !attemptsSpent(saved.context)],
+  ]
+}
+
+const REPEAT_MS = 60_000
+
+/** A code that matches again does so for the key that approved, within a minute, before it expires and before the exchange. A command
+ *  that is delivered again is not compared: it gets its stored reply. */
+function repeatsInTime({ context, last_commands }: SavedOtp, command: OtpCommand, { reply }: Step): Rule[] {
+  const { approval, exchange, expires_at } = context
+  const isStored = last_commands.some(({ id }) => id === command.id)
+  if (command.type !== 'otp.verify' || approval === null || isStored || reply.kind !== 'verified') return []
+  return [
+    ['only the key that approved may repeat', command.by.key_id === approval.by?.key_id],
+    ['a repeat comes within a minute of the approval', command.at < approval.at + REPEAT_MS],
+    ['a repeat comes before the code expires', command.at < expires_at],
+    ['a repeat comes before the exchange', exchange === null],
   ]
 }
 

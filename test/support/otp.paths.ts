@@ -33,6 +33,7 @@ export const MOVES = {
   'verify right, another key': make(right({ by: otherServer })),
   'verify right, locked': make(right({ locked_ms: 60_000 })),
   'verify right, too late': afterExpiry(right),
+  'verify right, a minute later': (saved, at) => make(right({ at: at + 60_000 }))(saved, at),
   'verify right, device': make(right({ by: device })),
   'verify wrong, device': make(wrong({ by: device })),
   'verify right, device, locked': make(right({ by: device, locked_ms: 60_000 })),

@@ -107,7 +107,7 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
     path: '/otp/verify',
     summary: 'Check a code',
     description:
-      'A wrong code is not an error: `matched` is false and `attempts_left` counts down; the last one fails the verification. A publishable key gets a `verification_token` for a right code, which your backend exchanges: what a device says is no proof.',
+      'A wrong code is not an error: `matched` is false and `attempts_left` counts down; the last one fails the verification. A publishable key gets a `verification_token` for a right code, which your backend exchanges: what a device says is no proof. The key that verified may repeat the call for 60 s, while the code is valid and its token is not exchanged, because the answer may have been lost; after that the right code is refused too. Accept an `otp_id` once.',
     keys: ANY_KEY,
     request: { schema: 'VerifyRequest', example: requestExamples.verify },
     answer: { schema: 'Verified', description: 'Whether the code was right.', examples: answerExamples.verify },
@@ -154,7 +154,7 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
     path: '/verifications/exchange',
     summary: 'Exchange a verification token',
     description:
-      'Exchanges a token produced on a device for the recipient it proves. This is the only trustworthy proof that a user controls a number. Repeating the call with the same API key gives the same answer for as long as the token lives.',
+      'Exchanges a token produced on a device for the recipient it proves. This is the only trustworthy proof that a user controls a number. Repeating the call with the same API key gives the same answer for as long as the token lives: accept an `otp_id` once.',
     keys: SERVER_KEY,
     request: { schema: 'ExchangeRequest', example: requestExamples.exchange },
     answer: { schema: 'Exchanged', description: 'Who was verified.', examples: answerExamples.exchange },
