@@ -1,6 +1,14 @@
 // The guards of the transition table. In: a verification and an event. Out: whether the row applies.
 import { hasAnswer, isProgress } from './otp.changes.ts'
-import { attemptsLeft, completionOf, isExchangeable, isLapsed, isRepeatOver, sendsLeft } from './otp.queries.ts'
+import {
+  attemptsLeft,
+  completionOf,
+  isExchangeable,
+  isFirstGuess,
+  isLapsed,
+  isRepeatOver,
+  sendsLeft,
+} from './otp.queries.ts'
 import type { Delivery, EventOf, Otp, OtpEvent } from './otp.ts'
 import { fallbackChannel, isCoolingDown, resendTarget } from './resend.ts'
 
@@ -30,7 +38,7 @@ export const guards = {
     (otp, { by }) => by.kind === 'server' && otp.started_by.kind === 'publishable',
   ),
   approvedByMessageOnly: always(otp => completionOf(otp) === 'inbound'),
-  recipientLocked: when<'otp.verify'>((_, { locked_ms }) => locked_ms !== null),
+  recipientLocked: when<'otp.verify'>((otp, { locked_ms }) => locked_ms !== null && !isFirstGuess(otp)),
   codeIsRight: when<'otp.verify'>((_, { right }) => right),
   lastGuess: always(otp => attemptsLeft(otp) <= 1),
   mayNotRepeatVerify: when<'otp.verify'>(

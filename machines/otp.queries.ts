@@ -16,6 +16,10 @@ export const completionOf = (otp: Otp): Completion =>
 
 export const attemptsLeft = (otp: Otp): number => Math.max(0, otp.rules.verify_attempts - otp.wrong_codes)
 
+/** Whether no code was compared yet. The lock of the recipient does not refuse this guess: a stranger who enters wrong codes can then not
+ *  keep out a user who types the right code at once. */
+export const isFirstGuess = (otp: Otp): boolean => otp.wrong_codes === 0 && otp.approval === null
+
 /** How long the key that approved may repeat its call, because the reply may have been lost. */
 export const VERIFY_REPEAT_MS = 60_000
 

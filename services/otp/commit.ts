@@ -95,7 +95,7 @@ function createReservationKeeper({ reserve }: Intent): {
     async take(next, doc) {
       const delivery = newDeliveryOf(doc, next)
       // A payment belongs to one delivery. After a lost race the step may make another one, perhaps at another price.
-      if (reserved && reserved.delivery !== delivery) await undo()
+      if (reserved && (reserved.delivery !== delivery || reserved.reservation.forOneTry)) await undo()
       if (reserved) return undefined
       const reservation = (await reserve?.(next, doc)) ?? NO_RESERVATION
       if (!reservation.refusal) reserved = { reservation, delivery }

@@ -10,6 +10,8 @@ export interface Reservation {
   refusal?: Refusal
   /** Gives back what was taken. After a refusal there is nothing to give back. */
   undo(): Promise<void>
+  /** It holds for the document it was made for only: after a lost race it is asked for again. */
+  forOneTry?: true
 }
 
 export const NO_RESERVATION: Reservation = { undo: async () => {} }

@@ -6,6 +6,7 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
 import { newId } from '../../infra/ids.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
+import { isFirstGuess } from '../../machines/otp.queries.ts'
 import { type OtpCommand, step } from '../../machines/otp.step.ts'
 import type { Reply } from '../../machines/otp.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
@@ -15,7 +16,6 @@ import type { CachedApp } from './apps.ts'
 import type { Commit } from './commit.ts'
 import type { Limits } from './limits/limits.ts'
 import { guessQuota, type Quota } from './limits/quotas.ts'
-import type { TakeResult } from './limits/windows.ts'
 import { limitRefusal, notFoundRefusal, refusalFromReply } from './refusals.ts'
 import { NO_RESERVATION } from './reservation.ts'
 
@@ -39,10 +39,18 @@ export const createVerify =
     const quotaOf = (doc: OtpDoc): Quota => {
       const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
       const indexes = recipientIndexes(keyring, doc, recipient)
-      return guessQuota(doc, indexes, doc.context.started_by.kind, app.settings.limits)
+      const kinds = { startedBy: doc.context.started_by.kind, guessedBy: by.kind }
+      return guessQuota(doc, indexes, kinds, app.settings.limits)
     }
     let quota: Quota | null = null
     let countedQuota: Quota | null = null
+
+    /** A guess that has its place in the limit, from a try that lost its race, may be the one that filled it: then only a lock counts. */
+    async function lockedMs(ofRecipient: Quota): Promise<number | null> {
+      const { rules_ms, lock_ms } = await limits.waits(ofRecipient)
+      const wait = countedQuota === null ? Math.max(rules_ms, lock_ms) : lock_ms
+      return wait > 0 ? wait : null
+    }
 
     /** Null when a key is missing, but the verification would refuse any code: then the caller gets that refusal. */
     function compareCode(unchecked: UncheckedVerify, doc: OtpDoc): { right: boolean; quota: Quota } | null {
@@ -60,16 +68,21 @@ export const createVerify =
         const comparison = compareCode(unchecked, doc)
         if (comparison === null) return withWrongCode(unchecked)
         quota = comparison.quota
-        // After a lost race this guess is already counted, and it may be the one that filled the limit. So the limit is not asked again.
-        const locked = countedQuota === null ? lockedMs(await limits.peek(comparison.quota)) : null
+        // The lock never refuses the first guess of a verification.
+        const locked = isFirstGuess(doc.context) ? null : await lockedMs(comparison.quota)
         return { ...unchecked, right: comparison.right, locked_ms: locked }
       },
       // Every guess is counted before the write, right or wrong, so that parallel guesses are compared only as often as the rule
       // allows. If only wrong codes were refused beyond the limit, an answer without a refusal would reveal the right code.
-      async reserve() {
+      //
+      // The first guess of a verification needs no place in the limit. The write decides which guess is the first: of parallel ones only
+      // one wins it, and the others find a verification that was guessed at, so they need a place. While the limit is full, a first guess
+      // counts as an attempt of its verification only.
+      async reserve(_, doc) {
         const toCount = quota
         if (toCount === null) return NO_RESERVATION
         const taken = await limits.take(toCount)
+        if (!taken.granted && isFirstGuess(doc.context)) return { ...NO_RESERVATION, forOneTry: true }
         if (!taken.granted)
           return { ...NO_RESERVATION, refusal: limitRefusal('recipient_verify', taken.retry_after_ms) }
         countedQuota = toCount
@@ -98,11 +111,12 @@ export const createVerify =
 
 /** A right code is not counted: its count is given back. If that write fails, the answer is still sent, and the count slides out of its
  *  window. The wrong code that fills the limit locks the recipient for the length of the longest rule, also when it comes after the
- *  approval. */
+ *  approval. A lock is not prolonged while it lasts: first guesses still come then, and a stranger makes some of them. */
 async function settleGuess(limits: Limits, quota: Quota, reply: Reply): Promise<void> {
   if (reply.kind === 'verified' && reply.matched) return limits.giveBack(quota).catch(() => {})
   const seconds = Math.max(0, ...quota.rules.map(rule => rule.seconds))
-  if (!(await limits.peek(quota)).granted) await limits.lock(quota, seconds * 1000)
+  const { rules_ms, lock_ms } = await limits.waits(quota)
+  if (rules_ms > 0 && lock_ms === 0) await limits.lock(quota, seconds * 1000)
 }
 
 const withWrongCode = (unchecked: UncheckedVerify): OtpCommand => ({ ...unchecked, right: false, locked_ms: null })
@@ -112,8 +126,6 @@ function refusesAnyCode(unchecked: UncheckedVerify, doc: OtpDoc): boolean {
   const { changed, reply } = step(doc, withWrongCode(unchecked))
   return !changed && reply.kind === 'refused'
 }
-
-const lockedMs = (taken: TakeResult): number | null => (taken.granted ? null : taken.retry_after_ms)
 
 export function codeOf(
   keyring: Pick<Keyring, 'code' | 'unseal'>,

@@ -92,6 +92,24 @@ describeFlow('an erasure of a recipient', flow => {
     expect(await send(to), 'a new verification').to.not.equal(erased)
   })
 
+  it('erases the counters of wrong codes, by every kind of key that started and that guessed', async () => {
+    const shop = await flow.createTenant()
+    const to = freshNumber()
+    const { store } = flow.countersign.engines
+    for (const starter of [shop.server, shop.device]) {
+      const { otp_id } = (await starter.send(to)).body
+      for (const by of [shop.server, shop.device]) await by.verify(otp_id, 'no code')
+    }
+    const indexes = indexesOf(shop.app, to)
+    const guesses = async () =>
+      (await rawDocuments(store, 'counters')).filter(
+        doc => doc.includes(':guesses:') && indexes.some(index => doc.includes(index)),
+      )
+    expect(await guesses()).to.have.length(3)
+    await erase(shop.app, to)
+    expect(await guesses()).to.deep.equal([])
+  })
+
   it('is in the audit log without the recipient', async () => {
     const shop = await flow.createTenant()
     const { to } = await flow.startVerification(shop.server)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Caller, refusal } from '../support/api-caller.ts'
+import { type Answer, type Caller, refusal } from '../support/api-caller.ts'
 import { freshNumber, wrongCode } from '../support/flow.ts'
 import { describeFlow } from '../support/shared-flow.ts'
 
@@ -15,6 +15,14 @@ describeFlow('wrong codes for one recipient', flow => {
   const startVerification = async (by: Caller, to: string, messages: number) => {
     const { otp_id } = (await by.send(to)).body
     return { otp_id, code: await flow.waitForCode(to, messages) }
+  }
+
+  /** Two verifications, three wrong codes. */
+  const lockRecipient = async (by: Caller, to: string): Promise<void> => {
+    for (const [nth, guesses] of [2, 1].entries()) {
+      const { otp_id, code } = await startVerification(by, to, nth + 1)
+      for (let guess = 0; guess < guesses; guess += 1) await by.verify(otp_id, wrongCode(code))
+    }
   }
 
   /** Near the end of the counting window: soon after, its count has mostly lapsed and only the lock refuses. */
@@ -55,9 +63,84 @@ describeFlow('wrong codes for one recipient', flow => {
     await server.verify(second.otp_id, second.code)
     await server.verify(second.otp_id, wrongCode(second.code))
     const third = await startVerification(server, to, 3)
+    await server.verify(third.otp_id, wrongCode(third.code))
     const locked = await server.verify(third.otp_id, third.code)
     expect(refusal(locked)).to.deep.include({ status: 429, scope: 'recipient_verify' })
     flow.expectRetryAfter(locked, 3600)
+  })
+
+  it('do not keep out a user who types the right code at once', async () => {
+    const { server } = await flow.createTenant(SETTINGS)
+    const to = freshNumber()
+    await lockRecipient(server, to)
+    const mine = await startVerification(server, to, 3)
+    expect((await server.verify(mine.otp_id, mine.code)).body).to.include({ status: 'approved', matched: true })
+  })
+
+  it('allow one guess for each new verification of a locked recipient, right or wrong, and count it as an attempt', async () => {
+    const { server } = await flow.createTenant(SETTINGS)
+    const to = freshNumber()
+    await lockRecipient(server, to)
+    const next = await startVerification(server, to, 3)
+    expect((await server.verify(next.otp_id, wrongCode(next.code))).body).to.include({
+      matched: false,
+      attempts_left: 1,
+    })
+    for (const code of [next.code, wrongCode(next.code)])
+      expect((await server.verify(next.otp_id, code)).body.scope).to.equal('recipient_verify')
+    expect((await server.status(next.otp_id)).body).to.include({ status: 'pending', attempts_left: 1 })
+  })
+
+  it('allow one guess only when many arrive at once for a new verification of a locked recipient', async () => {
+    const { server } = await flow.createTenant(SETTINGS)
+    const to = freshNumber()
+    await lockRecipient(server, to)
+    const [guessed, entered] = [await startVerification(server, to, 3), await startVerification(server, to, 4)]
+    const verify = (otp_id: string, code: string) =>
+      flow.advanceUntil(Promise.all(Array.from({ length: 8 }, () => server.verify(otp_id, code))))
+    const results = (answers: Answer[]) => answers.map(({ body }) => body.scope ?? body.status).sort()
+    const refused = Array(7).fill('recipient_verify')
+    expect(results(await verify(guessed.otp_id, wrongCode(guessed.code)))).to.deep.equal(['pending', ...refused])
+    expect(results(await verify(entered.otp_id, entered.code))).to.deep.equal(['approved', ...refused])
+  })
+
+  it('are counted up to the limit also when each is the first guess of its verification', async () => {
+    const { server } = await flow.createTenant(SETTINGS)
+    const to = freshNumber()
+    const started = []
+    for (let nth = 1; nth <= 3; nth += 1) started.push(await startVerification(server, to, nth))
+    for (const { otp_id, code } of started)
+      expect((await server.verify(otp_id, wrongCode(code))).body.status).to.equal('pending')
+    for (const { otp_id, code } of started)
+      expect((await server.verify(otp_id, code)).body.scope).to.equal('recipient_verify')
+  })
+
+  it('are not prolonged as a lock by first guesses', async () => {
+    const { server } = await flow.createTenant(SETTINGS)
+    const to = freshNumber()
+    await advanceToEndOfHour()
+    await lockRecipient(server, to)
+    await flow.advance(HOUR_MS / 2)
+    const next = await startVerification(server, to, 3)
+    await server.verify(next.otp_id, wrongCode(next.code))
+    flow.expectRetryAfter(await server.verify(next.otp_id, next.code), 1800)
+    // Eighty minutes after the lock. If the guess half an hour after it had prolonged it, it would last ten minutes more.
+    await flow.advance((HOUR_MS * 5) / 6)
+    const last = await startVerification(server, to, 4)
+    await server.verify(last.otp_id, wrongCode(last.code))
+    expect((await server.verify(last.otp_id, last.code)).body.matched).to.equal(true)
+  })
+
+  it('are counted separately for guesses by server keys and by publishable keys', async () => {
+    const { server, device } = await flow.createTenant(SETTINGS)
+    const to = freshNumber()
+    const [one, two] = [await startVerification(server, to, 1), await startVerification(server, to, 2)]
+    const mine = await startVerification(server, to, 3)
+    for (const { otp_id, code } of [one, one, two, mine]) await device.verify(otp_id, wrongCode(code))
+    expect((await device.verify(mine.otp_id, mine.code)).body.scope, 'the stranger is locked').to.equal(
+      'recipient_verify',
+    )
+    expect((await server.verify(mine.otp_id, mine.code)).body.matched, 'the server is not').to.equal(true)
   })
 
   it('are counted separately for verifications that server keys and publishable keys started', async () => {
@@ -72,7 +155,7 @@ describeFlow('wrong codes for one recipient', flow => {
     expect((await server.verify(mine.otp_id, mine.code)).body.matched).to.equal(true)
   })
 
-  it('lock the recipient after the same number when they arrive at once', async () => {
+  it('lock the recipient after the same number when they arrive at once, except for first guesses', async () => {
     const { server } = await flow.createTenant(SETTINGS)
     const to = freshNumber()
     const started = []
@@ -81,7 +164,14 @@ describeFlow('wrong codes for one recipient', flow => {
       [code, code].map(each => server.verify(otp_id, wrongCode(each))),
     )
     const answers = await flow.advanceUntil(Promise.all(guesses))
-    expect(answers.filter(({ status }) => status === 200)).to.have.length(3)
-    expect(answers.filter(({ body }) => body.scope === 'recipient_verify')).to.have.length(5)
+    const compared = answers.filter(({ status }) => status === 200)
+    expect(new Set(compared.map(({ body }) => body.otp_id)), 'every first guess is compared').to.have.property(
+      'size',
+      4,
+    )
+    // If both guesses of one verification are among the three that the limit allows, a fifth one is compared.
+    expect(compared.length).to.be.within(4, 5)
+    const refused = answers.filter(({ body }) => body.scope === 'recipient_verify')
+    expect(refused).to.have.length(8 - compared.length)
   })
 })

@@ -130,13 +130,26 @@ describe('verify', () => {
   })
 
   it('is refused while the recipient is locked, with the time left', () => {
-    const { reply, changed } = play(issued(), right({ locked_ms: 90_000 }))
+    const { reply, changed } = play(issued(), wrong(), right({ locked_ms: 90_000 }))
     expect(reply).to.deep.equal(refusedAs('RateLimitExceededError', { retry_after_ms: 90_000 }))
     expect(changed).to.equal(false)
   })
 
   it('is refused while the recipient is locked, without counting the code', () => {
-    expect(play(issued(), wrong({ locked_ms: 1 })).saved.context.wrong_codes).to.equal(0)
+    expect(play(issued(), wrong(), wrong({ locked_ms: 1 })).saved.context.wrong_codes).to.equal(1)
+  })
+
+  it('is never refused by the lock for the first code, which is compared and counted', () => {
+    expect(play(issued(), right({ locked_ms: 1 })).reply).to.include({ status: 'approved', matched: true })
+    const guessed = play(issued(), wrong({ locked_ms: 1 }))
+    expect(guessed.reply).to.include({ status: 'pending', matched: false, attempts_left: 4 })
+    for (const code of [right, wrong])
+      expect(play(guessed.saved, code({ locked_ms: 1 })).reply).to.include({ error: 'RateLimitExceededError' })
+  })
+
+  it('is refused by the lock for the second code also after a resend with a fresh code', () => {
+    const { reply } = play(issued(), wrong({ locked_ms: 1 }), resend('telegram'), right({ locked_ms: 1 }))
+    expect(reply).to.include({ error: 'RateLimitExceededError' })
   })
 
   it('is refused by the first of these checks: kind of key, expiry, link_inbound, lock', () => {
@@ -147,7 +160,7 @@ describe('verify', () => {
       play(issued({ ...inbound, order: [...inbound.order], started_by: device }), wrong(everythingWrong)),
       play(issued({ ...inbound, order: [...inbound.order] }), wrong(everythingWrong)),
       play(issued({ ...inbound, order: [...inbound.order] }), wrong({ locked_ms: 1 })),
-      play(issued(), wrong({ locked_ms: 1 })),
+      play(issued(), wrong(), wrong({ locked_ms: 1 })),
     ].map(({ reply }) => (reply.kind === 'refused' ? reply.error : reply.kind))
     expect(errors).to.deep.equal([
       'VerifyNotAllowedError',

@@ -15,6 +15,7 @@ export function expectInvariants(before: SavedOtp | null, command: OtpCommand, a
     ...effectsFitChange(before, after),
     ...(before ? forwardOnly(before, after.saved) : []),
     ...(before ? repeatsInTime(before, command, after) : []),
+    ...(before ? lockSparesFirstGuess(before, command, after) : []),
   ]
   const broken = rules.filter(([, holds]) => !holds).map(([name]) => name)
   if (broken.length > 0) expect(broken, `${command.type} on ${before?.value ?? 'nothing'}`).to.deep.equal([])
@@ -70,6 +71,12 @@ function repeatsInTime({ context, last_commands }: SavedOtp, command: OtpCommand
     ['a repeat comes before the code expires', command.at < expires_at],
     ['a repeat comes before the exchange', exchange === null],
   ]
+}
+
+/** The lock refuses a code only after another code was compared. */
+function lockSparesFirstGuess({ value, context }: SavedOtp, command: OtpCommand, { reply }: Step): Rule[] {
+  if (command.type !== 'otp.verify' || reply.kind !== 'refused' || reply.error !== 'RateLimitExceededError') return []
+  return [['the lock refuses no first guess', value === 'approved' || context.wrong_codes > 0]]
 }
 
 const attemptsSpent = (otp: Otp): boolean => otp.wrong_codes === otp.rules.verify_attempts

@@ -4,6 +4,7 @@
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { networksOf } from '../../../infra/ip-address.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import type { KeyKind } from '../../../machines/otp.ts'
 import type { CounterDoc } from './documents.ts'
 import { type AppMode, addressScope } from './lookup-indexes.ts'
 
@@ -18,22 +19,21 @@ type AllKeysIndexer = Pick<Keyring, 'indexes'>
 export const counterKey = ({ app_id, mode }: AppMode, ...segments: string[]): string =>
   [app_id, mode, ...segments].join(':')
 
-/** What is counted per recipient, apart for verifications that servers and that devices started. */
-export type RecipientCount =
-  | 'sends:server'
-  | 'sends:publishable'
-  | 'messages:server'
-  | 'messages:publishable'
-  | 'guesses:server'
-  | 'guesses:publishable'
+/** Wrong codes are counted by the kind of key that started the verification, then by the kind of key that guesses. */
+export type GuessCount = `guesses:${KeyKind}:${KeyKind}`
 
+/** What is counted per recipient, apart for verifications that servers and that devices started. */
+export type RecipientCount = `sends:${KeyKind}` | `messages:${KeyKind}` | GuessCount
+
+/** Every counter that a recipient can have. A server key cannot guess the code of a verification that a device started. */
 export const RECIPIENT_COUNTS: readonly RecipientCount[] = [
   'sends:server',
   'sends:publishable',
   'messages:server',
   'messages:publishable',
-  'guesses:server',
-  'guesses:publishable',
+  'guesses:server:server',
+  'guesses:server:publishable',
+  'guesses:publishable:publishable',
 ]
 
 /** `indexes`: from `recipientIndexes`. */

@@ -58,7 +58,10 @@ export const refusal = {
   origin: errorRefusal('OriginNotAllowedError', 'A publishable key was used in a page the app does not list.'),
   sendLimit: limitRefusal('recipient', 'Too many sends; `scope` names the limit.'),
   messageLimit: limitRefusal('recipient', 'Too many messages to this recipient, or too many calls; `scope` names it.'),
-  verifyLimit: limitRefusal('recipient_verify', 'Too many wrong codes for this recipient.'),
+  verifyLimit: limitRefusal(
+    'recipient_verify',
+    'Too many wrong codes for this recipient. The first code of a verification is never refused for this.',
+  ),
   cooldown: errorRefusal('ResendCooldownError', 'Too soon after the last send.', {
     scope: 'resend_cooldown',
     retry_after: 17,

@@ -15,8 +15,16 @@ export interface Limits {
   peek(limit: Limit): Promise<TakeResult>
   /** The same without a read for counters that this process has not seen full: these are granted. */
   peekIfRefusedBefore(limit: Limit): Promise<TakeResult>
+  /** The same as `peek`, with the two reasons apart. */
+  waits(limit: Limit): Promise<LimitWaits>
   /** Makes `peek` refuse for this long, even if the rules would allow more. */
   lock(limit: Limit, ms: number): Promise<void>
+}
+
+/** Milliseconds until one more is allowed by the rules, and until the lock ends; 0 if it is allowed now. */
+export interface LimitWaits {
+  rules_ms: number
+  lock_ms: number
 }
 
 const GRANTED: TakeResult = { granted: true }
@@ -50,18 +58,26 @@ export function createLimits({ counters, clock }: CounterUpdateDeps): Limits {
     { maxSize: 500, parallel: 2 },
   )
 
-  async function peek({ key, formerKeys = [], rules }: Limit): Promise<TakeResult> {
+  async function waits({ key, formerKeys = [], rules }: Limit): Promise<LimitWaits> {
     const names = [key, ...formerKeys]
     const found = await counters.get(names)
     const counter = names.flatMap(name => found.get(name) ?? [])[0]
-    if (!counter) return GRANTED
     const now = clock.now()
-    const wait = Math.max(waitFor(counter.windows, rules, now), (counter.locked_until ?? 0) - now)
+    return {
+      rules_ms: counter ? waitFor(counter.windows, rules, now) : 0,
+      lock_ms: Math.max(0, (counter?.locked_until ?? 0) - now),
+    }
+  }
+
+  async function peek(limit: Limit): Promise<TakeResult> {
+    const { rules_ms, lock_ms } = await waits(limit)
+    const wait = Math.max(rules_ms, lock_ms)
     return wait > 0 ? { granted: false, retry_after_ms: wait } : GRANTED
   }
 
   return {
     peek,
+    waits,
     async take(limit) {
       if (limit.rules.length === 0 || (await insertFirst(limit))) return GRANTED
       const taken = await updateCounter(limit)

@@ -76,16 +76,16 @@ export const messageQuota = (
   rules: limits.recipient_messages,
 })
 
-/** Wrong codes are counted apart for verifications that servers and that devices started, so that an attacker with a publishable key
- *  cannot lock a recipient out of the server's verifications. */
+/** Wrong codes are counted apart by the kind of key that started the verification and by the kind of key that guesses, so that an attacker
+ *  with a publishable key cannot lock a recipient out of the server's verifications, neither by starting nor by guessing them. */
 export const guessQuota = (
   appMode: AppMode,
   recipientIndexes: readonly string[],
-  startedBy: KeyKind,
+  { startedBy, guessedBy }: { startedBy: KeyKind; guessedBy: KeyKind },
   limits: AppSettings['limits'],
 ): Quota => ({
   scope: 'recipient_verify',
-  ...recipientCounter(appMode, `guesses:${startedBy}`, recipientIndexes),
+  ...recipientCounter(appMode, `guesses:${startedBy}:${guessedBy}`, recipientIndexes),
   rules: limits.recipient_verify,
 })
 

@@ -1,4 +1,4 @@
-// Parallel guesses for one recipient, each on a verification of its own: only as many as the limit allows are compared.
+// Parallel guesses for one recipient: beyond the first guess of each verification, only as many as the limit allows are compared.
 import { expect } from 'chai'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import type { OtpAnswer } from '../../../machines/calls.ts'
@@ -11,11 +11,16 @@ import { eachStore } from '../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
 
 const MAX_WRONG = 3
+const OTHER_PROCESSES = 3
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 
 eachStore('guesses for one recipient', fresh => {
   const keyring = testKeyring()
   let store: CountersignStore
   let actor: TestActor
+  /** Processes beside it, on the same store. */
+  let others: TestActor[]
   /** Runs before the next write of a verification, so that this write loses its race. */
   let overtake: (() => Promise<unknown>) | null
   /** The store call that fails after a verification was written. */
@@ -41,16 +46,18 @@ eachStore('guesses for one recipient', fresh => {
       },
     })
     actor = await startOtpActor(raced, keyring)
+    others = []
+    for (let nth = 0; nth < OTHER_PROCESSES; nth += 1) others.push(await startOtpActor(store, keyring))
   })
-  afterEach(() => actor.close())
+  afterEach(() => Promise.all([actor, ...others].map(one => one.close())))
 
   const send = async (): Promise<{ otp_id: string; code: string }> => {
     const { otp_id } = await actor.send({ company: 'cmp_1', app: 'app_1', recipient: '+14155550123' })
     const doc = (await store.docs('otps').get([otp_id])).get(otp_id)
     return { otp_id, code: doc ? codeOf(keyring, doc) : '' }
   }
-  const verify = (otp_id: string, code: string): Promise<OtpAnswer> =>
-    actor.ask({
+  const verify = (otp_id: string, code: string, by = actor): Promise<OtpAnswer> =>
+    by.ask({
       type: 'otp.verify',
       by: { company_id: 'cmp_1', app_id: 'app_1', mode: 'test', key_id: 'key_server', kind: 'server' },
       otp_id,
@@ -63,17 +70,79 @@ eachStore('guesses for one recipient', fresh => {
         ? (answer.scope ?? answer.error)
         : answer.kind
 
-  it('are refused beyond the limit, whether right or wrong', async () => {
+  const sendMany = async (count: number) => {
     const started = []
-    for (let nth = 0; nth < 2 * MAX_WRONG; nth += 1) started.push(await send())
+    for (let nth = 0; nth < count; nth += 1) started.push(await send())
+    return started
+  }
+  const fillLimit = async (): Promise<void> => {
+    for (const { otp_id, code } of await sendMany(MAX_WRONG)) await verify(otp_id, wrongCode(code))
+  }
+  /** The sorted results of the same guess, asked of all processes at once. */
+  const verifyEverywhere = async (otp_id: string, code: string): Promise<string[]> => {
+    const asked = [actor, ...others].flatMap(by => [verify(otp_id, code, by), verify(otp_id, code, by)])
+    return (await Promise.all(asked)).map(resultOf).sort()
+  }
+
+  /** What another process does: it compares codes until this many were wrong. */
+  const guessMeanwhile = async (otp_id: string, wrong_codes: number): Promise<void> => {
+    const rev = (await store.docs('otps').get([otp_id])).get(otp_id)?.rev ?? 0
+    await store.docs('otps').change([{ _id: otp_id, rev, update: { $set: { 'context.wrong_codes': wrong_codes } } }])
+  }
+
+  it('are refused beyond the limit, whether right or wrong, except the first of each verification', async () => {
+    const started = await sendMany(2 * MAX_WRONG)
     const wrong = started.map(({ otp_id, code }) => verify(otp_id, wrongCode(code)))
-    // Guesses made at the same time are counted in any order.
-    expect((await Promise.all(wrong)).map(resultOf).sort()).to.deep.equal([
-      ...Array(MAX_WRONG).fill('pending'),
-      ...Array(MAX_WRONG).fill('recipient_verify'),
-    ])
+    expect((await Promise.all(wrong)).map(resultOf)).to.deep.equal(Array(2 * MAX_WRONG).fill('pending'))
     const right = started.map(({ otp_id, code }) => verify(otp_id, code))
     expect((await Promise.all(right)).map(resultOf)).to.deep.equal(Array(2 * MAX_WRONG).fill('recipient_verify'))
+  })
+
+  it('are compared once for a new verification of a locked recipient, in all processes together', async () => {
+    await fillLimit()
+    const refused = Array(2 * (1 + OTHER_PROCESSES) - 1).fill('recipient_verify')
+    const [guessed, entered] = [await send(), await send()]
+    expect(await verifyEverywhere(guessed.otp_id, wrongCode(guessed.code))).to.deep.equal(['pending', ...refused])
+    expect(await verifyEverywhere(guessed.otp_id, guessed.code), 'the right code is not revealed').to.deep.equal([
+      'recipient_verify',
+      ...refused,
+    ])
+    expect(await verifyEverywhere(entered.otp_id, entered.code)).to.deep.equal(['approved', ...refused])
+  })
+
+  it('are compared once for a new verification while only the lock refuses, because the counts have slid out', async () => {
+    // A counting window ends in a minute. An hour after its end nothing of it counts, but the lock lasts an hour from the last wrong code.
+    await actor.clock.advance(HOUR_MS - (actor.clock.now() % HOUR_MS) - MINUTE_MS)
+    await fillLimit()
+    await actor.clock.advance(HOUR_MS - MINUTE_MS)
+    const { otp_id, code } = await send()
+    // The first guess takes a place in the limit, loses its race to another guess, and is then an ordinary guess.
+    overtake = () => guessMeanwhile(otp_id, 1)
+    expect(resultOf(await verify(otp_id, code))).to.equal('recipient_verify')
+    expect(overtake).to.equal(null)
+  })
+
+  it('are counted when they were a first guess beyond the limit, but another was first and the limit has room since', async () => {
+    await fillLimit()
+    const { otp_id, code } = await send()
+    const counters = store.docs('counters')
+    overtake = async () => {
+      await guessMeanwhile(otp_id, 1)
+      await counters.remove({ _id: { $gt: '' } }, 100)
+    }
+    expect(resultOf(await verify(otp_id, wrongCode(code)))).to.equal('pending')
+    for (let nth = 1; nth < MAX_WRONG; nth += 1)
+      expect(resultOf(await verify(otp_id, wrongCode(code)))).to.equal('pending')
+    expect(resultOf(await verify(otp_id, code))).to.equal('recipient_verify')
+  })
+
+  it('after an approval are compared only as often as there are attempts, also when another process compares meanwhile', async () => {
+    const { otp_id, code } = await send()
+    await verify(otp_id, code)
+    expect(resultOf(await verify(otp_id, code)), 'a repeat').to.equal('approved')
+    overtake = () => guessMeanwhile(otp_id, 5)
+    expect(resultOf(await verify(otp_id, code)), 'no attempt is left').to.equal('OtpNotPendingError')
+    expect(overtake).to.equal(null)
   })
 
   it('are answered after a lost race, even the last one that the limit allows', async () => {
