@@ -5,6 +5,7 @@ import { sends } from './send.ts'
 import { KEY, NO_LIMIT, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
 import { needsRealEngines, ROUNDS, useAndClose } from './under-load.ts'
 
+/** Wrong codes must be limited, which a send does not notice. */
 const LIMITS_OFF = {
   recipient: [],
   recipient_messages: [],
@@ -12,7 +13,6 @@ const LIMITS_OFF = {
   app: [],
   app_publishable: [],
   app_without_client_ip: [],
-  recipient_verify: [],
 }
 const LIMITS_ON = { app: NO_LIMIT, app_without_client_ip: NO_LIMIT }
 

@@ -3,6 +3,7 @@
 // not set the member.
 import { z } from 'zod'
 import type { AppSettings } from '../../../machines/settings.ts'
+import { guessBudget, guessesPerDay, MIN_GUESS_ODDS } from './guess-budget.ts'
 import { check, type InputProblem } from './problems.ts'
 import { resolveDefaults } from './resolve-defaults.ts'
 import {
@@ -78,7 +79,7 @@ const fraudGuard = z.strictObject({
   action: z.enum(['refuse', 'free_channel']).default('refuse'),
 })
 
-export const settingsSchema = z
+const settingsSchema = z
   .strictObject({
     locale: locale.default('en'),
     code: code.prefault({}),
@@ -117,6 +118,30 @@ const guessable = z.object({
   code: z.object({ length: z.int().min(4).max(8) }),
 })
 
+const wrongCodesLimited = z.object({ limits: z.object({ recipient_verify: rules }) })
+const guessLimited = z.object({
+  ...guessable.shape,
+  limits: z.object({ recipient: rules, recipient_verify: rules.min(1) }),
+})
+
+/** What an operator may write. Settings that are stored are not checked for guesses again: an app whose settings an earlier release
+ *  accepted still works, and is refused its next change until they are within the budget. */
+export const writtenSettingsSchema = settingsSchema
+  .refine(({ limits }) => limits.recipient_verify.length > 0, {
+    path: ['limits', 'recipient_verify'],
+    message: 'needs at least one rule: wrong codes must be limited over all verifications of a recipient',
+    when: ({ value }) => wrongCodesLimited.safeParse(value).success,
+  })
+  .refine(settings => guessesPerDay(settings) <= guessBudget(settings), {
+    path: ['limits', 'recipient_verify'],
+    error: ({ input }) => guessProblem(input as AppSettings),
+    when: ({ value }) => guessLimited.safeParse(value).success,
+  })
+
+const guessProblem = (settings: AppSettings): string =>
+  `allows ${guessesPerDay(settings)} guesses per recipient and day with limits.recipient and verify_attempts; ` +
+  `a code of ${settings.code.length} digits allows ${guessBudget(settings)} (1/${MIN_GUESS_ODDS} of all codes)`
+
 /** Settings as they are written and stored, without defaults. */
 export type SettingsInput = z.input<typeof settingsSchema>
 
@@ -127,7 +152,7 @@ type Settings = Same<AppSettings, z.output<typeof settingsSchema>>
 export function parseSettings(
   input: unknown,
 ): { ok: true; settings: Settings } | { ok: false; problems: InputProblem[] } {
-  const checked = check(settingsSchema, input)
+  const checked = check(writtenSettingsSchema, input)
   return checked.ok ? { ok: true, settings: checked.value } : checked
 }
 

@@ -5,6 +5,9 @@ import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } fro
 import { eachStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
 
+/** A code of four digits allows ten guesses a day. */
+const ONE_SEND = { recipient: [{ max: 1, seconds: 86_400 }] }
+
 eachStore('apps', fresh => {
   let admin: TestAdmin
   beforeEach(async () => {
@@ -99,7 +102,9 @@ eachStore('apps', fresh => {
       [{ settings: [] }, ['settings']],
       [{ name: null }, ['name']],
       [{ company_id: 'cmp_other' }, ['company_id']],
-      [{ settings: { code: { length: 4 }, verify_attempts: 6 } }, ['settings.verify_attempts']],
+      [{ settings: { code: { length: 4 }, verify_attempts: 6, limits: ONE_SEND } }, ['settings.verify_attempts']],
+      [{ settings: { code: { length: 4 } } }, ['settings.limits.recipient_verify']],
+      [{ settings: { limits: { recipient_verify: [] } } }, ['settings.limits.recipient_verify']],
     ]
     for (const [body, paths] of refusals) {
       const refused = await patch(app, body)
@@ -110,10 +115,23 @@ eachStore('apps', fresh => {
   })
 
   it('must keep rules between settings that were patched at different times', async () => {
-    const { app } = await createTenant(admin, { verify_attempts: 10, code: { length: 6 } })
+    const { app } = await createTenant(admin, { verify_attempts: 10, code: { length: 6 }, limits: ONE_SEND })
     expect(errorPaths(await patch(app, { settings: { code: { length: 4 } } }))).to.deep.equal([
       'settings.verify_attempts',
     ])
+  })
+
+  it('must stay within the guesses that a code allows, when they are created, changed and reset', async () => {
+    const paths = ['settings.limits.recipient_verify']
+    const { app, company } = await createTenant(admin, { code: { length: 4 }, limits: ONE_SEND })
+    const create = { name: 'Shop', settings: { code: { length: 4 } } }
+    expect(errorPaths(await admin.ask('POST', `/companies/${company}/apps`, create))).to.deep.equal(paths)
+    const more = { settings: { limits: { recipient: [{ max: 3, seconds: 86_400 }] } } }
+    expect(errorPaths(await patch(app, more))).to.deep.equal(paths)
+    expect(errorPaths(await patch(app, { settings: { limits: { recipient: null } } }))).to.deep.equal(paths)
+    const refused = await patch(app, { settings: { limits: null } })
+    expect([refused.status, errorPaths(refused)]).to.deep.equal([422, paths])
+    expect((await patch(app, { settings: { limits: null, code: null } })).status).to.equal(200)
   })
 
   it('keep all of many concurrent changes', async () => {

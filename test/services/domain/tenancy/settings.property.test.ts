@@ -57,4 +57,6 @@ function leadsSomewhere(value: unknown, path: string): boolean {
 
 /** A required member that is missing in an object that exists. (Every other member has a default.) */
 const isMissing = (value: unknown, path: string): boolean =>
-  path === 'verify_attempts' || (/\.(max|seconds)$/.test(path) && leadsSomewhere(value, path.replace(/\.[^.]+$/, '')))
+  path === 'verify_attempts' ||
+  path === 'limits.recipient_verify' ||
+  (/\.(max|seconds)$/.test(path) && leadsSomewhere(value, path.replace(/\.[^.]+$/, '')))

@@ -48,6 +48,9 @@ const faults = (input: unknown): string[] => {
   return parsed.ok ? [] : parsed.problems.map(problem => problem.path)
 }
 
+/** Enough for five guesses of a code of four digits. */
+const TWO_SENDS_A_DAY = { recipient: [{ max: 2, seconds: 86_400 }] }
+
 describe('app settings', () => {
   it('have the documented defaults', () => {
     expect(parseSettings({})).to.deep.equal({ ok: true, settings: DEFAULTS })
@@ -76,7 +79,7 @@ describe('app settings', () => {
   })
 
   const ranges: [string, (value: unknown) => unknown, number, number][] = [
-    ['code.length', length => ({ code: { length } }), 4, 8],
+    ['code.length', length => ({ code: { length }, limits: TWO_SENDS_A_DAY }), 4, 8],
     ['code.ttl_seconds', ttl_seconds => ({ code: { ttl_seconds } }), 60, 3600],
     ['verify_attempts', verify_attempts => ({ verify_attempts }), 1, 10],
     ['send_attempts', send_attempts => ({ send_attempts }), 1, 20],
@@ -106,8 +109,9 @@ describe('app settings', () => {
   })
 
   it('refuse a code that could be guessed in one of 2000 verifications', () => {
-    expect(faults({ code: { length: 4 }, verify_attempts: 5 })).to.deep.equal([])
-    expect(parseSettings({ code: { length: 4 }, verify_attempts: 6, retention_days: 0 })).to.deep.equal({
+    const one = { recipient: [{ max: 1, seconds: 86_400 }] }
+    expect(faults({ code: { length: 4 }, verify_attempts: 5, limits: one })).to.deep.equal([])
+    expect(parseSettings({ code: { length: 4 }, verify_attempts: 6, retention_days: 0, limits: one })).to.deep.equal({
       ok: false,
       problems: [
         { path: 'retention_days', message: 'Too small: expected number to be >=1' },
@@ -117,6 +121,44 @@ describe('app settings', () => {
         },
       ],
     })
+  })
+
+  it('refuse more than one guess in a thousand per recipient and day', () => {
+    const refused = (settings: object) => expect(faults(settings), JSON.stringify(settings))
+    const shortCode = { code: { length: 4 } }
+    refused(shortCode).to.deep.equal(['limits.recipient_verify'])
+    refused({ ...shortCode, limits: TWO_SENDS_A_DAY }).to.deep.equal([])
+    refused({ ...shortCode, limits: { recipient: [{ max: 3, seconds: 86_400 }] } }).to.have.length(1)
+    refused({ ...shortCode, limits: { recipient: [{ max: 3, seconds: 86_400 }] }, verify_attempts: 3 }).to.be.empty
+    refused({ code: { length: 5 } }).to.deep.equal([])
+    refused({ code: { length: 5 }, verify_attempts: 6 }).to.deep.equal(['limits.recipient_verify'])
+  })
+
+  it('say how many guesses they allow, and how many the code allows, beside every other problem', () => {
+    const settings = { code: { length: 4 }, locale: 7 }
+    expect(parseSettings(settings)).to.deep.equal({
+      ok: false,
+      problems: [
+        { path: 'locale', message: 'Invalid input: expected string, received number' },
+        {
+          path: 'limits.recipient_verify',
+          message:
+            'allows 100 guesses per recipient and day with limits.recipient and verify_attempts; ' +
+            'a code of 4 digits allows 10 (1/1000 of all codes)',
+        },
+      ],
+    })
+  })
+
+  it('refuse to limit wrong codes by no rule, also beside a bad limit', () => {
+    expect(faults({ limits: { recipient_verify: [] } })).to.deep.equal(['limits.recipient_verify'])
+    const both = ['limits.recipient', 'limits.recipient_verify']
+    expect(faults({ limits: { recipient_verify: [], recipient: 'many' } })).to.have.members(both)
+  })
+
+  it('are resolved if they were stored before their guesses were limited', () => {
+    const limits = { recipient_verify: [] }
+    expect(resolveSettings({ code: { length: 4 }, limits }).limits.recipient_verify).to.deep.equal([])
   })
 
   it('refuse unknown members by path, at any depth and with any name', () => {

@@ -1,0 +1,103 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { LimitRule } from '../../../../machines/settings.ts'
+import {
+  allowedPerDay,
+  type GuessSettings,
+  guessBudget,
+  guessesPerDay,
+} from '../../../../services/domain/tenancy/guess-budget.ts'
+import { parseSettings } from '../../../../services/domain/tenancy/settings.ts'
+import { createWindowModel, DAY_MS } from '../../../support/limit-windows.ts'
+
+const rule = (max: number, seconds: number): LimitRule => ({ max, seconds })
+
+describe('what rules allow in a day', () => {
+  const cases: [string, LimitRule[], number][] = [
+    ['a rule of an hour, 24 times', [rule(20, 3_600)], 480],
+    ['a rule of a day, once', [rule(20, 86_400)], 20],
+    ['a rule of a week, once, because all may come on one day', [rule(20, 604_800)], 20],
+    ['the smallest of several rules', [rule(5, 600), rule(20, 86_400), rule(30, 604_800)], 20],
+    ['a rule that does not divide a day, and a window more', [rule(10, 50_000)], 27],
+    ['a rule longer than a day but not of whole days, and a window more', [rule(10, 100_000)], 18],
+    ['no rule, without limit', [], Number.POSITIVE_INFINITY],
+  ]
+  for (const [what, rules, most] of cases)
+    it(`is ${what}`, () => {
+      expect(allowedPerDay(rules)).to.equal(most)
+    })
+
+  const seconds = fc.oneof(fc.constantFrom(600, 3_600, 43_200, 86_400, 172_800), fc.integer({ min: 600, max: 604_800 }))
+  const rules = fc.array(fc.record({ max: fc.integer({ min: 1, max: 12 }), seconds }), { minLength: 1, maxLength: 3 })
+  const gaps = fc.array(fc.oneof(fc.nat(DAY_MS), fc.nat(3_600_000), fc.constant(0)), { minLength: 10, maxLength: 60 })
+
+  it('is never exceeded on a UTC day by the counters, at any timing of calls', () => {
+    fc.assert(
+      fc.property(rules, gaps, (rules, gaps) => {
+        const counter = createWindowModel(rules)
+        const perDay = new Map<number, number>()
+        let now = 0
+        for (const gap of gaps) {
+          now += gap
+          while (counter.take(now))
+            perDay.set(Math.floor(now / DAY_MS), (perDay.get(Math.floor(now / DAY_MS)) ?? 0) + 1)
+          // As soon as the next one is granted.
+          now += counter.waitAt(now)
+        }
+        expect(Math.max(...perDay.values())).to.be.at.most(allowedPerDay(rules))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('the guesses per recipient and day', () => {
+  const settings = (
+    changes: Partial<GuessSettings['limits']> = {},
+    verify_attempts = 5,
+    length = 6,
+  ): GuessSettings => ({
+    verify_attempts,
+    code: { length },
+    limits: { recipient: [rule(20, 86_400)], recipient_verify: [rule(20, 3_600)], ...changes },
+  })
+
+  it('are the attempts of every send, if the limit of wrong codes allows more', () => {
+    expect(guessesPerDay(settings())).to.equal(100)
+  })
+
+  it('are the limit of wrong codes, if the sends allow more', () => {
+    expect(guessesPerDay(settings({ recipient: [] }))).to.equal(480)
+    expect(guessesPerDay(settings({ recipient_verify: [rule(60, 86_400)] }))).to.equal(60)
+  })
+
+  it('are refused above a thousandth of all codes, and only then', () => {
+    const rules = fc.array(
+      fc.record({ max: fc.integer({ min: 1, max: 400 }), seconds: fc.integer({ min: 600, max: 604_800 }) }),
+      {
+        maxLength: 3,
+      },
+    )
+    const any = fc.record({
+      verify_attempts: fc.integer({ min: 1, max: 10 }),
+      code: fc.record({ length: fc.integer({ min: 4, max: 8 }) }),
+      limits: fc.record({ recipient: rules, recipient_verify: rules }),
+    })
+    fc.assert(
+      fc.property(any, written => {
+        const parsed = parseSettings(written)
+        const isBudgeted =
+          written.limits.recipient_verify.length > 0 && guessesPerDay(written) * 1_000 <= 10 ** written.code.length
+        const isRefused = !parsed.ok && parsed.problems.some(({ path }) => path === 'limits.recipient_verify')
+        expect(isRefused).to.equal(!isBudgeted)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('have a budget that grows tenfold with each digit', () => {
+    expect([4, 5, 6, 7, 8].map(length => guessBudget(settings({}, 5, length)))).to.deep.equal([
+      10, 100, 1_000, 10_000, 100_000,
+    ])
+  })
+})
