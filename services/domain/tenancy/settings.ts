@@ -81,7 +81,7 @@ const fraudGuard = z.strictObject({
   action: z.enum(['refuse', 'free_channel']).default('refuse'),
 })
 
-const settingsSchema = z
+const members = z
   .strictObject({
     locale: locale.default('en'),
     code: code.prefault({}),
@@ -108,12 +108,15 @@ const settingsSchema = z
     // Without `when`, zod skips this check if any other member has a problem.
     when: ({ value }) => guessable.safeParse(value).success,
   })
-  .transform(settings => {
-    const { publishable_send, fraud_guard } = settings
-    // Anyone can read a publishable key, so an app that lets it send is guarded unless its operator decides otherwise.
-    const mode = fraud_guard.mode ?? (publishable_send ? 'on' : 'record')
-    return { ...settings, fraud_guard: { mode, action: fraud_guard.action } }
-  })
+
+/** Anyone can read a publishable key, so an app that lets it send is guarded unless its operator decides otherwise. */
+function withGuardMode(settings: z.output<typeof members>) {
+  const { publishable_send, fraud_guard } = settings
+  const mode = fraud_guard.mode ?? (publishable_send ? 'on' : 'record')
+  return { ...settings, fraud_guard: { mode, action: fraud_guard.action } }
+}
+
+const settingsSchema = members.transform(withGuardMode)
 
 const guessable = z.object({
   verify_attempts: z.int().min(1).max(10),
@@ -129,7 +132,7 @@ const guessLimited = z.object({
 
 /** What an operator may write. Settings that are stored are not checked for guesses again: an app whose settings an earlier release
  *  accepted still works, and is refused its next change until they are within the budget. */
-export const writtenSettingsSchema = settingsSchema
+export const writtenSettingsSchema = members
   .refine(({ limits }) => limits.recipient_verify.length > 0, {
     path: ['limits', 'recipient_verify'],
     message: 'needs at least one rule: wrong codes must be limited over all verifications of a recipient',
@@ -140,6 +143,7 @@ export const writtenSettingsSchema = settingsSchema
     error: ({ input }) => guessProblem(input as AppSettings),
     when: ({ value }) => guessLimited.safeParse(value).success,
   })
+  .transform(withGuardMode)
 
 function guessProblem(settings: AppSettings): string {
   const guesses = guessesPerDay(settings)
