@@ -1,5 +1,5 @@
 // Decides which IP addresses may be called. In: an address, and the private targets that the operator allows. Out: whether it may be
-// called, and whether without TLS. Pure.
+// called, whether without TLS, and whether it is on a private network. Pure.
 // Only addresses that are known to be public are accepted, so that a special range that is assigned in the future is refused.
 import { isIPv6 } from 'node:net'
 import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js'
@@ -61,6 +61,22 @@ function isPublic(address: IPv4 | IPv6): boolean {
 function isTunnelToIpv4({ parts }: IPv6): boolean {
   const [marker = 0, owner] = parts.slice(4)
   return (marker & ~0x0200) === 0 && owner === 0x5efe
+}
+
+/** Networks that packets reach without crossing the public internet: this machine, private networks, and a provider's own network. */
+const PRIVATE_RANGES: ReadonlySet<string> = new Set([
+  'unspecified', // connects to this machine
+  'loopback',
+  'private',
+  'uniqueLocal',
+  'linkLocal',
+  'carrierGradeNat',
+])
+
+/** False for every other address, public or special: a caller that needs TLS on the public internet asks for it there too. */
+export function isPrivateNetwork(text: string): boolean {
+  const address = parseAddress(text)
+  return address !== null && PRIVATE_RANGES.has(finalAddress(address).range())
 }
 
 function isWithin(address: IPv4 | IPv6, [network, bits]: [IPv4 | IPv6, number]): boolean {

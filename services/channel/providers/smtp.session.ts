@@ -1,7 +1,6 @@
 // One connection to a mail server. In: an address that was checked. Out: a session that sends one mail after the other, or an error that
 // names the failed command and says whether the body of the mail was being sent. Before the body, the mail was certainly not sent.
 import { Readable } from 'node:stream'
-import type { ConnectionOptions } from 'node:tls'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { Mail } from './smtp.mail.ts'
 
@@ -15,7 +14,8 @@ export interface SessionOptions {
   /** Refuses to go on without TLS. */
   tlsRequired: boolean
   auth: { user: string; pass: string } | null
-  trust: Pick<ConnectionOptions, 'ca'>
+  /** The only trusted certificate authority, in place of the usual ones. */
+  ca: string | undefined
 }
 
 export interface Session {
@@ -37,28 +37,62 @@ export class SmtpFailure extends Error {
   readonly reply: { code: number; enhanced: string | null } | null
   /** Whether the body of the mail was being sent. */
   readonly bodyStarted: boolean
-  constructor(cause: unknown, { bodyStarted = false }: { bodyStarted?: boolean } = {}) {
-    const { command = null, response = '' } = (cause ?? {}) as { command?: string; response?: string }
+  constructor(
+    cause: unknown,
+    { bodyStarted = false, tlsRequired = false }: { bodyStarted?: boolean; tlsRequired?: boolean } = {},
+  ) {
+    const { command = null, response = '', originalCode = '' } = (cause ?? {}) as Partial<ConnectionError>
     const reply = replyOf(response)
-    // Only the codes of the reply: its text often repeats the recipient.
-    super(reply ? `it answered ${reply.code}${reply.enhanced ? ` ${reply.enhanced}` : ''}` : 'the connection failed')
+    super(tlsProblem(command, reply, originalCode, tlsRequired) ?? summaryOf(reply))
     this.command = command
     this.reply = reply
     this.bodyStarted = bodyStarted
   }
 }
 
+/** What nodemailer's errors hold. */
+interface ConnectionError {
+  command: string
+  response: string
+  /** The code of OpenSSL or of the socket. */
+  originalCode: string
+}
+
+/** Only the codes of the reply: its text often repeats the recipient. */
+const summaryOf = (reply: SmtpFailure['reply']): string =>
+  reply ? `it answered ${reply.code}${reply.enhanced ? ` ${reply.enhanced}` : ''}` : 'the connection failed'
+
+const NO_TLS = 'it does not offer TLS, which a mail server on the public internet must'
+
+/** Codes of OpenSSL and Node for a certificate that cannot be verified or is for another name. */
+const CERTIFICATE_CODE = /CERT|SELF_SIGNED|UNABLE_TO_|ISSUER/
+
+/** Null when the reason is not TLS. */
+function tlsProblem(
+  command: string | null,
+  reply: SmtpFailure['reply'],
+  originalCode: string,
+  tlsRequired: boolean,
+): string | null {
+  // STARTTLS is sent unoffered when TLS is required. A server that does not know EHLO has no STARTTLS either.
+  if (tlsRequired && reply !== null && reply.code >= 500 && (command === 'STARTTLS' || command === 'EHLO'))
+    return NO_TLS
+  if (CERTIFICATE_CODE.test(originalCode)) return 'its certificate cannot be verified for its name'
+  return originalCode.startsWith('ERR_SSL_') ? 'it does not speak TLS on this port' : null
+}
+
 /** Longer than any call lasts: the caller's signal ends it earlier. */
 const MAX_STEP_MS = 60_000
 
 export async function openSession(options: SessionOptions, signal: AbortSignal): Promise<Session> {
-  const { address, servername, port, secure, tlsRequired, auth, trust } = options
+  const { address, servername, port, secure, tlsRequired, auth, ca } = options
   const connection = new SMTPConnection({
     host: address,
     port,
     secure,
     requireTLS: tlsRequired && !secure,
-    tls: trust,
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
+    tls: { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) },
     ...(servername === null ? {} : { servername }),
     connectionTimeout: MAX_STEP_MS,
     greetingTimeout: MAX_STEP_MS,
@@ -84,7 +118,7 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
       const fail = (error: unknown): void => {
         settle()
         connection.close()
-        reject(new SmtpFailure(error, { bodyStarted: bodyStarted() }))
+        reject(new SmtpFailure(error, { bodyStarted: bodyStarted(), tlsRequired }))
       }
       const abort = (): void => fail(within.reason)
       // Deferred, because the server's last reply may not have reached `begin`'s callback yet.

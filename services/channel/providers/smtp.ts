@@ -1,9 +1,9 @@
 // Email by SMTP. In: a message. Out: the app's mail server accepted it. SMTP has no receipts.
 // The server's address is checked before each connection, and TLS checks the certificate for its name. If the config does not ask for TLS
-// from the first byte, STARTTLS is used where the server offers it. A password is never sent over the public internet without TLS.
+// from the first byte, STARTTLS is used where the server offers it. A server on the public internet must: without TLS nothing is sent to
+// it. The address that is connected to decides whether it is, because a name may resolve to another one tomorrow.
 import { isIP } from 'node:net'
-import type { ConnectionOptions } from 'node:tls'
-import { publicIpAddress } from '../../../infra/ip-address.ts'
+import { isPrivateNetwork } from '../../../infra/outbound/address-check.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import type { Provider, ProviderDeps } from '../provider.ts'
 import { mailFault } from './smtp.faults.ts'
@@ -11,14 +11,16 @@ import { createCompose } from './smtp.mail.ts'
 import { createMailPool } from './smtp.pool.ts'
 import { openSession } from './smtp.session.ts'
 
-/** Not this machine, and not a private network. */
-export const isOpenInternet = (address: string): boolean => publicIpAddress(address) !== null
+/** Tests have a certificate authority of their own, and take loopback addresses for public ones. */
+export interface SmtpOptions {
+  ca?: string
+  isPrivateAddress?(address: string): boolean
+}
 
-/** Tests give `trust` a certificate authority of their own. */
 export function createSmtpProvider(
   { config }: { config: ProviderConfigs['smtp'] },
   { outbound, clock }: Pick<ProviderDeps, 'outbound' | 'clock'>,
-  trust: Pick<ConnectionOptions, 'ca'> = {},
+  { ca, isPrivateAddress = isPrivateNetwork }: SmtpOptions = {},
 ): Provider {
   const { host, port, secure, user, pass } = config
   const compose = createCompose(config)
@@ -29,8 +31,8 @@ export function createSmtpProvider(
     clock,
     async open(signal) {
       const address = await outbound.resolve(host)
-      const tlsRequired = auth !== null && isOpenInternet(address)
-      return openSession({ address, servername, port, secure, tlsRequired, auth, trust }, signal)
+      const tlsRequired = !isPrivateAddress(address)
+      return openSession({ address, servername, port, secure, tlsRequired, auth, ca }, signal)
     },
   })
 

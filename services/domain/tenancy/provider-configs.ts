@@ -76,7 +76,7 @@ const smtp = z
     host: z.string().regex(/^[A-Za-z0-9._:-]{1,253}$/, 'must be a host name or an IP address'),
     /** Null: 465 when `secure`, else 587. */
     port: z.int().min(1).max(65_535).nullable().default(null),
-    /** TLS from the first byte. Otherwise STARTTLS where the server offers it. */
+    /** TLS from the first byte. Otherwise STARTTLS where the server offers it, and always on the public internet. */
     secure: z.boolean().default(false),
     user: text().nullable().default(null),
     pass: text(1_000).nullable().default(null),

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createCheckAddress, type Verdict } from '../../../infra/outbound/address-check.ts'
+import { createCheckAddress, isPrivateNetwork, type Verdict } from '../../../infra/outbound/address-check.ts'
 
 /** Addresses and why they are refused. */
 const REFUSED: Record<string, string> = {
@@ -170,4 +170,36 @@ describe('the address check', () => {
     for (const address of ['127.0.0.1', '169.254.169.254', '::1', '8.8.8.8'])
       expect(createCheckAddress('all')(address)).to.equal('allowed')
   })
+})
+
+describe('a private network', () => {
+  for (const address of [
+    '127.0.0.1',
+    '0.0.0.0',
+    '10.0.0.5',
+    '172.16.0.1',
+    '192.168.1.1',
+    '100.64.0.1',
+    '169.254.0.1',
+    '::1',
+    '::',
+    'fd00::1',
+    'fe80::1%eth0',
+    '::ffff:10.0.0.5',
+    '64:ff9b::10.0.0.5',
+  ])
+    it(`includes ${address}`, () => expect(isPrivateNetwork(address)).to.equal(true))
+
+  for (const address of [
+    '8.8.8.8',
+    '2606:4700::1111',
+    '::ffff:8.8.8.8',
+    '64:ff9b::8.8.8.8',
+    '2002:a00:5::1', // packets of 6to4 cross the internet
+    '203.0.113.1',
+    '172.32.0.1',
+    'mail.example',
+    '',
+  ])
+    it(`does not include ${JSON.stringify(address)}`, () => expect(isPrivateNetwork(address)).to.equal(false))
 })

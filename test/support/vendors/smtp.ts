@@ -109,7 +109,7 @@ export async function startMailServer({ tls, auth, pipelining = true }: MailServ
       commands.push(name === 'AUTH' ? line.split(' ').slice(0, 2).join(' ') : line)
       if (name === 'EHLO') answer('ehlo', extensions())
       else if (name === 'HELO') answer('ehlo', '250 mail.test')
-      else if (name === 'STARTTLS')
+      else if (name === 'STARTTLS' && tls === 'starttls')
         answer('starttls', '220 2.0.0 Go ahead', () => {
           socket.removeAllListeners('data')
           talk(encrypted(socket), session, true, true)

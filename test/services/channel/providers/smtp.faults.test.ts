@@ -170,7 +170,7 @@ for (const pipelining of [true, false])
           secure: false,
           tlsRequired: true,
           auth: LOGIN,
-          trust: {},
+          ca: undefined,
         },
         new AbortController().signal,
       )

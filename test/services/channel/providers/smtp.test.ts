@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { createOutbound } from '../../../../infra/outbound/guarded-outbound.ts'
 import { ForbiddenTarget, NotSent, type Outbound } from '../../../../infra/outbound/outbound.ts'
 import { type Provider, type ProviderDeps, ProviderFault } from '../../../../services/channel/provider.ts'
-import { createSmtpProvider, isOpenInternet } from '../../../../services/channel/providers/smtp.ts'
+import { createSmtpProvider, type SmtpOptions } from '../../../../services/channel/providers/smtp.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
 import { renderMessage } from '../../../../services/domain/texts/message-text.ts'
 import { CA } from '../../../support/certificate.ts'
@@ -59,6 +59,7 @@ describe('SMTP', () => {
     { port }: MailServer,
     more: Partial<Config> = {},
     over: Partial<ProviderDeps> = {},
+    options: SmtpOptions = {},
   ): Provider => {
     const config: Config = {
       host: '127.0.0.1',
@@ -70,7 +71,7 @@ describe('SMTP', () => {
       from: 'Shop & Söhne <otp@shop.example>',
       ...more,
     }
-    const provider = createSmtpProvider({ config }, { ...deps, ...over }, { ca: CA })
+    const provider = createSmtpProvider({ config }, { ...deps, ...over }, { ca: CA, ...options })
     opened.push({ close: () => provider.close?.() })
     return provider
   }
@@ -279,11 +280,71 @@ describe('SMTP', () => {
       expect(server.connectionsMade()).to.equal(0)
     })
 
-    it('needs TLS for a password only on the public internet', () => {
-      expect(['8.8.8.8', '2606:4700::1111'].map(isOpenInternet)).to.deep.equal([true, true])
-      expect(['127.0.0.1', '::1', '10.0.0.5', '::ffff:10.0.0.5', 'fd00::1'].map(isOpenInternet)).to.deep.equal(
-        Array(5).fill(false),
-      )
+    describe('to a server on the public internet', () => {
+      /** The tests' servers are on loopback, which is taken for public here. */
+      const asPublic: SmtpOptions = { isPrivateAddress: () => false }
+
+      for (const [title, login] of [
+        ['without a password', {}],
+        ['with a password', LOGIN],
+      ] as const)
+        it(`sends nothing in the clear, ${title}`, async () => {
+          const server = await startServer({ auth: LOGIN })
+          const fault = await thrownBy(send(createProvider(server, login, {}, asPublic), mail()))
+          expect(fault).to.be.instanceOf(ProviderFault)
+          expect(fault.message).to.include('it does not offer TLS, which a mail server on the public internet must')
+          expect(server.commands.map(line => line.split(' ')[0])).to.deep.equal(['EHLO', 'STARTTLS'])
+          expect(server.mails).to.deep.equal([])
+        })
+
+      it('sends nothing to one that does not even know EHLO', async () => {
+        const server = await startServer()
+        server.next({ at: 'ehlo', says: '502 5.5.2 Not known here' })
+        const fault = await thrownBy(send(createProvider(server, {}, {}, asPublic), mail()))
+        expect(fault).to.be.instanceOf(ProviderFault)
+        expect(fault.message).to.include('it does not offer TLS')
+        expect(server.mails).to.deep.equal([])
+      })
+
+      for (const tls of ['secure', 'starttls'] as const)
+        it(`is encrypted and verified, ${tls}`, async () => {
+          const server = await startServer({ tls })
+          const over = withLookup(() => '127.0.0.1')
+          const config = { secure: tls === 'secure' }
+          await send(createProvider(server, { ...config, host: NAME }, over, asPublic), mail())
+          expect(server.mails[0]).to.include({ encrypted: true })
+          const wrongName = { ...config, host: 'other.countersign.test' }
+          const fault = await thrownBy(send(createProvider(server, wrongName, over, asPublic), mail()))
+          expect(fault).to.be.instanceOf(ProviderFault)
+          expect(fault.message).to.include('its certificate cannot be verified')
+          expect(server.mails).to.have.lengthOf(1)
+        })
+
+      it('says so when the port speaks no TLS', async () => {
+        const server = await startServer()
+        const fault = await thrownBy(send(createProvider(server, { secure: true }, {}, asPublic), mail()))
+        expect(fault).to.be.instanceOf(ProviderFault)
+        expect(fault.message).to.include('it does not speak TLS on this port')
+        expect(server.mails).to.deep.equal([])
+      })
+
+      it('is told by the address of each connection, not by the name', async () => {
+        const server = await startServer()
+        const [privateAddress, publicAddress] = ['::ffff:127.0.0.1', '127.0.0.1']
+        let address = privateAddress
+        const provider = createProvider(
+          server,
+          { host: NAME },
+          withLookup(() => address),
+          { isPrivateAddress: one => one === privateAddress },
+        )
+        await send(provider, mail())
+        server.hangUp()
+        address = publicAddress
+        const fault = await thrownBy(send(provider, mail()))
+        expect(fault.message).to.include('it does not offer TLS')
+        expect(server.mails).to.have.lengthOf(1)
+      })
     })
   })
 })
