@@ -28,9 +28,12 @@ function isGenuine(headers, rawBody) {
 /** The ids of events that were handled. Keep yours in your database under a unique index, written together with what the event causes. */
 const handledIds = new Set()
 
+/** Whether a test key caused the event. The id is signed; the header x-webhook-mode, which says the same, is not. */
+const isTest = event => event.id.startsWith('evt_test_')
+
 /** Your work. Be quick: put the event into a queue, and work on it after the response. */
 function handle(event) {
-  process.stdout.write(`${event.type} ${JSON.stringify(event.payload)}\n`)
+  process.stdout.write(`${isTest(event) ? 'test' : 'live'} ${event.type} ${JSON.stringify(event.payload)}\n`)
 }
 
 async function receive(request, response) {

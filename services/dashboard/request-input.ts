@@ -24,13 +24,15 @@ export const readQuery = <S extends z.ZodType>({ query }: { query: unknown }, sc
 export const validationProblem = (problems: readonly InputProblem[]): Problem =>
   problem('ValidationError', { members: { errors: problems } })
 
+export const notFound = (what: string): Problem => httpException(404, `There is no such ${what}.`)
+
 export async function getOr404<T extends Doc>(
   docs: Pick<Docs<T>, 'get'>,
   id: string | undefined,
   what: string,
 ): Promise<T> {
   const doc = id === undefined ? undefined : (await docs.get([id])).get(id)
-  if (!doc) throw httpException(404, `There is no such ${what}.`)
+  if (!doc) throw notFound(what)
   return doc
 }
 

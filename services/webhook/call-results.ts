@@ -8,6 +8,7 @@ import type { Metrics } from '../../infra/metrics.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
+import { eventId } from '../domain/webhooks/event-ids.ts'
 import { attemptMessage, drainMessage, type Remind } from '../domain/webhooks/messages.ts'
 import { MESSAGE_LOST_AFTER_MS } from '../domain/webhooks/new-event.ts'
 import type { RetrySchedule } from '../domain/webhooks/retry-schedule.ts'
@@ -101,7 +102,8 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
   }
 
   return async (event, result) => {
-    const { _id: event_id, app_id, type, round, tries } = event
+    const { app_id, type, round, tries } = event
+    const event_id = eventId(event)
     const outcome = change.outcomeOf(result)
     metrics.webhookAttempts.inc({ outcome })
     if (result.ms !== null) metrics.webhookDuration.observe(result.ms / 1000)

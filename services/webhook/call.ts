@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer'
 import type { Clock } from '../../infra/clock.ts'
 import { ForbiddenTarget, NotSent, type Outbound } from '../../infra/outbound/outbound.ts'
 import type { EventAttempt, EventDoc } from '../domain/webhooks/documents.ts'
+import { eventId } from '../domain/webhooks/event-ids.ts'
 import { signingSecrets } from '../domain/webhooks/secrets.ts'
 import type { Endpoint } from './endpoints.ts'
 import { signatureHeaders } from './signature.ts'
@@ -37,8 +38,8 @@ export interface Calls {
 }
 
 /** The same bytes at every attempt. */
-export const bodyOf = ({ _id: id, type, payload }: Pick<EventDoc, '_id' | 'type' | 'payload'>): Buffer =>
-  Buffer.from(JSON.stringify({ id, type, payload }))
+export const bodyOf = (event: Pick<EventDoc, '_id' | 'mode' | 'type' | 'payload'>): Buffer =>
+  Buffer.from(JSON.stringify({ id: eventId(event), type: event.type, payload: event.payload }))
 
 export function createEndpointCalls({ outbound, clock }: CallDeps): Calls {
   const underWay = new Set<AbortController>()
@@ -92,7 +93,7 @@ function headersOf(event: EventDoc, body: Uint8Array, endpoint: Endpoint, at: nu
     'content-type': 'application/json',
     'user-agent': 'Countersign-Webhooks/1',
     'x-webhook-mode': event.mode,
-    ...signatureHeaders({ id: event._id, body, at, secrets: [current, ...others] }),
+    ...signatureHeaders({ id: eventId(event), body, at, secrets: [current, ...others] }),
   }
 }
 

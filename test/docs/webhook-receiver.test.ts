@@ -31,9 +31,9 @@ describe('the documented receiver of webhooks', () => {
   })
 
   /** An event with a new id. */
-  function newEvent() {
+  function newEvent(prefix = 'evt_') {
     events += 1
-    const id = `evt_${events}`
+    const id = `${prefix}${events}`
     return { id, body: JSON.stringify({ id, type: 'otp.approved', payload: { otp_id: `otp_${events}`, status: 'é' } }) }
   }
   const signed = ({ id, body }: { id: string; body: string }, at = Date.now(), secret = SECRET) =>
@@ -56,6 +56,16 @@ describe('the documented receiver of webhooks', () => {
     expect(await sent(one.body, signed(one))).to.equal(204)
     await waitUntilHandled()
     expect(timesHandled(one)).to.equal(1)
+  })
+
+  it('tells test events from live ones by their signed ids, whatever the header says', async () => {
+    const [test, live] = [newEvent('evt_test_'), newEvent()]
+    expect(await sent(test.body, { ...signed(test), 'x-webhook-mode': 'live' })).to.equal(204)
+    expect(await sent(live.body, { ...signed(live), 'x-webhook-mode': 'test' })).to.equal(204)
+    const modeOf = ({ body }: { body: string }) =>
+      running.waitForLine(line => line.includes(`"${JSON.parse(body).payload.otp_id}"`))
+    expect(await modeOf(test)).to.match(/^test otp\.approved /)
+    expect(await modeOf(live)).to.match(/^live otp\.approved /)
   })
 
   it('accepts an event that is signed with its second secret', async () => {

@@ -98,7 +98,8 @@ onEachEngineSet('webhook events', engines => {
     ])
     for (const { event, headers, method } of shop.arrived) {
       expect(Object.keys(event)).to.deep.equal(['id', 'type', 'payload'])
-      expect(event.id).to.match(/^evt_[0-9a-z]{26}$/)
+      expect(event.id, 'a test key started them').to.match(/^evt_test_[0-9a-z]{26}$/)
+      expect(headers['webhook-id']).to.equal(event.id)
       expect([method, headers['content-type'], headers['x-webhook-mode']]).to.deep.equal([
         'POST',
         'application/json',

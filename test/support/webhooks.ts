@@ -15,6 +15,7 @@ import { createWebhookControl, type WebhookControl } from '../../services/dashbo
 import { applyBootstrap, readBootstrap } from '../../services/domain/bootstrap/bootstrap.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import type { EventDoc, WebhookEndpoint } from '../../services/domain/webhooks/documents.ts'
+import { parseEventId } from '../../services/domain/webhooks/event-ids.ts'
 import type { NotifyBody } from '../../services/domain/webhooks/messages.ts'
 import { brokerDelays } from '../../services/domain/webhooks/retry-schedule.ts'
 import { createSweeperService } from '../../services/sweeper/service.ts'
@@ -150,7 +151,7 @@ export async function createWebhookHarness(
         event_id,
         app_id: app,
         company_id: 'cmp_acme',
-        mode: 'test',
+        mode: 'live',
         type: 'otp.approved',
         payload: { otp_id: 'otp_1', status: 'approved' },
         at,
@@ -165,7 +166,8 @@ export async function createWebhookHarness(
     },
     beforeStoreCall: (method, action) => void processState.before.set(method, action),
     async event(id) {
-      const found = (await store.docs('events').get([id])).get(id)
+      const { _id } = parseEventId(id)
+      const found = (await store.docs('events').get([_id])).get(_id)
       if (!found) throw new Error(`no ${id}`)
       return found
     },

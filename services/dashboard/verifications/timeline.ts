@@ -3,6 +3,7 @@
 import type { Delivery, Otp, OtpStatus } from '../../../machines/otp.ts'
 import type { AttemptDoc } from '../../domain/verifications/documents.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
+import { eventId } from '../../domain/webhooks/event-ids.ts'
 import { isoTime } from '../iso-time.ts'
 
 export interface TimelineInput {
@@ -63,7 +64,8 @@ const attemptEntry = ({ at, delivery_id, provider, round, result, reference }: A
     : { at, happened: 'provider.called', delivery_id, provider, round, result, reference }
 
 function eventEntries(event: EventDoc): TimelineEntry[] {
-  const { _id: event_id, type, created_at, status, attempts } = event
+  const { type, created_at, status, attempts } = event
+  const event_id = eventId(event)
   return [
     { at: created_at, happened: 'event.recorded', event_id, type, status },
     ...attempts.map(({ at, round, attempt, status, error, ms }) => ({

@@ -10,6 +10,7 @@ import type { EndpointEvent } from '../../../machines/endpoint.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { MIN_EVENT_RETENTION_MS } from '../../domain/retention.ts'
 import type { EventDoc, WebhookEndpoint } from '../../domain/webhooks/documents.ts'
+import { eventId } from '../../domain/webhooks/event-ids.ts'
 import { attemptMessage, createRemind, drainMessage } from '../../domain/webhooks/messages.ts'
 import {
   MESSAGE_LOST_AFTER_MS,
@@ -32,9 +33,9 @@ export interface WebhookControl {
   /** Events that were held are sent, oldest first. Resolves with the endpoint as it is afterwards; null when the app has none. */
   enable(app_id: string): Promise<WebhookEndpoint | null>
   pause(app_id: string): Promise<WebhookEndpoint | null>
-  /** Sends one event again, in a new round of attempts; while its endpoint is paused the event is held. False when there is no such
-   *  event or no endpoint. */
-  replay(event_id: string): Promise<boolean>
+  /** Sends one event again, in a new round of attempts; while its endpoint is paused the event is held. In: the id it is stored under.
+   *  False when there is no such event or no endpoint. */
+  replay(stored_id: string): Promise<boolean>
   /** Sends again the events from `since` (inclusive) to `until` (exclusive), in epoch milliseconds, oldest first. Resolves with how many
    *  they are. */
   replayRange(app_id: string, range: { since: number; until: number }): Promise<number>
@@ -121,6 +122,7 @@ export function createWebhookControl({ store, broker, clock, log, step }: Webhoo
         _id: event_id,
         app_id,
         company_id,
+        // It says nothing about a person, so receivers must not act on it as on a live event.
         mode: 'test',
         type: 'webhook.test',
         payload: { app_id },
@@ -130,7 +132,7 @@ export function createWebhookControl({ store, broker, clock, log, step }: Webhoo
       const due = { next_attempt_at: now, due_at: now + MESSAGE_LOST_AFTER_MS }
       await events.insert([{ ...newEvent(fields, 'pending'), ...due }])
       remind(attemptMessage({ event_id, app_id, round: 1, attempt: 1, at: now }))
-      return event_id
+      return eventId(fields)
     },
   }
 }

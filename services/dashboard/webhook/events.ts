@@ -4,10 +4,11 @@ import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
+import { eventId, parseEventId } from '../../domain/webhooks/event-ids.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { isoTime, isoTimeOrNull } from '../iso-time.ts'
 import { pageFields } from '../pages.ts'
-import { emptyBody, getOr404, readQuery, validationProblem } from '../request-input.ts'
+import { emptyBody, getOr404, notFound, readQuery, validationProblem } from '../request-input.ts'
 import type { WebhookControl } from './control.ts'
 import { MAX_ID_TIME } from './event-replay.ts'
 
@@ -30,9 +31,9 @@ const timeSchema = z.union(
 const replayBody = z.strictObject({ since: timeSchema, until: timeSchema.optional() })
 
 const eventView = (event: EventDoc) => {
-  const { _id, type, mode, payload, created_at, status, round, attempts, next_attempt_at = null } = event
+  const { type, mode, payload, created_at, status, round, attempts, next_attempt_at = null } = event
   return {
-    id: _id,
+    id: eventId(event),
     type,
     mode,
     payload,
@@ -63,22 +64,30 @@ export function addEventRoutes(router: Router, admin: AdminDeps, control: Webhoo
     ctx.body = await readPage(ctx, { docs, filter, newestFirst: true, show: eventView }, pageOptions)
   })
 
+  async function findEvent(id: string | undefined): Promise<EventDoc> {
+    const { _id, mode } = parseEventId(id ?? '')
+    const event = await getOr404(docs, _id, 'event')
+    if (event.mode !== mode) throw notFound('event')
+    return event
+  }
+
   router.post('/events/:id/replay', async ctx => {
-    await getOr404(docs, ctx.params.id, 'event')
+    await findEvent(ctx.params.id)
     await readBody(ctx, emptyBody)
-    const event_id = await withAudit(ctx, async () => {
-      const { _id, app_id, company_id } = await getOr404(docs, ctx.params.id, 'event')
+    await withAudit(ctx, async () => {
+      const event = await findEvent(ctx.params.id)
+      const { _id, app_id, company_id } = event
       await requireEndpoint(app_id)
       return {
         action: 'event.replay',
-        target: _id,
+        target: eventId(event),
         company_id,
         before: null,
         after: null,
         perform: async () => ((await control.replay(_id)) ? _id : null),
       }
     })
-    ctx.body = eventView(await getOr404(docs, event_id, 'event'))
+    ctx.body = eventView(await findEvent(ctx.params.id))
   })
 
   router.post('/apps/:id/events/replay', async ctx => {

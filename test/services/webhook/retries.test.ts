@@ -51,6 +51,16 @@ eachStore('an event on its way', fresh => {
     ])
   })
 
+  it('of test mode says so in its signed id', async () => {
+    harness = await createWebhookHarness(await fresh())
+    const stored = await harness.emitEvent('app_shop', { mode: 'test' })
+    await harness.soon(() => expectStatus(harness, stored, 'delivered'))
+    const id = stored.replace('evt_', 'evt_test_')
+    const [call] = harness.callsOf(id)
+    expect(call?.headers).to.include({ 'webhook-id': id, 'x-webhook-mode': 'test' })
+    expect(harness.log.lines().find(({ msg }) => msg === 'webhook.attempted')).to.include({ event_id: id })
+  })
+
   it('is sent again with the same id and bytes and a new signature, after the configured waits', async () => {
     harness = await createWebhookHarness(await fresh())
     let failures = 0

@@ -96,6 +96,36 @@ eachStore('webhook events for an operator', fresh => {
     expect((await records('event.replay'))[0]).to.include({ target: 'evt_1', outcome: 'done' })
   })
 
+  it('of test mode are told by their ids, in one list with the live ones, in the order of time', async () => {
+    const { app } = await createTenant(admin)
+    await endpoint(app)
+    const stored = [0, 1, 2, 3, 4].map(ms => newId('evt', NOW + ms))
+    const modeOf = (nth: number) => (nth % 2 === 0 ? 'live' : 'test')
+    await insert(...stored.map((id, nth) => event(id, app, { mode: modeOf(nth), status: 'failed' })))
+    const shown = stored.map((id, nth) => (modeOf(nth) === 'live' ? id : id.replace('evt_', 'evt_test_'))).reverse()
+    for (const filter of ['', 'status=failed&', 'otp_id=otp_1&']) {
+      const paged: string[] = []
+      for (let cursor = ''; ; ) {
+        const { items, next_cursor } = (await admin.get(`/apps/${app}/events?${filter}limit=2${cursor}`)).body
+        paged.push(...items.map(({ id }: { id: string }) => id))
+        if (next_cursor === null) break
+        cursor = `&cursor=${encodeURIComponent(next_cursor)}`
+      }
+      expect(paged, filter).to.deep.equal(shown)
+    }
+  })
+
+  it('of test mode are sent again by the id that receivers know, and by no other', async () => {
+    const { app } = await createTenant(admin)
+    await endpoint(app)
+    await insert(event('evt_1', app), event('evt_2', app, { mode: 'test' }))
+    const replayed = await admin.ask('POST', '/events/evt_test_2/replay')
+    expect([replayed.status, replayed.body.id, replayed.body.mode]).to.deep.equal([200, 'evt_test_2', 'test'])
+    expect((await records('event.replay'))[0]).to.include({ target: 'evt_test_2' })
+    for (const id of ['evt_2', 'evt_test_1', 'evt_test_', 'test_2'])
+      expect((await admin.ask('POST', `/events/${id}/replay`)).status, id).to.equal(404)
+  })
+
   it('are sent again for a range of time, in ISO 8601 or epoch milliseconds', async () => {
     const { app } = await createTenant(admin)
     await endpoint(app)
