@@ -20,6 +20,8 @@ export interface CandidateDeps {
   tenancy: Pick<Tenancy, 'providersOf'>
   sandbox: Provider
   buildProvider: BuildProvider
+  /** Called when a provider's setup has changed, or when the provider was removed. */
+  onReplaced(app_id: string, name: string): void
   clock: Clock
 }
 
@@ -49,7 +51,14 @@ interface BuiltProvider {
   candidate: Candidate
 }
 
-export function createCandidates({ channel, tenancy, sandbox, buildProvider, clock }: CandidateDeps): Candidates {
+export function createCandidates({
+  channel,
+  tenancy,
+  sandbox,
+  buildProvider,
+  onReplaced,
+  clock,
+}: CandidateDeps): Candidates {
   const sandboxOnly: readonly Candidate[] = [{ name: 'sandbox', type: 'sandbox', provider: sandbox }]
   const builtByApp = new Map<string, BuiltProvider[]>()
 
@@ -65,7 +74,10 @@ export function createCandidates({ channel, tenancy, sandbox, buildProvider, clo
     })
     builtByApp.delete(app_id)
     builtByApp.set(app_id, current)
-    for (const { candidate } of previous.filter(one => !current.includes(one))) candidate.provider.close?.()
+    for (const { candidate } of previous.filter(one => !current.includes(one))) {
+      candidate.provider.close?.()
+      onReplaced(app_id, candidate.name)
+    }
     if (builtByApp.size > MAX_APPS) closeProviders(builtByApp.keys().next().value as string)
     return { candidates: current.map(({ candidate }) => candidate), unreadable }
   }

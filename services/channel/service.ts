@@ -72,8 +72,15 @@ export const createChannelService =
     const sandbox = createSandboxProvider({ messages: store.docs('sandbox_messages'), keyring, clock, publishReport })
     const factories = { ...PROVIDER_FACTORIES, sandbox: () => sandbox }
     const buildProvider = createBuildProvider({ factories, providerDeps: { outbound, clock }, publicUrl, log })
-    const candidates = createCandidates({ channel, tenancy, sandbox, buildProvider, clock })
     const admission = createAdmission({ channel, clock, log, metrics })
+    const candidates = createCandidates({
+      channel,
+      tenancy,
+      sandbox,
+      buildProvider,
+      onReplaced: admission.forget,
+      clock,
+    })
     const callProvider = createCallProvider({ attempts, clock, log, metrics, timeoutMs })
 
     const failover = createFailover({

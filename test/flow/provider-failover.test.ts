@@ -255,3 +255,33 @@ describeLiveFlow('an app with two providers', live => {
     })
   })
 })
+
+describeLiveFlow('an app with a provider that the operator corrects', live => {
+  const CACHE_MS = 5_000
+
+  it('sends by it again within 5 s, although its circuit breaker is open', async () => {
+    const gateway = await startHttpGateway({ ...live.vendorOptions, authorization: 'Bearer right' })
+    try {
+      const config = { url: gateway.url, headers: { authorization: 'Bearer wrong' } }
+      const shop = await live.createApp([{ name: 'main', channel: 'sms', type: 'http', config }])
+      const send = async (): Promise<string> => (await shop.server.send(freshNumber())).body.otp_id
+      const failing = await Promise.all(Array.from({ length: 10 }, send))
+      for (const otp_id of failing) await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
+      const callsMade = gateway.requests.length
+      expect(callsMade).to.be.at.least(10)
+      await live.waitForDeliveries(shop.server, await send(), 'sms failed')
+      expect(gateway.requests, 'the breaker is open').to.have.length(callsMade)
+
+      const changed = await live.admin('PUT', `/apps/${shop.app}/providers/main`, {
+        type: 'http',
+        channel: 'sms',
+        config: { url: gateway.url, headers: { authorization: 'Bearer right' } },
+      })
+      expect(changed.status, changed.text).to.equal(200)
+      await live.advance(CACHE_MS)
+      await live.waitForDeliveries(shop.server, await send(), 'sms sent')
+    } finally {
+      await gateway.close()
+    }
+  })
+})

@@ -70,14 +70,22 @@ export function createChannelActor(store: CountersignStore, factories: ProviderF
     publicUrl: 'https://otp.example',
     log,
   })
-  const candidates = createCandidates({ channel: 'sms', tenancy: tenants, sandbox: inbox, buildProvider, clock })
+  const admission = createAdmission({ channel: 'sms', clock, log, metrics })
+  const candidates = createCandidates({
+    channel: 'sms',
+    tenancy: tenants,
+    sandbox: inbox,
+    buildProvider,
+    onReplaced: admission.forget,
+    clock,
+  })
   const failover = createFailover({
     attempts,
     candidates,
     publishReport,
     clock,
     log,
-    admission: createAdmission({ channel: 'sms', clock, log, metrics }),
+    admission,
     render: createRender({ apps: createCache(id => tenants.app(id), { ttlMs: 5000, maxSize: 10, clock }), keyring }),
     callProvider: createCallProvider({ attempts, clock, log, metrics, timeoutMs: TIMEOUT_MS }),
     policy: { unknownWaitMs: UNKNOWN_WAIT_MS, underWayMs: UNDER_WAY_MS, backoff: BACKOFF },

@@ -40,6 +40,8 @@ export interface Admission {
   busyMs(providers: readonly ProviderKey[]): number | null
   /** May wait in the provider's queue for up to a second. */
   admit(provider: ProviderKey): Promise<AdmissionResult>
+  /** The provider's setup has changed, so what was learned about it no longer holds: its next call gets a new gate. */
+  forget(app_id: string, name: string): void
   close(): void
 }
 
@@ -68,6 +70,8 @@ interface Gate {
 export function createAdmission({ channel, clock, log, metrics }: AdmissionDeps): Admission {
   const gatesByProvider = new Map<string, Gate>()
   const callsByCompany = new Map<string, number>()
+  /** The metric of a type whose last gate was dropped becomes 0. */
+  const knownTypes = new Set<ProviderType>()
 
   function countCall(company_id: string, change: 1 | -1): void {
     const calls = (callsByCompany.get(company_id) ?? 0) + change
@@ -76,7 +80,7 @@ export function createAdmission({ channel, clock, log, metrics }: AdmissionDeps)
   }
 
   function gateOf({ app_id, name, type }: ProviderKey): Gate {
-    const key = `${app_id}:${name}`
+    const key = gateKey(app_id, name)
     const fields = { app_id, channel, provider: name }
     const gate = gatesByProvider.get(key) ?? {
       type,
@@ -87,15 +91,15 @@ export function createAdmission({ channel, clock, log, metrics }: AdmissionDeps)
         onChange: state => log[LOG_LEVELS[state]]({ ...fields, state }, 'breaker.changed'),
       }),
     }
+    knownTypes.add(type)
     gatesByProvider.delete(key)
     gatesByProvider.set(key, gate)
-    if (gatesByProvider.size > MAX_GATES) forgetOldest()
+    if (gatesByProvider.size > MAX_GATES) dropGate(gatesByProvider.keys().next().value as string)
     return gate
   }
 
-  function forgetOldest(): void {
-    const [key, gate] = gatesByProvider.entries().next().value as [string, Gate]
-    gate.breaker.shutDown()
+  function dropGate(key: string): void {
+    gatesByProvider.get(key)?.breaker.shutDown()
     gatesByProvider.delete(key)
   }
 
@@ -105,7 +109,7 @@ export function createAdmission({ channel, clock, log, metrics }: AdmissionDeps)
       const labels = `${type} ${breaker.state()}`
       breakers.set(labels, (breakers.get(labels) ?? 0) + 1)
     }
-    for (const type of new Set([...gatesByProvider.values()].map(gate => gate.type)))
+    for (const type of knownTypes)
       for (const state of STATES)
         metrics.breakers.set({ channel, provider: type, state }, breakers.get(`${type} ${state}`) ?? 0)
   })
@@ -148,7 +152,7 @@ export function createAdmission({ channel, clock, log, metrics }: AdmissionDeps)
   return {
     busyMs(providers) {
       const callMsOfOpen = providers.flatMap(({ company_id, app_id, name }) => {
-        const gate = gatesByProvider.get(`${app_id}:${name}`)
+        const gate = gatesByProvider.get(gateKey(app_id, name))
         if (!gate) return [null]
         if (isPaused(gate) || gate.breaker.isShut()) return []
         return [gate.concurrency.isBusy() || isCompanyAtLimit(company_id) ? gate.concurrency.callMs() : null]
@@ -171,12 +175,15 @@ export function createAdmission({ channel, clock, log, metrics }: AdmissionDeps)
         release(result)
       })
     },
+    forget: (app_id, name) => dropGate(gateKey(app_id, name)),
     close() {
       for (const { breaker } of gatesByProvider.values()) breaker.shutDown()
       gatesByProvider.clear()
     },
   }
 }
+
+const gateKey = (app_id: string, name: string): string => `${app_id}:${name}`
 
 const STATES: readonly BreakerState[] = ['closed', 'open', 'half_open']
 const LOG_LEVELS = { open: 'warn', half_open: 'info', closed: 'info' } as const

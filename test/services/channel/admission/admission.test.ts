@@ -101,6 +101,29 @@ describe('admission to a provider', () => {
     admission.close()
   })
 
+  it('starts afresh when the setup of the provider has changed, and does not count calls that began before', async () => {
+    const { admission, call, enter, metrics } = createTestAdmission()
+    const begunBefore = await Promise.all(Array.from({ length: 20 }, () => enter()))
+    for (let nth = 0; nth < 10; nth += 1) await call('failed')
+    expect(await admission.admit(shop)).to.equal('shut')
+    admission.forget(shop.app_id, shop.name)
+    expect(await admission.admit(shop)).to.satisfy(isPermit)
+    for (const permit of begunBefore) await permit.run(async () => ({ result: 'failed', retryAfterMs: 60_000 }))
+    expect(await admission.admit(shop)).to.satisfy(isPermit)
+    expect((await metrics.render()).body).to.include(
+      'countersign_breakers{channel="sms",provider="twilio",state="open"} 0',
+    )
+  })
+
+  it('reports no breaker as open once its provider is gone', async () => {
+    const { admission, call, metrics } = createTestAdmission()
+    for (let nth = 0; nth < 10; nth += 1) await call('failed')
+    const open = 'countersign_breakers{channel="sms",provider="twilio",state="open"}'
+    expect((await metrics.render()).body).to.include(`${open} 1`)
+    admission.forget(shop.app_id, shop.name)
+    expect((await metrics.render()).body).to.include(`${open} 0`)
+  })
+
   it('pauses for as long as the vendor asks, at most a minute', async () => {
     const { admission, call, clock } = createTestAdmission()
     await call('failed', 20_000)
