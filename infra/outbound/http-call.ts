@@ -2,6 +2,7 @@
 // `Lost` from then on. That moment decides, and not the kind of error: a reset means one thing before it and another after it.
 import { Buffer } from 'node:buffer'
 import type { Dispatcher } from 'undici'
+import { VERSION } from '../version.ts'
 import { ForbiddenTarget, Lost, NotSent, type OutboundRequest, type OutboundResponse } from './outbound.ts'
 import type { Target } from './target.ts'
 
@@ -75,7 +76,7 @@ const CONNECTION_HEADERS =
   /^(host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i
 
 const headersOf = ({ headers }: OutboundRequest): Record<string, string> => ({
-  'user-agent': 'Countersign',
+  'user-agent': `Countersign/${VERSION}`,
   ...Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       CONNECTION_HEADERS.test(name) ? [] : [[name.toLowerCase(), value]],

@@ -95,6 +95,11 @@ export function createHandleCallback({
     )
   }
 
+  /** The call has led to another message than that of the receipt: the vendor's answer named several, or an earlier call of this
+   *  provider had no answer. The failure of one of them does not mean that the code did not arrive. */
+  const isOfAnotherMessage = ({ reference }: AttemptDoc, receipt: Receipt): boolean =>
+    reference !== null && receipt.reference !== null && storedReference(receipt.reference) !== reference
+
   async function handleReceipt(source: CallbackSource, receipt: Receipt): Promise<void> {
     const attempt = await findAttempt(source, receipt)
     // The response is 2xx nevertheless: after an error, vendors repeat a callback for days.
@@ -102,7 +107,8 @@ export function createHandleCallback({
     const { otp_id, delivery_id } = attempt
     const { status } = receipt
     const fields = { otp_id, delivery_id, status }
-    if (status === 'failed' && (await isSuperseded(attempt))) return logOutcome(source, 'receipt', 'superseded', fields)
+    if (status === 'failed' && (isOfAnotherMessage(attempt, receipt) || (await isSuperseded(attempt))))
+      return logOutcome(source, 'receipt', 'superseded', fields)
     const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, at: clock.now() }
     await broker.publish('otp.reports', { id: `${delivery_id}@${source.provider}:${status}`, body: report })
     logOutcome(source, 'receipt', 'passed_on', fields)

@@ -83,7 +83,7 @@ function templateMessage({ code, job }: RenderedMessage, name: string, language:
   ]
   return {
     type: 'template',
-    template: { name, language: { code: language }, components },
+    template: { name, language: { policy: 'deterministic', code: language }, components },
     ...callbackData(job.delivery.delivery_id),
   }
 }
@@ -92,7 +92,8 @@ function templateMessage({ code, job }: RenderedMessage, name: string, language:
 const callbackData = (delivery_id: string | undefined): object =>
   delivery_id === undefined ? {} : { biz_opaque_callback_data: delivery_id }
 
-const ACCEPTED = z.object({ messages: z.tuple([z.object({ id: z.string().min(1).max(1_000) })]) })
+/** Meta documents a list. The first message is the one that its receipts are known by; receipts.ts ignores failures of the others. */
+const ACCEPTED = z.object({ messages: z.tuple([z.object({ id: z.string().min(1).max(1_000) })], z.unknown()) })
 /** Meta's error codes have at most six digits. A longer number may be a recipient's and must not be logged. */
 const ERROR_BODY = z.object({ error: z.object({ code: z.int().min(0).max(999_999) }) })
 

@@ -101,9 +101,12 @@ function readObject({ body }: ReceivedRequest): Record<string, unknown> {
   }
 }
 
+const isDeterministic = (template: unknown): boolean =>
+  (template as Template | undefined)?.language?.policy === 'deterministic'
+
 interface Template {
   name?: string
-  language?: { code?: string }
+  language?: { policy?: string; code?: string }
   components?: { type: string; sub_type?: string; index?: string; parameters: { type: string; text: string }[] }[]
 }
 
@@ -114,6 +117,10 @@ function requestError(
 ): Answer | null {
   if (method !== 'POST' || !new RegExp(`^/v\\d+\\.\\d+/${app.phone_number_id}/messages$`).test(path))
     return metaError(400, 100, 'Unsupported post request')
+  // Meta's description of its API has both of these as required.
+  if (!/^\S+\/\d\S*$/.test(headers['user-agent'] ?? '')) return metaError(400, 100, 'A User-Agent with a version')
+  if (requestBody.type === 'template' && !isDeterministic(requestBody.template))
+    return metaError(400, 131009, 'The policy of the language must be deterministic')
   if (headers.authorization !== `Bearer ${app.access_token}`) return metaError(401, 190, 'Invalid OAuth access token')
   if (requestBody.messaging_product !== 'whatsapp')
     return metaError(400, 100, 'The parameter messaging_product is required.')

@@ -4,7 +4,7 @@ import type { Message } from '../../../../infra/broker/broker.ts'
 import { createHttpShell } from '../../../../infra/http/shell.ts'
 import { createMetrics } from '../../../../infra/metrics.ts'
 import { Unavailable } from '../../../../infra/unavailable.ts'
-import { attemptId } from '../../../../services/channel/attempts.ts'
+import { attemptId, storedReference } from '../../../../services/channel/attempts.ts'
 import { createHandleCallback } from '../../../../services/channel/callbacks/receipts.ts'
 import { createCallbackRouter } from '../../../../services/channel/callbacks/router.ts'
 import {
@@ -243,6 +243,15 @@ eachStore('the callbacks of vendors', fresh => {
       await call('app_shop/main', receipt())
       await call('app_shop/spare', receipt({ status: 'failed' }), 'secret of spare')
       expect(statuses()).to.deep.equal(['delivered', 'failed'])
+    })
+
+    it('for a failure of another message than the one that the provider named, unlike its arrival', async () => {
+      await attempt({ result: 'accepted', reference: storedReference('wamid.one') })
+      await call('app_shop/main', receipt({ reference: 'wamid.two', status: 'failed' }))
+      expect(published).to.deep.equal([])
+      await call('app_shop/main', receipt({ reference: 'wamid.two', status: 'delivered' }))
+      await call('app_shop/main', receipt({ reference: 'wamid.one', status: 'failed' }))
+      expect(statuses(), 'the first of them wins').to.deep.equal(['delivered', 'failed'])
     })
 
     it('but not for a message that another provider has failed to send', async () => {

@@ -4,6 +4,7 @@ import {
   type ProviderDeps,
   ProviderFault,
   RecipientFault,
+  UnknownOutcome,
 } from '../../../../services/channel/provider.ts'
 import { createWhatsappProvider } from '../../../../services/channel/providers/whatsapp_cloud.ts'
 import type { ProviderConfigs } from '../../../../services/domain/tenancy/providers.ts'
@@ -72,7 +73,7 @@ describe('the WhatsApp Cloud API', () => {
         type: 'template',
         template: {
           name: 'shop_code',
-          language: { code: 'en_US' },
+          language: { policy: 'deterministic', code: 'en_US' },
           components: [
             { type: 'body', parameters },
             { type: 'button', sub_type: 'url', index: '0', parameters },
@@ -89,6 +90,41 @@ describe('the WhatsApp Cloud API', () => {
       const requestsBefore = api.requests.length
       await thrownBy(send(createProvider({ phone_number_id: '../../me?x=' })))
       expect(api.requests[requestsBefore]?.path).to.equal('/v23.0/..%2F..%2Fme%3Fx%3D/messages')
+    })
+
+    it('names the program and its version', async () => {
+      await send(createProvider())
+      expect(api.requests.at(-1)?.headers['user-agent']).to.match(/^Countersign\/\d+\.\d+\.\d+$/)
+    })
+
+    for (const [title, messages] of [
+      ['several messages', [{ id: 'wamid.one', message_status: 'accepted' }, { id: 'wamid.two' }]],
+      ['more that is not understood', [{ id: 'wamid.one' }, { nothing: true }, null]],
+    ] as const)
+      it(`takes the first message of an answer with ${title}`, async () => {
+        const answer = { status: 200, body: { messaging_product: 'whatsapp', messages } }
+        const vendor = await startVendor({
+          handleRequest: () => ({ answer }),
+          refused: () => answer,
+          receipt: () => null,
+        })
+        const accepted = await send(createProvider({ base_url: vendor.url, template_language: 'en_US' }))
+        await vendor.close()
+        expect(accepted).to.deep.equal({ reference: 'wamid.one' })
+      })
+
+    it('does not know the outcome of an answer without a message', async () => {
+      for (const body of [{}, { messages: [] }, { messages: [{}] }, { messages: {} }]) {
+        const answer = { status: 200, body }
+        const vendor = await startVendor({
+          handleRequest: () => ({ answer }),
+          refused: () => answer,
+          receipt: () => null,
+        })
+        const sending = send(createProvider({ base_url: vendor.url, template_language: 'en_US' }))
+        expect(await thrownBy(sending)).to.be.instanceOf(UnknownOutcome)
+        await vendor.close()
+      }
     })
 
     it('makes no call without a configured template', async () => {
