@@ -26,7 +26,7 @@ const bootstrap = (auth_token: string) => ({
               name: 'a',
               channel: 'sms',
               type: 'twilio',
-              config: { account_sid: 'AC1', auth_token, from: '+15550001111' },
+              config: { account_sid: 'AC11111111111111111111111111111111', auth_token, from: '+15550001111' },
             },
           ],
         },

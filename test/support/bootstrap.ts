@@ -21,7 +21,11 @@ export const fullBootstrapFile = () => ({
               name: 'twilio-main',
               channel: 'sms',
               type: 'twilio',
-              config: { account_sid: 'AC1', auth_token: 'twilio-auth-token', from: '+15550001111' },
+              config: {
+                account_sid: 'AC11111111111111111111111111111111',
+                auth_token: 'twilio-auth-token',
+                from: '+15550001111',
+              },
             },
             { name: 'mail', type: 'smtp', config: { host: 'mail.example.com', from: 'no-reply@example.com' } },
             { name: 'backup', channel: 'sms', type: 'http', config: { url: 'https://gateway.example/send' } },

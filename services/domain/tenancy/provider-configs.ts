@@ -7,12 +7,16 @@ const MAX_PEM_LENGTH = 10_000
 
 const pem = z.string().min(1).max(MAX_PEM_LENGTH)
 
+/** Twilio's ids: two letters for the kind of thing, and 32 hex digits. Twilio answers 404 to any other text, at the first message. */
+const twilioSid = (prefix: 'AC' | 'MG') =>
+  z.string().regex(new RegExp(`^${prefix}[0-9a-fA-F]{32}$`), `must be "${prefix}" followed by 32 hex digits`)
+
 const twilio = z
   .strictObject({
-    account_sid: text(),
+    account_sid: twilioSid('AC'),
     auth_token: text(),
     from: text().nullable().default(null),
-    messaging_service_sid: text().nullable().default(null),
+    messaging_service_sid: twilioSid('MG').nullable().default(null),
     base_url: baseUrl.default('https://api.twilio.com'),
   })
   .refine(config => config.from !== null || config.messaging_service_sid !== null, {

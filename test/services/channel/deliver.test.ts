@@ -213,7 +213,7 @@ eachStore('the channel actor', fresh => {
           },
         }),
       })
-      const twilio = { account_sid: 'AC1', auth_token: 'secret', from: '+15550001111' }
+      const twilio = { account_sid: 'AC11111111111111111111111111111111', auth_token: 'secret', from: '+15550001111' }
       await createTenant(actor, {
         providers: [
           { name: 'elsewhere', channel: 'telegram', type: 'http', config: { url: 'https://t.example/' } },

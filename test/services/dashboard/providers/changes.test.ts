@@ -9,7 +9,7 @@ type Members = Record<string, unknown>
 
 /** Every secret value begins with SECRET. */
 const STORED: Partial<Record<ProviderType, Members>> = {
-  twilio: { account_sid: 'AC1', auth_token: 'SECRET-token', from: '+1' },
+  twilio: { account_sid: 'AC11111111111111111111111111111111', auth_token: 'SECRET-token', from: '+1' },
   vonage: { application_id: 'a', private_key: 'SECRET-key', signature_secret: 'SECRET-signature', from: 'Shop' },
   http: {
     url: 'https://gateway.example/send?key=SECRET-query',
@@ -84,7 +84,7 @@ describe('a changed provider config', () => {
   }
 
   it('of a new provider keeps no secrets', () => {
-    const answer = applyConfigChange('twilio', { account_sid: 'AC1', from: '+1' }, null)
+    const answer = applyConfigChange('twilio', { account_sid: 'AC11111111111111111111111111111111', from: '+1' }, null)
     expect(answer.ok ? [] : answer.problems.map(({ path }) => path)).to.deep.equal(['auth_token'])
   })
 })

@@ -5,7 +5,7 @@ import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } fro
 import { eachStore } from '../../../support/stores.ts'
 
 const TOKEN = 'twilio-token-0123456789'
-const TWILIO = { account_sid: 'AC1', auth_token: TOKEN, from: '+15005550006' }
+const TWILIO = { account_sid: 'AC11111111111111111111111111111111', auth_token: TOKEN, from: '+15005550006' }
 const HTTP = {
   url: 'https://gateway.example/send?key=url-secret-0123',
   headers: { Authorization: 'Bearer header-secret-0123' },
@@ -59,7 +59,7 @@ eachStore('the providers of an app', fresh => {
       type: 'twilio',
       position: 0,
       config: {
-        account_sid: 'AC1',
+        account_sid: 'AC11111111111111111111111111111111',
         auth_token: fingerprint(TOKEN),
         from: '+15005550006',
         messaging_service_sid: null,
@@ -185,13 +185,13 @@ eachStore('the providers of an app', fresh => {
       [
         'a base_url',
         'sms',
-        { account_sid: 'AC1', from: '+1', base_url: 'https://evil.example' },
+        { account_sid: 'AC11111111111111111111111111111111', from: '+1', base_url: 'https://evil.example' },
         ['config.auth_token'],
       ],
       [
         'a base_url on the same host',
         'sms',
-        { account_sid: 'AC1', from: '+1', base_url: 'https://api.twilio.com/x' },
+        { account_sid: 'AC11111111111111111111111111111111', from: '+1', base_url: 'https://api.twilio.com/x' },
         ['config.auth_token'],
       ],
       [
@@ -267,6 +267,12 @@ eachStore('the providers of an app', fresh => {
         { type: 'twilio', config: { from: '+1' } },
         ['config.account_sid', 'config.auth_token'],
       ],
+      [
+        'with an id of Twilio that is none',
+        'x',
+        { type: 'twilio', config: { ...TWILIO, account_sid: 'AC1', messaging_service_sid: 'MG1' } },
+        ['config.account_sid', 'config.messaging_service_sid'],
+      ],
       ['without a config that is needed', 'x', { type: 'telegram_gateway' }, ['config.token']],
       ['with a config that is a list', 'x', { type: 'telegram_gateway', config: [] }, ['config']],
       ['with a config that is null', 'x', { type: 'telegram_gateway', config: null }, ['config']],
@@ -322,7 +328,7 @@ eachStore('the providers of an app', fresh => {
     })
 
     it('with a member named __proto__', async () => {
-      const raw = `{"type":"twilio","config":{"account_sid":"a","auth_token":"b","from":"c","__proto__":{"x":1}}}`
+      const raw = `{"type":"twilio","config":{"account_sid":"AC11111111111111111111111111111111","auth_token":"b","from":"c","__proto__":{"x":1}}}`
       const answer = await admin.ask('PUT', at('x'), undefined, { raw })
       expect([answer.status, errorPaths(answer)]).to.deep.equal([422, ['config.__proto__']])
     })

@@ -20,7 +20,11 @@ const faults = (file: unknown): string[] => problemsOf(JSON.stringify(file)).map
 const withApp = (app: object) => ({ companies: [{ id: 'cmp_a', apps: [{ id: 'app_a', ...app }] }] })
 const withKey = (key: object) => withApp({ keys: [{ id: 'key_a', ...key }] })
 const withProvider = (...providers: object[]) => withApp({ providers })
-const TWILIO = { name: 'main', type: 'twilio', config: { account_sid: 'AC1', auth_token: 't', from: 'Acme' } }
+const TWILIO = {
+  name: 'main',
+  type: 'twilio',
+  config: { account_sid: 'AC11111111111111111111111111111111', auth_token: 't', from: 'Acme' },
+}
 
 describe('reading the bootstrap file', () => {
   it('completes omitted members', () => {
@@ -238,6 +242,9 @@ describe('reading the bootstrap file', () => {
         `${PROVIDER}.0.config.account_sid`,
         `${PROVIDER}.0.config.auth_token`,
         `${PROVIDER}.0.config.from`,
+      ])
+      expect(faults(withProvider({ ...TWILIO, config: { ...TWILIO.config, account_sid: 'AC1' } }))).to.deep.equal([
+        `${PROVIDER}.0.config.account_sid`,
       ])
       expect(faults(withProvider({ ...TWILIO, config: null }))).to.deep.equal([`${PROVIDER}.0.config`])
     })

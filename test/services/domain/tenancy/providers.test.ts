@@ -11,7 +11,7 @@ import {
 } from '../../../../services/domain/tenancy/providers.ts'
 
 const LEAST: Record<ProviderType, Record<string, unknown>> = {
-  twilio: { account_sid: 'AC1', auth_token: 'tw-secret', from: '+15550001111' },
+  twilio: { account_sid: 'AC11111111111111111111111111111111', auth_token: 'tw-secret', from: '+15550001111' },
   vonage: { application_id: 'a1', private_key: '-----BEGIN PRIVATE KEY-----\nMII\n', from: 'Acme' },
   http: { url: 'https://gateway.example/send' },
   whatsapp_cloud: { phone_number_id: '1', access_token: 'wa-secret' },
@@ -80,8 +80,24 @@ describe('provider configs', () => {
   })
 
   it('let Twilio send from a number or through a messaging service', () => {
-    expect(faults('twilio', { account_sid: 'AC1', auth_token: 't', messaging_service_sid: 'MG1' })).to.deep.equal([])
+    expect(
+      faults('twilio', {
+        account_sid: 'AC11111111111111111111111111111111',
+        auth_token: 't',
+        messaging_service_sid: 'MG11111111111111111111111111111111',
+      }),
+    ).to.deep.equal([])
     expect(faults('twilio', { auth_token: '' })).to.have.members(['account_sid', 'auth_token', 'from'])
+  })
+
+  it('take the ids of Twilio by their form', () => {
+    const twilio = (more: object) => faults('twilio', { ...LEAST.twilio, ...more })
+    const hex = '0123456789abcdefABCDEF0123456789'
+    expect(twilio({ account_sid: `AC${hex}`, messaging_service_sid: `MG${hex}` })).to.deep.equal([])
+    for (const sid of ['AC1', `SK${hex}`, `AC${hex}0`, `AC${hex.slice(1)}g`, `ac${hex}`, ` AC${hex}`, `AC${hex}\n`, ''])
+      expect(twilio({ account_sid: sid }), sid).to.deep.equal(['account_sid'])
+    for (const sid of ['MG1', `AC${hex}`, `MG${hex} `, ''])
+      expect(twilio({ messaging_service_sid: sid }), sid).to.deep.equal(['messaging_service_sid'])
   })
 
   it('default to a method and a body with the message for HTTP', () => {
@@ -189,7 +205,10 @@ describe('a masked config', () => {
       },
       secret: fingerprint(`${SECRET}4`),
     })
-    expect(maskConfig('twilio', { ...LEAST.twilio, from: null })).to.deep.include({ account_sid: 'AC1', from: null })
+    expect(maskConfig('twilio', { ...LEAST.twilio, from: null })).to.deep.include({
+      account_sid: 'AC11111111111111111111111111111111',
+      from: null,
+    })
   })
 
   it('shows whether two secrets are equal', () => {
