@@ -32,6 +32,13 @@ describeFlow('a send', flow => {
     expect(await flow.waitForCode('Ada@example.com')).to.match(/^\d{6}$/)
   })
 
+  it('goes by email to an address that begins with a plus, like a number', async () => {
+    const { server } = await flow.createTenant()
+    const { body } = await server.send('+tag@example.com')
+    expect(body).to.include({ channel: 'email', masked_recipient: '+****@example.com' })
+    expect(await flow.waitForCode('+tag@example.com')).to.match(/^\d{6}$/)
+  })
+
   it("follows the channel order of the recipient's country", async () => {
     const { server } = await flow.createTenant({ routing: { countries: { BR: ['telegram', 'sms'] } } })
     expect((await server.send('+5511987654321')).body.channel).to.equal('telegram')

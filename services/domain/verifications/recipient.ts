@@ -9,8 +9,9 @@ export type ParsedRecipient =
   | { kind: 'phone'; value: string; country: string | null; callingCode: string }
   | { kind: 'email'; value: string }
 
+/** An address may begin with a plus too, but only an address has an at sign. */
 export const parseRecipient = (text: string): ParsedRecipient | null =>
-  text.startsWith('+') ? parsePhone(text) : parseEmail(text)
+  text.includes('@') ? parseEmail(text) : parsePhone(text)
 
 const E164 = /^\+[1-9]\d{6,14}$/
 

@@ -15,6 +15,8 @@ describe('parseRecipient', () => {
   const emails: [string, string][] = [
     ['user@Example.COM', 'user@example.com'],
     ['User.Name+tag@example.co.uk', 'User.Name+tag@example.co.uk'],
+    ['+tag@Example.com', '+tag@example.com'],
+    ['+447911123456@example.com', '+447911123456@example.com'],
     ['ü@BÜCHER.de', 'ü@bücher.de'],
     ['a@xn--bcher-kva.de', 'a@bücher.de'],
   ]
@@ -25,6 +27,9 @@ describe('parseRecipient', () => {
     '',
     '+',
     '+44791112345',
+    '+447911123456@',
+    '+@',
+    '+ tag@example.com',
     '+1 4155552671',
     '+14155552671 ',
     '004477911123456',
