@@ -1,5 +1,8 @@
-// Plans a send: the checks that count nothing. In: the recipient, the app, the reputation of the client address. Out: the recipient and
-// the channel, or the refusal of the first check that fails: recipient → country → channel → client address. Pure.
+// Plans a send: the checks that count nothing. Pure.
+//   checkRecipient   In: the recipient as the caller typed it. Out: the recipient, or a refusal. It is the last check of the request itself,
+//                    which a repeated idempotency key does not spare the caller.
+//   planSend         In: the recipient, the app, the reputation of the client address. Out: the channel, or the refusal of the first check
+//                    that fails: country → channel → client address.
 import type { Refusal } from '../../machines/calls.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { ErrorType } from '../../machines/errors.ts'
@@ -13,8 +16,14 @@ import type { CachedApp } from './apps.ts'
 import type { Reputation } from './limits/reputation.ts'
 import { abusiveAddressRefusal, geoBlockedRefusal, limitRefusal, refusal } from './refusals.ts'
 
+export interface CheckedRecipient {
+  parsed: ParsedRecipient
+  /** Null for an ordinary recipient. */
+  magic: Magic | null
+}
+
 export interface SendRequest {
-  recipient: string
+  recipient: CheckedRecipient
   mode: Mode
   caller: KeyKind
   app: CachedApp
@@ -36,13 +45,18 @@ export interface SendPlan {
   channel: Channel
 }
 
-export function planSend({ recipient: text, mode, caller, app, reputation }: SendRequest): SendPlan | Refusal {
-  const parsed = parseRecipient(text)
-  const magic = magicOf(mode, parsed?.value ?? text)
-  const recipient = parsed ?? (magic ? magicRecipient(text) : null)
-  if (!recipient || isMagicRefusal(magic, 'InvalidRecipientError'))
+export function checkRecipient(text: string, mode: Mode): CheckedRecipient | Refusal {
+  const found = parseRecipient(text)
+  const magic = magicOf(mode, found?.value ?? text)
+  const parsed = found ?? (magic ? magicRecipient(text) : null)
+  if (!parsed || isMagicRefusal(magic, 'InvalidRecipientError'))
     return refusal('InvalidRecipientError', 'It must be a valid E.164 phone number or email address.')
+  return { parsed, magic }
+}
 
+export function planSend(request: SendRequest): SendPlan | Refusal {
+  const { mode, caller, app, reputation } = request
+  const { parsed: recipient, magic } = request.recipient
   const country = recipient.kind === 'phone' ? recipient.country : null
   if (isGeoBlocked(app.settings, { kind: recipient.kind, country }) || isMagicRefusal(magic, 'GeoBlockedError'))
     return geoBlockedRefusal(country)

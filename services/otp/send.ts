@@ -1,5 +1,5 @@
 // Accepts a send. It is a short saga, and every step can be repeated:
-//   claim the idempotency key → check → count against the limits → ask the fraud guard → pay → insert the verification
+//   check the recipient → claim the idempotency key → plan → count against the limits → ask the fraud guard → pay → insert the verification
 // A refusal undoes the steps before it. A crash may leave a claim, which the next call with the same key takes over or the sweeper
 // removes; counts, which slide out of their windows; and a hold on the price, which the sweeper voids.
 import type { Clock } from '../../infra/clock.ts'
@@ -23,7 +23,7 @@ import type { Reputation } from './limits/reputation.ts'
 import { type Funds, INSUFFICIENT_FUNDS } from './money/funds.ts'
 import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
 import { chainReservations, type Reservation, reserve } from './reservation.ts'
-import { freeChannel, planSend } from './send-plan.ts'
+import { type CheckedRecipient, checkRecipient, freeChannel, planSend } from './send-plan.ts'
 
 type SendCall = Extract<OtpCall, { type: 'otp.send' }>
 
@@ -50,11 +50,14 @@ export const createSend = (deps: SendDeps) => {
   const { keyring, claims, limits, otps, relay, recentOtps, funds, guard } = deps
 
   return async (command_id: string, call: SendCall, app: CachedApp): Promise<OtpAnswer> => {
+    // Before the claim: a request that is not valid is refused, whether or not its idempotency key has a verification.
+    const recipient = checkRecipient(keyring.unseal(call.sealed_recipient, inFlight.recipient), call.by.mode)
+    if ('kind' in recipient) return recipient
     const claim = await claimKey(call, app.settings)
     if (claim?.kind === 'bound') return { kind: 'verification', verification: claim.otp.first }
     const otp_id = claim?.otp_id ?? call.otp_id
 
-    const granted = await grant(command_id, otp_id, call, app).catch(async error => {
+    const granted = await grant(command_id, otp_id, call, app, recipient).catch(async error => {
       await releaseKey(call, claim).catch(() => {})
       throw error
     })
@@ -83,10 +86,11 @@ export const createSend = (deps: SendDeps) => {
     otp_id: string,
     call: SendCall,
     app: CachedApp,
+    recipient: CheckedRecipient,
   ): Promise<GrantedSend | { refusal: Refusal }> {
     const client = await judgeClientAddress(call)
     const plan = planSend({
-      recipient: keyring.unseal(call.sealed_recipient, inFlight.recipient),
+      recipient,
       mode: call.by.mode,
       caller: call.by.kind,
       app,

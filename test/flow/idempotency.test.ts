@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { newId } from '../../infra/ids.ts'
 import { partitionOf } from '../../infra/partitions.ts'
 import { claimOf } from '../../services/edge/idempotency.ts'
-import { refusal } from '../support/api-caller.ts'
+import { ask, refusal } from '../support/api-caller.ts'
 import { freshNumber, type Tenant } from '../support/flow.ts'
 import { describeFlow, FLOW_APP_KEYS } from '../support/shared-flow.ts'
 
@@ -43,6 +43,37 @@ describeFlow('an idempotency key', (flow, engines) => {
     expect((await server.send(other, { idempotency, client_ip: '8.8.8.8' })).text).to.equal(first.text)
     await flow.waitForCode(to)
     expect(await flow.inbox(other)).to.deep.equal([])
+  })
+
+  it('answers a repeat only if its body is valid, and then whatever else would refuse it', async () => {
+    const { server } = await flow.createTenant({
+      blocked_countries: ['BR'],
+      limits: { recipient: [{ max: 1, seconds: 600 }] },
+    })
+    const [to, idempotency] = [freshNumber(), randomUUID()]
+    const first = await server.send(to, { idempotency })
+    const repeat = (body: object) =>
+      ask(`${flow.countersign.url}/api/v1/otp/send`, {
+        method: 'POST',
+        token: server.key,
+        headers: { 'idempotency-key': idempotency },
+        body: JSON.stringify(body),
+      })
+    for (const [body, type] of [
+      [{}, 'ValidationError'],
+      [{ recipient: 7 }, 'ValidationError'],
+      [{ recipient: to, client_ip: 'nonsense' }, 'ValidationError'],
+      [{ recipient: to, channel: 'sms' }, 'ValidationError'],
+      [{ recipient: to, locale: 7 }, 'ValidationError'],
+      [{ recipient: 'not a recipient' }, 'InvalidRecipientError'],
+      [{ recipient: '' }, 'InvalidRecipientError'],
+      [{ recipient: '+15005550001' }, 'InvalidRecipientError'],
+    ] as const) {
+      const answer = await repeat(body)
+      expect([answer.status, answer.body.type], JSON.stringify(body)).to.deep.equal([422, type])
+    }
+    for (const recipient of [to, '+5511987650001', 'ada@example.com', '+15005550004'])
+      expect((await repeat({ recipient })).text, recipient).to.equal(first.text)
   })
 
   it('stays free when its send is refused', async () => {

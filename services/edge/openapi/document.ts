@@ -126,7 +126,7 @@ function parametersOf({ path, idempotencyKey }: DocumentedOperation): Parameter[
     in: 'header',
     required: false,
     description:
-      'Names this send. A repeat with the same key gets the first response and sends no second code, whatever its body says. It counts within your company, the mode and the kind of API key, for 24 hours by default.',
+      'Names this send. A repeat with the same key gets the first response and sends no second code, even if its body names another recipient. The body of a repeat is checked like any other: one that is not valid is refused (`ValidationError`, `InvalidRecipientError`), and nothing else is checked again. It counts within your company, the mode and the kind of API key, for 24 hours by default.',
     schema: { type: 'string', maxLength: MAX_IDEMPOTENCY_KEY_LENGTH },
   }
   return [...(path.includes('{otp_id}') ? [otpId] : []), ...(idempotencyKey ? [key] : [])]
