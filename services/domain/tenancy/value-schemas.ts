@@ -35,6 +35,10 @@ export const androidHash = z
 /** Exactly as browsers send it, because it is compared with the Origin header as text. */
 export const origin = z
   .string()
+  .refine(text => !text.includes('*'), {
+    message: 'has no wildcards: list every origin by itself, such as "https://shop.example"',
+    abort: true,
+  })
   .refine(isOrigin, 'must be an origin as browsers send it, "https://host[:port]" (http for localhost only)')
 
 /** https or http: ALLOW_PRIVATE_TARGETS decides about plain http and private addresses, when the address is saved and at every call. */
@@ -66,9 +70,12 @@ function canonicalLocale(tag: string): string | undefined {
   }
 }
 
+/** `new URL` accepts more characters than names of hosts have. */
+const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)$/
+
 function isOrigin(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null
-  if (url?.origin !== text) return false
+  if (url?.origin !== text || !HOST.test(url.hostname)) return false
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLocalhost(url.hostname))
 }
 

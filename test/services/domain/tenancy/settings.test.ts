@@ -279,6 +279,8 @@ describe('app settings', () => {
       'http://localhost:5173',
       'http://127.0.0.1:3000',
       'https://[2001:db8::1]',
+      'https://xn--bcher-kva.example',
+      'https://my_host.example',
     ]
     expect(faults({ allowed_origins: good })).to.deep.equal([])
     const bad = [
@@ -292,8 +294,33 @@ describe('app settings', () => {
       'https://*.example.com/x',
       'ftp://example.com',
       'http://localhost.example.com',
+      'https://example.com?x',
+      'https://user@example.com',
+      'https://bücher.example',
+      'https://exa$mple.com',
+      'https://a,https://b',
+      ' https://example.com',
     ]
     for (const origin of bad) expect(faults({ allowed_origins: [origin] }), origin).to.deep.equal(['allowed_origins.0'])
+  })
+
+  it('refuse wildcards in origins, because no browser sends one', () => {
+    for (const origin of [
+      'https://*.example.com',
+      'https://*',
+      'https://shop-*.example.com',
+      'https://example.com:*',
+      '*',
+    ])
+      expect(parseSettings({ allowed_origins: ['https://example.com', origin] }), origin).to.deep.equal({
+        ok: false,
+        problems: [
+          {
+            path: 'allowed_origins.1',
+            message: 'has no wildcards: list every origin by itself, such as "https://shop.example"',
+          },
+        ],
+      })
   })
 
   it('accept three WhatsApp modes', () => {
