@@ -4,6 +4,7 @@
 //   webhook-*    Standard Webhooks, which public libraries verify: base64, one signature per secret, so that receivers can follow a rotation.
 import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
+import { isBase64 } from '../domain/tenancy/value-schemas.ts'
 
 export interface SignatureInput {
   /** The event's id, the same at every attempt. */
@@ -31,13 +32,8 @@ export function signatureHeaders({ id, body, at, secrets }: SignatureInput): Rec
 const hmac = (key: Uint8Array, before: string, body: string | Uint8Array): Buffer =>
   createHmac('sha256', key).update(before).update(body).digest()
 
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
-
 /** The key as public libraries derive it: the base64 after `whsec_`. A secret that is not base64 is the key itself. */
 function standardKey(secret: string): Uint8Array {
   const encoded = secret.replace(/^whsec_/, '')
-  const key = Buffer.from(encoded, 'base64')
-  return BASE64.test(encoded) && unpadded(key.toString('base64')) === unpadded(encoded) ? key : Buffer.from(secret)
+  return isBase64(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(secret)
 }
-
-const unpadded = (base64: string): string => base64.replace(/=+$/, '')

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
 import { endpointLife } from '../../../machines/endpoint.step.ts'
-import { text, webAddress } from '../../domain/tenancy/value-schemas.ts'
+import { webAddress, webhookSecret } from '../../domain/tenancy/value-schemas.ts'
 import type { WebhookEndpoint } from '../../domain/webhooks/documents.ts'
 import { createWebhookSecret, newWebhookSecret } from '../../domain/webhooks/new-secret.ts'
 import { withCurrent } from '../../domain/webhooks/secrets.ts'
@@ -17,7 +17,7 @@ import { endpointAuditFields, endpointView, unsealSecret } from './view.ts'
 const endpointBody = z.strictObject({
   url: webAddress,
   /** Becomes the current secret. A new endpoint without one gets a random secret. */
-  secret: text(500).min(8).optional(),
+  secret: webhookSecret.optional(),
   status: z.enum(['active', 'paused']).optional(),
 })
 

@@ -7,7 +7,7 @@ import { priceSchema } from '../tenancy/price-schema.ts'
 import { check } from '../tenancy/problems.ts'
 import { MAX_PROVIDERS_PER_APP, PROVIDER_TYPES, providerName } from '../tenancy/providers.ts'
 import { type SettingsInput, writtenSettingsSchema } from '../tenancy/settings.ts'
-import { channel, text, webAddress } from '../tenancy/value-schemas.ts'
+import { channel, text, webAddress, webhookSecret } from '../tenancy/value-schemas.ts'
 
 const id = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}_[A-Za-z0-9]{1,60}$`), `must be "${prefix}_" followed by letters and digits`)
@@ -34,7 +34,7 @@ const key = z.strictObject({
     .optional(),
 })
 
-const webhook = z.strictObject({ url: webAddress, secret: text(500).min(8).optional() })
+const webhook = z.strictObject({ url: webAddress, secret: webhookSecret.optional() })
 
 const provider = z.strictObject({
   name: providerName,

@@ -1,5 +1,6 @@
 // Schemas of single values in settings, provider configs, the bootstrap file and the admin API. Their messages say what is expected.
 // They check the form only, not whether a number or a host exists.
+import { Buffer } from 'node:buffer'
 import { z } from 'zod'
 import { isCountry } from './countries.ts'
 
@@ -59,6 +60,24 @@ export const text = (max = 200) =>
     .min(1)
     .max(max)
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must hold no control characters, and no half characters')
+
+const SECRET_PREFIX = 'whsec_'
+
+/** A signing secret of the operator's own. Public libraries take the base64 after `whsec_` for the key; of any other secret they take
+ *  each character for a byte, which is what it is in ASCII only. */
+export const webhookSecret = text(500)
+  .min(8)
+  .regex(/^[\x20-\x7e]*$/, {
+    message: 'must be ASCII, because public libraries cannot use another secret',
+    abort: true,
+  })
+  .refine(
+    secret => !secret.startsWith(SECRET_PREFIX) || isBase64(secret.slice(SECRET_PREFIX.length)),
+    `must be base64, padded, after "${SECRET_PREFIX}"`,
+  )
+
+/** Padded, and as encoders write it: public libraries refuse anything else. */
+export const isBase64 = (encoded: string): boolean => Buffer.from(encoded, 'base64').toString('base64') === encoded
 
 export const hasNoRepeats = <T>(list: readonly T[]): boolean => new Set(list).size === list.length
 

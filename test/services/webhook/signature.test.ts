@@ -1,7 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
+import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
+import { isBase64, webhookSecret } from '../../../services/domain/tenancy/value-schemas.ts'
 import { signatureHeaders } from '../../../services/webhook/signature.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -75,6 +77,26 @@ describe('the signature of a webhook', () => {
         const raw = new Webhook(Buffer.from(secret), { format: 'raw' })
         expect(raw.verify(BODY, signed({ secrets: [secret] }))).to.be.an('object')
       })
+
+    it('is verified by the public library with every secret that an operator can set', () => {
+      const encoded = fc.uint8Array({ minLength: 2, maxLength: 40 }).map(bytes => Buffer.from(bytes).toString('base64'))
+      const secret = fc.oneof(
+        encoded.map(one => `whsec_${one}`),
+        encoded,
+        encoded.map(one => one.replace(/=+$/, '')),
+        fc.string({ minLength: 8, maxLength: 40, unit: 'grapheme-ascii' }),
+        fc.string({ minLength: 2, maxLength: 40, unit: 'grapheme' }).map(one => `whsec_${one}`),
+      )
+      fc.assert(
+        fc.property(secret, one => {
+          fc.pre(webhookSecret.safeParse(one).success)
+          const verify = (library: Webhook) => library.verify(BODY, signed({ secrets: [one] }))
+          expect(
+            verify(isBase64(one.replace(/^whsec_/, '')) ? new Webhook(one) : new Webhook(one, { format: 'raw' })),
+          ).to.deep.equal(JSON.parse(BODY))
+        }),
+      )
+    })
 
     it('does not verify a changed body', () => {
       expect(() => new Webhook(SECRET).verify(BODY.replace('approved', 'failed'), signed())).to.throw()

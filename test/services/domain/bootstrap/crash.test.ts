@@ -30,7 +30,7 @@ const earlierFile = () => ({
           id: 'app_shop',
           settings: { locale: 'de' },
           keys: [{ id: 'key_a', key: 'sk_test_0123456789' }],
-          webhook: { url: 'https://before.example/', secret: 'whsec_before-before' },
+          webhook: { url: 'https://before.example/', secret: 'whsec_YmVmb3JlLWJlZm9yZQ==' },
           providers: [
             { name: 'gone', channel: 'sms', type: 'sandbox' },
             { name: 'backup', channel: 'sms', type: 'sandbox' },

@@ -250,10 +250,12 @@ describe('reading the bootstrap file', () => {
     })
   })
 
-  it('refuses a webhook with a short secret or without a URL', () => {
+  it('refuses a webhook with a short secret, with one that public libraries cannot use, or without a URL', () => {
     const url = 'https://shop.example/'
     expect(faults(withApp({ webhook: { url, secret: 'of our own making' } }))).to.deep.equal([])
     expect(faults(withApp({ webhook: { url, secret: 'short' } }))).to.deep.equal(['companies.0.apps.0.webhook.secret'])
+    for (const secret of ['whsec_of_your_own', 'fünf Geheimnisse'])
+      expect(faults(withApp({ webhook: { url, secret } })), secret).to.deep.equal(['companies.0.apps.0.webhook.secret'])
     expect(faults(withApp({ webhook: { secret: 'whsec_12345678' } }))).to.deep.equal(['companies.0.apps.0.webhook.url'])
   })
 
