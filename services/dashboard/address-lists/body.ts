@@ -41,6 +41,8 @@ const list = z
       .refine(text => text.length <= MAX_LIST_BYTES, `must have at most ${MAX_LIST_BYTES} bytes`)
       .optional(),
     url: webAddress.optional(),
+    /** Whether it is meant that the list holds more than half of all addresses. */
+    confirm: z.boolean().optional(),
     refresh_seconds: z.int().min(MIN_REFRESH_SECONDS).max(MAX_REFRESH_SECONDS).nullable().optional(),
   })
   .refine(({ cidrs, text, url }) => [cidrs, text, url].filter(one => one !== undefined).length <= 1, {
@@ -49,6 +51,10 @@ const list = z
   .refine(({ cidrs, text, refresh_seconds }) => (cidrs ?? text) === undefined || typeof refresh_seconds !== 'number', {
     path: ['refresh_seconds'],
     message: 'is for a list with a url',
+  })
+  .refine(({ cidrs, text, confirm }) => (cidrs ?? text) !== undefined || confirm === undefined, {
+    path: ['confirm'],
+    message: 'is for a list with cidrs or text',
   })
 
 export const addressListsBody = z.strictObject({

@@ -8,6 +8,7 @@ import type { AddRoutes } from '../admin-deps.ts'
 import { createReadBody, validationProblem } from '../request-input.ts'
 import type { Change, Unchanged } from '../with-audit.ts'
 import { addressListsBody, type ListInput, MAX_BODY_BYTES } from './body.ts'
+import { findUnconfirmed } from './confirmation.ts'
 import { type ListChange, planListChanges } from './plan.ts'
 import { listAuditFields, listView } from './view.ts'
 
@@ -27,6 +28,8 @@ export const addAddressListRoutes: AddRoutes = (
   router.put('/ip-lists', async ctx => {
     const given = (await readBody(ctx, addressListsBody)).lists
     await refuseUncallable(given)
+    const unconfirmed = await findUnconfirmed(given)
+    if (unconfirmed.length > 0) throw validationProblem(unconfirmed)
     // Two PUTs at once must leave the lists of one of them, not a mixture.
     ctx.body = await changeExclusively('ip-lists', async renewLease => {
       const listChanges = await withAudit(ctx, () => planChange(given, renewLease))

@@ -11,7 +11,7 @@ import { removeVersion, saveVersion } from './chunks.ts'
 import type { AddressListDoc, AddressListStore, ImportProgress, ListSource } from './documents.ts'
 import { intervalCount } from './intervals.ts'
 import { type AddressSet, type ParsedList, parseList, TooManyRanges } from './list-parser.ts'
-import { shareOfAddressSpace } from './reserved.ts'
+import { holdsMostAddresses } from './reserved.ts'
 
 export interface ImportDeps {
   store: AddressListStore
@@ -28,7 +28,6 @@ export const IMPORT_LEASE_MS = 120_000
 const IMPORT_RETRY_MS = 300_000
 /** How often a running import saves its progress and renews its lease. */
 const PROGRESS_INTERVAL_MS = 500
-const MAX_SHARE_OF_ADDRESSES = 0.5
 
 /** The content cannot be imported. The message is shown to operators as the list's `problem`. */
 export class BadList extends Error {
@@ -160,8 +159,7 @@ export function createRunImport({ store, clock, log, signal }: ImportDeps): RunI
  *  `0.0.0.0/0` would refuse every client. */
 function refuseImplausible({ v4, v6 }: AddressSet): void {
   if (intervalCount(v4) + intervalCount(v6) === 0) throw new BadList('there are no public addresses in it')
-  if ([v4, v6].some(set => shareOfAddressSpace(set) > MAX_SHARE_OF_ADDRESSES))
-    throw new BadList('it holds more than half of all addresses, which cannot be meant')
+  if (holdsMostAddresses([v4, v6])) throw new BadList('it holds more than half of all addresses, which cannot be meant')
 }
 
 const untilRefresh = ({ refresh_seconds }: AddressListDoc): number | null =>
@@ -172,4 +170,4 @@ const reasonOf = (error: unknown): string | null =>
   error instanceof BadList || error instanceof TooManyRanges ? error.message : null
 
 /** Parsing is synchronous: other work of the process runs between its batches. */
-const yieldToEventLoop = (): Promise<void> => new Promise(resolve => void setImmediate(resolve))
+export const yieldToEventLoop = (): Promise<void> => new Promise(resolve => void setImmediate(resolve))

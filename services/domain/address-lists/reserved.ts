@@ -67,6 +67,26 @@ function rangeOf(cidr: string): Uint32Array {
   return range
 }
 
+/** Whether a list holds more than half of the addresses of a family. That is seldom meant: an abusive list with `0.0.0.0/0` refuses every
+ *  client. */
+export const holdsMostAddresses = (sets: readonly Intervals[]): boolean =>
+  sets.some(set => shareOfAddressSpace(set) > 0.5)
+
+/** The problem of a list that an operator gives. */
+export const CONFIRM_MOST_ADDRESSES =
+  'holds more than half of all addresses, alone or with the others: give "confirm": true with it if that is meant'
+
+/** The addresses of valid ranges. For a few thousand ranges: they are sorted in one go. */
+export function addressesOf(cidrs: readonly string[]): [Intervals, Intervals] {
+  const range = createRangeBuffer()
+  const ofFamily = (words: Words) =>
+    setOf(
+      words,
+      cidrs.filter(cidr => parseRange(cidr, range) === words),
+    )
+  return [ofFamily(1), ofFamily(4)]
+}
+
 /** The share of the client address space that the set covers, from 0 to 1. */
 export const shareOfAddressSpace = (set: Intervals): number =>
   countAddresses(set, CLIENT_ADDRESS_SPACE[set.words]) / (set.words === 1 ? 2 ** 32 : 2 ** 125)

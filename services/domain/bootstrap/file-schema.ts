@@ -62,6 +62,8 @@ const company = z.strictObject({
 const addressRange = z.strictObject({
   class: z.enum(ADDRESS_CLASSES),
   cidr: z.string().refine(range => canonicalCidr(range) !== null, 'must be an address range, such as "45.95.147.0/24"'),
+  /** Whether it is meant that the class holds more than half of all addresses. */
+  confirm: z.boolean().optional(),
 })
 
 export const bootstrapSchema = z.strictObject({

@@ -144,6 +144,34 @@ eachStore('/ip-lists', fresh => {
       expect((await admin.ask(method, '/ip-lists', undefined, { token: null })).status).to.equal(401)
   })
 
+  const MOST: [string, string[]][] = [
+    ['all of IPv4', ['8.8.8.8', '0.0.0.0/0']],
+    ['most of IPv4, in parts', ['0.0.0.0/1', '128.0.0.0/2']],
+    ['all of IPv6', ['::/0']],
+    ['all of assigned IPv6', ['2000::/3']],
+    ['all of IPv4, mapped', ['::ffff:0:0/96']],
+  ]
+  for (const [what, ranges] of MOST)
+    for (const form of ['text', 'cidrs'] as const)
+      it(`asks to confirm a list with ${what}, given as ${form}`, async () => {
+        const content = form === 'text' ? { text: `# all\r\n${ranges.join('\r\n')}\r\n` } : { cidrs: ranges }
+        const list = { class: 'abusive', name: 'all', ...content }
+        const refused = await put({ class: 'vpn', cidrs: ['8.8.8.8'] }, list)
+        expect([refused.status, refused.body.type]).to.deep.equal([422, 'ValidationError'])
+        expect(errorPaths(refused)).to.deep.equal([`lists.1.${form}`])
+        expect(refused.body.errors[0].message).to.include('"confirm": true')
+        expect((await put({ ...list, confirm: false })).status).to.equal(422)
+        expect((await admin.get('/ip-lists')).body.items, 'nothing was changed').to.deep.equal([])
+        expect((await put({ ...list, confirm: true })).status).to.equal(200)
+        expect(listNamed(await ready('all'), 'all')).to.include({ problem: null })
+      })
+
+  it('asks to confirm nothing of much less than half, or of reserved addresses', async () => {
+    const text = ['16.0.0.0/4', '0.0.0.0/8', '10.0.0.0/8', '224.0.0.0/3', '2400::/8', '4000::/2', 'fc00::/7'].join('\n')
+    expect((await put({ class: 'abusive', text })).status).to.equal(200)
+    await ready('default')
+  })
+
   const many = (count: number, one: object) => Array.from({ length: count }, (_, nth) => ({ ...one, name: `n${nth}` }))
   for (const [what, lists, paths] of [
     ['no class', [{ cidrs: [] }], ['lists.0.class']],
@@ -165,6 +193,7 @@ eachStore('/ip-lists', fresh => {
     ['no address', [{ class: 'vpn', url: 'file:///etc/passwd' }], ['lists.0.url']],
     ['a private address', [{ class: 'vpn', url: 'https://169.254.169.254/latest' }], ['lists.0.url']],
     ['plain http', [{ class: 'vpn', url: 'http://8.8.8.8/' }], ['lists.0.url']],
+    ['a confirmation of a URL', [{ class: 'vpn', url: 'https://a.example/', confirm: true }], ['lists.0.confirm']],
     ['an unknown member', [{ class: 'vpn', cidrs: [], file: '/etc/hosts' }], ['lists.0.file']],
     ['too many lists', many(101, { class: 'vpn', cidrs: [] }), ['lists']],
   ] as [string, object[], string[]][])

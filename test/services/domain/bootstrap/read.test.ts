@@ -259,6 +259,38 @@ describe('reading the bootstrap file', () => {
     expect(faults(withApp({ webhook: { secret: 'whsec_12345678' } }))).to.deep.equal(['companies.0.apps.0.webhook.url'])
   })
 
+  describe('ranges of addresses that hold more than half of all', () => {
+    const ranges = (...cidrs: string[]) => cidrs.map(cidr => ({ class: 'abusive', cidr }))
+
+    for (const [cidrs, path] of [
+      [['8.8.8.8', '0.0.0.0/0'], 'ip_lists.1.cidr'],
+      [['::/0'], 'ip_lists.0.cidr'],
+      [['2000::/3'], 'ip_lists.0.cidr'],
+      [['64.0.0.0/2', '8.8.8.8', '128.0.0.0/1'], 'ip_lists.2.cidr'],
+    ] as const)
+      it(`are refused unless they are confirmed: ${cidrs}`, () => {
+        const given = ranges(...cidrs)
+        expect(faults({ ip_lists: given })).to.deep.equal([path])
+        const confirmed = given.map((range, at) =>
+          path === `ip_lists.${at}.cidr` ? { ...range, confirm: true } : range,
+        )
+        expect(faults({ ip_lists: confirmed })).to.deep.equal([])
+        expect(read({ ip_lists: confirmed }).ip_lists?.map(({ cidr }) => cidr)).to.have.length(cidrs.length)
+      })
+
+    it('are counted for each class by itself', () => {
+      const halves = [
+        { class: 'abusive', cidr: '0.0.0.0/1' },
+        { class: 'tor', cidr: '128.0.0.0/1' },
+      ]
+      expect(faults({ ip_lists: halves })).to.deep.equal([])
+      expect(faults({ ip_lists: [...halves, { class: 'tor', cidr: '8.8.8.8', confirm: 'yes' }] })).to.have.members([
+        'ip_lists.2.confirm',
+        'ip_lists.1.cidr',
+      ])
+    })
+  })
+
   it('accepts one price per channel and country', () => {
     const price = (channel: string, country: string) => ({ channel, country, micros: 1 })
     expect(
