@@ -5,11 +5,10 @@ import { sends } from './send.ts'
 import { KEY, NO_LIMIT, ONE_PROCESS_PER_ROLE, startCountersign } from './systems.ts'
 import { needsRealEngines, ROUNDS, useAndClose } from './under-load.ts'
 
-/** Guesses must be limited: wrong codes by their default, which a send does not notice, and messages to one recipient, because each
- *  verification has a first guess. */
+/** Wrong codes must be limited, which a send does not notice. */
 const LIMITS_OFF = {
   recipient: [],
-  recipient_messages: [{ max: 500, seconds: 86_400 }],
+  recipient_messages: [],
   client_ip: [],
   app: [],
   app_publishable: [],

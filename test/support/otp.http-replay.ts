@@ -44,7 +44,7 @@ export async function createReplayApp(flow: Flow, name: StartName): Promise<Repl
     routing: { default: start.order ?? ['sms', 'whatsapp', 'telegram'] },
     channels: { whatsapp: { mode: start.whatsapp ?? 'template', business_number: '+15550001111' } },
     limits: {
-      recipient: [{ max: 500, seconds: 86_400 }],
+      recipient: plenty,
       app_without_client_ip: plenty,
       recipient_verify: [{ max: MAX_WRONG_CODES, seconds: 3600 }],
     },

@@ -5,8 +5,7 @@ import type { AppSettings, LimitRule } from '../../../machines/settings.ts'
 /** The settings that decide how often a code can be guessed. */
 export type GuessSettings = Pick<AppSettings, 'verify_attempts'> & {
   code: Pick<AppSettings['code'], 'length'>
-  limits: Pick<AppSettings['limits'], 'recipient' | 'recipient_messages' | 'recipient_verify'>
-  channels: { whatsapp: Pick<AppSettings['channels']['whatsapp'], 'mode'> }
+  limits: Pick<AppSettings['limits'], 'recipient' | 'recipient_verify'>
 }
 
 const DAY_SECONDS = 86_400
@@ -15,21 +14,9 @@ const DAY_SECONDS = 86_400
 export const MIN_GUESS_ODDS = 1_000
 
 /** The most guesses for one recipient in a day: every send can be guessed at until its attempts are spent, and the limit of wrong codes
- *  holds over all of them, except for the first guess of each. Infinity if sends are not limited. */
-export const guessesPerDay = (settings: GuessSettings): number => {
-  const { verify_attempts, limits } = settings
-  return Math.min(
-    allowedPerDay(limits.recipient) * verify_attempts,
-    allowedPerDay(limits.recipient_verify) + firstGuessesPerDay(settings),
-  )
-}
-
-/** Each verification has a first guess, which the limit of wrong codes never refuses. A send counts as a message too, unless the user
- *  fetches the code over a link. (A verification that a message approves has no guesses.) */
-function firstGuessesPerDay({ limits, channels }: GuessSettings): number {
-  const sends = allowedPerDay(limits.recipient)
-  return channels.whatsapp.mode === 'link_code' ? sends : Math.min(sends, allowedPerDay(limits.recipient_messages))
-}
+ *  holds over all of them. Infinity if neither is limited. */
+export const guessesPerDay = ({ verify_attempts, limits }: GuessSettings): number =>
+  Math.min(allowedPerDay(limits.recipient) * verify_attempts, allowedPerDay(limits.recipient_verify))
 
 /** The most guesses per recipient and day that a code of this length allows. */
 export const guessBudget = ({ code }: GuessSettings): number => 10 ** code.length / MIN_GUESS_ODDS

@@ -60,11 +60,9 @@ const sms = z.strictObject({
   android_hash: androidHash.nullable().default(null),
 })
 
-const whatsappMode = z.enum(['template', 'link_code', 'link_inbound'])
-
 const whatsapp = z.strictObject({
   enabled,
-  mode: whatsappMode.default('template'),
+  mode: z.enum(['template', 'link_code', 'link_inbound']).default('template'),
   business_number: phoneNumber.nullable().default(null),
 })
 
@@ -126,8 +124,7 @@ const guessable = z.object({
 const wrongCodesLimited = z.object({ limits: z.object({ recipient_verify: rules }) })
 const guessLimited = z.object({
   ...guessable.shape,
-  limits: z.object({ recipient: rules, recipient_messages: rules, recipient_verify: rules.min(1) }),
-  channels: z.object({ whatsapp: z.object({ mode: whatsappMode }) }),
+  limits: z.object({ recipient: rules, recipient_verify: rules.min(1) }),
 })
 
 /** What an operator may write. Settings that are stored are not checked for guesses again: an app whose settings an earlier release
@@ -145,14 +142,9 @@ export const writtenSettingsSchema = members
   })
   .transform(withGuardMode)
 
-function guessProblem(settings: AppSettings): string {
-  const guesses = guessesPerDay(settings)
-  return (
-    `allows ${guesses === Number.POSITIVE_INFINITY ? 'unlimited' : guesses} guesses per recipient and day with limits.recipient, ` +
-    'limits.recipient_messages and verify_attempts; ' +
-    `a code of ${settings.code.length} digits allows ${guessBudget(settings)} (1/${MIN_GUESS_ODDS} of all codes)`
-  )
-}
+const guessProblem = (settings: AppSettings): string =>
+  `allows ${guessesPerDay(settings)} guesses per recipient and day with limits.recipient and verify_attempts; ` +
+  `a code of ${settings.code.length} digits allows ${guessBudget(settings)} (1/${MIN_GUESS_ODDS} of all codes)`
 
 /** Settings as they are written and stored, without defaults. */
 export type SettingsInput = z.input<typeof settingsSchema>

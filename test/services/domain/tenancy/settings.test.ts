@@ -143,19 +143,11 @@ describe('app settings', () => {
         {
           path: 'limits.recipient_verify',
           message:
-            'allows 100 guesses per recipient and day with limits.recipient, limits.recipient_messages and verify_attempts; ' +
+            'allows 100 guesses per recipient and day with limits.recipient and verify_attempts; ' +
             'a code of 4 digits allows 10 (1/1000 of all codes)',
         },
       ],
     })
-  })
-
-  it('refuse unlimited sends to a recipient, because each of them can be guessed at once', () => {
-    const path = 'limits.recipient_verify'
-    expect(faults({ limits: { recipient: [] } }), 'messages are limited').to.deep.equal([])
-    expect(faults({ limits: { recipient: [], recipient_messages: [] } })).to.deep.equal([path])
-    const links = { whatsapp: { mode: 'link_code' } }
-    expect(faults({ limits: { recipient: [] }, channels: links }), 'a link is no message').to.deep.equal([path])
   })
 
   it('refuse to limit wrong codes by no rule, also beside a bad limit', () => {
