@@ -5,7 +5,7 @@ import { createHmac, hkdfSync } from 'node:crypto'
 import type { NamedKey } from '../config/secrets.ts'
 import { type CodeInputs, deriveCode } from './code.ts'
 import { encodeLengthPrefixed } from './length-prefix.ts'
-import { keyIdOf, seal, Unsealable, unseal } from './seal.ts'
+import { createContextKeys, keyIdOf, seal, Unsealable, unseal } from './seal.ts'
 import { deriveToken, type TokenInputs } from './token.ts'
 
 export { Unsealable }
@@ -56,7 +56,7 @@ export interface Keyring {
 export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets: readonly NamedKey[] }): Keyring {
   const data = keys.dataKeys.map(({ id, key }) => ({
     id,
-    sealKey: derive(key, 'seal'),
+    sealKeys: createContextKeys(derive(key, 'seal')),
     indexKey: derive(key, 'index'),
   }))
   const [current] = data
@@ -74,12 +74,12 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
   }
   return {
     keyIds: data.map(({ id }) => id),
-    seal: (plain, context) => seal(plain, context, current.id, current.sealKey),
+    seal: (plain, context) => seal(plain, context, current.id, current.sealKeys),
     unseal(sealed, context) {
       const id = keyIdOf(sealed)
       const key = data.find(candidate => candidate.id === id)
       if (!key) throw new MissingKey(id)
-      return unseal(sealed, context, key.sealKey)
+      return unseal(sealed, context, key.sealKeys)
     },
     isCurrent: sealed => keyIdOf(sealed) === current.id,
     index: (scope, value) => indexWith(current.indexKey, scope, value),
