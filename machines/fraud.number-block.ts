@@ -2,9 +2,9 @@
 // and new entries of its numbers. Out: the block after. Pure. A number counts once, however often it is sent to or verified.
 
 export interface BlockNumber {
-  /** Tells the numbers of a block apart without revealing them. */
+  /** Tells the numbers of a block apart. A part of a keyed index, which reveals nothing of the number. */
   tag: string
-  /** The same for all numbers that differ in their last two digits only. */
+  /** The same for all numbers that differ in their last two digits only. A part of another keyed index. */
   hundred: string
   /** When a message was last sent to the number. */
   at: number

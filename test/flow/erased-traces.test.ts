@@ -4,7 +4,7 @@
 import { expect } from 'chai'
 import { createKeyring, type Keyring } from '../../infra/crypto/keyring.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
-import { tagOf } from '../../services/domain/fraud/number-blocks.ts'
+import { blockTags } from '../../services/domain/fraud/number-blocks.ts'
 import { recipientIndexes, sandboxIndex } from '../../services/domain/verifications/lookup-indexes.ts'
 import { ask } from '../support/api-caller.ts'
 import { testClock } from '../support/clock.ts'
@@ -144,8 +144,11 @@ async function latestBlockEntryAt(store: CountersignStore): Promise<number> {
 }
 
 function indexesOf(keyring: Keyring, app_id: string): string[] {
-  const own = (['live', 'test'] as const).flatMap(mode => recipientIndexes(keyring, { app_id, mode }, NUMBER))
-  return [...own, ...own.map(tagOf), sandboxIndex(keyring, NUMBER)]
+  const own = (['live', 'test'] as const).flatMap(mode => [
+    ...recipientIndexes(keyring, { app_id, mode }, NUMBER),
+    blockTags(keyring, { app_id, mode }, NUMBER).tag,
+  ])
+  return [...own, sandboxIndex(keyring, NUMBER)]
 }
 
 /** The sealed texts of the verifications, the references of their links, and the hashes of their idempotency keys. */

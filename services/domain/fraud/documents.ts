@@ -1,5 +1,5 @@
 // What the fraud guard stores. Tallies of countries and of ranges of a million numbers have plain names, because these identify no person.
-// Blocks of ten thousand numbers are stored for two hours under a keyed index, and each number in one as a part of its recipient's index.
+// Blocks of ten thousand numbers are stored for two hours under a keyed index, and each number in one by parts of two more.
 // Decisions show a masked recipient.
 import type { Doc, RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'

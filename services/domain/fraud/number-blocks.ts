@@ -1,19 +1,40 @@
-// Blocks of ten thousand numbers. In: a number. Out: the keyed id of its block, and the tag of the number within the block. Also removes
-// a number from its block when its recipient is erased.
+// Blocks of ten thousand numbers. In: a number. Out: the keyed id of its block, and what tells the number apart within the block. Also
+// removes a number from its block when its recipient is erased.
+//
+// Each index has a scope of its own. A part of the recipient's index, or the two digits of the hundred in the clear, would let a thief of
+// the store match the numbers of a block with verifications, whose masked recipients show the last two digits.
+//
+// Blocks are not put under new indexes when data keys rotate: they count one hour, and are counted anew under the new key.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import type { BlockNumber } from '../../../machines/fraud.number-block.ts'
 import { counterKey } from '../verifications/counter-names.ts'
-import { type AppMode, recipientIndexes } from '../verifications/lookup-indexes.ts'
+import type { AppMode } from '../verifications/lookup-indexes.ts'
 import type { FraudStore } from './documents.ts'
 
-/** The last digits of a number, in which the numbers of a block differ. */
-export const BLOCK_DIGITS = 4
+/** How many of the last digits differ within a block and within a hundred. */
+const BLOCK_DIGITS = 4
+const HUNDRED_DIGITS = 2
+/** Enough to tell apart the numbers of a block. */
 const TAG_CHARS = 8
 
-export const blockScope = ({ app_id, mode }: AppMode): string => `fraud block:${app_id}:${mode}`
-export const blockOf = (number: string): string => number.slice(0, -BLOCK_DIGITS)
-export const blockId = (appMode: AppMode, index: string): string => counterKey(appMode, index)
-/** The beginning of the recipient's keyed index. */
-export const tagOf = (index: string): string => index.slice(0, TAG_CHARS)
+type Indexer = Pick<Keyring, 'index'>
+type AllKeysIndexer = Pick<Keyring, 'indexes'>
+
+const scopeOf = (what: 'block' | 'hundred' | 'number', { app_id, mode }: AppMode): string =>
+  `fraud ${what}:${app_id}:${mode}`
+const blockOf = (number: string): string => number.slice(0, -BLOCK_DIGITS)
+
+export const blockId = (keyring: Indexer, appMode: AppMode, number: string): string =>
+  counterKey(appMode, keyring.index(scopeOf('block', appMode), blockOf(number)))
+
+export const blockTags = (
+  keyring: Indexer,
+  appMode: AppMode,
+  number: string,
+): Pick<BlockNumber, 'tag' | 'hundred'> => ({
+  tag: keyring.index(scopeOf('number', appMode), number).slice(0, TAG_CHARS),
+  hundred: keyring.index(scopeOf('hundred', appMode), number.slice(0, -HUNDRED_DIGITS)).slice(0, TAG_CHARS),
+})
 
 /** Other processes add numbers to the block all the time. */
 const MAX_TRIES_AFTER_LOST_RACE = 10
@@ -21,13 +42,13 @@ const MAX_TRIES_AFTER_LOST_RACE = 10
 /** Answers how many blocks the number was in: one for each data key. */
 export async function forgetNumber(
   store: FraudStore,
-  keyring: Pick<Keyring, 'indexes'>,
+  keyring: AllKeysIndexer,
   appMode: AppMode,
   number: string,
 ): Promise<number> {
   const blocks = store.docs('fraud_blocks')
-  const ids = keyring.indexes(blockScope(appMode), blockOf(number)).map(index => blockId(appMode, index))
-  const tags = recipientIndexes(keyring, appMode, number).map(tagOf)
+  const ids = keyring.indexes(scopeOf('block', appMode), blockOf(number)).map(index => counterKey(appMode, index))
+  const tags = keyring.indexes(scopeOf('number', appMode), number).map(index => index.slice(0, TAG_CHARS))
   let forgotten = 0
   for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
     const found = [...(await blocks.get(ids)).values()]

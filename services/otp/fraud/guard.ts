@@ -175,8 +175,9 @@ const isGuarded = ({ mode, deliveries }: Otp, number: string): boolean =>
   deliveries.at(-1)?.channel === 'sms' && magicOf(mode, number) === null
 
 function paceQuota(otp: Otp, groups: NumberGroups, { scope, pace }: Judgement['reasons'][number]): Quota {
-  const { country, range, block, number } = groups
-  const name = { country: country.name, range: range.name, block, hundred: `${block}:${number.hundred}` }[scope]
+  const { country, range, block, tags } = groups
+  const name =
+    scope === 'hundred' ? `${block}:${tags().hundred}` : { country: country.name, range: range.name, block }[scope]
   return {
     scope: 'fraud_guard',
     key: counterKey(otp, 'pace', scope, name),

@@ -19,15 +19,25 @@ export interface FraudWatch {
   evidence(groups: NumberGroups): Promise<Evidence>
 }
 
+/** A number whose tags are computed only when it gets neighbours. */
+interface FirstNumber extends Pick<NumberGroups, 'recipient' | 'tags'> {
+  at: number
+  verified: boolean
+}
+
 const SHARED = 'shared'
+/** An empty block has no number to compare with. */
+const NO_TAGS = { tag: '', hundred: '' }
+
+const entryOf = ({ tags, at, verified }: FirstNumber): BlockNumber => ({ ...tags(), at, verified })
 
 export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks'>): FraudWatch {
   const countedAt = createBoundedMap<number>(MAX_NUMBERS)
   // The first number of a block is kept in memory: most blocks never get a second one, and then need no document.
-  const firstNumbers = createBoundedMap<BlockNumber | typeof SHARED>(MAX_NUMBERS)
+  const firstNumbers = createBoundedMap<FirstNumber | typeof SHARED>(MAX_NUMBERS)
 
-  function isFirstThisHour(what: string, { number: { tag } }: NumberGroups, at: number): boolean {
-    const key = what + tag
+  function isFirstThisHour(what: string, { recipient }: NumberGroups, at: number): boolean {
+    const key = what + recipient
     const isFirst = at - (countedAt.get(key) ?? Number.NEGATIVE_INFINITY) >= HOUR_MS
     if (isFirst) countedAt.set(key, at)
     return isFirst
@@ -39,31 +49,31 @@ export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks'>
     for (const { key } of [groups.country, groups.range]) counts.tallies.add(key, app_id, entry)
   }
 
-  function addNumber({ block: key, number }: NumberGroups, app_id: string, at: number, verified: boolean): void {
-    const known = firstNumbers.get(key)
-    const entry = { ...number, at, verified }
-    if (known === undefined && !verified) firstNumbers.set(key, entry)
-    else if (known !== undefined && known !== SHARED && known.tag === number.tag)
-      firstNumbers.set(key, { ...entry, verified: verified || known.verified })
-    else addToShared(key, app_id, known, entry)
+  function addNumber({ block, recipient, tags }: NumberGroups, app_id: string, at: number, verified: boolean): void {
+    const known = firstNumbers.get(block)
+    const added = { recipient, tags, at, verified }
+    if (known === undefined && !verified) firstNumbers.set(block, added)
+    else if (known !== undefined && known !== SHARED && known.recipient === recipient)
+      firstNumbers.set(block, { ...added, verified: verified || known.verified })
+    else addToShared(block, app_id, known, added)
   }
 
   function addToShared(
-    key: string,
+    block: string,
     app_id: string,
-    known: BlockNumber | typeof SHARED | undefined,
-    entry: BlockNumber,
+    known: FirstNumber | typeof SHARED | undefined,
+    added: FirstNumber,
   ): void {
-    if (known !== undefined && known !== SHARED) counts.blocks.add(key, app_id, known)
+    if (known !== undefined && known !== SHARED) counts.blocks.add(block, app_id, entryOf(known))
     // If the block is unknown here, another process has sent to this number, and the block stays unknown here.
-    if (known !== undefined) firstNumbers.set(key, SHARED)
-    counts.blocks.add(key, app_id, entry)
+    if (known !== undefined) firstNumbers.set(block, SHARED)
+    counts.blocks.add(block, app_id, entryOf(added))
   }
 
-  async function loadBlock(key: string): Promise<Block> {
-    const known = firstNumbers.get(key)
-    if (known === SHARED) return counts.blocks.state(key)
-    return known === undefined ? EMPTY_BLOCK : { numbers: [known] }
+  async function loadBlock({ block, recipient }: NumberGroups): Promise<Block> {
+    const known = firstNumbers.get(block)
+    if (known === SHARED) return counts.blocks.state(block)
+    return known === undefined || known.recipient === recipient ? EMPTY_BLOCK : { numbers: [entryOf(known)] }
   }
 
   return {
@@ -75,17 +85,18 @@ export function createFraudWatch(counts: Pick<FraudCounts, 'tallies' | 'blocks'>
       tally('verified', groups, app_id, at)
       addNumber(groups, app_id, at, true)
     },
-    async evidence({ country, range, block, number }) {
+    async evidence(groups) {
+      const { country, range } = groups
       const [countryTally, rangeTally, neighbours] = await Promise.all([
         counts.tallies.state(country.key),
         counts.tallies.state(range.key),
-        loadBlock(block),
+        loadBlock(groups),
       ])
       return {
         country: { name: country.name, tally: countryTally },
         range: { name: range.name, tally: rangeTally },
         block: neighbours,
-        number,
+        number: neighbours.numbers.length === 0 ? NO_TAGS : groups.tags(),
       }
     },
   }

@@ -5,7 +5,7 @@ import { PARTITIONS } from '../../../../infra/partitions.ts'
 import { createEraseRecipient } from '../../../../services/dashboard/privacy/erase-recipient.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import type { DecisionDoc } from '../../../../services/domain/fraud/documents.ts'
-import { blockId, blockOf, blockScope, tagOf } from '../../../../services/domain/fraud/number-blocks.ts'
+import { blockId, blockTags } from '../../../../services/domain/fraud/number-blocks.ts'
 import { createAccounts } from '../../../../services/domain/money/accounts.ts'
 import { holdEntry, keepHoldEntry } from '../../../../services/domain/money/documents.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../../../services/domain/money/ledger-writer.ts'
@@ -147,12 +147,12 @@ eachStore('erasing a recipient', fresh => {
     const appModes = (['live', 'test'] as const).map(mode => ({ app_id: owner.app, mode }))
     const blocks = store.docs('fraud_blocks')
     const numbers = (appMode: (typeof appModes)[number]) =>
-      [NUMBER, '+447911123457'].map(number => {
-        const tag = tagOf(recipientIndexes(admin.keyring, appMode, number)[0] ?? '')
-        return { tag, hundred: '34', at: 0, verified: false }
-      })
-    const idOf = (appMode: (typeof appModes)[number]) =>
-      blockId(appMode, admin.keyring.index(blockScope(appMode), blockOf(NUMBER)))
+      [NUMBER, '+447911123457'].map(number => ({
+        ...blockTags(admin.keyring, appMode, number),
+        at: 0,
+        verified: false,
+      }))
+    const idOf = (appMode: (typeof appModes)[number]) => blockId(admin.keyring, appMode, NUMBER)
     await blocks.insert(
       appModes.map(appMode => ({
         _id: idOf(appMode),

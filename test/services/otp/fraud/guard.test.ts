@@ -3,8 +3,10 @@ import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
 import type { OtpAnswer } from '../../../../machines/calls.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
+import { forgetNumber } from '../../../../services/domain/fraud/number-blocks.ts'
 import { inFlight } from '../../../../services/domain/verifications/encryption-context.ts'
 import { codeOf } from '../../../../services/otp/verify.ts'
+import { testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { eachStore } from '../../../support/stores.ts'
@@ -102,5 +104,42 @@ eachStore('the fraud guard of several processes', fresh => {
       return all
     })
     expect(JSON.stringify(kept)).to.include('+447400').and.not.to.include('+4474001')
+  })
+
+  const allNumbers = async () =>
+    (await store.docs('fraud_blocks').find({}, { sort: { _id: 1 }, limit: 99 })).flatMap(({ state }) => state.numbers)
+
+  it('stores nothing in a block by which its numbers could be matched with verifications, or guessed', async () => {
+    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
+    const numbers = await eventually(async () => {
+      await advance(1_000)
+      const stored = await allNumbers()
+      expect(stored).to.have.length(24)
+      return stored
+    })
+    const otps = JSON.stringify(await store.docs('otps').find({}, { sort: { _id: 1 }, limit: 99 }))
+    for (const { tag, hundred } of numbers) {
+      expect(otps, 'a part of the index of the recipient').to.not.include(tag).and.not.to.include(hundred)
+      expect(hundred, 'digits of the number').to.not.match(/^\d*$/)
+    }
+    expect(new Set(numbers.map(({ hundred }) => hundred))).to.have.property('size', 24)
+  })
+
+  it('counts a block anew under a new data key, and an erasure finds it under both keys', async () => {
+    for (let nth = 0; nth < 24; nth += 1) await send(at(nth), numberInBlock(nth))
+    await advance(3 * MINUTE)
+    await expectEverywhere('fraud_guard')
+    const elapsed = (actors[0]?.clock.now() ?? 0) - testClock().now()
+    await Promise.all(actors.map(actor => actor.close()))
+    actors = [await startOtpActor(store, testKeyring(2, 1)), await startOtpActor(store, testKeyring(2, 1))]
+    await advance(elapsed)
+    for (let nth = 0; nth < 24; nth += 1) expect(resultOf(await send(at(nth), numberInBlock(nth)))).to.equal('sent')
+    await advance(3 * MINUTE)
+    await expectEverywhere('fraud_guard')
+
+    const stored = (await allNumbers()).length
+    const rotating = testKeyring(1, 2)
+    expect(await forgetNumber(store, rotating, by, numberInBlock(3)), 'under both keys').to.equal(2)
+    expect(await allNumbers()).to.have.length(stored - 2)
   })
 })
