@@ -11,6 +11,14 @@ export interface Identity extends Caller {
   mode: Mode
 }
 
+/** An idempotency key on its way to the OTP actor. */
+export interface KeyedClaim {
+  /** The keyed indexes of the key, one for each data key, in an order that is the same whichever data key is the current one. */
+  ids: string[]
+  /** The key itself, by which it can be indexed under a new data key. */
+  sealed_key: string
+}
+
 export type OtpCall =
   | {
       type: 'otp.send'
@@ -21,8 +29,8 @@ export type OtpCall =
       locale: string | null
       /** Null when the address is absent, private or reserved. */
       sealed_client_ip: string | null
-      /** A hash of the caller's idempotency key, company, mode and kind of API key; null when the call has no idempotency key. */
-      claim: string | null
+      /** Null when the call has no idempotency key. */
+      claim: KeyedClaim | null
     }
   | { type: 'otp.resend'; by: Identity; otp_id: string; channel: Channel | null }
   | { type: 'otp.verify'; by: Identity; otp_id: string; sealed_code: string }

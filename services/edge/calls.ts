@@ -22,7 +22,7 @@ const MAX_CODE_LENGTH = 100
 const MAX_LOCALE_LENGTH = 64
 
 export interface CallDeps {
-  keyring: Pick<Keyring, 'seal'>
+  keyring: Pick<Keyring, 'seal' | 'indexes'>
   findClientAddress: FindClientAddress
   clock: Pick<Clock, 'now'>
 }
@@ -47,7 +47,7 @@ export function createCalls({ keyring, findClientAddress, clock }: CallDeps) {
         sealed_recipient: keyring.seal(body.recipient.slice(0, MAX_RECIPIENT_LENGTH), inFlight.recipient),
         locale: canonicalLocale(body.locale ?? ''),
         sealed_client_ip: address === null ? null : keyring.seal(address, inFlight.clientIp),
-        claim: claimOf(by, ctx.get('idempotency-key')),
+        claim: claimOf(keyring, by, ctx.get('idempotency-key')),
       }
     },
     resend: ({ otp_id, channel }: Body<typeof resendRequest>, by: Identity): OtpCall => ({

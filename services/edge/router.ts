@@ -34,7 +34,7 @@ export interface RouterDeps {
   broker: Pick<Broker, 'request'>
   tenancy: Pick<Tenancy, 'keyByHash' | 'app'>
   otps: Pick<Docs<OtpDoc>, 'get'>
-  keyring: Pick<Keyring, 'seal' | 'unseal'>
+  keyring: Pick<Keyring, 'seal' | 'unseal' | 'indexes'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'error'>
   http: Pick<Config['http'], 'maxBodyBytes' | 'maxInFlight' | 'trustedProxies'>

@@ -50,7 +50,7 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     const call = received.body as OtpCall
     const executeInTurn = () => takeTurn(() => execute(received, call))
     // Repeated calls with one idempotency key wait here for the first one, so that they do not poll the store or take the turns of others.
-    if (call.type === 'otp.send' && call.claim !== null) return runPerClaim(call.claim, executeInTurn)
+    if (call.type === 'otp.send' && call.claim !== null) return runPerClaim(call.claim.ids.join(), executeInTurn)
     return executeInTurn()
   }
 

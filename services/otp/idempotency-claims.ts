@@ -1,29 +1,47 @@
 // Claims on idempotency keys. A claim has the id of the verification that it leads to. It is bound once that verification exists, and
 // removed when the send was refused. If the process that holds a claim dies, the next call takes the claim over with the same
 // verification id, so one key never makes two verifications.
+//
+// While data keys rotate, a key has an index under each of them, and processes differ in which data key is the current one, or have one
+// of them only. A call claims every index that its edge knows, in an order that all edges share. So two calls meet at the first index that
+// both know: one of them gets it, the other waits there or finds the verification. It holds nothing that the first one still needs.
 import type { Clock } from '../../infra/clock.ts'
 import { partitionOf } from '../../infra/partitions.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
+import type { KeyedClaim } from '../../machines/calls.ts'
 import type { ClaimDoc, OtpDoc } from '../domain/verifications/documents.ts'
 
 export type Claim =
   /** The caller may make the verification. */
   | HeldClaim
   /** The verification exists already. */
-  | { kind: 'bound'; otp: OtpDoc }
+  | BoundClaim
+
+interface BoundClaim {
+  kind: 'bound'
+  otp: OtpDoc
+}
 
 export interface HeldClaim {
   kind: 'held'
   otp_id: string
-  /** From then on another call may take the claim over. */
+  /** One for each index of the key. */
+  holds: readonly Hold[]
+}
+
+/** One index of a key, held by one call. */
+interface Hold {
+  id: string
+  otp_id: string
+  /** From then on another call may take it over. */
   until: number
 }
 
 export interface Claims {
-  claim(id: string, new_otp_id: string, lifeMs: number): Promise<Claim>
+  claim(claim: KeyedClaim, new_otp_id: string, lifeMs: number): Promise<Claim>
   /** Frees the key after a refused send. */
-  release(id: string, held: HeldClaim): Promise<void>
+  release(held: HeldClaim): Promise<void>
 }
 
 /** Longer than the edge waits for any call, so that a claim is taken over only from a process that is dead. */
@@ -39,7 +57,7 @@ export interface ClaimDeps {
 }
 
 export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
-  const newClaimDoc = (id: string, otp_id: string, lifeMs: number) => {
+  const newClaimDoc = (id: string, sealed_key: string, otp_id: string, lifeMs: number) => {
     const now = clock.now()
     const expires_at = now + lifeMs
     const partition = partitionOf(otp_id)
@@ -48,13 +66,19 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
       otp_id,
       partition,
       held_until: now + CLAIM_HELD_MS,
+      sealed_key,
       expires_at,
       purge_at: new Date(expires_at + CLAIM_HELD_MS),
     }
   }
 
-  /** Null when another call released or took over the claim at the same time: the caller tries again. */
-  async function takeOver(id: string, new_otp_id: string, lifeMs: number): Promise<Claim | 'busy' | null> {
+  /** Null when another call released or took over the index at the same time: the caller tries again. */
+  async function takeOver(
+    id: string,
+    sealed_key: string,
+    new_otp_id: string,
+    lifeMs: number,
+  ): Promise<Hold | BoundClaim | 'busy' | null> {
     const found = (await claims.get([id])).get(id)
     if (!found) return null
     const { otp_id, held_until, expires_at } = found
@@ -63,8 +87,8 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
     const heldUntil = held_until === undefined ? { $exists: false } : held_until
     const unchanged = { _id: id, otp_id, held_until: heldUntil }
     if (now >= expires_at) {
-      const { _id, ...taken } = newClaimDoc(id, new_otp_id, lifeMs)
-      return (await claims.modify(unchanged, { $set: taken })) ? heldClaim(taken) : null
+      const { _id, ...taken } = newClaimDoc(id, sealed_key, new_otp_id, lifeMs)
+      return (await claims.modify(unchanged, { $set: taken })) ? holdOf({ _id, ...taken }) : null
     }
     const otp = (await otps.get([otp_id])).get(otp_id)
     if (otp) return { kind: 'bound', otp }
@@ -72,30 +96,77 @@ export function createClaims({ claims, otps, clock }: ClaimDeps): Claims {
     const isSameCall = otp_id === new_otp_id
     if (held_until !== undefined && now < held_until && !isSameCall) return 'busy'
     const taken = { otp_id, held_until: now + CLAIM_HELD_MS }
-    return (await claims.modify(unchanged, { $set: taken })) ? heldClaim(taken) : null
+    return (await claims.modify(unchanged, { $set: taken })) ? holdOf({ _id: id, ...taken }) : null
+  }
+
+  async function claimIndex(
+    id: string,
+    sealed_key: string,
+    new_otp_id: string,
+    lifeMs: number,
+  ): Promise<Hold | BoundClaim> {
+    for (let polls = 0; polls < MAX_POLLS; polls += 1) {
+      const claim = newClaimDoc(id, sealed_key, new_otp_id, lifeMs)
+      const [answer] = await claims.insert([claim])
+      if (answer === 'inserted') return holdOf(claim)
+      const existing = await takeOver(id, sealed_key, new_otp_id, lifeMs)
+      if (existing !== null && existing !== 'busy') return existing
+      if (existing === 'busy') await new Promise<void>(resolve => clock.after(POLL_MS, resolve))
+    }
+    throw new Unavailable('another call with this idempotency key is still under way')
+  }
+
+  /** Makes an index that this call holds lead to another verification. */
+  async function redirect(hold: Hold, otp_id: string): Promise<void> {
+    const held = { _id: hold.id, otp_id: hold.otp_id, held_until: hold.until }
+    if (!(await claims.modify(held, { $set: { otp_id, partition: partitionOf(otp_id) } })))
+      throw new Unavailable('another call with this idempotency key has taken it over')
+    hold.otp_id = otp_id
+  }
+
+  /** The condition on `held_until` keeps an index that another call has taken over since. */
+  const releaseAll = async (holds: readonly Hold[]): Promise<void> => {
+    for (const { id, otp_id, until } of holds) await claims.remove({ _id: id, otp_id, held_until: until }, 1)
+  }
+
+  /** Claims the indexes in turn and adds to `holds` what it gets. */
+  async function claimAll(
+    { ids, sealed_key }: KeyedClaim,
+    holds: Hold[],
+    new_otp_id: string,
+    lifeMs: number,
+  ): Promise<Claim> {
+    let otp_id = new_otp_id
+    for (const id of ids) {
+      const claimed = await claimIndex(id, sealed_key, otp_id, lifeMs)
+      if ('kind' in claimed) {
+        await releaseAll(holds)
+        return claimed
+      }
+      // An index that was taken over leads to the verification of a dead process, which may be saved after all.
+      if (claimed.otp_id !== otp_id) for (const hold of holds) await redirect(hold, claimed.otp_id)
+      otp_id = claimed.otp_id
+      holds.push(claimed)
+    }
+    return { kind: 'held', otp_id, holds }
   }
 
   return {
-    async claim(id, new_otp_id, lifeMs) {
-      for (let polls = 0; polls < MAX_POLLS; polls += 1) {
-        const claim = newClaimDoc(id, new_otp_id, lifeMs)
-        const [answer] = await claims.insert([claim])
-        if (answer === 'inserted') return heldClaim(claim)
-        const existing = await takeOver(id, new_otp_id, lifeMs)
-        if (existing !== null && existing !== 'busy') return existing
-        if (existing === 'busy') await new Promise<void>(resolve => clock.after(POLL_MS, resolve))
+    async claim(claim, new_otp_id, lifeMs) {
+      const holds: Hold[] = []
+      try {
+        return await claimAll(claim, holds, new_otp_id, lifeMs)
+      } catch (error) {
+        await releaseAll(holds).catch(() => {})
+        throw error
       }
-      throw new Unavailable('another call with this idempotency key is still under way')
     },
-    // The condition on `held_until` keeps a claim that another call has taken over since.
-    async release(id, { otp_id, until }) {
-      await claims.remove({ _id: id, otp_id, held_until: until }, 1)
-    },
+    release: ({ holds }) => releaseAll(holds),
   }
 }
 
-const heldClaim = ({ otp_id, held_until }: { otp_id: string; held_until: number }): HeldClaim => ({
-  kind: 'held',
+const holdOf = ({ _id, otp_id, held_until }: { _id: string; otp_id: string; held_until: number }): Hold => ({
+  id: _id,
   otp_id,
   until: held_until,
 })

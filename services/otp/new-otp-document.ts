@@ -82,7 +82,7 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
     partition: partitionOf(otp_id),
     outbox: outboxEntries(owner, effects, at),
     outbox_at: effects.length === 0 ? null : at,
-    ...(call.claim === null ? {} : { claim: call.claim }),
+    ...(call.claim === null ? {} : { claims: call.claim.ids }),
     first: verificationView(saved, at),
     rev: 1,
     purge_at: new Date(at + retentionMs(settings, mode)),

@@ -58,11 +58,11 @@ export const createSend = (deps: SendDeps) => {
     const otp_id = claim?.otp_id ?? call.otp_id
 
     const granted = await grant(command_id, otp_id, call, app, recipient).catch(async error => {
-      await releaseKey(call, claim).catch(() => {})
+      await releaseKey(claim).catch(() => {})
       throw error
     })
     if ('refusal' in granted) {
-      await releaseKey(call, claim)
+      await releaseKey(claim)
       return granted.refusal
     }
     return insertOtp(granted)
@@ -76,8 +76,8 @@ export const createSend = (deps: SendDeps) => {
     return claims.claim(call.claim, call.otp_id, lifeMs)
   }
 
-  async function releaseKey(call: SendCall, claim: HeldClaim | null): Promise<void> {
-    if (call.claim !== null && claim !== null) await claims.release(call.claim, claim)
+  async function releaseKey(claim: HeldClaim | null): Promise<void> {
+    if (claim !== null) await claims.release(claim)
   }
 
   /** Checks the send, then takes what it needs from the limits and the balance. A refusal leaves nothing taken. */

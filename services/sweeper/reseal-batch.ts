@@ -3,10 +3,11 @@
 // resealed, so that a rotation that was cut off in between finds the verification again.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import type { Change, Docs, RevisedDoc } from '../../infra/store/docs.ts'
+import type { Change, Doc, Docs, RevisedDoc } from '../../infra/store/docs.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import type { SealedCollection } from '../domain/privacy/documents.ts'
 import { createReindexByRecipient, type DueDoc } from './reindex-by-recipient.ts'
+import { createReindexClaims } from './reindex-claims.ts'
 import {
   type ResealedFields,
   resealedOtpFields,
@@ -34,6 +35,7 @@ const MAX_TRIES_AFTER_LOST_RACE = 5
 
 export function createResealBatch({ store, keyring, clock }: ResealDeps) {
   const reindexByRecipient = createReindexByRecipient({ store, keyring, clock })
+  const reindexClaims = createReindexClaims({ store, keyring, clock })
 
   async function resealAll<T extends RevisedDoc>(
     docs: Docs<T>,
@@ -65,7 +67,7 @@ export function createResealBatch({ store, keyring, clock }: ResealDeps) {
   return async (collection: SealedCollection, after: string, limit: number): Promise<ResealedBatch> => {
     const page = { sort: { _id: 1 }, limit } as const
     const from = { _id: { $gt: after } }
-    const progress = (batch: readonly RevisedDoc[]) => ({
+    const progress = (batch: readonly Doc[]) => ({
       looked: batch.length,
       last: batch.length < limit ? null : (batch.at(-1)?._id ?? null),
     })
@@ -76,6 +78,10 @@ export function createResealBatch({ store, keyring, clock }: ResealDeps) {
     if (collection === 'webhooks') {
       const [docs, batch] = [store.docs('webhooks'), await store.docs('webhooks').find(from, page)]
       return { ...(await resealAll(docs, batch, doc => resealedWebhookFields(keyring, doc))), ...progress(batch) }
+    }
+    if (collection === 'claims') {
+      const batch = await store.docs('claims').find(from, page)
+      return { ...(await reindexClaims(batch)), ...progress(batch) }
     }
     const [docs, batch] = [store.docs('otps'), await store.docs('otps').find(from, page)]
     return {

@@ -1,5 +1,5 @@
 // DATA_KEYS rotate under traffic: a process gets both keys, and the new key alone once the admin API reports that the rotation is done.
-// Verifications that began under the old key finish under the new one, and limits keep their counts.
+// Verifications that began under the old key finish under the new one, limits keep their counts, and idempotency keys stay bound.
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import { type Flow, freshNumber, type StartedVerification, startFlow, type Tenant, wrongCode } from '../support/flow.ts'
@@ -22,6 +22,7 @@ interface EarlierState {
   limited: string
   guessed: StartedVerification
   pending: StartedVerification
+  repeated: { idempotency: string; text: string }
   link: { otp_id: string; to: string; text: string }
   proof: { token: string; to: string }
 }
@@ -39,6 +40,9 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
   const guessed = await flow.startVerification(shop.server)
   for (let nth = 0; nth < 2; nth += 1) await shop.server.verify(guessed.otp_id, wrongCode(guessed.code))
   const pending = await flow.startVerification(shop.server)
+  const idempotency = `sign up ${freshNumber()}`
+  const repeated = await shop.server.send(freshNumber(), { idempotency })
+  expect(repeated.status).to.equal(200)
   const [to, deviceNumber] = [freshNumber(), freshNumber()]
   const { body } = await chat.server.send(to)
   const text = new URL(body.action_url).searchParams.get('text') ?? ''
@@ -56,6 +60,7 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
     limited,
     guessed,
     pending,
+    repeated: { idempotency, text: repeated.text },
     link: { otp_id: body.otp_id, to, text },
     proof: { token: verified.body.verification_token, to: deviceNumber },
   }
@@ -87,6 +92,7 @@ onEachEngineSet('a rotation of DATA_KEYS', engines => {
     expect(await collectionsContaining(flow.countersign.engines.store, 'v1.old.')).to.have.members([
       'providers',
       'otps',
+      'claims',
       'canaries',
     ])
     await restart(`${NEW},${OLD}`)
@@ -104,10 +110,16 @@ onEachEngineSet('a rotation of DATA_KEYS', engines => {
       })
   }
 
+  const expectKeyStillBound = async (shop: Tenant): Promise<void> => {
+    const { idempotency, text } = earlier.repeated
+    expect((await shop.server.send(freshNumber(), { idempotency })).text).to.equal(text)
+  }
+
   it('finishes under traffic, and leaves nothing sealed with the old key', async function () {
     this.timeout(120_000)
     const shop = reconnect(earlier.shop)
     await expectLimitsStillCount(shop)
+    await expectKeyStillBound(shop)
     const verifications = Array.from({ length: 10 }, async () => {
       const { otp_id, code } = await flow.startVerification(shop.server)
       expect((await shop.server.resend(otp_id)).status).to.equal(200)
@@ -121,15 +133,17 @@ onEachEngineSet('a rotation of DATA_KEYS', engines => {
     expect(done).to.include({ state: 'done', current: 'new', renewed: 0, unsealable: 0 })
     expect(done.renewed_in_all).to.be.at.least(10)
     expect(await collectionsContaining(flow.countersign.engines.store, 'v1.old.')).to.deep.equal([])
+    await expectKeyStillBound(shop)
     expect(flow.countersign.log.output()).to.include('rotation.done')
   })
 
-  it('keeps limits, pending verifications, links and tokens working without the old key', async function () {
+  it('keeps limits, idempotency keys, pending verifications, links and tokens working without the old key', async function () {
     this.timeout(120_000)
     await restart(NEW ?? '')
     const [shop, chat] = [reconnect(earlier.shop), reconnect(earlier.chat)]
     expect(await rotation()).to.have.nested.property('rotation.state', 'done')
     await expectLimitsStillCount(shop)
+    await expectKeyStillBound(shop)
 
     const { pending, guessed, link, proof } = earlier
     expect((await shop.server.resend(pending.otp_id)).status).to.equal(200)

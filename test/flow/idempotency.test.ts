@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { createKeyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
 import { partitionOf } from '../../infra/partitions.ts'
 import { claimOf } from '../../services/edge/idempotency.ts'
@@ -139,11 +140,20 @@ describeFlow('an idempotency key', (flow, engines) => {
     ): Promise<{ idempotency: string; otp_id: string }> {
       const [idempotency, otp_id] = [randomUUID(), newId('otp', diedAt)]
       const by = { company_id: company, app_id: app, mode: 'test', key_id: 'key_dead_process', kind: 'server' } as const
-      const held_until = diedAt + CLAIM_HELD_MS
-      const claim = { otp_id, partition: partitionOf(otp_id), held_until, expires_at: diedAt + DAY_MS }
-      await flow.countersign.engines.store
-        .docs('claims')
-        .insert([{ _id: claimOf(by, idempotency) ?? '', ...claim, purge_at: new Date(diedAt + 2 * DAY_MS) }])
+      const { data, code } = flow.countersign.secrets
+      const keyring = createKeyring({ dataKeys: data, codeSecrets: code })
+      const { ids = [], sealed_key = '' } = claimOf(keyring, by, idempotency) ?? {}
+      await flow.countersign.engines.store.docs('claims').insert(
+        ids.map(_id => ({
+          _id,
+          otp_id,
+          partition: partitionOf(otp_id),
+          held_until: diedAt + CLAIM_HELD_MS,
+          sealed_key,
+          expires_at: diedAt + DAY_MS,
+          purge_at: new Date(diedAt + 2 * DAY_MS),
+        })),
+      )
       return { idempotency, otp_id }
     }
 

@@ -24,6 +24,7 @@ interface EarlierState {
   expiring: StartedVerification
   replayed: string
   link: string
+  bound: string
   token: string
   paid: string
 }
@@ -39,6 +40,7 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
   const expiring = await flow.startVerification(shortLived.server)
   const replayed = freshNumber()
   const link = (await chat.server.send(replayed, { idempotency: 'again' })).body.otp_id
+  const bound = (await shop.server.send(freshNumber(), { idempotency: 'bound' })).body.otp_id
   const to = freshNumber()
   const device = await shop.device.send(to)
   const verified = await shop.device.verify(device.body.otp_id, await flow.waitForCode(to))
@@ -54,6 +56,7 @@ async function createEarlierState(flow: Flow): Promise<EarlierState> {
     expiring,
     replayed,
     link,
+    bound,
     token: verified.body.verification_token,
     paid: paid.body.otp_id,
   }
@@ -119,14 +122,19 @@ onEachEngineSet('a data key that is removed too early', engines => {
     expect({ status: late.status, type: late.body.type }).to.deep.equal({ status: 410, type: 'OtpExpiredError' })
   })
 
-  it('makes resends, replayed sends and exchanges answer 503', async () => {
-    const { shop, chat, pending, link, replayed, token } = earlier
+  it('makes resends and exchanges answer 503', async () => {
+    const { shop, chat, pending, link, token } = earlier
     const [server, chats] = [reconnect(shop.server), reconnect(chat.server)]
     expectUnavailable(await server.resend(pending.otp_id))
     expectUnavailable(await chats.resend(link))
-    expectUnavailable(await chats.send(replayed, { idempotency: 'again' }))
     expectUnavailable(await server.exchange(token))
     expect((await server.exchange(`${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`)).status).to.equal(404)
+  })
+
+  it('makes a send repeated with its idempotency key a new verification, because the key cannot be found', async () => {
+    const repeated = await reconnect(earlier.shop.server).send(freshNumber(), { idempotency: 'bound' })
+    expect(repeated.status).to.equal(200)
+    expect(repeated.body.otp_id).to.not.equal(earlier.bound)
   })
 
   it('makes live sends and resends answer 503 while the provider config cannot be opened', async () => {

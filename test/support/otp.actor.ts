@@ -10,6 +10,7 @@ import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import type { KeyKind, Mode } from '../../machines/otp.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { atRest, inFlight } from '../../services/domain/verifications/encryption-context.ts'
+import { claimOf } from '../../services/edge/idempotency.ts'
 import { createOtpService } from '../../services/otp/service.ts'
 import { createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
@@ -21,6 +22,8 @@ export interface SendOptions {
   recipient: string
   mode?: Mode
   kind?: KeyKind
+  /** An idempotency key, as an edge with the actor's data keys hands it over. */
+  idempotency?: string
 }
 
 export interface TestActor {
@@ -44,15 +47,16 @@ export async function startOtpActor(store: CountersignStore, keyring: Keyring = 
     broker,
     clock,
     ask,
-    async send({ company, app, recipient, mode = 'test', kind = 'server' }) {
+    async send({ company, app, recipient, mode = 'test', kind = 'server', idempotency = '' }) {
+      const by = { company_id: company, app_id: app, mode, key_id: `key_${kind}`, kind }
       const answer = await ask({
         type: 'otp.send',
-        by: { company_id: company, app_id: app, mode, key_id: `key_${kind}`, kind },
+        by,
         otp_id: newId('otp', clock.now()),
         sealed_recipient: keyring.seal(recipient, inFlight.recipient),
         locale: null,
         sealed_client_ip: null,
-        claim: null,
+        claim: claimOf(keyring, by, idempotency),
       })
       if (answer.kind !== 'verification') throw new Error(`not sent: ${JSON.stringify(answer)}`)
       const { otp_id, sealed_action_url } = answer.verification

@@ -10,7 +10,7 @@ export interface CanaryDoc extends Doc {
 }
 
 /** The collections that hold sealed texts, in the order of the rotation. Providers and webhooks come first: they are few and matter most. */
-export const SEALED_COLLECTIONS = ['providers', 'webhooks', 'otps'] as const
+export const SEALED_COLLECTIONS = ['providers', 'webhooks', 'otps', 'claims'] as const
 export type SealedCollection = (typeof SEALED_COLLECTIONS)[number]
 
 export const ROTATION_ID = 'rotation'

@@ -18,7 +18,7 @@ const MAX_ATTEMPTS_PER_QUERY = 100_000
 export async function eraseVerifications(store: VerificationStore, ended: readonly OtpDoc[]): Promise<ErasedCounts> {
   const deliveries = ended.flatMap(({ context }) => context.deliveries.map(({ delivery_id }) => delivery_id))
   const ids = ended.map(({ _id }) => _id)
-  const claims = ended.flatMap(({ claim }) => claim ?? [])
+  const claimIds = ended.flatMap(({ claims }) => claims ?? [])
   const [attempts, messages, idempotency_keys] = await Promise.all([
     // An approval reply belongs to the verification itself, not to one of its deliveries.
     eraseAttempts(store, [...deliveries, ...ids]),
@@ -26,9 +26,9 @@ export async function eraseVerifications(store: VerificationStore, ended: readon
       ? 0
       : store.docs('sandbox_messages').remove({ _id: { $in: deliveries } }, deliveries.length),
     // An idempotency key may lead to a newer verification by now, which keeps it.
-    claims.length === 0
+    claimIds.length === 0
       ? 0
-      : store.docs('claims').remove({ _id: { $in: claims }, otp_id: { $in: ids } }, claims.length),
+      : store.docs('claims').remove({ _id: { $in: claimIds }, otp_id: { $in: ids } }, claimIds.length),
   ])
   const verifications = ids.length === 0 ? 0 : await store.docs('otps').remove({ _id: { $in: ids } }, ids.length)
   return { verifications, attempts, messages, idempotency_keys }

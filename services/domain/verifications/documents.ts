@@ -22,19 +22,22 @@ export interface OtpDoc extends SavedOtp, RevisedDoc {
   outbox: OutboxEntry[]
   /** When an effect was last added to the outbox; null while it is empty. */
   outbox_at: number | null
-  /** The id of its idempotency key's document, which is erased with it; absent when the send had no such key. */
-  claim?: string
+  /** The ids of its idempotency key's documents, one for each data key, which are erased with it; absent when the send had no such key. */
+  claims?: string[]
   /** The answer to its send, for repeated calls with the same idempotency key. */
   first: VerificationView
   purge_at: Date
 }
 
-/** An idempotency key in use, and the verification that its first call creates. */
+/** An idempotency key in use, and the verification that its first call creates. Its `_id` is the key's index under one data key. While
+ *  there are several data keys, there is a document for each. */
 export interface ClaimDoc extends Doc {
   otp_id: string
   partition: number
   /** Until then the first call may still be creating the verification. Absent once the sweeper has found it. */
   held_until?: number
+  /** The idempotency key itself, by which the key is indexed again when data keys rotate. */
+  sealed_key: string
   expires_at: number
   purge_at: Date
 }

@@ -1,6 +1,7 @@
 // Keyed indexes: documents are found and counted by these, so that no recipient, client address or reference is readable in the store.
 // In: a value in the clear. Out: its index under the current data key, or under every data key (the current one first).
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import type { Identity } from '../../../machines/calls.ts'
 import type { OtpDoc } from './documents.ts'
 
 /** An app in one of its two modes. */
@@ -18,6 +19,15 @@ export const addressScope = (app_id: string, mode: string): string => `client_ip
 
 export const recipientIndexes = (keyring: AllKeysIndexer, { app_id, mode }: AppMode, recipient: string): string[] =>
   keyring.indexes(recipientScope(app_id, mode), recipientKey(recipient))
+
+/** Where an idempotency key counts: a device must not be able to use up a key of the backend, nor test mode one of live mode. */
+export type KeyOwner = Pick<Identity, 'company_id' | 'mode' | 'kind'>
+
+export const idempotencyIndexes = (
+  keyring: AllKeysIndexer,
+  { company_id, mode, kind }: KeyOwner,
+  idempotencyKey: string,
+): string[] => keyring.indexes(`idempotency key:${company_id}:${mode}:${kind}`, idempotencyKey)
 
 /** One scope for all apps: a user's WhatsApp message holds the reference and does not name an app. */
 const REFERENCE_SCOPE = 'whatsapp reference'

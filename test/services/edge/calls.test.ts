@@ -1,10 +1,14 @@
 // The calls of the edge to the OTP actor, as they go through the broker.
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
+import { Unsealable } from '../../../infra/crypto/keyring.ts'
 import { encodeLengthPrefixed } from '../../../infra/crypto/length-prefix.ts'
 import type { OtpCall } from '../../../machines/calls.ts'
-import { inFlight } from '../../../services/domain/verifications/encryption-context.ts'
+import { idempotencyKeyContext, inFlight } from '../../../services/domain/verifications/encryption-context.ts'
+import { idempotencyIndexes } from '../../../services/domain/verifications/lookup-indexes.ts'
+import { claimOf } from '../../../services/edge/idempotency.ts'
 import { KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge } from '../../support/edge.ts'
+import { testKeyring } from '../../support/tenancy.ts'
 
 const RECIPIENT = '+447911123456'
 
@@ -100,13 +104,34 @@ describe('a call to the OTP actor', () => {
 
   describe('with an idempotency key holds a claim', () => {
     const claim = async (key: string, apiKey = KEYS.serverTest) =>
-      (await sendAndRead({}, { key: apiKey, headers: { 'Idempotency-Key': key } })).claim
+      (await sendAndRead({}, { key: apiKey, headers: { 'Idempotency-Key': key } })).claim?.ids ?? null
+
+    it('by indexes that need the data key, and holds the key itself sealed for its owner only', async () => {
+      const guessable = 'sign up +447911123456'
+      const { claim } = await sendAndRead({}, { headers: { 'Idempotency-Key': guessable } })
+      const hash = createHash('sha256').update(encodeLengthPrefixed(['cmp_acme', 'test', 'server', guessable]))
+      expect(JSON.stringify(edge.calls)).to.not.include(guessable).and.not.to.include(hash.digest('base64url'))
+      const owner = { company_id: 'cmp_acme', mode: 'test', kind: 'server' } as const
+      expect(unseal(claim?.sealed_key ?? '', idempotencyKeyContext(owner))).to.equal(guessable)
+      const others = [
+        { ...owner, mode: 'live' as const },
+        { ...owner, company_id: 'cmp_b' },
+      ]
+      for (const other of others)
+        expect(() => unseal(claim?.sealed_key ?? '', idempotencyKeyContext(other))).to.throw(Unsealable)
+    })
+
+    it('by one index for each data key, in an order that does not depend on which one is current', () => {
+      const by = { company_id: 'cmp_acme', app_id: 'app_1', mode: 'test', key_id: 'key_1', kind: 'server' } as const
+      const [one, other] = [claimOf(testKeyring(1, 2), by, 'k-1'), claimOf(testKeyring(2, 1), by, 'k-1')]
+      expect(one?.ids).to.have.length(2).and.to.deep.equal(other?.ids)
+      for (const keyring of [testKeyring(1), testKeyring(2)])
+        expect(one?.ids).to.include(claimOf(keyring, by, 'k-1')?.ids[0])
+    })
 
     it('that is the same only for the same company, mode, kind of API key and key', async () => {
-      const expected = createHash('sha256')
-        .update(encodeLengthPrefixed(['cmp_acme', 'test', 'server', 'k-1']))
-        .digest('base64url')
-      expect(await claim('k-1')).to.equal(expected)
+      const owner = { company_id: 'cmp_acme', mode: 'test', kind: 'server' } as const
+      expect(await claim('k-1')).to.deep.equal(idempotencyIndexes(edge.keyring, owner, 'k-1'))
       edge.stubs.settings.publishable_send = true
       const claims = [
         ...(await Promise.all(['k-1', 'k-2', 'K-1', 'k-1 ,'].map(key => claim(key)))),
@@ -114,14 +139,14 @@ describe('a call to the OTP actor', () => {
         await claim('k-1', KEYS.deviceTest),
         await claim('k-1', KEYS.deviceLive),
       ]
-      expect(new Set(claims).size).to.equal(claims.length)
+      expect(new Set(claims.map(String)).size).to.equal(claims.length)
     })
 
     it('that is the same in every app of the company', async () => {
       const before = await claim('k-1')
       for (const key of edge.keys.values()) key.app_id = 'app_other'
       await edge.clock.advance(5_000)
-      expect(await claim('k-1')).to.equal(before)
+      expect(await claim('k-1')).to.deep.equal(before)
     })
 
     it('and none without a key', async () => {
@@ -131,7 +156,7 @@ describe('a call to the OTP actor', () => {
     })
 
     it('if the key has at most 128 characters', async () => {
-      expect(await claim('k'.repeat(128))).to.be.a('string')
+      expect(await claim('k'.repeat(128))).to.have.length(1)
       edge.calls.length = 0
       const headers = { 'Idempotency-Key': 'k'.repeat(129) }
       const response = await edge.post('/otp/send', { recipient: RECIPIENT }, { headers })

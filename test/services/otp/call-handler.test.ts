@@ -1,7 +1,7 @@
 // Which calls the OTP actor executes when more arrive than it can: those whose callers still wait, in the order they came.
 import { expect } from 'chai'
 import type { ReceivedCall } from '../../../infra/broker/broker.ts'
-import type { OtpCall } from '../../../machines/calls.ts'
+import type { KeyedClaim, OtpCall } from '../../../machines/calls.ts'
 import { type CallDeps, createCallHandler, MAX_CALLS_IN_PROGRESS } from '../../../services/otp/call-handler.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
@@ -35,7 +35,7 @@ describe('calls that wait for their turn', () => {
     return { begun, open, receive }
   }
   interface Received {
-    claim: string | null
+    claim: KeyedClaim | null
     expired(): boolean
   }
   const settled = () => new Promise<void>(resolve => setImmediate(resolve))
@@ -68,7 +68,8 @@ describe('calls that wait for their turn', () => {
 
   it('do not wait for those that wait for an idempotency key', async () => {
     const { begun, open, receive } = startHandler()
-    const claimed = Array.from({ length: 2 * MAX_CALLS_IN_PROGRESS }, () => receive('app_claimed', { claim: 'same' }))
+    const claim = { ids: ['same'], sealed_key: 'sealed' }
+    const claimed = Array.from({ length: 2 * MAX_CALLS_IN_PROGRESS }, () => receive('app_claimed', { claim }))
     const other = receive('app_other')
     await settled()
     expect(begun).to.deep.equal(['app_claimed', 'app_other'])

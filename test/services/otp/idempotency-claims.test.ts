@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { KeyedClaim } from '../../../machines/calls.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import { type Claim, createClaims, type HeldClaim } from '../../../services/otp/idempotency-claims.ts'
@@ -7,6 +8,8 @@ import { eventually } from '../../support/eventually.ts'
 import { eachStore } from '../../support/stores.ts'
 
 const HOUR = 3_600_000
+/** An idempotency key by its indexes. */
+const key = (...ids: string[]): KeyedClaim => ({ ids, sealed_key: 'sealed' })
 
 eachStore('idempotency claims', fresh => {
   let clock: TestClock
@@ -27,16 +30,16 @@ eachStore('idempotency claims', fresh => {
 
   it('are held by the first call, and bound once the verification exists', async () => {
     const claims = process()
-    expect(await claims.claim('c', 'otp_1', HOUR)).to.include({ kind: 'held', otp_id: 'otp_1' })
+    expect(await claims.claim(key('c'), 'otp_1', HOUR)).to.include({ kind: 'held', otp_id: 'otp_1' })
     await insertOtp('otp_1')
-    const again = await claims.claim('c', 'otp_2', HOUR)
+    const again = await claims.claim(key('c'), 'otp_2', HOUR)
     expect(again.kind === 'bound' && again.otp._id).to.equal('otp_1')
   })
 
   it('make other calls wait, and then give all of them the same verification', async () => {
     const [one, other] = [process(), process()]
-    await one.claim('c', 'otp_1', HOUR)
-    const others = Promise.all(['otp_2', 'otp_3'].map(otp_id => other.claim('c', otp_id, HOUR)))
+    await one.claim(key('c'), 'otp_1', HOUR)
+    const others = Promise.all(['otp_2', 'otp_3'].map(otp_id => other.claim(key('c'), otp_id, HOUR)))
     await insertOtp('otp_1')
     const answers = await eventually(async () => {
       await clock.advance(25)
@@ -47,43 +50,43 @@ eachStore('idempotency claims', fresh => {
 
   it('are free again when the send was refused', async () => {
     const claims = process()
-    await claims.release('c', await held(claims.claim('c', 'otp_1', HOUR)))
-    expect(await claims.claim('c', 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_2' })
+    await claims.release(await held(claims.claim(key('c'), 'otp_1', HOUR)))
+    expect(await claims.claim(key('c'), 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_2' })
   })
 
   it('can be taken over from a dead process, with the same verification id', async () => {
     const claims = process()
-    await claims.claim('c', 'otp_1', HOUR)
+    await claims.claim(key('c'), 'otp_1', HOUR)
     await clock.advance(30_000)
-    expect(await claims.claim('c', 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_1' })
+    expect(await claims.claim(key('c'), 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_1' })
   })
 
   it('can be taken over at once by the same call when it is delivered again', async () => {
-    const dead = await held(process().claim('c', 'otp_1', HOUR))
+    const dead = await held(process().claim(key('c'), 'otp_1', HOUR))
     await clock.advance(1_000)
     const claims = process()
-    const again = await held(claims.claim('c', 'otp_1', HOUR))
+    const again = await held(claims.claim(key('c'), 'otp_1', HOUR))
     expect(again.otp_id).to.equal('otp_1')
-    await claims.release('c', dead)
+    await claims.release(dead)
     await insertOtp('otp_1')
-    expect((await claims.claim('c', 'otp_2', HOUR)).kind, 'the dead process has not released it').to.equal('bound')
+    expect((await claims.claim(key('c'), 'otp_2', HOUR)).kind, 'the dead process has not released it').to.equal('bound')
   })
 
   it('are not released by a call that no longer holds them', async () => {
     const claims = process()
-    const slow = await held(claims.claim('c', 'otp_1', HOUR))
+    const slow = await held(claims.claim(key('c'), 'otp_1', HOUR))
     await clock.advance(30_000)
-    await claims.claim('c', 'otp_2', HOUR)
-    await claims.release('c', slow)
+    await claims.claim(key('c'), 'otp_2', HOUR)
+    await claims.release(slow)
     await insertOtp('otp_1')
-    expect((await claims.claim('c', 'otp_2', HOUR)).kind).to.equal('bound')
+    expect((await claims.claim(key('c'), 'otp_2', HOUR)).kind).to.equal('bound')
   })
 
   it('expire, and then the same key starts a new verification', async () => {
     const claims = process()
-    await claims.claim('c', 'otp_1', HOUR)
+    await claims.claim(key('c'), 'otp_1', HOUR)
     await insertOtp('otp_1')
     await clock.advance(HOUR)
-    expect(await claims.claim('c', 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_2' })
+    expect(await claims.claim(key('c'), 'otp_2', HOUR)).to.include({ kind: 'held', otp_id: 'otp_2' })
   })
 })

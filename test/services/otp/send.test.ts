@@ -7,6 +7,8 @@ import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
 import { testKeyring } from '../../support/tenancy.ts'
 
+const CLAIM = { ids: ['claim'], sealed_key: 'sealed' }
+
 eachStore('a send', fresh => {
   const keyring = testKeyring()
   let store: CountersignStore
@@ -51,10 +53,10 @@ eachStore('a send', fresh => {
 
   it('leaves no verification, no count and no claim when it is refused', async () => {
     for (const _ of [1, 2]) await actor.ask(call())
-    const refused = await actor.ask(call({ claim: 'claim' }))
+    const refused = await actor.ask(call({ claim: CLAIM }))
     expect(refused).to.include({ kind: 'refused', error: 'RateLimitExceededError', scope: 'recipient' })
     const other = keyring.seal('+447911123457', inFlight.recipient)
-    expect((await actor.ask(call({ claim: 'claim', sealed_recipient: other }))).kind).to.equal('verification')
+    expect((await actor.ask(call({ claim: CLAIM, sealed_recipient: other }))).kind).to.equal('verification')
     expect(await stored()).to.equal(3)
     const apps = [...(await store.docs('counters').get(['app_a:test:without_ip:server'])).values()]
     expect(apps[0]?.windows.s60?.count).to.equal(3)
@@ -69,17 +71,19 @@ eachStore('a send', fresh => {
   })
 
   it('releases its claim when it meets a bug', async () => {
-    const broken = call({ claim: 'claim', sealed_recipient: 'not sealed' })
+    const broken = call({ claim: CLAIM, sealed_recipient: 'not sealed' })
     expect((await actor.ask(broken)).kind).to.equal('broken')
-    expect((await actor.ask(call({ claim: 'claim' }))).kind).to.equal('verification')
+    expect((await actor.ask(call({ claim: CLAIM }))).kind).to.equal('verification')
   })
 
   it('is not delayed by a hundred others that wait for their idempotency keys', async () => {
     const now = actor.clock.now()
     const times = { held_until: now + 30_000, expires_at: now + 86_400_000, purge_at: new Date(now + 90_000_000) }
     const keys = Array.from({ length: 100 }, (_, nth) => `held by a dead process ${nth}`)
-    await store.docs('claims').insert(keys.map(_id => ({ _id, otp_id: newId('otp', now), partition: 1, ...times })))
-    for (const claim of keys) actor.ask(call({ claim })).catch(() => {})
+    await store
+      .docs('claims')
+      .insert(keys.map(_id => ({ _id, otp_id: newId('otp', now), partition: 1, sealed_key: '', ...times })))
+    for (const id of keys) actor.ask(call({ claim: { ids: [id], sealed_key: '' } })).catch(() => {})
     // The test clock stands still, so none of these is answered.
     expect((await actor.ask(call())).kind).to.equal('verification')
   })

@@ -4,10 +4,12 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { ROTATION_ID, type RotationDoc } from '../../../services/domain/privacy/documents.ts'
+import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
 import { providerContext } from '../../../services/domain/tenancy/documents.ts'
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
-import { atRest } from '../../../services/domain/verifications/encryption-context.ts'
+import { atRest, idempotencyKeyContext } from '../../../services/domain/verifications/encryption-context.ts'
 import {
+  idempotencyIndexes,
   recipientIndexes,
   referenceIndex,
   sandboxIndex,
@@ -120,6 +122,98 @@ eachStore('rotation of data keys', fresh => {
       [1],
       [1, 1],
     ])
+  })
+
+  describe('of an idempotency key', () => {
+    const sendWithKey = (by: TestActor) =>
+      by.send({ company: 'cmp_1', app: 'app_1', recipient: TO, idempotency: 'order 1' })
+    const owner = { company_id: 'cmp_1', mode: 'test', kind: 'server' } as const
+    const indexUnder = (keyring: Keyring): string => idempotencyIndexes(keyring, owner, 'order 1')[0] ?? ''
+    const claims = async () => [...(await store.docs('claims').get([before, after].map(indexUnder))).values()]
+    const expectFoundByNewKeyAlone = async (otp_id: string): Promise<void> => {
+      const later = await startOtpActor(store, after)
+      expect((await sendWithKey(later)).otp_id).to.equal(otp_id)
+      await later.close()
+    }
+
+    it('renews its index, so that the new key alone finds its verification', async () => {
+      const { otp_id } = await sendWithKey(actor)
+      await rotateUntilDone()
+      expect(JSON.stringify(await claims())).to.not.include('v1.d1.')
+      await expectFoundByNewKeyAlone(otp_id)
+    })
+
+    it('is found in both orders of the keys meanwhile, and erased under both', async () => {
+      const { otp_id } = await sendWithKey(actor)
+      for (const keyring of [testKeyring(1, 2), testKeyring(2, 1)]) {
+        const other = await startOtpActor(store, keyring)
+        expect((await sendWithKey(other)).otp_id).to.equal(otp_id)
+        await other.close()
+      }
+      expect(
+        (await claims()).map(({ _id }) => _id),
+        'a repeated call leaves nothing',
+      ).to.deep.equal([indexUnder(before)])
+      await rotateUntilDone()
+      expect(await claims()).to.have.length(2)
+      expect(await eraseVerifications(store, [await otp(otp_id)])).to.include({ idempotency_keys: 2 })
+      expect(await claims()).to.deep.equal([])
+    })
+
+    it('continues after a crash at any step', async () => {
+      const { otp_id } = await sendWithKey(actor)
+      for (const call of ['otps.update', 'claims.insert', 'claims.modify'])
+        for (const when of ['before', 'after'] as const) {
+          const dying = interceptWrites(store, {
+            [when](made: string) {
+              if (made === call) throw new Error('killed')
+            },
+          })
+          await sweeper(during, dying)
+            .rotate()
+            .catch(() => {})
+        }
+      await rotateUntilDone()
+      await expectFoundByNewKeyAlone(otp_id)
+    })
+
+    it('takes another pass while a call holds the new index', async () => {
+      const { otp_id } = await sendWithKey(actor)
+      const [claim] = await claims()
+      if (!claim) throw new Error('no claim')
+      const held = { ...claim, _id: indexUnder(after), otp_id: 'otp_of_that_call', held_until: clock.now() + 30_000 }
+      await store.docs('claims').insert([held])
+      const { rotate } = sweeper()
+      await rotate()
+      expect((await state())?.state).to.equal('running')
+      await store.docs('claims').remove({ _id: held._id }, 1)
+      await rotateUntilDone()
+      await expectFoundByNewKeyAlone(otp_id)
+    })
+
+    it('takes another pass while its send is under way, and ends when that was cut off', async () => {
+      const cutOff = {
+        _id: indexUnder(before),
+        otp_id: 'otp_never',
+        partition: 0,
+        held_until: clock.now(),
+        sealed_key: before.seal('order 1', idempotencyKeyContext(owner)),
+        expires_at: clock.now() + 86_400_000,
+        purge_at: new Date(2 ** 42),
+      }
+      await store.docs('claims').insert([cutOff])
+      const { rotate } = sweeper()
+      await rotate()
+      expect((await state())?.state).to.equal('running')
+      await store.docs('claims').remove({ _id: cutOff._id }, 1)
+      await rotateUntilDone()
+    })
+
+    it('reports one whose data key is missing', async () => {
+      await sendWithKey(actor)
+      await store.docs('claims').modify({ _id: indexUnder(before) }, { $set: { sealed_key: 'v1.d7.AAAA' } })
+      expect(await rotateUntilDone()).to.include({ unsealable: 1 })
+    })
   })
 
   it('loses no concurrent change, and renews the document after it', async () => {

@@ -88,7 +88,7 @@ eachStore('sweeping verifications', fresh => {
     const claim = (_id: string, otp_id: string): ClaimDoc => {
       const now = clock.now()
       const times = { held_until: now + 30_000, expires_at: now + 86_400_000, purge_at: new Date(now + 90_000_000) }
-      return { _id, otp_id, partition: 5, ...times }
+      return { _id, otp_id, partition: 5, sealed_key: 'sealed', ...times }
     }
     await store.docs('claims').insert([claim('abandoned', 'otp_never'), claim('bound', 'otp_made')])
     await otp('otp_made', {})
