@@ -13,7 +13,7 @@ export interface Identity extends Caller {
 
 /** An idempotency key on its way to the OTP actor. */
 export interface KeyedClaim {
-  /** The keyed indexes of the key, one for each data key, in an order that is the same whichever data key is the current one. */
+  /** The keyed indexes of the key, one for each data key, in an order that does not depend on which data key is the current one. */
   ids: string[]
   /** The key itself, by which it can be indexed under a new data key. */
   sealed_key: string

@@ -8,15 +8,14 @@ import type { KeyKind } from '../../machines/otp.ts'
 import { hashApiKey } from '../domain/tenancy/api-keys.ts'
 import type { ApiKey } from '../domain/tenancy/documents.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
-import { createCapacity } from './capacity.ts'
+import { type Admission, UNKNOWN_CALLERS } from './admission.ts'
 
 export type Identify = (authorization: string, kinds: readonly KeyKind[]) => Promise<Identity>
 
 export interface KeyDeps {
   tenancy: Pick<Tenancy, 'keyByHash'>
   clock: Pick<Clock, 'now'>
-  /** Lookups running at once, at most. */
-  maxLookups: number
+  admission: Pick<Admission, 'read'>
 }
 
 export function createIdentify(deps: KeyDeps): Identify {
@@ -45,14 +44,17 @@ const UNKNOWN_KEY_CACHE_MS = 1_000
 const MAX_CACHED_UNKNOWN_KEYS = 1_000
 
 /** Unknown keys have a cache of their own, so that a flood of them cannot push out known keys. It is short, so that a new key works
- *  soon. */
-function createFindKey({ tenancy, clock, maxLookups }: KeyDeps): (hash: string) => Promise<ApiKey | null> {
-  const limitLookups = createCapacity(maxLookups)
-  const keys = createCache(hash => limitLookups(() => tenancy.keyByHash(hash)), {
-    ttlMs: KEY_CACHE_MS,
-    maxSize: MAX_CACHED_KEYS,
-    clock,
-  })
+ *  soon. A key that was known before is looked up again in a place of its company, where such a flood has none. */
+function createFindKey({ tenancy, clock, admission }: KeyDeps): (hash: string) => Promise<ApiKey | null> {
+  const companies = new Map<string, string>()
+  const lookUp = async (hash: string): Promise<ApiKey | null> => {
+    const key = await admission.read(companies.get(hash) ?? UNKNOWN_CALLERS, () => tenancy.keyByHash(hash))
+    companies.delete(hash)
+    if (key !== null) companies.set(hash, key.company_id)
+    if (companies.size > MAX_CACHED_KEYS) companies.delete(companies.keys().next().value as string)
+    return key
+  }
+  const keys = createCache(lookUp, { ttlMs: KEY_CACHE_MS, maxSize: MAX_CACHED_KEYS, clock })
   const unknownUntil = new Map<string, number>()
   return async hash => {
     const until = unknownUntil.get(hash)

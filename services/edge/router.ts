@@ -22,7 +22,6 @@ import { createAdmission } from './admission.ts'
 import { createRespond } from './answers.ts'
 import { createIdentify } from './api-keys.ts'
 import { createCalls } from './calls.ts'
-import { createCapacity } from './capacity.ts'
 import { createFindClientAddress } from './client-address.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
 import { createPublishableKeyRules } from './publishable-keys.ts'
@@ -51,15 +50,14 @@ const SERVER_KEY: readonly KeyKind[] = ['server']
 
 export function createApiRouter(deps: RouterDeps): Router {
   const { broker, clock, http, keyring, tenancy } = deps
-  const identify = createIdentify({ tenancy, clock, maxLookups: http.maxInFlight })
+  const admission = createAdmission({ clock, maxInFlight: http.maxInFlight })
+  const identify = createIdentify({ tenancy, clock, admission })
   const publishableKeys = createPublishableKeyRules({ tenancy, clock })
   const call = createCalls({ keyring, clock, findClientAddress: createFindClientAddress(http.trustedProxies) })
   const reportMissingKey = createMissingKeyReporter(deps)
   const respond = createRespond({ keyring, reportMissingKey })
   const readStatus = createReadStatus({ ...deps, reportMissingKey })
   const readJson = createReadJson(http.maxBodyBytes)
-  const withinCapacity = createCapacity(http.maxInFlight)
-  const admission = createAdmission(clock)
 
   const authenticate = async (ctx: Context, kinds: readonly KeyKind[]): Promise<Identity> => {
     ctx.set('Cache-Control', 'no-store')
@@ -73,10 +71,9 @@ export function createApiRouter(deps: RouterDeps): Router {
   }
 
   const callOtp = (body: OtpCall): Promise<OtpAnswer> =>
-    withinCapacity(() =>
-      admission.run(
-        async () => (await broker.request('otp.calls', { id: randomUUID(), body }, CALL_TIMEOUT_MS)) as OtpAnswer,
-      ),
+    admission.call(
+      body.by.company_id,
+      async () => (await broker.request('otp.calls', { id: randomUUID(), body }, CALL_TIMEOUT_MS)) as OtpAnswer,
     )
 
   const createCommand =
@@ -89,8 +86,9 @@ export function createApiRouter(deps: RouterDeps): Router {
     async ctx => {
       const by = await authenticate(ctx, kinds)
       await check(by)
-      // Before the body is read, because a refusal must cost as little as possible: an overload makes many.
-      admission.check()
+      // Before the body is read, because a refusal must cost as little as possible: an overload makes many. The place is taken after it
+      // is read, because a body that arrives slowly must not hold one.
+      admission.check(by.company_id)
       const body = parseBody(schema, await readJson(ctx))
       requireConnectedCaller(ctx)
       ctx.body = respond(await callOtp(toCall(body, by, ctx)))
@@ -117,7 +115,7 @@ export function createApiRouter(deps: RouterDeps): Router {
   post('/verifications/exchange', createCommand(SERVER_KEY, exchangeRequest, call.exchange))
   router.options('/otp/:otp_id', createPreflight('GET')).get('/otp/:otp_id', allowCrossOrigin, async ctx => {
     const by = await authenticate(ctx, ANY_KEY)
-    ctx.body = await withinCapacity(() => readStatus(ctx.params.otp_id ?? '', by))
+    ctx.body = await admission.read(by.company_id, () => readStatus(ctx.params.otp_id ?? '', by))
   })
   return router
 }

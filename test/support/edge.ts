@@ -74,7 +74,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
   }
   const http = {
     maxBodyBytes: options.maxBodyBytes ?? 16_384,
-    maxInFlight: options.maxInFlight ?? 100,
+    maxInFlight: options.maxInFlight ?? 2_000,
     trustedProxies: options.trustedProxies ?? [],
   }
   const api = createApiRouter({

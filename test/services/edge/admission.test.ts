@@ -1,24 +1,31 @@
 // Admission by time, on a clock that stands still: what a call in the queue would wait follows from the calls in flight and the answers.
 import { expect } from 'chai'
+import fc from 'fast-check'
 import { Problem } from '../../../infra/http/problem.ts'
 import { createAdmission } from '../../../services/edge/admission.ts'
 import { testClock } from '../../support/clock.ts'
 
-describe('admission by time', () => {
-  const startQueue = () => {
+describe('admission to an edge', () => {
+  const startQueue = (maxInFlight = 10_000) => {
     const clock = testClock()
-    const admission = createAdmission(clock)
+    const admission = createAdmission({ clock, maxInFlight })
     const answers: (() => void)[] = []
     const finished: Promise<unknown>[] = []
-    return {
+    const queue = {
       clock,
       admission,
       /** Begins calls that wait for `answer`, or throws the refusal. */
-      begin(count: number): void {
+      begin(count: number, company = 'cmp_a'): void {
         for (let n = 0; n < count; n += 1) {
-          admission.check()
-          finished.push(admission.run(() => new Promise<void>(resolve => answers.push(resolve))))
+          admission.check(company)
+          finished.push(admission.call(company, () => new Promise<void>(resolve => answers.push(resolve))))
         }
+      },
+      /** Begins calls until one is refused. Answers how many were admitted. */
+      flood(company: string): number {
+        let admitted = 0
+        for (; queue.refusal(company) === null; admitted += 1) queue.begin(1, company)
+        return admitted
       },
       /** Answers the oldest calls, one every `everyMs`. */
       async answer(count: number, everyMs: number): Promise<void> {
@@ -28,9 +35,9 @@ describe('admission by time', () => {
           await finished.shift()
         }
       },
-      refusal(): Problem | null {
+      refusal(company = 'cmp_a'): Problem | null {
         try {
-          admission.check()
+          admission.check(company)
           return null
         } catch (error) {
           if (error instanceof Problem) return error
@@ -38,6 +45,7 @@ describe('admission by time', () => {
         }
       },
     }
+    return queue
   }
 
   it('admits a burst to an idle system, whose slow single answers say nothing about its rate', async () => {
@@ -91,7 +99,7 @@ describe('admission by time', () => {
 
   it('lets a call that waits for something of its own harm no other', async () => {
     const queue = startQueue()
-    const stuck = queue.admission.run(() => new Promise(() => {}))
+    const stuck = queue.admission.call('cmp_a', () => new Promise(() => {}))
     void stuck
     for (let round = 0; round < 20; round += 1) {
       queue.begin(100)
@@ -103,8 +111,118 @@ describe('admission by time', () => {
 
   it('counts a call that fails as answered', async () => {
     const { admission, clock, refusal } = startQueue()
-    for (let n = 0; n < 100; n += 1) await admission.run(() => Promise.reject(new Error('lost'))).catch(() => {})
+    for (let n = 0; n < 100; n += 1)
+      await admission.call('cmp_a', () => Promise.reject(new Error('lost'))).catch(() => {})
     await clock.advance(10_000)
     expect(refusal()).to.equal(null)
+  })
+
+  const THIRD = (max: number) => Math.ceil(max / 3)
+
+  it('gives one company half of the places, and refuses more with Retry-After', () => {
+    const queue = startQueue(2_000)
+    expect(queue.flood('cmp_a')).to.equal(1_000)
+    const refused = queue.refusal('cmp_a')
+    expect(refused?.status).to.equal(503)
+    expect(refused?.extras).to.deep.include({
+      detail: 'Too many requests of this company are waiting. Nothing was executed.',
+      headers: { 'Retry-After': '1' },
+    })
+    expect(queue.refusal('cmp_b')).to.equal(null)
+  })
+
+  it('leaves places for others however many companies flood it, and the last one for a company that holds none', () => {
+    const queue = startQueue(100)
+    const flooding = ['cmp_a', 'cmp_b', 'cmp_c', 'cmp_d']
+    for (const company of flooding) expect(queue.flood(company), company).to.be.greaterThan(0)
+    let others = 0
+    while (queue.refusal(`cmp_other_${others}`) === null) {
+      queue.begin(1, `cmp_other_${others}`)
+      others += 1
+    }
+    expect(others).to.be.greaterThan(2)
+    expect(queue.refusal('cmp_new')?.extras.detail).to.equal('Too many requests are waiting. Nothing was executed.')
+  })
+
+  it('never has more requests waiting than its places, and never more of one company than half, in any order', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 2, max: 20 }),
+        fc.array(fc.tuple(fc.constantFrom('cmp_a', 'cmp_b', 'cmp_c'), fc.boolean(), fc.boolean()), { maxLength: 80 }),
+        async (max, requests) => {
+          const admission = createAdmission({ clock: testClock(), maxInFlight: max })
+          const waiting: { company: string; answer(): void; done: Promise<unknown> }[] = []
+          for (const [company, isCall, isAnswered] of requests) {
+            let answer: (() => void) | null = null
+            const hadNone = waiting.every(one => one.company !== company)
+            const done = admission[isCall ? 'call' : 'read'](
+              company,
+              () =>
+                new Promise<void>(resolve => {
+                  answer = resolve
+                }),
+            ).catch(() => {})
+            if (answer !== null) waiting.push({ company, answer, done })
+            else if (hadNone) expect(waiting.length, 'a company without a place').to.equal(max)
+            expect(waiting.length).to.be.at.most(max)
+            for (const { company: one } of waiting)
+              expect(waiting.filter(other => other.company === one).length).to.be.at.most(Math.max(1, max / 2))
+            const oldest = isAnswered ? waiting.shift() : undefined
+            oldest?.answer()
+            await oldest?.done
+          }
+        },
+      ),
+    )
+  })
+
+  it('does not let one company use up the time of the actor: others are still admitted', async () => {
+    const queue = startQueue()
+    queue.begin(600)
+    await queue.answer(150, 2)
+    queue.flood('cmp_a')
+    expect(queue.refusal('cmp_a')?.extras.detail).to.equal('The answer would take too long. Nothing was executed.')
+    // The actor answers 1 000 calls in two seconds. The first company waits for half of them.
+    expect(queue.flood('cmp_b')).to.be.within(THIRD(700), THIRD(800))
+    expect(queue.refusal('cmp_c')).to.equal(null)
+  })
+
+  it('admits a company with few calls while the burst of another is answered, unless that takes too long for any caller', async () => {
+    for (const { msPerCall, admitted } of [
+      { msPerCall: 3, admitted: true },
+      { msPerCall: 6, admitted: false },
+    ]) {
+      const queue = startQueue()
+      queue.begin(1_100, 'cmp_a')
+      await queue.answer(100, msPerCall)
+      expect(queue.refusal('cmp_a')?.status).to.equal(503)
+      expect(queue.refusal('cmp_b') === null, `${msPerCall} ms`).to.equal(admitted)
+    }
+  })
+
+  it('does not take the slow calls of one company for those of another', async () => {
+    const queue = startQueue()
+    queue.begin(60, 'cmp_slow')
+    for (let round = 0; round < 20; round += 1) {
+      await queue.answer(40, 50)
+      queue.begin(40, 'cmp_slow')
+    }
+    await queue.clock.advance(500)
+    expect(queue.flood('cmp_slow'), '64 in all').to.equal(4)
+    // Those of the other company are answered at once, although slow ones are in flight.
+    for (let round = 0; round < 200; round += 1) await queue.admission.call('cmp_fast', async () => {})
+    expect(queue.refusal('cmp_fast')).to.equal(null)
+    queue.begin(500, 'cmp_fast')
+  })
+
+  it('still admits another company when nothing is answered any more', async () => {
+    const queue = startQueue()
+    queue.begin(200, 'cmp_a')
+    await queue.clock.advance(4_000)
+    expect(queue.refusal('cmp_a')?.status).to.equal(503)
+    expect(queue.refusal('cmp_b')?.status, 'more are waiting than may').to.equal(503)
+    await queue.answer(130, 0)
+    await queue.clock.advance(4_000)
+    expect(queue.refusal('cmp_b')).to.equal(null)
   })
 })

@@ -1,7 +1,10 @@
-// The limit on requests that wait at one edge. A request beyond it is refused at once, without a call to the OTP actor.
+// The limit on requests that wait at one edge, of which one company may hold half. A request beyond it is refused at once, without a call
+// to the OTP actor.
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { expect } from 'chai'
 import type { OtpAnswer } from '../../../machines/calls.ts'
-import { OTP_ID, problemOf, startTestEdge, type TestEdge, view } from '../../support/edge.ts'
+import { apiKey, KEYS, OTP_ID, problemOf, startTestEdge, type TestEdge, view } from '../../support/edge.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const SEND = { recipient: '+447911123456' }
@@ -10,7 +13,7 @@ describe('the requests waiting at an edge', () => {
   let edge: TestEdge
   let release: (answer?: OtpAnswer) => void
   beforeEach(async () => {
-    edge = await startTestEdge({ maxInFlight: 3 })
+    edge = await startTestEdge({ maxInFlight: 6 })
     const answer = new Promise<OtpAnswer>(resolve => {
       release = (given = { kind: 'verification', verification: view() }) => resolve(given)
     })
@@ -34,6 +37,19 @@ describe('the requests waiting at an edge', () => {
     expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
   })
 
+  it('leave room for those of another company', async () => {
+    const other = apiKey('key_other', 'sk_test_other0123456789', { company_id: 'cmp_other', app_id: 'app_other' })
+    edge.keys.set(other.hash, other)
+    const waiting = [1, 2, 3].map(() => edge.post('/otp/send', SEND))
+    await eventually(() => expect(edge.calls).to.have.length(3))
+    const refused = await edge.post('/otp/send', SEND)
+    expect((await problemOf(refused)).detail).to.include('of this company')
+    waiting.push(edge.post('/otp/send', SEND, { key: 'sk_test_other0123456789' }))
+    await eventually(() => expect(edge.calls).to.have.length(4))
+    release()
+    for (const response of await Promise.all(waiting)) expect(response.status).to.equal(200)
+  })
+
   it('stop counting once they fail', async () => {
     edge.stubs.answer = () => Promise.reject(new Error('lost'))
     for (let n = 0; n < 5; n += 1) expect((await edge.post('/otp/send', SEND)).status).to.equal(500)
@@ -42,11 +58,18 @@ describe('the requests waiting at an edge', () => {
     release()
   })
 
-  it('do not include requests that are refused for their key or body', async () => {
-    const waiting = [1, 2, 3].map(() => edge.post('/otp/send', SEND))
-    await eventually(() => expect(edge.calls).to.have.length(3))
+  it('do not include requests that are refused for their key or body, or whose body has not arrived', async () => {
+    const waiting = [1, 2].map(() => edge.post('/otp/send', SEND))
+    await eventually(() => expect(edge.calls).to.have.length(2))
     expect((await edge.post('/otp/send', {})).status).to.equal(422)
     expect((await edge.post('/otp/send', SEND, { key: 'sk_test_unknown' })).status).to.equal(401)
+    const slow = Array.from({ length: 10 }, () => connect(edge.port, '127.0.0.1'))
+    const head = `Host: test\r\nAuthorization: Bearer ${KEYS.serverTest}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n`
+    for (const socket of slow) socket.write(`POST /api/v1/otp/send HTTP/1.1\r\n${head}\r\n{`)
+    await Promise.all(slow.map(socket => once(socket, 'connect')))
+    waiting.push(edge.post('/otp/send', SEND))
+    await eventually(() => expect(edge.calls).to.have.length(3))
+    for (const socket of slow) socket.destroy()
     release()
     await Promise.all(waiting)
   })

@@ -1,0 +1,89 @@
+// One company floods the edge while the OTP actor is held up. It gets half of the places; the others are left for other companies, whose
+// sends are answered as soon as the actor answers again.
+import { expect } from 'chai'
+import type { ReceivedCall } from '../../infra/broker/broker.ts'
+import type { OtpCall } from '../../machines/calls.ts'
+import type { Engines } from '../../services/main.ts'
+import { type Answer, refusal } from '../support/api-caller.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Flow, freshNumber, startFlow } from '../support/flow.ts'
+import { onEachEngineSet } from '../support/site.ts'
+
+const MAX_IN_FLIGHT = 20
+const PLENTY = [{ max: 100_000, seconds: 60 }]
+
+/** Holds up every call to the OTP actor until it is released. */
+function createHoldUp() {
+  let release = (): void => {}
+  let gate = Promise.resolve()
+  const waiting: string[] = []
+  return {
+    /** The companies of the calls that are held up. */
+    waiting,
+    hold(): void {
+      gate = new Promise(resolve => {
+        release = resolve
+      })
+    },
+    release: () => release(),
+    decorate: ({ broker, store }: Engines): Engines => ({
+      store,
+      broker: {
+        ...broker,
+        serve: (queue, answer, flow) =>
+          broker.serve(
+            queue,
+            async (calls: ReceivedCall[]) => {
+              waiting.push(...calls.map(({ body }) => (body as OtpCall).by.company_id))
+              await gate
+              return answer(calls)
+            },
+            flow,
+          ),
+      },
+    }),
+  }
+}
+
+onEachEngineSet('a company that floods the edge', engines => {
+  let flow: Flow
+  const actor = createHoldUp()
+  before(async function () {
+    this.timeout(120_000)
+    flow = await startFlow({ engines, env: { MAX_IN_FLIGHT: String(MAX_IN_FLIGHT) }, decorate: actor.decorate })
+  })
+  after(async function () {
+    this.timeout(60_000)
+    actor.release()
+    await flow.stop()
+  })
+
+  it('holds half of its places at most, and the sends of another company are answered', async () => {
+    const [flooding, other] = [
+      await flow.createTenant({ limits: { app_without_client_ip: PLENTY } }),
+      await flow.createTenant(),
+    ]
+    actor.hold()
+    actor.waiting.length = 0
+    const answers: Answer[] = []
+    const flood = Array.from({ length: 2 * MAX_IN_FLIGHT }, async () => {
+      answers.push(await flooding.server.send(freshNumber()))
+    })
+    const half = MAX_IN_FLIGHT / 2
+    await eventually(() => expect(answers).to.have.length(2 * MAX_IN_FLIGHT - half))
+    for (const answer of answers) {
+      expect(refusal(answer)).to.deep.include({ type: 'ServiceUnavailableError', status: 503 })
+      expect(answer.headers.get('retry-after')).to.equal('1')
+    }
+    const sent = other.server.send(freshNumber())
+    await eventually(() => expect(actor.waiting).to.include(other.company))
+    expect(actor.waiting.filter(company => company === flooding.company)).to.have.length(half)
+    expect((await flooding.server.send(freshNumber())).status, 'still').to.equal(503)
+
+    actor.release()
+    expect((await sent).status).to.equal(200)
+    await Promise.all(flood)
+    expect(answers.filter(({ status }) => status === 200)).to.have.length(half)
+    expect((await flooding.server.send(freshNumber())).status, 'afterwards').to.equal(200)
+  })
+})
