@@ -2,7 +2,7 @@
 // store, or every problem. Secrets that are omitted, or given as the fingerprints that are shown in their place, are kept. They must be
 // given again when the config has another destination: otherwise an operator could read every secret by changing the address.
 import { isDeepStrictEqual } from 'node:util'
-import { FINGERPRINT_PATTERN } from '../../domain/tenancy/fingerprint.ts'
+import { FINGERPRINT_PATTERN, type Fingerprinter } from '../../domain/tenancy/fingerprint.ts'
 import type { CheckResult, InputProblem } from '../../domain/tenancy/problems.ts'
 import { destinationOf } from '../../domain/tenancy/provider-destinations.ts'
 import { maskConfig, SECRET_MEMBERS } from '../../domain/tenancy/provider-secrets.ts'
@@ -15,12 +15,13 @@ export interface StoredConfig<T extends ProviderType = ProviderType> {
 
 /** `stored`: of the same type; null when there is no stored config, or it cannot be unsealed. */
 export function applyConfigChange<T extends ProviderType>(
+  keyring: Fingerprinter,
   type: T,
   input: unknown,
   stored: StoredConfig<T> | null,
 ): CheckResult<unknown> {
   const kept: string[] = []
-  const config = stored === null ? input : restoreSecrets(type, input, stored.raw, path => kept.push(path))
+  const config = stored === null ? input : restoreSecrets(keyring, type, input, stored.raw, path => kept.push(path))
   const problems = fingerprintsIn(config)
   if (problems.length > 0) return { ok: false, problems }
   const checked = parseProviderConfig(type, config)
@@ -38,8 +39,14 @@ const secretNeededAgain = (path: string): InputProblem => ({
 type Members = Record<string, unknown>
 type Keep = (path: string) => unknown
 
-function restoreSecrets(type: ProviderType, input: unknown, stored: unknown, keep: Keep): unknown {
-  const restored = withoutFingerprints(input, stored, maskConfig(type, stored), [], keep)
+function restoreSecrets(
+  keyring: Fingerprinter,
+  type: ProviderType,
+  input: unknown,
+  stored: unknown,
+  keep: Keep,
+): unknown {
+  const restored = withoutFingerprints(input, stored, maskConfig(keyring, type, stored), [], keep)
   if (!isMembers(restored) || !isMembers(stored)) return restored
   return SECRET_MEMBERS[type].reduce((config, secret) => withSecret(config, stored, secret.split('.'), keep), restored)
 }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { type TargetInspector, targetProblem } from '../../../infra/outbound/target-inspector.ts'
 import { sameJson } from '../../../infra/store/ensure.ts'
 import { findProviders, type Provider, providerContext, providerId } from '../../domain/tenancy/documents.ts'
+import type { Fingerprinter } from '../../domain/tenancy/fingerprint.ts'
 import { check, type InputProblem, underPath } from '../../domain/tenancy/problems.ts'
 import { addressIn } from '../../domain/tenancy/provider-destinations.ts'
 import {
@@ -58,7 +59,7 @@ export const addProviderRoutes: AddRoutes = (router, { store, keyring, inspect, 
       if (others.length >= MAX_PROVIDERS_PER_APP)
         throw validationProblem([{ path: '', message: `an app has at most ${MAX_PROVIDERS_PER_APP} providers` }])
       const before = stored?.type === input.type ? unsealConfig(keyring, stored) : null
-      const config = configOf(input, before)
+      const config = configOf(keyring, input, before)
       const next: Provider = {
         _id,
         app_id,
@@ -119,8 +120,8 @@ async function checkChannelAndAddress(
   if (problems.length > 0) throw validationProblem(problems)
 }
 
-function configOf({ type, config }: ProviderInput, before: StoredConfig | null): unknown {
-  const checked = applyConfigChange(type, config === undefined ? {} : config, before)
+function configOf(keyring: Fingerprinter, { type, config }: ProviderInput, before: StoredConfig | null): unknown {
+  const checked = applyConfigChange(keyring, type, config === undefined ? {} : config, before)
   if (!checked.ok) throw validationProblem(underPath('config', checked.problems))
   return checked.value
 }

@@ -22,13 +22,13 @@ export function unsealConfig(keyring: Pick<Keyring, 'unseal'>, { _id, type, conf
 }
 
 /** The config has its defaults. */
-export function providerView(keyring: Pick<Keyring, 'unseal'>, provider: Provider) {
+export function providerView(keyring: Pick<Keyring, 'unseal' | 'index'>, provider: Provider) {
   const config = unsealConfig(keyring, provider)
-  return { ...withoutConfig(provider), config: config && maskConfig(provider.type, config.resolved) }
+  return { ...withoutConfig(provider), config: config && maskConfig(keyring, provider.type, config.resolved) }
 }
 
 /** The config is as it was written: defaults are not part of a change. */
-export function providerAuditFields(keyring: Pick<Keyring, 'unseal'>, provider: Provider) {
+export function providerAuditFields(keyring: Pick<Keyring, 'unseal' | 'index'>, provider: Provider) {
   const config = unsealConfig(keyring, provider)
-  return { ...withoutConfig(provider), config: config && maskConfig(provider.type, config.raw) }
+  return { ...withoutConfig(provider), config: config && maskConfig(keyring, provider.type, config.raw) }
 }

@@ -8,8 +8,9 @@ import { signingSecrets } from '../../domain/webhooks/secrets.ts'
 import { isoTime, isoTimeOrNull } from '../iso-time.ts'
 
 type Unsealer = Pick<Keyring, 'unseal'>
+type Viewer = Pick<Keyring, 'unseal' | 'index'>
 
-export function endpointView(keyring: Unsealer, endpoint: WebhookEndpoint, now: number) {
+export function endpointView(keyring: Viewer, endpoint: WebhookEndpoint, now: number) {
   const { _id: app_id, url, status, secrets } = endpoint
   const { failures, failing_since, last_success_at, paused } = endpointLife(endpoint).context
   return {
@@ -30,7 +31,7 @@ export function endpointView(keyring: Unsealer, endpoint: WebhookEndpoint, now: 
   }
 }
 
-export const endpointAuditFields = (keyring: Unsealer, { _id, url, status, secrets }: WebhookEndpoint) => ({
+export const endpointAuditFields = (keyring: Viewer, { _id, url, status, secrets }: WebhookEndpoint) => ({
   url,
   status,
   secrets: secrets.map(secret => ({
@@ -45,7 +46,7 @@ export const endpointAuditFields = (keyring: Unsealer, { _id, url, status, secre
 export const unsealSecret = (keyring: Unsealer, app_id: string, { id, sealed }: WebhookSecret): string | null =>
   unsealOrNull(keyring, sealed, webhookSecretContext(app_id, id))
 
-function fingerprintOf(keyring: Unsealer, app_id: string, secret: WebhookSecret): string | null {
+function fingerprintOf(keyring: Viewer, app_id: string, secret: WebhookSecret): string | null {
   const value = unsealSecret(keyring, app_id, secret)
-  return value === null ? null : fingerprint(value)
+  return value === null ? null : fingerprint(keyring, value)
 }

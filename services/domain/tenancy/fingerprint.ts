@@ -1,10 +1,13 @@
-// What is shown in place of a secret: enough to see whether two secrets are the same, too little to guess one.
-import { createHash } from 'node:crypto'
+// What is shown in place of a secret, and kept in the audit log: enough to see whether two secrets are the same. It is a part of a keyed
+// index, because passwords are guessable: a plain hash of one would confirm a guess. It changes when data keys rotate.
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
 
-const SHOWN_DIGITS = 8
+const SHOWN_CHARS = 8
 
-export const fingerprint = (secret: string): string =>
-  `sha256:${createHash('sha256').update(secret).digest('hex').slice(0, SHOWN_DIGITS)}`
+export type Fingerprinter = Pick<Keyring, 'index'>
+
+export const fingerprint = (keyring: Fingerprinter, secret: string): string =>
+  `hmac:${keyring.index('fingerprint of a secret', secret).slice(0, SHOWN_CHARS)}`
 
 /** A fingerprint, or an address with a fingerprint as its query. */
-export const FINGERPRINT_PATTERN = /(?:^|\?)sha256:[0-9a-f]{8}$/
+export const FINGERPRINT_PATTERN = /(?:^|\?)hmac:[\w-]{8}$/

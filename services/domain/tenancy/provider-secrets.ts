@@ -1,5 +1,5 @@
 // Which members of a provider's config are secret, and how a config is shown to people: with fingerprints in place of secrets.
-import { fingerprint } from './fingerprint.ts'
+import { type Fingerprinter, fingerprint } from './fingerprint.ts'
 import type { ProviderType } from './providers.ts'
 
 /** Members that are secret. `headers.*` means every header. */
@@ -13,16 +13,16 @@ export const SECRET_MEMBERS: Record<ProviderType, readonly string[]> = {
   sandbox: [],
 }
 
-export function maskConfig(type: ProviderType, config: unknown): unknown {
+export function maskConfig(keyring: Fingerprinter, type: ProviderType, config: unknown): unknown {
   const isSecret = (path: string[]): boolean =>
     SECRET_MEMBERS[type].includes(path.join('.')) ||
     SECRET_MEMBERS[type].includes([...path.slice(0, -1), '*'].join('.'))
   return mapStrings(config, [], (value, path) => {
-    if (isSecret(path)) return fingerprint(value)
+    if (isSecret(path)) return fingerprint(keyring, value)
     if (type !== 'http') return value
-    if (path[0] === 'url') return maskQuery(value)
+    if (path[0] === 'url') return maskQuery(keyring, value)
     // Some gateways take their API key in the body, so any text beside a placeholder is masked.
-    return path[0] === 'body' && /\w/.test(value.replaceAll(/\{\{\w+\}\}/g, '')) ? fingerprint(value) : value
+    return path[0] === 'body' && /\w/.test(value.replaceAll(/\{\{\w+\}\}/g, '')) ? fingerprint(keyring, value) : value
   })
 }
 
@@ -35,7 +35,7 @@ function mapStrings(value: unknown, path: string[], map: (value: string, path: s
   )
 }
 
-function maskQuery(address: string): string {
+function maskQuery(keyring: Fingerprinter, address: string): string {
   const at = address.indexOf('?')
-  return at < 0 ? address : `${address.slice(0, at)}?${fingerprint(address.slice(at + 1))}`
+  return at < 0 ? address : `${address.slice(0, at)}?${fingerprint(keyring, address.slice(at + 1))}`
 }

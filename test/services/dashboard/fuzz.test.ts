@@ -32,7 +32,7 @@ const TEXTS = [
   '',
   'https://shop.example',
   'http://10.0.0.1',
-  'sha256:00000000',
+  'hmac:00000000',
   '+15005550006',
   'a@b.example',
   '\u0000',

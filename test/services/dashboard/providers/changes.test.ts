@@ -4,6 +4,9 @@ import { applyConfigChange } from '../../../../services/dashboard/providers/chan
 import { destinationOf } from '../../../../services/domain/tenancy/provider-destinations.ts'
 import { maskConfig } from '../../../../services/domain/tenancy/provider-secrets.ts'
 import { type ProviderType, resolveProvider } from '../../../../services/domain/tenancy/providers.ts'
+import { testKeyring } from '../../../support/tenancy.ts'
+
+const KEYRING = testKeyring()
 
 type Members = Record<string, unknown>
 
@@ -46,13 +49,13 @@ describe('a changed provider config', () => {
   for (const type of Object.keys(STORED) as ProviderType[]) {
     it(`of ${type} can be written as it was read`, () => {
       const before = stored(type)
-      const answer = applyConfigChange(type, maskConfig(type, before.resolved), before)
+      const answer = applyConfigChange(KEYRING, type, maskConfig(KEYRING, type, before.resolved), before)
       expect(answer.ok && resolveProvider(type, answer.value).config).to.deep.equal(before.resolved)
     })
 
     it(`of ${type} never keeps a stored secret for another destination`, () => {
       const before = stored(type)
-      const shown = maskConfig(type, before.raw) as Members
+      const shown = maskConfig(KEYRING, type, before.raw) as Members
       const member = (name: string) =>
         fc.constantFrom<unknown>(undefined, shown[name], null, 'mine', { ...(shown[name] as object) }, {})
       const given = fc.record(Object.fromEntries(Object.keys(shown).map(name => [name, member(name)])))
@@ -60,7 +63,7 @@ describe('a changed provider config', () => {
       fc.assert(
         fc.property(given, elsewhere, (members, address) => {
           const input = JSON.parse(JSON.stringify({ ...members, ...address }))
-          const answer = applyConfigChange(type, input, before)
+          const answer = applyConfigChange(KEYRING, type, input, before)
           if (!answer.ok || !JSON.stringify(answer.value).includes('SECRET')) return
           const there = destinationOf(type, resolveProvider(type, answer.value).config as never)
           expect(there).to.deep.equal(destinationOf(type, before.resolved as never))
@@ -73,10 +76,10 @@ describe('a changed provider config', () => {
       const before = stored(type)
       const { auth_token, private_key, signature_secret, access_token, ...rest } = before.raw
       const { app_secret, verify_token, token, headers, secret, pass, ...open } = rest
-      const kept = applyConfigChange(type, open, before)
+      const kept = applyConfigChange(KEYRING, type, open, before)
       expect(kept.ok && resolveProvider(type, kept.value).config).to.deep.equal(before.resolved)
       for (const address of OTHER_DESTINATIONS[type] ?? OTHER_BASE_URLS) {
-        const moved = applyConfigChange(type, { ...open, ...address }, before)
+        const moved = applyConfigChange(KEYRING, type, { ...open, ...address }, before)
         expect(moved.ok).to.equal(false)
         expect(moved.ok ? [] : moved.problems.map(({ message }) => message.split(':')[0])).to.include('give it again')
       }
@@ -84,7 +87,12 @@ describe('a changed provider config', () => {
   }
 
   it('of a new provider keeps no secrets', () => {
-    const answer = applyConfigChange('twilio', { account_sid: 'AC11111111111111111111111111111111', from: '+1' }, null)
+    const answer = applyConfigChange(
+      KEYRING,
+      'twilio',
+      { account_sid: 'AC11111111111111111111111111111111', from: '+1' },
+      null,
+    )
     expect(answer.ok ? [] : answer.problems.map(({ path }) => path)).to.deep.equal(['auth_token'])
   })
 })

@@ -3,6 +3,9 @@ import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { eachStore } from '../../../support/stores.ts'
+import { testKeyring } from '../../../support/tenancy.ts'
+
+const KEYRING = testKeyring()
 
 const TOKEN = 'twilio-token-0123456789'
 const TWILIO = { account_sid: 'AC11111111111111111111111111111111', auth_token: TOKEN, from: '+15005550006' }
@@ -60,7 +63,7 @@ eachStore('the providers of an app', fresh => {
       position: 0,
       config: {
         account_sid: 'AC11111111111111111111111111111111',
-        auth_token: fingerprint(TOKEN),
+        auth_token: fingerprint(KEYRING, TOKEN),
         from: '+15005550006',
         messaging_service_sid: null,
         base_url: 'https://api.twilio.com',
@@ -123,7 +126,7 @@ eachStore('the providers of an app', fresh => {
     await put('main', { type: 'twilio', config: { ...TWILIO, from: '+15005550009' } })
     const [change] = await records('provider.change')
     expect(change).to.deep.include({ target: `${app}:main`, company_id: company, who: 'ada', outcome: 'done' })
-    expect(change.before.config).to.deep.equal({ ...TWILIO, auth_token: fingerprint(TOKEN) })
+    expect(change.before.config).to.deep.equal({ ...TWILIO, auth_token: fingerprint(KEYRING, TOKEN) })
     expect(change.after.config.from).to.equal('+15005550009')
   })
 
@@ -197,7 +200,7 @@ eachStore('the providers of an app', fresh => {
       [
         'a base_url with the fingerprint',
         'sms',
-        { ...TWILIO, auth_token: fingerprint(TOKEN), base_url: 'https://evil.example' },
+        { ...TWILIO, auth_token: fingerprint(KEYRING, TOKEN), base_url: 'https://evil.example' },
         ['config.auth_token'],
       ],
       ['a url', 'gate', { url: 'https://evil.example/', body: {} }, ['config.headers', 'config.secret']],
@@ -213,7 +216,7 @@ eachStore('the providers of an app', fresh => {
         {
           ...HTTP,
           url: 'https://evil.example/',
-          body: { to: '{{recipient}}', api_key: fingerprint('body-secret-0123') },
+          body: { to: '{{recipient}}', api_key: fingerprint(KEYRING, 'body-secret-0123') },
         },
         ['config.body.api_key'],
       ],
@@ -247,7 +250,7 @@ eachStore('the providers of an app', fresh => {
       const http = await put('sms', {
         type: 'http',
         channel: 'sms',
-        config: { url: 'https://evil.example/', secret: fingerprint(TOKEN) },
+        config: { url: 'https://evil.example/', secret: fingerprint(KEYRING, TOKEN) },
       })
       expect(errorPaths(http)).to.deep.equal(['config.secret'])
     })
@@ -270,7 +273,10 @@ eachStore('the providers of an app', fresh => {
       [
         'with an id of Twilio that is none',
         'x',
-        { type: 'twilio', config: { ...TWILIO, account_sid: 'AC1', messaging_service_sid: 'MG1' } },
+        {
+          type: 'twilio',
+          config: { ...TWILIO, account_sid: 'AC11111111111111111111111111111111', messaging_service_sid: 'MG1' },
+        },
         ['config.account_sid', 'config.messaging_service_sid'],
       ],
       ['without a config that is needed', 'x', { type: 'telegram_gateway' }, ['config.token']],
@@ -280,7 +286,7 @@ eachStore('the providers of an app', fresh => {
       [
         'with a fingerprint for a secret',
         'x',
-        { type: 'twilio', config: { ...TWILIO, auth_token: fingerprint('x') } },
+        { type: 'twilio', config: { ...TWILIO, auth_token: fingerprint(KEYRING, 'x') } },
         ['config.auth_token'],
       ],
       ['with a position that is none', 'x', { type: 'twilio', config: TWILIO, position: -1 }, ['position']],

@@ -3,6 +3,9 @@ import { fingerprint } from '../../../../services/domain/tenancy/fingerprint.ts'
 import { createTenancy } from '../../../../services/domain/tenancy/tenancy.ts'
 import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { eachStore } from '../../../support/stores.ts'
+import { testKeyring } from '../../../support/tenancy.ts'
+
+const KEYRING = testKeyring()
 
 const URL_ = 'https://shop.example/hooks'
 const DAY_MS = 86_400_000
@@ -43,7 +46,11 @@ eachStore('the webhook endpoint of an app', fresh => {
       paused: null,
     })
     expect(rest.secrets).to.have.length(1)
-    expect(rest.secrets[0]).to.include({ state: 'current', fingerprint: fingerprint(secret), expires_at: null })
+    expect(rest.secrets[0]).to.include({
+      state: 'current',
+      fingerprint: fingerprint(KEYRING, secret),
+      expires_at: null,
+    })
     expect((await get()).body).to.deep.equal(rest)
     expect(await signers()).to.deep.equal([['current', secret]])
   })
@@ -207,12 +214,12 @@ eachStore('the webhook endpoint of an app', fresh => {
       const states = (side: { secrets: { state: string; fingerprint: string }[] }) =>
         side.secrets.map(({ state, fingerprint }) => [state, fingerprint])
       expect(states(promotion.before)).to.deep.equal([
-        ['current', fingerprint(first)],
-        ['next', fingerprint(secret)],
+        ['current', fingerprint(KEYRING, first)],
+        ['next', fingerprint(KEYRING, secret)],
       ])
       expect(states(promotion.after)).to.deep.equal([
-        ['current', fingerprint(secret)],
-        ['old', fingerprint(first)],
+        ['current', fingerprint(KEYRING, secret)],
+        ['old', fingerprint(KEYRING, first)],
       ])
       for (const value of [first, secret]) {
         expect(JSON.stringify(found)).not.to.contain(value)

@@ -9,6 +9,9 @@ import {
   parseProviderConfig,
   resolveProvider,
 } from '../../../../services/domain/tenancy/providers.ts'
+import { testKeyring } from '../../../support/tenancy.ts'
+
+const KEYRING = testKeyring()
 
 const LEAST: Record<ProviderType, Record<string, unknown>> = {
   twilio: { account_sid: 'AC11111111111111111111111111111111', auth_token: 'tw-secret', from: '+15550001111' },
@@ -94,7 +97,16 @@ describe('provider configs', () => {
     const twilio = (more: object) => faults('twilio', { ...LEAST.twilio, ...more })
     const hex = '0123456789abcdefABCDEF0123456789'
     expect(twilio({ account_sid: `AC${hex}`, messaging_service_sid: `MG${hex}` })).to.deep.equal([])
-    for (const sid of ['AC1', `SK${hex}`, `AC${hex}0`, `AC${hex.slice(1)}g`, `ac${hex}`, ` AC${hex}`, `AC${hex}\n`, ''])
+    for (const sid of [
+      'AC11111111111111111111111111111111',
+      `SK${hex}`,
+      `AC${hex}0`,
+      `AC${hex.slice(1)}g`,
+      `ac${hex}`,
+      ` AC${hex}`,
+      `AC${hex}\n`,
+      '',
+    ])
       expect(twilio({ account_sid: sid }), sid).to.deep.equal(['account_sid'])
     for (const sid of ['MG1', `AC${hex}`, `MG${hex} `, ''])
       expect(twilio({ messaging_service_sid: sid }), sid).to.deep.equal(['messaging_service_sid'])
@@ -186,33 +198,39 @@ describe('a masked config', () => {
 
   for (const type of PROVIDER_TYPES) {
     it(`has fingerprints in place of the secrets of ${type}`, () => {
-      const text = JSON.stringify(maskConfig(type, full[type]))
+      const text = JSON.stringify(maskConfig(KEYRING, type, full[type]))
       expect(text).to.not.include(SECRET)
       const hidden = JSON.stringify(full[type]).split(SECRET).length - 1
-      expect(text.split('sha256:').length - 1).to.equal(hidden)
+      expect(text.split('hmac:').length - 1).to.equal(hidden)
       expect(hidden).to.be.at.least(SECRET_MEMBERS[type].length)
     })
   }
 
   it('shows other members as they are', () => {
-    expect(maskConfig('http', full.http)).to.deep.equal({
-      url: `https://gateway.example/send?${fingerprint(`key=${SECRET}1`)}`,
-      headers: { authorization: fingerprint(`Bearer ${SECRET}2`) },
+    expect(maskConfig(KEYRING, 'http', full.http)).to.deep.equal({
+      url: `https://gateway.example/send?${fingerprint(KEYRING, `key=${SECRET}1`)}`,
+      headers: { authorization: fingerprint(KEYRING, `Bearer ${SECRET}2`) },
       body: {
         to: '+{{recipient}}',
-        auth: { keys: [fingerprint(`${SECRET}3`), fingerprint(`k=${SECRET}5&to={{recipient}}`)] },
+        auth: { keys: [fingerprint(KEYRING, `${SECRET}3`), fingerprint(KEYRING, `k=${SECRET}5&to={{recipient}}`)] },
         flash: false,
       },
-      secret: fingerprint(`${SECRET}4`),
+      secret: fingerprint(KEYRING, `${SECRET}4`),
     })
-    expect(maskConfig('twilio', { ...LEAST.twilio, from: null })).to.deep.include({
+    expect(maskConfig(KEYRING, 'twilio', { ...LEAST.twilio, from: null })).to.deep.include({
       account_sid: 'AC11111111111111111111111111111111',
       from: null,
     })
   })
 
   it('shows whether two secrets are equal', () => {
-    expect(fingerprint('a')).to.equal('sha256:ca978112')
-    expect(fingerprint('b')).to.not.equal(fingerprint('a'))
+    expect(fingerprint(KEYRING, 'a'))
+      .to.match(/^hmac:[\w-]{8}$/)
+      .and.to.equal(fingerprint(KEYRING, 'a'))
+    expect(fingerprint(KEYRING, 'b')).to.not.equal(fingerprint(KEYRING, 'a'))
+  })
+
+  it('cannot confirm a guess without the data key', () => {
+    expect(fingerprint(testKeyring(2), 'hunter2')).to.not.equal(fingerprint(KEYRING, 'hunter2'))
   })
 })
