@@ -147,7 +147,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
       workPublisher.send(
         names.queue(queue),
         contentOf(body),
-        messageProperties({ id, attempt: 1, publishedAt: clock.now() }),
+        messageProperties({ id, attempt: 1, publishedAt: clock.now(), redelivered: false }),
       ),
     request: (queue, message, budgetMs) => calls.request(names.queue(queue), message, budgetMs),
     consume: (queue, handle, flow) =>

@@ -22,6 +22,9 @@ export interface Message {
 export interface DeliveredMessage extends Message {
   /** 1 for the first delivery, one more for every `retry` before this one. A redelivery after a crash does not count. */
   attempt: number
+  /** True once a consumer got the message and did not settle it: its connection was lost, most likely because its process died. It stays
+   *  true when the message is retried. */
+  redelivered: boolean
   /** When the message was first published, in epoch milliseconds of the publisher's clock. */
   publishedAt: number
 }
@@ -91,7 +94,8 @@ export interface DeadLetter extends Message {
 export interface DeadLetters {
   /** Oldest first. Listing changes nothing. */
   list(limit: number): Promise<DeadLetter[]>
-  /** Moves the letters with these ids back to the work queue. Their `attempt` begins at 1 again, their `publishedAt` stays.
+  /** Moves the letters with these ids back to the work queue. Their `attempt` begins at 1 again, `redelivered` is false,
+   *  their `publishedAt` stays.
    *  Answers how many were found. */
   requeue(ids: string[]): Promise<number>
   /** Removes the letters with these ids. Answers how many were found. */

@@ -69,9 +69,11 @@ export function createDeadLetters(
   return {
     list: limit => inspect(async letters => letters.slice(0, limit).map(deadLetterOf)),
     requeue: ids =>
-      removeAfter(ids, letter =>
-        publisher.send(names.queue(queue), letter.content, messageProperties({ ...metaOf(letter), attempt: 1 })),
-      ),
+      removeAfter(ids, letter => {
+        // Every inspection is a delivery, so RabbitMQ's own word on the letter means nothing.
+        const properties = messageProperties({ ...metaOf(letter), attempt: 1, redelivered: false })
+        return publisher.send(names.queue(queue), letter.content, properties)
+      }),
     drop: ids => removeAfter(ids, async () => {}),
     count: () => runExclusively(async channel => (await channel.checkQueue(name)).messageCount),
   }

@@ -8,25 +8,31 @@ export interface MessageMeta {
   id: string
   attempt: number
   publishedAt: number
+  redelivered: boolean
 }
 
 export const contentOf = (body: unknown): Buffer => Buffer.from(JSON.stringify(body) ?? 'null')
 
-export const messageProperties = ({ id, attempt, publishedAt }: MessageMeta, extra = {}): Options.Publish => ({
+/** A retry is a new message to RabbitMQ, so the header keeps what RabbitMQ said of the message before. */
+export const messageProperties = (
+  { id, attempt, publishedAt, redelivered }: MessageMeta,
+  extra = {},
+): Options.Publish => ({
   messageId: id,
   contentType: 'application/json',
-  headers: { attempt, publishedAt, ...extra },
+  headers: { attempt, publishedAt, ...(redelivered ? { redelivered } : {}), ...extra },
 })
 
 export const deadLetterProperties = (meta: MessageMeta, reason: string, diedAt: number): Options.Publish =>
   messageProperties(meta, { reason: reason.slice(0, 1_000), diedAt })
 
 /** Never throws: a message that another program put into the queue gets default values. */
-export function metaOf({ properties: { messageId, headers } }: AmqpMessage): MessageMeta {
+export function metaOf({ fields, properties: { messageId, headers } }: AmqpMessage): MessageMeta {
   return {
     id: String(messageId ?? ''),
     attempt: numberOr(headers?.attempt, 1),
     publishedAt: numberOr(headers?.publishedAt, 0),
+    redelivered: fields.redelivered || headers?.redelivered === true,
   }
 }
 

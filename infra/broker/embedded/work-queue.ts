@@ -35,6 +35,7 @@ interface QueuedMessage {
   readonly body: string
   readonly publishedAt: number
   attempt: number
+  redelivered: boolean
   readonly publishers: { resolve(): void; reject(error: Error): void }[]
 }
 
@@ -49,7 +50,7 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
   let closed = false
 
   function enqueue(work: Pick<QueuedMessage, 'id' | 'body' | 'publishedAt'>): QueuedMessage {
-    const message: QueuedMessage = { ...work, attempt: 1, publishers: [] }
+    const message: QueuedMessage = { ...work, attempt: 1, redelivered: false, publishers: [] }
     unfinished.set(message.id, message)
     queue.push(message)
     return message
@@ -64,6 +65,11 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
     unfinished.delete(message.id)
     for (const { reject } of message.publishers)
       reject(new Unavailable(`closed before ${name} was done with ${message.id}`))
+  }
+
+  function requeue(messages: QueuedMessage[]): void {
+    for (const message of messages) message.redelivered = true
+    queue.requeue(messages)
   }
 
   function retryLater(message: QueuedMessage, delay: number): void {
@@ -113,7 +119,7 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
             release()
             settle(message, handlerResult)
           },
-          requeue: messages => (closed ? messages.forEach(rejectPublishers) : queue.requeue(messages)),
+          requeue: messages => (closed ? messages.forEach(rejectPublishers) : requeue(messages)),
         }),
       ),
     depth: queue.depth,
@@ -128,9 +134,10 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
   }
 }
 
-const delivered = ({ id, body, attempt, publishedAt }: QueuedMessage): DeliveredMessage => ({
+const delivered = ({ id, body, attempt, redelivered, publishedAt }: QueuedMessage): DeliveredMessage => ({
   id,
   body: JSON.parse(body),
   attempt,
+  redelivered,
   publishedAt,
 })

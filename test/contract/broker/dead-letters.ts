@@ -125,7 +125,13 @@ export function deadLetterCases(fixture: () => BrokerFixture): void {
     const { seen } = await collect(broker, QUEUE)
     await inTime(() => expect(ids(seen)).to.have.members(['a', 'c']))
     const a = seen.find(({ id }) => id === 'a')
-    expect(a).to.deep.equal({ id: 'a', body: { name: 'a' }, attempt: 1, publishedAt: before[0]?.publishedAt })
+    expect(a).to.deep.equal({
+      id: 'a',
+      body: { name: 'a' },
+      attempt: 1,
+      redelivered: false,
+      publishedAt: before[0]?.publishedAt,
+    })
     expect(ids(await broker.dead(QUEUE).list(100))).to.deep.equal(['b'])
   })
 

@@ -35,7 +35,7 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
     publish(QUEUE, { id: 'a', body: { hello: 'world' } })
     await inTime(() => expect(seen).to.have.length(1))
     await published()
-    expect(seen[0]).to.deep.include({ id: 'a', body: { hello: 'world' }, attempt: 1 })
+    expect(seen[0]).to.deep.include({ id: 'a', body: { hello: 'world' }, attempt: 1, redelivered: false })
     expect(seen[0]?.publishedAt).to.be.greaterThan(Date.UTC(2020))
   })
 

@@ -7,6 +7,7 @@ import {
   done,
   type Flow,
   type Outcome,
+  retry,
 } from '../../../infra/broker/broker.ts'
 import { Unavailable } from '../../../infra/unavailable.ts'
 import {
@@ -110,6 +111,31 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     await inTime(() => expect(ids(seen)).to.include('after'))
     await published()
     expect(await other.dead(QUEUE).count()).to.equal(0)
+  })
+
+  it('says of a message that a consumer did not settle that it was delivered before, also when it is retried', async () => {
+    const { broker, other, publish, published, inTime, resultOf } = fixture()
+    const { taken, consumer } = await consumeAtGate(broker)
+    publish(QUEUE, { id: 'a', body: 1 })
+    await inTime(() => expect(taken).to.have.length(1))
+    await resultOf(consumer.stop(30))
+    const seen: DeliveredMessage[] = []
+    await other.consume(
+      QUEUE,
+      eachMessage(message => {
+        seen.push(message)
+        return seen.length < 3 ? retry(1) : done()
+      }),
+      { prefetch: 1 },
+    )
+    await inTime(() => expect(seen).to.have.length(3))
+    await published()
+    expect([...taken, ...seen].map(({ attempt, redelivered }) => [attempt, redelivered])).to.deep.equal([
+      [1, false],
+      [1, true],
+      [2, true],
+      [3, true],
+    ])
   })
 
   it('stops one consumer while the others go on', async () => {

@@ -22,7 +22,13 @@ const noGuard = {} as FraudGuard
 describe('the report handler', () => {
   const clock = testClock()
   const due = (otp_id: string): OtpReport => ({ type: 'otp.due', otp_id })
-  const message = (id: string, body: unknown): DeliveredMessage => ({ id, body, attempt: 1, publishedAt: 0 })
+  const message = (id: string, body: unknown): DeliveredMessage => ({
+    id,
+    body,
+    attempt: 1,
+    redelivered: false,
+    publishedAt: 0,
+  })
   const bundle = (id: string, ...otp_ids: string[]): DeliveredMessage =>
     message(id, { type: 'reports', all: otp_ids.map(otp_id => ({ id: `${otp_id}:due`, report: due(otp_id) })) })
   const captured = createCapturedLog()
