@@ -163,7 +163,7 @@ export function openEngines(config: Config, clock: Clock, log: Logger, amqp: Par
     }
   return {
     store: createMongoStore({ url: engine.mongodbUrl, collections: COLLECTIONS, strict: !production }),
-    broker: createAmqpBroker({ url: engine.amqpUrl, topology, log, ...amqp }),
+    broker: createAmqpBroker({ urls: engine.amqpUrls, topology, log, ...amqp }),
   }
 }
 

@@ -1,4 +1,4 @@
-// The broker port on RabbitMQ. In: a URL and the table of queues. Out: the port, at once, in state 'down': it connects, declares the
+// The broker port on RabbitMQ. In: the URLs of its nodes and the table of queues. Out: the port, at once, in state 'down': it connects, declares the
 // queues and restores what is lost in the background, for ever. There are two connections: one publishes and one consumes, so that
 // acks still flow while RabbitMQ blocks publishers for lack of memory or disk.
 import { hostname } from 'node:os'
@@ -25,8 +25,8 @@ import { type AttachedConsumer, createPausableConsumer } from './pausable-consum
 import type { Queue, Topology, WorkQueue } from './topology.ts'
 
 export interface AmqpOptions {
-  /** amqp:// or amqps://, with `?heartbeat=` in seconds where 10 is not right. */
-  url: string
+  /** Of each node: amqp:// or amqps://, with `?heartbeat=` in seconds where 10 is not right. */
+  urls: readonly string[]
   topology: Topology
   log?: Log
   /** The start of every queue's name. Holds a version, which must change when the arguments of a queue change. */
@@ -38,14 +38,16 @@ export interface AmqpOptions {
   deliveryLimit?: number
   /** How long a confirm may take. */
   confirmMs?: number
+  /** How long a node may take to accept a connection. */
+  connectMs?: number
   backoff?: Backoff
   connect?: typeof amqpConnect
   clock?: Clock
 }
 
-const BACKOFF: Backoff = { firstMs: 100, maxMs: 5_000 }
+const BACKOFF: Backoff = { firstMs: 100, maxMs: 2_000 }
 const HEARTBEAT_SECONDS = '10'
-const CONNECT_MS = 10_000
+const CONNECT_MS = 5_000
 
 export function createAmqpBroker(options: AmqpOptions): Broker {
   const {
@@ -85,10 +87,13 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
 
   function connection(purpose: string, onBlocked = () => {}): Connection {
     const name = `${prefix} ${purpose} ${hostname()}:${process.pid}`
-    const connect = options.connect ?? amqpConnect
-    const socket = { noDelay: true, keepAlive: true, timeout: CONNECT_MS, clientProperties: { connection_name: name } }
-    const open = () => connect(withHeartbeat(options.url), socket)
-    return createConnection({ name, open, backoff, clock, log, onBlocked })
+    const { connect = amqpConnect, connectMs = CONNECT_MS } = options
+    const socket = { noDelay: true, keepAlive: true, timeout: connectMs, clientProperties: { connection_name: name } }
+    const nodes = options.urls.map(url => ({
+      name: new URL(url).host,
+      open: async () => connect(withHeartbeat(url), socket),
+    }))
+    return createConnection({ name, nodes, connectMs, backoff, clock, log, onBlocked })
   }
 
   function declareQueues(): Promise<void> {

@@ -1,9 +1,15 @@
 // Which engines a process runs on: the real ones if both URLs are given, else the embedded ones. Production has to choose explicitly.
 import type { SettingProblem } from './problems.ts'
+import { splitUrls } from './values.ts'
 
 export type Engine =
   | { readonly kind: 'embedded' }
-  | { readonly kind: 'real'; readonly mongodbUrl: string; readonly amqpUrl: string }
+  | {
+      readonly kind: 'real'
+      readonly mongodbUrl: string
+      /** Of the broker's nodes, at least one. */
+      readonly amqpUrls: readonly string[]
+    }
 
 interface EngineVariables {
   MONGODB_URL?: string | undefined
@@ -20,7 +26,7 @@ export function readEngine(
 
   if (variables.ENGINE && (mongodbUrl || amqpUrl))
     return embedded({ name: 'ENGINE', message: 'must not be set together with MONGODB_URL or AMQP_URL: choose one' })
-  if (mongodbUrl && amqpUrl) return { engine: { kind: 'real', mongodbUrl, amqpUrl }, problems: [] }
+  if (mongodbUrl && amqpUrl) return { engine: { kind: 'real', mongodbUrl, amqpUrls: splitUrls(amqpUrl) }, problems: [] }
   if (mongodbUrl)
     return embedded({ name: 'AMQP_URL', message: 'is missing: MONGODB_URL is set, and the two go together' })
   if (amqpUrl) return embedded({ name: 'MONGODB_URL', message: 'is missing: AMQP_URL is set, and the two go together' })

@@ -69,15 +69,34 @@ export const publicUrl = () =>
  *  It is not parsed as a URL, because a list of MongoDB hosts is not valid in one. No message repeats the text: it may hold a password. */
 export const engineUrl = (...schemes: string[]) =>
   fromText((text, addProblem) => {
-    const scheme = schemes.find(name => text.startsWith(`${name}://`))
-    const [, hosts] = /^(?:[^@/?#]*@)?([^@/?#\s]+)(?:[/?#]\S*)?$/.exec(text.slice((scheme?.length ?? 0) + 3)) ?? []
-    if (!scheme) addProblem(`must begin with ${schemes.map(name => `${name}://`).join(' or ')}`)
-    else if (hosts === undefined)
-      addProblem('must name a host after its scheme; @, / and ? in a password are written %40, %2F and %3F')
-    else if (!isEscaped(text)) addProblem('has a % that escapes nothing: in a password it is written %25')
-    else if (!hosts.split(',').every(isHostWithPort)) addProblem('must give a port, if any, from 1 to 65535')
+    const problem = engineUrlProblem(text, schemes)
+    if (problem) addProblem(problem)
     return text
   })
+
+/** The URLs of an engine's nodes, comma-separated. Of several, a problem names the position. */
+export const engineUrls = (...schemes: string[]) =>
+  fromText((text, addProblem): readonly string[] => {
+    const urls = splitUrls(text)
+    for (const [index, url] of urls.entries()) {
+      const problem = engineUrlProblem(url, schemes) ?? (URL.canParse(url) ? null : 'is not a URL')
+      if (problem) addProblem(urls.length === 1 ? problem : `URL ${index + 1} of ${urls.length} ${problem}`)
+    }
+    return urls
+  })
+
+/** A comma in a password is written %2C. */
+export const splitUrls = (text: string): string[] => text.split(',').map(url => url.trim())
+
+function engineUrlProblem(text: string, schemes: readonly string[]): string | null {
+  const scheme = schemes.find(name => text.startsWith(`${name}://`))
+  const [, hosts] = /^(?:[^@/?#]*@)?([^@/?#\s]+)(?:[/?#]\S*)?$/.exec(text.slice((scheme?.length ?? 0) + 3)) ?? []
+  if (!scheme) return `must begin with ${schemes.map(name => `${name}://`).join(' or ')}`
+  if (hosts === undefined)
+    return 'must name a host after its scheme; @, / and ? in a password are written %40, %2F and %3F'
+  if (!isEscaped(text)) return 'has a % that escapes nothing: in a password it is written %25'
+  return hosts.split(',').every(isHostWithPort) ? null : 'must give a port, if any, from 1 to 65535'
+}
 
 const isHostWithPort = (text: string): boolean => {
   const [, port] = /^(?:\[[^\]]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text) ?? [null, '0']

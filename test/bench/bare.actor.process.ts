@@ -9,7 +9,7 @@ import { BARE_COLLECTIONS, BARE_TOPOLOGY } from './bare.ts'
 import { sample } from './samples.ts'
 
 const { AMQP_URL: url = '', AMQP_PREFIX: prefix = '', MONGODB_URL = '' } = process.env
-const broker = createAmqpBroker({ url, prefix, topology: BARE_TOPOLOGY })
+const broker = createAmqpBroker({ urls: [url], prefix, topology: BARE_TOPOLOGY })
 const store = createMongoStore({ url: MONGODB_URL, collections: BARE_COLLECTIONS })
 const sends = batchDocs(store.docs('sends'))
 let sent = Date.now() * 1_000

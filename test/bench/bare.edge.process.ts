@@ -10,7 +10,7 @@ import { waitUntilUp } from '../support/rabbitmq.ts'
 import { BARE_BUDGET_MS, BARE_TOPOLOGY } from './bare.ts'
 
 const { AMQP_URL: url = '', AMQP_PREFIX: prefix = '' } = process.env
-const broker = createAmqpBroker({ url, prefix, topology: BARE_TOPOLOGY })
+const broker = createAmqpBroker({ urls: [url], prefix, topology: BARE_TOPOLOGY })
 await waitUntilUp(broker)
 
 const readJson = createReadJson(16_384)

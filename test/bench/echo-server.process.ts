@@ -11,7 +11,7 @@ for (const [prefix, flow] of [
   [PLAIN_PREFIX, PLAIN],
   [TOGETHER_PREFIX, TOGETHER],
 ] as const) {
-  const broker = createAmqpBroker({ url, topology: BENCH_TOPOLOGY, prefix })
+  const broker = createAmqpBroker({ urls: [url], topology: BENCH_TOPOLOGY, prefix })
   await waitUntilUp(broker)
   await serveEcho(broker, flow)
 }

@@ -100,7 +100,7 @@ async function amqpBench(url: string): Promise<BrokerBench> {
   await build()
   const server = launchProcess('echo-server.process', { ...prefixes, AMQP_URL: url })
   await server.waitForLine(line => line === 'ready')
-  const common = { url, topology: BENCH_TOPOLOGY }
+  const common = { urls: [url], topology: BENCH_TOPOLOGY }
   const plain = createAmqpBroker({ ...common, prefix: prefixes.PLAIN_PREFIX, maxCallsPerFrame: 1 })
   const together = createAmqpBroker({ ...common, prefix: prefixes.TOGETHER_PREFIX })
   const bare = await bareCaller(url, prefixes.BARE_QUEUE)

@@ -9,7 +9,7 @@ import { BARE_TOPOLOGY } from './bare.ts'
 import { FLOOR_COLLECTIONS, FLOOR_FLOW, newAttempt, type Sent } from './floor.ts'
 
 const { AMQP_URL: url = '', AMQP_PREFIX: prefix = '', MONGODB_URL = '' } = process.env
-const broker = createAmqpBroker({ url, prefix, topology: BARE_TOPOLOGY })
+const broker = createAmqpBroker({ urls: [url], prefix, topology: BARE_TOPOLOGY })
 const store = createMongoStore({ url: MONGODB_URL, collections: FLOOR_COLLECTIONS })
 const attempts = store.docs('attempts')
 

@@ -6,7 +6,7 @@ import { brokerContract, CONTRACT_TOPOLOGY } from './broker.contract.ts'
 
 onRealEngines('RabbitMQ', { AMQP_URL }, () => {
   brokerContract('the broker on RabbitMQ', async () => {
-    const options = { url: AMQP_URL ?? '', topology: CONTRACT_TOPOLOGY, prefix: freshPrefix() }
+    const options = { urls: [AMQP_URL ?? ''], topology: CONTRACT_TOPOLOGY, prefix: freshPrefix() }
     const brokers = [createAmqpBroker(options), createAmqpBroker(options)] as const
     await Promise.all(brokers.map(waitUntilUp))
     return {

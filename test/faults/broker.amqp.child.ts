@@ -8,7 +8,12 @@ import { done } from '../../infra/broker/broker.ts'
 import { TEST_TOPOLOGY, WEBHOOK_QUEUE } from '../support/rabbitmq.ts'
 
 const { url = '', prefix = '', deliveryLimit } = process.env
-const broker = createAmqpBroker({ url, topology: TEST_TOPOLOGY, prefix, deliveryLimit: Number(deliveryLimit ?? 20) })
+const broker = createAmqpBroker({
+  urls: [url],
+  topology: TEST_TOPOLOGY,
+  prefix,
+  deliveryLimit: Number(deliveryLimit ?? 20),
+})
 const print = (word: string): void => {
   process.stdout.write(`${word}\n`)
 }

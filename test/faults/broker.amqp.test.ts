@@ -39,7 +39,7 @@ onRealEngines('the broker on RabbitMQ, when its connection', { AMQP_URL }, () =>
 
   it('comes later than the start, refuses everything at once until then, and works afterwards', async () => {
     proxy.refuse()
-    const broker = fixture.open({ url })
+    const broker = fixture.open({ urls: [url] })
     expect(broker.state()).to.equal('down')
     await expectRejection(broker.publish(WEBHOOK_QUEUE, { id: 'early', body: 1 }), Unavailable)
     await expectRejection(broker.request(CALLS_QUEUE, { id: 'early', body: 1 }, LONG_WAIT_MS), Unavailable)
@@ -55,7 +55,7 @@ onRealEngines('the broker on RabbitMQ, when its connection', { AMQP_URL }, () =>
   })
 
   it('is lost, detaches consumers and refuses publishes, and serves consumers again once it is back', async () => {
-    const broker = fixture.open({ url })
+    const broker = fixture.open({ urls: [url] })
     const { seen, consumer } = await collectIds(broker)
     const server = await serveEcho(broker)
     await waitUntilUp(broker)
@@ -73,7 +73,7 @@ onRealEngines('the broker on RabbitMQ, when its connection', { AMQP_URL }, () =>
   })
 
   it('is cut, rejects at once what waits for a confirm or an answer', async () => {
-    const broker = fixture.open({ url, confirmMs: LONG_WAIT_MS })
+    const broker = fixture.open({ urls: [url], confirmMs: LONG_WAIT_MS })
     await waitUntilUp(broker)
     proxy.mute()
     const waiting = [
@@ -96,7 +96,7 @@ onRealEngines('the broker on RabbitMQ, when its connection', { AMQP_URL }, () =>
   })
 
   it('goes silent, notices by the heartbeat', async () => {
-    const broker = fixture.open({ url: `${url}?heartbeat=1`, confirmMs: LONG_WAIT_MS })
+    const broker = fixture.open({ urls: [`${url}?heartbeat=1`], confirmMs: LONG_WAIT_MS })
     const { seen, consumer } = await collectIds(broker)
     await waitUntilUp(broker)
     proxy.mute()
@@ -112,7 +112,7 @@ onRealEngines('the broker on RabbitMQ, when its connection', { AMQP_URL }, () =>
   })
 
   it('lives but brings no confirm, rejects the publish after a while', async () => {
-    const broker = fixture.open({ url, confirmMs: 50 })
+    const broker = fixture.open({ urls: [url], confirmMs: 50 })
     await waitUntilUp(broker)
     proxy.mute()
     await expectRejection(broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 }), Unavailable)
@@ -166,7 +166,7 @@ onRealEngines('the broker on RabbitMQ, when its connection', { AMQP_URL }, () =>
   })
 
   it('is cut five times under load, handles every message whose publish resolved', async () => {
-    const broker = fixture.open({ url })
+    const broker = fixture.open({ urls: [url] })
     const seen = new Set<string>()
     await broker.consume(
       WEBHOOK_QUEUE,

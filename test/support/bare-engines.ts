@@ -19,5 +19,5 @@ export async function openBareEngines(env: Partial<Env>): Promise<{ broker: Brok
   const { createMongoStore } = await import('../../infra/store/mongo.ts')
   const { createAmqpBroker } = await import('../../infra/broker/amqp.ts')
   const store = createMongoStore({ url: engine.mongodbUrl, collections })
-  return { store, broker: createAmqpBroker({ url: engine.amqpUrl, topology, prefix: env.AMQP_PREFIX ?? '' }) }
+  return { store, broker: createAmqpBroker({ urls: engine.amqpUrls, topology, prefix: env.AMQP_PREFIX ?? '' }) }
 }

@@ -71,7 +71,7 @@ export function createRabbitFixture(): RabbitFixture {
     names: queueNames(prefix),
     open(options = {}) {
       const broker = createAmqpBroker({
-        url: AMQP_URL ?? '',
+        urls: [AMQP_URL ?? ''],
         topology: TEST_TOPOLOGY,
         prefix,
         backoff: { firstMs: 20, maxMs: 200 },

@@ -1,5 +1,6 @@
 // One connection to RabbitMQ, opened in the background and opened again for ever: a process that starts before the broker is treated
-// as one that lost it. Channels are restored in channel.ts, because amqplib's own `recovery` does not restore them.
+// as one that lost it. Of several nodes, the next is tried at once when one fails or is lost; there is a wait only after all were tried.
+// Channels are restored in channel.ts, because amqplib's own `recovery` does not restore them.
 import { Duplex } from 'node:stream'
 import type { ChannelModel } from 'amqplib'
 import type { Clock } from '../../clock.ts'
@@ -17,10 +18,19 @@ export interface Connection {
   close(): Promise<void>
 }
 
+export interface BrokerNode {
+  /** Host and port, for the log: never the whole URL, which holds a password. */
+  name: string
+  open(): Promise<ChannelModel>
+}
+
 export interface ConnectionOptions {
   /** Shown in RabbitMQ's list of connections and in the log. */
   name: string
-  open: () => Promise<ChannelModel>
+  /** At least one. They are tried in turn, from a random one on, so that processes spread over them. */
+  nodes: readonly BrokerNode[]
+  /** How long a node may take to accept a connection. */
+  connectMs: number
   backoff: Backoff
   clock: Clock
   log: Log
@@ -28,8 +38,11 @@ export interface ConnectionOptions {
 }
 
 const CLOSE_TIMEOUT_MS = 2_000
+/** A connection that lasted this long, or as long as the longest wait, was a good one: after its loss the waits begin with the first. */
+const LASTING_MS = 1_000
 
-export function createConnection({ name, open, backoff, clock, log, onBlocked }: ConnectionOptions): Connection {
+export function createConnection(options: ConnectionOptions): Connection {
+  const { name, nodes, connectMs, backoff, clock, log, onBlocked } = options
   const closing = new AbortController()
   const waiting = new Set<(model: ChannelModel | undefined) => void>()
   let current: ChannelModel | undefined
@@ -42,15 +55,15 @@ export function createConnection({ name, open, backoff, clock, log, onBlocked }:
   }
 
   /** Resolves when the connection is lost. */
-  const watch = (model: ChannelModel): Promise<void> =>
+  const watch = (model: ChannelModel, node: string): Promise<void> =>
     new Promise(resolve => {
       model.on('error', error => {
-        log.warn({ connection: name, err: error.message }, 'broker.connection_failed')
+        log.warn({ connection: name, node, err: error.message }, 'broker.connection_failed')
         destroySocket(model)
       })
       model.on('blocked', reason => {
         blocked = true
-        log.warn({ connection: name, reason }, 'broker.blocked')
+        log.warn({ connection: name, node, reason }, 'broker.blocked')
         onBlocked?.()
       })
       model.on('unblocked', () => {
@@ -61,26 +74,38 @@ export function createConnection({ name, open, backoff, clock, log, onBlocked }:
         if (current !== model) return
         current = undefined
         blocked = false
-        if (!closing.signal.aborted) log.warn({ connection: name }, 'broker.connection_lost')
+        if (!closing.signal.aborted) log.warn({ connection: name, node }, 'broker.connection_lost')
         resolve()
       })
       current = model
-      log.info({ connection: name }, 'broker.connected')
+      log.info({ connection: name, node }, 'broker.connected')
       resolveWaiting(model)
     })
 
-  async function keepConnected(): Promise<void> {
-    let failures = 0
-    while (!closing.signal.aborted) {
+  /** Resolves when the connection to this node is lost or was not opened, with how long it lasted. */
+  async function connectTo(node: BrokerNode): Promise<number> {
+    try {
+      const model = await openInTime(node, connectMs, clock)
       const since = performance.now()
-      try {
-        const model = await open()
-        await (closing.signal.aborted ? closeConnection(model, clock) : watch(model))
-      } catch (error) {
-        log.warn({ connection: name, err: String(error) }, 'broker.connect_failed')
-      }
-      failures = performance.now() - since > backoff.maxMs ? 0 : failures + 1
-      await sleep(clock, backoffDelay(backoff, failures), closing.signal)
+      await (closing.signal.aborted ? closeConnection(model, clock) : watch(model, node.name))
+      return performance.now() - since
+    } catch (error) {
+      log.warn({ connection: name, node: node.name, err: String(error) }, 'broker.connect_failed')
+      return 0
+    }
+  }
+
+  async function keepConnected(): Promise<void> {
+    const first = Math.floor(Math.random() * nodes.length)
+    let [tried, rounds] = [0, 0]
+    for (let turn = first; !closing.signal.aborted; turn += 1) {
+      const lastedMs = await connectTo(nodes[turn % nodes.length] as BrokerNode)
+      if (lastedMs > Math.min(LASTING_MS, backoff.maxMs)) [tried, rounds] = [0, 0]
+      tried += 1
+      if (tried < nodes.length) continue
+      await sleep(clock, backoffDelay(backoff, rounds), closing.signal)
+      tried = 0
+      rounds += 1
     }
   }
 
@@ -107,6 +132,29 @@ export function createConnection({ name, open, backoff, clock, log, onBlocked }:
       if (current) await closeConnection(current, clock)
     },
   }
+}
+
+/** A node may accept the socket and never answer, or answer so slowly that amqplib's own timeout never ends. */
+function openInTime(node: BrokerNode, connectMs: number, clock: Clock): Promise<ChannelModel> {
+  return new Promise((resolve, reject) => {
+    let late = false
+    const cancel = clock.after(connectMs, () => {
+      late = true
+      reject(new Error(`no connection within ${connectMs} ms`))
+    })
+    node.open().then(
+      model => {
+        cancel()
+        if (!late) return resolve(model)
+        model.on('error', () => {})
+        destroySocket(model)
+      },
+      error => {
+        cancel()
+        reject(error)
+      },
+    )
+  })
 }
 
 /** Waits for RabbitMQ's answer only for a short time: amqplib would wait for ever when the connection is lost meanwhile. */

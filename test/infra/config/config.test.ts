@@ -60,7 +60,7 @@ describe('settings', () => {
     expect(config).to.deep.include({
       roles: ['edge', 'otp'],
       production: true,
-      engine: { kind: 'real', mongodbUrl: MONGODB_URL, amqpUrl: AMQP_URL },
+      engine: { kind: 'real', mongodbUrl: MONGODB_URL, amqpUrls: [AMQP_URL] },
       dataDir: '/var/lib/countersign',
       bootstrapFile: 'deployment.json',
       logLevel: 'silent',

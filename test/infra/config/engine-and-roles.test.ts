@@ -8,7 +8,7 @@ describe('the engines', () => {
     expect(readConfig(urls, ['edge']).engine).to.deep.equal({
       kind: 'real',
       mongodbUrl: urls.MONGODB_URL,
-      amqpUrl: urls.AMQP_URL,
+      amqpUrls: [urls.AMQP_URL],
     })
     expect(
       wrongVariables({ MONGODB_URL: 'mongodb://a.test:1,b.test:2,[::1]:3/?replicaSet=rs', AMQP_URL }),
@@ -49,6 +49,31 @@ describe('the engines', () => {
     expect(
       wrongVariables({ MONGODB_URL: 'mongodb://%2Ftmp%2Fm.sock/db', AMQP_URL: 'amqp://u:50%25@[::1]:5672' }),
     ).to.deep.equal([])
+  })
+
+  it('can have several broker nodes, comma-separated', () => {
+    const urls = ['amqp://u:p%2C@a.test:5672', 'amqps://u:p@b.test/%2f?heartbeat=5', 'amqp://[::1]:5672']
+    const { engine } = readConfig({ MONGODB_URL, AMQP_URL: urls.join(' , ') }, [])
+    expect(engine).to.deep.include({ kind: 'real', amqpUrls: urls })
+  })
+
+  it('name each wrong node by its position, and no password', () => {
+    const nodes = [
+      'amqp://u:pa55@a.test',
+      'amqp://u:pa55@b.test:99999',
+      'b.test',
+      '',
+      'amqp://u:pa55%@c.test',
+      'amqp://u:pa55@d<.test',
+    ]
+    const problems = configProblems({ MONGODB_URL, AMQP_URL: nodes.join() })
+    expect(problems).to.deep.equal([
+      { name: 'AMQP_URL', message: 'URL 2 of 6 must give a port, if any, from 1 to 65535' },
+      { name: 'AMQP_URL', message: 'URL 3 of 6 must begin with amqp:// or amqps://' },
+      { name: 'AMQP_URL', message: 'URL 4 of 6 must begin with amqp:// or amqps://' },
+      { name: 'AMQP_URL', message: 'URL 5 of 6 has a % that escapes nothing: in a password it is written %25' },
+      { name: 'AMQP_URL', message: 'URL 6 of 6 is not a URL' },
+    ])
   })
 
   it('cannot be chosen by ENGINE and by URL at once', () => {

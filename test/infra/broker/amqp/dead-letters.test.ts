@@ -77,7 +77,7 @@ onRealEngines('dead letters on RabbitMQ', { AMQP_URL }, () => {
   })
 
   it('are all there, in order, after a listing whose connection was cut', async () => {
-    const broker = await opened({ url })
+    const broker = await opened({ urls: [url] })
     proxy.mute()
     const look = promiseState(broker.dead(WEBHOOK_QUEUE).list(10))
     proxy.cut()
