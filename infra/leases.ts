@@ -12,6 +12,13 @@ export interface LeaseDoc extends Doc {
 
 export const LEASE_COLLECTIONS = { leases: collection<LeaseDoc>({ indexes: [] }) }
 
+/** For a store that only this process uses: all leases in it are left over from a process that died. */
+export async function freeAllLeases(leases: Pick<Docs<LeaseDoc>, 'remove'>): Promise<void> {
+  await leases.remove({ _id: { $gt: '' } }, MAX_LEASES)
+}
+
+const MAX_LEASES = 10_000
+
 export interface Leases {
   /** Takes a lease that is free, past its time, or this holder's already. */
   take(name: string): Promise<boolean>

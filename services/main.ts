@@ -14,6 +14,7 @@ import { resolveSecrets } from '../infra/config/development-secrets.ts'
 import { createKeyring, type Keyring } from '../infra/crypto/keyring.ts'
 import { type RunningHost, type Service, startHost } from '../infra/host.ts'
 import { createListeners, originOf } from '../infra/http/listeners.ts'
+import { freeAllLeases } from '../infra/leases.ts'
 import { createLog, type Logger } from '../infra/log/log.ts'
 import { registerCodePattern } from '../infra/log/scrub.ts'
 import { createMetrics, type Metrics } from '../infra/metrics.ts'
@@ -118,6 +119,7 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
       await store.ping()
       const source = config.secrets.data ? null : config.dataDir
       await checkKeys({ store, keyring, lostKeyIds: config.lostDataKeys, source })
+      if (config.engine.kind === 'embedded') await freeAllLeases(store.docs('leases'))
       await initialData.write()
     },
   })

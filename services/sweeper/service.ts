@@ -3,6 +3,7 @@
 // checks deadlines itself.
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
+import type { Config } from '../../infra/config/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
 import { createLeases } from '../../infra/leases.ts'
@@ -29,6 +30,7 @@ const LEASE = { forMs: 15_000, renewBelowMs: 10_000 }
 const MAX_ROWS_PER_SWEEP = 25 * SWEEP_BATCH
 
 export interface SweeperDeps {
+  config: Pick<Config, 'engine'>
   broker: Broker
   store: CountersignStore
   keyring: Keyring
@@ -39,14 +41,24 @@ export interface SweeperDeps {
   outbound: Pick<Outbound, 'request'>
 }
 
-export function createSweeperService({ broker, store, keyring, clock, log, metrics, outbound }: SweeperDeps): Service {
+export function createSweeperService({
+  config,
+  broker,
+  store,
+  keyring,
+  clock,
+  log,
+  metrics,
+  outbound,
+}: SweeperDeps): Service {
+  const soleProcess = config.engine.kind === 'embedded'
   const leases = createLeases({ leases: store.docs('leases'), clock }, LEASE)
   const relay = createRelay({ broker, otps: store.docs('otps'), clock, log })
   const remind = createRemind({ broker, log })
   const accounts = createAccounts({ store, clock, log })
   const addressLists = createAddressListSweeps({ store, outbound, clock, log })
   const allSweeps = Object.entries({
-    ...createOtpSweeps({ store, broker, relay, clock }),
+    ...createOtpSweeps({ store, broker, relay, clock, soleProcess }),
     ...createWebhookSweeps({ store, remind, clock }),
     ...createHoldSweeps({ store, accounts, clock }),
     ...addressLists.sweeps,
@@ -80,19 +92,20 @@ export function createSweeperService({ broker, store, keyring, clock, log, metri
     if (rows > 0) log.debug({ sweep: name, rows }, 'sweep.done')
   }
 
-  function scheduleSweep(): void {
-    cancelNext = clock.after(SWEEP_EVERY_MS, () => {
+  function scheduleSweep(afterMs: number): void {
+    cancelNext = clock.after(afterMs, () => {
       sweeping = sweepAll()
         .catch(error => log.warn({ err: error }, 'sweep.failed'))
         .finally(() => {
-          if (!stopping) scheduleSweep()
+          if (!stopping) scheduleSweep(SWEEP_EVERY_MS)
         })
     })
   }
 
   return {
     async attach() {
-      scheduleSweep()
+      // The process before may have left messages that users wait for, and no other process sends them.
+      scheduleSweep(soleProcess ? 0 : SWEEP_EVERY_MS)
       return []
     },
     pause() {

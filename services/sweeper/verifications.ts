@@ -14,6 +14,8 @@ export interface OtpSweepDeps {
   broker: Pick<Broker, 'publish'>
   relay: Relay
   clock: Clock
+  /** No other process uses the store, so all effects from before the start are those of a process that is gone. */
+  soleProcess: boolean
 }
 
 /** A reminder is sent again after this time if the verification is still due. */
@@ -24,7 +26,8 @@ const OUTBOX_STUCK_MS = 10_000
 const CLAIM_EXPIRY_MARGIN_MS = 60_000
 const RELEASE_CLAIM = { $unset: { held_until: true } } as const
 
-export function createOtpSweeps({ store, broker, relay, clock }: OtpSweepDeps): Record<string, Sweep> {
+export function createOtpSweeps({ store, broker, relay, clock, soleProcess }: OtpSweepDeps): Record<string, Sweep> {
+  const beforeStart = soleProcess ? clock.now() - 1 : 0
   const [otps, claims] = [store.docs('otps'), store.docs('claims')]
   return {
     /** Verifications whose deadline has passed. */
@@ -48,7 +51,7 @@ export function createOtpSweeps({ store, broker, relay, clock }: OtpSweepDeps): 
     async outbox(partitions) {
       const [now, partition] = [clock.now(), { $in: [...partitions] }]
       const stuck = await otps.find(
-        { partition, outbox_at: { $gt: 0, $lte: now - OUTBOX_STUCK_MS } },
+        { partition, outbox_at: { $gt: 0, $lte: Math.max(beforeStart, now - OUTBOX_STUCK_MS) } },
         { sort: { partition: 1, outbox_at: 1 }, limit: SWEEP_BATCH },
       )
       await otps.update([{ ids: stuck.map(({ _id }) => _id), update: postponeOutbox(now) }])

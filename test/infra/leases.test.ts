@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createLeases } from '../../infra/leases.ts'
+import { createLeases, freeAllLeases } from '../../infra/leases.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
 import { eachStore } from '../support/stores.ts'
@@ -40,6 +40,13 @@ eachStore('leases', fresh => {
     await clock.advance(15_000)
     expect(await other.take('share')).to.equal(true)
     expect(await one.renew('share')).to.equal(false)
+  })
+
+  it('are all free once a store that only one process uses was opened again', async () => {
+    const [dead, next] = [newHolder(), newHolder()]
+    await Promise.all(['a', 'b'].map(name => dead.take(name)))
+    await freeAllLeases(store.docs('leases'))
+    expect(await Promise.all(['a', 'b'].map(name => next.take(name)))).to.deep.equal([true, true])
   })
 
   it('cost no write while more than the time to renew is left', async () => {

@@ -87,6 +87,9 @@ export interface HarnessOptions {
 const webhookOf = (app: string) => ({ url: `https://${app}.example/hooks`, secret: `whsec_${secretOf(app)}` })
 export const secretOf = (app: string): string => Buffer.from(`the secret of ${app}, long enough`).toString('base64')
 
+/** Crash tests here run several processes on one store. */
+const SHARED = { kind: 'real', mongodbUrl: '', amqpUrls: [] } as const
+
 export async function createWebhookHarness(
   store: CountersignStore,
   options: HarnessOptions = {},
@@ -129,7 +132,7 @@ export async function createWebhookHarness(
     const deps = { broker, clock, log: log.log, metrics, keyring, store: crashableStore(store, processState) }
     services = [
       createWebhookService({ ...deps, outbound, random, config: { backoff: { channel: [], webhook: backoff } } }),
-      ...(withSweeper ? [createSweeperService({ ...deps, outbound })] : []),
+      ...(withSweeper ? [createSweeperService({ ...deps, outbound, config: { engine: SHARED } })] : []),
     ]
     consumers = (await Promise.all(services.map(service => service.attach?.() ?? []))).flat()
   }

@@ -39,10 +39,11 @@ export const outboxEntries = (otp: Owner, effects: readonly Effect[], at: number
   })
 
 export interface Relay {
-  /** Publishes in the background and removes published effects from the outbox. Never fails: an effect that cannot be published stays
-   *  in the outbox. */
+  /** Publishes in the background and removes published effects from the outbox. Never fails: an effect that cannot be published is tried
+   *  again for some seconds and then stays in the outbox. */
   (otp_id: string, effects: readonly OutboxEntry[]): void
-  /** Resolves when all effects so far are published, or have failed, and the published ones are removed. */
+  /** Resolves when all effects so far are published, or have failed, and the published ones are removed. From then on none is tried
+   *  again. */
   settled(): Promise<void>
 }
 
@@ -50,6 +51,12 @@ export interface Relay {
  *  the sweeper publishes an effect again. */
 const REMOVE_AFTER_MS = 3_000
 const MAX_OTPS_PER_WRITE = 200
+/** An effect that the broker refused is published again so often, because a user may wait for it. All of it takes less time than the
+ *  sweeper waits. */
+const PUBLISH_AGAIN_EVERY_MS = 500
+const MAX_PUBLISHES_AGAIN = 16
+/** More are left to the sweeper. */
+const MAX_WAITING_EFFECTS = 5_000
 
 export interface RelayDeps {
   broker: Pick<Broker, 'publish'>
@@ -62,8 +69,11 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
   const publishing = new Set<Promise<void>>()
   /** Ids of published effects that are still in the outbox, by verification. */
   const published = new Map<string, string[]>()
+  /** Effects that wait to be published again; each is cancelled by its function. */
+  const waiting = new Set<() => void>()
   let removing = Promise.resolve()
   let cancel: (() => void) | null = null
+  let settling = false
 
   function scheduleRemoval(otp_id: string, id: string): void {
     published.set(otp_id, [...(published.get(otp_id) ?? []), id])
@@ -83,21 +93,39 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
     })
   }
 
+  function publish(otp_id: string, effect: OutboxEntry, failures = 0): void {
+    const { id, queue, body } = effect
+    const sending = broker
+      .publish(queue, { id, body })
+      .then(
+        () => scheduleRemoval(otp_id, id),
+        error => {
+          if (failures === 0) log.warn({ err: error, otp_id, queue, effect_id: id }, 'effect.publish_failed')
+          publishLater(otp_id, effect, failures)
+        },
+      )
+      .finally(() => publishing.delete(sending))
+    publishing.add(sending)
+  }
+
+  function publishLater(otp_id: string, effect: OutboxEntry, failures: number): void {
+    if (settling || failures >= MAX_PUBLISHES_AGAIN || waiting.size >= MAX_WAITING_EFFECTS) return
+    const cancelWait = clock.after(PUBLISH_AGAIN_EVERY_MS, () => {
+      waiting.delete(cancelWait)
+      publish(otp_id, effect, failures + 1)
+    })
+    waiting.add(cancelWait)
+  }
+
   function relay(otp_id: string, effects: readonly OutboxEntry[]): void {
-    for (const { id, queue, body } of effects) {
-      const sending = broker
-        .publish(queue, { id, body })
-        .then(
-          () => scheduleRemoval(otp_id, id),
-          error => log.warn({ err: error, otp_id, queue, effect_id: id }, 'effect.publish_failed'),
-        )
-        .finally(() => publishing.delete(sending))
-      publishing.add(sending)
-    }
+    for (const effect of effects) publish(otp_id, effect)
   }
 
   return Object.assign(relay, {
     async settled() {
+      settling = true
+      for (const cancelWait of waiting) cancelWait()
+      waiting.clear()
       await Promise.all(publishing)
       removePublished()
       await removing

@@ -22,10 +22,11 @@ eachStore('sweeping verifications', fresh => {
     published = []
     relayed = []
   })
-  const createSweeps = (on = store) =>
+  const createSweeps = (on = store, soleProcess = false) =>
     createOtpSweeps({
       store: on,
       clock,
+      soleProcess,
       broker: { publish: async (queue, { id, body }) => void published.push({ queue, id, body }) },
       relay: Object.assign(
         (otp_id: string, effects: readonly OutboxEntry[]) => void relayed.push([otp_id, effects.map(({ id }) => id)]),
@@ -67,6 +68,19 @@ eachStore('sweeping verifications', fresh => {
     expect(await sweepAll('outbox')).to.equal(0)
     await clock.advance(10_000)
     expect(await sweepAll('outbox')).to.equal(2)
+  })
+
+  it('publishes effects from before its start at once where no other process uses the store, and its own later', async () => {
+    const effect = (id: string): OutboxEntry => ({ id, queue: 'channel.sms', body: {}, at: clock.now() })
+    await otp('otp_before', { outbox: [effect('a')], outbox_at: clock.now() })
+    await clock.advance(1)
+    const { outbox } = createSweeps(store, true)
+    await otp('otp_own', { outbox: [effect('b')], outbox_at: clock.now() })
+    expect(await outbox?.([PARTITION])).to.equal(1)
+    expect(await outbox?.([PARTITION])).to.equal(0)
+    expect(relayed).to.deep.equal([['otp_before', ['a']]])
+    await clock.advance(10_000)
+    expect(await outbox?.([PARTITION])).to.equal(2)
   })
 
   it('leaves a verification alone that changed between the read and the write', async () => {

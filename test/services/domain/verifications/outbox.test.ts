@@ -51,6 +51,42 @@ eachStore('the outbox', fresh => {
     expect(await left()).to.deep.equal({ ids: ['b'], outbox_at: 1, rev: 1 })
   })
 
+  it('publishes an effect again soon after the broker refused it, and removes it then', async () => {
+    let refusals = 3
+    const { clock, left } = await relayed(['a'], async () => {
+      refusals -= 1
+      if (refusals >= 0) throw new Error('down')
+    })
+    await clock.advance(1_000)
+    expect(refusals).to.equal(0)
+    await clock.advance(500)
+    expect(refusals).to.equal(-1)
+    await clock.advance(3_000)
+    await eventually(async () => expect((await left()).ids).to.deep.equal([]))
+  })
+
+  it('leaves an effect to the sweeper that the broker keeps refusing', async () => {
+    let publishes = 0
+    const { clock, left } = await relayed(['a'], async () => {
+      publishes += 1
+      throw new Error('down')
+    })
+    for (let second = 0; second < 60; second += 1) await clock.advance(1_000)
+    expect(publishes).to.equal(17)
+    expect((await left()).ids).to.deep.equal(['a'])
+  })
+
+  it('tries no effect again once it is settled', async () => {
+    let publishes = 0
+    const { clock, relay } = await relayed(['a'], async () => {
+      publishes += 1
+      throw new Error('down')
+    })
+    await relay.settled()
+    await clock.advance(60_000)
+    expect(publishes).to.equal(1)
+  })
+
   it('is settled once all published effects are removed, without the usual delay', async () => {
     const { relay, left } = await relayed(['a'], async () => {})
     await relay.settled()
