@@ -50,7 +50,7 @@ export interface Config {
   readonly stopDelayMs: number
   readonly provider: {
     readonly timeoutMs: number
-    /** How long to wait for a receipt after a provider call that timed out. */
+    /** How long to wait for a receipt after a provider call whose outcome is unknown. */
     readonly unknownWaitMs: number
   }
   /** The waits after a failed attempt, in order, in milliseconds. */
@@ -81,7 +81,7 @@ const settings = z.object({
   MAX_IN_FLIGHT: wholeNumber(1, 1_000_000).default(2000),
   STOP_DELAY: wholeNumber(0, HOUR_MS).default(0),
   PROVIDER_TIMEOUT: wholeNumber(1, HOUR_MS).default(8000),
-  UNKNOWN_WAIT: wholeNumber(0, HOUR_MS).default(60_000),
+  UNKNOWN_WAIT: wholeNumber(0, HOUR_MS).default(15_000),
   CHANNEL_BACKOFF: delays().default([1000, 5000, 15_000]),
   WEBHOOK_BACKOFF: delays().default([5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000]),
   DATA_DIR: z.string().default('./.data'),

@@ -55,7 +55,7 @@ export const createSendApprovalReply =
       html: null,
       code: '',
     }
-    await callProvider({ candidate, message, round: 1, permit })
+    await callProvider({ candidate, message, round: 1, call: 1, permit })
     return done()
   }
 

@@ -1,18 +1,35 @@
-// The attempts to send a delivery: one document per provider and round. An attempt is written before the provider is called and its
+// The attempts to send a delivery: one document per call of a provider. An attempt is written before the provider is called and its
 // result after it, so an attempt without a result means that the message may have gone. An attempt at a `repeatable` provider is written
-// once, with its result, after the call.
-import { createHash } from 'node:crypto'
+// once, with its result, after the call. An attempt names its maker, so that the process that made it can tell what it has done.
+import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
 import type { Docs } from '../../infra/store/docs.ts'
-import type { AttemptDoc, AttemptResult } from '../domain/verifications/documents.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
+import type { AttemptDoc, AttemptMaker, AttemptResult } from '../domain/verifications/documents.ts'
+import { createOwnAttempts } from './own-attempts.ts'
 import type { DeliveryJob } from './provider.ts'
 
+/** Which call of a delivery an attempt is. */
+export interface CallKey {
+  provider: string
+  round: number
+  /** 1 for the provider's first call in the round. */
+  call: number
+}
+
 /** An attempt as it is stored, or the end of a round: then `provider` is `END_OF_ROUND`. */
-export type PastAttempt = Pick<AttemptDoc, 'provider' | 'round' | 'at' | 'result'>
+export interface PastAttempt extends CallKey {
+  at: number
+  result: AttemptResult | null
+  /** Since when the outcome is unknown, if it is. */
+  unknownAt: number
+  /** The process that made the attempt does not run any more, so that the call is not under way. */
+  makerGone: boolean
+}
 
 export interface StartedAttempt extends PastAttempt {
   id: string
-  /** False when the store already held an attempt of this delivery, provider and round. */
+  /** False when the store already held an attempt with this key that this process did not just make. */
   isNew: boolean
 }
 
@@ -22,21 +39,34 @@ export interface AttemptOutcome {
 }
 
 export interface Attempts {
-  start(job: DeliveryJob, provider: string, round: number): Promise<StartedAttempt>
+  /** Saves an attempt before its call. When it rejects, the provider was not called, and this process can start the same attempt again. */
+  start(job: DeliveryJob, key: CallKey): Promise<StartedAttempt>
+  /** Makes the call of a started attempt, so that `history` waits for it. */
+  track<T>(job: DeliveryJob, call: () => Promise<T>): Promise<T>
   finish(attempt: StartedAttempt, outcome: AttemptOutcome): Promise<void>
   /** Saves an attempt after its call, for providers that may be called twice. */
-  record(job: DeliveryJob, attempt: PastAttempt & AttemptOutcome): Promise<void>
+  record(job: DeliveryJob, attempt: Pick<PastAttempt, 'provider' | 'round' | 'at'> & AttemptOutcome): Promise<void>
   /** No provider accepted the message in this round. Repeatable. */
   endRound(job: DeliveryJob, round: number): Promise<void>
+  /** Waits first for a call that this process is making for the delivery. */
   history(job: DeliveryJob): Promise<PastAttempt[]>
+}
+
+export interface AttemptsDeps {
+  attempts: Pick<Docs<AttemptDoc>, 'get' | 'insert' | 'update' | 'find'>
+  clock: Pick<Clock, 'now'>
+  /** No other process uses the store, so an attempt of another process was made before that process ended. */
+  soleProcess: boolean
 }
 
 /** The end of a round is stored as an attempt with this in place of a provider's name. */
 export const END_OF_ROUND = ''
 
-/** Providers' names contain no colon, so no two attempts share an id. The first round has no number in its ids. */
-export const attemptId = (delivery_id: string, provider: string, round: number): string =>
-  round === 1 && provider !== END_OF_ROUND ? `${delivery_id}:${provider}` : `${delivery_id}:${provider}:${round}`
+/** Providers' names contain no colon, so no two attempts share an id. A first round and a first call have no number in their ids. */
+export const attemptId = (delivery_id: string, provider: string, round: number, call = 1): string => {
+  if (call > 1) return `${delivery_id}:${provider}:${round}:${call}`
+  return round === 1 && provider !== END_OF_ROUND ? `${delivery_id}:${provider}` : `${delivery_id}:${provider}:${round}`
+}
 
 /** A vendor's id of a message, as it is stored and searched for. Meta's id contains the recipient's number, so its hash is stored instead. */
 export const storedReference = (reference: string): string =>
@@ -45,22 +75,19 @@ export const storedReference = (reference: string): string =>
 /** More than any app has providers, times the rounds of a delivery. */
 const MAX_ATTEMPTS_READ = 10_000
 
-export function createAttempts({
-  attempts,
-  clock,
-}: {
-  attempts: Pick<Docs<AttemptDoc>, 'get' | 'insert' | 'update' | 'find'>
-  clock: Pick<Clock, 'now'>
-}): Attempts {
+export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): Attempts {
+  const own = createOwnAttempts()
+  const processId = randomBytes(9).toString('base64url')
+  let tries = 0
+
   const newAttemptDocument = (
     { otp, delivery, purge_at }: DeliveryJob,
-    provider: string,
-    round: number,
+    { provider, round, call }: CallKey,
   ): AttemptDoc => {
     const { otp_id, app_id } = otp
     const { delivery_id } = delivery
-    return {
-      _id: attemptId(delivery_id, provider, round),
+    const doc: AttemptDoc = {
+      _id: attemptId(delivery_id, provider, round, call),
       otp_id,
       app_id,
       delivery_id,
@@ -72,39 +99,82 @@ export function createAttempts({
       result: null,
       reference: null,
     }
+    return call === 1 ? doc : { ...doc, call }
+  }
+
+  const isOwn = ({ maker }: AttemptDoc): boolean => maker?.process === processId
+
+  const pastAttempt = (doc: AttemptDoc): PastAttempt => ({
+    provider: doc.provider,
+    round: doc.round,
+    call: doc.call ?? 1,
+    at: doc.at,
+    result: doc.result ?? own.resultOf(doc._id) ?? null,
+    unknownAt: doc.unknown_at ?? doc.at,
+    makerGone: soleProcess && !isOwn(doc),
+  })
+
+  /** The attempt that the store holds under this id: this one, unless there was one before. */
+  async function insertOrFind(doc: AttemptDoc): Promise<AttemptDoc> {
+    const [inserted] = await attempts.insert([doc])
+    return inserted === 'duplicate' ? ((await attempts.get([doc._id])).get(doc._id) ?? doc) : doc
+  }
+
+  /** The store may have written the attempt and its answer was lost. The second try then finds the first, by its maker. */
+  async function insertOrFindTwice(doc: AttemptDoc): Promise<AttemptDoc> {
+    try {
+      return await insertOrFind(doc)
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+    }
+    try {
+      return await insertOrFind(doc)
+    } catch (error) {
+      own.markUncalled(doc._id)
+      throw error
+    }
   }
 
   return {
-    async start(job, provider, round) {
-      const doc = newAttemptDocument(job, provider, round)
-      const [inserted] = await attempts.insert([doc])
-      const { _id: id, at } = doc
-      const existing = inserted === 'duplicate' ? (await attempts.get([id])).get(id) : undefined
-      return existing
-        ? { id, isNew: false, provider, round, at: existing.at, result: existing.result }
-        : { id, isNew: true, provider, round, at, result: null }
+    async start(job, key) {
+      tries += 1
+      const maker: AttemptMaker = { process: processId, try: tries }
+      const stored = await insertOrFindTwice({ ...newAttemptDocument(job, key), maker })
+      const isNew = isOwn(stored) && (stored.maker?.try === maker.try || own.takeUncalled(stored._id))
+      return { ...pastAttempt(stored), id: stored._id, isNew }
     },
+
+    track: ({ delivery: { delivery_id } }, call) => own.track(delivery_id, call),
 
     async finish({ id }, { result, reference: vendorReference }) {
       const reference = vendorReference && storedReference(vendorReference)
-      await attempts.update([{ ids: [id], update: { $set: { result, reference } } }])
+      const unknown = result === 'unknown' ? { unknown_at: clock.now() } : {}
+      try {
+        await attempts.update([{ ids: [id], update: { $set: { result, reference, ...unknown } } }])
+      } catch (error) {
+        own.keepResult(id, result)
+        throw error
+      }
     },
 
     async record(job, { provider, round, at, result, reference: vendorReference }) {
       const reference = vendorReference && storedReference(vendorReference)
-      const doc = { ...newAttemptDocument(job, provider, round), at, result, reference }
+      const doc = { ...newAttemptDocument(job, { provider, round, call: 1 }), at, result, reference }
       const [inserted] = await attempts.insert([doc])
       if (inserted === 'duplicate')
         await attempts.update([{ ids: [doc._id], update: { $set: { at, result, reference } } }])
     },
 
     async endRound(job, round) {
-      await attempts.insert([newAttemptDocument(job, END_OF_ROUND, round)])
+      await attempts.insert([newAttemptDocument(job, { provider: END_OF_ROUND, round, call: 1 })])
     },
 
     async history({ delivery: { delivery_id } }) {
+      await own.callsEnded(delivery_id)
       const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
-      return attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+      const found = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+      // This process made such an attempt and has not called: the call is still to be made.
+      return found.filter(doc => !(isOwn(doc) && own.isUncalled(doc._id))).map(pastAttempt)
     },
   }
 }

@@ -1,5 +1,5 @@
-// Calls one provider for one delivery, at most once a round. In: a provider and a rendered message. Out: the attempt and its result; when
-// another process has made this call before, that process's attempt.
+// Makes one call of one provider for one delivery. In: a provider, a rendered message, and which call of the delivery it is. Out: the
+// attempt and its result; when another process has made this call before, that process's attempt.
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
@@ -19,7 +19,7 @@ import {
 } from './provider.ts'
 
 export interface CallProviderDeps {
-  attempts: Pick<Attempts, 'start' | 'finish' | 'record'>
+  attempts: Pick<Attempts, 'start' | 'track' | 'finish' | 'record'>
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'deliveryAttempts'>
@@ -30,6 +30,8 @@ export interface ProviderCall {
   candidate: Candidate
   message: RenderedMessage
   round: number
+  /** 1 for the provider's first call in the round. */
+  call: number
   /** Is run or released here. The sandbox is called without one. */
   permit?: Permit | undefined
 }
@@ -43,11 +45,11 @@ type PermittedCall = ProviderCall & { permit: Permit }
 
 export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }: CallProviderDeps): CallProvider {
   /** The attempt is in the store before the call, so that no process makes the same call again. */
-  async function callOnce(call: PermittedCall): Promise<MadeAttempt> {
-    const { candidate, message, round, permit } = call
+  async function callOnce(request: PermittedCall): Promise<MadeAttempt> {
+    const { candidate, message, round, call, permit } = request
     let started: StartedAttempt
     try {
-      started = await attempts.start(message.job, candidate.name, round)
+      started = await attempts.start(message.job, { provider: candidate.name, round, call })
     } catch (error) {
       permit.release()
       throw error
@@ -56,22 +58,24 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
       permit.release()
       return started
     }
-    const outcome = await callAndLog(call)
-    await tryToSave(attempts.finish(started, outcome), message)
-    return { ...started, result: outcome.result }
+    return attempts.track(message.job, async () => {
+      const outcome = await callAndLog(request)
+      await tryToSave(attempts.finish(started, outcome), message)
+      return { ...started, result: outcome.result, unknownAt: clock.now() }
+    })
   }
 
   /** The same message twice does no harm at this provider, so one write after the call is enough. */
-  async function callRepeatable(call: PermittedCall): Promise<MadeAttempt> {
-    const { candidate, message, round } = call
+  async function callRepeatable(request: PermittedCall): Promise<MadeAttempt> {
+    const { candidate, message, round, call } = request
     const provider = candidate.name
     const at = clock.now()
-    const { result, reference } = await callAndLog(call)
+    const { result, reference } = await callAndLog(request)
     await tryToSave(attempts.record(message.job, { provider, round, at, result, reference }), message)
-    return { provider, round, at, result, isNew: true }
+    return { provider, round, call, at, result, unknownAt: at, makerGone: false, isNew: true }
   }
 
-  async function callAndLog({ candidate, message, round, permit }: PermittedCall): Promise<CallOutcome> {
+  async function callAndLog({ candidate, message, round, call, permit }: PermittedCall): Promise<CallOutcome> {
     const { otp, delivery } = message.job
     const startedAt = clock.now()
     const outcome = await permit.run(() => callWithTimeout(candidate.provider, message, { clock, timeoutMs }))
@@ -79,13 +83,13 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
     const ms = clock.now() - startedAt
     const { delivery_id, channel } = delivery
     metrics.deliveryAttempts.observe({ channel, provider: candidate.type, outcome: result }, ms / 1000)
-    const fields = { otp_id: otp.otp_id, delivery_id, channel, provider: candidate.name, round }
+    const fields = { otp_id: otp.otp_id, delivery_id, channel, provider: candidate.name, round, call }
     log.info({ ...fields, outcome: result, ms, ...(fault ? { err: fault } : {}) }, 'delivery.attempted')
     return outcome
   }
 
-  /** This process knows the result even when the store is away. A process that finds the attempt without a result takes its outcome
-   *  for unknown and waits for a receipt. */
+  /** This process knows the result even when the store is away. Another process that finds the attempt without a result takes its outcome
+   *  for unknown. */
   async function tryToSave(saving: Promise<void>, { job }: RenderedMessage): Promise<void> {
     try {
       await saving
@@ -95,8 +99,8 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
     }
   }
 
-  return ({ permit = UNLIMITED, ...call }) =>
-    call.candidate.provider.repeatable ? callRepeatable({ ...call, permit }) : callOnce({ ...call, permit })
+  return ({ permit = UNLIMITED, ...request }) =>
+    request.candidate.provider.repeatable ? callRepeatable({ ...request, permit }) : callOnce({ ...request, permit })
 }
 
 const UNLIMITED: Permit = { run: call => call(), release: () => {} }

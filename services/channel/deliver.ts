@@ -40,10 +40,10 @@ export function createDeliver({
 }: DeliverDeps): (message: DeliveredMessage) => Promise<Outcome> {
   const reportMissingKey = createMissingKeyReporter({ log, clock })
 
-  async function deliver({ otp_id, delivery_id, live }: DeliverBody, brokerAttempt: number): Promise<Outcome> {
+  async function deliver({ otp_id, delivery_id, live }: DeliverBody, message: DeliveredMessage): Promise<Outcome> {
     const busyRetry = live && (await failover.retryIfBusy(live))
     if (busyRetry) return busyRetry
-    const run = failover.startRun(brokerAttempt)
+    const run = failover.startRun(message)
     for (;;) {
       const doc = (await otps.get([otp_id])).get(otp_id)
       if (!doc) return done() // erased
@@ -63,10 +63,10 @@ export function createDeliver({
     return 'approved' in request ? done() : retry(MISSING_KEY_RETRY_MS)
   }
 
-  return async ({ body, attempt }) => {
-    const request = body as DeliverBody | ApprovalNoticeBody
+  return async message => {
+    const request = message.body as DeliverBody | ApprovalNoticeBody
     try {
-      return await ('approved' in request ? sendApprovalReply(request) : deliver(request, attempt))
+      return await ('approved' in request ? sendApprovalReply(request) : deliver(request, message))
     } catch (error) {
       if (isMissingKeyError(error)) return handleMissingKey(error, request)
       if (!(error instanceof Unavailable)) throw error

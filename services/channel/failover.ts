@@ -2,12 +2,12 @@
 // to read the verification again and call once more. next-step.ts decides which step comes next; this file does it.
 // An attempt is stored before its call and its result after it, so that another process can go on after a crash. An attempt at a
 // `repeatable` provider is stored only after its call: after a crash the call is made again.
-import { done, type Outcome, retry } from '../../infra/broker/broker.ts'
+import { type DeliveredMessage, done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { DeliverBody } from '../domain/verifications/effect-messages.ts'
 import type { Admission, AdmissionResult } from './admission/admission.ts'
-import type { Attempts, PastAttempt } from './attempts.ts'
+import type { Attempts, CallKey, PastAttempt } from './attempts.ts'
 import type { CallProvider } from './call-provider.ts'
 import type { Candidate, Candidates } from './candidates.ts'
 import { nextStep, type Policy, type ProviderStatus } from './next-step.ts'
@@ -21,6 +21,8 @@ export interface DeliveryRun {
   /** The broker delivers the message for the first time, so there should be no history. If there is one, the provider's attempt is
    *  found in the store before the call is made. */
   isFirstTry: boolean
+  /** See `DeliveredMessage.redelivered`. */
+  redelivered: boolean
   /** Providers that admission would not let us call. */
   shutProviders: Set<string>
 }
@@ -28,8 +30,7 @@ export interface DeliveryRun {
 export interface Failover {
   /** A retry when all of the app's providers are busy, so that the verification is not read in vain; otherwise null. */
   retryIfBusy(owner: NonNullable<DeliverBody['live']>): Promise<Outcome | null>
-  /** `brokerAttempt` counts how often the broker has delivered the message. */
-  startRun(brokerAttempt: number): DeliveryRun
+  startRun(message: Pick<DeliveredMessage, 'attempt' | 'redelivered'>): DeliveryRun
   /** `staleReason` says why the message is no longer wanted; null while it is. */
   advance(job: DeliveryJob, staleReason: string | null, run: DeliveryRun): Promise<Outcome | null>
   /** For a delivery that is no longer queued: the sandbox plays its receipts again, since a crash may have cut them off. */
@@ -74,6 +75,7 @@ export function createFailover({
       now: clock.now(),
       expiresAt: job.otp.expires_at,
       stale,
+      redelivered: run.redelivered,
     }
     const step = nextStep(situation, policy)
     switch (step.kind) {
@@ -88,14 +90,14 @@ export function createFailover({
       case 'fail':
         return fail(job, staleReason ?? step.reason)
       case 'call':
-        return callCandidate(job, findCandidate(all, step.provider), step.round, run)
+        return callCandidate(job, findCandidate(all, step.provider), step, run)
     }
   }
 
   async function callCandidate(
     job: DeliveryJob,
     candidate: Candidate | undefined,
-    round: number,
+    { round, call }: CallKey,
     run: DeliveryRun,
   ): Promise<Outcome | null> {
     if (!candidate) throw new Error('the next step names a provider that is not a candidate')
@@ -106,7 +108,7 @@ export function createFailover({
       permit?.release()
       throw error
     })
-    const attempt = await callProvider({ candidate, message, round, permit })
+    const attempt = await callProvider({ candidate, message, round, call, permit })
     if (attempt.isNew) run.pastAttempts = [...run.pastAttempts, attempt]
     else await reloadHistory(job, run)
     return attempt.result === 'accepted' ? advance(job, null, run) : null
@@ -159,10 +161,11 @@ export function createFailover({
       const busyMs = admission.busyMs(all.map(({ name, type }) => ({ company_id, app_id, name, type })))
       return busyMs === null ? null : retryWhenFree(busyMs)
     },
-    startRun: brokerAttempt => ({
+    startRun: ({ attempt, redelivered }) => ({
       pastAttempts: [],
       historyLoaded: false,
-      isFirstTry: brokerAttempt === 1,
+      isFirstTry: attempt === 1,
+      redelivered,
       shutProviders: new Set(),
     }),
     async repeatReceipts(job) {

@@ -1,7 +1,10 @@
 // Decides the next step of a delivery. In: its providers in order, the attempts made so far, the time. Out: one step. Pure. It is called
 // again after every attempt, also by a process that takes over from one that died.
+//
+// The same code twice does no harm, a code that never comes does. So an attempt with an unknown outcome is not the end: once the wait for a
+// receipt is over, the next provider is called, and where no other is left, the same one once more.
 import type { AttemptResult } from '../domain/verifications/documents.ts'
-import { END_OF_ROUND, type PastAttempt } from './attempts.ts'
+import { type CallKey, END_OF_ROUND, type PastAttempt } from './attempts.ts'
 
 export interface ProviderStatus {
   name: string
@@ -20,6 +23,8 @@ export interface Situation {
   expiresAt: number
   /** The message is no longer wanted: no provider is called. */
   stale: boolean
+  /** A consumer of the broker's message has lost its connection before it was done with the message. */
+  redelivered: boolean
 }
 
 export interface Policy {
@@ -27,17 +32,25 @@ export interface Policy {
   unknownWaitMs: number
   /** How long another process may take to make a call and save its result. */
   underWayMs: number
+  /** The same once the message was redelivered: the other process has most likely died. If it lives, most of its calls end sooner. */
+  redeliveredUnderWayMs: number
   /** The waits between the rounds; there is one round more than there are waits. */
   backoff: readonly number[]
 }
 
 export type DeliveryStep =
   | { kind: 'sent'; provider: string; at: number }
-  | { kind: 'call'; provider: string; round: number }
+  | ({ kind: 'call' } & CallKey)
   | { kind: 'wait'; ms: number }
   /** No provider accepted the message in this round; the next round begins after `waitMs`. */
   | { kind: 'end_round'; round: number; waitMs: number }
   | { kind: 'fail'; reason: string }
+
+/** A provider is called so often while no call of it has a result: each process died, perhaps before its call. More often the message
+ *  itself may be what kills the processes. */
+const MAX_CALLS_WITHOUT_RESULT = 5
+/** Of one provider: the call, and the same once more. */
+const MAX_UNKNOWN_RESULTS = 2
 
 export function nextStep(situation: Situation, policy: Policy): DeliveryStep {
   const { pastAttempts, now, stale } = situation
@@ -59,30 +72,72 @@ function stepInRound({ providers, pastAttempts, now }: Situation, { backoff }: P
   const startsAt = round === 1 ? 0 : lastEndedAt + (backoff[round - 2] ?? 0)
   if (startsAt > now) return { kind: 'wait', ms: startsAt - now }
 
-  // A provider that may have sent the message is not called again in any round: the user would get the code twice.
-  const remaining = providers.filter(
-    one => one.repeatable || !pastAttempts.some(attempt => attempt.provider === one.name && mayHaveBeenSent(attempt)),
+  const untried = providers.filter(
+    ({ name, repeatable }) => repeatable || undecidedCalls(name, pastAttempts).length === 0,
   )
-  if (remaining.length === 0) return { kind: 'fail', reason: 'no provider is left' }
-  const hasFailed = (name: string): boolean =>
-    pastAttempts.some(attempt => attempt.provider === name && attempt.round === round && attempt.result === 'failed')
-  const next = remaining.find(({ name, shut }) => !shut && !hasFailed(name))
-  if (next) return { kind: 'call', provider: next.name, round }
+  const left = [...untried, ...providersToRepeat(providers, pastAttempts)]
+  if (left.length === 0) return { kind: 'fail', reason: 'no provider is left' }
+  const callsInRound = (name: string): PastAttempt[] =>
+    pastAttempts.filter(attempt => attempt.provider === name && attempt.round === round)
+  const next = left.find(({ name, shut }) => !shut && !findByResult(callsInRound(name), 'failed'))
+  if (next) {
+    const call = next.repeatable ? 1 : Math.max(0, ...callsInRound(next.name).map(({ call }) => call)) + 1
+    return { kind: 'call', provider: next.name, round, call }
+  }
   const waitMs = backoff[round - 1]
   return waitMs === undefined ? { kind: 'fail', reason: 'no provider took it' } : { kind: 'end_round', round, waitMs }
+}
+
+/** The providers that may be called again after a call that may have sent the message, in the order to try them. First those whose calls
+ *  all lack a result: they may never have been called. Then the one that was called last. */
+function providersToRepeat(
+  providers: readonly ProviderStatus[],
+  pastAttempts: readonly PastAttempt[],
+): ProviderStatus[] {
+  const known = providers
+    .filter(({ repeatable }) => !repeatable)
+    .map(provider => {
+      const undecided = undecidedCalls(provider.name, pastAttempts)
+      return {
+        provider,
+        calls: undecided.length,
+        unknownResults: undecided.filter(({ result }) => result === 'unknown').length,
+        lastAt: Math.max(0, ...undecided.map(({ at }) => at)),
+      }
+    })
+  const repeated = known.filter(({ calls }) => calls > 0 && calls < MAX_CALLS_WITHOUT_RESULT)
+  const lastAt = Math.max(0, ...known.map(one => one.lastAt))
+  return [
+    ...repeated.filter(({ unknownResults }) => unknownResults === 0),
+    ...repeated.filter(
+      one => one.unknownResults > 0 && one.unknownResults < MAX_UNKNOWN_RESULTS && one.lastAt === lastAt,
+    ),
+  ].map(({ provider }) => provider)
 }
 
 const findByResult = (pastAttempts: readonly PastAttempt[], result: AttemptResult): PastAttempt | undefined =>
   pastAttempts.find(attempt => attempt.result === result)
 
+const undecidedCalls = (name: string, pastAttempts: readonly PastAttempt[]): PastAttempt[] =>
+  pastAttempts.filter(attempt => attempt.provider === name && mayHaveBeenSent(attempt))
+
 const mayHaveBeenSent = ({ provider, result }: PastAttempt): boolean =>
   provider !== END_OF_ROUND && (result === null || result === 'unknown')
 
-/** Until when an attempt that may have reached the recipient keeps us from calling another provider. */
-function undecidedUntil(attempt: PastAttempt, { providers, expiresAt }: Situation, policy: Policy): number {
+/** Until when an attempt that may have reached the recipient keeps us from calling a provider. */
+function undecidedUntil(attempt: PastAttempt, situation: Situation, policy: Policy): number {
+  const { providers, expiresAt } = situation
   const provider = providers.find(({ name }) => name === attempt.provider)
   if (!mayHaveBeenSent(attempt) || provider?.repeatable) return 0
-  // Half of the code's life is left for the next provider. A provider that was removed from the app sends no receipts.
-  const receiptWaitMs = provider?.sendsReceipts ? Math.min(policy.unknownWaitMs, (expiresAt - attempt.at) / 2) : 0
-  return attempt.at + Math.max(receiptWaitMs, attempt.result === null ? policy.underWayMs : 0)
+  // Half of the code's life is left for the next call. A provider that was removed from the app sends no receipts.
+  const receiptWaitMs = provider?.sendsReceipts
+    ? Math.min(policy.unknownWaitMs, (expiresAt - attempt.unknownAt) / 2)
+    : 0
+  return Math.max(attempt.unknownAt + receiptWaitMs, underWayUntil(attempt, situation, policy))
+}
+
+/** Until when another process may still be making the call. */
+function underWayUntil({ at, result, makerGone }: PastAttempt, { redelivered }: Situation, policy: Policy): number {
+  if (result !== null || makerGone) return 0
+  return at + (redelivered ? Math.min(policy.redeliveredUnderWayMs, policy.underWayMs) : policy.underWayMs)
 }

@@ -41,7 +41,7 @@ import { createRender } from './render.ts'
 import { createPublishReport } from './report-publisher.ts'
 
 export interface ChannelDeps {
-  config: Pick<Config, 'provider' | 'backoff' | 'http'>
+  config: Pick<Config, 'provider' | 'backoff' | 'http' | 'engine'>
   broker: Broker
   store: CountersignStore
   keyring: Keyring
@@ -57,6 +57,9 @@ const APP_CACHE = { ttlMs: 5_000, maxSize: 10_000 }
 
 /** How long after a call's timeout its result may still be written. */
 const SAVE_RESULT_MS = 2_000
+/** How long a call of another process is waited for once its message was redelivered. If that process lives, and its call takes longer,
+ *  the recipient gets the code twice. */
+const REDELIVERED_UNDER_WAY_MS = 2_500
 
 export const createChannelService =
   (channel: Channel) =>
@@ -67,7 +70,11 @@ export const createChannelService =
     const tenancy = createTenancy({ store, keyring })
     const apps = createCache(id => tenancy.app(id), { ...APP_CACHE, clock })
 
-    const attempts = createAttempts({ attempts: batchDocs(store.docs('attempts')), clock })
+    const attempts = createAttempts({
+      attempts: batchDocs(store.docs('attempts')),
+      clock,
+      soleProcess: config.engine.kind === 'embedded',
+    })
     const publishReport = createPublishReport({ broker, clock })
     const sandbox = createSandboxProvider({ messages: store.docs('sandbox_messages'), keyring, clock, publishReport })
     const factories = { ...PROVIDER_FACTORIES, sandbox: () => sandbox }
@@ -92,7 +99,12 @@ export const createChannelService =
       publishReport,
       clock,
       log,
-      policy: { unknownWaitMs, underWayMs: timeoutMs + SAVE_RESULT_MS, backoff: config.backoff.channel },
+      policy: {
+        unknownWaitMs,
+        underWayMs: timeoutMs + SAVE_RESULT_MS,
+        redeliveredUnderWayMs: REDELIVERED_UNDER_WAY_MS,
+        backoff: config.backoff.channel,
+      },
     })
     const sendApprovalReply = createSendApprovalReply({ otps, apps, candidates, admission, callProvider, keyring })
     const deliver = createDeliver({ otps, failover, sendApprovalReply, clock, log })

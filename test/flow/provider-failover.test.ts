@@ -285,3 +285,60 @@ describeLiveFlow('an app with a provider that the operator corrects', live => {
     }
   })
 })
+
+describeLiveFlow('an app with one provider', live => {
+  let twilio: Twilio
+  let shop: LiveApp
+  beforeEach(async () => {
+    twilio = await startTwilio(live.vendorOptions)
+    const { account_sid, auth_token, url: base_url } = twilio
+    const config = { account_sid, auth_token, base_url, from: '+15550001111' }
+    shop = await live.createApp([{ name: 'main', channel: 'sms', type: 'twilio', config }])
+  })
+  afterEach(() => twilio.close())
+  const sendOtp = async (): Promise<string> => {
+    const { body, text } = await shop.server.send(freshNumber())
+    expect(body.status, text).to.equal('pending')
+    return body.otp_id
+  }
+  const hang: Script = { fault: { kind: 'hang' } }
+
+  it('that hangs is asked once more, and the receipt of the second message counts', async () => {
+    twilio.next(hang, RECEIPTS)
+    const otp_id = await sendOtp()
+    await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
+    expect(twilio.messages).to.have.length(2)
+    const [first, second] = twilio.messages.map(({ form }) => codeIn(form.Body))
+    expect(second, 'the same code').to.equal(first)
+    const { timeline } = (await live.admin('GET', `/verifications/${otp_id}`)).body
+    const calls = timeline.filter(({ happened }: { happened: string }) => happened === 'provider.called')
+    expect(calls.map(({ call, result }: { call: number; result: string }) => [call, result])).to.deep.equal([
+      [1, 'unknown'],
+      [2, 'accepted'],
+    ])
+  })
+
+  it('that hangs is not asked again once a receipt of the first message has come', async () => {
+    twilio.next({ ...hang, receipts: ['delivered'] })
+    const otp_id = await sendOtp()
+    await live.waitForDeliveries(shop.server, otp_id, 'sms delivered')
+    await live.advance(30_000)
+    await live.waitForDeliveries(shop.server, await sendOtp(), 'sms sent')
+    expect(twilio.messages).to.have.length(2)
+  })
+
+  it('that hangs twice fails the delivery, once', async () => {
+    twilio.always(hang)
+    const otp_id = await sendOtp()
+    await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
+    expect(twilio.messages).to.have.length(2)
+    await live.eventually(async () => expect(await live.deliveryEvents(shop.app)).to.deep.equal(['delivery.failed']))
+  })
+
+  it('that refuses the second message, which the first one reached, is not asked a third time', async () => {
+    twilio.next(hang, { fault: { kind: 'refused' } })
+    const otp_id = await sendOtp()
+    await live.waitForDeliveries(shop.server, otp_id, 'sms failed')
+    expect(twilio.requests).to.have.length(2)
+  })
+})

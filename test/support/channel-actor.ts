@@ -28,8 +28,9 @@ import { createTenant, deliverBody } from './queued-otps.ts'
 import { testKeyring } from './tenancy.ts'
 
 export const TIMEOUT_MS = 8_000
-export const UNKNOWN_WAIT_MS = 60_000
+export const UNKNOWN_WAIT_MS = 15_000
 export const UNDER_WAY_MS = TIMEOUT_MS + 2_000
+export const REDELIVERED_UNDER_WAY_MS = 2_500
 export const BACKOFF = [1_000, 5_000, 15_000]
 
 /** The providers of these tests make no calls over the network. */
@@ -43,8 +44,18 @@ export interface PublishedReport extends Message {
   body: Extract<OtpReport, { type: 'delivery.reported' }>
 }
 
-export function createChannelActor(store: CountersignStore, factories: ProviderFactories = {}) {
-  const { clock, isWaiting } = createWatchedClock()
+export interface ChannelActorOptions {
+  /** That of another actor: two processes of one channel on one store. */
+  sharedClock?: TestClock
+  soleProcess?: boolean
+}
+
+export function createChannelActor(
+  store: CountersignStore,
+  factories: ProviderFactories = {},
+  { sharedClock = testClock(), soleProcess = false }: ChannelActorOptions = {},
+) {
+  const { clock, isWaiting } = createWatchedClock(sharedClock)
   const keyring = testKeyring()
   const captured = createCapturedLog()
   const { log } = captured
@@ -60,7 +71,7 @@ export function createChannelActor(store: CountersignStore, factories: ProviderF
     },
   }
   const tenants = createTenancy({ store, keyring })
-  const attempts = createAttempts({ attempts: store.docs('attempts'), clock })
+  const attempts = createAttempts({ attempts: store.docs('attempts'), clock, soleProcess })
   const publishReport = createPublishReport({ broker, clock })
   const inbox = createSandboxProvider({ messages: store.docs('sandbox_messages'), keyring, clock, publishReport })
   const metrics = createMetrics()
@@ -88,7 +99,12 @@ export function createChannelActor(store: CountersignStore, factories: ProviderF
     admission,
     render: createRender({ apps: createCache(id => tenants.app(id), { ttlMs: 5000, maxSize: 10, clock }), keyring }),
     callProvider: createCallProvider({ attempts, clock, log, metrics, timeoutMs: TIMEOUT_MS }),
-    policy: { unknownWaitMs: UNKNOWN_WAIT_MS, underWayMs: UNDER_WAY_MS, backoff: BACKOFF },
+    policy: {
+      unknownWaitMs: UNKNOWN_WAIT_MS,
+      underWayMs: UNDER_WAY_MS,
+      redeliveredUnderWayMs: REDELIVERED_UNDER_WAY_MS,
+      backoff: BACKOFF,
+    },
   })
   const sendApprovalReply: SendApprovalReply = () => Promise.reject(new Error('no approval reply is expected here'))
   const deliver = createDeliver({ otps: store.docs('otps'), failover, sendApprovalReply, clock, log })
@@ -108,6 +124,8 @@ export function createChannelActor(store: CountersignStore, factories: ProviderF
       failingPublishes = times
     },
     deliver: (doc: OtpDoc, attempt = 1) => deliver(message(doc, attempt)),
+    /** As the broker does after a consumer has lost its connection. */
+    redeliver: (doc: OtpDoc, attempt = 1) => deliver({ ...message(doc, attempt), redelivered: true }),
     /** Delivers, and advances the clock while the sandbox waits for a receipt to be due, but not while the store is busy. */
     async deliverAndWait(doc: OtpDoc, attempt = 1): Promise<Outcome> {
       const delivering = deliver(message(doc, attempt))
@@ -125,7 +143,12 @@ export function createChannelActor(store: CountersignStore, factories: ProviderF
 export const acceptMessage: Provider['send'] = async () => ({ reference: 'v-1' })
 
 /** An actor and an app with one provider, `gateway`, which sends as `send` does. `sent` lists the messages it was given. */
-export async function actorWithProvider(store: CountersignStore, send = acceptMessage, more: Partial<Provider> = {}) {
+export async function actorWithProvider(
+  store: CountersignStore,
+  send = acceptMessage,
+  more: Partial<Provider> = {},
+  options: ChannelActorOptions = {},
+) {
   const sent: RenderedMessage[] = []
   const provider: Provider = {
     send: (message, signal) => {
@@ -134,7 +157,7 @@ export async function actorWithProvider(store: CountersignStore, send = acceptMe
     },
     ...more,
   }
-  const actor = createChannelActor(store, { http: () => provider })
+  const actor = createChannelActor(store, { http: () => provider }, options)
   await createTenant(actor, GATEWAY)
   return { ...actor, sent }
 }
@@ -144,8 +167,7 @@ export const GATEWAY = {
 }
 
 /** A clock that knows whether anything waits for less than a provider's timeout. */
-function createWatchedClock(): { clock: TestClock; isWaiting(): boolean } {
-  const clock = testClock()
+function createWatchedClock(clock: TestClock): { clock: TestClock; isWaiting(): boolean } {
   const waiting = new Set<object>()
   const after: TestClock['after'] = (ms, task) => {
     const wait = {}
@@ -164,7 +186,7 @@ function createWatchedClock(): { clock: TestClock; isWaiting(): boolean } {
 
 const message = (doc: OtpDoc, attempt: number): DeliveredMessage => {
   const body = deliverBody(doc)
-  return { id: body.delivery_id, body, attempt, publishedAt: doc.created_at }
+  return { id: body.delivery_id, body, attempt, redelivered: false, publishedAt: doc.created_at }
 }
 
 async function applyReport(store: CountersignStore, id: string, body: PublishedReport['body']): Promise<void> {

@@ -69,6 +69,7 @@ export function createHandleCallback({
     log[outcome === 'passed_on' ? 'debug' : 'info']({ app_id, provider, kind, outcome, ...fields }, 'callback.handled')
   }
 
+  /** A provider's further calls in a round are not asked for: where there is one, there is the first of that round too. */
   async function findAttempt({ app_id, provider }: CallbackSource, receipt: Receipt): Promise<AttemptDoc | undefined> {
     const { delivery_id, reference: vendorReference } = receipt
     if (delivery_id !== null && delivery_id.length <= MAX_ID_LENGTH) {
@@ -84,14 +85,18 @@ export function createHandleCallback({
     return (await attempts.find({ app_id, provider, reference }, { sort: { reference: 1 }, limit: 1 }))[0]
   }
 
-  /** Another provider has been called since. A late receipt of the earlier one still counts when the message arrived, but not when it
-   *  failed. */
-  async function isSuperseded({ delivery_id, provider, at }: AttemptDoc): Promise<boolean> {
+  /** The message was sent again since. A late receipt of the earlier call still counts when the message arrived, but not when it failed. */
+  async function isSuperseded(found: AttemptDoc, { reference }: Receipt): Promise<boolean> {
+    const { delivery_id, provider } = found
     const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
-    const attemptsOfDelivery = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
-    return attemptsOfDelivery.some(
-      attempt =>
-        ![END_OF_ROUND, provider].includes(attempt.provider) && attempt.at >= at && attempt.result !== 'failed',
+    const all = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+    const ofProvider = all.filter(attempt => attempt.provider === provider).sort(byCall)
+    const reported = (reference ? findByReference(ofProvider, storedReference(reference)) : ofProvider.at(-1)) ?? found
+    return all.some(
+      other =>
+        other.provider !== END_OF_ROUND &&
+        other.result !== 'failed' &&
+        (other.provider === provider ? byCall(other, reported) > 0 : other.at >= reported.at),
     )
   }
 
@@ -107,7 +112,7 @@ export function createHandleCallback({
     const { otp_id, delivery_id } = attempt
     const { status } = receipt
     const fields = { otp_id, delivery_id, status }
-    if (status === 'failed' && (isOfAnotherMessage(attempt, receipt) || (await isSuperseded(attempt))))
+    if (status === 'failed' && (isOfAnotherMessage(attempt, receipt) || (await isSuperseded(attempt, receipt))))
       return logOutcome(source, 'receipt', 'superseded', fields)
     const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, at: clock.now() }
     await broker.publish('otp.reports', { id: `${delivery_id}@${source.provider}:${status}`, body: report })
@@ -141,6 +146,13 @@ export function createHandleCallback({
       )
   }
 }
+
+const byCall = (one: AttemptDoc, other: AttemptDoc): number =>
+  one.round - other.round || (one.call ?? 1) - (other.call ?? 1)
+
+/** The call whose message has this id. A vendor's id that we do not know is that of a call whose answer we do not know. */
+const findByReference = (attempts: readonly AttemptDoc[], reference: string): AttemptDoc | undefined =>
+  attempts.find(attempt => attempt.reference === reference) ?? attempts.findLast(attempt => attempt.reference === null)
 
 /** Hashed, because a vendor's id may be long and may contain the sender's number. */
 const messageId = (app_id: string, provider: string, id: string): string =>

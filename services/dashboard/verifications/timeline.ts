@@ -58,10 +58,10 @@ function deliveryEntries({
 }
 
 /** An attempt without a provider marks the end of a round in which no provider accepted the message. */
-const attemptEntry = ({ at, delivery_id, provider, round, result, reference }: AttemptDoc): TimelineEntry =>
+const attemptEntry = ({ at, delivery_id, provider, round, call = 1, result, reference }: AttemptDoc): TimelineEntry =>
   provider === ''
     ? { at, happened: 'providers.exhausted', delivery_id, round }
-    : { at, happened: 'provider.called', delivery_id, provider, round, result, reference }
+    : { at, happened: 'provider.called', delivery_id, provider, round, call, result, reference }
 
 function eventEntries(event: EventDoc): TimelineEntry[] {
   const { type, created_at, status, attempts } = event

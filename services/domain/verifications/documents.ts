@@ -79,13 +79,28 @@ export interface AttemptDoc extends RevisedDoc {
   app_id: string
   delivery_id: string
   provider: string
-  /** Providers are called in rounds, each provider once per round. */
+  /** Providers are called in rounds. */
   round: number
+  /** Which call of this provider it is in its round; absent for the first. A provider is called again in a round only after an unknown
+   *  outcome, when no other provider is left. */
+  call?: number
+  /** The process and the try that made the attempt; absent where it was saved after its call. */
+  maker?: AttemptMaker
   at: number
   result: AttemptResult | null
+  /** When the outcome became unknown; absent for other results. */
+  unknown_at?: number
   /** The vendor's id of the message; null when the vendor has not given one. */
   reference: string | null
   purge_at: Date
+}
+
+/** A process that finds its own attempt in the store knows whether it has made the call. */
+export interface AttemptMaker {
+  /** Random, made anew at every start. */
+  process: string
+  /** Counts the attempts of that process. */
+  try: number
 }
 
 /** A message in the sandbox. It refers to its verification: code and text are rendered when the inbox is read. */

@@ -22,7 +22,7 @@ describe('settings', () => {
         trustedProxies: [],
       },
       stopDelayMs: 0,
-      provider: { timeoutMs: 8000, unknownWaitMs: 60_000 },
+      provider: { timeoutMs: 8000, unknownWaitMs: 15_000 },
       backoff: {
         channel: [1000, 5000, 15_000],
         webhook: [5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000],

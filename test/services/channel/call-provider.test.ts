@@ -1,6 +1,9 @@
 import { expect } from 'chai'
+import type { GroupUpdate } from '../../../infra/store/docs.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
 import { type Provider, RecipientFault } from '../../../services/channel/provider.ts'
-import type { OtpDoc } from '../../../services/domain/verifications/documents.ts'
+import type { COLLECTIONS, CountersignStore } from '../../../services/domain/collections.ts'
+import type { AttemptDoc, OtpDoc } from '../../../services/domain/verifications/documents.ts'
 import {
   acceptMessage,
   actorWithProvider,
@@ -68,6 +71,29 @@ eachStore('a call of a provider', fresh => {
       expect([actor.sent, actor.reports]).to.deep.equal([[], []])
     })
 
+    it('is made after the wait for a receipt, when the process that made the attempt has died', async () => {
+      const actor = await withProvider(acceptMessage, sendsReceipts)
+      const doc = await insertOtp(actor, live)
+      await insertUnfinishedAttempt(actor, doc)
+      await actor.clock.advance(UNKNOWN_WAIT_MS)
+      expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'done' })
+      expect([actor.sent.length, actor.statuses()]).to.deep.equal([1, ['sent']])
+      const { delivery_id } = lastDelivery(doc)
+      const attempts = await actor.store.docs('attempts').find({}, { sort: { _id: 1 }, limit: 10 })
+      expect(attempts.map(({ _id, call, result }) => [_id, call, result])).to.deep.equal([
+        [`${delivery_id}:gateway`, undefined, null],
+        [`${delivery_id}:gateway:1:2`, 2, 'accepted'],
+      ])
+    })
+
+    it('is made at once by the only process, when the process before it has died', async () => {
+      const actor = await actorWithProvider(await fresh(), acceptMessage, {}, { soleProcess: true })
+      const doc = await insertOtp(actor, live)
+      await insertUnfinishedAttempt(actor, doc)
+      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
+      expect([actor.sent.length, actor.statuses()]).to.deep.equal([1, ['sent']])
+    })
+
     it('is not made while another process may still be making it', async () => {
       const actor = await withProvider()
       const doc = await insertOtp(actor, live)
@@ -106,6 +132,70 @@ eachStore('a call of a provider', fresh => {
     })
   })
 
+  describe('when the store does not answer', () => {
+    /** An actor whose store loses the next `times` answers to a method of the attempts, after it has done the work. */
+    async function withLostAnswers(method: 'insert' | 'update', times: number) {
+      const store = await fresh()
+      let left = times
+      const loseAnswer = async <T>(answer: Promise<T>): Promise<T> => {
+        const result = await answer
+        if (left === 0) return result
+        left -= 1
+        throw new Unavailable('no answer')
+      }
+      const attempts = store.docs('attempts')
+      const losing = {
+        ...attempts,
+        insert: (docs: AttemptDoc[]) =>
+          method === 'insert' ? loseAnswer(attempts.insert(docs)) : attempts.insert(docs),
+        update: (updates: GroupUpdate<AttemptDoc>[]) =>
+          method === 'update' ? loseAnswer(attempts.update(updates)) : attempts.update(updates),
+      }
+      const docs = ((name: keyof typeof COLLECTIONS) =>
+        name === 'attempts' ? losing : store.docs(name)) as CountersignStore['docs']
+      return actorWithProvider({ ...store, docs }, acceptMessage, sendsReceipts)
+    }
+
+    it('to the attempt, is made by the process that finds its own attempt', async () => {
+      const actor = await withLostAnswers('insert', 1)
+      const doc = await insertOtp(actor, live)
+      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
+      expect([actor.sent.length, actor.statuses()]).to.deep.equal([1, ['sent']])
+    })
+
+    it('to the attempt for longer, is made when the message comes again to the same process', async () => {
+      const actor = await withLostAnswers('insert', 2)
+      const doc = await insertOtp(actor, live)
+      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs: 1_000 })
+      expect(actor.sent).to.deep.equal([])
+      expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'done' })
+      expect([actor.sent.length, actor.statuses()]).to.deep.equal([1, ['sent']])
+    })
+
+    it('to the attempt, is made once, by one of two messages that come again at once', async () => {
+      const actor = await withLostAnswers('insert', 2)
+      const doc = await insertOtp(actor, live)
+      await actor.deliver(doc)
+      await Promise.all([actor.deliver(doc, 2), actor.deliver(doc, 2)])
+      expect(actor.sent).to.have.length(1)
+    })
+
+    it('to the result, is not repeated by the process that knows the result', async () => {
+      const store = await fresh()
+      const unavailable = () => Promise.reject(new Unavailable('no store'))
+      const docs = ((name: keyof typeof COLLECTIONS) =>
+        name === 'attempts'
+          ? { ...store.docs(name), update: unavailable }
+          : store.docs(name)) as CountersignStore['docs']
+      const actor = await actorWithProvider({ ...store, docs })
+      const doc = await insertOtp(actor, live)
+      actor.breakBroker(1)
+      expect(await actor.deliver(doc)).to.deep.equal({ kind: 'retry', afterMs: 1_000 })
+      expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'done' })
+      expect([actor.sent.length, actor.statuses()]).to.deep.equal([1, ['sent']])
+    })
+  })
+
   describe('when the provider does not accept the message', () => {
     it('fails the delivery at once for a fault of the recipient', async () => {
       const actor = await withProvider(async () => {
@@ -120,14 +210,13 @@ eachStore('a call of a provider', fresh => {
       expect(actor.sent).to.have.length(1)
     })
 
-    it('is aborted after the timeout, and fails the delivery only after the wait for a receipt', async () => {
+    it('is aborted after the timeout, and is made once more after the wait for a receipt', async () => {
       let signal: AbortSignal | undefined
       const actor = await withProvider((_, given) => {
         signal = given
         return new Promise(() => {})
       }, sendsReceipts)
       const doc = await insertOtp(actor, live)
-      const begun = actor.clock.now()
       const delivering = actor.deliver(doc)
       const state = promiseState(delivering)
       while (actor.sent.length === 0) await actor.clock.advance(0)
@@ -136,14 +225,18 @@ eachStore('a call of a provider', fresh => {
       await actor.clock.advance(1)
       expect(await delivering).to.deep.equal({ kind: 'retry', afterMs: 15_000 })
       expect(signal?.aborted).to.equal(true)
-      await actor.clock.advance(begun + UNKNOWN_WAIT_MS - 1 - actor.clock.now())
+      await actor.clock.advance(UNKNOWN_WAIT_MS - 1)
       expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'retry', afterMs: 1 })
-      expect(actor.reports).to.deep.equal([])
+      expect([actor.sent.length, actor.reports]).to.deep.equal([1, []])
 
       await actor.clock.advance(1)
-      expect(await actor.deliver(doc, 2)).to.deep.equal({ kind: 'done' })
-      expect(actor.statuses()).to.deep.equal(['failed'])
-      expect(actor.sent).to.have.length(1)
+      const again = actor.deliver(doc, 2)
+      while (actor.sent.length === 1) await actor.clock.advance(0)
+      await actor.clock.advance(TIMEOUT_MS)
+      expect(await again).to.deep.equal({ kind: 'retry', afterMs: 15_000 })
+      await actor.clock.advance(UNKNOWN_WAIT_MS)
+      expect(await actor.deliver(doc, 3)).to.deep.equal({ kind: 'done' })
+      expect([actor.sent.length, actor.statuses()]).to.deep.equal([2, ['failed']])
     })
 
     it('passes a bug on and does not take it for a fault', async () => {

@@ -7,8 +7,11 @@ import type { OtpDoc } from '../../../services/domain/verifications/documents.ts
 import {
   actorWithProvider,
   BACKOFF,
+  type ChannelActorOptions,
   createChannelActor,
+  REDELIVERED_UNDER_WAY_MS,
   replaceOtp,
+  TIMEOUT_MS,
   UNDER_WAY_MS,
   UNKNOWN_WAIT_MS,
 } from '../../support/channel-actor.ts'
@@ -27,19 +30,23 @@ const fail =
 const loseAnswer: SendBehavior = () => Promise.reject(new UnknownOutcome('cut off'))
 const refuseRecipient: SendBehavior = () => Promise.reject(new RecipientFault('no such number'))
 
-/** An app with two providers, `first` and `second`, that send as `behaviors` says. `calls` lists the providers called. */
-async function actorWithTwoProviders(store: CountersignStore, more: Partial<Provider> = { parseCallback: () => [] }) {
+/** A channel actor whose providers send as `behaviors` says. `calls` lists the providers called. */
+function createTwoProviderActor(store: CountersignStore, more: Partial<Provider>, options: ChannelActorOptions = {}) {
   const calls: string[] = []
   const behaviors: Record<string, SendBehavior> = { first: accept, second: accept }
-  const actor = createChannelActor(store, {
-    http: ({ name }) => ({
-      async send() {
-        calls.push(name)
-        return (behaviors[name] ?? accept)()
-      },
-      ...more,
-    }),
+  const http = ({ name }: { name: string }): Provider => ({
+    async send() {
+      calls.push(name)
+      return (behaviors[name] ?? accept)()
+    },
+    ...more,
   })
+  return { ...createChannelActor(store, { http }, options), calls, behaviors }
+}
+
+/** Such an actor, and an app with two providers, `first` and `second`. */
+async function actorWithTwoProviders(store: CountersignStore, more: Partial<Provider> = { parseCallback: () => [] }) {
+  const actor = createTwoProviderActor(store, more)
   const providers = ['first', 'second'].map(name => ({
     name,
     channel: 'sms',
@@ -49,8 +56,6 @@ async function actorWithTwoProviders(store: CountersignStore, more: Partial<Prov
   await createTenant(actor, { providers })
   return {
     ...actor,
-    calls,
-    behaviors,
     /** Delivers as often as the broker would, until it is done; resolves with how long that took. */
     async deliverUntilDone(doc: OtpDoc): Promise<number> {
       const startedAt = actor.clock.now()
@@ -127,11 +132,25 @@ eachStore('failover', fresh => {
   })
 
   describe('after an unknown outcome', () => {
-    it('waits for a receipt before it tries the next provider, and never tries the same one again', async () => {
+    it('waits for a receipt before it tries the next provider', async () => {
+      const actor = await actorWithTwoProviders(await fresh())
+      actor.behaviors.first = loseAnswer
+      expect(await actor.deliverUntilDone(await actor.insertLiveOtp())).to.equal(UNKNOWN_WAIT_MS)
+      expect([actor.calls, actor.statuses()]).to.deep.equal([['first', 'second'], ['sent']])
+    })
+
+    it('tries the same provider once more when the others have failed', async () => {
       const actor = await actorWithTwoProviders(await fresh())
       Object.assign(actor.behaviors, { first: loseAnswer, second: fail() })
-      expect(await actor.deliverUntilDone(await actor.insertLiveOtp())).to.equal(UNKNOWN_WAIT_MS + 21_000)
-      expect(actor.calls).to.deep.equal(['first', 'second', 'second', 'second', 'second'])
+      await actor.deliverUntilDone(await actor.insertLiveOtp())
+      expect(actor.calls).to.deep.equal(['first', 'second', 'first', 'second', 'second', 'second'])
+    })
+
+    it('tries the last provider once more when all outcomes are unknown, and then fails', async () => {
+      const actor = await actorWithTwoProviders(await fresh())
+      Object.assign(actor.behaviors, { first: loseAnswer, second: loseAnswer })
+      expect(await actor.deliverUntilDone(await actor.insertLiveOtp())).to.equal(3 * UNKNOWN_WAIT_MS)
+      expect([actor.calls, actor.statuses()]).to.deep.equal([['first', 'second', 'second'], ['failed']])
     })
 
     it('is done when the receipt comes while it waits', async () => {
@@ -152,19 +171,52 @@ eachStore('failover', fresh => {
       expect([actor.calls, actor.statuses()]).to.deep.equal([['first', 'second'], ['sent']])
     })
 
-    it('lets another process finish its call before it tries the next provider', async () => {
+    describe('while another process makes the call', () => {
+      /** A first process that has called the first provider and waits for its answer, and a second with the same message. */
+      const twoProcesses = async () => {
+        const store = await fresh()
+        const first = await actorWithTwoProviders(store, {})
+        const second = createTwoProviderActor(store, {}, { sharedClock: first.clock })
+        let finish: (reference: { reference: null }) => void = () => {}
+        first.behaviors.first = () => new Promise(resolve => (finish = resolve))
+        const doc = await first.insertLiveOtp()
+        const underWay = first.deliver(doc)
+        while (first.calls.length === 0) await first.clock.advance(0)
+        return { first, second, doc, underWay, finish: () => finish({ reference: null }) }
+      }
+
+      it('lets it finish', async () => {
+        const { first, second, doc, underWay, finish } = await twoProcesses()
+        expect((await second.deliver(doc)).kind).to.equal('retry')
+        await first.clock.advance(UNDER_WAY_MS / 2)
+        expect((await second.deliver(doc, 2)).kind).to.equal('retry')
+        finish()
+        expect(await underWay).to.deep.equal({ kind: 'done' })
+        expect([first.calls, second.calls, first.statuses()]).to.deep.equal([['first'], [], ['sent']])
+        expect(await second.deliver(doc, 3), 'reports it too').to.deep.equal({ kind: 'done' })
+        expect([second.calls, second.statuses()]).to.deep.equal([[], ['sent']])
+      })
+
+      it('lets it finish for a short time only once the message was redelivered', async () => {
+        const { first, second, doc } = await twoProcesses()
+        expect(await second.redeliver(doc)).to.deep.equal({ kind: 'retry', afterMs: 1_000 })
+        await first.clock.advance(REDELIVERED_UNDER_WAY_MS)
+        expect(await second.redeliver(doc, 2)).to.deep.equal({ kind: 'done' })
+        expect([first.calls, second.calls]).to.deep.equal([['first'], ['second']])
+      })
+    })
+
+    it('waits for its own call when the message comes again meanwhile, and does not repeat it', async () => {
       const actor = await actorWithTwoProviders(await fresh(), {})
       let finish: (reference: { reference: null }) => void = () => {}
       actor.behaviors.first = () => new Promise(resolve => (finish = resolve))
       const doc = await actor.insertLiveOtp()
-      const underWay = actor.deliver(doc)
+      const outcomes = Promise.all([actor.deliver(doc), actor.redeliver(doc), actor.redeliver(doc, 2)])
       while (actor.calls.length === 0) await actor.clock.advance(0)
-      expect((await actor.deliver(doc)).kind).to.equal('retry')
-      await actor.clock.advance(UNDER_WAY_MS / 2)
-      expect((await actor.deliver(doc, 2)).kind).to.equal('retry')
+      await actor.clock.advance(TIMEOUT_MS / 2)
       finish({ reference: null })
-      expect(await underWay).to.deep.equal({ kind: 'done' })
-      expect([actor.calls, actor.statuses()]).to.deep.equal([['first'], ['sent']])
+      expect(await outcomes).to.deep.equal(Array(3).fill({ kind: 'done' }))
+      expect(actor.calls).to.deep.equal(['first'])
     })
 
     it('reports `sent` when the provider accepted the message and only the store failed to save that', async () => {

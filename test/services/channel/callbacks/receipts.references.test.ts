@@ -17,10 +17,10 @@ eachStore("a vendor's id of a message", fresh => {
   it('is stored without the number in it, and finds the delivery again', async () => {
     const store = await fresh()
     const [clock, attempts] = [testClock(), store.docs('attempts')]
-    const attemptWriter = createAttempts({ attempts, clock })
+    const attemptWriter = createAttempts({ attempts, clock, soleProcess: false })
     const otp = { otp_id: 'otp_1', app_id: 'app_1' }
     const job = { otp, delivery: { delivery_id: 'dlv_1' }, purge_at: new Date(2 ** 42) } as unknown as DeliveryJob
-    const started = await attemptWriter.start(job, 'meta', 1)
+    const started = await attemptWriter.start(job, { provider: 'meta', round: 1, call: 1 })
     await attemptWriter.finish(started, { result: 'accepted', reference: WAMID })
     await attemptWriter.record(job, { provider: 'gate', round: 1, at: 0, result: 'accepted', reference: 'SM123' })
 

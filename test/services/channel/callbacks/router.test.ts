@@ -129,7 +129,7 @@ eachStore('the callbacks of vendors', fresh => {
       rev: 1,
       ...more,
     }
-    const _id = attemptId(doc.delivery_id, doc.provider, doc.round)
+    const _id = attemptId(doc.delivery_id, doc.provider, doc.round, doc.call)
     return store.docs('attempts').insert([{ ...doc, _id }])
   }
   const receipt = (more: Partial<Extract<CallbackItem, { kind: 'receipt' }>> = {}) => [
@@ -172,6 +172,16 @@ eachStore('the callbacks of vendors', fresh => {
     await attempt({ round: 3, result: 'accepted' })
     await call('app_shop/main', receipt())
     expect(statuses()).to.deep.equal(['delivered'])
+  })
+
+  it('find the delivery of a message that was sent once more, by either id', async () => {
+    await attempt({ result: 'unknown' })
+    await clock.advance(1)
+    await attempt({ call: 2, result: 'accepted', reference: 'SM2' })
+    await call('app_shop/main', receipt())
+    await call('app_shop/main', receipt({ delivery_id: null, reference: 'SM2', status: 'failed' }))
+    await call('app_shop/main', receipt({ reference: 'SM2', status: 'failed' }))
+    expect(statuses()).to.deep.equal(['delivered', 'failed', 'failed'])
   })
 
   it('reach the provider with the exact bytes, and with the address that the vendor was given', async () => {
@@ -252,6 +262,23 @@ eachStore('the callbacks of vendors', fresh => {
       await call('app_shop/main', receipt({ reference: 'wamid.two', status: 'delivered' }))
       await call('app_shop/main', receipt({ reference: 'wamid.one', status: 'failed' }))
       expect(statuses(), 'the first of them wins').to.deep.equal(['delivered', 'failed'])
+    })
+
+    it('for a failure of a message that the same provider has sent once more since, unlike its arrival', async () => {
+      await attempt({ result: 'unknown' })
+      await clock.advance(1)
+      await attempt({ call: 2, result: 'accepted', reference: 'SM2' })
+      await call('app_shop/main', receipt({ reference: 'SM1', status: 'failed' }))
+      expect(published).to.deep.equal([])
+      await call('app_shop/main', receipt({ reference: 'SM1' }))
+      expect(statuses()).to.deep.equal(['delivered'])
+    })
+
+    it('but not for a failure without the vendor’s id after a repeated call: it may be the latest', async () => {
+      await attempt({ result: 'unknown' })
+      await attempt({ call: 2, result: 'accepted' })
+      await call('app_shop/main', receipt({ status: 'failed' }))
+      expect(statuses()).to.deep.equal(['failed'])
     })
 
     it('but not for a message that another provider has failed to send', async () => {
