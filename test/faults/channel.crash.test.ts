@@ -1,4 +1,5 @@
-// kill -9 between any two steps of a delivery: the message is sent, and each provider is called at most once.
+// kill -9 between any two steps of a delivery: the message is sent. Where another provider is left, none is called twice; where none is, the
+// same one is called once more.
 import { expect } from 'chai'
 import { createCaller } from '../support/api-caller.ts'
 import type { CrashPoint } from '../support/crash.ts'
@@ -25,19 +26,24 @@ onEachEngineSet('a channel actor that is killed', engines => {
   })
   afterEach(() => Promise.all([twilio.close(), gateway.close()]))
 
-  const bootstrap = () => {
+  const bootstrap = (names: string[]) => {
     const { account_sid, auth_token, url: base_url } = twilio
     const config = { account_sid, auth_token, base_url, from: '+15550001111' }
     const providers = [
       { name: 'main', channel: 'sms', type: 'twilio', config },
       { name: 'spare', channel: 'sms', type: 'http', config: { url: gateway.url } },
     ]
-    const app = { id: 'app_shop', name: 'Shop', keys: [{ id: 'key_a', key: KEY }], providers }
+    const named = providers.filter(({ name }) => names.includes(name))
+    const app = { id: 'app_shop', name: 'Shop', keys: [{ id: 'key_a', key: KEY }], providers: named }
     return { companies: [{ id: 'cmp_acme', name: 'Acme', apps: [app] }] }
   }
 
   /** Sends, crashes at `point` and starts again. Answers how often each provider was called, once the delivery has the expected status. */
-  async function callsAfterCrash(point: CrashPoint, expected: string): Promise<[number, number]> {
+  async function callsAfterCrash(
+    point: CrashPoint,
+    expected: string,
+    names = ['main', 'spare'],
+  ): Promise<[number, number]> {
     const here = await site(engines, {
       PUBLIC_URL,
       ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
@@ -46,7 +52,7 @@ onEachEngineSet('a channel actor that is killed', engines => {
       PROVIDER_TIMEOUT: '500',
       UNKNOWN_WAIT: '500',
     })
-    const env = { BOOTSTRAP_FILE: await here.write('bootstrap.json', bootstrap()) }
+    const env = { BOOTSTRAP_FILE: await here.write('bootstrap.json', bootstrap(names)) }
     const dying = crashing(here, { point, env })
     url = await dying.ready()
     const sent = await createCaller(url, KEY).send('+14155560001')
@@ -69,6 +75,21 @@ onEachEngineSet('a channel actor that is killed', engines => {
     const point = { port: 'store', method: 'attempts.update', nth: 1, when: 'before' } as const
     expect(await callsAfterCrash(point, 'sent')).to.deep.equal([1, 1])
   })
+
+  for (const [name, calls] of [
+    ['main', (times: number) => [times, 0]],
+    ['spare', (times: number) => [0, times]],
+  ] as const) {
+    it(`after it recorded an attempt at its only provider (${name}) and before it called: that one is called`, async () => {
+      const point = { port: 'store', method: 'attempts.insert', nth: 1, when: 'after' } as const
+      expect(await callsAfterCrash(point, 'sent', [name])).to.deep.equal(calls(1))
+    })
+
+    it(`after it called its only provider (${name}) and before it stored the answer: that one is called once more`, async () => {
+      const point = { port: 'store', method: 'attempts.update', nth: 1, when: 'before' } as const
+      expect(await callsAfterCrash(point, 'sent', [name])).to.deep.equal(calls(2))
+    })
+  }
 
   it('before it published its report: the report is published, and no provider is called again', async () => {
     const point = { port: 'broker', method: 'publish', queue: 'otp.reports', nth: 1, when: 'before' } as const
