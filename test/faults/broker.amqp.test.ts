@@ -121,7 +121,7 @@ onRealEngines('the broker on RabbitMQ, when its connection', { AMQP_URL }, () =>
 
   for (const side of ['both connections', 'the publishing connection'] as const)
     it(`brings no message back on ${side}, fails the round trip within its budget, and brings the next one back`, async () => {
-      const broker = fixture.open(side === 'both connections' ? { url } : { connect: publishVia(url) })
+      const broker = fixture.open(side === 'both connections' ? { urls: [url] } : { connect: publishVia(url) })
       await waitUntilUp(broker)
       await broker.roundTrip(LONG_WAIT_MS)
       proxy.stall()

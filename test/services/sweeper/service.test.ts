@@ -21,6 +21,7 @@ describe('the sweeper', () => {
     const broker = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock, log })
     const outbound = { request: () => Promise.reject(new Error('no call is expected')) }
     const sweeper = createSweeperService({
+      config: { engine: { kind: 'embedded' } },
       store,
       broker,
       clock,
