@@ -9,7 +9,7 @@ import { createEmbeddedBroker } from '../infra/broker/embedded.ts'
 import { instrumentBroker } from '../infra/broker/metrics.ts'
 import { createTopology } from '../infra/broker/topology.ts'
 import { type Clock, systemClock } from '../infra/clock.ts'
-import { type Config, type Role, readConfig, type Secrets } from '../infra/config/config.ts'
+import { type Config, ConfigProblems, type Role, readConfig, type Secrets } from '../infra/config/config.ts'
 import { resolveSecrets } from '../infra/config/development-secrets.ts'
 import { createKeyring, type Keyring } from '../infra/crypto/keyring.ts'
 import { type RunningHost, type Service, startHost } from '../infra/host.ts'
@@ -22,6 +22,7 @@ import { createOutbound } from '../infra/outbound/guarded-outbound.ts'
 import type { Outbound } from '../infra/outbound/outbound.ts'
 import { createTargetInspector } from '../infra/outbound/target-inspector.ts'
 import { runProcess } from '../infra/run-process.ts'
+import { StartProblem } from '../infra/start-problem.ts'
 import { createEmbeddedStore } from '../infra/store/embedded.ts'
 import { instrumentStore } from '../infra/store/metrics.ts'
 import { createMongoStore } from '../infra/store/mongo.ts'
@@ -97,7 +98,7 @@ export interface StartOverrides {
 /** Starts the roles of `config`. It listens when this resolves, and takes work once `ready` resolves. */
 export async function start(config: Config, overrides: StartOverrides = {}): Promise<Running> {
   registerCodePattern(CODE_IN_MESSAGE)
-  const bootstrap = await readBootstrapFile(config.bootstrapFile)
+  const bootstrap = await readBootstrapFile(config)
   const runtime = createRuntime(config, await resolveSecrets(config), overrides)
   const { secrets, keyring, log, store, outbound } = runtime
 
@@ -171,9 +172,21 @@ export function openEngines(config: Config, clock: Clock, log: Logger, amqp: Par
 
 /** Runs the whole process, from its environment and command line to its exit code. */
 export const run = (overrides: (config: Config) => StartOverrides = () => ({})): Promise<void> =>
-  runProcess(() => {
-    const config = readConfig(process.env, process.argv.slice(2))
+  runProcess(async () => {
+    const config = await readSettings()
     return start(config, overrides(config))
   })
+
+/** Of wrong settings and a wrong bootstrap file, every problem is reported at once. */
+async function readSettings(): Promise<Config> {
+  try {
+    return readConfig(process.env, process.argv.slice(2))
+  } catch (problems) {
+    if (!(problems instanceof ConfigProblems)) throw problems
+    const bootstrapProblem: unknown = await readBootstrapFile(problems.bootstrap).catch(error => error)
+    if (!(bootstrapProblem instanceof StartProblem)) throw problems
+    throw new StartProblem(`${problems.message}\n${bootstrapProblem.message}`)
+  }
+}
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await run()

@@ -6,7 +6,7 @@ import { HOUR_MS } from '../time.ts'
 import { type Engine, readEngine } from './engine.ts'
 import { ConfigProblems, type SettingProblem } from './problems.ts'
 import { ROLES, type Role, readRoles } from './roles.ts'
-import { adminTokens, codeSecrets, dataKeyIds, dataKeys, type Secrets } from './secrets.ts'
+import { adminTokens, codeSecrets, dataKeyIds, dataKeys, MIN_TOKEN_LENGTH, type Secrets } from './secrets.ts'
 import {
   cidrs,
   delays,
@@ -93,12 +93,15 @@ const settings = z.object({
   ADMIN_TOKEN: adminTokens().optional(),
 })
 
+/** In production the token of an operator must be too long to guess. */
+const productionSettings = settings.extend({ ADMIN_TOKEN: adminTokens(MIN_TOKEN_LENGTH).optional() })
+
 const SECRETS = ['CODE_SECRETS', 'DATA_KEYS', 'ADMIN_TOKEN'] as const
 
 export function readConfig(env: Readonly<Record<string, string | undefined>>, roleNames: readonly string[]): Config {
   const variables = nonEmptyVariables(env)
   const production = variables.NODE_ENV === 'production'
-  const parsed = settings.safeParse(variables)
+  const parsed = (production ? productionSettings : settings).safeParse(variables)
   const { roles, problems: roleProblems } = readRoles(roleNames)
   const { engine, problems: engineProblems } = readEngine(variables, {
     production,
@@ -115,7 +118,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ro
     })),
     ...roleProblems,
   ]
-  if (!parsed.success || problems.length > 0) throw new ConfigProblems(problems)
+  if (!parsed.success || problems.length > 0)
+    throw new ConfigProblems(problems, { production, bootstrapFile: variables.BOOTSTRAP_FILE ?? null })
   const values = parsed.data
   return deepFreeze({
     roles,

@@ -14,7 +14,8 @@ export interface AdminToken {
   readonly token: string
 }
 
-/** The first of each list is the one in use. */
+/** The first of each list is the one in use. `code` is empty in a process that has no use for it, `adminTokens` where there are no
+ *  operators. */
 export interface Secrets {
   readonly code: readonly NamedKey[]
   readonly data: readonly NamedKey[]
@@ -57,8 +58,11 @@ export const dataKeyIds = () =>
 /** For a token without a name. */
 const DEFAULT_OPERATOR_NAME = 'operator'
 
+/** Of an operator's token in production: 24 letters and digits made at random cannot be guessed. */
+export const MIN_TOKEN_LENGTH = 24
+
 /** One token without a name, or `name:token,…`. */
-export const adminTokens = () =>
+export const adminTokens = (minLength = 1) =>
   fromText((text, addProblem): readonly AdminToken[] => {
     const parts = text.split(',').map(part => part.trim())
     const tokens = parts.map((part, at) => {
@@ -67,6 +71,8 @@ export const adminTokens = () =>
       if (!/^[A-Za-z0-9_.-]{1,64}$/.test(name))
         addProblem(`entry ${at + 1} must be name:token, its name of A–Z, a–z, 0–9, _ . and -`)
       else if (!/^[!-~]+$/.test(token)) addProblem(`the token of entry ${at + 1} must be visible ASCII without spaces`)
+      else if (token.length < minLength)
+        addProblem(`the token of entry ${at + 1} must have at least ${minLength} characters in production`)
       return { name, token }
     })
     for (const at of indexesOfRepeats(tokens.map(({ name }) => name)))

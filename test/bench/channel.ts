@@ -79,7 +79,7 @@ async function open(): Promise<Bench> {
     LOG_LEVEL: 'warn',
     CODE_SECRETS: secret(),
     DATA_KEYS: secret(),
-    ADMIN_TOKEN: 'operator-of-the-bench',
+    ADMIN_TOKEN: 'the-operator-of-the-bench',
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
   })
   const engines = await enginesOf(site)

@@ -22,8 +22,8 @@ export interface Countersign extends System {
   env: Env
 }
 
-export const KEY = 'a-test-key-of-the-bench'
-const TOKEN = 'operator-of-the-bench'
+export const KEY = 'the-test-key-of-the-bench'
+const TOKEN = 'the-operator-of-the-bench'
 export const NO_LIMIT = [{ max: 1_000_000_000, seconds: 60 }]
 
 /** Every limit is counted, and none is ever reached. */

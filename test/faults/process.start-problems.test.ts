@@ -48,6 +48,29 @@ describe('a process that cannot start', () => {
     expect(existsSync(join(here.env.DATA_DIR ?? '', 'secrets.json'))).to.equal(false)
   })
 
+  it('names secrets that are too short in production, with every other problem, by variable and by path', async () => {
+    const here = await site('embedded')
+    const keys = [
+      { id: 'key_a', key: `sk_live_${'k'.repeat(23)}` },
+      { id: 'key_b', key: `sk_live_${'k'.repeat(24)}` },
+    ]
+    const companies = [{ id: 'cmp_a', apps: [{ id: 'app_a', keys }] }]
+    const production = { NODE_ENV: 'production', ENGINE: 'embedded', ...secrets }
+    const wrong = {
+      ...production,
+      ADMIN_TOKEN: 'short-token',
+      PORT: '99999',
+      BOOTSTRAP_FILE: await here.write('bootstrap.json', { companies }),
+    }
+    const lines = await startProblemLines(main(here, wrong))
+    expect(lines.map(line => line.split(': ')[0])).to.have.members([
+      'ADMIN_TOKEN',
+      'PORT',
+      'companies.0.apps.0.keys.0.key',
+    ])
+    expect(lines.join('\n'), 'no secret is printed').not.to.match(/short-token|kkk/)
+  })
+
   it('starts in production with all secrets', async () => {
     const production = { NODE_ENV: 'production', ENGINE: 'embedded', ...secrets }
     await main(await site('embedded'), production).ready()

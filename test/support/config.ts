@@ -12,7 +12,7 @@ export const base64Key = (bytes: number): string => Buffer.alloc(bytes, 7).toStr
 export const secrets = {
   CODE_SECRETS: `c:${base64Key(32)}`,
   DATA_KEYS: `d:${base64Key(32)}`,
-  ADMIN_TOKEN: 'a-long-admin-token',
+  ADMIN_TOKEN: 'a-long-token-of-the-operator',
 }
 
 type Env = Record<string, string | undefined>

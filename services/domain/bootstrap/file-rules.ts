@@ -7,7 +7,7 @@ import {
   holdsMostAddresses,
   shareOfAddressSpace,
 } from '../address-lists/reserved.ts'
-import { kindAndModeOf } from '../tenancy/api-keys.ts'
+import { kindAndModeOf, secretPartOf } from '../tenancy/api-keys.ts'
 import { type InputProblem, underPath } from '../tenancy/problems.ts'
 import { channelProblems, PROVIDER_TYPES, parseProviderConfig } from '../tenancy/providers.ts'
 
@@ -16,7 +16,10 @@ interface ObjectAtPath {
   value: Record<string, unknown>
 }
 
-export function ruleProblems(file: unknown): InputProblem[] {
+/** Of a key in production, after its prefix. */
+const MIN_KEY_LENGTH = 24
+
+export function ruleProblems(file: unknown, { production }: { production: boolean }): InputProblem[] {
   const companies = objectsIn({ path: '', value: isObject(file) ? file : {} }, 'companies')
   const apps = companies.flatMap(company => objectsIn(company, 'apps'))
   const keys = apps.flatMap(app => objectsIn(app, 'keys'))
@@ -29,6 +32,7 @@ export function ruleProblems(file: unknown): InputProblem[] {
     ...findRepeats(keys, 'id'),
     ...findRepeats(keys, 'key'),
     ...keys.flatMap(keyProblems),
+    ...(production ? keys.flatMap(shortKeyProblems) : []),
     ...providers.flatMap(items => findRepeats(items, 'name')),
     ...providers.flat().flatMap(providerProblems),
     ...findRepeats(prices, 'country', ({ value }) => `${value.channel} ${value.country}`),
@@ -46,6 +50,13 @@ function keyProblems({ path, value }: ObjectAtPath): InputProblem[] {
     if (written === undefined || kindAndMode[name] === undefined || written === kindAndMode[name]) return []
     return [{ path: `${path}.${name}`, message: `contradicts the key, whose prefix says "${kindAndMode[name]}"` }]
   })
+}
+
+function shortKeyProblems({ path, value }: ObjectAtPath): InputProblem[] {
+  const key = text(value.key)
+  if (key === undefined || secretPartOf(key).length >= MIN_KEY_LENGTH) return []
+  const message = `must have at least ${MIN_KEY_LENGTH} characters after its prefix in production, or be left out: then a key is made`
+  return [{ path: `${path}.key`, message }]
 }
 
 function providerProblems({ path, value }: ObjectAtPath): InputProblem[] {

@@ -25,12 +25,15 @@ export interface InitialData {
 }
 
 /** Reads and checks the file before anything is opened, so that a mistake in it ends the start at once. */
-export async function readBootstrapFile(path: string | null): Promise<Bootstrap | null> {
-  if (path === null) return null
-  const text = await readFile(path, 'utf8').catch(error => {
+export async function readBootstrapFile({
+  bootstrapFile,
+  production,
+}: Pick<Config, 'bootstrapFile' | 'production'>): Promise<Bootstrap | null> {
+  if (bootstrapFile === null) return null
+  const text = await readFile(bootstrapFile, 'utf8').catch(error => {
     throw new StartProblem(`BOOTSTRAP_FILE: cannot be read: ${error.message}`, { cause: error })
   })
-  return readBootstrap(text)
+  return readBootstrap(text, { production })
 }
 
 export function createInitialData(deps: InitialDataDeps): InitialData {

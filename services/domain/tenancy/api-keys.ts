@@ -26,9 +26,14 @@ export function parseApiKey(text: string): { kind: KeyKind; mode: Mode } | null 
   return { kind: found[1] === 's' ? 'server' : 'publishable', mode: found[2] === 'live' ? 'live' : 'test' }
 }
 
+const PREFIX = /^(sk|pk)_(live|test)_/
+
+/** A key without its prefix, which anyone can guess. */
+export const secretPartOf = (key: string): string => key.replace(PREFIX, '')
+
 /** What the prefix of a key says about it. An operator's own key in the bootstrap file need not have such a prefix. */
 export function kindAndModeOf(key: string | undefined): { kind?: KeyKind; mode?: Mode } {
-  const [, kind, mode] = /^(sk|pk)_(live|test)_/.exec(key ?? '') ?? []
+  const [, kind, mode] = PREFIX.exec(key ?? '') ?? []
   if (!kind) return {}
   return { kind: kind === 'sk' ? 'server' : 'publishable', mode: mode === 'live' ? 'live' : 'test' }
 }

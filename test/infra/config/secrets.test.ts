@@ -65,6 +65,21 @@ describe('secrets', () => {
       expect([...new Set(wrongVariables({ ADMIN_TOKEN: bad }))], bad).to.deep.equal(['ADMIN_TOKEN'])
   })
 
+  it('include operator tokens of at least 24 characters in production, each named by its place', () => {
+    const production = { ...engineUrls, ...secrets, NODE_ENV: 'production' }
+    const [short, long] = ['t'.repeat(23), 't'.repeat(24)]
+    expect(configProblems({ ...production, ADMIN_TOKEN: `ann:${long},bob:${short}` })).to.deep.equal([
+      { name: 'ADMIN_TOKEN', message: 'the token of entry 2 must have at least 24 characters in production' },
+    ])
+    expect(wrongVariables({ ...production, ADMIN_TOKEN: short, PORT: 'x', DATA_KEYS: '' })).to.have.members([
+      'ADMIN_TOKEN',
+      'PORT',
+      'DATA_KEYS',
+    ])
+    expect(wrongVariables({ ...production, ADMIN_TOKEN: long })).to.deep.equal([])
+    expect(wrongVariables({ ADMIN_TOKEN: short }), 'in development').to.deep.equal([])
+  })
+
   it('can be declared lost by their ids, unless DATA_KEYS has them', () => {
     const lost = (LOST_DATA_KEYS: string) => readConfig({ ...secrets, LOST_DATA_KEYS }, []).lostDataKeys
     expect(readConfig(secrets, []).lostDataKeys).to.deep.equal([])

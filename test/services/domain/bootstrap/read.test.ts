@@ -5,9 +5,9 @@ import { fullBootstrapFile } from '../../../support/bootstrap.ts'
 
 const read = (file: unknown) => readBootstrap(JSON.stringify(file))
 
-const problemsOf = (text: string): readonly InputProblem[] => {
+const problemsOf = (text: string, options = {}): readonly InputProblem[] => {
   try {
-    readBootstrap(text)
+    readBootstrap(text, options)
     return []
   } catch (problems) {
     if (problems instanceof BootstrapProblems) return problems.problems
@@ -189,6 +189,19 @@ describe('reading the bootstrap file', () => {
     })
 
     const KEY = 'companies.0.apps.0.keys.0'
+
+    it('that are given have at least 24 characters after their prefix in production, and are named by their path', () => {
+      const problems = (key: string | undefined, production: boolean): readonly InputProblem[] =>
+        problemsOf(JSON.stringify(withKey({ key, kind: 'server', mode: 'live' })), { production })
+      for (const prefix of ['', 'sk_live_']) {
+        const [short, long] = [prefix + 'k'.repeat(23), prefix + 'k'.repeat(24)]
+        expect(problems(short, false)).to.deep.equal([])
+        expect(problems(long, true)).to.deep.equal([])
+        expect(problems(short, true).map(({ path }) => path)).to.deep.equal([`${KEY}.key`])
+        expect(JSON.stringify(problems(short, true))).not.to.contain('kkk')
+      }
+      expect(problems(undefined, true), 'a key that is made').to.deep.equal([])
+    })
 
     it('require kind and mode without a prefix', () => {
       expect(faults(withKey({}))).to.deep.equal([`${KEY}.kind`, `${KEY}.mode`])
