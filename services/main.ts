@@ -13,7 +13,9 @@ import { type Config, ConfigProblems, type Role, readConfig, type Secrets } from
 import { resolveSecrets } from '../infra/config/development-secrets.ts'
 import { createKeyring, type Keyring } from '../infra/crypto/keyring.ts'
 import { type RunningHost, type Service, startHost } from '../infra/host.ts'
+import { createFindCaller, type FindCaller } from '../infra/http/caller-address.ts'
 import { createListeners, originOf } from '../infra/http/listeners.ts'
+import { createIdentifyOperator, type IdentifyOperator } from '../infra/http/operators.ts'
 import { freeAllLeases } from '../infra/leases.ts'
 import { createLog, type Logger } from '../infra/log/log.ts'
 import { registerCodePattern } from '../infra/log/scrub.ts'
@@ -48,6 +50,8 @@ export interface Runtime extends Engines {
   config: Config
   secrets: Secrets
   keyring: Keyring
+  findCaller: FindCaller
+  identifyOperator: IdentifyOperator
   clock: Clock
   log: Logger
   metrics: Metrics
@@ -142,10 +146,13 @@ function createRuntime(config: Config, secrets: Secrets, overrides: StartOverrid
   const log = overrides.log ?? createLog({ level: config.logLevel })
   const metrics = overrides.metrics ?? createMetrics({ processMetrics: true })
   const engines = overrides.engines ?? openEngines(config, clock, log)
+  const findCaller = createFindCaller(config.http.trustedProxies)
   return {
     config,
     secrets,
     keyring: createKeyring({ dataKeys: secrets.data, codeSecrets: secrets.code }),
+    findCaller,
+    identifyOperator: createIdentifyOperator({ tokens: secrets.adminTokens, findCaller, clock, log }),
     clock,
     log,
     metrics,

@@ -1,5 +1,5 @@
 // Which addresses a process answers at. In: the routers of its services. Out: the public address with all of them, health and metrics;
-// and METRICS_PORT, if it is set, with metrics alone.
+// and METRICS_PORT, if it is set, with metrics alone. Without operators the public address has no metrics: no token could open them.
 import type { Router } from '@koa/router'
 import type Koa from 'koa'
 import type { Config, Secrets } from '../config/config.ts'
@@ -7,12 +7,13 @@ import type { Metrics } from '../metrics.ts'
 import { createHealthRouter, type Readiness } from './health.ts'
 import type { Address } from './listen.ts'
 import { createMetricsRouter } from './metrics.ts'
-import { createIdentifyOperator } from './operators.ts'
+import type { IdentifyOperator } from './operators.ts'
 import { createHttpShell, type ShellDeps } from './shell.ts'
 
 export interface ListenersDeps extends Omit<ShellDeps, 'metrics'> {
   config: Pick<Config, 'http' | 'metricsPort'>
   secrets: Pick<Secrets, 'adminTokens'>
+  identifyOperator: IdentifyOperator
   metrics: Pick<Metrics, 'httpRequestDuration' | 'render'>
   routers: readonly Router[]
 }
@@ -21,11 +22,11 @@ export type ListenerSpec = Address & { app: Koa }
 
 /** The public address first. */
 export function createListeners(deps: ListenersDeps, readiness: Readiness): ListenerSpec[] {
-  const { config, secrets, metrics, routers } = deps
+  const { config, secrets, identifyOperator, metrics, routers } = deps
   const { host, port } = config.http
   const health = createHealthRouter(readiness)
-  const guardedMetrics = createMetricsRouter(metrics, createIdentifyOperator(secrets.adminTokens))
-  const listeners = [{ app: createHttpShell(deps, [health, guardedMetrics, ...routers]), host, port }]
+  const guardedMetrics = secrets.adminTokens.length > 0 ? [createMetricsRouter(metrics, identifyOperator)] : []
+  const listeners = [{ app: createHttpShell(deps, [health, ...guardedMetrics, ...routers]), host, port }]
   if (config.metricsPort !== null)
     listeners.push({ app: createHttpShell(deps, [createMetricsRouter(metrics)]), host, port: config.metricsPort })
   return listeners

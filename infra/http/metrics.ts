@@ -6,7 +6,7 @@ import type { IdentifyOperator } from './operators.ts'
 export function createMetricsRouter(metrics: Pick<Metrics, 'render'>, identifyOperator?: IdentifyOperator): Router {
   const router = new Router({ sensitive: true })
   router.get('/metrics', async ctx => {
-    identifyOperator?.(ctx.get('authorization'))
+    identifyOperator?.(ctx)
     const { contentType, body } = await metrics.render()
     ctx.body = body
     ctx.set('Content-Type', contentType)

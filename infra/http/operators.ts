@@ -1,17 +1,77 @@
-// In: an Authorization header. Out: the operator's name, or a 401. An operator has a token of ADMIN_TOKEN and may see every company.
+// In: a request with an operator's token. Out: the operator's name, or a refusal. An operator has a token of ADMIN_TOKEN and may see every
+// company, so a guesser is slowed down and logged.
+//
+// While an address is throttled, its tokens are not compared, not even a right one: otherwise a guesser could go on and would learn of the
+// hit by the different answer. The log has the address in full, under a name that redact() does not hide: tools such as fail2ban block
+// by it.
+import type { Clock } from '../clock.ts'
 import type { AdminToken } from '../config/secrets.ts'
 import { isSameSecret } from '../crypto/compare-secrets.ts'
-import { httpException } from './problem.ts'
+import { networkOf } from '../ip-network.ts'
+import type { Logger } from '../log/log.ts'
+import { createAttemptThrottle } from './attempt-throttle.ts'
+import type { FindCaller } from './caller-address.ts'
+import { httpException, rateLimited } from './problem.ts'
 
-export type IdentifyOperator = (authorization: string | undefined) => string
+/** The part of Koa's context that is read. */
+export interface OperatorRequest {
+  get(header: string): string
+  req: { socket: { remoteAddress?: string | undefined } }
+}
 
-export const createIdentifyOperator =
-  (tokens: readonly AdminToken[]): IdentifyOperator =>
-  authorization => {
-    const bearer = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? ''
+export type IdentifyOperator = (request: OperatorRequest) => string
+
+export interface OperatorDeps {
+  tokens: readonly AdminToken[]
+  findCaller: FindCaller
+  clock: Pick<Clock, 'now'>
+  log: Pick<Logger, 'warn'>
+}
+
+const MAX_WRONG_TOKENS = 10
+const WINDOW_MS = 60_000
+const MAX_TRACKED_NETWORKS = 10_000
+/** A caller with IPv6 can take any address of its /64. */
+const COUNTED_NETWORK = { ipv4: 32, ipv6: 64 }
+
+/** One for a process, so that guesses at the admin API and at /metrics are counted together. */
+export function createIdentifyOperator({ tokens, findCaller, clock, log }: OperatorDeps): IdentifyOperator {
+  const throttle = createAttemptThrottle({
+    maxFailures: MAX_WRONG_TOKENS,
+    windowMs: WINDOW_MS,
+    maxCallers: MAX_TRACKED_NETWORKS,
+    clock,
+  })
+
+  const addressOf = (request: OperatorRequest): string | null =>
+    findCaller(request.req.socket.remoteAddress, request.get('x-forwarded-for')).nearestKnown
+
+  function findOperator(authorization: string): string | undefined {
+    const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
     // Every token is compared, so that the time does not depend on which one matches.
-    const matching = tokens.filter(({ token }) => isSameSecret(token, bearer))
-    const name = matching[0]?.name
-    if (name === undefined) throw httpException(401, "An operator's token is needed.", { 'WWW-Authenticate': 'Bearer' })
-    return name
+    return tokens.filter(({ token }) => isSameSecret(token, bearer))[0]?.name
   }
+
+  return request => {
+    const authorization = request.get('authorization')
+    if (authorization === '') throw tokenNeeded()
+    const address = addressOf(request)
+    const network = address === null ? 'unknown' : networkOf(address, COUNTED_NETWORK)
+    const waitMs = throttle.waitMs(network)
+    if (waitMs > 0) throw throttled(waitMs)
+    const name = findOperator(authorization)
+    if (name !== undefined) return name
+    throttle.countFailure(network)
+    log.warn({ caller_address: address, throttled: throttle.waitMs(network) > 0 }, 'operator.token_refused')
+    throw tokenNeeded()
+  }
+}
+
+const tokenNeeded = () => httpException(401, "An operator's token is needed.", { 'WWW-Authenticate': 'Bearer' })
+
+const throttled = (waitMs: number) =>
+  rateLimited({
+    scope: 'operator_token',
+    detail: "Too many wrong operator's tokens came from this address.",
+    waitMs,
+  })

@@ -38,6 +38,16 @@ export const httpException = (status: number, detail?: string, headers?: Record<
 export const unavailable = (extras: Extras = {}): Problem =>
   new Problem('ServiceUnavailableError', 503, 'The service cannot answer now', extras)
 
+/** `scope` names what was used up. */
+export function rateLimited({ scope, detail, waitMs }: { scope: string; detail: string; waitMs: number }): Problem {
+  const seconds = Math.ceil(waitMs / 1000)
+  return new Problem('RateLimitExceededError', 429, 'Too many requests', {
+    detail,
+    members: { scope, retry_after: seconds },
+    headers: { 'Retry-After': String(seconds) },
+  })
+}
+
 const RETRY_AFTER_SECONDS = '1'
 
 /** Turns any error into a problem. An error that is not a `Problem` shows only its status. */

@@ -4,10 +4,9 @@ import { Router } from '@koa/router'
 import type { Middleware } from 'koa'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
-import type { Secrets } from '../../infra/config/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
-import { createIdentifyOperator, type IdentifyOperator } from '../../infra/http/operators.ts'
+import type { IdentifyOperator } from '../../infra/http/operators.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { PrivateTargets } from '../../infra/outbound/address-check.ts'
 import type { Lookup } from '../../infra/outbound/lookup.ts'
@@ -38,7 +37,7 @@ import { createWithAudit } from './with-audit.ts'
 
 export interface DashboardDeps {
   config: { http: { maxBodyBytes: number }; privateTargets: PrivateTargets }
-  secrets: Pick<Secrets, 'adminTokens'>
+  identifyOperator: IdentifyOperator
   store: CountersignStore
   broker: Pick<Broker, 'publish'>
   keyring: Keyring
@@ -66,7 +65,7 @@ const ROUTES: readonly AddRoutes[] = [
 ]
 
 export function createDashboardService(deps: DashboardDeps): Service {
-  const { config, secrets, store, broker, keyring, clock, log, lookup } = deps
+  const { config, identifyOperator, store, broker, keyring, clock, log, lookup } = deps
   const accounts = createAccounts({ store, clock, log })
   const backgroundQueue = createBackgroundQueue(log)
   const adminDeps: AdminDeps = {
@@ -87,7 +86,7 @@ export function createDashboardService(deps: DashboardDeps): Service {
   const router = new Router({ prefix: '/admin/v1', sensitive: true })
   for (const addRoutes of ROUTES) addRoutes(router, adminDeps)
   // The guard is put into every route. `router.use` matches paths by rules of its own, which let `/ADMIN/v1/companies` pass unguarded.
-  const guard = [createAuthenticate(createIdentifyOperator(secrets.adminTokens)), forbidCaching]
+  const guard = [createAuthenticate(identifyOperator), forbidCaching]
   for (const route of router.stack) route.stack.unshift(...guard)
   const stop = async (): Promise<void> => void (await Promise.all([accounts.settled(), backgroundQueue.stop()]))
   return { router, stop }
@@ -96,7 +95,7 @@ export function createDashboardService(deps: DashboardDeps): Service {
 const createAuthenticate =
   (identifyOperator: IdentifyOperator): Middleware =>
   (ctx, next) => {
-    ctx.state.who = identifyOperator(ctx.get('authorization'))
+    ctx.state.who = identifyOperator(ctx)
     return next()
   }
 

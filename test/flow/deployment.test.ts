@@ -54,6 +54,25 @@ describeCountersign('a deployment in one process', start => {
     expect((await get(`${metricsUrl}/echo/hello`)).status).to.equal(404)
   })
 
+  it('counts wrong tokens of operators at the admin API and at /metrics together, by the caller behind a trusted proxy', async () => {
+    const { url, secrets, log } = await start({ env: { TRUSTED_PROXIES: '127.0.0.1/32' } })
+    const status = async (path: string, token: string, from: string): Promise<number> =>
+      (await get(`${url}${path}`, { Authorization: `Bearer ${token}`, 'X-Forwarded-For': from })).status
+    for (let guess = 0; guess < 5; guess += 1)
+      for (const path of ['/metrics', '/admin/v1/companies'])
+        expect(await status(path, `guess-${guess}`, '203.0.113.7')).to.equal(401)
+    const right = secrets.adminTokens[0]?.token ?? ''
+    for (const path of ['/metrics', '/admin/v1/companies']) {
+      expect(await status(path, 'guess', '203.0.113.7')).to.equal(429)
+      expect(await status(path, right, '203.0.113.7')).to.equal(429)
+      expect(await status(path, right, '203.0.113.8')).to.equal(200)
+    }
+    const warned = log.lines().filter(({ msg }) => msg === 'operator.token_refused')
+    expect(warned.map(({ level, caller_address }) => `${level} ${caller_address}`)).to.deep.equal(
+      Array(10).fill('warn 203.0.113.7'),
+    )
+  })
+
   it('keeps its secrets across a restart', async () => {
     const first = await start({ services: ECHO })
     const second = await first.restart()

@@ -2,6 +2,8 @@
 import { isIP } from 'node:net'
 import type { Broker, Message } from '../../infra/broker/broker.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import { createFindCaller } from '../../infra/http/caller-address.ts'
+import { createIdentifyOperator } from '../../infra/http/operators.ts'
 import { createHttpShell } from '../../infra/http/shell.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import type { PrivateTargets } from '../../infra/outbound/address-check.ts'
@@ -71,7 +73,7 @@ export async function startAdmin(store: CountersignStore, options: AdminOptions 
   const { lookup = async host => [isIP(host) === 0 ? PUBLIC_ADDRESS : host] } = options
   const { router } = createDashboardService({
     config,
-    secrets: { adminTokens: TOKENS },
+    identifyOperator: createIdentifyOperator({ tokens: TOKENS, findCaller: createFindCaller([]), clock, log }),
     store,
     broker,
     keyring,

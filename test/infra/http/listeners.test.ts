@@ -1,17 +1,20 @@
 import { Router } from '@koa/router'
 import { expect } from 'chai'
 import { readConfig } from '../../../infra/config/config.ts'
+import type { AdminToken } from '../../../infra/config/secrets.ts'
 import { createListeners, originOf } from '../../../infra/http/listeners.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
+import { serveApp } from '../../support/serve-app.ts'
 
 describe('the addresses of a process', () => {
-  const listenersWith = (env: Record<string, string>) =>
+  const listenersWith = (env: Record<string, string>, adminTokens: AdminToken[] = []) =>
     createListeners(
       {
         config: readConfig(env, []),
-        secrets: { adminTokens: [] },
+        secrets: { adminTokens },
+        identifyOperator: () => 'ann',
         metrics: createMetrics(),
         log: createCapturedLog().log,
         clock: testClock(),
@@ -32,5 +35,18 @@ describe('the addresses of a process', () => {
       'http://[::1]:4000',
       'http://[::1]:9000',
     ])
+  })
+
+  it('have /metrics on the public one only if there are operators: without one no token could open it', async () => {
+    const metricsStatus = async (adminTokens: AdminToken[]): Promise<number> => {
+      const [listener] = listenersWith({}, adminTokens)
+      if (!listener) throw new Error('no listener')
+      const server = await serveApp(listener.app)
+      const { status } = await fetch(`${server.url}/metrics`, { headers: { Authorization: 'Bearer token-of-ann' } })
+      await server.close()
+      return status
+    }
+    expect(await metricsStatus([{ name: 'ann', token: 'token-of-ann' }])).to.equal(200)
+    expect(await metricsStatus([])).to.equal(404)
   })
 })

@@ -1,8 +1,13 @@
+// Operators: who they are, and how guessing their tokens is slowed down.
 import { expect } from 'chai'
+import fc from 'fast-check'
+import { createFindCaller } from '../../../infra/http/caller-address.ts'
 import { createMetricsRouter } from '../../../infra/http/metrics.ts'
-import { createIdentifyOperator } from '../../../infra/http/operators.ts'
+import { createIdentifyOperator, type OperatorDeps } from '../../../infra/http/operators.ts'
 import { Problem } from '../../../infra/http/problem.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
+import { createCapturedLog } from '../../support/captured-log.ts'
+import { testClock } from '../../support/clock.ts'
 import { useShellServers } from '../../support/http-shell.ts'
 
 const ann = { name: 'ann', token: 'token-of-ann' }
@@ -10,16 +15,49 @@ const bob = { name: 'bob', token: 'token-of-bob' }
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' }
 
-describe('an operator', () => {
-  const identify = createIdentifyOperator([ann, bob])
+/** Operators and a caller that asks from an address; `status` is 200 for an operator. */
+function createOperators({ tokens = [ann, bob], proxies = [] as string[] } = {}) {
+  const [clock, captured] = [testClock(), createCapturedLog()]
+  const deps: OperatorDeps = { tokens, findCaller: createFindCaller(proxies), clock, log: captured.log }
+  const identifyRequest = createIdentifyOperator(deps)
+  const identify = (authorization: string, address = '8.8.8.8', forwardedFor = ''): string =>
+    identifyRequest({
+      get: header => (header === 'authorization' ? authorization : forwardedFor),
+      req: { socket: { remoteAddress: address } },
+    })
+  const refusal = (...request: Parameters<typeof identify>): Problem => {
+    try {
+      identify(...request)
+    } catch (refused) {
+      if (refused instanceof Problem) return refused
+      throw refused
+    }
+    throw new Error('not refused')
+  }
+  const status = (...request: Parameters<typeof identify>): number => {
+    try {
+      identify(...request)
+      return 200
+    } catch (refused) {
+      return (refused as Problem).status
+    }
+  }
+  const guess = (times: number, ...from: string[]): number[] =>
+    Array.from({ length: times }, (_, at) => status(`Bearer guess-${at}`, ...from))
+  return { identify, refusal, status, guess, clock, captured }
+}
 
+const [RIGHT, WRONG] = ['Bearer token-of-ann', 'Bearer token-of-eve']
+const tenTimes = (status: number): number[] => Array(10).fill(status)
+
+describe('an operator', () => {
   it('is identified by the token', () => {
+    const { identify } = createOperators()
     expect(identify('Bearer token-of-ann')).to.equal('ann')
     expect(identify('bearer  token-of-bob')).to.equal('bob')
   })
 
   for (const given of [
-    undefined,
     '',
     'token-of-ann',
     'Bearer',
@@ -31,13 +69,14 @@ describe('an operator', () => {
     'Basic token-of-ann',
   ])
     it(`is not identified by ${JSON.stringify(given)}`, () => {
-      expect(() => identify(given))
-        .to.throw(Problem)
-        .that.deep.includes({ status: 401, extras: { detail: "An operator's token is needed.", headers: CHALLENGE } })
+      expect(createOperators().refusal(given)).to.deep.include({
+        status: 401,
+        extras: { detail: "An operator's token is needed.", headers: CHALLENGE },
+      })
     })
 
   it('does not exist where no token is set', () => {
-    expect(() => createIdentifyOperator([])('Bearer ')).to.throw(Problem)
+    expect(createOperators({ tokens: [] }).status('Bearer ')).to.equal(401)
   })
 
   it('is compared with every token, so that the time does not tell which one matches', () => {
@@ -49,22 +88,166 @@ describe('an operator', () => {
         return token
       },
     }))
-    for (const given of ['Bearer token-of-ann', 'Bearer token-of-bob']) createIdentifyOperator(watched)(given)
+    const { identify } = createOperators({ tokens: watched })
+    for (const given of ['Bearer token-of-ann', 'Bearer token-of-bob']) identify(given)
     expect(compared).to.deep.equal(['ann', 'bob', 'ann', 'bob'])
+  })
+})
+
+describe('wrong operator tokens', () => {
+  it('are refused with 401 ten times a minute, and then with 429 until the minute is over', async () => {
+    const { guess, refusal, clock } = createOperators()
+    expect(guess(9)).to.deep.equal(Array(9).fill(401))
+    await clock.advance(10_500)
+    expect(guess(3)).to.deep.equal([401, 429, 429])
+    const { type, title, status, extras } = refusal(WRONG)
+    expect({ type, title, status }).to.deep.equal({
+      type: 'RateLimitExceededError',
+      title: 'Too many requests',
+      status: 429,
+    })
+    expect(extras).to.deep.equal({
+      detail: "Too many wrong operator's tokens came from this address.",
+      members: { scope: 'operator_token', retry_after: 50 },
+      headers: { 'Retry-After': '50' },
+    })
+    await clock.advance(49_499)
+    expect(guess(1)).to.deep.equal([429])
+    await clock.advance(1)
+    expect(guess(10), 'nine of the ten are a minute old').to.deep.equal([...Array(9).fill(401), 429])
+  })
+
+  it('are at most ten a minute in any minute, however they are spread', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 30_000 }), { maxLength: 60 }), async waits => {
+        const { status, clock } = createOperators()
+        const compared: number[] = []
+        for (const wait of waits) {
+          await clock.advance(wait)
+          if (status(WRONG) === 401) compared.push(clock.now())
+        }
+        for (const at of compared)
+          expect(compared.filter(other => other > at - 60_000 && other <= at).length).to.be.at.most(10)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('make even the right token wait, so that a guesser gets nowhere meanwhile', async () => {
+    const { guess, status, clock } = createOperators()
+    guess(10)
+    expect(status(RIGHT)).to.equal(429)
+    await clock.advance(60_000)
+    expect(status(RIGHT)).to.equal(200)
+  })
+
+  it('do not make the right token of another address wait', () => {
+    const { guess, status } = createOperators()
+    guess(10, '8.8.8.8')
+    expect(status(RIGHT, '8.8.4.4')).to.equal(200)
+    expect(status(WRONG, '8.8.4.4')).to.equal(401)
+  })
+
+  it('are counted for a whole /64 of IPv6, and for an IPv4 address however it is written', () => {
+    const { guess, status } = createOperators()
+    for (let host = 1; host <= 10; host += 1) guess(1, `2a00:1450:4001:81b::${host}`)
+    expect(status(WRONG, '2a00:1450:4001:81b:ffff::1')).to.equal(429)
+    expect(status(WRONG, '2a00:1450:4001:81c::1')).to.equal(401)
+    guess(5, '8.8.8.8')
+    guess(5, '::ffff:8.8.8.8')
+    expect(status(WRONG, '8.8.8.8')).to.equal(429)
+  })
+
+  it('are counted for the caller that a trusted proxy names, and not for one that a stranger names', () => {
+    const { guess, status } = createOperators({ proxies: ['10.0.0.0/8'] })
+    for (let at = 0; at < 10; at += 1) guess(1, '10.0.0.1', `7.7.7.${at}, 8.8.8.8`)
+    expect(status(WRONG, '10.0.0.2', '8.8.8.8')).to.equal(429)
+    expect(status(RIGHT, '10.0.0.2', '8.8.4.4')).to.equal(200)
+    for (let at = 0; at < 10; at += 1) guess(1, '9.9.9.9', `7.7.7.${at}`)
+    expect(status(WRONG, '9.9.9.9', '1.1.1.1')).to.equal(429)
+  })
+
+  it('are counted for the proxy where it names no caller, and for unknown callers together', () => {
+    const { guess, status } = createOperators({ proxies: ['10.0.0.0/8'] })
+    for (const forwardedFor of ['', 'unknown', '8.8.8.8,', '_hidden', ' ']) guess(2, '10.0.0.1', forwardedFor)
+    expect(status(WRONG, '10.0.0.1', '')).to.equal(429)
+    expect(status(RIGHT, '10.0.0.1', '8.8.8.8')).to.equal(200)
+    expect(guess(11, '')).to.deep.equal([...tenTimes(401), 429])
+  })
+
+  it('are not counted where none is given', () => {
+    const { status } = createOperators()
+    for (let asked = 0; asked < 30; asked += 1) expect(status('')).to.equal(401)
+    expect(status(RIGHT)).to.equal(200)
+  })
+
+  it('are counted for ten thousand networks at most: the one that was wrong longest ago is forgotten', () => {
+    const { guess, status } = createOperators()
+    guess(10, '9.9.9.9')
+    guess(10, '8.8.8.8')
+    for (let at = 0; at < 9_999; at += 1) guess(1, `20.0.${at >> 8}.${at & 255}`)
+    expect(status(RIGHT, '8.8.8.8')).to.equal(429)
+    expect(status(RIGHT, '9.9.9.9')).to.equal(200)
+  })
+
+  it('are warnings in the log, each with the address in full and without the token', () => {
+    const { guess, status, captured } = createOperators()
+    guess(12, '203.0.113.7')
+    status(RIGHT, '2001:db8:2001:1234::7')
+    status('Bearer secret-guess', '2001:db8:2001:1234::7')
+    status('')
+    const lines = captured.lines().map(({ time, ...line }) => line)
+    const line = (caller_address: string, throttled: boolean) => ({
+      level: 'warn',
+      caller_address,
+      throttled,
+      msg: 'operator.token_refused',
+    })
+    expect(lines).to.deep.equal([
+      ...Array(9).fill(line('203.0.113.7', false)),
+      line('203.0.113.7', true),
+      line('2001:db8:2001:1234::7', false),
+    ])
+    expect(captured.output()).not.to.contain('guess')
+  })
+
+  it('are logged with any address as it is: the redaction leaves it', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), address => {
+        const { status, captured } = createOperators()
+        status(WRONG, address)
+        const expected = createFindCaller([])(address, '').address
+        expect(captured.lines()[0]?.caller_address).to.equal(expected)
+      }),
+    )
   })
 })
 
 describe('/metrics', () => {
   const startServer = useShellServers()
+  const { log } = createCapturedLog()
+  const identifyOperator = () =>
+    createIdentifyOperator({ tokens: [ann, bob], findCaller: createFindCaller([]), clock: testClock(), log })
 
   it('needs the token of an operator on the public port', async () => {
-    const { ask } = await startServer(createMetricsRouter(createMetrics(), createIdentifyOperator([ann, bob])))
+    const { ask } = await startServer(createMetricsRouter(createMetrics(), identifyOperator()))
     const refused = await ask('/metrics')
     expect(refused.status).to.equal(401)
     expect(refused.headers.get('www-authenticate')).to.equal('Bearer')
     expect(refused.body).to.include({ type: 'HTTPException', status: 401 })
     const { status } = await ask('/metrics', { headers: { Authorization: 'Bearer token-of-bob' } })
     expect(status).to.equal(200)
+  })
+
+  it('slows down who guesses tokens there', async () => {
+    const { ask } = await startServer(createMetricsRouter(createMetrics(), identifyOperator()))
+    const guess = () => ask('/metrics', { headers: { Authorization: WRONG } })
+    for (let guesses = 0; guesses < 10; guesses += 1) expect((await guess()).status).to.equal(401)
+    const { status, headers, body } = await guess()
+    expect(status).to.equal(429)
+    expect(headers.get('content-type')).to.contain('application/problem+json')
+    expect(headers.get('retry-after')).to.equal('60')
+    expect(body).to.include({ type: 'RateLimitExceededError', status: 429, scope: 'operator_token', retry_after: 60 })
   })
 
   it('needs no token where no operators are given, and has the format of Prometheus', async () => {

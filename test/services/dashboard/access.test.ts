@@ -21,6 +21,29 @@ eachStore('the admin API', fresh => {
     }
   })
 
+  it('slows down who guesses tokens: after ten wrong ones a minute the address waits, even with the right one', async () => {
+    const guess = (token: string) => admin.ask('GET', '/companies', undefined, { token })
+    for (let guesses = 0; guesses < 10; guesses += 1) expect((await guess(`guess-${guesses}`)).status).to.equal(401)
+    for (const token of ['guess', TOKENS[0]?.token ?? '']) {
+      const { status, headers, body } = await guess(token)
+      expect(status).to.equal(429)
+      expect(headers.get('retry-after')).to.equal('60')
+      expect(body).to.include({
+        type: 'RateLimitExceededError',
+        status: 429,
+        scope: 'operator_token',
+        retry_after: 60,
+      })
+      expect(body.request_id).to.equal(headers.get('x-request-id'))
+    }
+    const warnings = admin.captured.lines().filter(({ msg }) => msg === 'operator.token_refused')
+    expect(warnings.map(({ level, caller_address }) => `${level} ${caller_address}`)).to.deep.equal(
+      Array(10).fill('warn 127.0.0.1'),
+    )
+    await admin.clock.advance(60_000)
+    expect((await admin.get('/companies')).status).to.equal(200)
+  })
+
   it('checks the token before it reads the body or the store', async () => {
     const none = { token: null }
     expect((await admin.ask('POST', '/companies', undefined, { ...none, raw: '{' })).status).to.equal(401)

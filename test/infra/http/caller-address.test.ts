@@ -1,6 +1,6 @@
 // The address of the end user behind proxies: only hops that trusted proxies wrote count.
 import { expect } from 'chai'
-import { createFindClientAddress } from '../../../services/edge/client-address.ts'
+import { createFindCaller, createFindClientAddress } from '../../../infra/http/caller-address.ts'
 
 const PROXIES = ['10.0.0.0/8', '198.41.128.0/17', '2a06:98c0::/29', '127.0.0.1/32']
 
@@ -39,4 +39,25 @@ const ROWS: [string, readonly string[], string | undefined, string, string | nul
 describe("the client's address", () => {
   for (const [what, trusted, peer, forwarded, expected] of ROWS)
     it(`is ${what}`, () => expect(createFindClientAddress(trusted)(peer, forwarded)).to.equal(expected))
+})
+
+describe('the address of a caller', () => {
+  const find = createFindCaller(PROXIES)
+
+  it('is given whether it is public or private, in canonical form', () => {
+    expect(find('::ffff:192.168.1.5', '').address).to.equal('192.168.1.5')
+    expect(find('10.0.0.1', 'FD00:0:0::5').address).to.equal('fd00::5')
+    expect(find('fe80::1%eth0', '').address).to.equal('fe80::1')
+  })
+
+  it('is unknown where a trusted proxy gives none; then the proxy is the nearest that is known', () => {
+    for (const forwardedFor of ['', 'unknown', '8.8.8.8,'])
+      expect(find('::ffff:10.0.0.1', forwardedFor)).to.deep.equal({
+        address: null,
+        nearestKnown: '10.0.0.1',
+        ignoredProxy: null,
+      })
+    expect(find('10.0.0.1', '8.8.8.8, none, 198.41.200.1').nearestKnown).to.equal('198.41.200.1')
+    expect(find(undefined, '8.8.8.8')).to.deep.equal({ address: null, nearestKnown: null, ignoredProxy: null })
+  })
 })
