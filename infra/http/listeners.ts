@@ -4,7 +4,9 @@ import type { Router } from '@koa/router'
 import type Koa from 'koa'
 import type { Config, Secrets } from '../config/config.ts'
 import type { Metrics } from '../metrics.ts'
+import type { FindCaller } from './caller-address.ts'
 import { createHealthRouter, type Readiness } from './health.ts'
+import { createIgnoredProxyReporter } from './ignored-proxy-reporter.ts'
 import type { Address } from './listen.ts'
 import { createMetricsRouter } from './metrics.ts'
 import type { IdentifyOperator } from './operators.ts'
@@ -14,6 +16,7 @@ export interface ListenersDeps extends Omit<ShellDeps, 'metrics'> {
   config: Pick<Config, 'http' | 'metricsPort'>
   secrets: Pick<Secrets, 'adminTokens'>
   identifyOperator: IdentifyOperator
+  findCaller: FindCaller
   metrics: Pick<Metrics, 'httpRequestDuration' | 'render'>
   routers: readonly Router[]
 }
@@ -26,7 +29,8 @@ export function createListeners(deps: ListenersDeps, readiness: Readiness): List
   const { host, port } = config.http
   const health = createHealthRouter(readiness)
   const guardedMetrics = secrets.adminTokens.length > 0 ? [createMetricsRouter(metrics, identifyOperator)] : []
-  const listeners = [{ app: createHttpShell(deps, [health, ...guardedMetrics, ...routers]), host, port }]
+  const publicRouters = [health, ...guardedMetrics, ...routers]
+  const listeners = [{ app: createHttpShell(deps, publicRouters, [createIgnoredProxyReporter(deps)]), host, port }]
   if (config.metricsPort !== null)
     listeners.push({ app: createHttpShell(deps, [createMetricsRouter(metrics)]), host, port: config.metricsPort })
   return listeners

@@ -14,11 +14,17 @@ export interface ShellDeps {
   clock: Pick<Clock, 'now'>
 }
 
-export function createHttpShell({ log, metrics, clock }: ShellDeps, routers: readonly Router[]): Koa {
+/** `middleware` runs before the routers. */
+export function createHttpShell(
+  { log, metrics, clock }: ShellDeps,
+  routers: readonly Router[],
+  middleware: readonly Middleware[] = [],
+): Koa {
   const app = new Koa()
   app.use(assignRequestId)
   app.use(createLogAndMeasure(log, metrics, clock))
   app.use(createAnswerProblems(log))
+  for (const step of middleware) app.use(step)
   app.use(refuseUnrouted)
   for (const router of routers) app.use(router.routes())
   // An error after the response has begun, such as a client that hangs up, cannot become a problem any more.

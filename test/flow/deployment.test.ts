@@ -73,6 +73,15 @@ describeCountersign('a deployment in one process', start => {
     )
   })
 
+  it('warns once of a proxy that is missing in TRUSTED_PROXIES', async () => {
+    const { url, log } = await start({ services: ECHO })
+    const warned = () => log.lines().filter(({ msg }) => msg === 'proxy.not_trusted')
+    await get(`${url}/echo/hello`)
+    expect(warned()).to.deep.equal([])
+    for (let requests = 0; requests < 3; requests += 1) await get(`${url}/echo/hello`, { 'X-Forwarded-For': '8.8.8.8' })
+    expect(warned().map(({ level, proxy }) => `${level} ${proxy}`)).to.deep.equal(['warn 127.0.0.1'])
+  })
+
   it('keeps its secrets across a restart', async () => {
     const first = await start({ services: ECHO })
     const second = await first.restart()

@@ -2,6 +2,7 @@ import { Router } from '@koa/router'
 import { expect } from 'chai'
 import { readConfig } from '../../../infra/config/config.ts'
 import type { AdminToken } from '../../../infra/config/secrets.ts'
+import { createFindCaller } from '../../../infra/http/caller-address.ts'
 import { createListeners, originOf } from '../../../infra/http/listeners.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
@@ -15,6 +16,7 @@ describe('the addresses of a process', () => {
         config: readConfig(env, []),
         secrets: { adminTokens },
         identifyOperator: () => 'ann',
+        findCaller: createFindCaller([]),
         metrics: createMetrics(),
         log: createCapturedLog().log,
         clock: testClock(),
