@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { HOUR_MS } from '../time.ts'
 import { type Engine, readEngine } from './engine.ts'
 import { ConfigProblems, type SettingProblem } from './problems.ts'
+import { neededSecrets, needsSecret, unusedSecrets } from './role-secrets.ts'
 import { ROLES, type Role, readRoles } from './roles.ts'
 import { adminTokens, codeSecrets, dataKeyIds, dataKeys, MIN_TOKEN_LENGTH, type Secrets } from './secrets.ts'
 import {
@@ -20,6 +21,7 @@ import {
   publicUrl,
   wholeNumber,
 } from './values.ts'
+import { type Environment, readVariables } from './variables.ts'
 
 export { ConfigProblems, type Engine, ROLES, type Role, type Secrets }
 
@@ -57,7 +59,8 @@ export interface Config {
   readonly backoff: { readonly channel: readonly number[]; readonly webhook: readonly number[] }
   /** The ranges in which private addresses and plain http may be called. */
   readonly privateTargets: 'all' | readonly string[]
-  /** Null in development if the environment gives none: infra/config/development-secrets.ts then supplies them. */
+  /** Null in development if the environment gives none: infra/config/development-secrets.ts then supplies them. Empty if no role of this
+   *  process uses them (role-secrets.ts), and, in production, if there are no operators. */
   readonly secrets: { readonly [name in keyof Secrets]: Secrets[name] | null }
   /** Ids of data keys that are lost. What they sealed cannot be read any more. */
   readonly lostDataKeys: readonly string[]
@@ -96,30 +99,33 @@ const settings = z.object({
 /** In production the token of an operator must be too long to guess. */
 const productionSettings = settings.extend({ ADMIN_TOKEN: adminTokens(MIN_TOKEN_LENGTH).optional() })
 
-const SECRETS = ['CODE_SECRETS', 'DATA_KEYS', 'ADMIN_TOKEN'] as const
+const VARIABLES = settings.keyof().options
 
-export function readConfig(env: Readonly<Record<string, string | undefined>>, roleNames: readonly string[]): Config {
-  const variables = nonEmptyVariables(env)
-  const production = variables.NODE_ENV === 'production'
-  const parsed = (production ? productionSettings : settings).safeParse(variables)
+export function readConfig(env: Environment, roleNames: readonly string[]): Config {
   const { roles, problems: roleProblems } = readRoles(roleNames)
-  const { engine, problems: engineProblems } = readEngine(variables, {
-    production,
-    everyRole: roles.length === ROLES.length || roleProblems.length > 0,
-  })
+  const { texts, problems: fileProblems, isGiven, givenAs } = readVariables(env, VARIABLES, unusedSecrets(roles))
+  const production = texts.NODE_ENV === 'production'
+  const parsed = (production ? productionSettings : settings).safeParse(texts)
+  const { engine, problems: engineProblems } = readEngine(
+    {
+      ENGINE: texts.ENGINE,
+      MONGODB_URL: isGiven('MONGODB_URL') ? (texts.MONGODB_URL ?? UNREADABLE) : undefined,
+      AMQP_URL: isGiven('AMQP_URL') ? (texts.AMQP_URL ?? UNREADABLE) : undefined,
+    },
+    { production, everyRole: roles.length === ROLES.length || roleProblems.length > 0 },
+  )
+  const missing = neededSecrets(roles).filter(name => production && !isGiven(name))
   const problems: SettingProblem[] = [
-    ...(parsed.error?.issues ?? []).map(issue => ({ name: issue.path.join('.'), message: issue.message })),
-    ...portProblems(variables),
+    ...fileProblems,
+    ...(parsed.error?.issues ?? []).map(({ path, message }) => ({ name: givenAs(path.join('.')), message })),
+    ...portProblems(texts),
     ...(parsed.success ? lostKeyProblems(parsed.data) : []),
     ...engineProblems,
-    ...SECRETS.filter(name => production && !variables[name]).map(name => ({
-      name,
-      message: 'is missing: production needs it',
-    })),
+    ...missing.map(name => ({ name, message: 'is missing: production needs it' })),
     ...roleProblems,
   ]
   if (!parsed.success || problems.length > 0)
-    throw new ConfigProblems(problems, { production, bootstrapFile: variables.BOOTSTRAP_FILE ?? null })
+    throw new ConfigProblems(problems, { production, bootstrapFile: texts.BOOTSTRAP_FILE ?? null })
   const values = parsed.data
   return deepFreeze({
     roles,
@@ -142,21 +148,16 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ro
     backoff: { channel: values.CHANNEL_BACKOFF, webhook: values.WEBHOOK_BACKOFF },
     privateTargets: values.ALLOW_PRIVATE_TARGETS,
     secrets: {
-      code: values.CODE_SECRETS ?? null,
+      code: values.CODE_SECRETS ?? (needsSecret(roles, 'CODE_SECRETS') ? null : []),
       data: values.DATA_KEYS ?? null,
-      adminTokens: values.ADMIN_TOKEN ?? null,
+      adminTokens: values.ADMIN_TOKEN ?? (production ? [] : null),
     },
     lostDataKeys: values.LOST_DATA_KEYS,
   })
 }
 
-/** The variables we know, without surrounding space and without empty ones. */
-function nonEmptyVariables(
-  env: Readonly<Record<string, string | undefined>>,
-): Partial<Record<keyof typeof settings.shape, string>> {
-  const names = Object.keys(settings.shape)
-  return Object.fromEntries(names.map(name => [name, env[name]?.trim()]).filter(([, text]) => text))
-}
+/** Stands for the URL in a file that cannot be read, which is a problem of its own. */
+const UNREADABLE = 'unreadable'
 
 function portProblems({
   PORT: http = `${PORT}`,

@@ -1,4 +1,4 @@
-// All keys of a deployment, behind the operations that use them. In each list the first key is the current one: it seals, indexes and
+// The keys that a process holds, behind the operations that use them. In each list the first key is the current one: it seals, indexes and
 // derives codes. The other keys still unseal older texts and derive older codes, so that keys can rotate while verifications run.
 import { Buffer } from 'node:buffer'
 import { createHmac, hkdfSync } from 'node:crypto'
@@ -32,6 +32,15 @@ export class UnknownSecret extends Error {
   }
 }
 
+/** A role that is not given CODE_SECRETS derived a code or a token (infra/config/role-secrets.ts): a bug, which no setting repairs. */
+export class NoCodeSecrets extends Error {
+  override name = 'NoCodeSecrets'
+
+  constructor() {
+    super('this process holds no code secrets: none of its roles may derive codes or tokens')
+  }
+}
+
 export interface Keyring {
   /** The ids of the data keys, the current one first. */
   keyIds: readonly string[]
@@ -45,14 +54,15 @@ export interface Keyring {
   index(scope: string, value: string): string
   /** The index under every data key, the current one first. While keys rotate, older documents are found under the older keys. */
   indexes(scope: string, value: string): string[]
-  /** The id of the code secret to store with a new verification. */
+  /** The id of the code secret to store with a new verification. Throws `NoCodeSecrets`. */
   currentCodeSecret(): string
-  /** Throws `UnknownSecret`. */
+  /** Throws `UnknownSecret` or `NoCodeSecrets`. */
   code(secretId: string, inputs: CodeInputs): string
-  /** Throws `UnknownSecret`. */
+  /** Throws `UnknownSecret` or `NoCodeSecrets`. */
   token(secretId: string, inputs: TokenInputs): string
 }
 
+/** `codeSecrets` may be empty: the keyring then seals and indexes only. */
 export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets: readonly NamedKey[] }): Keyring {
   const data = keys.dataKeys.map(({ id, key }) => ({
     id,
@@ -60,14 +70,19 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
     indexKey: derive(key, 'index'),
   }))
   const [current] = data
-  const [currentCode] = keys.codeSecrets
-  if (!current || !currentCode) throw new TypeError('a keyring needs a data key and a code secret')
+  if (!current) throw new TypeError('a keyring needs a data key')
 
   const indexWith = (key: Buffer, scope: string, value: string): string =>
     createHmac('sha256', key)
       .update(encodeLengthPrefixed([scope, value]))
       .digest('base64url')
+  const currentCodeSecret = (): string => {
+    const [first] = keys.codeSecrets
+    if (!first) throw new NoCodeSecrets()
+    return first.id
+  }
   const codeSecret = (id: string): Buffer => {
+    if (keys.codeSecrets.length === 0) throw new NoCodeSecrets()
     const secret = keys.codeSecrets.find(candidate => candidate.id === id)
     if (!secret) throw new UnknownSecret(id)
     return secret.key
@@ -84,7 +99,7 @@ export function createKeyring(keys: { dataKeys: readonly NamedKey[]; codeSecrets
     isCurrent: sealed => keyIdOf(sealed) === current.id,
     index: (scope, value) => indexWith(current.indexKey, scope, value),
     indexes: (scope, value) => data.map(key => indexWith(key.indexKey, scope, value)),
-    currentCodeSecret: () => currentCode.id,
+    currentCodeSecret,
     code: (secretId, inputs) => deriveCode(inputs, codeSecret(secretId)),
     token: (secretId, inputs) => deriveToken(inputs, codeSecret(secretId)),
   }

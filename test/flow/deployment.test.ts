@@ -96,7 +96,10 @@ onRealEngines('a deployment of several processes', { AMQP_URL, MONGODB_URL }, ()
     const edge = await start({ services: ECHO, roles: ['edge'] })
     const { site, secrets } = edge
     const otp = await start({ services: ECHO, roles: ['otp'], site })
-    expect(otp.secrets).to.deep.equal(secrets)
+    expect(otp.secrets.data).to.deep.equal(secrets.data)
+    expect([otp.secrets.code.length, secrets.code.length], 'only the otp process has code secrets').to.deep.equal([
+      1, 0,
+    ])
     const echo = async (url: string) => (await fetch(`${url}/echo/hello`)).status
     expect(await echo(edge.url)).to.equal(200)
     expect(await echo(otp.url)).to.equal(404)

@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { createKeyring, UnknownSecret, Unsealable } from '../../../infra/crypto/keyring.ts'
+import { createKeyring, NoCodeSecrets, UnknownSecret, Unsealable } from '../../../infra/crypto/keyring.ts'
+import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
 
 const counting = Buffer.from(Array.from({ length: 32 }, (_, at) => at))
 const k1 = { id: 'k1', key: counting }
@@ -148,8 +149,23 @@ describe('code secrets', () => {
     expect(() => ring.token('c2', token)).to.throw(UnknownSecret)
   })
 
-  it('must be configured, as data keys must', () => {
+  it('are not in the keyring of a process without them: it seals and indexes, and no code can be derived', () => {
+    const withoutCodes = createKeyring({ dataKeys: [k1], codeSecrets: [] })
+    expect(withoutCodes.unseal(ring.seal('x', 'here'), 'here')).to.equal('x')
+    expect(withoutCodes.index('app_a', 'x')).to.equal(ring.index('app_a', 'x'))
+    expect(() => withoutCodes.currentCodeSecret()).to.throw(NoCodeSecrets)
+    expect(() => withoutCodes.code('c1', of)).to.throw(NoCodeSecrets)
+    expect(() => withoutCodes.token('c1', token)).to.throw(NoCodeSecrets)
+  })
+
+  it('missing in the whole process are a bug, not a key that may come back', () => {
+    expect(isMissingKeyError(new UnknownSecret('c2'))).to.equal(true)
+    expect(isMissingKeyError(new NoCodeSecrets())).to.equal(false)
+  })
+})
+
+describe('a keyring', () => {
+  it('needs a data key', () => {
     expect(() => createKeyring({ dataKeys: [], codeSecrets: [c1] })).to.throw(TypeError)
-    expect(() => createKeyring({ dataKeys: [k1], codeSecrets: [] })).to.throw(TypeError)
   })
 })
