@@ -23,6 +23,7 @@ import { createMetrics, type Metrics } from '../infra/metrics.ts'
 import { createOutbound } from '../infra/outbound/guarded-outbound.ts'
 import type { Outbound } from '../infra/outbound/outbound.ts'
 import { createTargetInspector } from '../infra/outbound/target-inspector.ts'
+import { findOpenToOthers } from '../infra/private-files.ts'
 import { runProcess } from '../infra/run-process.ts'
 import { StartProblem } from '../infra/start-problem.ts'
 import { createEmbeddedStore } from '../infra/store/embedded.ts'
@@ -105,6 +106,8 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   const bootstrap = await readBootstrapFile(config)
   const runtime = createRuntime(config, await resolveSecrets(config), overrides)
   const { secrets, keyring, log, store, outbound } = runtime
+  if (usesDataFolder(config))
+    for (const open of findOpenToOthers(config.dataDir)) log.warn(open, 'data_folder.open_to_other_users')
 
   const services = config.roles.flatMap(role => (overrides.services ?? SERVICES)[role]?.(runtime) ?? [])
   const routers = services.flatMap(service => service.router ?? [])
@@ -140,6 +143,10 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   ready.catch(() => {})
   return { url, metricsUrl, secrets, ready, drain: host.drain, stop: () => host.stop().finally(outbound.close) }
 }
+
+/** For the embedded store, or for secrets that the environment does not give. */
+const usesDataFolder = ({ engine, secrets }: Config): boolean =>
+  engine.kind === 'embedded' || Object.values(secrets).includes(null)
 
 function createRuntime(config: Config, secrets: Secrets, overrides: StartOverrides): Runtime {
   const clock = overrides.clock ?? systemClock

@@ -2,10 +2,11 @@
 // all secrets in the environment and never uses the file. A file that other users can read is refused, not repaired: they may have
 // read it already, so the operator has to decide whether to keep it.
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises'
+import { link, readFile, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import process from 'node:process'
 import { z } from 'zod'
+import { ensurePrivateFolder } from '../private-files.ts'
 import type { Config } from './config.ts'
 import { ConfigProblems } from './problems.ts'
 import { adminTokens, codeSecrets, dataKeys, type Secrets } from './secrets.ts'
@@ -29,7 +30,8 @@ export async function resolveSecrets({ secrets, dataDir }: Pick<Config, 'secrets
 
 export async function readDevelopmentSecrets(dataDir: string): Promise<Secrets> {
   const file = join(dataDir, SECRETS_FILE)
-  if (!(await exists(file))) await createSecretsFile(dataDir, file)
+  ensurePrivateFolder(dataDir)
+  if (!(await exists(file))) await createSecretsFile(file)
   await refuseReadableByOthers(file)
   const parsed = content.safeParse(membersOf(await readFile(file, 'utf8'), file))
   if (!parsed.success) {
@@ -41,8 +43,7 @@ export async function readDevelopmentSecrets(dataDir: string): Promise<Secrets> 
 }
 
 /** The file appears whole or not at all. Of two processes that start together, the first to link its draft wins. */
-async function createSecretsFile(dataDir: string, file: string): Promise<void> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+async function createSecretsFile(file: string): Promise<void> {
   const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`
   try {
     await writeFile(draft, `${JSON.stringify(newSecrets(), null, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true })

@@ -1,7 +1,7 @@
 // SQLite behind the few calls that the store needs. In: SQL and parameters. Out: columns, counts, and the port's errors.
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
+import { ensurePrivateFile, ensurePrivateFolder, tightenFile } from '../../private-files.ts'
 import { StartProblem } from '../../start-problem.ts'
 import { Unavailable } from '../../unavailable.ts'
 import { Duplicate } from '../docs.ts'
@@ -21,15 +21,21 @@ export interface Sqlite {
 }
 
 export const DATABASE_FILE = 'countersign.db'
+/** Of the files that SQLite keeps beside it. */
+const COMPANION_ENDINGS = ['-wal', '-shm', '-journal']
 
 /** Statements are few, because values are parameters. The bound is for a query that breaks this rule. */
 const MAX_CACHED_STATEMENTS = 1_000
 
 export function openSqlite(folder: string): Sqlite {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  ensurePrivateFolder(folder)
   let database: Database.Database | undefined
   try {
-    database = new Database(join(folder, DATABASE_FILE))
+    const file = join(folder, DATABASE_FILE)
+    // SQLite makes its other files with the mode of this one.
+    ensurePrivateFile(file)
+    for (const ending of COMPANION_ENDINGS) tightenFile(file + ending)
+    database = new Database(file)
     const sqlite = sqliteOn(database)
     lock(sqlite)
     return sqlite
@@ -41,7 +47,7 @@ export function openSqlite(folder: string): Sqlite {
 
 function startProblem(folder: string, cause: unknown): unknown {
   if (codeOf(cause).startsWith('SQLITE_BUSY')) return new StartProblem(`another process is using ${folder}`, { cause })
-  if (!codeOf(cause).startsWith('SQLITE_')) return cause
+  if (!/^(SQLITE_|E[A-Z]+$)/.test(codeOf(cause))) return cause
   return new StartProblem(`cannot open ${DATABASE_FILE} in ${folder}: ${(cause as Error).message}`, { cause })
 }
 
