@@ -3,6 +3,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
+import { ROLE_SECRETS } from '../../infra/config/role-secrets.ts'
+import { SECRET_VARIABLES } from '../../infra/config/variables.ts'
 import { PROVIDER_TYPES } from '../../services/domain/tenancy/providers.ts'
 import { resolveSettings } from '../../services/domain/tenancy/settings.ts'
 
@@ -44,7 +46,21 @@ describe('the reference pages', () => {
     const [, table = ''] = /\| Variable \|(.*?)\n\n/s.exec(text('README.md')) ?? []
     const documented = table.split('\n').flatMap(row => all(/`([A-Z_]+)`/g, row.split('|')[1] ?? ''))
     expect(known).to.not.be.empty
-    expect(sorted(documented)).to.deep.equal(sorted(known))
+    const twins = SECRET_VARIABLES.map(name => `${name}_FILE`)
+    expect(sorted(documented)).to.deep.equal(sorted([...known, ...twins]))
+  })
+
+  it('say which secrets each role needs', () => {
+    const [, header = '', body = ''] = /\| Role \|(.*?)\n\|[-|]+\n(.*?)\n\n/s.exec(text('README.md')) ?? []
+    const names = all(/`([A-Z_]+)`/g, header)
+    const documented = body.split('\n').flatMap(row => {
+      const [, roles = '', ...cells] = row.split('|').map(cell => cell.trim())
+      const needed = names.filter((_, at) => cells[at] === 'needed')
+      return all(/`([a-z:]+)`/g, roles).map(role => [role, sorted(needed)])
+    })
+    expect(Object.fromEntries(documented)).to.deep.equal(
+      Object.fromEntries(Object.entries(ROLE_SECRETS).map(([role, secrets]) => [role, sorted(secrets)])),
+    )
   })
 
   it('list every type of provider; the README those with a vendor', () => {
