@@ -1,4 +1,4 @@
-// IP addresses. In: a text. Out: whether it is an address, whether it is public, and the networks that contain it.
+// IP addresses. In: a text. Out: whether it is an address, whether it is public, and the network that contains it.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
@@ -13,11 +13,15 @@ export function publicIpAddress(text: string): string | null {
   return address.range() === 'unicast' ? address.toString() : null
 }
 
-/** The networks that contain an IPv6 address, one for each length of prefix, as their leading hexadecimal digits. The lengths are
- *  multiples of four. An IPv4 address, also one that is mapped into IPv6, is a network of its own. */
-export function networksOf(address: string, ipv6PrefixBits: readonly number[]): string[] {
-  const parsed = ipaddr.process(address)
-  if (!(parsed instanceof ipaddr.IPv6)) return [parsed.toString()]
-  const digits = parsed.parts.map(part => part.toString(16).padStart(4, '0')).join('')
-  return ipv6PrefixBits.map(bits => `${digits.slice(0, bits / 4)}/${bits}`)
+export interface NetworkBits {
+  ipv4: number
+  ipv6: number
+}
+
+/** The network of that length that contains the address, as `203.0.113.0/24`. An IPv4-mapped address counts as IPv4. */
+export function networkOf(text: string, bits: NetworkBits): string {
+  const address = ipaddr.process(text)
+  return address.kind() === 'ipv6'
+    ? `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${bits.ipv6}`)}/${bits.ipv6}`
+    : `${ipaddr.IPv4.networkAddressFromCIDR(`${address}/${bits.ipv4}`)}/${bits.ipv4}`
 }

@@ -6,8 +6,7 @@
 // counted apart, so that strangers cannot hide a proxy.
 import type { Middleware } from 'koa'
 import type { Clock } from '../clock.ts'
-import { publicIpAddress } from '../ip-address.ts'
-import { networkOf } from '../ip-network.ts'
+import { networkOf, publicIpAddress } from '../ip-address.ts'
 import type { Logger } from '../log/log.ts'
 import { HOUR_MS } from '../time.ts'
 import type { FindCaller } from './caller-address.ts'

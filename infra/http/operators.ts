@@ -7,7 +7,7 @@
 import type { Clock } from '../clock.ts'
 import type { AdminToken } from '../config/secrets.ts'
 import { isSameSecret } from '../crypto/compare-secrets.ts'
-import { networkOf } from '../ip-network.ts'
+import { networkOf } from '../ip-address.ts'
 import type { Logger } from '../log/log.ts'
 import { createAttemptThrottle } from './attempt-throttle.ts'
 import type { FindCaller } from './caller-address.ts'

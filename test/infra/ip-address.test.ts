@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { isIpAddress, networksOf, publicIpAddress } from '../../infra/ip-address.ts'
+import { isIpAddress, networkOf, publicIpAddress } from '../../infra/ip-address.ts'
 
 describe('an IP address', () => {
   for (const text of [
@@ -46,15 +46,11 @@ describe('an IP address', () => {
   it('has one canonical form', () =>
     expect(publicIpAddress('2A00:1450:0000:0000:0000:0000:0000:0001')).to.equal('2a00:1450::1'))
 
-  it('belongs to networks if it is IPv6, and is one of its own if it is IPv4', () => {
-    const networks = (address: string) => networksOf(address, [64, 56, 48])
-    expect(networks('2a00:1450:4001:81b::200e')).to.deep.equal([
-      '2a0014504001081b/64',
-      '2a001450400108/56',
-      '2a0014504001/48',
-    ])
-    expect(networks('2a00:1450:4001:81b:ffff::1')).to.deep.equal(networks('2a00:1450:4001:81b::200e'))
-    expect(networks('8.8.8.8')).to.deep.equal(['8.8.8.8'])
-    expect(networks('::ffff:8.8.8.8'), 'mapped into IPv6').to.deep.equal(['8.8.8.8'])
+  it('belongs to the network of the length for its family', () => {
+    const bits = { ipv4: 24, ipv6: 48 }
+    expect(networkOf('203.0.113.77', bits)).to.equal('203.0.113.0/24')
+    expect(networkOf('::ffff:203.0.113.77', bits)).to.equal('203.0.113.0/24')
+    expect(networkOf('2a00:1450:4001:81b::1', bits)).to.equal('2a00:1450:4001::/48')
+    expect(networkOf('8.8.8.8', { ipv4: 32, ipv6: 64 })).to.equal('8.8.8.8/32')
   })
 })

@@ -2,7 +2,7 @@
 // key and under the other data keys, so that a limit keeps its count when data keys are rotated.
 
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { networksOf } from '../../../infra/ip-address.ts'
+import { networkOf } from '../../../infra/ip-address.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import type { CounterDoc } from './documents.ts'
@@ -56,13 +56,14 @@ const IPV6_NETWORKS = [
 /** One counter for an IPv4 address, one for each network of an IPv6 address, the smallest first. */
 export function addressCounters(keyring: AllKeysIndexer, appMode: AppMode, address: string): AddressCounterName[] {
   const scope = addressScope(appMode.app_id, appMode.mode)
-  const networks = networksOf(
-    address,
-    IPV6_NETWORKS.map(({ bits }) => bits),
-  )
-  return networks.map((network, nth) => ({
+  const factorOf = new Map<string, number>()
+  for (const { bits, limitFactor } of IPV6_NETWORKS) {
+    const network = networkOf(address, { ipv4: 32, ipv6: bits })
+    if (!factorOf.has(network)) factorOf.set(network, limitFactor)
+  }
+  return [...factorOf].map(([network, limitFactor]) => ({
     ...counterName(appMode, 'client_ip', keyring.indexes(scope, network)),
-    limitFactor: IPV6_NETWORKS[nth]?.limitFactor ?? 1,
+    limitFactor,
   }))
 }
 
