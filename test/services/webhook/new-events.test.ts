@@ -19,12 +19,12 @@ eachStore('the webhook role', fresh => {
     harness = await createWebhookHarness(store)
     const live = await harness.event(await harness.emitEvent('app_bare', { mode: 'live' }))
     expect(live.purge_at.getTime() - live.created_at).to.equal(30 * DAY_MS)
-    const id = await harness.emitEvent('app_bare')
+    const id = await harness.emitEvent('app_bare', { mode: 'test' })
     expect(await harness.event(id)).to.deep.include({
       _id: id,
       app_id: 'app_bare',
       company_id: 'cmp_acme',
-      mode: 'live',
+      mode: 'test',
       type: 'otp.approved',
       payload: { otp_id: 'otp_1', status: 'approved' },
       status: 'unsent',

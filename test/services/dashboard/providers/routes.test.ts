@@ -275,7 +275,7 @@ eachStore('the providers of an app', fresh => {
         'x',
         {
           type: 'twilio',
-          config: { ...TWILIO, account_sid: 'AC11111111111111111111111111111111', messaging_service_sid: 'MG1' },
+          config: { ...TWILIO, account_sid: 'AC1', messaging_service_sid: 'MG1' },
         },
         ['config.account_sid', 'config.messaging_service_sid'],
       ],
