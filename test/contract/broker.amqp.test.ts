@@ -12,7 +12,6 @@ onRealEngines('RabbitMQ', { AMQP_URL }, () => {
     return {
       broker: brokers[0],
       other: brokers[1],
-      elapse: async () => {},
       async close() {
         await Promise.all(brokers.map(broker => broker.close(0)))
         await removeQueues(options)

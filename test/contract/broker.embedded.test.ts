@@ -5,5 +5,5 @@ import { brokerContract, CONTRACT_TOPOLOGY } from './broker.contract.ts'
 brokerContract('embedded broker', async () => {
   const clock = testClock()
   const broker = createEmbeddedBroker({ topology: CONTRACT_TOPOLOGY, clock })
-  return { broker, other: broker, elapse: ms => clock.advance(ms), close: () => broker.close(0) }
+  return { broker, other: broker, clock, close: () => broker.close(0) }
 })

@@ -16,8 +16,8 @@ export interface BrokerUnderTest {
   broker: Broker
   /** Another process's connection to the same queues; in process, the same broker. */
   other: Broker
-  /** Makes a wait of `ms` pass on a fake clock. Does nothing where time passes by itself. */
-  elapse(ms: number): Promise<void>
+  /** The fake clock of the broker; none where time passes by itself. */
+  clock?: { now(): number; advance(ms: number): Promise<void> }
   /** Closes the broker without waiting for handlers that hang. */
   close(): Promise<void>
 }
@@ -68,7 +68,7 @@ export function createBrokerFixture(under: BrokerUnderTest): BrokerFixture {
     return eventually(async () => {
       while (fake + 1 <= performance.now() - offset) {
         fake += 1
-        await under.elapse(1)
+        await under.clock?.advance(1)
       }
       return check()
     }, withinMs)
@@ -102,7 +102,7 @@ export function createBrokerFixture(under: BrokerUnderTest): BrokerFixture {
         return ending
       })
     },
-    moment: () => ({ fake, real: performance.now() }),
+    moment: () => ({ fake: under.clock?.now() ?? 0, real: performance.now() }),
     gate() {
       const gate = createLatch()
       gates.push(gate)

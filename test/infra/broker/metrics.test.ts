@@ -11,7 +11,7 @@ import { eventually } from '../../support/eventually.ts'
 brokerContract('measured broker', async () => {
   const clock = testClock()
   const broker = instrumentBroker(createEmbeddedBroker({ topology: CONTRACT_TOPOLOGY, clock }), createMetrics(), clock)
-  return { broker, other: broker, elapse: ms => clock.advance(ms), close: () => broker.close(0) }
+  return { broker, other: broker, clock, close: () => broker.close(0) }
 })
 
 describe('measured broker', () => {
