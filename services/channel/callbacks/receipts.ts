@@ -85,13 +85,15 @@ export function createHandleCallback({
     return (await attempts.find({ app_id, provider, reference }, { sort: { reference: 1 }, limit: 1 }))[0]
   }
 
-  /** The message was sent again since. A late receipt of the earlier call still counts when the message arrived, but not when it failed. */
+  /** The message was sent again since, or by another call than the receipt's: the vendor's answer to one call may name several messages.
+   *  A receipt of another message still counts when it arrived, but not when it failed. */
   async function isSuperseded(found: AttemptDoc, { reference }: Receipt): Promise<boolean> {
     const { delivery_id, provider } = found
     const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
     const all = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
     const ofProvider = all.filter(attempt => attempt.provider === provider).sort(byCall)
-    const reported = (reference ? findByReference(ofProvider, storedReference(reference)) : ofProvider.at(-1)) ?? found
+    const reported = reference ? findByReference(ofProvider, storedReference(reference)) : (ofProvider.at(-1) ?? found)
+    if (!reported) return true
     return all.some(
       other =>
         other.provider !== END_OF_ROUND &&
@@ -100,11 +102,6 @@ export function createHandleCallback({
     )
   }
 
-  /** The call has led to another message than that of the receipt: the vendor's answer named several, or an earlier call of this
-   *  provider had no answer. The failure of one of them does not mean that the code did not arrive. */
-  const isOfAnotherMessage = ({ reference }: AttemptDoc, receipt: Receipt): boolean =>
-    reference !== null && receipt.reference !== null && storedReference(receipt.reference) !== reference
-
   async function handleReceipt(source: CallbackSource, receipt: Receipt): Promise<void> {
     const attempt = await findAttempt(source, receipt)
     // The response is 2xx nevertheless: after an error, vendors repeat a callback for days.
@@ -112,7 +109,7 @@ export function createHandleCallback({
     const { otp_id, delivery_id } = attempt
     const { status } = receipt
     const fields = { otp_id, delivery_id, status }
-    if (status === 'failed' && (isOfAnotherMessage(attempt, receipt) || (await isSuperseded(attempt, receipt))))
+    if (status === 'failed' && (await isSuperseded(attempt, receipt)))
       return logOutcome(source, 'receipt', 'superseded', fields)
     const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, at: clock.now() }
     await broker.publish('otp.reports', { id: `${delivery_id}@${source.provider}:${status}`, body: report })

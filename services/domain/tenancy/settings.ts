@@ -79,7 +79,7 @@ const fraudGuard = z.strictObject({
   action: z.enum(['refuse', 'free_channel']).default('refuse'),
 })
 
-const members = z
+export const settingsSchema = z
   .strictObject({
     locale: locale.default('en'),
     code: code.prefault({}),
@@ -106,15 +106,22 @@ const members = z
     // Without `when`, zod skips this check if any other member has a problem.
     when: ({ value }) => guessable.safeParse(value).success,
   })
-
-/** Anyone can read a publishable key, so an app that lets it send is guarded unless its operator decides otherwise. */
-function withGuardMode(settings: z.output<typeof members>) {
-  const { publishable_send, fraud_guard } = settings
-  const mode = fraud_guard.mode ?? (publishable_send ? 'on' : 'record')
-  return { ...settings, fraud_guard: { mode, action: fraud_guard.action } }
-}
-
-const settingsSchema = members.transform(withGuardMode)
+  .refine(({ limits }) => limits.recipient_verify.length > 0, {
+    path: ['limits', 'recipient_verify'],
+    message: 'needs at least one rule: wrong codes must be limited over all verifications of a recipient',
+    when: ({ value }) => wrongCodesLimited.safeParse(value).success,
+  })
+  .refine(settings => guessesPerDay(settings) <= guessBudget(settings), {
+    path: ['limits', 'recipient_verify'],
+    error: ({ input }) => guessProblem(input as AppSettings),
+    when: ({ value }) => guessLimited.safeParse(value).success,
+  })
+  .transform(settings => {
+    const { publishable_send, fraud_guard } = settings
+    // Anyone can read a publishable key, so an app that lets it send is guarded unless its operator decides otherwise.
+    const mode = fraud_guard.mode ?? (publishable_send ? 'on' : 'record')
+    return { ...settings, fraud_guard: { mode, action: fraud_guard.action } }
+  })
 
 const guessable = z.object({
   verify_attempts: z.int().min(1).max(10),
@@ -126,21 +133,6 @@ const guessLimited = z.object({
   ...guessable.shape,
   limits: z.object({ recipient: rules, recipient_verify: rules.min(1) }),
 })
-
-/** What an operator may write. Settings that are stored are not checked for guesses again: an app whose settings an earlier release
- *  accepted still works, and is refused its next change until they are within the budget. */
-export const writtenSettingsSchema = members
-  .refine(({ limits }) => limits.recipient_verify.length > 0, {
-    path: ['limits', 'recipient_verify'],
-    message: 'needs at least one rule: wrong codes must be limited over all verifications of a recipient',
-    when: ({ value }) => wrongCodesLimited.safeParse(value).success,
-  })
-  .refine(settings => guessesPerDay(settings) <= guessBudget(settings), {
-    path: ['limits', 'recipient_verify'],
-    error: ({ input }) => guessProblem(input as AppSettings),
-    when: ({ value }) => guessLimited.safeParse(value).success,
-  })
-  .transform(withGuardMode)
 
 const guessProblem = (settings: AppSettings): string =>
   `allows ${guessesPerDay(settings)} guesses per recipient and day with limits.recipient and verify_attempts; ` +
@@ -156,7 +148,7 @@ type Settings = Same<AppSettings, z.output<typeof settingsSchema>>
 export function parseSettings(
   input: unknown,
 ): { ok: true; settings: Settings } | { ok: false; problems: InputProblem[] } {
-  const checked = check(writtenSettingsSchema, input)
+  const checked = check(settingsSchema, input)
   return checked.ok ? { ok: true, settings: checked.value } : checked
 }
 

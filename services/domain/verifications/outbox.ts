@@ -51,17 +51,17 @@ export interface Relay {
  *  the sweeper publishes an effect again. */
 const REMOVE_AFTER_MS = 3_000
 const MAX_OTPS_PER_WRITE = 200
-/** An effect that the broker refused is published again so often, because a user may wait for it. All of it takes less time than the
- *  sweeper waits. */
+/** An effect that the broker refused is published again for a while, because a user may wait for it. It ends before the sweeper takes over:
+ *  two that publish the same effect would only load a broker that is in trouble. */
 const PUBLISH_AGAIN_EVERY_MS = 500
-const MAX_PUBLISHES_AGAIN = 16
+const PUBLISH_AGAIN_FOR_MS = 8_000
 /** More are left to the sweeper. */
 const MAX_WAITING_EFFECTS = 5_000
 
 export interface RelayDeps {
   broker: Pick<Broker, 'publish'>
   otps: Pick<Docs<OtpDoc>, 'update'>
-  clock: Pick<Clock, 'after'>
+  clock: Pick<Clock, 'now' | 'after'>
   log: Logger
 }
 
@@ -93,26 +93,28 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
     })
   }
 
-  function publish(otp_id: string, effect: OutboxEntry, failures = 0): void {
+  function publish(otp_id: string, effect: OutboxEntry, firstTriedAt: number | null = null): void {
+    const triedAt = clock.now()
     const { id, queue, body } = effect
     const sending = broker
       .publish(queue, { id, body })
       .then(
         () => scheduleRemoval(otp_id, id),
         error => {
-          if (failures === 0) log.warn({ err: error, otp_id, queue, effect_id: id }, 'effect.publish_failed')
-          publishLater(otp_id, effect, failures)
+          if (firstTriedAt === null) log.warn({ err: error, otp_id, queue, effect_id: id }, 'effect.publish_failed')
+          publishLater(otp_id, effect, firstTriedAt ?? triedAt)
         },
       )
       .finally(() => publishing.delete(sending))
     publishing.add(sending)
   }
 
-  function publishLater(otp_id: string, effect: OutboxEntry, failures: number): void {
-    if (settling || failures >= MAX_PUBLISHES_AGAIN || waiting.size >= MAX_WAITING_EFFECTS) return
+  function publishLater(otp_id: string, effect: OutboxEntry, firstTriedAt: number): void {
+    const nextAt = clock.now() + PUBLISH_AGAIN_EVERY_MS
+    if (settling || nextAt > firstTriedAt + PUBLISH_AGAIN_FOR_MS || waiting.size >= MAX_WAITING_EFFECTS) return
     const cancelWait = clock.after(PUBLISH_AGAIN_EVERY_MS, () => {
       waiting.delete(cancelWait)
-      publish(otp_id, effect, failures + 1)
+      publish(otp_id, effect, firstTriedAt)
     })
     waiting.add(cancelWait)
   }

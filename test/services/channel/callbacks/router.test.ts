@@ -274,6 +274,16 @@ eachStore('the callbacks of vendors', fresh => {
       expect(statuses()).to.deep.equal(['delivered'])
     })
 
+    it('but not for a failure of the latest of two messages that the provider has accepted', async () => {
+      await attempt({ result: 'accepted', reference: 'SM1' })
+      await clock.advance(1)
+      await attempt({ call: 2, result: 'accepted', reference: 'SM2' })
+      await call('app_shop/main', receipt({ reference: 'SM1', status: 'failed' }))
+      expect(published).to.deep.equal([])
+      await call('app_shop/main', receipt({ reference: 'SM2', status: 'failed' }))
+      expect(statuses()).to.deep.equal(['failed'])
+    })
+
     it('but not for a failure without the vendor’s id after a repeated call: it may be the latest', async () => {
       await attempt({ result: 'unknown' })
       await attempt({ call: 2, result: 'accepted' })

@@ -156,11 +156,6 @@ describe('app settings', () => {
     expect(faults({ limits: { recipient_verify: [], recipient: 'many' } })).to.have.members(both)
   })
 
-  it('are resolved if they were stored before their guesses were limited', () => {
-    const limits = { recipient_verify: [] }
-    expect(resolveSettings({ code: { length: 4 }, limits }).limits.recipient_verify).to.deep.equal([])
-  })
-
   it('refuse unknown members by path, at any depth and with any name', () => {
     const written = JSON.parse(
       '{"colour":1,"code":{"size":6},"limits":{"app":[{"max":1,"seconds":1,"burst":2}]},' +

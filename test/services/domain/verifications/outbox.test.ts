@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Clock } from '../../../../infra/clock.ts'
 import type { Docs } from '../../../../infra/store/docs.ts'
 import type { OtpDoc } from '../../../../services/domain/verifications/documents.ts'
 import type { OutboxEntry } from '../../../../services/domain/verifications/effect-messages.ts'
@@ -11,7 +12,7 @@ import { eachStore } from '../../../support/stores.ts'
 eachStore('the outbox', fresh => {
   const effect = (id: string): OutboxEntry => ({ id, queue: 'channel.sms', body: {}, at: 1 })
 
-  async function relayed(ids: string[], publish: (id: string) => Promise<void>) {
+  async function relayed(ids: string[], publish: (id: string, clock: Clock) => Promise<void>) {
     const clock = testClock()
     const otps = (await fresh()).docs('otps')
     const outbox = ids.map(effect)
@@ -25,7 +26,7 @@ eachStore('the outbox', fresh => {
       clock,
       log: createCapturedLog().log,
       otps: { update },
-      broker: { publish: (_, { id }) => publish(id) },
+      broker: { publish: (_, { id }) => publish(id, clock) },
     })
     for (const one of outbox) relay('otp_1', [one])
     const left = async () => {
@@ -74,6 +75,17 @@ eachStore('the outbox', fresh => {
     for (let second = 0; second < 60; second += 1) await clock.advance(1_000)
     expect(publishes).to.equal(17)
     expect((await left()).ids).to.deep.equal(['a'])
+  })
+
+  it('leaves an effect to the sweeper that the broker did not confirm for long', async () => {
+    let publishes = 0
+    const { clock } = await relayed(['a'], async (_, clock) => {
+      publishes += 1
+      await new Promise<void>(resolve => void clock.after(15_000, resolve))
+      throw new Error('not confirmed')
+    })
+    for (let second = 0; second < 120; second += 1) await clock.advance(1_000)
+    expect(publishes).to.equal(1)
   })
 
   it('tries no effect again once it is settled', async () => {
