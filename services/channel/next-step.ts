@@ -23,7 +23,7 @@ export interface Situation {
   expiresAt: number
   /** The message is no longer wanted: no provider is called. */
   stale: boolean
-  /** A consumer of the broker's message has lost its connection before it was done with the message. */
+  /** A consumer gave the broker's message back, or lost its connection, before it was done with the message. */
   redelivered: boolean
 }
 
@@ -32,7 +32,7 @@ export interface Policy {
   unknownWaitMs: number
   /** How long another process may take to make a call and save its result. */
   underWayMs: number
-  /** The same once the message was redelivered: the other process has most likely died. If it lives, most of its calls end sooner. */
+  /** The same once the message was redelivered: the process that made the attempt has most likely died. If it lives, most calls end sooner. */
   redeliveredUnderWayMs: number
   /** The waits between the rounds; there is one round more than there are waits. */
   backoff: readonly number[]
