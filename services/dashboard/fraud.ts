@@ -44,10 +44,11 @@ function decisionView(decision: DecisionDoc) {
 }
 
 function tallyView({ _id, app_id, state }: TallyDoc, now: number) {
-  const [mode, prefix] = _id.slice(app_id.length + 1).split(':')
+  const [mode, started_by, prefix] = _id.slice(app_id.length + 1).split(':')
   return {
     prefix,
     mode,
+    started_by,
     last_hour: recentCounts(state, now),
     usual_share: usualConversion(state, now),
     days: state.days.map(({ at, sent, verified }) => ({ day: isoTime(at * DAY_MS).slice(0, 10), sent, verified })),

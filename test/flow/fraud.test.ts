@@ -100,6 +100,15 @@ describeFlow('the fraud guard', flow => {
     expect((await server.send(block(34))).body.scope, 'a mode that was reset').to.equal('fraud_guard')
   })
 
+  it('does not stop the app’s servers because of what a device sends, nor slows them', async () => {
+    const { server, device } = await open({ mode: 'on' })
+    const block = freshBlock()
+    await pump(device, block, 0, 20)
+    await flow.advance(3 * MINUTE_MS)
+    expect((await device.send(block(30))).body.scope).to.equal('fraud_guard')
+    for (let nth = 31; nth < 41; nth += 1) expect((await server.send(block(nth))).status).to.equal(200)
+  })
+
   it('neither counts a send that it refuses nor uses up its idempotency key', async () => {
     const { app, server } = await open({ mode: 'on' }, { limits: { ...LIMITS, recipient: [{ max: 1, seconds: 600 }] } })
     const block = freshBlock()

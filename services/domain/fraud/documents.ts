@@ -7,7 +7,9 @@ import type { Channel } from '../../../machines/channels.ts'
 import type { Block } from '../../../machines/fraud.number-block.ts'
 import type { Tally } from '../../../machines/fraud.tally.ts'
 import type { Reason } from '../../../machines/fraud.ts'
-import type { Mode } from '../../../machines/otp.ts'
+import type { KeyKind, Mode } from '../../../machines/otp.ts'
+import { counterKey } from '../verifications/counter-names.ts'
+import type { AppMode } from '../verifications/lookup-indexes.ts'
 
 /** A state that many processes update. */
 export interface SharedStateDoc<State> extends RevisedDoc {
@@ -45,8 +47,15 @@ export interface DecisionDoc extends Doc {
   purge_at: Date
 }
 
+/** The guard counts verifications that servers and that devices started apart: anyone can read a publishable key, and what is sent with it
+ *  must not stop the app's servers. */
+export interface GuardScope extends AppMode {
+  /** The kind of key that started the verifications. */
+  kind: KeyKind
+}
+
 /** `name` is a country (`GB`) or a range (`+447700`). */
-export const tallyId = (app_id: string, mode: Mode, name: string): string => `${app_id}:${mode}:${name}`
+export const tallyId = (scope: GuardScope, name: string): string => counterKey(scope, scope.kind, name)
 
 export const FRAUD_COLLECTIONS = {
   fraud_tallies: collection<TallyDoc>({ indexes: [{ fields: { app_id: 1, _id: 1 } }], purged: true }),

@@ -7,10 +7,12 @@
 // Blocks are not put under new indexes when data keys rotate: they count one hour, and are counted anew under the new key.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { BlockNumber } from '../../../machines/fraud.number-block.ts'
+import type { KeyKind } from '../../../machines/otp.ts'
 import { counterKey } from '../verifications/counter-names.ts'
 import type { AppMode } from '../verifications/lookup-indexes.ts'
-import type { FraudStore } from './documents.ts'
+import type { FraudStore, GuardScope } from './documents.ts'
 
+const KEY_KINDS: readonly KeyKind[] = ['server', 'publishable']
 /** How many of the last digits differ within a block and within a hundred. */
 const BLOCK_DIGITS = 4
 const HUNDRED_DIGITS = 2
@@ -24,8 +26,10 @@ const scopeOf = (what: 'block' | 'hundred' | 'number', { app_id, mode }: AppMode
   `fraud ${what}:${app_id}:${mode}`
 const blockOf = (number: string): string => number.slice(0, -BLOCK_DIGITS)
 
-export const blockId = (keyring: Indexer, appMode: AppMode, number: string): string =>
-  counterKey(appMode, keyring.index(scopeOf('block', appMode), blockOf(number)))
+export const blockId = (keyring: Indexer, scope: GuardScope, number: string): string =>
+  blockIdAt(scope, keyring.index(scopeOf('block', scope), blockOf(number)))
+
+const blockIdAt = (scope: GuardScope, index: string): string => counterKey(scope, scope.kind, index)
 
 export const blockTags = (
   keyring: Indexer,
@@ -39,7 +43,7 @@ export const blockTags = (
 /** Other processes add numbers to the block all the time. */
 const MAX_TRIES_AFTER_LOST_RACE = 10
 
-/** Answers how many blocks the number was in: one for each data key. */
+/** Answers how many blocks the number was in: one for each data key and kind of key. */
 export async function forgetNumber(
   store: FraudStore,
   keyring: AllKeysIndexer,
@@ -47,7 +51,9 @@ export async function forgetNumber(
   number: string,
 ): Promise<number> {
   const blocks = store.docs('fraud_blocks')
-  const ids = keyring.indexes(scopeOf('block', appMode), blockOf(number)).map(index => counterKey(appMode, index))
+  const ids = keyring
+    .indexes(scopeOf('block', appMode), blockOf(number))
+    .flatMap(index => KEY_KINDS.map(kind => blockIdAt({ ...appMode, kind }, index)))
   const tags = keyring.indexes(scopeOf('number', appMode), number).map(index => index.slice(0, TAG_CHARS))
   let forgotten = 0
   for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {

@@ -77,12 +77,13 @@ export function createFraudGuard({
 
   // A number is needed when it is about to be sent to and again a moment later, when that is counted. Its groups are computed once.
   const recentGroups = createBoundedMap<NumberGroups>(MAX_RECENT_NUMBERS)
-  const cacheKey = ({ app_id, mode, recipient }: Otp): string => `${app_id}:${mode}:${recipient.index}`
+  const cacheKey = ({ app_id, mode, started_by, recipient }: Otp): string =>
+    `${app_id}:${mode}:${started_by.kind}:${recipient.index}`
   function groupsFor(otp: Otp, number: string): NumberGroups {
-    const { app_id, mode, recipient } = otp
+    const { app_id, mode, started_by, recipient } = otp
     const groups = numberGroupsOf(
       keyring,
-      { app_id, mode },
+      { app_id, mode, kind: started_by.kind },
       { number, country: recipient.country, index: recipient.index },
     )
     recentGroups.set(cacheKey(otp), groups)
@@ -180,7 +181,7 @@ function paceQuota(otp: Otp, groups: NumberGroups, { scope, pace }: Judgement['r
     scope === 'hundred' ? `${block}:${tags().hundred}` : { country: country.name, range: range.name, block }[scope]
   return {
     scope: 'fraud_guard',
-    key: counterKey(otp, 'pace', scope, name),
+    key: counterKey(otp, 'pace', otp.started_by.kind, scope, name),
     rules: pace === null ? [] : [{ max: pace, seconds: PACE_SECONDS }],
   }
 }

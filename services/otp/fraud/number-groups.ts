@@ -2,15 +2,14 @@
 // numbers, the keyed id of its block of ten thousand, and its tags in that block.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { BlockNumber } from '../../../machines/fraud.number-block.ts'
-import { tallyId } from '../../domain/fraud/documents.ts'
+import { type GuardScope, tallyId } from '../../domain/fraud/documents.ts'
 import { blockId, blockTags } from '../../domain/fraud/number-blocks.ts'
-import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
 
 export interface NumberGroups {
   country: { name: string; key: string }
   range: { name: string; key: string }
   block: string
-  /** The recipient's keyed index. It tells numbers apart within this process, and is not stored in a block. */
+  /** The kind of key and the recipient's keyed index. It tells numbers apart within this process, and is not stored in a block. */
   recipient: string
   /** Computed at the first call: a number without neighbours, as most are, needs none. */
   tags(): Pick<BlockNumber, 'tag' | 'hundred'>
@@ -29,19 +28,18 @@ const RANGE_DIGITS = 6
 
 export function numberGroupsOf(
   keyring: Pick<Keyring, 'index'>,
-  appMode: AppMode,
+  scope: GuardScope,
   { number, country, index }: GroupedNumber,
 ): NumberGroups {
-  const { app_id, mode } = appMode
-  const named = (name: string) => ({ name, key: tallyId(app_id, mode, name) })
+  const named = (name: string) => ({ name, key: tallyId(scope, name) })
   let tags: Pick<BlockNumber, 'tag' | 'hundred'> | null = null
   return {
     country: named(country ?? NO_COUNTRY),
     range: named(number.slice(0, -RANGE_DIGITS)),
-    block: blockId(keyring, appMode, number),
-    recipient: index,
+    block: blockId(keyring, scope, number),
+    recipient: `${scope.kind}:${index}`,
     tags() {
-      tags ??= blockTags(keyring, appMode, number)
+      tags ??= blockTags(keyring, scope, number)
       return tags
     },
   }

@@ -50,7 +50,8 @@ export function sendQuotas(keyring: Indexer, send: SendQuotaInput): Quota[] {
     quotas.push({ scope: 'recipient', ...name, rules: limits.recipient })
   }
   quotas.push(...addressQuotas(keyring, send))
-  quotas.push(address === null ? withoutAddressQuota(send) : appQuota(send), ...publishableQuotas(send))
+  if (address === null) quotas.push(withoutAddressQuota(send))
+  if (address !== null || kind === 'publishable') quotas.push(appQuota(send))
   if (recipientIndexes !== null && sendsMessage) quotas.push(messageQuota(send, recipientIndexes, kind, limits))
   return quotas
 }
@@ -60,7 +61,6 @@ export function sendQuotas(keyring: Indexer, send: SendQuotaInput): Quota[] {
 export const resendQuotas = (keyring: Indexer, resend: ResendQuotaInput): Quota[] => [
   ...addressQuotas(keyring, resend),
   appQuota(resend),
-  ...publishableQuotas(resend),
 ]
 
 /** Counts every message to the recipient, including resends, fallbacks and answers in the chat. `startedBy`: the kind of key that started
@@ -95,17 +95,11 @@ const withoutAddressQuota = (send: ResendQuotaInput): Quota => ({
   rules: send.limits.app_without_client_ip,
 })
 
-const appQuota = (call: ResendQuotaInput): Quota => ({
-  scope: 'app',
-  key: counterKey(call, 'app'),
-  rules: call.limits.app,
-})
-
-/** Publishable keys have a limit of their own below that of the app, so that a flood of their calls leaves room for the app's servers. */
-const publishableQuotas = (call: ResendQuotaInput): Quota[] =>
+/** Publishable keys have a counter of their own: anyone can read such a key, and a flood of its calls must not stop the app's servers. */
+const appQuota = (call: ResendQuotaInput): Quota =>
   call.kind === 'publishable'
-    ? [{ scope: 'app', key: counterKey(call, 'app', 'publishable'), rules: call.limits.app_publishable }]
-    : []
+    ? { scope: 'app', key: counterKey(call, 'app', 'publishable'), rules: call.limits.app_publishable }
+    : { scope: 'app', key: counterKey(call, 'app'), rules: call.limits.app }
 
 /** One quota for an IPv4 address, one for each network of an IPv6 address. A suspect address has the same counters and gets a share of
  *  their limits. */

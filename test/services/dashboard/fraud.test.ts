@@ -62,15 +62,16 @@ eachStore('decisions of the fraud guard', fresh => {
     const state = { slots: [], days: [{ at: day - 1, sent: 100, verified: 80 }] }
     const tally = { app_id: app, state, rev: 1, purge_at: new Date(9e12) }
     await admin.store.docs('fraud_tallies').insert([
-      { _id: `${app}:live:GB`, ...tally },
-      { _id: `${app}:live:+447400`, ...tally },
-      { _id: 'app_other:live:GB', ...tally, app_id: 'app_other' },
+      { _id: `${app}:live:server:GB`, ...tally },
+      { _id: `${app}:live:server:+447400`, ...tally },
+      { _id: 'app_other:live:server:GB', ...tally, app_id: 'app_other' },
     ])
     const { items } = (await admin.get(`/apps/${app}/fraud/prefixes`)).body
     expect(items.map(({ prefix }: { prefix: string }) => prefix)).to.deep.equal(['+447400', 'GB'])
     expect(items[1]).to.deep.equal({
       prefix: 'GB',
       mode: 'live',
+      started_by: 'server',
       last_hour: { sent: 0, verified: 0 },
       usual_share: 0.8,
       days: [{ day: '2029-12-31', sent: 100, verified: 80 }],

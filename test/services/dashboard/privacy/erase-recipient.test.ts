@@ -144,7 +144,9 @@ eachStore('erasing a recipient', fresh => {
   })
 
   it('removes a number from its block while processes add to the block, and keeps the other numbers', async () => {
-    const appModes = (['live', 'test'] as const).map(mode => ({ app_id: owner.app, mode }))
+    const appModes = (['live', 'test'] as const).flatMap(mode =>
+      (['server', 'publishable'] as const).map(kind => ({ app_id: owner.app, mode, kind })),
+    )
     const blocks = store.docs('fraud_blocks')
     const numbers = (appMode: (typeof appModes)[number]) =>
       [NUMBER, '+447911123457'].map(number => ({
@@ -176,7 +178,7 @@ eachStore('erasing a recipient', fresh => {
       clock: actor.clock,
       accounts,
     })
-    expect(await eraseRecipient(owner.app, NUMBER)).to.include({ blocks: 2 })
+    expect(await eraseRecipient(owner.app, NUMBER)).to.include({ blocks: 4 })
     expect(changes).to.be.greaterThan(1)
     for (const appMode of appModes) {
       const [, other] = numbers(appMode)
