@@ -41,14 +41,14 @@ export interface AttemptOutcome {
 export interface Attempts {
   /** Saves an attempt before its call. When it rejects, the provider was not called, and this process can start the same attempt again. */
   start(job: DeliveryJob, key: CallKey): Promise<StartedAttempt>
-  /** Makes the call of a started attempt, so that `history` waits for it. */
-  track<T>(job: DeliveryJob, call: () => Promise<T>): Promise<T>
+  /** Makes an attempt, from its start to its finish, so that `history` waits for it. */
+  track<T>(job: DeliveryJob, attempt: () => Promise<T>): Promise<T>
   finish(attempt: StartedAttempt, outcome: AttemptOutcome): Promise<void>
   /** Saves an attempt after its call, for providers that may be called twice. */
   record(job: DeliveryJob, attempt: Pick<PastAttempt, 'provider' | 'round' | 'at'> & AttemptOutcome): Promise<void>
   /** No provider accepted the message in this round. Repeatable. */
   endRound(job: DeliveryJob, round: number): Promise<void>
-  /** Waits first for a call that this process is making for the delivery. */
+  /** Waits for an attempt that this process is making for the delivery. */
   history(job: DeliveryJob): Promise<PastAttempt[]>
 }
 
@@ -144,7 +144,7 @@ export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): 
       return { ...pastAttempt(stored), id: stored._id, isNew }
     },
 
-    track: ({ delivery: { delivery_id } }, call) => own.track(delivery_id, call),
+    track: ({ delivery: { delivery_id } }, attempt) => own.track(delivery_id, attempt),
 
     async finish({ id }, { result, reference: vendorReference }) {
       const reference = vendorReference && storedReference(vendorReference)
@@ -170,9 +170,13 @@ export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): 
     },
 
     async history({ delivery: { delivery_id } }) {
-      await own.callsEnded(delivery_id)
       const ofDelivery = { _id: { $gte: `${delivery_id}:`, $lt: `${delivery_id};` } }
-      const found = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+      let found: AttemptDoc[]
+      // What was read while this process began an attempt does not say how that ended.
+      do {
+        await own.ended(delivery_id)
+        found = await attempts.find(ofDelivery, { sort: { _id: 1 }, limit: MAX_ATTEMPTS_READ })
+      } while (own.isUnderWay(delivery_id))
       // This process made such an attempt and has not called: the call is still to be made.
       return found.filter(doc => !(isOwn(doc) && own.isUncalled(doc._id))).map(pastAttempt)
     },

@@ -58,11 +58,9 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
       permit.release()
       return started
     }
-    return attempts.track(message.job, async () => {
-      const outcome = await callAndLog(request)
-      await tryToSave(attempts.finish(started, outcome), message)
-      return { ...started, result: outcome.result, unknownAt: clock.now() }
-    })
+    const outcome = await callAndLog(request)
+    await tryToSave(attempts.finish(started, outcome), message)
+    return { ...started, result: outcome.result, unknownAt: clock.now() }
   }
 
   /** The same message twice does no harm at this provider, so one write after the call is enough. */
@@ -100,7 +98,9 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
   }
 
   return ({ permit = UNLIMITED, ...request }) =>
-    request.candidate.provider.repeatable ? callRepeatable({ ...request, permit }) : callOnce({ ...request, permit })
+    request.candidate.provider.repeatable
+      ? callRepeatable({ ...request, permit })
+      : attempts.track(request.message.job, () => callOnce({ ...request, permit }))
 }
 
 const UNLIMITED: Permit = { run: call => call(), release: () => {} }

@@ -1,12 +1,13 @@
-// What a process knows of its own attempts and the store may not: which calls it is making now, which attempts it has not called for
+// What a process knows of its own attempts and the store may not: which attempts it is making now, which attempts it has not called for
 // because the store did not answer, and results that the store did not take. In memory only: after a crash the store's word counts.
 import type { AttemptResult } from '../domain/verifications/documents.ts'
 
 export interface OwnAttempts {
-  /** Makes a call, so that `callsEnded` waits for it. */
-  track<T>(delivery_id: string, call: () => Promise<T>): Promise<T>
-  /** Resolves once this process makes no call for the delivery. */
-  callsEnded(delivery_id: string): Promise<void>
+  /** Makes an attempt, from its record to its result, so that `ended` waits for it. */
+  track<T>(delivery_id: string, attempt: () => Promise<T>): Promise<T>
+  isUnderWay(delivery_id: string): boolean
+  /** Resolves once this process makes no attempt for the delivery. */
+  ended(delivery_id: string): Promise<void>
   /** The attempt may be in the store, but its provider was not called. */
   markUncalled(attempt_id: string): void
   isUncalled(attempt_id: string): boolean
@@ -20,7 +21,7 @@ export interface OwnAttempts {
 const MAX_REMEMBERED = 10_000
 
 export function createOwnAttempts(): OwnAttempts {
-  const callsByDelivery = new Map<string, Promise<void>>()
+  const underWay = new Map<string, Promise<void>>()
   const uncalled = new Map<string, true>()
   const results = new Map<string, AttemptResult>()
 
@@ -31,22 +32,23 @@ export function createOwnAttempts(): OwnAttempts {
   }
 
   return {
-    async track(delivery_id, call) {
+    async track(delivery_id, attempt) {
       let end = (): void => {}
       const ended = new Promise<void>(resolve => {
         end = resolve
       })
-      const tracked = Promise.all([callsByDelivery.get(delivery_id), ended]).then(() => {
-        if (callsByDelivery.get(delivery_id) === tracked) callsByDelivery.delete(delivery_id)
+      const tracked = Promise.all([underWay.get(delivery_id), ended]).then(() => {
+        if (underWay.get(delivery_id) === tracked) underWay.delete(delivery_id)
       })
-      callsByDelivery.set(delivery_id, tracked)
+      underWay.set(delivery_id, tracked)
       try {
-        return await call()
+        return await attempt()
       } finally {
         end()
       }
     },
-    callsEnded: async delivery_id => callsByDelivery.get(delivery_id),
+    isUnderWay: delivery_id => underWay.has(delivery_id),
+    ended: async delivery_id => underWay.get(delivery_id),
     markUncalled: attempt_id => remember(uncalled, attempt_id, true),
     isUncalled: attempt_id => uncalled.has(attempt_id),
     takeUncalled: attempt_id => uncalled.delete(attempt_id),
