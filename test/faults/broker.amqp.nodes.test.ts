@@ -52,8 +52,8 @@ onRealEngines('the broker on several nodes of RabbitMQ', { AMQP_URL }, () => {
       for (const other of nodes) other.proxy.heal()
       proxy.refuse()
       nodes[(index + 1) % nodes.length]?.proxy.refuse()
-      await waitUntilUp(broker)
-      await broker.publish(WEBHOOK_QUEUE, { id: `m${index}`, body: 1 })
+      // The broker may not have noticed the cut yet.
+      await eventually(() => broker.publish(WEBHOOK_QUEUE, { id: `m${index}`, body: 1 }))
       safe.push(`m${index}`)
     }
     await eventually(() => expect(new Set(seen)).to.deep.equal(new Set(safe)))

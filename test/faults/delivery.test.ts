@@ -1,32 +1,23 @@
 // Live sends to one provider that works, while processes are killed, links are cut and the store's answers are lost. Every send that was
 // answered with 200 arrives at the provider. A code that arrives twice does no harm, but is not the ordinary case.
-
 import process from 'node:process'
 import { expect } from 'chai'
 import { AMQP_URL, MONGODB_URL, onRealEngines } from '../support/engines.ts'
-import { createLiveSends, LIVE_SEND_ENV, type LiveSends } from '../support/live-sends.ts'
+import { LIVE_SEND_ENV, type LiveSends, useLiveSends } from '../support/live-sends.ts'
 import { openMongoBehindProxy } from '../support/mongo.ts'
 import { type CountersignProcess, useProcesses } from '../support/processes.ts'
 import { openRabbitBehindProxy } from '../support/rabbitmq.ts'
-import { onEachEngineSet, type Site } from '../support/site.ts'
+import { onEachEngineSet } from '../support/site.ts'
 
 /** More show more: KILLS=50 and so on. */
 const KILLS = Number(process.env.KILLS ?? 6)
 const CUTS = Number(process.env.CUTS ?? 5)
-const ACCEPTED_PER_KILL = 30
+const ACCEPTED_PER_KILL = 60
 const ACCEPTED_PER_CUT = 100
 /** The aims are 3 s after a restart and 5 s after a cut. The rest is for a machine that does much else. */
-const AFTER_RESTART_MS = 10_000
-const AFTER_CUT_MS = 12_000
+const AFTER_RESTART_MS = 6_000
+const AFTER_CUT_MS = 9_000
 const TIMEOUT_MS = 60_000
-
-const openSends: LiveSends[] = []
-async function open(site: Site): Promise<LiveSends> {
-  const sends = await createLiveSends(site)
-  openSends.push(sends)
-  return sends
-}
-afterEach(() => Promise.all(openSends.splice(0).map(sends => sends.close())))
 
 /** Prints what was measured, for the notes of a release. */
 const report = (what: string, sends: LiveSends, more: object = {}): void =>
@@ -34,15 +25,21 @@ const report = (what: string, sends: LiveSends, more: object = {}): void =>
     `      ${what}: ${JSON.stringify({ accepted: sends.accepted(), arrivals: sends.arrivalCounts(), ...more })}\n`,
   )
 
-/** A killed process leaves the calls of some callers without a result, and each of them once more at most. */
-function expectFewRepeats(sends: LiveSends, kills: number): void {
-  const counts = sends.arrivalCounts()
-  const repeated = Object.entries(counts).reduce((sum, [times, count]) => sum + (Number(times) - 1) * count, 0)
-  expect(repeated).to.be.at.most(kills * sends.callers)
+/** A provider is called five times at most for one send while processes die: see services/channel/next-step.ts. */
+function expectFewCallsPerSend(sends: LiveSends): void {
+  expect(Math.max(...Object.keys(sends.arrivalCounts()).map(Number))).to.be.at.most(5)
+}
+
+/** A living process knows what it has called. */
+function expectFewRepeats(sends: LiveSends): void {
+  const { 0: _, 1: once = 0, ...repeated } = sends.arrivalCounts()
+  const repeats = Object.values(repeated).reduce((sum, count) => sum + count, 0)
+  expect(repeats).to.be.at.most(once / 20)
 }
 
 onEachEngineSet('a process that plays every role and is killed again and again', engines => {
   const { site, crashing } = useProcesses()
+  const open = useLiveSends()
 
   it('sends everything that it accepted, soon after each restart', async function () {
     this.timeout(600_000)
@@ -59,7 +56,7 @@ onEachEngineSet('a process that plays every role and is killed again and again',
     }
     report(`${KILLS} kills, ${engines}`, sends, { lateMs })
     expect(Math.max(...lateMs)).to.be.at.most(AFTER_RESTART_MS)
-    expectFewRepeats(sends, KILLS)
+    expectFewCallsPerSend(sends)
   })
 
   it('sends everything that it accepted when it is killed again before it has caught up', async function () {
@@ -70,7 +67,7 @@ onEachEngineSet('a process that plays every role and is killed again and again',
     await crashing(here, { env: sends.env }).ready()
     await sends.waitForAll(TIMEOUT_MS)
     report(`${KILLS} kills in a row, ${engines}`, sends)
-    expectFewRepeats(sends, KILLS)
+    expectFewCallsPerSend(sends)
   })
 
   /** Waits until the process is ready, and kills it in the middle of many sends. */
@@ -85,6 +82,9 @@ onEachEngineSet('a process that plays every role and is killed again and again',
 
 onRealEngines('roles in processes of their own', { AMQP_URL, MONGODB_URL }, () => {
   const { site, crashing } = useProcesses()
+  const open = useLiveSends()
+  const proxies: { close(): Promise<void> }[] = []
+  afterEach(() => Promise.all(proxies.splice(0).map(proxy => proxy.close())))
 
   it('send everything that was accepted when any of them is killed', async function () {
     this.timeout(600_000)
@@ -93,7 +93,7 @@ onRealEngines('roles in processes of their own', { AMQP_URL, MONGODB_URL }, () =
     const start = (...roles: string[]) => crashing(here, { env: sends.env, roles })
     const url = await start('edge').ready()
     await start('webhook', 'sweeper').ready()
-    const victims = [['otp'], ['channel:sms'], ['channel:sms'], ['otp']]
+    const victims = [['channel:sms'], ['otp'], ['channel:sms']]
     const running = await Promise.all(
       victims.map(async roles => {
         const one = start(...roles)
@@ -101,23 +101,24 @@ onRealEngines('roles in processes of their own', { AMQP_URL, MONGODB_URL }, () =
         return one
       }),
     )
-    for (let kills = 0; kills < KILLS; kills += 1) {
+    for (let kills = 0; kills < 2 * KILLS; kills += 1) {
       const index = kills % victims.length
       await sends.sendUntil(url, ACCEPTED_PER_KILL, async () => {
         running[index]?.process.kill('SIGKILL')
+        const next = start(...(victims[index] ?? []))
+        await next.ready()
+        running[index] = next
       })
-      const next = start(...(victims[index] ?? []))
-      await next.ready()
-      running[index] = next
     }
     await sends.waitForAll(TIMEOUT_MS)
-    report(`${KILLS} kills of roles`, sends, { slowestMs: sends.slowestMs() })
-    expectFewRepeats(sends, KILLS)
+    report(`${2 * KILLS} kills of roles`, sends, { slowestMs: sends.slowestMs() })
+    expectFewCallsPerSend(sends)
   })
 
   it('send everything that was accepted soon after the links to RabbitMQ are cut', async function () {
     this.timeout(600_000)
     const { proxy, url: amqp } = await openRabbitBehindProxy()
+    proxies.push(proxy)
     const here = await site('real', { ...LIVE_SEND_ENV, AMQP_URL: amqp })
     const sends = await open(here)
     const url = await crashing(here, { env: sends.env }).ready()
@@ -125,15 +126,14 @@ onRealEngines('roles in processes of their own', { AMQP_URL, MONGODB_URL }, () =
     for (let cuts = 0; cuts < CUTS; cuts += 1) await sends.sendUntil(url, ACCEPTED_PER_CUT, async () => proxy.cut())
     await sends.waitForAll(TIMEOUT_MS)
     report(`${CUTS} cuts`, sends, { slowestMs: sends.slowestMs() })
-    await proxy.close()
     expect(sends.slowestMs()).to.be.at.most(AFTER_CUT_MS)
-    // A living process knows what it has called.
-    expectFewRepeats(sends, 1)
+    expectFewRepeats(sends)
   })
 
   it('send everything that was accepted when MongoDB’s answers to attempts are lost', async function () {
     this.timeout(600_000)
     const mongo = await openMongoBehindProxy()
+    proxies.push(mongo)
     const here = await site('real', { ...LIVE_SEND_ENV, MONGODB_URL: mongo.url })
     const sends = await open(here)
     const url = await crashing(here, { env: sends.env }).ready()
@@ -143,8 +143,7 @@ onRealEngines('roles in processes of their own', { AMQP_URL, MONGODB_URL }, () =
     }
     await sends.waitForAll(TIMEOUT_MS)
     report(`${CUTS} times four lost answers`, sends, { slowestMs: sends.slowestMs() })
-    await mongo.close()
     expect(sends.slowestMs()).to.be.at.most(AFTER_CUT_MS)
-    expectFewRepeats(sends, CUTS)
+    expectFewRepeats(sends)
   })
 })

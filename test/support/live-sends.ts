@@ -14,9 +14,6 @@ const GATEWAY_MS = 30
 export interface LiveSends {
   /** For every process of the site. */
   env: Env
-  gateway: HttpGateway
-  /** How many send at once. */
-  callers: number
   /** Sends from all callers. Once half of `enough` more are accepted, `disturb` runs while the callers go on, until `enough` are accepted
    *  or the process does not answer any more. */
   sendUntil(url: string, enough: number, disturb: () => Promise<void>): Promise<void>
@@ -32,7 +29,6 @@ export interface LiveSends {
   slowestMs(): number
   /** How many arrived once, twice, three times and so on: `{ 1: 99, 2: 1 }`. */
   arrivalCounts(): Record<number, number>
-  close(): Promise<void>
 }
 
 const FIRST_NUMBER = 5_560_000
@@ -45,25 +41,33 @@ async function retryLater({ status, text }: Answer): Promise<void> {
 
 export const LIVE_SEND_ENV = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', LOG_LEVEL: 'info' }
 
-/** `secret`: the gateway sends receipts, so an unknown outcome is waited for. None of its messages gets one here. */
-export async function createLiveSends(site: Site, { secret }: { secret?: string } = {}): Promise<LiveSends> {
+/** Call it in a suite. Answers a function that begins sends on a site; their gateway is closed after the test. */
+export function useLiveSends(): (site: Site) => Promise<LiveSends> {
+  const gateways: HttpGateway[] = []
+  afterEach(() => Promise.all(gateways.splice(0).map(gateway => gateway.close())))
+  return async site => {
+    const gateway = await startHttpGateway()
+    gateways.push(gateway)
+    return createLiveSends(site, gateway)
+  }
+}
+
+async function createLiveSends(site: Site, gateway: HttpGateway): Promise<LiveSends> {
   const arrivals = new Map<string, number[]>()
   /** When each recipient's send was accepted. */
   const accepted = new Map<string, number>()
-  const gateway = await startHttpGateway()
   gateway.always(({ body }) => {
     const { recipient } = JSON.parse(body.toString()) as { recipient: string }
     arrivals.set(recipient, [...(arrivals.get(recipient) ?? []), Date.now()])
     return { fault: { kind: 'slow', ms: GATEWAY_MS } }
   })
   const highLimit = [{ max: 100_000, seconds: 60 }]
-  const config = { url: gateway.url, ...(secret === undefined ? {} : { secret }) }
   const app = {
     id: 'app_shop',
     name: 'Shop',
     settings: { limits: { app_without_client_ip: highLimit } },
     keys: [{ id: 'key_a', key: KEY }],
-    providers: [{ name: 'gateway', channel: 'sms', type: 'http', config }],
+    providers: [{ name: 'gateway', channel: 'sms', type: 'http', config: { url: gateway.url } }],
   }
   const companies = [{ id: 'cmp_acme', name: 'Acme', apps: [app] }]
   let numbers = 0
@@ -71,8 +75,6 @@ export async function createLiveSends(site: Site, { secret }: { secret?: string 
 
   return {
     env: { BOOTSTRAP_FILE: await site.write('bootstrap.json', { companies }) },
-    gateway,
-    callers: CALLERS,
     async sendUntil(url, enough, disturb) {
       const caller = createCaller(url, KEY)
       const start = accepted.size
@@ -107,6 +109,5 @@ export async function createLiveSends(site: Site, { secret }: { secret?: string 
       }
       return counts
     },
-    close: gateway.close,
   }
 }
