@@ -42,6 +42,23 @@ eachStore('a call of a provider', fresh => {
   const withProvider = async (send = acceptMessage, more: Partial<Provider> = {}) =>
     actorWithProvider(await fresh(), send, more)
 
+  it('costs the store one write before it and one after it, and no read', async () => {
+    const store = await fresh()
+    const calls: string[] = []
+    const counted = (name: keyof typeof COLLECTIONS) =>
+      name !== 'attempts'
+        ? store.docs(name)
+        : new Proxy(store.docs(name), {
+            get(docs, method) {
+              calls.push(String(method))
+              return Reflect.get(docs, method)
+            },
+          })
+    const actor = await actorWithProvider({ ...store, docs: counted as CountersignStore['docs'] })
+    expect(await actor.deliver(await insertOtp(actor, live))).to.deep.equal({ kind: 'done' })
+    expect(calls).to.deep.equal(['insert', 'update'])
+  })
+
   describe('when the broker delivers the message again', () => {
     it('is not repeated once the delivery is no longer queued', async () => {
       const actor = await withProvider()
