@@ -2,6 +2,7 @@
 // `v1.<key id>.<base64url of IV, ciphertext and tag>`.
 import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
+import { createBoundedMap } from '../bounded-map.ts'
 import { pooledRandom } from '../random.ts'
 
 /** The text was tampered with, belongs to another context, or its key is missing. The message says nothing about the content. */
@@ -57,12 +58,11 @@ const MAX_KEPT_KEYS = 2_000
 /** One key per context: random IVs may repeat after 2^32 texts under one key, which a busy system writes in days. The latest keys are
  *  kept, because deriving one takes a third of the time of sealing a text. */
 export function createContextKeys(key: Buffer): ContextKeys {
-  const kept = new Map<string, Buffer>()
+  const kept = createBoundedMap<Buffer>(MAX_KEPT_KEYS)
   return context => {
     const known = kept.get(context)
     if (known) return known
     const derived = createHmac('sha256', key).update(context).digest()
-    if (kept.size >= MAX_KEPT_KEYS) kept.clear()
     kept.set(context, derived)
     return derived
   }

@@ -1,5 +1,6 @@
 // Limits how often a caller may fail. In: the failures of each caller. Out: how long a caller has to wait. It remembers a bounded number of
 // callers. Everything happens without an await, so parallel attempts cannot pass where only one may.
+import { createBoundedMap } from '../bounded-map.ts'
 import type { Clock } from '../clock.ts'
 
 export interface AttemptThrottle {
@@ -12,13 +13,15 @@ export interface ThrottleOptions {
   /** So many failures in a window are answered as usual; further attempts have to wait. */
   maxFailures: number
   windowMs: number
+  /** At least half as many are remembered. */
   maxCallers: number
   clock: Pick<Clock, 'now'>
 }
 
 export function createAttemptThrottle({ maxFailures, windowMs, maxCallers, clock }: ThrottleOptions): AttemptThrottle {
-  /** The times of the latest failures. The caller that failed longest ago is the first. */
-  const failures = new Map<string, readonly number[]>()
+  /** The times of the latest failures. An attacker who holds enough addresses to be forgotten here gains less by that than by the
+   *  addresses. */
+  const failures = createBoundedMap<readonly number[]>(maxCallers)
   return {
     waitMs(caller) {
       const earliest = failures.get(caller)?.at(-maxFailures)
@@ -26,10 +29,7 @@ export function createAttemptThrottle({ maxFailures, windowMs, maxCallers, clock
     },
     countFailure(caller) {
       const times = [...(failures.get(caller) ?? []), clock.now()].slice(-maxFailures)
-      failures.delete(caller)
       failures.set(caller, times)
-      // An attacker who holds enough addresses to be forgotten here gains less by that than by the addresses.
-      if (failures.size > maxCallers) failures.delete(failures.keys().next().value as string)
     },
   }
 }

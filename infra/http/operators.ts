@@ -30,7 +30,7 @@ export interface OperatorDeps {
 
 const MAX_WRONG_TOKENS = 10
 const WINDOW_MS = 60_000
-const MAX_TRACKED_NETWORKS = 10_000
+const MAX_TRACKED_NETWORKS = 20_000
 /** A caller with IPv6 can take any address of its /64. */
 const COUNTED_NETWORK = { ipv4: 32, ipv6: 64 }
 

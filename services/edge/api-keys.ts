@@ -1,5 +1,6 @@
 // In: an Authorization header. Out: the identity of its API key, or a 401. Keys are cached for a few seconds only, so that a revoked key
 // is refused soon. The form of a key says nothing: only its hash is looked up.
+import { createBoundedMap } from '../../infra/bounded-map.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import { httpException, type Problem } from '../../infra/http/problem.ts'
@@ -46,25 +47,23 @@ const MAX_CACHED_UNKNOWN_KEYS = 1_000
 /** Unknown keys have a cache of their own, so that a flood of them cannot push out known keys. It is short, so that a new key works
  *  soon. A key that was known before is looked up again in a place of its company, where such a flood has none. */
 function createFindKey({ tenancy, clock, admission }: KeyDeps): (hash: string) => Promise<ApiKey | null> {
-  const companies = new Map<string, string>()
+  // Twice as many, because a bounded map may keep only half: each key in the cache has its company here.
+  const companies = createBoundedMap<string>(2 * MAX_CACHED_KEYS)
   const lookUp = async (hash: string): Promise<ApiKey | null> => {
     const key = await admission.read(companies.get(hash) ?? UNKNOWN_CALLERS, () => tenancy.keyByHash(hash))
-    companies.delete(hash)
-    if (key !== null) companies.set(hash, key.company_id)
-    if (companies.size > MAX_CACHED_KEYS) companies.delete(companies.keys().next().value as string)
+    if (key === null) companies.delete(hash)
+    else companies.set(hash, key.company_id)
     return key
   }
   const keys = createCache(lookUp, { ttlMs: KEY_CACHE_MS, maxSize: MAX_CACHED_KEYS, clock })
-  const unknownUntil = new Map<string, number>()
+  const unknownUntil = createBoundedMap<number>(MAX_CACHED_UNKNOWN_KEYS)
   return async hash => {
     const until = unknownUntil.get(hash)
     if (until !== undefined && clock.now() < until) return null
     const key = await keys.get(hash)
     if (key === null) {
       keys.invalidate(hash)
-      unknownUntil.delete(hash)
       unknownUntil.set(hash, clock.now() + UNKNOWN_KEY_CACHE_MS)
-      if (unknownUntil.size > MAX_CACHED_UNKNOWN_KEYS) unknownUntil.delete(unknownUntil.keys().next().value as string)
     }
     return key
   }

@@ -4,6 +4,8 @@
 //
 // The write is conditional on the revision; after a lost race it loads and steps again.
 // A verification that this process saved a moment ago is not loaded the first time: if it is out of date, the conditional write is lost.
+
+import type { BoundedMap } from '../../infra/bounded-map.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Refusal } from '../../machines/calls.ts'
@@ -13,7 +15,6 @@ import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { OutboxEntry } from '../domain/verifications/effect-messages.ts'
 import type { AppMode } from '../domain/verifications/lookup-indexes.ts'
 import { outboxEntries } from '../domain/verifications/outbox.ts'
-import type { BoundedMap } from './bounded-map.ts'
 import { otpUpdate, updatedDoc } from './otp-update.ts'
 import { NO_RESERVATION, type Reservation } from './reservation.ts'
 

@@ -2,6 +2,8 @@
 //   check the recipient → claim the idempotency key → plan → count against the limits → ask the fraud guard → pay → insert the verification
 // A refusal undoes the steps before it. A crash may leave a claim, which the next call with the same key takes over or the sweeper
 // removes; counts, which slide out of their windows; and a hold on the price, which the sweeper voids.
+
+import type { BoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Docs } from '../../infra/store/docs.ts'
@@ -14,7 +16,6 @@ import { inFlight } from '../domain/verifications/encryption-context.ts'
 import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
 import type { Relay } from '../domain/verifications/outbox.ts'
 import type { CachedApp } from './apps.ts'
-import type { BoundedMap } from './bounded-map.ts'
 import type { FraudGuard } from './fraud/guard.ts'
 import type { Claim, Claims, HeldClaim } from './idempotency-claims.ts'
 import type { Limits } from './limits/limits.ts'

@@ -1,6 +1,8 @@
 // The OTP actor. In: the edge's calls (call-handler.ts) and reports from outside (report-handler.ts). Out: answers, saved
 // verifications, and effects on their way to the other actors. Calls and reports change a verification through one commit
 // (commit.ts), which asks the machine.
+
+import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
@@ -15,7 +17,6 @@ import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createRelay } from '../domain/verifications/outbox.ts'
 import { createAppCache } from './apps.ts'
-import { createBoundedMap } from './bounded-map.ts'
 import { createCallHandler } from './call-handler.ts'
 import { type Commit, createCommit } from './commit.ts'
 import { createEffectPublisher } from './effect-publisher.ts'

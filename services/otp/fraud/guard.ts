@@ -1,6 +1,8 @@
 // The guard against SMS pumping. In: a text message that is about to be sent, and every change of a verification. Out: by the app's
 // setting, the message passes, is refused or moves to a free channel. Each refusal or move is recorded with its reasons, also in the
 // mode that only records.
+
+import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import type { Cache } from '../../../infra/cache.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../../infra/crypto/missing-key-reporter.ts'
@@ -15,7 +17,6 @@ import { counterKey } from '../../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
 import type { CachedApp } from '../apps.ts'
-import { createBoundedMap } from '../bounded-map.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Quota } from '../limits/quotas.ts'
 import { limitRefusal } from '../refusals.ts'

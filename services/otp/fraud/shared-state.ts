@@ -1,6 +1,7 @@
 // Shared counts that need not be exact. In: entries under a key. Out: the state under a key. A process sees its own entries at once and
 // those of other processes a few seconds later. Entries are collected and written together in the background, so that many sends cost
 // few writes, and no send waits for one.
+import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
@@ -51,7 +52,7 @@ const MAX_FLUSHES_AT_STOP = 5
 
 export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Entry>): SharedState<State, Entry> {
   const { docs, clock, log, empty, fold, merge, createsState, flushMs, freshMs, keepMs } = deps
-  const cachedStates = new Map<string, CachedState<State>>()
+  const cachedStates = createBoundedMap<CachedState<State>>(MAX_KEYS)
   let waiting = new Map<string, Waiting<Entry>>()
   let writing = new Map<string, Waiting<Entry>>()
   let cancel: (() => void) | null = null
@@ -61,14 +62,12 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
   function cacheDoc(key: string, doc: SharedStateDoc<State> | null): void {
     const before = cachedStates.get(key)
     const isOld = before !== undefined && revOf(before.doc) >= revOf(doc)
-    cachedStates.delete(key)
     cachedStates.set(key, {
       doc: isOld ? before.doc : doc,
       // The new document may contain this process's own entries, which the old view has already: it would count them twice.
       view: isOld ? before.view : null,
       until: clock.now() + freshMs,
     })
-    if (cachedStates.size > MAX_KEYS) cachedStates.delete(cachedStates.keys().next().value as string)
   }
 
   function enqueue(key: string, app_id: string, added: readonly Entry[]): void {

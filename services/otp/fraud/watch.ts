@@ -1,11 +1,12 @@
 // Counts sent and verified text messages. In: each first text message of a verification, and each that was verified. Out: the evidence
 // about a number. A number counts once an hour, so that a fraudster who verifies one number again and again does not look like many users.
+
+import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import { HOUR_MS } from '../../../infra/time.ts'
 import { type Block, type BlockNumber, EMPTY_BLOCK } from '../../../machines/fraud.number-block.ts'
 import type { Evidence } from '../../../machines/fraud.ts'
 import type { Delivery } from '../../../machines/otp.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
-import { createBoundedMap } from '../bounded-map.ts'
 import type { FraudCounts } from './counts.ts'
 import type { NumberGroups } from './number-groups.ts'
 

@@ -1,8 +1,8 @@
 // Limits that all processes share. In: a counter and its rules. Out: granted, or how long to wait. Checking and counting are one atomic
 // update, so parallel calls are never granted more than the rules allow. Which limits apply to a call is in quotas.ts.
 import { createKeyedBatcher } from '../../../infra/batcher.ts'
+import { createBoundedMap } from '../../../infra/bounded-map.ts'
 import { copyFormerCounters } from '../../domain/verifications/counter-names.ts'
-import { createBoundedMap } from '../bounded-map.ts'
 import { type CounterUpdateDeps, createCounterUpdate } from './counter-updates.ts'
 import { firstCounter, type Limit, type TakeResult, uncountUpdate, waitFor } from './windows.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createBoundedMap } from '../../../services/otp/bounded-map.ts'
+import { createBoundedMap } from '../../infra/bounded-map.ts'
 
 describe('a bounded map', () => {
   it('keeps at least half of its maximum size, at most all of it, and always the latest values', () => {
