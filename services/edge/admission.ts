@@ -8,6 +8,7 @@
 //
 // Both are shared by one rule: a company may hold at most as many as it leaves free. So a company alone gets half, two that flood the edge
 // get a third each, and the rest is left for others. A company that holds none may take the last one.
+import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Problem } from '../../infra/http/problem.ts'
 import { problem } from '../domain/errors.ts'
@@ -141,7 +142,7 @@ const MAX_COMPANIES = 10_000
  *  take long for reasons of their own, as those that share one idempotency key, would keep the others out. */
 function createTimePerCall() {
   const all = { ms: 0, places: 0 }
-  const byCompany = new Map<string, typeof all>()
+  const byCompany = createBoundedMap<typeof all>(MAX_COMPANIES)
   const add = (sum: typeof all, ms: number, nth: number): void => {
     sum.ms = sum.ms * DECAY + ms
     sum.places = sum.places * DECAY + nth
@@ -155,7 +156,6 @@ function createTimePerCall() {
     learn(company_id: string, ms: number, nth: number): void {
       const own = byCompany.get(company_id) ?? { ms: 0, places: 0 }
       byCompany.set(company_id, own)
-      if (byCompany.size > MAX_COMPANIES) byCompany.delete(byCompany.keys().next().value as string)
       add(all, ms, nth)
       add(own, ms, nth)
     },

@@ -215,6 +215,18 @@ describe('admission to an edge', () => {
     queue.begin(500, 'cmp_fast')
   })
 
+  it('knows the time per call of a busy company, however many others have called since its first call', async () => {
+    const { admission, clock, begin, refusal } = startQueue()
+    for (let n = 0; n < 10_000; n += 1) {
+      if (n % 100 === 0) await admission.call('cmp_busy', () => clock.advance(50))
+      await admission.call(`cmp_${n}`, async () => {})
+    }
+    begin(70, 'cmp_busy')
+    await clock.advance(300)
+    // Its own calls take 50 ms each. By the time that all calls take, about 0.5 ms, it would be admitted.
+    expect(refusal('cmp_busy')?.status).to.equal(503)
+  })
+
   it('still admits another company when nothing is answered any more', async () => {
     const queue = startQueue()
     queue.begin(200, 'cmp_a')
