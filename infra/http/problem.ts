@@ -1,4 +1,4 @@
-// In: a problem, or any other error. Out: RFC 9457 problem+json. The product's own errors are listed in services/domain/errors.ts.
+// In: a problem, or any other error. Out: RFC 9457 problem+json. All errors of the API are listed in services/domain/errors.ts.
 import { STATUS_CODES } from 'node:http'
 import { CallTimeout, Unroutable } from '../broker/broker.ts'
 import { Unavailable } from '../unavailable.ts'
@@ -34,14 +34,24 @@ export const httpException = (status: number, detail?: string, headers?: Record<
     ...(headers === undefined ? {} : { headers }),
   })
 
-/** An engine is down, or a call was not answered in time. */
-export const unavailable = (extras: Extras = {}): Problem =>
-  new Problem('ServiceUnavailableError', 503, 'The service cannot answer now', extras)
+export interface ErrorKind {
+  status: number
+  title: string
+}
+
+/** The errors that infra answers with by itself. */
+export const INFRA_ERRORS = {
+  RateLimitExceededError: { status: 429, title: 'Too many requests' },
+  ServiceUnavailableError: { status: 503, title: 'The service cannot answer now' },
+} satisfies Record<string, ErrorKind>
+
+const infraProblem = (type: keyof typeof INFRA_ERRORS, extras: Extras): Problem =>
+  new Problem(type, INFRA_ERRORS[type].status, INFRA_ERRORS[type].title, extras)
 
 /** `scope` names what was used up. */
 export function rateLimited({ scope, detail, waitMs }: { scope: string; detail: string; waitMs: number }): Problem {
   const seconds = Math.ceil(waitMs / 1000)
-  return new Problem('RateLimitExceededError', 429, 'Too many requests', {
+  return infraProblem('RateLimitExceededError', {
     detail,
     members: { scope, retry_after: seconds },
     headers: { 'Retry-After': String(seconds) },
@@ -54,7 +64,7 @@ const RETRY_AFTER_SECONDS = '1'
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown
   if (thrown instanceof Unavailable || thrown instanceof CallTimeout || thrown instanceof Unroutable)
-    return unavailable({
+    return infraProblem('ServiceUnavailableError', {
       detail: 'It may or may not have been executed. Retry with the same idempotency key.',
       headers: { 'Retry-After': RETRY_AFTER_SECONDS },
     })

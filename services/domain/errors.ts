@@ -1,14 +1,14 @@
 // All errors of the API with their status and title. The types are part of the public contract.
-import { type Extras, Problem } from '../../infra/http/problem.ts'
+import { type ErrorKind, type Extras, INFRA_ERRORS, Problem } from '../../infra/http/problem.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 
-const ERRORS: Record<ErrorType, { status: number; title: string }> = {
+const ERRORS: Record<ErrorType, ErrorKind> = {
   InvalidRecipientError: { status: 422, title: 'The recipient is not a valid phone number or email address' },
   NoEnabledChannelError: { status: 409, title: 'No enabled channel can reach the recipient' },
   GeoBlockedError: { status: 403, title: "The recipient's country is blocked" },
   InsufficientFundsError: { status: 402, title: 'The balance is not enough to send' },
   IpReputationBlockedError: { status: 403, title: 'The client address is a known source of abuse' },
-  RateLimitExceededError: { status: 429, title: 'Too many requests' },
+  RateLimitExceededError: INFRA_ERRORS.RateLimitExceededError,
   InvalidIdempotencyKeyError: { status: 422, title: 'The idempotency key is not valid' },
   ResendNotAllowedError: { status: 409, title: 'This verification cannot be resent' },
   ResendCooldownError: { status: 429, title: 'Too soon to resend' },
@@ -19,7 +19,7 @@ const ERRORS: Record<ErrorType, { status: number; title: string }> = {
   VerifyNotAllowedError: { status: 409, title: 'This verification cannot be verified this way' },
   PublishableSendDisabledError: { status: 403, title: 'Sending with a publishable key is switched off' },
   OriginNotAllowedError: { status: 403, title: 'The origin is not allowed' },
-  ServiceUnavailableError: { status: 503, title: 'The service cannot answer now' },
+  ServiceUnavailableError: INFRA_ERRORS.ServiceUnavailableError,
 }
 
 /** Thrown anywhere in a route: the HTTP shell answers with it. */
