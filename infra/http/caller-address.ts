@@ -1,4 +1,4 @@
-// In: the peer of a connection and its X-Forwarded-For header. Out: the address of the caller. Any client can write the header, so it is
+// In: a request: the peer of its connection and its X-Forwarded-For header. Out: the address of the caller. Any client can write the header, so it is
 // read from the right, hop by hop, and only as long as a trusted proxy has written the hop.
 import ipaddr from 'ipaddr.js'
 import { isIpAddress, publicIpAddress } from '../ip-address.ts'
@@ -13,14 +13,32 @@ export interface Caller {
   ignoredProxy: string | null
 }
 
-export type FindCaller = (peer: string | undefined, forwardedFor: string) => Caller
+/** The part of Koa's context that is read. */
+export interface CallerRequest {
+  get(header: string): string
+  req: { socket: { remoteAddress?: string | undefined } }
+}
 
-/** The end user's address, or null if it is not public. */
-export type FindClientAddress = (peer: string | undefined, forwardedFor: string) => string | null
+export type FindCaller = (request: CallerRequest) => Caller
 
 type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
 
+/** One for a process: several parts ask for the caller of a request, and its header is read once. */
 export function createFindCaller(trustedProxies: readonly string[]): FindCaller {
+  const readCaller = createReadCaller(trustedProxies)
+  const callers = new WeakMap<CallerRequest, Caller>()
+  return request => {
+    const known = callers.get(request)
+    if (known) return known
+    const caller = readCaller(request.req.socket.remoteAddress, request.get('x-forwarded-for'))
+    callers.set(request, caller)
+    return caller
+  }
+}
+
+function createReadCaller(
+  trustedProxies: readonly string[],
+): (peer: string | undefined, forwardedFor: string) => Caller {
   const ranges = trustedProxies.map(cidr => ipaddr.parseCIDR(cidr))
   const isTrusted = (address: IpAddress): boolean =>
     ranges.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
@@ -43,13 +61,9 @@ export function createFindCaller(trustedProxies: readonly string[]): FindCaller 
   }
 }
 
-export function createFindClientAddress(trustedProxies: readonly string[]): FindClientAddress {
-  const findCaller = createFindCaller(trustedProxies)
-  return (peer, forwardedFor) => {
-    const { address } = findCaller(peer, forwardedFor)
-    return address === null ? null : publicIpAddress(address)
-  }
-}
+/** The end user's address, or null if it is not public. */
+export const clientAddressOf = ({ address }: Caller): string | null =>
+  address === null ? null : publicIpAddress(address)
 
 /** Removes the port that some proxies add, `203.0.113.7:4711` or `[2001:db8::7]:4711`, and a zone, as in `fe80::1%eth0`. */
 function parseHop(hop: string): IpAddress | null {

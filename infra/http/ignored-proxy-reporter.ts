@@ -42,8 +42,7 @@ export function createIgnoredProxyReporter({ findCaller, log, clock }: IgnoredPr
   }
 
   return (ctx, next) => {
-    const forwardedFor = ctx.get('x-forwarded-for')
-    const ignored = forwardedFor === '' ? null : findCaller(ctx.req.socket.remoteAddress, forwardedFor).ignoredProxy
+    const ignored = ctx.get('x-forwarded-for') === '' ? null : findCaller(ctx).ignoredProxy
     if (ignored !== null) report(ignored)
     return next()
   }

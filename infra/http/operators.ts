@@ -10,16 +10,10 @@ import { isSameSecret } from '../crypto/compare-secrets.ts'
 import { networkOf } from '../ip-address.ts'
 import type { Logger } from '../log/log.ts'
 import { createAttemptThrottle } from './attempt-throttle.ts'
-import type { FindCaller } from './caller-address.ts'
+import type { CallerRequest, FindCaller } from './caller-address.ts'
 import { httpException, rateLimited } from './problem.ts'
 
-/** The part of Koa's context that is read. */
-export interface OperatorRequest {
-  get(header: string): string
-  req: { socket: { remoteAddress?: string | undefined } }
-}
-
-export type IdentifyOperator = (request: OperatorRequest) => string
+export type IdentifyOperator = (request: CallerRequest) => string
 
 export interface OperatorDeps {
   tokens: readonly AdminToken[]
@@ -43,9 +37,6 @@ export function createIdentifyOperator({ tokens, findCaller, clock, log }: Opera
     clock,
   })
 
-  const addressOf = (request: OperatorRequest): string | null =>
-    findCaller(request.req.socket.remoteAddress, request.get('x-forwarded-for')).nearestKnown
-
   function findOperator(authorization: string): string | undefined {
     const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
     // Every token is compared, so that the time does not depend on which one matches.
@@ -55,7 +46,7 @@ export function createIdentifyOperator({ tokens, findCaller, clock, log }: Opera
   return request => {
     const authorization = request.get('authorization')
     if (authorization === '') throw tokenNeeded()
-    const address = addressOf(request)
+    const address = findCaller(request).nearestKnown
     const network = address === null ? 'unknown' : networkOf(address, COUNTED_NETWORK)
     const waitMs = throttle.waitMs(network)
     if (waitMs > 0) throw throttled(waitMs)

@@ -4,7 +4,7 @@ import type { Context } from 'koa'
 import type { z } from 'zod'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
-import type { FindClientAddress } from '../../infra/http/caller-address.ts'
+import { clientAddressOf, type FindCaller } from '../../infra/http/caller-address.ts'
 import { isId, newId } from '../../infra/ids.ts'
 import { publicIpAddress } from '../../infra/ip-address.ts'
 import type { Identity, OtpCall } from '../../machines/calls.ts'
@@ -23,18 +23,18 @@ const MAX_LOCALE_LENGTH = 64
 
 export interface CallDeps {
   keyring: Pick<Keyring, 'seal' | 'indexes'>
-  findClientAddress: FindClientAddress
+  findCaller: FindCaller
   clock: Pick<Clock, 'now'>
 }
 
-export function createCalls({ keyring, findClientAddress, clock }: CallDeps) {
+export function createCalls({ keyring, findCaller, clock }: CallDeps) {
   /** A backend declares the address of its user. A device could lie, so its connection's address is used. */
   const readClientIp = (body: Body<typeof sendRequest>, by: Identity, ctx: Context): string | null => {
     const declared = body.client_ip ?? null
     if (by.kind === 'server') return declared === null ? null : publicIpAddress(declared)
     if (declared !== null)
       throw validationProblem([{ path: 'client_ip', message: 'must not be sent with a publishable key' }])
-    return findClientAddress(ctx.req.socket.remoteAddress, ctx.get('x-forwarded-for'))
+    return clientAddressOf(findCaller(ctx))
   }
 
   return {

@@ -10,7 +10,7 @@ import type { Config } from '../../infra/config/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createMissingKeyReporter } from '../../infra/crypto/missing-key-reporter.ts'
 import { createReadJson } from '../../infra/http/body.ts'
-import { createFindClientAddress } from '../../infra/http/caller-address.ts'
+import type { FindCaller } from '../../infra/http/caller-address.ts'
 import { httpException } from '../../infra/http/problem.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
@@ -36,7 +36,8 @@ export interface RouterDeps {
   keyring: Pick<Keyring, 'seal' | 'unseal' | 'indexes'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'error'>
-  http: Pick<Config['http'], 'maxBodyBytes' | 'maxInFlight' | 'trustedProxies'>
+  findCaller: FindCaller
+  http: Pick<Config['http'], 'maxBodyBytes' | 'maxInFlight'>
 }
 
 export const API = '/api/v1'
@@ -53,7 +54,7 @@ export function createApiRouter(deps: RouterDeps): Router {
   const admission = createAdmission({ clock, maxInFlight: http.maxInFlight })
   const identify = createIdentify({ tenancy, clock, admission })
   const publishableKeys = createPublishableKeyRules({ tenancy, clock })
-  const call = createCalls({ keyring, clock, findClientAddress: createFindClientAddress(http.trustedProxies) })
+  const call = createCalls(deps)
   const reportMissingKey = createMissingKeyReporter(deps)
   const respond = createRespond({ keyring, reportMissingKey })
   const readStatus = createReadStatus({ ...deps, reportMissingKey })

@@ -5,6 +5,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
+import type { FindCaller } from '../../infra/http/caller-address.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
@@ -16,15 +17,19 @@ export interface EdgeDeps {
   broker: Pick<Broker, 'request'>
   store: CountersignStore
   keyring: Keyring
+  findCaller: FindCaller
   clock: Clock
   log: Logger
 }
 
-export function createEdgeService({ config: { http }, broker, store, keyring, clock, log }: EdgeDeps): Service {
+export function createEdgeService(deps: EdgeDeps): Service {
+  const { broker, store, keyring, findCaller, clock, log } = deps
+  const { http } = deps.config
   const router = new Router()
   const api = createApiRouter({
     broker,
     keyring,
+    findCaller,
     clock,
     log,
     http,

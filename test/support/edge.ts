@@ -1,5 +1,6 @@
 // The edge's routes over HTTP, with stubs for the OTP actor and for the tenants. In: settings of the edge. Out: requests to it, the calls it
 // made to the actor, and the stubs. Tests in test/flow run through the real actor.
+import { createFindCaller } from '../../infra/http/caller-address.ts'
 import { type Listener, listen } from '../../infra/http/listen.ts'
 import { createHttpShell } from '../../infra/http/shell.ts'
 import { createMetrics } from '../../infra/metrics.ts'
@@ -75,12 +76,12 @@ export async function startTestEdge(options: EdgeOptions = {}) {
   const http = {
     maxBodyBytes: options.maxBodyBytes ?? 16_384,
     maxInFlight: options.maxInFlight ?? 2_000,
-    trustedProxies: options.trustedProxies ?? [],
   }
   const api = createApiRouter({
     clock,
     keyring,
     http,
+    findCaller: createFindCaller(options.trustedProxies ?? []),
     log: captured.log,
     broker: {
       request: (queue, { id, body }, budgetMs) => {

@@ -1,6 +1,6 @@
 // The address of the end user behind proxies: only hops that trusted proxies wrote count.
 import { expect } from 'chai'
-import { createFindCaller, createFindClientAddress } from '../../../infra/http/caller-address.ts'
+import { type CallerRequest, clientAddressOf, createFindCaller } from '../../../infra/http/caller-address.ts'
 
 const PROXIES = ['10.0.0.0/8', '198.41.128.0/17', '2a06:98c0::/29', '127.0.0.1/32']
 
@@ -36,13 +36,20 @@ const ROWS: [string, readonly string[], string | undefined, string, string | nul
   ['null for `0x08.8.8.8`, which is no address', PROXIES, '10.0.0.1', '0x08.8.8.8', null],
 ]
 
+const request = (remoteAddress: string | undefined, forwardedFor: string): CallerRequest => ({
+  get: header => (header === 'x-forwarded-for' ? forwardedFor : ''),
+  req: { socket: { remoteAddress } },
+})
+
 describe("the client's address", () => {
   for (const [what, trusted, peer, forwarded, expected] of ROWS)
-    it(`is ${what}`, () => expect(createFindClientAddress(trusted)(peer, forwarded)).to.equal(expected))
+    it(`is ${what}`, () =>
+      expect(clientAddressOf(createFindCaller(trusted)(request(peer, forwarded)))).to.equal(expected))
 })
 
 describe('the address of a caller', () => {
-  const find = createFindCaller(PROXIES)
+  const findCaller = createFindCaller(PROXIES)
+  const find = (peer: string | undefined, forwardedFor: string) => findCaller(request(peer, forwardedFor))
 
   it('is given whether it is public or private, in canonical form', () => {
     expect(find('::ffff:192.168.1.5', '').address).to.equal('192.168.1.5')
@@ -59,5 +66,20 @@ describe('the address of a caller', () => {
       })
     expect(find('10.0.0.1', '8.8.8.8, none, 198.41.200.1').nearestKnown).to.equal('198.41.200.1')
     expect(find(undefined, '8.8.8.8')).to.deep.equal({ address: null, nearestKnown: null, ignoredProxy: null })
+  })
+
+  it('is read once for a request, and for each request anew', () => {
+    let reads = 0
+    const counted = (forwardedFor: string): CallerRequest => ({
+      get() {
+        reads += 1
+        return forwardedFor
+      },
+      req: { socket: { remoteAddress: '10.0.0.1' } },
+    })
+    const [first, second] = [counted('8.8.8.8'), counted('9.9.9.9')]
+    const addresses = [first, second, first, second].map(one => findCaller(one).address)
+    expect(addresses).to.deep.equal(['8.8.8.8', '9.9.9.9', '8.8.8.8', '9.9.9.9'])
+    expect(reads).to.equal(2)
   })
 })

@@ -216,7 +216,7 @@ describe('wrong operator tokens', () => {
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), address => {
         const { status, captured } = createOperators()
         status(WRONG, address)
-        const expected = createFindCaller([])(address, '').address
+        const expected = createFindCaller([])({ get: () => '', req: { socket: { remoteAddress: address } } }).address
         expect(captured.lines()[0]?.caller_address).to.equal(expected)
       }),
     )
