@@ -11,6 +11,7 @@ import type { Logger } from './log/log.ts'
 import type { Metrics } from './metrics.ts'
 import { createReadiness, type Phase, type READINESS_COLLECTIONS } from './readiness.ts'
 import type { Store } from './store/store.ts'
+import { withTimeout } from './timeout.ts'
 import { Unavailable } from './unavailable.ts'
 
 /** What plays one role. */
@@ -133,7 +134,9 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
     await allSettled(listeners.map(listener => listener.close(REQUESTS_GRACE_MS)))
     await stopConsumers()
     // Work that does not finish in time is left as a crash leaves it, and is repaired in the same way.
-    await allSettled(services.map(service => withTimeout(clock, SERVICES_GRACE_MS, service.stop?.())))
+    await allSettled(
+      services.map(service => withTimeout(clock, SERVICES_GRACE_MS, service.stop?.() ?? Promise.resolve())),
+    )
     await allSettled([withTimeout(clock, ENGINE_GRACE_MS, broker.close(0))])
     await allSettled([withTimeout(clock, ENGINE_GRACE_MS, store.close())])
   }
@@ -162,13 +165,4 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
       return stopped
     },
   }
-}
-
-/** The result of the work, or undefined after `ms`. The work itself goes on. */
-async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T> | undefined): Promise<T | undefined> {
-  let cancel = (): void => {}
-  const late = new Promise<undefined>(resolve => {
-    cancel = clock.after(ms, () => resolve(undefined))
-  })
-  return Promise.race([work, late]).finally(() => cancel())
 }

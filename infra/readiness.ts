@@ -10,6 +10,7 @@ import { scrub } from './log/scrub.ts'
 import type { Doc } from './store/docs.ts'
 import { collection, type Store } from './store/store.ts'
 import { HOUR_MS } from './time.ts'
+import { withTimeout } from './timeout.ts'
 import { Unavailable } from './unavailable.ts'
 
 /** What a process has written last to see whether it can. */
@@ -117,15 +118,12 @@ const createSharing =
 
 /** Null when the work was done in time, else why not. */
 async function failureWithin(clock: Clock, ms: number, work: () => Promise<void>): Promise<unknown> {
-  let cancel = (): void => {}
-  const late = new Promise<unknown>(resolve => {
-    cancel = clock.after(ms, () => resolve(new CallTimeout()))
-  })
-  const done = work().then(
+  const failure = work().then(
     () => null,
     (error: unknown) => error ?? new Error('failed without an error'),
   )
-  return Promise.race([done, late]).finally(() => cancel())
+  const known = await withTimeout(clock, ms, failure)
+  return known === undefined ? new CallTimeout() : known
 }
 
 const isOfEngine = (failure: unknown): boolean => failure instanceof Unavailable || failure instanceof CallTimeout

@@ -2,6 +2,7 @@
 // they waited and took.
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
+import { withTimeout } from '../timeout.ts'
 import { Unavailable } from '../unavailable.ts'
 import { type Broker, type BrokerState, CallTimeout, type DeliveredMessage, Unroutable } from './broker.ts'
 import { createTopology, type Queue } from './topology.ts'
@@ -98,16 +99,8 @@ function collectGauges(broker: Broker, { beforeScrape, brokerState, queueReady }
   })
   for (const queue of QUEUES)
     beforeScrape(async () => {
-      const ready = await withTimeout(clock, DEPTH_TIMEOUT_MS, broker.depth(queue)).catch(() => null)
+      const ready = await withTimeout(clock, DEPTH_TIMEOUT_MS, broker.depth(queue)).catch(() => undefined)
       if (ready) queueReady.set({ queue }, ready.ready)
       else queueReady.remove({ queue })
     })
-}
-
-async function withTimeout<T>(clock: Clock, ms: number, answer: Promise<T>): Promise<T | null> {
-  let cancel = (): void => undefined
-  const late = new Promise<null>(resolve => {
-    cancel = clock.after(ms, () => resolve(null))
-  })
-  return Promise.race([answer, late]).finally(() => cancel())
 }

@@ -4,6 +4,7 @@
 import { Duplex } from 'node:stream'
 import type { ChannelModel } from 'amqplib'
 import type { Clock } from '../../clock.ts'
+import { withTimeout } from '../../timeout.ts'
 import { type Backoff, backoffDelay, sleep } from './backoff.ts'
 import type { Log } from './log.ts'
 
@@ -135,26 +136,16 @@ export function createConnection(options: ConnectionOptions): Connection {
 }
 
 /** A node may accept the socket and never answer, or answer so slowly that amqplib's own timeout never ends. */
-function openInTime(node: BrokerNode, connectMs: number, clock: Clock): Promise<ChannelModel> {
-  return new Promise((resolve, reject) => {
-    let late = false
-    const cancel = clock.after(connectMs, () => {
-      late = true
-      reject(new Error(`no connection within ${connectMs} ms`))
-    })
-    node.open().then(
-      model => {
-        cancel()
-        if (!late) return resolve(model)
-        model.on('error', () => {})
-        destroySocket(model)
-      },
-      error => {
-        cancel()
-        reject(error)
-      },
-    )
-  })
+async function openInTime(node: BrokerNode, connectMs: number, clock: Clock): Promise<ChannelModel> {
+  const opening = node.open()
+  const model = await withTimeout(clock, connectMs, opening)
+  if (model) return model
+  const closeLate = (late: ChannelModel): void => {
+    late.on('error', () => {})
+    destroySocket(late)
+  }
+  opening.then(closeLate, () => {})
+  throw new Error(`no connection within ${connectMs} ms`)
 }
 
 /** Waits for RabbitMQ's answer only for a short time: amqplib would wait for ever when the connection is lost meanwhile. */
