@@ -1,4 +1,4 @@
-// IP addresses. In: a text. Out: whether it is an address, whether it is public, and the network that contains it.
+// IP addresses. In: a text. Out: whether it is an address, IPv4 or public, and the network that contains it.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
@@ -12,6 +12,9 @@ export function publicIpAddress(text: string): string | null {
   const address = ipaddr.process(text.replace(/%.*$/, ''))
   return address.range() === 'unicast' ? address.toString() : null
 }
+
+/** An IPv4-mapped address counts as IPv4. */
+export const isIpv4 = (text: string): boolean => ipaddr.process(text).kind() === 'ipv4'
 
 export interface NetworkBits {
   ipv4: number

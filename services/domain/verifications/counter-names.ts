@@ -2,7 +2,7 @@
 // key and under the other data keys, so that a limit keeps its count when data keys are rotated.
 
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
-import { networkOf } from '../../../infra/ip-address.ts'
+import { isIpv4, networkOf } from '../../../infra/ip-address.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { KeyKind } from '../../../machines/otp.ts'
 import type { CounterDoc } from './documents.ts'
@@ -45,6 +45,7 @@ export interface AddressCounterName extends CounterName {
   limitFactor: number
 }
 
+const IPV4_NETWORKS = [{ bits: 32, limitFactor: 1 }]
 /** An IPv6 user can take any address of a /64, and many providers give a customer a whole /56 or /48. Each larger network has a higher
  *  limit, because it may also have many customers. */
 const IPV6_NETWORKS = [
@@ -56,15 +57,11 @@ const IPV6_NETWORKS = [
 /** One counter for an IPv4 address, one for each network of an IPv6 address, the smallest first. */
 export function addressCounters(keyring: AllKeysIndexer, appMode: AppMode, address: string): AddressCounterName[] {
   const scope = addressScope(appMode.app_id, appMode.mode)
-  const factorOf = new Map<string, number>()
-  for (const { bits, limitFactor } of IPV6_NETWORKS) {
-    const network = networkOf(address, { ipv4: 32, ipv6: bits })
-    if (!factorOf.has(network)) factorOf.set(network, limitFactor)
-  }
-  return [...factorOf].map(([network, limitFactor]) => ({
-    ...counterName(appMode, 'client_ip', keyring.indexes(scope, network)),
-    limitFactor,
-  }))
+  const networks = isIpv4(address) ? IPV4_NETWORKS : IPV6_NETWORKS
+  return networks.map(({ bits, limitFactor }) => {
+    const network = networkOf(address, { ipv4: bits, ipv6: bits })
+    return { ...counterName(appMode, 'client_ip', keyring.indexes(scope, network)), limitFactor }
+  })
 }
 
 const counterName = (appMode: AppMode, what: string, indexes: readonly string[]): CounterName => {
