@@ -22,8 +22,9 @@ export interface Message {
 export interface DeliveredMessage extends Message {
   /** 1 for the first delivery, one more for every `retry` before this one. A redelivery after a crash does not count. */
   attempt: number
-  /** True once a consumer got the message and did not settle it: its connection was lost, most likely because its process died. It stays
-   *  true when the message is retried. */
+  /** True once a consumer got the message and did not settle it: its process died, its connection was lost, or it was paused or stopped
+   *  and returned the message, begun or not. So a handler may have begun the work, and need not have. It stays true when the message is
+   *  retried. */
   redelivered: boolean
   /** When the message was first published, in epoch milliseconds of the publisher's clock. */
   publishedAt: number
