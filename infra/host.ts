@@ -48,7 +48,7 @@ export interface RunningHost {
   /** Resolves once the process takes work. Rejects when it never will. */
   ready: Promise<void>
   /** The process is not ready from now on, and still serves everything, so that a balancer finds out before a connection is refused.
-   *  Resolves after the stop delay; at once where the process was not ready, and when `stop` is called. */
+   *  Resolves after the stop delay; at once where the process is not running yet, and when `stop` is called. */
   drain(): Promise<void>
   /** Refuses new work, finishes the work it has, and closes its connections. Idempotent. */
   stop(): Promise<void>
