@@ -7,23 +7,29 @@
 //            Calls of other edges to the same actor are in it, because they make the answers slower.
 //
 // Both are shared by one rule: a company may hold at most as many as it leaves free. So a company alone gets half, two that flood the edge
-// get a third each, and the rest is left for others. A company that holds none may take the last one.
+// get a third each, and the rest is left for others. A company that holds none may take the last one. Anyone can read a publishable key, so
+// the devices of a company hold at most half as many as it leaves free: a third when they flood the edge alone, which leaves room for the
+// company's servers.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Problem } from '../../infra/http/problem.ts'
+import type { Identity } from '../../machines/calls.ts'
 import { problem } from '../domain/errors.ts'
 
 export interface Admission {
-  /** Throws a 503 when a call of this company would not be admitted now. */
-  check(company_id: string): void
-  /** Runs a call to the OTP actor in a place of the company, if it is admitted, and learns from the time it takes. */
-  call<T>(company_id: string, work: () => Promise<T>): Promise<T>
-  /** Runs work that does not wait for the OTP actor in a place of its holder: a company, or `UNKNOWN_CALLERS`. */
-  read<T>(holder: string, work: () => Promise<T>): Promise<T>
+  /** Throws a 503 when a call of this holder would not be admitted now. */
+  check(holder: Holder): void
+  /** Runs a call to the OTP actor in a place of its holder, if it is admitted, and learns from the time it takes. */
+  call<T>(holder: Holder, work: () => Promise<T>): Promise<T>
+  /** Runs work that does not wait for the OTP actor in a place of its holder. */
+  read<T>(holder: Holder, work: () => Promise<T>): Promise<T>
 }
 
-/** The holder of places for all callers whose company is not known yet. */
-export const UNKNOWN_CALLERS = ''
+/** The servers or the devices of a company. */
+export type Holder = Pick<Identity, 'company_id' | 'kind'>
+
+/** All callers whose company is not known yet: they count as the devices of one company. */
+export const UNKNOWN_CALLERS: Holder = { company_id: '', kind: 'publishable' }
 
 /** For the calls of all companies. The calls of one company alone take half of it. */
 const MAX_WAIT_MS = 2_000
@@ -53,27 +59,27 @@ export function createAdmission({ clock, maxInFlight }: AdmissionDeps): Admissio
 
   /** How many calls the actor answers while this company may wait. After half of that time without an answer, the latest answers say
    *  nothing of the time that calls take now. */
-  function maxCalls(company_id: string): number {
+  function maxCalls({ company_id }: Holder): number {
     const [oldest] = inFlight
     if (!oldest || clock.now() - oldest.startedAt < MIN_OLDEST_MS) return Number.POSITIVE_INFINITY
     const maxWaitMs = calls.of(company_id) < FEW_CALLS ? MAX_WAIT_WITH_FEW_CALLS_MS : MAX_WAIT_MS
     return silenceMs() > maxWaitMs / 2 ? MIN_CALLS : Math.max(MIN_CALLS, maxWaitMs / timePerCall.of(company_id))
   }
 
-  function checkPlaces(holder: string): void {
+  function checkPlaces(holder: Holder): void {
     if (places.hasRoomFor(holder, maxInFlight)) return
     const isFull = places.total() >= maxInFlight || holder === UNKNOWN_CALLERS
     throw refusal(`Too many requests ${isFull ? '' : 'of this company '}are waiting.`, 1)
   }
 
-  function check(company_id: string): void {
-    checkPlaces(company_id)
-    if (calls.hasRoomFor(company_id, maxCalls(company_id))) return
-    const waitMs = Math.max((calls.total() + 1) * timePerCall.of(company_id), silenceMs())
+  function check(holder: Holder): void {
+    checkPlaces(holder)
+    if (calls.hasRoomFor(holder, maxCalls(holder))) return
+    const waitMs = Math.max((calls.total() + 1) * timePerCall.of(holder.company_id), silenceMs())
     throw refusal('The answer would take too long.', Math.min(Math.ceil(waitMs / 1_000), MAX_RETRY_AFTER_SECONDS))
   }
 
-  async function holdPlace<T>(holder: string, work: () => Promise<T>): Promise<T> {
+  async function holdPlace<T>(holder: Holder, work: () => Promise<T>): Promise<T> {
     places.add(holder)
     try {
       return await work()
@@ -84,20 +90,20 @@ export function createAdmission({ clock, maxInFlight }: AdmissionDeps): Admissio
 
   return {
     check,
-    async call(company_id, work) {
-      check(company_id)
+    async call(holder, work) {
+      check(holder)
       const entry = { startedAt: clock.now() }
       if (inFlight.size === 0) lastAnswerAt = entry.startedAt
       inFlight.add(entry)
-      calls.add(company_id)
+      calls.add(holder)
       const nth = inFlight.size
       try {
-        return await holdPlace(company_id, work)
+        return await holdPlace(holder, work)
       } finally {
         inFlight.delete(entry)
-        calls.remove(company_id)
+        calls.remove(holder)
         lastAnswerAt = clock.now()
-        timePerCall.learn(company_id, lastAnswerAt - entry.startedAt, nth)
+        timePerCall.learn(holder.company_id, lastAnswerAt - entry.startedAt, nth)
       }
     },
     async read(holder, work) {
@@ -107,29 +113,44 @@ export function createAdmission({ clock, maxInFlight }: AdmissionDeps): Admissio
   }
 }
 
-/** Counts what each holder has of something scarce. */
+/** Counts what each company has of something scarce, and how much of that its devices have. */
 function createShares() {
-  const held = new Map<string, number>()
+  const [byCompany, byDevices] = [createCounts(), createCounts()]
   let total = 0
-  const of = (holder: string): number => held.get(holder) ?? 0
   return {
-    of,
+    of: byCompany.of,
     total: () => total,
     /** Whether the holder may have one more of `max`. */
-    hasRoomFor(holder: string, max: number): boolean {
-      const own = of(holder)
+    hasRoomFor({ company_id, kind }: Holder, max: number): boolean {
       const free = max - total
-      return own === 0 ? free > 0 : own + 1 <= free - 1
+      if (byCompany.of(company_id) === 0) return free > 0
+      if (byCompany.of(company_id) + 1 > free - 1) return false
+      return kind === 'server' || 2 * (byDevices.of(company_id) + 1) <= free - 1
     },
-    add(holder: string): void {
-      held.set(holder, of(holder) + 1)
-      total += 1
+    add(holder: Holder): void {
+      change(holder, 1)
     },
-    remove(holder: string): void {
-      const left = of(holder) - 1
-      if (left > 0) held.set(holder, left)
-      else held.delete(holder)
-      total -= 1
+    remove(holder: Holder): void {
+      change(holder, -1)
+    },
+  }
+
+  function change({ company_id, kind }: Holder, by: 1 | -1): void {
+    byCompany.add(company_id, by)
+    if (kind === 'publishable') byDevices.add(company_id, by)
+    total += by
+  }
+}
+
+function createCounts() {
+  const counts = new Map<string, number>()
+  const of = (key: string): number => counts.get(key) ?? 0
+  return {
+    of,
+    add(key: string, by: number): void {
+      const count = of(key) + by
+      if (count > 0) counts.set(key, count)
+      else counts.delete(key)
     },
   }
 }

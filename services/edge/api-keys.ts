@@ -9,7 +9,7 @@ import type { KeyKind } from '../../machines/otp.ts'
 import { hashApiKey } from '../domain/tenancy/api-keys.ts'
 import type { ApiKey } from '../domain/tenancy/documents.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
-import { type Admission, UNKNOWN_CALLERS } from './admission.ts'
+import { type Admission, type Holder, UNKNOWN_CALLERS } from './admission.ts'
 
 export type Identify = (authorization: string, kinds: readonly KeyKind[]) => Promise<Identity>
 
@@ -47,12 +47,12 @@ const MAX_CACHED_UNKNOWN_KEYS = 1_000
 /** Unknown keys have a cache of their own, so that a flood of them cannot push out known keys. It is short, so that a new key works
  *  soon. A key that was known before is looked up again in a place of its company, where such a flood has none. */
 function createFindKey({ tenancy, clock, admission }: KeyDeps): (hash: string) => Promise<ApiKey | null> {
-  // Twice as many, because a bounded map may keep only half: each key in the cache has its company here.
-  const companies = createBoundedMap<string>(2 * MAX_CACHED_KEYS)
+  // Twice as many, because a bounded map may keep only half: each key in the cache has its holder here.
+  const holders = createBoundedMap<Holder>(2 * MAX_CACHED_KEYS)
   const lookUp = async (hash: string): Promise<ApiKey | null> => {
-    const key = await admission.read(companies.get(hash) ?? UNKNOWN_CALLERS, () => tenancy.keyByHash(hash))
-    if (key === null) companies.delete(hash)
-    else companies.set(hash, key.company_id)
+    const key = await admission.read(holders.get(hash) ?? UNKNOWN_CALLERS, () => tenancy.keyByHash(hash))
+    if (key === null) holders.delete(hash)
+    else holders.set(hash, { company_id: key.company_id, kind: key.kind })
     return key
   }
   const keys = createCache(lookUp, { ttlMs: KEY_CACHE_MS, maxSize: MAX_CACHED_KEYS, clock })

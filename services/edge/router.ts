@@ -73,7 +73,7 @@ export function createApiRouter(deps: RouterDeps): Router {
 
   const callOtp = (body: OtpCall): Promise<OtpAnswer> =>
     admission.call(
-      body.by.company_id,
+      body.by,
       async () => (await broker.request('otp.calls', { id: randomUUID(), body }, CALL_TIMEOUT_MS)) as OtpAnswer,
     )
 
@@ -89,7 +89,7 @@ export function createApiRouter(deps: RouterDeps): Router {
       await check(by)
       // Before the body is read, because a refusal must cost as little as possible: an overload makes many. The place is taken after it
       // is read, because a body that arrives slowly must not hold one.
-      admission.check(by.company_id)
+      admission.check(by)
       const body = parseBody(schema, await readJson(ctx))
       requireConnectedCaller(ctx)
       ctx.body = respond(await callOtp(toCall(body, by, ctx)))
@@ -116,7 +116,7 @@ export function createApiRouter(deps: RouterDeps): Router {
   post('/verifications/exchange', createCommand(SERVER_KEY, exchangeRequest, call.exchange))
   router.options('/otp/:otp_id', createPreflight('GET')).get('/otp/:otp_id', allowCrossOrigin, async ctx => {
     const by = await authenticate(ctx, ANY_KEY)
-    ctx.body = await admission.read(by.company_id, () => readStatus(ctx.params.otp_id ?? '', by))
+    ctx.body = await admission.read(by, () => readStatus(ctx.params.otp_id ?? '', by))
   })
   return router
 }

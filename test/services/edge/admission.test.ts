@@ -2,8 +2,12 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Problem } from '../../../infra/http/problem.ts'
-import { createAdmission } from '../../../services/edge/admission.ts'
+import { createAdmission, type Holder } from '../../../services/edge/admission.ts'
 import { testClock } from '../../support/clock.ts'
+
+const servers = (company_id: string): Holder => ({ company_id, kind: 'server' })
+const devices = (company_id: string): Holder => ({ company_id, kind: 'publishable' })
+const holderOf = (holder: string | Holder): Holder => (typeof holder === 'string' ? servers(holder) : holder)
 
 describe('admission to an edge', () => {
   const startQueue = (maxInFlight = 10_000) => {
@@ -14,15 +18,16 @@ describe('admission to an edge', () => {
     const queue = {
       clock,
       admission,
-      /** Begins calls that wait for `answer`, or throws the refusal. */
-      begin(count: number, company = 'cmp_a'): void {
+      /** Begins calls that wait for `answer`, or throws the refusal. A company means its servers. */
+      begin(count: number, company: string | Holder = 'cmp_a'): void {
+        const holder = holderOf(company)
         for (let n = 0; n < count; n += 1) {
-          admission.check(company)
-          finished.push(admission.call(company, () => new Promise<void>(resolve => answers.push(resolve))))
+          admission.check(holder)
+          finished.push(admission.call(holder, () => new Promise<void>(resolve => answers.push(resolve))))
         }
       },
       /** Begins calls until one is refused. Answers how many were admitted. */
-      flood(company: string): number {
+      flood(company: string | Holder): number {
         let admitted = 0
         for (; queue.refusal(company) === null; admitted += 1) queue.begin(1, company)
         return admitted
@@ -35,9 +40,9 @@ describe('admission to an edge', () => {
           await finished.shift()
         }
       },
-      refusal(company = 'cmp_a'): Problem | null {
+      refusal(company: string | Holder = 'cmp_a'): Problem | null {
         try {
-          admission.check(company)
+          admission.check(holderOf(company))
           return null
         } catch (error) {
           if (error instanceof Problem) return error
@@ -99,7 +104,7 @@ describe('admission to an edge', () => {
 
   it('lets a call that waits for something of its own harm no other', async () => {
     const queue = startQueue()
-    const stuck = queue.admission.call('cmp_a', () => new Promise(() => {}))
+    const stuck = queue.admission.call(servers('cmp_a'), () => new Promise(() => {}))
     void stuck
     for (let round = 0; round < 20; round += 1) {
       queue.begin(100)
@@ -112,7 +117,7 @@ describe('admission to an edge', () => {
   it('counts a call that fails as answered', async () => {
     const { admission, clock, refusal } = startQueue()
     for (let n = 0; n < 100; n += 1)
-      await admission.call('cmp_a', () => Promise.reject(new Error('lost'))).catch(() => {})
+      await admission.call(servers('cmp_a'), () => Promise.reject(new Error('lost'))).catch(() => {})
     await clock.advance(10_000)
     expect(refusal()).to.equal(null)
   })
@@ -148,15 +153,23 @@ describe('admission to an edge', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 2, max: 20 }),
-        fc.array(fc.tuple(fc.constantFrom('cmp_a', 'cmp_b', 'cmp_c'), fc.boolean(), fc.boolean()), { maxLength: 80 }),
+        fc.array(
+          fc.tuple(
+            fc.constantFrom('cmp_a', 'cmp_b', 'cmp_c'),
+            fc.constantFrom<Holder['kind']>('server', 'publishable'),
+            fc.boolean(),
+            fc.boolean(),
+          ),
+          { maxLength: 80 },
+        ),
         async (max, requests) => {
           const admission = createAdmission({ clock: testClock(), maxInFlight: max })
           const waiting: { company: string; answer(): void; done: Promise<unknown> }[] = []
-          for (const [company, isCall, isAnswered] of requests) {
+          for (const [company, kind, isCall, isAnswered] of requests) {
             let answer: (() => void) | null = null
             const hadNone = waiting.every(one => one.company !== company)
             const done = admission[isCall ? 'call' : 'read'](
-              company,
+              { company_id: company, kind },
               () =>
                 new Promise<void>(resolve => {
                   answer = resolve
@@ -174,6 +187,22 @@ describe('admission to an edge', () => {
         },
       ),
     )
+  })
+
+  it('gives the devices of a company a third, which leaves places and time for its servers', async () => {
+    const places = startQueue(600)
+    expect(places.flood(devices('cmp_a'))).to.be.within(198, 200)
+    expect(places.flood(servers('cmp_a')), 'up to half for both').to.be.within(98, 102)
+    expect(places.refusal('cmp_b')).to.equal(null)
+
+    const time = startQueue()
+    time.begin(600)
+    await time.answer(600, 2)
+    time.begin(200, devices('cmp_a'))
+    await time.clock.advance(300)
+    time.flood(devices('cmp_a'))
+    expect(time.refusal(devices('cmp_a'))?.extras.detail).to.include('would take too long')
+    expect(time.flood(servers('cmp_a'))).to.be.greaterThan(20)
   })
 
   it('does not let one company use up the time of the actor: others are still admitted', async () => {
@@ -210,7 +239,7 @@ describe('admission to an edge', () => {
     await queue.clock.advance(500)
     expect(queue.flood('cmp_slow'), '64 in all').to.equal(4)
     // Those of the other company are answered at once, although slow ones are in flight.
-    for (let round = 0; round < 200; round += 1) await queue.admission.call('cmp_fast', async () => {})
+    for (let round = 0; round < 200; round += 1) await queue.admission.call(servers('cmp_fast'), async () => {})
     expect(queue.refusal('cmp_fast')).to.equal(null)
     queue.begin(500, 'cmp_fast')
   })
@@ -218,8 +247,8 @@ describe('admission to an edge', () => {
   it('knows the time per call of a busy company, however many others have called since its first call', async () => {
     const { admission, clock, begin, refusal } = startQueue()
     for (let n = 0; n < 10_000; n += 1) {
-      if (n % 100 === 0) await admission.call('cmp_busy', () => clock.advance(50))
-      await admission.call(`cmp_${n}`, async () => {})
+      if (n % 100 === 0) await admission.call(servers('cmp_busy'), () => clock.advance(50))
+      await admission.call(servers(`cmp_${n}`), async () => {})
     }
     begin(70, 'cmp_busy')
     await clock.advance(300)
