@@ -114,6 +114,7 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
 
   /** A process whose clock is wrong would drop messages as expired, or accept codes that are: other processes do its work meanwhile. */
   function setWorking(working: boolean): void {
+    if (phase === 'stopping') return
     for (const service of services) (working ? service.resume : service.pause)?.()
     for (const consumer of consumers)
       (working ? consumer.resume() : consumer.pause()).catch(error => log.error({ err: error }, 'host.not_paused'))

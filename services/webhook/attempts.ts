@@ -30,7 +30,7 @@ export interface Attempts {
    *  were started: another process has started the others, or they have to wait. */
   attempt(waiting: readonly EventDoc[], endpoint: Endpoint): Promise<number>
   /** Parks all queued events, for another process to send. */
-  stop(): void
+  parkQueued(): void
   /** Resolves when no call is under way and all results are written. */
   settled(): Promise<void>
 }
@@ -47,6 +47,8 @@ export interface AttemptDeps {
   hasBacklog(app_id: string): boolean
   /** Moves started events of one app, for which no call will be made now, to the backlog. */
   park(events: EventDoc[]): Promise<void>
+  /** While false, no call is begun. */
+  mayWork(): boolean
   clock: Clock
   log: Logger
 }
@@ -59,7 +61,7 @@ const FAILURES_TO_BE_FAILING = 8
 const keepsFailing = ({ life }: Pick<Endpoint, 'life'>): boolean => life.context.failures >= FAILURES_TO_BE_FAILING
 
 export function createAttempts(deps: AttemptDeps): Attempts {
-  const { events, slots, call, recordResult, retrySchedule, endpoints, hasBacklog, park, clock, log } = deps
+  const { events, slots, call, recordResult, retrySchedule, endpoints, hasBacklog, park, mayWork, clock, log } = deps
   const underWay = new Set<Promise<void>>()
   const queue = createSlotQueue({ clock, onExpired: expired => track(parkOrLog(expired.map(({ event }) => event))) })
 
@@ -71,21 +73,23 @@ export function createAttempts(deps: AttemptDeps): Attempts {
   const slotsFor = (endpoint: Endpoint): [Slots, number] =>
     keepsFailing(endpoint) ? [slots.failing, MAX_CALLS_PER_FAILING_ENDPOINT] : [slots.healthy, MAX_CALLS_PER_ENDPOINT]
 
+  const mayCall = (endpoint: Endpoint): boolean => mayWork() && isCallable(endpoint)
+
   function freeSlots(endpoint: Endpoint, tenant: Tenant): number {
     const [pool, maxCalls] = slotsFor(endpoint)
-    return isCallable(endpoint) ? pool.freeSlots(tenant, maxCalls) : 0
+    return mayCall(endpoint) ? pool.freeSlots(tenant, maxCalls) : 0
   }
 
   /** Answers the pool to release the slot to; null when there is no slot. */
   function takeSlot(endpoint: Endpoint, tenant: Tenant): Slots | null {
     const [pool, maxCalls] = slotsFor(endpoint)
-    return isCallable(endpoint) && pool.take(tenant, maxCalls) ? pool : null
+    return mayCall(endpoint) && pool.take(tenant, maxCalls) ? pool : null
   }
 
   function reserve(endpoint: Endpoint, tenant: Tenant): CallPlace | null {
     const slot = takeSlot(endpoint, tenant)
     if (slot) return slot
-    const mayWait = !keepsFailing(endpoint) && isCallable(endpoint) && !hasBacklog(endpoint.app_id)
+    const mayWait = !keepsFailing(endpoint) && mayCall(endpoint) && !hasBacklog(endpoint.app_id)
     return mayWait && queue.reserve(endpoint.app_id) ? 'seat' : null
   }
 
@@ -104,6 +108,8 @@ export function createAttempts(deps: AttemptDeps): Attempts {
 
   async function callEndpoint(event: EventDoc, endpoint: Endpoint, slot: Slots): Promise<void> {
     try {
+      // The process may have been paused while the attempt was being stored.
+      if (!mayWork()) return await parkOrLog([event])
       const result = await call(event, endpoint)
       // A failure may pause the endpoint, so the next call waits until it is written. A success delays no other call.
       const recorded = recordResult(event, result)
@@ -149,8 +155,9 @@ export function createAttempts(deps: AttemptDeps): Attempts {
     startCall(event, endpoint, place) {
       if (place !== 'seat') return track(callEndpoint(event, endpoint, place))
       queue.enqueue({ event, endpoint })
-      // A slot may have been freed since the seat was reserved.
-      if (freeSlots(endpoint, event) > 0) callNext(event.app_id)
+      // The process may have been paused since the seat was reserved, or a slot freed.
+      if (!mayWork()) queue.expireAll()
+      else if (freeSlots(endpoint, event) > 0) callNext(event.app_id)
     },
     async attempt(waiting, endpoint) {
       const taken = waiting.map(event => takeSlot(endpoint, event)).filter(slot => slot !== null)
@@ -163,7 +170,7 @@ export function createAttempts(deps: AttemptDeps): Attempts {
       for (const [at, event] of started.entries()) track(callEndpoint(event, endpoint, taken[at] as Slots))
       return started.length
     },
-    stop: queue.close,
+    parkQueued: queue.expireAll,
     async settled() {
       while (underWay.size > 0) await Promise.all(underWay)
     },

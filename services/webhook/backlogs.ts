@@ -6,6 +6,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
+import { drainMessage, type Remind } from '../domain/webhooks/messages.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 import { cancelAttempt } from './event-changes.ts'
 import type { Tenant } from './slots.ts'
@@ -13,13 +14,15 @@ import type { Tenant } from './slots.ts'
 export interface Backlogs {
   /** Must be awaited before an event is put into a backlog: if this process dies, the mark makes the sweeper have it drained. */
   mark(app_id: string): Promise<void>
-  /** Sends the backlog as fast as the endpoint's slots allow. Returns at once. `mark` is cleared when the backlog is empty. */
+  /** Sends the backlog as fast as the endpoint's slots allow. Returns at once. `mark` is cleared when the backlog is empty. While this
+   *  process may not work, another one is asked to. */
   drain(app_id: string, mark?: number): void
   /** Whether this process is draining the app's backlog. */
   isDraining(app_id: string): boolean
   /** Moves events of one app to its backlog whose attempts were started, but for which no call will be made now. */
   park(started: readonly EventDoc[]): Promise<void>
-  stop(): void
+  /** Asks other processes for the drains that this one has begun. It ends them itself as soon as it may not work. */
+  handOver(): void
 }
 
 export interface BacklogDeps {
@@ -31,6 +34,9 @@ export interface BacklogDeps {
   whenSlotFree(endpoint: Endpoint): Promise<void>
   /** Starts attempts and calls the endpoint in the events' order, as far as there are slots. */
   attempt(waiting: readonly EventDoc[], endpoint: Endpoint): Promise<number>
+  remind: Remind
+  /** While false, no event is taken from a backlog. */
+  mayWork(): boolean
   clock: Clock
   log: Logger
 }
@@ -41,6 +47,8 @@ const DRAIN_PAGE = 200
 /** The sweeper acts on a mark after MARK_AHEAD_MS. A mark is renewed well before, so that it covers events put into the backlog since. */
 const MARK_AHEAD_MS = 30_000
 const RENEW_MARK_MS = 10_000
+/** Passed on every clock. */
+const LONG_AGO = 1
 const MAX_MARKS = 10_000
 /** Until the backlog of an endpoint that could not be read is tried again. */
 const UNREADABLE_RETRY_MS = 60_000
@@ -51,20 +59,21 @@ interface DrainState {
   mark?: number
 }
 
-export function createBacklogs(deps: BacklogDeps): Backlogs {
-  const { events, webhooks, endpoints, freeSlots, whenSlotFree, attempt, clock, log } = deps
-  const draining = new Map<string, DrainState>()
-  const marked = new Map<string, { until: number; writing: Promise<unknown> }>()
-  let stopping = false
+/** Why a drain ended: nothing is left to send, the endpoint cannot be read, or this process may not work. */
+type DrainEnd = 'over' | 'unreadable' | 'interrupted'
 
-  async function drainPage(app_id: string): Promise<'more' | 'over' | 'interrupted'> {
+export function createBacklogs(deps: BacklogDeps): Backlogs {
+  const { events, webhooks, endpoints, freeSlots, whenSlotFree, attempt, remind, mayWork, clock, log } = deps
+  const draining = new Map<string, DrainState>()
+  const marked = new Map<string, { at: number; writing: Promise<unknown> }>()
+
+  async function drainPage(app_id: string): Promise<'more' | DrainEnd> {
     const page = { sort: { backlog_at: 1 }, limit: DRAIN_PAGE } as const
     const oldest = await events.find({ app_id, backlog_at: { $gt: 0 } }, page)
     let tried = 0
     for (let first = oldest[0]; first; first = oldest[tried]) {
       const endpoint = await waitForSlot(first)
-      if (!endpoint) return stopping ? 'interrupted' : 'over'
-      if (isUnreadable(endpoint)) return 'interrupted'
+      if (typeof endpoint === 'string') return endpoint
       const next = oldest.slice(tried, tried + freeSlots(endpoint, first))
       tried += next.length
       await attempt(next, endpoint)
@@ -74,12 +83,14 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
     return tried > 0 ? 'more' : 'over'
   }
 
-  /** Answers the endpoint once it has a free slot, or cannot be read; null when nothing is to be sent. */
-  async function waitForSlot(tenant: Tenant): Promise<Endpoint | null> {
+  /** Answers the endpoint once it has a free slot, or why nothing is to be sent now. */
+  async function waitForSlot(tenant: Tenant): Promise<Endpoint | DrainEnd> {
     for (;;) {
       const endpoint = await endpoints.get(tenant.app_id)
-      if (stopping || !endpoint || isPaused(endpoint)) return null
-      if (isUnreadable(endpoint) || freeSlots(endpoint, tenant) > 0) return endpoint
+      if (!mayWork()) return 'interrupted'
+      if (!endpoint || isPaused(endpoint)) return 'over'
+      if (isUnreadable(endpoint)) return 'unreadable'
+      if (freeSlots(endpoint, tenant) > 0) return endpoint
       await whenSlotFree(endpoint)
     }
   }
@@ -89,14 +100,14 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
   async function drainAll(app_id: string, state: DrainState): Promise<void> {
     // The endpoint may have been enabled since it was cached.
     const endpoint = await endpoints.reload(app_id)
-    while (state.rerun && !stopping) {
+    while (state.rerun && mayWork()) {
       const { mark } = state
       state.rerun = false
-      let outcome: Awaited<ReturnType<typeof drainPage>> = isUnreadable(endpoint) ? 'interrupted' : 'more'
-      while (outcome === 'more') outcome = stopping ? 'interrupted' : await drainPage(app_id)
+      let outcome: Awaited<ReturnType<typeof drainPage>> = isUnreadable(endpoint) ? 'unreadable' : 'more'
+      while (outcome === 'more') outcome = mayWork() ? await drainPage(app_id) : 'interrupted'
       if (mark === undefined) continue
       if (outcome === 'over') await clearMark(app_id, mark)
-      else if (!stopping) await postponeMark(app_id, mark)
+      if (outcome === 'unreadable') await postponeMark(app_id, mark)
     }
   }
 
@@ -108,12 +119,15 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
   const postponeMark = (app_id: string, mark: number): Promise<unknown> =>
     webhooks.modify({ _id: app_id, drain_at: mark }, { $set: { drain_at: clock.now() + UNREADABLE_RETRY_MS } })
 
+  const askOthers = (app_id: string, mark?: number): void => remind(drainMessage(app_id, clock.now(), mark))
+
   function drain(app_id: string, mark?: number): void {
+    if (!mayWork()) return void askOthers(app_id, mark)
     const running = draining.get(app_id)
     const state: DrainState = running ?? { rerun: true }
     state.rerun = true
     if (mark !== undefined) state.mark = mark
-    if (running || stopping) return
+    if (running) return
     draining.set(app_id, state)
     drainAll(app_id, state)
       .catch(error => {
@@ -128,12 +142,15 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
   }
 
   async function mark(app_id: string): Promise<void> {
+    // A mark by a wrong clock might be acted on too late.
+    if (!mayWork()) return void (await webhooks.modify({ _id: app_id }, { $max: { drain_at: LONG_AGO } }))
     const now = clock.now()
     const known = marked.get(app_id)
-    if (known && now < known.until) return void (await known.writing)
+    // A mark that was written before the clock was set back does not count.
+    if (known && known.at <= now && now < known.at + RENEW_MARK_MS) return void (await known.writing)
     if (marked.size >= MAX_MARKS) marked.clear()
     const writing = webhooks.modify({ _id: app_id }, { $max: { drain_at: now + MARK_AHEAD_MS } })
-    marked.set(app_id, { until: now + RENEW_MARK_MS, writing })
+    marked.set(app_id, { at: now, writing })
     writing.catch(() => marked.delete(app_id))
     await writing
   }
@@ -154,8 +171,8 @@ export function createBacklogs(deps: BacklogDeps): Backlogs {
     park,
     isDraining: app_id => draining.has(app_id),
     drain,
-    stop() {
-      stopping = true
+    handOver() {
+      for (const [app_id, { mark }] of draining) askOthers(app_id, mark)
     },
   }
 }

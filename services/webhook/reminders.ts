@@ -16,7 +16,8 @@ import * as change from './event-changes.ts'
 
 export interface Reminders {
   handle(body: AttemptReminder): Promise<Outcome>
-  stop(): void
+  /** Forgets the reminders that wait by a timer: the sweeper sends them again, to another process. */
+  dropTimers(): void
 }
 
 export interface ReminderDeps {
@@ -26,21 +27,24 @@ export interface ReminderDeps {
   backlogs: Pick<Backlogs, 'mark' | 'drain'>
   recordResult: RecordResult
   retrySchedule: RetrySchedule
+  /** While false, no event is judged by the clock. */
+  mayWork(): boolean
   clock: Clock
   log: Logger
 }
 
+/** Until another process may take a reminder. */
+const RETRY_MS = 1_000
 /** Reminders beyond this number are dropped: the sweeper sends them again. */
 const MAX_TIMERS = 50_000
 
 export function createReminders(deps: ReminderDeps): Reminders {
-  const { events, endpoints, attempts, backlogs, recordResult, retrySchedule, clock, log } = deps
+  const { events, endpoints, attempts, backlogs, recordResult, retrySchedule, mayWork, clock, log } = deps
   const timers = new Map<string, () => void>()
-  let stopped = false
 
   function handleLater(body: AttemptReminder, ms: number): void {
     const { event_id, app_id } = body
-    if (stopped || (timers.size >= MAX_TIMERS && !timers.has(event_id))) return
+    if (timers.size >= MAX_TIMERS && !timers.has(event_id)) return
     timers.get(event_id)?.()
     const wake = (): void => {
       timers.delete(event_id)
@@ -49,13 +53,15 @@ export function createReminders(deps: ReminderDeps): Reminders {
     timers.set(event_id, clock.after(ms, wake))
   }
 
-  async function handleNow(body: AttemptReminder): Promise<void> {
+  async function handleNow(body: AttemptReminder): Promise<Outcome> {
     const event = (await events.get([body.event_id])).get(body.event_id)
-    if (!event || !isCurrentAttempt(event, body)) return
-    if (event.attempt_started_at !== undefined) return endLostCall(event, event.attempt_started_at)
+    if (!event || !isCurrentAttempt(event, body)) return done()
+    if (!mayWork()) return retry(RETRY_MS)
     const at = event.next_attempt_at ?? 0
-    if (at > clock.now()) return handleLater({ ...body, at }, at - clock.now())
-    await startAttempt(event)
+    if (event.attempt_started_at !== undefined) await endLostCall(event, event.attempt_started_at)
+    else if (at > clock.now()) handleLater({ ...body, at }, at - clock.now())
+    else await startAttempt(event)
+    return done()
   }
 
   async function startAttempt(event: EventDoc): Promise<void> {
@@ -85,14 +91,13 @@ export function createReminders(deps: ReminderDeps): Reminders {
   return {
     async handle(body) {
       const left = body.at - clock.now()
-      if (left <= 0) return handleNow(body).then(done)
+      if (left <= 0) return handleNow(body)
       const delayMs = retrySchedule.brokerDelay(left)
       if (delayMs !== null) return retry(delayMs)
       handleLater(body, left)
       return done()
     },
-    stop() {
-      stopped = true
+    dropTimers() {
       for (const cancel of timers.values()) cancel()
       timers.clear()
     },

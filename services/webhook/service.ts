@@ -46,7 +46,7 @@ export interface WebhookDeps {
 }
 
 const FLOW = { prefetch: 256, batch: 64, parallel: 4 }
-/** Until the store may be back. */
+/** Until the store may be back, or another process takes the message. */
 const RETRY_MS = 1_000
 /** Calls under way in this process. */
 const MAX_CALLS = { maxTotal: 1_000, maxPerCompany: 200 }
@@ -56,6 +56,9 @@ const CALLS_GRACE_MS = 1_000
 
 export function createWebhookService(deps: WebhookDeps): Service {
   const { config, broker, store, keyring, outbound, clock, log, metrics, random = Math.random } = deps
+  /** False while the clock of this process is wrong, and once it stops: no call is begun then, and no event judged by the clock. */
+  let working = true
+  const mayWork = (): boolean => working
   const [events, webhooks] = [batchDocs(store.docs('events')), store.docs('webhooks')]
   const tenancy = createTenancy({ store, keyring })
   const retrySchedule = createRetrySchedule(config.backoff.webhook)
@@ -75,9 +78,21 @@ export function createWebhookService(deps: WebhookDeps): Service {
     log,
     hasBacklog: app_id => backlogs.isDraining(app_id),
     park: started => backlogs.park(started),
+    mayWork,
   })
   const { freeSlots, whenSlotFree, attempt } = attempts
-  const backlogs = createBacklogs({ events, webhooks, endpoints, freeSlots, whenSlotFree, attempt, clock, log })
+  const backlogs = createBacklogs({
+    events,
+    webhooks,
+    endpoints,
+    freeSlots,
+    whenSlotFree,
+    attempt,
+    remind,
+    mayWork,
+    clock,
+    log,
+  })
   const acceptEvents = createAcceptEvents({
     events,
     tenancy,
@@ -88,7 +103,17 @@ export function createWebhookService(deps: WebhookDeps): Service {
     clock,
     log,
   })
-  const reminders = createReminders({ events, endpoints, attempts, backlogs, recordResult, retrySchedule, clock, log })
+  const reminders = createReminders({
+    events,
+    endpoints,
+    attempts,
+    backlogs,
+    recordResult,
+    retrySchedule,
+    mayWork,
+    clock,
+    log,
+  })
 
   async function handleReminder(body: Exclude<WebhookBody, NotifyBody>): Promise<Outcome> {
     if (!('drain' in body)) return reminders.handle(body)
@@ -97,6 +122,7 @@ export function createWebhookService(deps: WebhookDeps): Service {
   }
 
   async function handle(waiting: DeliveredMessage[]): Promise<Outcome[]> {
+    if (!mayWork()) return waiting.map(() => retry(RETRY_MS))
     const bodies = waiting.map(({ body }) => body as WebhookBody)
     const newEvents = bodies.filter(isEvent)
     const accepted = acceptEvents(newEvents).values()
@@ -120,14 +146,20 @@ export function createWebhookService(deps: WebhookDeps): Service {
     }
   }
 
+  /** Leaves what waits in memory to other processes. Calls under way go on, and their results are recorded. */
+  function pause(): void {
+    working = false
+    reminders.dropTimers()
+    backlogs.handOver()
+    attempts.parkQueued()
+  }
+
   /** Stopping the consumer also waits a moment for the calls it started. */
   const withGrace = (consumer: Consumer): Consumer => ({
     ...consumer,
     async stop(graceMs = CALLS_GRACE_MS) {
-      reminders.stop()
-      backlogs.stop()
+      pause()
       await consumer.stop(graceMs)
-      attempts.stop()
       let cancel = (): void => {}
       const graceOver = new Promise<void>(resolve => {
         cancel = clock.after(Math.min(graceMs, CALLS_GRACE_MS), resolve)
@@ -139,6 +171,11 @@ export function createWebhookService(deps: WebhookDeps): Service {
 
   return {
     attach: async () => [withGrace(await broker.consume('webhook.deliver', handle, FLOW))],
+    pause,
+    /** What was left to other processes comes back as messages, if none of them has taken it. */
+    resume() {
+      working = true
+    },
     async stop() {
       calls.stop()
       await attempts.settled()

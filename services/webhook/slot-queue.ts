@@ -18,8 +18,8 @@ export interface SlotQueue {
   enqueue(one: QueuedEvent): void
   /** Takes the event that has waited longest, and frees its seat. */
   dequeue(app_id: string): QueuedEvent | undefined
-  /** Expires all events in the queue, and those that are still added. */
-  close(): void
+  /** Expires all events in the queue. */
+  expireAll(): void
 }
 
 export interface SlotQueueDeps {
@@ -42,7 +42,6 @@ interface AppQueue {
 export function createSlotQueue({ clock, onExpired }: SlotQueueDeps): SlotQueue {
   const queues = new Map<string, AppQueue>()
   let reservedInAll = 0
-  let closed = false
 
   function freeSeat(app_id: string, queue: AppQueue): void {
     queue.reserved -= 1
@@ -87,8 +86,7 @@ export function createSlotQueue({ clock, onExpired }: SlotQueueDeps): SlotQueue 
       const queue = queues.get(one.event.app_id)
       if (!queue) throw new Error('no seat was reserved')
       queue.waiting.push({ one, queuedAt: clock.now() })
-      if (closed) expire(one.event.app_id, queue, clock.now())
-      else setTimer(one.event.app_id, queue)
+      setTimer(one.event.app_id, queue)
     },
     dequeue(app_id) {
       const queue = queues.get(app_id)
@@ -96,9 +94,8 @@ export function createSlotQueue({ clock, onExpired }: SlotQueueDeps): SlotQueue 
       if (queue && first) freeSeat(app_id, queue)
       return first?.one
     },
-    close() {
-      closed = true
-      for (const [app_id, queue] of queues) expire(app_id, queue, clock.now())
+    expireAll() {
+      for (const [app_id, queue] of queues) expire(app_id, queue, Number.POSITIVE_INFINITY)
     },
   }
 }

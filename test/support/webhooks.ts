@@ -72,6 +72,9 @@ export interface WebhookHarness {
   /** As a crash does: no work is finished, and the broker's messages are lost. */
   crash(): Promise<void>
   start(): Promise<void>
+  /** As the host does while the clock of a process is wrong; of all processes, or of the nth one. */
+  pause(process?: number): void
+  resume(process?: number): void
   stop(): Promise<void>
 }
 
@@ -82,6 +85,8 @@ export interface HarnessOptions {
   retention_days?: number
   /** Whether the sweeper runs. Without it, tests that advance the clock by hours are faster. */
   withSweeper?: boolean
+  /** How many webhook actors share the store, the broker and the clock; one by default. */
+  processes?: number
 }
 
 const webhookOf = (app: string) => ({ url: `https://${app}.example/hooks`, secret: `whsec_${secretOf(app)}` })
@@ -94,7 +99,7 @@ export async function createWebhookHarness(
   store: CountersignStore,
   options: HarnessOptions = {},
 ): Promise<WebhookHarness> {
-  const { backoff = BACKOFF, random = () => 0.5, retention_days, withSweeper = true } = options
+  const { backoff = BACKOFF, random = () => 0.5, retention_days, withSweeper = true, processes = 1 } = options
   const clock = testClock()
   const keyring = testKeyring()
   const log = createCapturedLog()
@@ -120,7 +125,8 @@ export async function createWebhookHarness(
 
   let broker: Broker
   let services: Service[] = []
-  let consumers: Consumer[] = []
+  /** Of each service. */
+  let consumers: Consumer[][] = []
   let processState: ProcessState = { running: true, openCalls: new Set(), failuresLeft: 0, before: new Map() }
   const publisher: Pick<Broker, 'publish'> = { publish: (queue, message) => broker.publish(queue, message) }
   const control = createWebhookControl({ store, clock, log: log.log, broker: publisher, step: stepEndpoint })
@@ -130,11 +136,20 @@ export async function createWebhookHarness(
     broker = createEmbeddedBroker({ topology: delays, clock, log: log.log })
     processState = { running: true, openCalls: new Set(), failuresLeft: 0, before: new Map() }
     const deps = { broker, clock, log: log.log, metrics, keyring, store: crashableStore(store, processState) }
+    const config = { backoff: { channel: [], webhook: backoff } }
     services = [
-      createWebhookService({ ...deps, outbound, random, config: { backoff: { channel: [], webhook: backoff } } }),
+      ...Array.from({ length: processes }, () => createWebhookService({ ...deps, outbound, random, config })),
       ...(withSweeper ? [createSweeperService({ ...deps, outbound, config: { engine: SHARED } })] : []),
     ]
-    consumers = (await Promise.all(services.map(service => service.attach?.() ?? []))).flat()
+    consumers = await Promise.all(services.map(async service => (await service.attach?.()) ?? []))
+  }
+
+  function setWorking(working: boolean, process: number | undefined): void {
+    for (const [at, service] of services.entries()) {
+      if (process !== undefined && process !== at) continue
+      ;(working ? service.resume : service.pause)?.()
+      for (const consumer of consumers[at] ?? []) void (working ? consumer.resume() : consumer.pause())
+    }
   }
 
   const harness: WebhookHarness = {
@@ -211,9 +226,11 @@ export async function createWebhookHarness(
       processState.running = false
       await broker.close(0)
     },
+    pause: process => setWorking(false, process),
+    resume: process => setWorking(true, process),
     async stop() {
       // A test may have closed the store already, and then stopping fails.
-      const detached = Promise.allSettled(consumers.map(consumer => consumer.stop()))
+      const detached = Promise.allSettled(consumers.flat().map(consumer => consumer.stop()))
       const ended = detached.then(() => Promise.allSettled(services.map(service => service.stop?.())))
       await harness.soon(() => Promise.race([ended, new Promise((_, reject) => setImmediate(reject))]))
       await broker.close(0)
