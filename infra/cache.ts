@@ -10,14 +10,16 @@ export function createCache<Value>(
   load: (key: string) => Promise<Value>,
   { ttlMs, maxSize, clock }: { ttlMs: number; maxSize: number; clock: Pick<Clock, 'now'> },
 ): Cache<Value> {
-  const entries = new Map<string, { value: Promise<Value>; until: number }>()
+  const entries = new Map<string, { value: Promise<Value>; loadedAt: number }>()
   return {
     get(key) {
+      const now = clock.now()
       const found = entries.get(key)
-      if (found && clock.now() < found.until) return found.value
+      // A value from before the clock was set back would be kept for too long.
+      if (found && found.loadedAt <= now && now < found.loadedAt + ttlMs) return found.value
       const value = load(key)
       entries.delete(key)
-      entries.set(key, { value, until: clock.now() + ttlMs })
+      entries.set(key, { value, loadedAt: now })
       // A failed load is not kept: only the callers that waited for it get its error.
       value.catch(() => {
         if (entries.get(key)?.value === value) entries.delete(key)

@@ -28,6 +28,21 @@ describe('a cache', () => {
     expect(loads).to.deep.equal(['a', 'a'])
   })
 
+  it('loads again after the clock was set back', async () => {
+    let now = 3_600_000
+    let loads = 0
+    const load = async () => {
+      loads += 1
+      return loads
+    }
+    const cache = createCache(load, { ttlMs: 5_000, maxSize: 2, clock: { now: () => now } })
+    expect(await cache.get('a')).to.equal(1)
+    now = 0
+    expect(await cache.get('a')).to.equal(2)
+    now = 4_999
+    expect(await cache.get('a')).to.equal(2)
+  })
+
   it('keeps no more values than its maximum size', async () => {
     const { cache, loads } = createCountingCache({ maxSize: 2 })
     for (const key of ['a', 'b', 'c', 'a']) await cache.get(key)
