@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import type { Problem } from '../../../infra/http/problem.ts'
-import { createExclusiveChange } from '../../../services/dashboard/exclusive-change.ts'
-import type { CountersignStore } from '../../../services/domain/collections.ts'
-import { type TestClock, testClock } from '../../support/clock.ts'
-import { eventually } from '../../support/eventually.ts'
-import { eachStore } from '../../support/stores.ts'
+import { createExclusiveChange } from '../../infra/exclusive-change.ts'
+import type { Problem } from '../../infra/http/problem.ts'
+import type { CountersignStore } from '../../services/domain/collections.ts'
+import { type TestClock, testClock } from '../support/clock.ts'
+import { eventually } from '../support/eventually.ts'
+import { eachStore } from '../support/stores.ts'
 
 eachStore('an exclusive change', fresh => {
   let [store, clock] = [] as unknown as [CountersignStore, TestClock]

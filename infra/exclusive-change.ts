@@ -1,10 +1,10 @@
-// Changes of many documents that only count together: one at a time, among all dashboard processes. In: the name of what is changed, and
+// Changes of many documents that only count together: one at a time, among all processes. In: the name of what is changed, and
 // the change. Out: what the change answers, or 409 when another change of it takes too long. A process that dies during a change blocks
 // other changes of the same name until its lease has passed.
-import type { Clock } from '../../infra/clock.ts'
-import { httpException } from '../../infra/http/problem.ts'
-import { createLeases, type LeasesDeps } from '../../infra/leases.ts'
-import { createSerialRunner } from '../../infra/serial-runner.ts'
+import type { Clock } from './clock.ts'
+import { httpException } from './http/problem.ts'
+import { createLeases, type LeasesDeps } from './leases.ts'
+import { createSerialRunner } from './serial-runner.ts'
 
 /** A change calls `renewLease` before each of its writes. It throws once another process holds the lease. */
 export type ExclusiveChange = <Result>(
