@@ -74,18 +74,20 @@ export const engineUrl = (...schemes: string[]) =>
     return text
   })
 
-/** The URLs of an engine's nodes, comma-separated. Of several, a problem names the position. */
+/** The URLs of an engine's nodes, comma-separated. Of several, a problem names the position, and says what may have split one URL in two. */
 export const engineUrls = (...schemes: string[]) =>
   fromText((text, addProblem): readonly string[] => {
     const urls = splitUrls(text)
     for (const [index, url] of urls.entries()) {
       const problem = engineUrlProblem(url, schemes) ?? (URL.canParse(url) ? null : 'is not a URL')
-      if (problem) addProblem(urls.length === 1 ? problem : `URL ${index + 1} of ${urls.length} ${problem}`)
+      if (problem)
+        addProblem(urls.length === 1 ? problem : `URL ${index + 1} of ${urls.length} ${problem} (${ESCAPE_COMMA})`)
     }
     return urls
   })
 
-/** A comma in a password is written %2C. */
+const ESCAPE_COMMA = 'a comma separates URLs: in a password it is written %2C'
+
 export const splitUrls = (text: string): string[] => text.split(',').map(url => url.trim())
 
 function engineUrlProblem(text: string, schemes: readonly string[]): string | null {

@@ -67,13 +67,26 @@ describe('the engines', () => {
       'amqp://u:pa55@d<.test',
     ]
     const problems = configProblems({ MONGODB_URL, AMQP_URL: nodes.join() })
+    const hint = '(a comma separates URLs: in a password it is written %2C)'
     expect(problems).to.deep.equal([
-      { name: 'AMQP_URL', message: 'URL 2 of 6 must give a port, if any, from 1 to 65535' },
-      { name: 'AMQP_URL', message: 'URL 3 of 6 must begin with amqp:// or amqps://' },
-      { name: 'AMQP_URL', message: 'URL 4 of 6 must begin with amqp:// or amqps://' },
-      { name: 'AMQP_URL', message: 'URL 5 of 6 has a % that escapes nothing: in a password it is written %25' },
-      { name: 'AMQP_URL', message: 'URL 6 of 6 is not a URL' },
+      { name: 'AMQP_URL', message: `URL 2 of 6 must give a port, if any, from 1 to 65535 ${hint}` },
+      { name: 'AMQP_URL', message: `URL 3 of 6 must begin with amqp:// or amqps:// ${hint}` },
+      { name: 'AMQP_URL', message: `URL 4 of 6 must begin with amqp:// or amqps:// ${hint}` },
+      {
+        name: 'AMQP_URL',
+        message: `URL 5 of 6 has a % that escapes nothing: in a password it is written %25 ${hint}`,
+      },
+      { name: 'AMQP_URL', message: `URL 6 of 6 is not a URL ${hint}` },
     ])
+  })
+
+  it('say how a comma in a password is written, if there is one or several nodes are given', () => {
+    const messages = (AMQP_URL: string) => configProblems({ MONGODB_URL, AMQP_URL }).map(({ message }) => message)
+    for (const url of ['amqp://u:pa,55@a.test:5672', 'amqp://u:,pa55@a.test', 'amqp://u:pa55,@a.test'])
+      expect(messages(url).join(), url)
+        .to.include('in a password it is written %2C')
+        .and.not.to.match(/pa55|pa,/)
+    expect(messages('amqp://u:pa55@a.test:99999').join(), 'one node').not.to.include('%2C')
   })
 
   it('cannot be chosen by ENGINE and by URL at once', () => {
