@@ -2,6 +2,7 @@
 // names, which only a crash leaves. Lists are few and have no partition: they are swept by the process that holds partition 0. Imports
 // take long, so they run beside the other sweeps; the list's own document says which process imports it.
 import type { Clock } from '../../infra/clock.ts'
+import { createExclusiveChange } from '../../infra/exclusive-change.ts'
 import { ulidTime } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
@@ -28,7 +29,8 @@ const ABANDONED_AFTER_MS = 3_600_000
 export function createAddressListSweeps({ store, outbound, clock, log }: AddressListSweepDeps) {
   const [lists, chunks] = [store.docs('ip_lists'), store.docs('ip_chunks')]
   const stopping = new AbortController()
-  const runImport = createRunImport({ store, clock, log, signal: stopping.signal })
+  const changeExclusively = createExclusiveChange({ leases: store.docs('leases'), clock })
+  const runImport = createRunImport({ store, clock, changeExclusively, log, signal: stopping.signal })
   const fetch = createFetchList({ outbound, clock })
   const running = new Set<Promise<void>>()
   let nextTidyAt = 0

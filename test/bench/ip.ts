@@ -14,6 +14,7 @@ import { createRunImport, importLease, newVersion } from '../../services/domain/
 import { COLLECTIONS, type CountersignStore } from '../../services/domain/collections.ts'
 import type { AddressClassifier } from '../../services/otp/limits/address-classifier.ts'
 import { createCurrentClassifier } from '../../services/otp/limits/current-address-lists.ts'
+import { importDeps } from '../support/address-lists.ts'
 import { createCapturedLog } from '../support/captured-log.ts'
 import { medians, perSecond } from './measure.ts'
 import { print } from './report.ts'
@@ -90,7 +91,7 @@ async function importList(store: CountersignStore, bytes: Uint8Array): Promise<v
     class: 'abusive',
     name: 'bench',
     rev: 0,
-    source: { kind: 'given', digest: '' },
+    source: { kind: 'given', digest: '', confirmed: false },
     refresh_seconds: null,
     version: null,
     chunks: 0,
@@ -100,8 +101,8 @@ async function importList(store: CountersignStore, bytes: Uint8Array): Promise<v
     ...importLease(newVersion(now), now),
   }
   await store.docs('ip_lists').insert([list])
-  const run = createRunImport({ store, clock: systemClock, log: createCapturedLog().log })
-  await run(list, async () => ({ bytes, source: { kind: 'given', digest: 'x' } }))
+  const run = createRunImport(importDeps(store, systemClock))
+  await run(list, async () => ({ bytes, source: { kind: 'given', digest: 'x', confirmed: false } }))
 }
 
 /** The longest delay of a timer of one millisecond, in milliseconds. */

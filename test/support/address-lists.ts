@@ -1,11 +1,18 @@
 // For tests of address lists: what a store's lists say of an address, what is stored of them, and a store whose user crashes.
 import { Buffer } from 'node:buffer'
 import { expect } from 'chai'
+import type { Clock } from '../../infra/clock.ts'
+import { createExclusiveChange } from '../../infra/exclusive-change.ts'
 import { loadVersion } from '../../services/domain/address-lists/chunks.ts'
 import type { AddressClass } from '../../services/domain/address-lists/documents.ts'
 import { type AddressListDoc, digestOf, findAllLists, listId } from '../../services/domain/address-lists/documents.ts'
-import { importLease, type ListContent, newVersion } from '../../services/domain/address-lists/imports.ts'
-import type { AddressSet } from '../../services/domain/address-lists/list-parser.ts'
+import {
+  type ImportDeps,
+  importLease,
+  type ListContent,
+  newVersion,
+} from '../../services/domain/address-lists/imports.ts'
+import type { AddressSet } from '../../services/domain/address-lists/intervals.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { createCurrentClassifier } from '../../services/otp/limits/current-address-lists.ts'
 import { createCapturedLog } from './captured-log.ts'
@@ -54,7 +61,7 @@ export async function listBeingImported(
     class: 'abusive',
     name,
     rev: 0,
-    source: { kind: 'given', digest: '' },
+    source: { kind: 'given', digest: '', confirmed: false },
     refresh_seconds: null,
     version: null,
     chunks: 0,
@@ -70,9 +77,16 @@ export async function listBeingImported(
   return list
 }
 
+export const importDeps = (store: CountersignStore, clock: Clock): ImportDeps => ({
+  store,
+  clock,
+  log: createCapturedLog().log,
+  changeExclusively: createExclusiveChange({ leases: store.docs('leases'), clock }),
+})
+
 export const contentOfLines = (...lines: string[]): ListContent => ({
   bytes: Buffer.from(lines.join('\n')),
-  source: { kind: 'given', digest: digestOf(lines.join('\n')) },
+  source: { kind: 'given', digest: digestOf(lines.join('\n')), confirmed: false },
 })
 
 /** `count` addresses that are not adjacent. */

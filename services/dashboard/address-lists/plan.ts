@@ -4,8 +4,10 @@ import { Buffer } from 'node:buffer'
 import type { Operators } from '../../../infra/store/docs.ts'
 import { type AddressListDoc, digestOf, type ListSource, listId } from '../../domain/address-lists/documents.ts'
 import { importLease, type ListContent, newVersion } from '../../domain/address-lists/imports.ts'
+import { shareOf } from '../../domain/address-lists/most-addresses.ts'
 import type { InputProblem } from '../../domain/tenancy/problems.ts'
 import type { ListInput } from './body.ts'
+import type { ParsedInput } from './confirmation.ts'
 
 export interface ListChange {
   /** The document after the change. */
@@ -18,7 +20,7 @@ export interface ListChange {
 }
 
 export function planListChanges(
-  given: readonly ListInput[],
+  given: readonly ParsedInput[],
   stored: readonly AddressListDoc[],
   now: number,
 ): { changes: ListChange[] } | { problems: InputProblem[] } {
@@ -42,7 +44,7 @@ function listProblems(
 }
 
 /** Null when nothing changes. */
-function planList(given: ListInput, stored: AddressListDoc | null, now: number): ListChange | null {
+function planList(given: ParsedInput, stored: AddressListDoc | null, now: number): ListChange | null {
   const text = given.text ?? given.cidrs?.join('\n')
   if (text !== undefined) return planText(given, stored, text, now)
   const url = given.url ?? (stored?.source.kind === 'url' ? stored.source.url : undefined)
@@ -59,15 +61,20 @@ function planList(given: ListInput, stored: AddressListDoc | null, now: number):
 const refreshSeconds = ({ url, refresh_seconds }: ListInput, stored: AddressListDoc | null): number | null =>
   refresh_seconds === undefined ? (url === undefined ? (stored?.refresh_seconds ?? null) : null) : refresh_seconds
 
-function planText(given: ListInput, stored: AddressListDoc | null, text: string, now: number): ListChange | null {
-  const digest = digestOf(text)
-  if (stored?.source.kind === 'given' && stored.source.digest === digest && stored.status === 'ready') return null
+function planText(given: ParsedInput, stored: AddressListDoc | null, text: string, now: number): ListChange | null {
+  const source = { kind: 'given', digest: digestOf(text), confirmed: given.confirm === true } as const
+  if (stored && isSameText(stored.source, source) && stored.status === 'ready') return null
   // The import saves the digest when it has succeeded. If it is interrupted, a PUT of the same text starts it again.
-  const fields = { source: { kind: 'given', digest: '' } as const, refresh_seconds: null }
-  const lease = importLease(newVersion(now), now)
-  const content = { bytes: Buffer.from(text), source: { kind: 'given', digest } as const }
+  const fields = { source: { kind: 'given', digest: '', confirmed: false } as const, refresh_seconds: null }
+  const lease = importLease(newVersion(now), now, given.set && shareOf(given.set))
+  const content = { bytes: Buffer.from(text), source }
   return createListChange(given, stored, { ...fields, ...lease }, content)
 }
+
+type GivenSource = Extract<ListSource, { kind: 'given' }>
+
+const isSameText = (stored: ListSource, { digest, confirmed }: GivenSource): boolean =>
+  stored.kind === 'given' && stored.digest === digest && stored.confirmed === confirmed
 
 function createListChange(
   given: ListInput,

@@ -1,14 +1,14 @@
 // GET|PUT /ip-lists. A PUT replaces all lists: a list that it does not name is removed, and a list that it names without content stays as
 // it is. Content is imported after the answer; GET shows the progress.
 import { targetProblem } from '../../../infra/outbound/target-inspector.ts'
-import { removeList } from '../../domain/address-lists/chunks.ts'
+import { loadVersion, removeList } from '../../domain/address-lists/chunks.ts'
 import { type AddressListDoc, BOOTSTRAP_LIST_NAME, findAllLists, listId } from '../../domain/address-lists/documents.ts'
-import { createRunImport } from '../../domain/address-lists/imports.ts'
+import { createRunImport, LISTS_CHANGE } from '../../domain/address-lists/imports.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { createReadBody, validationProblem } from '../request-input.ts'
 import type { Change, Unchanged } from '../with-audit.ts'
 import { addressListsBody, type ListInput, MAX_BODY_BYTES } from './body.ts'
-import { findUnconfirmed } from './confirmation.ts'
+import { findUnconfirmed, type ParsedInput, parseInput } from './confirmation.ts'
 import { type ListChange, planListChanges } from './plan.ts'
 import { listAuditFields, listView } from './view.ts'
 
@@ -17,7 +17,7 @@ export const addAddressListRoutes: AddRoutes = (
   { store, clock, log, inspect, withAudit, changeExclusively, runInBackground },
 ) => {
   const lists = store.docs('ip_lists')
-  const runImport = createRunImport({ store, clock, log })
+  const runImport = createRunImport({ store, clock, changeExclusively, log })
   const readBody = createReadBody(MAX_BODY_BYTES)
   const viewAll = async () => ({ items: (await findAllLists(lists)).map(listView), next_cursor: null })
 
@@ -26,12 +26,11 @@ export const addAddressListRoutes: AddRoutes = (
   })
 
   router.put('/ip-lists', async ctx => {
-    const given = (await readBody(ctx, addressListsBody)).lists
-    await refuseUncallable(given)
-    const unconfirmed = await findUnconfirmed(given)
-    if (unconfirmed.length > 0) throw validationProblem(unconfirmed)
+    const { lists: inputs } = await readBody(ctx, addressListsBody)
+    await refuseUncallable(inputs)
+    const given = await parseInput(inputs)
     // Two PUTs at once must leave the lists of one of them, not a mixture.
-    ctx.body = await changeExclusively('ip-lists', async renewLease => {
+    ctx.body = await changeExclusively(LISTS_CHANGE, async renewLease => {
       const listChanges = await withAudit(ctx, () => planChange(given, renewLease))
       for (const { list, content } of listChanges)
         if (content !== null) runInBackground(() => runImport(list, async () => content))
@@ -40,12 +39,17 @@ export const addAddressListRoutes: AddRoutes = (
   })
 
   async function planChange(
-    given: readonly ListInput[],
+    given: readonly ParsedInput[],
     renewLease: () => Promise<void>,
   ): Promise<Change<ListChange[]> | Unchanged<ListChange[]>> {
     const stored = await findAllLists(lists)
     const plan = planListChanges(given, stored, clock.now())
     if ('problems' in plan) throw validationProblem(plan.problems)
+    const unconfirmed = await findUnconfirmed(given, stored, async list => {
+      await renewLease()
+      return loadVersion(store.docs('ip_chunks'), list)
+    })
+    if (unconfirmed.length > 0) throw validationProblem(unconfirmed)
     const { changes } = plan
     const namedIds = new Set(given.map(one => listId(one.class, one.name)))
     const removed = stored.filter(({ _id, name }) => name !== BOOTSTRAP_LIST_NAME && !namedIds.has(_id))

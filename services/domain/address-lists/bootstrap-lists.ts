@@ -9,6 +9,7 @@ import type { AddressClass, AddressListStore } from './documents.ts'
 import { ADDRESS_CLASSES, type AddressListDoc, BOOTSTRAP_LIST_NAME, digestOf, listId } from './documents.ts'
 import { newVersion } from './imports.ts'
 import { parseList } from './list-parser.ts'
+import { shareOf } from './most-addresses.ts'
 
 export interface BootstrapListsDeps {
   store: AddressListStore
@@ -43,7 +44,7 @@ async function putList(
   const { set, ...counts } = await parseList(Buffer.from(text), async () => {})
   const version = newVersion(clock.now())
   const saved = await saveVersion(chunks, { list: id, version, set }, async () => {})
-  const versionFields = { source, version, chunks: saved, counts, refreshed_at: clock.now() }
+  const versionFields = { source, version, chunks: saved, counts, share: shareOf(set), refreshed_at: clock.now() }
   let before: string | null = null
   const outcome = await ensure(lists, id, {
     create: (): AddressListDoc => ({

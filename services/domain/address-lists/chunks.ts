@@ -5,8 +5,7 @@ import { endianness } from 'node:os'
 import type { Docs } from '../../../infra/store/docs.ts'
 import type { AddressListStore } from './documents.ts'
 import { type AddressChunkDoc, type AddressListDoc, chunkId } from './documents.ts'
-import type { Intervals, Words } from './intervals.ts'
-import type { AddressSet } from './list-parser.ts'
+import type { AddressSet, Intervals, Words } from './intervals.ts'
 
 /** A multiple of the size of an interval of either family. */
 const CHUNK_BYTES = 256 * 1024

@@ -14,15 +14,22 @@ export const ADDRESS_CLASSES: readonly AddressClass[] = ['abusive', 'vpn', 'prox
 /** The name of the bootstrap file's lists, one per class. The admin API refuses it. */
 export const BOOTSTRAP_LIST_NAME = 'bootstrap'
 
-/** `digest`: of the text, so that the same text is not imported again. `url` may hold a subscriber's key in its query: it is shown
+/** `digest`: of the text, so that the same text is not imported again. `confirmed`: an operator has confirmed that it may hold most
+ *  addresses. `url` may hold a subscriber's key in its query: it is shown
  *  without the query. */
 export type ListSource =
   | { kind: 'bootstrap'; digest: string }
-  | { kind: 'given'; digest: string }
+  | { kind: 'given'; digest: string; confirmed: boolean }
   | { kind: 'url'; url: string; etag: string | null }
 
 /** `waiting`: the sweeper is about to fetch its URL. `failed`: the latest import failed, and the version before it stays current. */
 export type ListStatus = 'waiting' | 'importing' | 'ready' | 'failed'
+
+/** How much of the client address space a list covers, from 0 to 1 in each family. */
+export interface AddressShare {
+  v4: number
+  v6: number
+}
 
 /** An import that is running. Its lease ends at the list's `due_at`, unless the import renews it before. */
 export interface ImportProgress {
@@ -32,6 +39,8 @@ export interface ImportProgress {
   bytes: number
   /** Null until the content was fetched. */
   total_bytes: number | null
+  /** Of a given text that is not confirmed: what other lists of the class are checked with until it is imported. */
+  share?: AddressShare
 }
 
 export interface AddressListDoc extends RevisedDoc {
@@ -44,6 +53,8 @@ export interface AddressListDoc extends RevisedDoc {
   /** How many chunks the current version has. */
   chunks: number
   counts: ParseCounts | null
+  /** Of the current version. Missing in versions that were imported before 0.2.0. */
+  share?: AddressShare
   /** When the current version was imported, or last found unchanged at its URL. */
   refreshed_at: number | null
   status: ListStatus

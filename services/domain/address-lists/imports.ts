@@ -4,22 +4,35 @@
 // removes its own chunks.
 import { setImmediate } from 'node:timers'
 import type { Clock } from '../../../infra/clock.ts'
+import type { ExclusiveChange } from '../../../infra/exclusive-change.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Operators } from '../../../infra/store/docs.ts'
-import { removeVersion, saveVersion } from './chunks.ts'
-import type { AddressListDoc, AddressListStore, ImportProgress, ListSource } from './documents.ts'
-import { intervalCount } from './intervals.ts'
-import { type AddressSet, type ParsedList, parseList, TooManyRanges } from './list-parser.ts'
-import { holdsMostAddresses } from './reserved.ts'
+import { loadVersion, removeVersion, saveVersion } from './chunks.ts'
+import {
+  type AddressListDoc,
+  type AddressListStore,
+  type AddressShare,
+  findAllLists,
+  type ImportProgress,
+  type ListSource,
+} from './documents.ts'
+import { type AddressSet, intervalCount } from './intervals.ts'
+import { type ParseCounts, type ParsedList, parseList, TooManyRanges } from './list-parser.ts'
+import { holdMostWithStored, shareOf } from './most-addresses.ts'
 
 export interface ImportDeps {
   store: AddressListStore
   clock: Clock
+  /** Of LISTS_CHANGE. */
+  changeExclusively: ExclusiveChange
   log: Pick<Logger, 'info' | 'warn'>
   /** Ends a running import as a crash would. */
   signal?: AbortSignal
 }
+
+/** The name of changes that may let a class hold more: each is checked with the lists that the one before has left. */
+export const LISTS_CHANGE = 'ip-lists'
 
 export const MAX_LIST_BYTES = 32 * 1024 * 1024
 /** Longer than a fetch may take. */
@@ -39,10 +52,10 @@ class LeaseLost extends Error {
   override name = 'LeaseLost'
 }
 
-/** The fields of a list's document that give the lease to the import with this id. */
-export const importLease = (id: string, now: number) => ({
+/** The fields of a list's document that give the lease to the import with this id. `share`: as in ImportProgress. */
+export const importLease = (id: string, now: number, share: AddressShare | null = null) => ({
   status: 'importing' as const,
-  importing: { id, lines: 0, bytes: 0, total_bytes: null } satisfies ImportProgress,
+  importing: { id, lines: 0, bytes: 0, total_bytes: null, ...(share && { share }) } satisfies ImportProgress,
   due_at: now + IMPORT_LEASE_MS,
 })
 
@@ -55,7 +68,7 @@ export type ListContent = { bytes: Uint8Array; source: ListSource } | 'unchanged
  *  sweeper repeats the import once the lease has ended. */
 export type RunImport = (list: AddressListDoc, getContent: () => Promise<ListContent>) => Promise<void>
 
-export function createRunImport({ store, clock, log, signal }: ImportDeps): RunImport {
+export function createRunImport({ store, clock, changeExclusively, log, signal }: ImportDeps): RunImport {
   const [lists, chunks] = [store.docs('ip_lists'), store.docs('ip_chunks')]
 
   /** Throws LeaseLost unless this import has the lease. */
@@ -96,28 +109,58 @@ export function createRunImport({ store, clock, log, signal }: ImportDeps): RunI
       savedAt = clock.now()
       await saveProgress(list, progress)
     })
-    if (parsed.bad * 2 > parsed.entries)
+    if (isMostlyBad(parsed))
       throw new BadList(`most of its lines are no addresses or ranges, beginning with line ${parsed.bad_lines[0]}`)
     return parsed
   }
 
   async function replace(list: AddressListDoc, { bytes, source }: Exclude<ListContent, 'unchanged'>): Promise<void> {
     const { set, ...counts } = await parse(list, bytes)
-    if (source.kind === 'url') refuseImplausible(set)
+    if (source.kind === 'url') refuseEmpty(set)
     const version = list.importing?.id ?? ''
     const saved = await saveVersion(
       chunks,
       { list: list._id, version, set },
       async () => void (await saveProgress(list)),
     )
-    const now = clock.now()
-    await finish(
-      list,
-      { version, chunks: saved, counts, source, refreshed_at: now, status: 'ready', problem: null },
-      untilRefresh(list),
-    )
+    const fields = {
+      version,
+      chunks: saved,
+      counts,
+      share: shareOf(set),
+      source,
+      status: 'ready',
+      problem: null,
+    } as const
+    const name = () => finish(list, { ...fields, refreshed_at: clock.now() }, untilRefresh(list))
+    // A given text was checked before it was accepted.
+    if (source.kind !== 'url') await name()
+    else
+      await changeExclusively(LISTS_CHANGE, async renewLease => {
+        await refuseMostAddresses(list, set, renewLease)
+        await renewLease()
+        await name()
+      })
     const { ranges, ignored, bad } = counts
     log.info({ list: list._id, version, ranges, ignored, bad }, 'ip_list.imported')
+  }
+
+  /** Content that is fetched by schedule is not reviewed by a person: a single `0.0.0.0/0` would refuse every client. */
+  async function refuseMostAddresses(
+    list: AddressListDoc,
+    set: AddressSet,
+    renewLease: () => Promise<void>,
+  ): Promise<void> {
+    const others = (await findAllLists(lists)).filter(one => one.class === list.class && one._id !== list._id)
+    const load = async (other: AddressListDoc) => {
+      await renewLease()
+      await saveProgress(list)
+      return loadVersion(chunks, other)
+    }
+    if (await holdMostWithStored([set], others, load))
+      throw new BadList(
+        'it holds more than half of all addresses, alone or with the others of its class, which cannot be meant',
+      )
   }
 
   async function importContent(list: AddressListDoc, getContent: () => Promise<ListContent>): Promise<void> {
@@ -155,11 +198,12 @@ export function createRunImport({ store, clock, log, signal }: ImportDeps): RunI
   }
 }
 
-/** Content that is fetched by schedule is not reviewed by a person. A source under maintenance may serve an empty page, and a single
- *  `0.0.0.0/0` would refuse every client. */
-function refuseImplausible({ v4, v6 }: AddressSet): void {
+/** More bad lines than others: probably not a list at all. */
+export const isMostlyBad = ({ bad, entries }: ParseCounts): boolean => bad * 2 > entries
+
+/** A source under maintenance may serve an empty page. */
+function refuseEmpty({ v4, v6 }: AddressSet): void {
   if (intervalCount(v4) + intervalCount(v6) === 0) throw new BadList('there are no public addresses in it')
-  if (holdsMostAddresses([v4, v6])) throw new BadList('it holds more than half of all addresses, which cannot be meant')
 }
 
 const untilRefresh = ({ refresh_seconds }: AddressListDoc): number | null =>

@@ -11,6 +11,12 @@ export interface Intervals {
   readonly data: Uint32Array
 }
 
+/** The addresses of a list, or of several. */
+export interface AddressSet {
+  v4: Intervals
+  v6: Intervals
+}
+
 export const emptyIntervals = (words: Words): Intervals => ({ words, data: new Uint32Array(0) })
 
 export const intervalCount = ({ words, data }: Intervals): number => data.length / (2 * words)

@@ -2,14 +2,9 @@
 // addresses as sets, and counts of the lines that were left out. A list can have millions of lines, so it is parsed in batches, and
 // other work of the process runs between them.
 import { Buffer } from 'node:buffer'
-import { type Intervals, intervalCount, intervalsOf, unionOf, type Words } from './intervals.ts'
+import { type AddressSet, type Intervals, intervalCount, intervalsOf, unionOf, type Words } from './intervals.ts'
 import { createRangeBuffer, parseRange } from './notation.ts'
 import { isReserved } from './reserved.ts'
-
-export interface AddressSet {
-  v4: Intervals
-  v6: Intervals
-}
 
 export interface ParseCounts {
   /** Intervals, after overlapping and adjacent ranges were joined. */

@@ -1,7 +1,7 @@
 // Addresses that are not public. Published lists contain such ranges, bogon lists in particular. A client with such an address counts as
 // having no address, before any list is looked up, so storing these ranges would be useless. The tables are those of ipaddr.js, which
 // infra/ip-address.ts uses for clients.
-import { countAddresses, covers, type Intervals, intervalsOf, type Words } from './intervals.ts'
+import { type AddressSet, covers, type Intervals, intervalsOf, type Words } from './intervals.ts'
 import { createRangeBuffer, parseRange } from './notation.ts'
 
 export const RESERVED_V4 = [
@@ -58,35 +58,13 @@ const RESERVED = { 1: setOf(1, RESERVED_V4), 4: setOf(4, RESERVED_V6) }
 /** Whether no address of the range is public. A range that is partly public is stored whole: its other part is never looked up. */
 export const isReserved = (words: Words, range: Uint32Array): boolean => covers(RESERVED[words], range)
 
-/** Where public client addresses are: all of IPv4, and the part of IPv6 that is assigned so far. */
-const CLIENT_ADDRESS_SPACE = { 1: rangeOf('0.0.0.0/0'), 4: rangeOf('2000::/3') }
-
-function rangeOf(cidr: string): Uint32Array {
-  const range = createRangeBuffer()
-  parseRange(cidr, range)
-  return range
-}
-
-/** Whether a list holds more than half of the addresses of a family. That is seldom meant: an abusive list with `0.0.0.0/0` refuses every
- *  client. */
-export const holdsMostAddresses = (sets: readonly Intervals[]): boolean =>
-  sets.some(set => shareOfAddressSpace(set) > 0.5)
-
-/** The problem of a list that an operator gives. */
-export const CONFIRM_MOST_ADDRESSES =
-  'holds more than half of all addresses, alone or with the others: give "confirm": true with it if that is meant'
-
 /** The addresses of valid ranges. For a few thousand ranges: they are sorted in one go. */
-export function addressesOf(cidrs: readonly string[]): [Intervals, Intervals] {
+export function addressesOf(cidrs: readonly string[]): AddressSet {
   const range = createRangeBuffer()
   const ofFamily = (words: Words) =>
     setOf(
       words,
       cidrs.filter(cidr => parseRange(cidr, range) === words),
     )
-  return [ofFamily(1), ofFamily(4)]
+  return { v4: ofFamily(1), v6: ofFamily(4) }
 }
-
-/** The share of the client address space that the set covers, from 0 to 1. */
-export const shareOfAddressSpace = (set: Intervals): number =>
-  countAddresses(set, CLIENT_ADDRESS_SPACE[set.words]) / (set.words === 1 ? 2 ** 32 : 2 ** 125)

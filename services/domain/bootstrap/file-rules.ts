@@ -1,12 +1,8 @@
 // In: the bootstrap file as parsed JSON of any shape. Out: problems between several members, such as an id that is used twice.
 // The rules are checked even if the schema finds problems, so that one start reports everything. They skip members of the wrong shape.
 import { canonicalCidr } from '../address-lists/cidr.ts'
-import {
-  addressesOf,
-  CONFIRM_MOST_ADDRESSES,
-  holdsMostAddresses,
-  shareOfAddressSpace,
-} from '../address-lists/reserved.ts'
+import { CONFIRM_MOST_ADDRESSES, findUnconfirmedIn } from '../address-lists/most-addresses.ts'
+import { addressesOf } from '../address-lists/reserved.ts'
 import { kindAndModeOf, secretPartOf } from '../tenancy/api-keys.ts'
 import { type InputProblem, underPath } from '../tenancy/problems.ts'
 import { channelProblems, PROVIDER_TYPES, parseProviderConfig } from '../tenancy/providers.ts'
@@ -69,22 +65,18 @@ function providerProblems({ path, value }: ObjectAtPath): InputProblem[] {
   ]
 }
 
-/** For each class whose ranges hold more than half of all addresses without being confirmed: the largest of them. */
+/** For each class whose ranges hold more than half of all addresses without being confirmed: those that do so alone, or the largest. */
 function unconfirmedRanges(ranges: ObjectAtPath[]): InputProblem[] {
   const unconfirmed = ranges.flatMap(({ path, value }) =>
     typeof value.cidr === 'string' && canonicalCidr(value.cidr) !== null && value.confirm !== true
-      ? [{ path, class: value.class, cidr: value.cidr, share: shareOf([value.cidr]) }]
+      ? [{ path: `${path}.cidr`, class: value.class, set: addressesOf([value.cidr]) }]
       : [],
   )
   return [...new Set(unconfirmed.map(range => range.class))].flatMap(addressClass => {
     const ofClass = unconfirmed.filter(range => range.class === addressClass)
-    if (!holdsMostAddresses(addressesOf(ofClass.map(({ cidr }) => cidr)))) return []
-    const largest = ofClass.reduce((most, range) => (range.share > most.share ? range : most))
-    return [{ path: `${largest.path}.cidr`, message: CONFIRM_MOST_ADDRESSES }]
+    return findUnconfirmedIn(ofClass).map(({ path }) => ({ path, message: CONFIRM_MOST_ADDRESSES }))
   })
 }
-
-const shareOf = (cidrs: readonly string[]): number => Math.max(...addressesOf(cidrs).map(shareOfAddressSpace))
 
 /** The message names the path where the value was used first, not the value: it may be a secret key. */
 function findRepeats(

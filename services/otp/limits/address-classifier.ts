@@ -2,8 +2,8 @@
 // one for each class. Pure.
 
 import { ADDRESS_CLASSES, type AddressClass } from '../../domain/address-lists/documents.ts'
+import type { AddressSet } from '../../domain/address-lists/intervals.ts'
 import { includesAddress, unionOf } from '../../domain/address-lists/intervals.ts'
-import type { AddressSet } from '../../domain/address-lists/list-parser.ts'
 import { createRangeBuffer, parseAddress } from '../../domain/address-lists/notation.ts'
 
 /** Null for an address in no list, and for a text that is no address. */

@@ -12,7 +12,7 @@ import {
   type AddressListDoc,
   findAllLists,
 } from '../../domain/address-lists/documents.ts'
-import type { AddressSet } from '../../domain/address-lists/list-parser.ts'
+import type { AddressSet } from '../../domain/address-lists/intervals.ts'
 import { type AddressClassifier, createAddressClassifier } from './address-classifier.ts'
 
 export interface CurrentClassifierDeps {

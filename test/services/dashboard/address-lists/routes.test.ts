@@ -1,9 +1,11 @@
 import { expect } from 'chai'
+import { importLease, newVersion } from '../../../../services/domain/address-lists/imports.ts'
 import { applyBootstrap, readBootstrap } from '../../../../services/domain/bootstrap/bootstrap.ts'
-import { chunksIn, classesIn } from '../../../support/address-lists.ts'
+import { chunksIn, classesIn, listBeingImported, listsIn } from '../../../support/address-lists.ts'
 import { type Answer, closeAdmins, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { eachStore } from '../../../support/stores.ts'
+import { interceptWrites } from '../../../support/tenancy.ts'
 
 const URL = 'https://lists.example/vpn.txt?license=secret'
 
@@ -170,6 +172,116 @@ eachStore('/ip-lists', fresh => {
     const text = ['16.0.0.0/4', '0.0.0.0/8', '10.0.0.0/8', '224.0.0.0/3', '2400::/8', '4000::/2', 'fc00::/7'].join('\n')
     expect((await put({ class: 'abusive', text })).status).to.equal(200)
     await ready('default')
+  })
+
+  describe('of a class whose lists hold most addresses together', () => {
+    const half = (name: string, more: object = {}) => ({
+      class: 'abusive',
+      name,
+      cidrs: [name === 'a' ? '0.0.0.0/1' : '128.0.0.0/1'],
+      ...more,
+    })
+    const expectRefusal = (answer: Answer, path: string) => {
+      expect([answer.status, answer.body.type]).to.deep.equal([422, 'ValidationError'])
+      expect(errorPaths(answer)).to.deep.equal([path])
+      expect(answer.body.errors[0].message).to.include('with the others of its class')
+    }
+
+    for (const form of ['text', 'cidrs'] as const)
+      it(`asks to confirm one of two lists, given as ${form}`, async () => {
+        const list = (name: string, ...ranges: string[]) => ({
+          class: 'abusive',
+          name,
+          ...(form === 'text' ? { text: ranges.join('\n') } : { cidrs: ranges }),
+        })
+        const [a, b] = [list('a', '0.0.0.0/2', '64.0.0.0/3'), list('b', '128.0.0.0/1')]
+        expectRefusal(await put({ class: 'vpn', cidrs: [] }, a, b), `lists.2.${form}`)
+        expect((await admin.get('/ip-lists')).body.items, 'nothing was changed').to.deep.equal([])
+        expect((await put(a, { ...b, class: 'vpn' })).status, 'another class').to.equal(200)
+        expect((await put(a, { ...b, confirm: true })).status).to.equal(200)
+        await ready('a', 'b')
+      })
+
+    it('names each list that holds most alone', async () => {
+      const list = (name: string, cidr: string) => ({ class: 'abusive', name, cidrs: [cidr] })
+      const refused = await put(list('a', '::/0'), list('b', '8.8.8.8'), list('c', '0.0.0.0/0'))
+      expect(errorPaths(refused)).to.deep.equal(['lists.0.cidrs', 'lists.2.cidrs'])
+    })
+
+    it('counts stored lists that it keeps, and not those that it removes or replaces', async () => {
+      await put(half('a'))
+      await ready('a')
+      expectRefusal(await put({ class: 'abusive', name: 'a' }, half('b')), 'lists.1.cidrs')
+      expect((await put(half('a', { cidrs: ['200.1.1.1'] }), half('b'))).status, 'replaced').to.equal(200)
+      await ready('a', 'b')
+      expect((await put(half('a'))).status, 'removed').to.equal(200)
+    })
+
+    it('counts a stored list that is still being imported', async () => {
+      const now = admin.clock.now()
+      const lease = importLease(newVersion(now), now, { v4: 0.5, v6: 0 })
+      await listBeingImported(admin.store, { now, name: 'a', ...lease })
+      expectRefusal(await put({ class: 'abusive', name: 'a' }, half('b')), 'lists.1.cidrs')
+    })
+
+    it('stores what a text holds before it answers, so that the next PUT counts it', async () => {
+      const { store } = admin
+      const shares: unknown[] = []
+      const keepShare = async () => shares.push((await listsIn(store)).map(({ importing }) => importing?.share))
+      admin = await startAdmin(
+        interceptWrites(store, { after: async call => call === 'ip_lists.insert' && (await keepShare()) }),
+      )
+      await put(half('a'))
+      await ready('a')
+      await put({ class: 'abusive', name: 'a' }, half('b', { confirm: true }))
+      expect(shares, 'a confirmed text does not count').to.deep.equal([[{ v4: 0.5, v6: 0 }], [undefined, undefined]])
+    })
+
+    it('counts the stored list when the new text of it cannot be imported', async () => {
+      await put(half('a'))
+      await ready('a')
+      const bad = { class: 'abusive', name: 'a', text: '<html>\n<body>' }
+      expectRefusal(await put(bad, half('b')), 'lists.1.cidrs')
+    })
+
+    it('counts the list of the bootstrap file', async () => {
+      const file = { ip_lists: [{ class: 'abusive', cidr: '0.0.0.0/1' }] }
+      await applyBootstrap(readBootstrap(JSON.stringify(file)), admin)
+      expectRefusal(await put(half('b')), 'lists.0.cidrs')
+    })
+
+    it('counts addresses once that are in several lists', async () => {
+      await put(half('a'))
+      await ready('a')
+      const inside = { class: 'abusive', name: 'inside', cidrs: ['0.0.0.0/2'] }
+      expect((await put({ class: 'abusive', name: 'a' }, inside)).status).to.equal(200)
+    })
+
+    it('remembers what was confirmed, until it is put without', async () => {
+      const [a, b] = [
+        { class: 'abusive', name: 'a' },
+        { class: 'abusive', name: 'b' },
+      ]
+      await put(half('a'), half('b', { confirm: true }))
+      await ready('a', 'b')
+      const more = { class: 'abusive', name: 'more', cidrs: ['8.8.8.8'] }
+      expect((await put(a, b, more)).status).to.equal(200)
+      expectRefusal(await put(a, half('b')), 'lists.1.cidrs')
+      expect((await put(half('a', { confirm: true }), half('b'))).status, 'another is confirmed').to.equal(200)
+      await ready('a', 'b')
+      expect((await put(a, b, { ...more, cidrs: ['200.1.1.1'] })).status).to.equal(200)
+    })
+
+    it('accepts one half of two PUTs at once that keep each other’s', async () => {
+      const small = (name: string) => ({ class: 'abusive', name, cidrs: [name === 'a' ? '8.8.8.8' : '9.9.9.9'] })
+      await put(small('a'), small('b'))
+      await ready('a', 'b')
+      const answers = await Promise.all([
+        put(half('a'), { class: 'abusive', name: 'b' }),
+        put({ class: 'abusive', name: 'a' }, half('b')),
+      ])
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 422])
+    })
   })
 
   const many = (count: number, one: object) => Array.from({ length: count }, (_, nth) => ({ ...one, name: `n${nth}` }))

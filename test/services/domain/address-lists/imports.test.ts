@@ -1,28 +1,34 @@
 import { expect } from 'chai'
 import { type AddressListDoc, listId } from '../../../../services/domain/address-lists/documents.ts'
-import { BadList, createRunImport, type ListContent } from '../../../../services/domain/address-lists/imports.ts'
+import {
+  BadList,
+  createRunImport,
+  importLease,
+  type ListContent,
+  newVersion,
+} from '../../../../services/domain/address-lists/imports.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import {
   chunksIn,
   classesIn,
   contentOfLines,
   crashingStore,
+  importDeps,
   listBeingImported,
   listsIn,
   manyRanges,
   stableFieldsOf,
 } from '../../../support/address-lists.ts'
-import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { eachStore } from '../../../support/stores.ts'
 import { interceptWrites } from '../../../support/tenancy.ts'
 
 const clock = testClock()
-const { log } = createCapturedLog()
 const ID = listId('abusive', 'some')
 
 const run = (store: CountersignStore, list: AddressListDoc, content: ListContent | Error): Promise<void> =>
-  createRunImport({ store, clock, log })(list, async () => {
+  createRunImport(importDeps(store, clock))(list, async () => {
     if (content instanceof Error) throw content
     return content
   })
@@ -88,7 +94,7 @@ eachStore('an import', fresh => {
     let time = clock.now()
     const passing = { ...clock, now: () => (time += 200) }
     const text = contentOfLines(...manyRanges(50_000))
-    await createRunImport({ store: watching, clock: passing, log })(list, async () => text)
+    await createRunImport(importDeps(watching, passing))(list, async () => text)
     const progress = seen.flatMap(({ importing: under }) => under ?? [])
     expect(progress.length).to.be.greaterThan(4)
     expect(progress.some(({ lines }) => lines > 1_000 && lines < 50_000)).to.equal(true)
@@ -143,6 +149,78 @@ eachStore('an import', fresh => {
       await put(store, ...lines)
       expect((await stored(store)).status).to.equal('ready')
     })
+
+  const source = { kind: 'url', url: 'https://lists.example/a', etag: null } as const
+  const fetchList = async (on: CountersignStore, name: string, ...lines: string[]): Promise<void> => {
+    const bytes = new TextEncoder().encode(lines.join('\n'))
+    await run(on, await listBeingImported(on, { now: clock.now(), name, source }), { bytes, source })
+  }
+  const statuses = async (store: CountersignStore) =>
+    Object.fromEntries((await listsIn(store)).map(({ name, status }) => [name, status]))
+
+  it('of a URL fails when the class as a whole would hold most addresses', async () => {
+    const store = await fresh()
+    await put(store, '0.0.0.0/1')
+    await fetchList(store, 'url', '9.9.9.9', '16.0.0.0/4')
+    await fetchList(store, 'url', '128.0.0.0/1')
+    expect(await statuses(store)).to.deep.equal({ some: 'ready', url: 'failed' })
+    const problem = (await listsIn(store)).find(({ name }) => name === 'url')?.problem
+    expect(problem).to.include('with the others of its class')
+    expect(await classesIn(store, ['9.9.9.9', '129.0.0.1']), 'the version before').to.deep.equal(['abusive', null])
+    await fetchList(store, 'url', '0.0.0.0/2', '9.9.9.9')
+    expect(await statuses(store), 'addresses that are in both count once').to.deep.include({ url: 'ready' })
+  })
+
+  it('of a URL counts versions whose share is not stored', async () => {
+    const store = await fresh()
+    await put(store, '0.0.0.0/1')
+    await store.docs('ip_lists').modify({ _id: ID }, { $unset: { share: true } })
+    await fetchList(store, 'url', '128.0.0.0/1')
+    await fetchList(store, 'small', '9.9.9.9')
+    expect(await statuses(store)).to.deep.equal({ small: 'ready', some: 'ready', url: 'failed' })
+  })
+
+  it('of a URL counts a text that is not imported yet', async () => {
+    const store = await fresh()
+    const lease = importLease(newVersion(clock.now()), clock.now(), { v4: 0.5, v6: 0 })
+    await listBeingImported(store, { now: clock.now(), ...lease })
+    await fetchList(store, 'url', '128.0.0.0/1')
+    expect(await statuses(store)).to.deep.equal({ some: 'importing', url: 'failed' })
+  })
+
+  it('of a URL does not count lists that are confirmed', async () => {
+    const store = await fresh()
+    const lists = store.docs('ip_lists')
+    await put(store, '0.0.0.0/1')
+    await lists.modify({ _id: ID }, { $set: { source: { kind: 'given', digest: '', confirmed: true } } })
+    await fetchList(store, 'url', '128.0.0.0/1')
+    expect(await statuses(store)).to.deep.equal({ some: 'ready', url: 'ready' })
+  })
+
+  it('of a URL is checked one at a time', async () => {
+    const store = await fresh()
+    let ended = false
+    const both = Promise.all([fetchList(store, 'one', '0.0.0.0/1'), fetchList(store, 'two', '128.0.0.0/1')])
+    const end = both.finally(() => {
+      ended = true
+    })
+    // An import that waits for the other's lease waits on the fake clock.
+    await eventually(async () => {
+      await clock.advance(25)
+      expect(ended).to.equal(true)
+    })
+    await end
+    expect(Object.values(await statuses(store)).sort()).to.deep.equal(['failed', 'ready'])
+  })
+
+  it('of a URL loads no version of another list while their shares are less than half together', async () => {
+    const store = await fresh()
+    await put(store, '16.0.0.0/4')
+    const chunks = Object.assign(Object.create(store.docs('ip_chunks')), { get: () => expect.fail('loaded') })
+    const docs = (name: string) => (name === 'ip_chunks' ? chunks : store.docs(name as 'ip_lists'))
+    await fetchList({ ...store, docs } as CountersignStore, 'url', '32.0.0.0/4')
+    expect(await statuses(store)).to.deep.equal({ some: 'ready', url: 'ready' })
+  })
 
   it('that has lost its lease to another changes nothing, and leaves no chunks', async () => {
     const store = await fresh()

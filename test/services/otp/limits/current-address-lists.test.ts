@@ -4,7 +4,14 @@ import type { AddressClass } from '../../../../services/domain/address-lists/doc
 import { createRunImport } from '../../../../services/domain/address-lists/imports.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import { createCurrentClassifier } from '../../../../services/otp/limits/current-address-lists.ts'
-import { chunksIn, classesIn, contentOfLines, listBeingImported, manyRanges } from '../../../support/address-lists.ts'
+import {
+  chunksIn,
+  classesIn,
+  contentOfLines,
+  importDeps,
+  listBeingImported,
+  manyRanges,
+} from '../../../support/address-lists.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
 import { testClock } from '../../../support/clock.ts'
 import { eventually } from '../../../support/eventually.ts'
@@ -16,7 +23,7 @@ const MANY = 70_000
 async function put(store: CountersignStore, lines: string[], of: AddressClass = 'abusive'): Promise<void> {
   const clock = testClock()
   const list = await listBeingImported(store, { now: clock.now(), class: of, name: of })
-  await createRunImport({ store, clock, log: createCapturedLog().log })(list, async () => contentOfLines(...lines))
+  await createRunImport(importDeps(store, clock))(list, async () => contentOfLines(...lines))
 }
 
 eachStore('the current address classifier', fresh => {
