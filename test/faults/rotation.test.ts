@@ -98,8 +98,9 @@ onEachEngineSet('a rotation of data keys and kill -9', engines => {
     await ready(last.url)
     await eventually(async () => {
       const { body } = await ask(`${last.url}/admin/v1/privacy`, { token: TOKEN })
+      // How many were renewed is not asserted: a process that is killed before it saves its count has renewed them all the same. That all
+      // are renewed shows below, without the old key.
       expect(body.rotation).to.include({ state: 'done', unsealable: 0 })
-      expect(body.rotation.renewed_in_all).to.be.at.least(1)
     }, TIMEOUT_MS)
     await last.kill()
 
