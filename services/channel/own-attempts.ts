@@ -1,5 +1,6 @@
 // What a process knows of its own attempts and the store may not: which attempts it is making now, which attempts it has not called for
 // because the store did not answer, and results that the store did not take. In memory only: after a crash the store's word counts.
+import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { AttemptResult } from '../domain/verifications/documents.ts'
 
 export interface OwnAttempts {
@@ -17,19 +18,14 @@ export interface OwnAttempts {
   resultOf(attempt_id: string): AttemptResult | undefined
 }
 
-/** The oldest are forgotten first. Then the store's word counts, as after a crash. */
-const MAX_REMEMBERED = 10_000
+/** The oldest are forgotten first. Then the store's word counts, as after a crash. A bounded map may keep only half of it. */
+const MAX_REMEMBERED = 20_000
 
 export function createOwnAttempts(): OwnAttempts {
   const underWay = new Map<string, Promise<void>>()
-  const uncalled = new Map<string, true>()
-  const results = new Map<string, AttemptResult>()
-
-  function remember<T>(known: Map<string, T>, attempt_id: string, value: T): void {
-    known.delete(attempt_id)
-    known.set(attempt_id, value)
-    if (known.size > MAX_REMEMBERED) known.delete(known.keys().next().value as string)
-  }
+  const uncalled = createBoundedMap<true>(MAX_REMEMBERED)
+  const results = createBoundedMap<AttemptResult>(MAX_REMEMBERED)
+  const isUncalled = (attempt_id: string): boolean => uncalled.get(attempt_id) === true
 
   return {
     async track(delivery_id, attempt) {
@@ -49,10 +45,14 @@ export function createOwnAttempts(): OwnAttempts {
     },
     isUnderWay: delivery_id => underWay.has(delivery_id),
     ended: async delivery_id => underWay.get(delivery_id),
-    markUncalled: attempt_id => remember(uncalled, attempt_id, true),
-    isUncalled: attempt_id => uncalled.has(attempt_id),
-    takeUncalled: attempt_id => uncalled.delete(attempt_id),
-    keepResult: (attempt_id, result) => remember(results, attempt_id, result),
+    markUncalled: attempt_id => uncalled.set(attempt_id, true),
+    isUncalled,
+    takeUncalled(attempt_id) {
+      const taken = isUncalled(attempt_id)
+      uncalled.delete(attempt_id)
+      return taken
+    },
+    keepResult: (attempt_id, result) => results.set(attempt_id, result),
     resultOf: attempt_id => results.get(attempt_id),
   }
 }
