@@ -10,12 +10,15 @@
 // - Bodies travel as JSON. They are serialised at once, so the caller may change the object afterwards.
 // - Messages of one queue are delivered in about the order they were published; no order is promised.
 // - `publish` and `request` reject with `Unavailable` at once while the broker is down or blocked; no promise hangs for ever.
+import type { Trace } from '../trace.ts'
 import type { CallQueue, Queue, WorkQueue } from './topology.ts'
 
 export interface Message {
   /** Names the work: a message with the same id asks for the same work. It comes again after a crash, a retry or a repair. */
   id: string
   body: unknown
+  /** Whose work it is; absent for work that no request has caused. */
+  trace?: Trace
 }
 
 /** A message as a handler gets it. */

@@ -30,12 +30,12 @@ export const addKeyRoutes: AddRoutes = (router, { store, clock, readBody, readPa
   const docs = store.docs('keys')
 
   router.get('/apps/:id/keys', async ctx => {
-    const { _id: app_id } = await getOr404(store.docs('apps'), ctx.params.id, 'app')
+    const { _id: app_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
     ctx.body = await readPage(ctx, { docs, filter: { app_id }, show: keyView })
   })
 
   router.post('/apps/:id/keys', async ctx => {
-    const { _id: app_id, company_id } = await getOr404(store.docs('apps'), ctx.params.id, 'app')
+    const { _id: app_id, company_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
     const { kind, mode } = await readBody(ctx, createBody)
     ctx.body = await withAudit(ctx, () => {
       const value = newApiKey(kind, mode)
@@ -64,7 +64,7 @@ export const addKeyRoutes: AddRoutes = (router, { store, clock, readBody, readPa
 
   router.delete('/keys/:id', async ctx => {
     await withAudit(ctx, async () => {
-      const key = await getOr404(docs, ctx.params.id, 'key')
+      const key = await getOr404(ctx, docs, ctx.params.id, 'key')
       if (key.revoked_at !== null) return { unchanged: key }
       const revoked_at = clock.now()
       return {

@@ -43,6 +43,6 @@ export const addCompanyRoutes: AddRoutes = (router, { store, clock, readBody, re
   })
 
   router.get('/companies/:id', async ctx => {
-    ctx.body = companyView(await getOr404(docs, ctx.params.id, 'company'))
+    ctx.body = companyView(await getOr404(ctx, docs, ctx.params.id, 'company'))
   })
 }

@@ -12,12 +12,12 @@ export const addFraudRoutes: AddRoutes = (router, { store, clock, readPage }) =>
   const [decisions, tallies] = [store.docs('fraud_decisions'), store.docs('fraud_tallies')]
 
   router.get('/apps/:id/fraud', async ctx => {
-    const { _id: app_id } = await getOr404(apps, ctx.params.id, 'app')
+    const { _id: app_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
     ctx.body = await readPage(ctx, { docs: decisions, filter: { app_id }, newestFirst: true, show: decisionView })
   })
 
   router.get('/apps/:id/fraud/prefixes', async ctx => {
-    const { _id: app_id } = await getOr404(apps, ctx.params.id, 'app')
+    const { _id: app_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
     const show = (tally: TallyDoc) => tallyView(tally, clock.now())
     ctx.body = await readPage(ctx, { docs: tallies, filter: { app_id }, show })
   })

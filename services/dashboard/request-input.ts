@@ -6,6 +6,7 @@ import { httpException, type Problem } from '../../infra/http/problem.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
 import { problem } from '../domain/errors.ts'
 import { check, type InputProblem } from '../domain/tenancy/problems.ts'
+import { type AdminRequest, mayAccessCompany } from './access.ts'
 
 export type ReadBody = <S extends z.ZodType>(ctx: Context, schema: S) => Promise<z.output<S>>
 
@@ -26,13 +27,17 @@ export const validationProblem = (problems: readonly InputProblem[]): Problem =>
 
 export const notFound = (what: string): Problem => httpException(404, `There is no such ${what}.`)
 
-export async function getOr404<T extends Doc>(
+/** Refuses what does not exist, and what belongs to a company that the caller may not see. A company belongs to itself. A document without
+ *  a company, such as a provider, belongs to the app that its route has found before. */
+export async function getOr404<T extends Doc & { company_id?: string }>(
+  request: AdminRequest,
   docs: Pick<Docs<T>, 'get'>,
   id: string | undefined,
-  what: string,
+  what: 'company' | 'app' | (string & {}),
 ): Promise<T> {
   const doc = id === undefined ? undefined : (await docs.get([id])).get(id)
-  if (!doc) throw notFound(what)
+  const company_id = what === 'company' ? doc?._id : doc?.company_id
+  if (!doc || (company_id !== undefined && !mayAccessCompany(request, company_id))) throw notFound(what)
   return doc
 }
 

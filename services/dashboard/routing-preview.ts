@@ -22,7 +22,7 @@ type PreviewInput = z.output<typeof previewBody>
 
 export const addRoutingPreviewRoutes: AddRoutes = (router, { store, readBody }) => {
   router.post('/apps/:id/route', async ctx => {
-    const { _id: app_id, settings } = await getOr404(store.docs('apps'), ctx.params.id, 'app')
+    const { _id: app_id, settings } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
     const input = await readBody(ctx, previewBody)
     const providedChannels = (await findProviders(store, app_id)).map(({ channel }) => channel)
     ctx.body = explainRouting(input, resolveSettings(settings), input.mode === 'test' ? CHANNELS : providedChannels)

@@ -1,5 +1,5 @@
 // The admin API, under /admin/v1. ROUTES lists every subject: a folder with a routes.ts, or a single file. To add an endpoint, add it to
-// the routes of its subject; to add a subject, export an AddRoutes and list it here. Every route requires an operator's token.
+// the routes of its subject, and say in access.ts who may call it; to add a subject, export an AddRoutes and list it here.
 import { Router } from '@koa/router'
 import type { Middleware } from 'koa'
 import type { Broker } from '../../infra/broker/broker.ts'
@@ -15,6 +15,7 @@ import { createTargetInspector } from '../../infra/outbound/target-inspector.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
+import { guardRoutes } from './access.ts'
 import { addAddressListRoutes } from './address-lists/routes.ts'
 import type { AddRoutes, AdminDeps } from './admin-deps.ts'
 import { addKeyRoutes } from './api-keys.ts'
@@ -46,6 +47,8 @@ export interface DashboardDeps {
   /** In place of DNS when the address of a webhook or provider is saved. */
   lookup?: Lookup
 }
+
+const PREFIX = '/admin/v1'
 
 const ROUTES: readonly AddRoutes[] = [
   addCompanyRoutes,
@@ -83,21 +86,13 @@ export function createDashboardService(deps: DashboardDeps): Service {
     withAudit: createWithAudit({ audit: store.docs('audit'), clock, log }),
     changeExclusively: createExclusiveChange({ leases: store.docs('leases'), clock }),
   }
-  const router = new Router({ prefix: '/admin/v1', sensitive: true })
+  const router = new Router({ prefix: PREFIX, sensitive: true })
   for (const addRoutes of ROUTES) addRoutes(router, adminDeps)
-  // The guard is put into every route. `router.use` matches paths by rules of its own, which let `/ADMIN/v1/companies` pass unguarded.
-  const guard = [createAuthenticate(identifyOperator), forbidCaching]
-  for (const route of router.stack) route.stack.unshift(...guard)
+  guardRoutes(router, PREFIX, ctx => ({ name: identifyOperator(ctx), role: 'operator', company_id: null }))
+  for (const route of router.stack) route.stack.unshift(forbidCaching)
   const stop = async (): Promise<void> => void (await Promise.all([accounts.settled(), backgroundQueue.stop()]))
   return { router, stop }
 }
-
-const createAuthenticate =
-  (identifyOperator: IdentifyOperator): Middleware =>
-  (ctx, next) => {
-    ctx.state.who = identifyOperator(ctx)
-    return next()
-  }
 
 /** Answers hold keys and personal data, which no cache may keep. */
 const forbidCaching: Middleware = (ctx, next) => {

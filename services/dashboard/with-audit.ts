@@ -8,6 +8,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { AuditDoc } from '../domain/audit.ts'
 import { problem } from '../domain/errors.ts'
+import { type AdminRequest, principalOf } from './access.ts'
 
 /** `before` and `after` are shown to operators: they hold fingerprints of secrets, never secrets or keys. */
 export interface Change<T> extends Pick<AuditDoc, 'action' | 'target' | 'company_id' | 'before' | 'after'> {
@@ -21,7 +22,7 @@ export interface Unchanged<T> {
 }
 
 export type WithAudit = <T>(
-  ctx: { state: { who?: unknown } },
+  request: AdminRequest,
   plan: () => Promise<Change<T> | Unchanged<T>> | Change<T> | Unchanged<T>,
 ) => Promise<T>
 
@@ -35,9 +36,9 @@ const MAX_TRIES_AFTER_LOST_RACE = 20
 
 export const createWithAudit =
   ({ audit, clock, log }: WithAuditDeps): WithAudit =>
-  async (ctx, plan) => {
+  async (request, plan) => {
     const _id = newId('aud', clock.now())
-    const who = String(ctx.state.who)
+    const who = principalOf(request).name
     let recorded = false
 
     const begin = async (fields: Omit<AuditDoc, '_id' | 'at' | 'who' | 'outcome'>): Promise<void> => {

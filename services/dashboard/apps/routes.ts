@@ -30,12 +30,12 @@ export const addAppRoutes: AddRoutes = (router, { store, clock, readBody, readPa
   const docs = store.docs('apps')
 
   router.get('/companies/:id/apps', async ctx => {
-    const { _id: company_id } = await getOr404(store.docs('companies'), ctx.params.id, 'company')
+    const { _id: company_id } = await getOr404(ctx, store.docs('companies'), ctx.params.id, 'company')
     ctx.body = await readPage(ctx, { docs, filter: { company_id }, show: appView })
   })
 
   router.post('/companies/:id/apps', async ctx => {
-    const { _id: company_id } = await getOr404(store.docs('companies'), ctx.params.id, 'company')
+    const { _id: company_id } = await getOr404(ctx, store.docs('companies'), ctx.params.id, 'company')
     const { name, settings } = await readBody(ctx, createBody)
     ctx.body = await withAudit(ctx, () => {
       const now = clock.now()
@@ -60,14 +60,14 @@ export const addAppRoutes: AddRoutes = (router, { store, clock, readBody, readPa
   })
 
   router.get('/apps/:id', async ctx => {
-    ctx.body = appView(await getOr404(docs, ctx.params.id, 'app'))
+    ctx.body = appView(await getOr404(ctx, docs, ctx.params.id, 'app'))
   })
 
   router.patch('/apps/:id', async ctx => {
-    await getOr404(docs, ctx.params.id, 'app')
+    await getOr404(ctx, docs, ctx.params.id, 'app')
     const { name, settings } = await readBody(ctx, patchBody)
     ctx.body = await withAudit(ctx, async () => {
-      const stored = await getOr404(docs, ctx.params.id, 'app')
+      const stored = await getOr404(ctx, docs, ctx.params.id, 'app')
       const app = { ...stored, name: name ?? stored.name, settings: applySettingsPatch(stored.settings, settings) }
       if (sameJson(auditFields(stored), auditFields(app))) return { unchanged: appView(stored) }
       const { _id, rev, company_id } = stored

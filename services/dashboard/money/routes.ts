@@ -30,7 +30,7 @@ export const addMoneyRoutes: AddRoutes = (router, { store, clock, accounts, read
   const companies = store.docs('companies')
 
   router.post('/companies/:id/credit', async ctx => {
-    const { _id } = await getOr404(companies, ctx.params.id, 'company')
+    const { _id } = await getOr404(ctx, companies, ctx.params.id, 'company')
     const { micros, note } = await readBody(ctx, creditBody)
     const entryId = `credit:${_id}:${readIdempotencyKey(ctx.get('idempotency-key')) ?? newId('aud', clock.now())}`
     ctx.body = await withAudit(ctx, async () => {
@@ -61,7 +61,7 @@ export const addMoneyRoutes: AddRoutes = (router, { store, clock, accounts, read
   })
 
   router.get('/companies/:id/ledger', async ctx => {
-    const { _id: company_id } = await getOr404(companies, ctx.params.id, 'company')
+    const { _id: company_id } = await getOr404(ctx, companies, ctx.params.id, 'company')
     await accounts.flush(company_id)
     ctx.body = await readPage(ctx, {
       docs: store.docs('ledger'),
@@ -72,7 +72,7 @@ export const addMoneyRoutes: AddRoutes = (router, { store, clock, accounts, read
   })
 
   router.get('/companies/:id/reconciliation', async ctx => {
-    const { _id } = await getOr404(companies, ctx.params.id, 'company')
+    const { _id } = await getOr404(ctx, companies, ctx.params.id, 'company')
     ctx.body = await reconcile(store, _id)
   })
 }

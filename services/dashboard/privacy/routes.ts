@@ -22,7 +22,7 @@ export const addPrivacyRoutes: AddRoutes = (router, { store, keyring, clock, acc
   })
 
   router.post('/apps/:id/erase', async ctx => {
-    const { _id: app_id, company_id } = await getOr404(store.docs('apps'), ctx.params.id, 'app')
+    const { _id: app_id, company_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
     const recipient = canonicalRecipient((await readBody(ctx, eraseBody)).recipient)
     ctx.body = await withAudit(ctx, async () => ({
       action: 'recipient.erase',

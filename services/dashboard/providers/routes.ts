@@ -35,18 +35,18 @@ export const addProviderRoutes: AddRoutes = (router, { store, keyring, inspect, 
   const [docs, apps] = [store.docs('providers'), store.docs('apps')]
 
   router.get('/apps/:id/providers', async ctx => {
-    const { _id: app_id } = await getOr404(apps, ctx.params.id, 'app')
+    const { _id: app_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
     const items = (await findProviders(store, app_id)).map(provider => providerView(keyring, provider))
     ctx.body = { items, next_cursor: null }
   })
 
   router.get('/apps/:id/providers/:name', async ctx => {
-    const { _id: app_id } = await getOr404(apps, ctx.params.id, 'app')
-    ctx.body = providerView(keyring, await getOr404(docs, providerId(app_id, ctx.params.name ?? ''), 'provider'))
+    const { _id: app_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
+    ctx.body = providerView(keyring, await getOr404(ctx, docs, providerId(app_id, ctx.params.name ?? ''), 'provider'))
   })
 
   router.put('/apps/:id/providers/:name', async ctx => {
-    const { _id: app_id, company_id } = await getOr404(apps, ctx.params.id, 'app')
+    const { _id: app_id, company_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
     const { name = '' } = ctx.params
     const checkedName = check(providerName, name)
     if (!checkedName.ok) throw validationProblem(underPath('name', checkedName.problems))
@@ -86,9 +86,9 @@ export const addProviderRoutes: AddRoutes = (router, { store, keyring, inspect, 
   })
 
   router.delete('/apps/:id/providers/:name', async ctx => {
-    const { _id: app_id, company_id } = await getOr404(apps, ctx.params.id, 'app')
+    const { _id: app_id, company_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
     await withAudit(ctx, async () => {
-      const stored = await getOr404(docs, providerId(app_id, ctx.params.name ?? ''), 'provider')
+      const stored = await getOr404(ctx, docs, providerId(app_id, ctx.params.name ?? ''), 'provider')
       return {
         action: 'provider.delete',
         target: stored._id,

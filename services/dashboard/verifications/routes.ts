@@ -24,12 +24,12 @@ export const addVerificationRoutes: AddRoutes = (router, { store, keyring, clock
   const show = (doc: OtpDoc) => operatorView(keyring, doc, clock.now())
 
   router.get('/verifications/:otp_id', async ctx => {
-    const doc = await getOr404(docs, ctx.params.otp_id, 'verification')
+    const doc = await getOr404(ctx, docs, ctx.params.otp_id, 'verification')
     ctx.body = { ...show(doc), timeline: await loadTimeline(store, doc, clock.now()) }
   })
 
   router.get('/apps/:id/verifications', async ctx => {
-    const { _id: app_id } = await getOr404(store.docs('apps'), ctx.params.id, 'app')
+    const { _id: app_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
     const { recipient, ...pageOptions } = readQuery(ctx, query)
     const filter =
       recipient === undefined ? { app_id } : recipientFilter(keyring, app_id, canonicalRecipient(recipient))

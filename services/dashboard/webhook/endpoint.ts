@@ -8,6 +8,7 @@ import { webAddress, webhookSecret } from '../../domain/tenancy/value-schemas.ts
 import type { WebhookEndpoint } from '../../domain/webhooks/documents.ts'
 import { createWebhookSecret, newWebhookSecret } from '../../domain/webhooks/new-secret.ts'
 import { withCurrent } from '../../domain/webhooks/secrets.ts'
+import type { AdminRouteRequest } from '../access.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { emptyBody, getOr404, validationProblem } from '../request-input.ts'
 import type { Change, Unchanged } from '../with-audit.ts'
@@ -33,12 +34,12 @@ export function addEndpointRoutes(router: Router, admin: AdminDeps, control: Web
   const auditFields = (endpoint: WebhookEndpoint) => endpointAuditFields(keyring, endpoint)
 
   router.get('/apps/:id/webhook', async ctx => {
-    const { _id: app_id } = await getOr404(apps, ctx.params.id, 'app')
-    ctx.body = view(await getOr404(docs, app_id, ENDPOINT_NAME))
+    const { _id: app_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
+    ctx.body = view(await getOr404(ctx, docs, app_id, ENDPOINT_NAME))
   })
 
   router.put('/apps/:id/webhook', async ctx => {
-    const { _id: app_id, company_id } = await getOr404(apps, ctx.params.id, 'app')
+    const { _id: app_id, company_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
     const { url, secret, status } = await readBody(ctx, endpointBody)
     const refusal = await inspect.url(url)
     if (refusal !== null) throw validationProblem([{ path: 'url', message: targetProblem(refusal) }])
@@ -79,7 +80,7 @@ export function addEndpointRoutes(router: Router, admin: AdminDeps, control: Web
     if (status !== undefined) await setStatus(ctx, status)
     ctx.status = created ? 201 : 200
     ctx.body = {
-      ...view(await getOr404(docs, app_id, ENDPOINT_NAME)),
+      ...view(await getOr404(ctx, docs, app_id, ENDPOINT_NAME)),
       ...(newSecret === null ? {} : { secret: newSecret }),
     }
   })
@@ -90,10 +91,10 @@ export function addEndpointRoutes(router: Router, admin: AdminDeps, control: Web
   })
 
   router.post('/apps/:id/webhook/test', async ctx => {
-    const { _id: app_id, company_id } = await getOr404(apps, ctx.params.id, 'app')
+    const { _id: app_id, company_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
     await readBody(ctx, emptyBody)
     const event_id = await withAudit(ctx, async () => {
-      await getOr404(docs, app_id, ENDPOINT_NAME)
+      await getOr404(ctx, docs, app_id, ENDPOINT_NAME)
       return {
         action: 'webhook.test',
         target: app_id,
@@ -107,10 +108,10 @@ export function addEndpointRoutes(router: Router, admin: AdminDeps, control: Web
   })
 
   /** Enabling an endpoint in state `failing` resets its count of failures. */
-  async function setStatus(ctx: RouteContext, status: WebhookEndpoint['status']): Promise<WebhookEndpoint> {
-    const { _id: app_id, company_id } = await getOr404(apps, ctx.params.id, 'app')
+  async function setStatus(ctx: AdminRouteRequest, status: WebhookEndpoint['status']): Promise<WebhookEndpoint> {
+    const { _id: app_id, company_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
     return withAudit(ctx, async (): Promise<Change<WebhookEndpoint> | Unchanged<WebhookEndpoint>> => {
-      const stored = await getOr404(docs, app_id, ENDPOINT_NAME)
+      const stored = await getOr404(ctx, docs, app_id, ENDPOINT_NAME)
       const life = endpointLife(stored)
       if (life.value === status) return { unchanged: stored }
       const reason = life.context.paused?.reason
@@ -124,11 +125,6 @@ export function addEndpointRoutes(router: Router, admin: AdminDeps, control: Web
       }
     })
   }
-}
-
-interface RouteContext {
-  params: Record<string, string | undefined>
-  state: { who?: unknown }
 }
 
 const newEndpoint = (

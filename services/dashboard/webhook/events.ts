@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { httpException } from '../../../infra/http/problem.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
 import { eventId, parseEventId } from '../../domain/webhooks/event-ids.ts'
+import type { AdminRouteRequest } from '../access.ts'
 import type { AdminDeps } from '../admin-deps.ts'
 import { isoTime, isoTimeOrNull } from '../iso-time.ts'
 import { pageFields } from '../pages.ts'
@@ -54,7 +55,7 @@ export function addEventRoutes(router: Router, admin: AdminDeps, control: Webhoo
   }
 
   router.get('/apps/:id/events', async ctx => {
-    const { _id: app_id } = await getOr404(apps, ctx.params.id, 'app')
+    const { _id: app_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
     const { otp_id, status, ...pageOptions } = readQuery(ctx, query)
     const filter = {
       app_id,
@@ -64,18 +65,18 @@ export function addEventRoutes(router: Router, admin: AdminDeps, control: Webhoo
     ctx.body = await readPage(ctx, { docs, filter, newestFirst: true, show: eventView }, pageOptions)
   })
 
-  async function findEvent(id: string | undefined): Promise<EventDoc> {
-    const { _id, mode } = parseEventId(id ?? '')
-    const event = await getOr404(docs, _id, 'event')
+  async function findEvent(ctx: AdminRouteRequest): Promise<EventDoc> {
+    const { _id, mode } = parseEventId(ctx.params.id ?? '')
+    const event = await getOr404(ctx, docs, _id, 'event')
     if (event.mode !== mode) throw notFound('event')
     return event
   }
 
   router.post('/events/:id/replay', async ctx => {
-    await findEvent(ctx.params.id)
+    await findEvent(ctx)
     await readBody(ctx, emptyBody)
     await withAudit(ctx, async () => {
-      const event = await findEvent(ctx.params.id)
+      const event = await findEvent(ctx)
       const { _id, app_id, company_id } = event
       await requireEndpoint(app_id)
       return {
@@ -87,11 +88,11 @@ export function addEventRoutes(router: Router, admin: AdminDeps, control: Webhoo
         perform: async () => ((await control.replay(_id)) ? _id : null),
       }
     })
-    ctx.body = eventView(await findEvent(ctx.params.id))
+    ctx.body = eventView(await findEvent(ctx))
   })
 
   router.post('/apps/:id/events/replay', async ctx => {
-    const { _id: app_id, company_id } = await getOr404(apps, ctx.params.id, 'app')
+    const { _id: app_id, company_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
     const { since, until = clock.now() } = await readBody(ctx, replayBody)
     if (since >= until) throw validationProblem([{ path: 'until', message: 'must be later than since' }])
     await requireEndpoint(app_id)

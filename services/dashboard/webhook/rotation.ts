@@ -5,6 +5,7 @@ import { httpException } from '../../../infra/http/problem.ts'
 import type { WebhookEndpoint, WebhookSecret } from '../../domain/webhooks/documents.ts'
 import { createWebhookSecret, newWebhookSecret } from '../../domain/webhooks/new-secret.ts'
 import { withCurrent, withNext } from '../../domain/webhooks/secrets.ts'
+import type { AdminRouteRequest } from '../access.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { emptyBody, getOr404 } from '../request-input.ts'
 import { ENDPOINT_NAME } from './endpoint.ts'
@@ -17,13 +18,13 @@ export const addRotationRoutes: AddRoutes = (router, { store, keyring, clock, re
 
   /** Replaces the secrets. Resolves with the endpoint as it is afterwards. */
   async function changeSecrets(
-    ctx: { params: Record<string, string | undefined>; state: { who?: unknown } },
+    ctx: AdminRouteRequest,
     action: string,
     secretsOf: (endpoint: WebhookEndpoint, now: number) => WebhookSecret[],
   ): Promise<WebhookEndpoint> {
-    const { _id: app_id, company_id } = await getOr404(apps, ctx.params.id, 'app')
+    const { _id: app_id, company_id } = await getOr404(ctx, apps, ctx.params.id, 'app')
     return withAudit(ctx, async () => {
-      const stored = await getOr404(docs, app_id, ENDPOINT_NAME)
+      const stored = await getOr404(ctx, docs, app_id, ENDPOINT_NAME)
       const secrets = secretsOf(stored, clock.now())
       const endpoint = { ...stored, secrets, rev: stored.rev + 1 }
       return {

@@ -1,0 +1,103 @@
+// Who may call which route of the admin API. In: the caller of a request. Out: a refusal, or the request goes on. An operator may do
+// everything in every company. A user of the dashboard belongs to one company and has a role in it: every role may do what the roles before
+// it may. What belongs to another company does not exist for a user: 404, as for an unknown id.
+import type { Router } from '@koa/router'
+import type { Context, Middleware } from 'koa'
+import { httpException } from '../../infra/http/problem.ts'
+
+export const ROLES = ['viewer', 'developer', 'owner', 'operator'] as const
+
+export type Role = (typeof ROLES)[number]
+
+/** The caller of the admin API. */
+export interface Principal {
+  /** As the audit log names the caller. */
+  name: string
+  role: Role
+  /** The company whose documents the caller may see; null for an operator, who may see all. */
+  company_id: string | null
+}
+
+/** The lowest role that may call each route. A route that is missing here stops the process at its start. */
+const ROUTE_ROLES: Readonly<Record<string, Role>> = {
+  'GET /companies': 'viewer',
+  'POST /companies': 'operator',
+  'GET /companies/:id': 'viewer',
+  'POST /companies/:id/credit': 'operator',
+  'GET /companies/:id/ledger': 'viewer',
+  'GET /companies/:id/reconciliation': 'viewer',
+  'GET /companies/:id/apps': 'viewer',
+  'POST /companies/:id/apps': 'developer',
+  'GET /apps/:id': 'viewer',
+  'PATCH /apps/:id': 'developer',
+  'GET /apps/:id/keys': 'viewer',
+  'POST /apps/:id/keys': 'developer',
+  'DELETE /keys/:id': 'developer',
+  'GET /apps/:id/providers': 'viewer',
+  'GET /apps/:id/providers/:name': 'viewer',
+  'PUT /apps/:id/providers/:name': 'developer',
+  'DELETE /apps/:id/providers/:name': 'developer',
+  'GET /apps/:id/webhook': 'viewer',
+  'PUT /apps/:id/webhook': 'developer',
+  'POST /apps/:id/webhook/rotate': 'developer',
+  'POST /apps/:id/webhook/promote': 'developer',
+  'POST /apps/:id/webhook/enable': 'developer',
+  'POST /apps/:id/webhook/test': 'developer',
+  'GET /apps/:id/events': 'viewer',
+  'POST /events/:id/replay': 'developer',
+  'POST /apps/:id/events/replay': 'developer',
+  'GET /verifications/:otp_id': 'viewer',
+  'GET /apps/:id/verifications': 'viewer',
+  'GET /apps/:id/fraud': 'viewer',
+  'GET /apps/:id/fraud/prefixes': 'viewer',
+  'POST /apps/:id/route': 'viewer',
+  'GET /prices': 'viewer',
+  'PUT /prices': 'operator',
+  'GET /ip-lists': 'operator',
+  'PUT /ip-lists': 'operator',
+  'GET /sandbox/messages': 'viewer',
+  'POST /sandbox/inbound': 'developer',
+  'GET /privacy': 'operator',
+  'POST /apps/:id/erase': 'developer',
+  'GET /audit': 'viewer',
+}
+
+/** A request whose caller is known. */
+export interface AdminRequest {
+  state: { principal?: unknown }
+}
+
+/** A request to a route with parameters in its path. */
+export interface AdminRouteRequest extends AdminRequest {
+  params: Record<string, string | undefined>
+}
+
+export const principalOf = ({ state }: AdminRequest): Principal => state.principal as Principal
+
+export const mayAccessCompany = (request: AdminRequest, companyId: string): boolean => {
+  const { company_id } = principalOf(request)
+  return company_id === null || company_id === companyId
+}
+
+export type IdentifyPrincipal = (ctx: Context) => Principal | Promise<Principal>
+
+/** Puts a guard in front of every route. The guard is in the route itself: `router.use` matches paths by rules of its own, which let
+ *  `/ADMIN/v1/companies` pass unguarded. */
+export function guardRoutes(router: Router, prefix: string, identify: IdentifyPrincipal): void {
+  for (const { path, methods, stack } of router.stack) {
+    const route = `${methods.find(method => method !== 'HEAD')} ${String(path).slice(prefix.length)}`
+    const role = ROUTE_ROLES[route]
+    if (role === undefined) throw new Error(`no role is given for the route ${route}`)
+    stack.unshift(createGuard(role, identify))
+  }
+}
+
+const createGuard =
+  (lowest: Role, identify: IdentifyPrincipal): Middleware =>
+  async (ctx, next) => {
+    const principal = await identify(ctx)
+    if (ROLES.indexOf(principal.role) < ROLES.indexOf(lowest))
+      throw httpException(403, `This needs the role ${lowest}. Yours is ${principal.role}.`)
+    ctx.state.principal = principal
+    return next()
+  }
