@@ -10,6 +10,14 @@ export type KeyKind = 'server' | 'publishable'
 export type OtpStatus = 'pending' | 'approved' | 'failed' | 'expired' | 'canceled'
 export type Completion = 'code' | 'inbound'
 export type DeliveryStatus = 'queued' | 'sent' | 'delivered' | 'failed'
+/** Why a delivery failed, as clients and operators see it. */
+export type FailureReason =
+  | 'recipient_unreachable'
+  | 'provider_failed'
+  | 'no_answer'
+  | 'superseded'
+  | 'no_provider'
+  | 'insufficient_funds'
 
 export interface Caller {
   key_id: string
@@ -42,6 +50,10 @@ export interface Delivery {
   updated_at: number
   /** The price that was paid for the message, in micro-units. */
   micros: number
+  /** The name of the provider that took the message; absent until one did, and in verifications of releases that did not report it. */
+  provider?: string
+  /** Present where the delivery failed; absent in verifications of releases that did not report it. */
+  reason?: FailureReason
 }
 
 /** What a message costs on each channel, in micro-units. A channel that is missing is free. */
@@ -131,6 +143,8 @@ export type OtpEvent =
       at: number
       delivery_id: string
       status: ReportedStatus
+      provider?: string
+      reason?: FailureReason
       event_id: string
     } & ResendInputs)
   | {
