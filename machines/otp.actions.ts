@@ -40,8 +40,13 @@ export const answerWithCode = assignWith<'message.received'>((otp, { new_deliver
   change.addAnswer(otp, new_delivery_id, at, prices),
 )
 export const exchange = assignWith<'token.exchange'>((otp, { key_id, at }) => change.recordExchange(otp, key_id, at))
-export const recordReport = assignWith<'delivery.reported'>((otp, { delivery_id, status, at }) =>
-  change.recordReport(otp, delivery_id, status, at),
+export const recordReport = assignWith<'delivery.reported'>(change.recordReport)
+export const addUnpaidFallback = assignWith<'delivery.reported'>((otp, { new_delivery_id, usable, at }) => {
+  const channel = fallbackChannel(otp, usable)
+  return channel ? change.addUnpaid(otp, new_delivery_id, channel, at) : otp
+})
+export const addUnpaidAnswer = assignWith<'message.received'>((otp, { new_delivery_id, at }) =>
+  change.addUnpaid(otp, new_delivery_id, otp.channel, at),
 )
 
 /** Has the command and its reply saved, although the verification stays as it is. */
@@ -100,6 +105,13 @@ export const notifyDelivery = otpSetup.enqueueActions(({ context, event, enqueue
   if (event.type !== 'delivery.reported' || event.status === 'sent') return
   const { event_id: id, delivery_id, status } = event
   enqueue({ type: 'notify', params: { type: 'notify', id, ...deliveryEvent(context.otp_id, delivery_id, status) } })
+})
+/** The delivery that was just recorded as unpaid has failed like any other. */
+export const notifyUnpaid = otpSetup.enqueueActions(({ context, event, enqueue }) => {
+  const id = 'unpaid' in event ? event.unpaid?.event_id : undefined
+  const { delivery_id } = context.deliveries.at(-1) as Delivery
+  if (id !== undefined)
+    enqueue({ type: 'notify', params: { type: 'notify', id, ...deliveryEvent(context.otp_id, delivery_id, 'failed') } })
 })
 /** Gives back what was paid for a delivery that failed. This happens once, because a delivery can fail only once. */
 export const refund = otpSetup.enqueueActions(({ context, event, enqueue }) => {

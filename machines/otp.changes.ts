@@ -2,7 +2,7 @@
 // Out: the verification after. The functions do not check whether a change is allowed: the guards do.
 import type { Channel } from './channels.ts'
 import { expiryAfterSend } from './otp.queries.ts'
-import type { Caller, Delivery, DeliveryStatus, Link, Otp, OtpStart, Prices } from './otp.ts'
+import type { Caller, Delivery, DeliveryStatus, Link, Otp, OtpStart, Prices, ReportDetails } from './otp.ts'
 
 /** In the link modes of WhatsApp the user writes first, so no message is sent. */
 const waitsOnLink = (otp: Pick<Otp, 'whatsapp'>, channel: Channel): boolean =>
@@ -85,8 +85,29 @@ export const addAnswer = (otp: Otp, new_delivery_id: string, at: number, prices:
   deliveries: [...otp.deliveries, newDelivery(new_delivery_id, otp.channel, otp.generation, at, prices)],
 })
 
-export const hasAnswer = (otp: Otp): boolean =>
-  otp.deliveries.some(delivery => delivery.generation === otp.generation && delivery.channel === 'whatsapp')
+/** Records a fallback or an answer that could not be paid. Nothing is sent, so it does not count as a send, and the channel stays. */
+export const addUnpaid = (otp: Otp, new_delivery_id: string, channel: Channel, at: number): Otp => ({
+  ...otp,
+  deliveries: [
+    ...otp.deliveries,
+    {
+      ...newDelivery(new_delivery_id, channel, otp.generation, at, {}),
+      status: 'failed',
+      reason: 'insufficient_funds',
+    },
+  ],
+})
+
+const isUnpaid = ({ reason }: Delivery): boolean => reason === 'insufficient_funds'
+
+const answersOf = (otp: Otp): Delivery[] =>
+  otp.deliveries.filter(delivery => delivery.generation === otp.generation && delivery.channel === 'whatsapp')
+
+/** An answer that could not be paid was not sent. */
+export const hasAnswer = (otp: Otp): boolean => answersOf(otp).some(answer => !isUnpaid(answer))
+
+/** One record is enough: the user may write any number of messages. */
+export const hasUnpaidAnswer = (otp: Otp): boolean => answersOf(otp).some(isUnpaid)
 
 export const countWrongCode = (otp: Otp): Otp => ({ ...otp, wrong_codes: otp.wrong_codes + 1 })
 
@@ -97,12 +118,31 @@ export const approve = (otp: Otp, by: Caller | null, at: number): Otp => ({
 
 export const recordExchange = (otp: Otp, key_id: string, at: number): Otp => ({ ...otp, exchange: { key_id, at } })
 
-export const recordReport = (otp: Otp, delivery_id: string, status: DeliveryStatus, at: number): Otp => ({
+export interface StatusReport extends ReportDetails {
+  delivery_id: string
+  status: DeliveryStatus
+  at: number
+}
+
+export const recordReport = (otp: Otp, report: StatusReport): Otp => ({
   ...otp,
   deliveries: otp.deliveries.map(delivery =>
-    delivery.delivery_id === delivery_id ? { ...delivery, status, updated_at: at } : delivery,
+    delivery.delivery_id === report.delivery_id ? withReport(delivery, report) : delivery,
   ),
 })
+
+function withReport(
+  delivery: Delivery,
+  { status, at, provider, reason, vendor_code, vendor_text }: StatusReport,
+): Delivery {
+  const after: Delivery = { ...delivery, status, updated_at: at }
+  if (provider !== undefined) after.provider = provider
+  if (status !== 'failed') return after
+  if (reason !== undefined) after.reason = reason
+  if (vendor_code !== undefined) after.vendor_code = vendor_code
+  if (vendor_text !== undefined) after.vendor_text = vendor_text
+  return after
+}
 
 /** Receipts come late, twice and out of order, so a status only moves forward; `delivered` and `failed` are final. */
 export const isProgress = (delivery: Delivery | undefined, status: DeliveryStatus): boolean =>

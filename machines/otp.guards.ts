@@ -1,5 +1,5 @@
 // The guards of the transition table. In: a verification and an event. Out: whether the row applies.
-import { hasAnswer, isProgress } from './otp.changes.ts'
+import { hasAnswer, hasUnpaidAnswer, isProgress } from './otp.changes.ts'
 import {
   attemptsLeft,
   completionOf,
@@ -62,10 +62,12 @@ export const guards = {
 
   newDeliveryStatus: when<'delivery.reported'>((otp, { delivery_id, status }) => isNewStatus(otp, delivery_id, status)),
   fallsBack: when<'delivery.reported'>((otp, event) => fallsBack(otp, event)),
+  fallbackIsUnpaid: when<'delivery.reported'>((otp, event) => event.unpaid !== undefined && fallsBack(otp, event)),
 
   messageApproves: when<'message.received'>((otp, event) => matchesLink(otp, event) && otp.whatsapp === 'link_inbound'),
-  messageAsksForCode: when<'message.received'>(
-    (otp, event) => matchesLink(otp, event) && otp.whatsapp === 'link_code' && (!hasAnswer(otp) || sendsLeft(otp) > 0),
+  messageAsksForCode: when<'message.received'>((otp, event) => event.unpaid === undefined && asksForCode(otp, event)),
+  answerIsUnpaid: when<'message.received'>(
+    (otp, event) => event.unpaid !== undefined && asksForCode(otp, event) && !hasUnpaidAnswer(otp),
   ),
 }
 
@@ -83,6 +85,9 @@ const fallsBack = (otp: Otp, { delivery_id, status, usable, at }: EventOf<'deliv
   !isLapsed(otp, at) &&
   sendsLeft(otp) > 0 &&
   fallbackChannel(otp, usable) !== undefined
+
+const asksForCode = (otp: Otp, event: EventOf<'message.received'>): boolean =>
+  matchesLink(otp, event) && otp.whatsapp === 'link_code' && (!hasAnswer(otp) || sendsLeft(otp) > 0)
 
 const matchesLink = (otp: Otp, { reference, at }: EventOf<'message.received'>): boolean =>
   otp.link?.reference === reference && !isLapsed(otp, at)

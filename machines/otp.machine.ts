@@ -2,6 +2,8 @@
 // event has rows, one per rule; the first row whose guard holds is taken. The machine is flat and pure: effects are named and not
 // performed, and deadlines are compared with the time that comes with the event.
 import {
+  addUnpaidAnswer,
+  addUnpaidFallback,
   answerWithCode,
   approve,
   approveByMessage,
@@ -14,6 +16,7 @@ import {
   moveChannel,
   notifyDelivery,
   notifyOtp,
+  notifyUnpaid,
   otpSetup,
   recordReport,
   refund,
@@ -88,6 +91,10 @@ export const otpMachine = otpSetup.createMachine({
         ],
         'otp.lapse': [{ guard: 'lapsed', target: 'expired', actions: replyNoted }, { actions: replyNothingNew }],
         'delivery.reported': [
+          {
+            guard: 'fallbackIsUnpaid',
+            actions: [recordReport, notifyDelivery, refund, addUnpaidFallback, notifyUnpaid, replyNoted],
+          },
           { guard: 'fallsBack', actions: [recordReport, notifyDelivery, refund, fallBack, deliver, replyNoted] },
           { guard: 'newDeliveryStatus', actions: [recordReport, notifyDelivery, refund, replyNoted] },
           { actions: replyNothingNew },
@@ -99,6 +106,7 @@ export const otpMachine = otpSetup.createMachine({
             actions: [approveByMessage, notifyOtp('approved'), replyNoted],
           },
           { guard: 'messageAsksForCode', actions: [answerWithCode, deliverAnswer, replyNoted] },
+          { guard: 'answerIsUnpaid', actions: [addUnpaidAnswer, notifyUnpaid, replyNoted] },
           { actions: replyNothingNew },
         ],
       },

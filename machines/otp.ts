@@ -54,7 +54,13 @@ export interface Delivery {
   provider?: string
   /** Present where the delivery failed; absent in verifications of releases that did not report it. */
   reason?: FailureReason
+  /** The error code and text in the vendor's receipt of the failure, without personal data; absent where the receipt had none. */
+  vendor_code?: string
+  vendor_text?: string
 }
+
+/** What a report says of a delivery beside its status. */
+export type ReportDetails = Pick<Delivery, 'provider' | 'reason' | 'vendor_code' | 'vendor_text'>
 
 /** What a message costs on each channel, in micro-units. A channel that is missing is free. */
 export type Prices = Partial<Record<Channel, number>>
@@ -143,10 +149,10 @@ export type OtpEvent =
       at: number
       delivery_id: string
       status: ReportedStatus
-      provider?: string
-      reason?: FailureReason
       event_id: string
-    } & ResendInputs)
+      unpaid?: Unpaid
+    } & ReportDetails &
+      ResendInputs)
   | {
       type: 'message.received'
       at: number
@@ -154,7 +160,14 @@ export type OtpEvent =
       new_delivery_id: string
       prices: Prices
       event_id: string
+      unpaid?: Unpaid
     }
+
+/** Present once a fallback or an answer in the chat was refused because it could not be paid. The delivery is then recorded as failed, and
+ *  `event_id` is the id of its webhook event. */
+export interface Unpaid {
+  event_id: string
+}
 
 export type EventOf<T extends OtpEvent['type']> = Extract<OtpEvent, { type: T }>
 

@@ -1,19 +1,16 @@
 // The reports that reach the OTP actor through the durable queue `otp.reports`: receipts of deliveries, users' messages, refunds and
 // the sweeper's reminders. Personal data in them is sealed.
-import type { FailureReason, Mode, ReportedStatus } from './otp.ts'
+import type { Mode, ReportDetails, ReportedStatus } from './otp.ts'
 
 export type OtpReport =
-  | {
+  /** `provider` took the message, or this is its receipt. The other details come with `failed`. */
+  | ({
       type: 'delivery.reported'
       otp_id: string
       delivery_id: string
       status: ReportedStatus
-      /** The provider that took the message, or whose receipt this is. */
-      provider?: string
-      /** With `failed`. */
-      reason?: FailureReason
       at: number
-    }
+    } & ReportDetails)
   /** A user's WhatsApp message, or in test mode one from the sandbox. `references` has the index of each reference found in its text. */
   | { type: 'message.received'; app_id: string; mode: Mode; sealed_from: string; references: string[]; at: number }
   /** A delivery that was paid for has failed, so its price is given back. */

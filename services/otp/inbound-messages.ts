@@ -8,6 +8,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import type { ErrorType } from '../../machines/errors.ts'
+import type { OtpCommand } from '../../machines/otp.step.ts'
 import type { OtpReport } from '../../machines/reports.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { type ApprovalNoticeBody, channelQueue } from '../domain/verifications/effect-messages.ts'
@@ -15,7 +16,7 @@ import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
 import type { CachedApp } from './apps.ts'
 import type { Commit } from './commit.ts'
 import { samePhone } from './phones.ts'
-import { type MessageDeps, reserveMessage } from './reserve-message.ts'
+import { isUnpaid, type MessageDeps, reserveMessage } from './reserve-message.ts'
 
 export interface InboundMessageDeps extends MessageDeps {
   broker: Pick<Broker, 'publish'>
@@ -27,6 +28,7 @@ export interface InboundMessageDeps extends MessageDeps {
   commit: Commit
 }
 
+type MessageCommand = Extract<OtpCommand, { type: 'message.received' }>
 type MessageReport = Extract<OtpReport, { type: 'message.received' }>
 
 const ACTED_UPON = 'acted_upon'
@@ -47,20 +49,23 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
     if (doc.app_id !== app_id || doc.mode !== mode || !samePhone(recipient, from)) return 'stranger'
     const event_id = newId('evt', clock.now())
     const prices = await funds.pricesFor(doc.mode, doc.context.recipient)
-    const committed = await commit(doc._id, null, {
+    const command = ({ context: { link } }: OtpDoc): MessageCommand => ({
+      id: `${id}:${doc._id}`,
+      type: 'message.received',
+      at,
+      prices,
+      event_id,
       // A text may hold several references. The one that counts is that of the verification's current link.
-      command: ({ context: { link } }) => ({
-        id: `${id}:${doc._id}`,
-        type: 'message.received',
-        at,
-        prices,
-        event_id,
-        reference: references.find(reference => reference === link?.reference) ?? '',
-        new_delivery_id: newId('dlv', clock.now()),
-      }),
+      reference: references.find(reference => reference === link?.reference) ?? '',
+      new_delivery_id: newId('dlv', clock.now()),
+    })
+    const committed = await commit(doc._id, null, {
+      command,
       reserve: async (next, doc) => reserveMessage(deps, await apps.get(doc.app_id), next, doc),
     })
     if (committed === null) return 'unknown_reference'
+    if ('refusal' in committed && isUnpaid(committed.refusal))
+      await commit(doc._id, null, { command: current => ({ ...command(current), unpaid: { event_id } }) })
     if ('refusal' in committed) return OUTCOME_OF_REFUSAL[committed.refusal.error] ?? 'too_many_messages'
     if (committed.reply.kind !== 'noted' || !committed.reply.changed) return 'too_late'
     if (committed.doc.value === 'approved') publishApprovalNotice(committed.doc)

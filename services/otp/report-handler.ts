@@ -6,7 +6,8 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
 import { newId } from '../../infra/ids.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import type { ResendInputs } from '../../machines/otp.ts'
+import type { Refusal } from '../../machines/calls.ts'
+import type { ReportDetails, ResendInputs, Unpaid } from '../../machines/otp.ts'
 import type { OtpReport, OtpReports } from '../../machines/reports.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
 import { refundEntry } from '../domain/money/documents.ts'
@@ -15,7 +16,7 @@ import type { CachedApp } from './apps.ts'
 import type { Intent } from './commit.ts'
 import { createReceiveMessage, type InboundMessageDeps } from './inbound-messages.ts'
 import { resendInputsFor } from './resend-inputs.ts'
-import { reserveMessage } from './reserve-message.ts'
+import { isUnpaid, reserveMessage } from './reserve-message.ts'
 
 export interface ReportDeps extends InboundMessageDeps {
   keyring: Keyring
@@ -25,7 +26,20 @@ export interface ReportDeps extends InboundMessageDeps {
 type Refund = Extract<OtpReport, { type: 'delivery.refunded' }>
 type DeliveryReport = Extract<OtpReport, { type: 'delivery.reported' }>
 
+/** `unpaid`: the fallback could not be paid, and is recorded as a delivery that failed. */
+type Fallback = 'paid' | 'unpaid' | 'none'
+
+const fallbackAfterRefusal = (refusal: Refusal): Fallback => (isUnpaid(refusal) ? 'unpaid' : 'none')
+
 const RETRY_MS = 1_000
+
+const detailsOf = ({ provider, reason, vendor_code, vendor_text }: DeliveryReport): ReportDetails => ({
+  ...(provider === undefined ? {} : { provider }),
+  ...(reason === undefined ? {} : { reason }),
+  ...(vendor_code === undefined ? {} : { vendor_code }),
+  ...(vendor_text === undefined ? {} : { vendor_text }),
+})
+
 /** For a report that cannot cause a fallback. */
 const NO_RESEND_INPUTS: ResendInputs = { usable: [], new_delivery_id: '', link: null, prices: {} }
 
@@ -36,31 +50,46 @@ export const createReportHandler = (deps: ReportDeps) => {
 
   async function handleDelivery(id: string, report: DeliveryReport): Promise<void> {
     const { otp_id, status } = report
-    const needsPlainReport = await commit(otp_id, null, deliveryIntent(id, report, status === 'failed')).then(
-      committed => committed !== null && 'refusal' in committed,
-      error => ignoreMissingKey(error, otp_id),
+    const firstTry: Fallback = status === 'failed' ? 'paid' : 'none'
+    const fallback = await commit(otp_id, null, deliveryIntent(id, report, firstTry)).then(
+      committed => (committed !== null && 'refusal' in committed ? fallbackAfterRefusal(committed.refusal) : firstTry),
+      error => fallbackWithoutKey(error, otp_id),
     )
     // The fallback was refused or lacks a key. The failure itself is still recorded.
-    if (needsPlainReport) await commit(otp_id, null, deliveryIntent(id, report, false))
+    if (fallback !== firstTry) await commit(otp_id, null, deliveryIntent(id, report, fallback))
   }
 
-  function ignoreMissingKey(error: unknown, otp_id: string): true {
+  function fallbackWithoutKey(error: unknown, otp_id: string): Fallback {
     if (!isMissingKeyError(error)) throw error
     reportMissingKey(error, { otp_id })
-    return true
+    return 'none'
   }
 
-  function deliveryIntent(id: string, { delivery_id, status, at }: DeliveryReport, mayFallBack: boolean): Intent {
+  function deliveryIntent(id: string, report: DeliveryReport, fallback: Fallback): Intent {
+    const { delivery_id, status, at } = report
     const event_id = newId('evt', clock.now())
+    const unpaid: { unpaid?: Unpaid } = fallback === 'unpaid' ? { unpaid: { event_id: newId('evt', clock.now()) } } : {}
     const appOf = async (doc: OtpDoc): Promise<CachedApp | null> =>
-      mayFallBack && doc.context.rules.auto_fallback ? apps.get(doc.app_id) : null
+      fallback !== 'none' && doc.context.rules.auto_fallback ? apps.get(doc.app_id) : null
     return {
       async command(doc) {
         const app = await appOf(doc)
         const inputs = app ? await resendInputsFor(doc.context, app, deps) : NO_RESEND_INPUTS
-        return { ...inputs, id, type: 'delivery.reported', at, delivery_id, status, event_id }
+        return {
+          ...inputs,
+          ...unpaid,
+          ...detailsOf(report),
+          id,
+          type: 'delivery.reported',
+          at,
+          delivery_id,
+          status,
+          event_id,
+        }
       },
-      ...(mayFallBack ? { reserve: async (next, doc) => reserveMessage(deps, await appOf(doc), next, doc) } : {}),
+      ...(fallback === 'paid'
+        ? { reserve: async (next, doc) => reserveMessage(deps, await appOf(doc), next, doc) }
+        : {}),
     }
   }
 

@@ -4,6 +4,7 @@
 // Fallbacks and answers in the chat count as messages to the recipient, and in no other limit: no client asks for them, so a flood of
 // calls must not stop them. They are limited by the send attempts of their verification, whose send was counted.
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { Refusal } from '../../machines/calls.ts'
 import { magicOf } from '../../machines/magic-recipients.ts'
 import type { Step } from '../../machines/otp.step.ts'
 import { isGeoBlocked } from '../../machines/routing.ts'
@@ -24,6 +25,9 @@ export interface MessageDeps {
   guard: Pick<FraudGuard, 'check'>
   funds: Funds
 }
+
+/** Whether the message could not be paid: operators find it among the deliveries that failed. */
+export const isUnpaid = ({ error }: Refusal): boolean => error === 'InsufficientFundsError'
 
 export async function reserveMessage(
   { keyring, limits, guard, funds }: MessageDeps,

@@ -20,6 +20,7 @@ import { createAppCache } from './apps.ts'
 import { createCallHandler } from './call-handler.ts'
 import { type Commit, createCommit } from './commit.ts'
 import { createEffectPublisher } from './effect-publisher.ts'
+import { createLogFailedDeliveries } from './failed-deliveries.ts'
 import { createFraudCounts } from './fraud/counts.ts'
 import { createDecisionLog } from './fraud/decisions.ts'
 import { createFraudGuard } from './fraud/guard.ts'
@@ -68,7 +69,12 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
   const decisions = createDecisionLog({ decisions: batchDocs(store.docs('fraud_decisions')), clock, log })
   const guard = createFraudGuard({ keyring, clock, log, limits, apps, counts: fraudCounts, decisions, metrics })
 
-  const commit = oneAtATime(createCommit({ otps, relay, recentOtps, onChange: guard.onChange }))
+  const logFailedDeliveries = createLogFailedDeliveries(log)
+  const onChange = (before: OtpDoc, after: OtpDoc): void => {
+    guard.onChange(before, after)
+    logFailedDeliveries(before, after)
+  }
+  const commit = oneAtATime(createCommit({ otps, relay, recentOtps, onChange }))
 
   const deps = {
     broker,

@@ -12,9 +12,20 @@ import { createWebhookService } from '../../services/webhook/service.ts'
 import type { Answer } from '../support/api-caller.ts'
 import { type Flow, startFlow } from '../support/flow.ts'
 import { createReplayApp, type Replay, type ReplayApp, startReplay } from '../support/otp.http-replay.ts'
-import { coveringPaths, type NamedEvent, type OtpPath, STARTS, type StartName } from '../support/otp.paths.ts'
+import {
+  coveringPaths,
+  type NamedEvent,
+  type OtpPath,
+  STARTS,
+  type StartName,
+  UNPAID_MOVES,
+} from '../support/otp.paths.ts'
 import { allRows, type Row, rowName, rowsTaken } from '../support/otp.rows.ts'
 import { T0 } from '../support/otp.ts'
+
+/** Tests with live keys play these rows: test/flow/failure-reasons.test.ts. */
+const UNPAID_GUARDS: readonly unknown[] = ['fallbackIsUnpaid', 'answerIsUnpaid']
+const isPaid = ({ events }: OtpPath): boolean => !events.some(({ move }) => UNPAID_MOVES.includes(move))
 
 describe('a verification over HTTP follows each path of its state machine', () => {
   let flow: Flow
@@ -34,7 +45,7 @@ describe('a verification over HTTP follows each path of its state machine', () =
   })
   after(() => flow.stop())
 
-  for (const path of coveringPaths())
+  for (const path of coveringPaths().filter(isPaid))
     it(path.name, async () => {
       const replayApp = replayApps.get(path.name.split(' → ')[0] ?? '')
       if (!replayApp) throw new Error(`${path.name} starts nowhere`)
@@ -49,7 +60,8 @@ describe('a verification over HTTP follows each path of its state machine', () =
     })
 
   it('and the paths cover every row of the transition table', () => {
-    expect(allRows.filter(row => !taken.has(row)).map(rowName)).to.deep.equal([])
+    const missing = allRows.filter(row => !taken.has(row) && !UNPAID_GUARDS.includes(row.guard))
+    expect(missing.map(rowName)).to.deep.equal([])
   })
 
   async function followPath(

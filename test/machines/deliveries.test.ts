@@ -51,6 +51,38 @@ describe('a report on a delivery', () => {
       expect(events).to.deep.equal(fired)
     })
 
+  it('with status failed says why, and which words the vendor had for it', () => {
+    const said = { reason: 'recipient_unreachable', vendor_code: '30005', vendor_text: 'Unknown handset' } as const
+    const { saved } = play(issued(), reported('sent', { provider: 'main' }), reported('failed', said))
+    expect(saved.context.deliveries[0]).to.include({ status: 'failed', provider: 'main', ...said })
+  })
+
+  it('with another status has no reason, even if it gives one', () => {
+    for (const status of ['sent', 'delivered'] as const) {
+      const { saved } = play(issued(), reported(status, { reason: 'no_answer', vendor_code: '1', vendor_text: 'x' }))
+      expect(saved.context.deliveries[0]).to.not.have.any.keys('reason', 'vendor_code', 'vendor_text')
+    }
+  })
+
+  it('keeps the first reason: a second failure, and a failure after the message arrived, change nothing', () => {
+    const first = reported('failed', { reason: 'no_answer' })
+    const again = play(issued(), first, reported('failed', { reason: 'recipient_unreachable', provider: 'b' }))
+    expect(again.changed).to.equal(false)
+    expect(again.saved.context.deliveries[0]).to.include({ reason: 'no_answer' }).and.not.have.property('provider')
+    const arrived = play(issued(), reported('delivered', { provider: 'a' }), first)
+    expect(arrived.saved.context.deliveries[0]).to.include({ provider: 'a' }).and.not.have.property('reason')
+  })
+
+  it('names the provider that delivered the message, although another one had taken it too', () => {
+    const { saved } = play(issued(), reported('sent', { provider: 'b' }), reported('delivered', { provider: 'a' }))
+    expect(saved.context.deliveries[0]).to.include({ provider: 'a' })
+  })
+
+  it('of a release that reports no reason is recorded without one', () => {
+    const { saved } = play(issued(), reported('failed'))
+    expect(saved.context.deliveries[0]).to.include({ status: 'failed' }).and.not.have.any.keys('reason', 'provider')
+  })
+
   it('that repeats the known status is not saved', () => {
     const { reply, changed, saved } = play(issued(), reported('delivered'), wait(9_000), reported('delivered'))
     expect(reply).to.deep.equal(nothingNew)

@@ -134,4 +134,37 @@ describe('auto_fallback', () => {
     expect(channelsOf(play(issuedWithFallback(), reported('failed', { at: T0 + 10 * MINUTE })))).to.deep.equal(['sms'])
     expect(channelsOf(play(issuedWithFallback(), cancel(), reported('failed')))).to.deep.equal(['sms'])
   })
+
+  describe('that could not be paid', () => {
+    const unpaid = { unpaid: { event_id: 'evt_unpaid' } }
+
+    it('is recorded as a delivery that failed, and nothing is sent', () => {
+      const played = play(issuedWithFallback(), reported('failed', { reason: 'provider_failed', ...unpaid }))
+      const [first, second] = played.saved.context.deliveries
+      expect(first).to.include({ channel: 'sms', reason: 'provider_failed' })
+      expect(second).to.include({
+        delivery_id: 'dlv_2',
+        channel: 'whatsapp',
+        status: 'failed',
+        reason: 'insufficient_funds',
+        micros: 0,
+      })
+      expect(played.events).to.deep.equal(['delivery.failed', 'delivery.failed'])
+      const kinds = played.effects.map(({ type }) => type)
+      expect(kinds).to.have.members(['notify', 'notify', 'refund'])
+      expect(played.effects.map(({ id }) => id)).to.include('evt_unpaid')
+    })
+
+    it('leaves the channel and the send attempts as they were, so that a resend takes the next channel', () => {
+      const played = play(issuedWithFallback(), reported('failed', unpaid))
+      expect(played.saved.context).to.include({ channel: 'sms', sends: 1 })
+      expect(channelsOf(play(played.saved, resend()))).to.deep.equal(['sms', 'whatsapp', 'whatsapp'])
+    })
+
+    it('is not recorded where there is no fallback', () => {
+      const played = play(issuedWithFallback(), cancel(), reported('failed', unpaid))
+      expect(channelsOf(played)).to.deep.equal(['sms'])
+      expect(played.events).to.deep.equal(['delivery.failed'])
+    })
+  })
 })

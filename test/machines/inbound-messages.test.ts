@@ -73,6 +73,30 @@ describe("the user's message in link_code", () => {
   const linked = (options: StartOptions = {}) =>
     issued({ order: ['whatsapp', 'sms'], whatsapp: 'link_code', ...options })
 
+  describe('whose answer could not be paid', () => {
+    const linked = () => issued({ order: ['whatsapp', 'sms'], whatsapp: 'link_code' })
+    const unpaid = { unpaid: { event_id: 'evt_unpaid' } }
+
+    it('is recorded once as a delivery that failed, however often the user writes', () => {
+      const played = play(linked(), message(undefined, unpaid), message(undefined, unpaid), message(undefined, unpaid))
+      expect(played.reply).to.deep.equal(nothingNew)
+      expect(played.events).to.deep.equal(['delivery.failed'])
+      expect(played.saved.context.deliveries).to.have.length(1)
+      expect(played.saved.context.deliveries[0]).to.include({
+        channel: 'whatsapp',
+        status: 'failed',
+        reason: 'insufficient_funds',
+        micros: 0,
+      })
+    })
+
+    it('is answered with the code once there is money, and that first answer costs no send', () => {
+      const { saved } = play(linked(), message(undefined, unpaid), message())
+      expect(saved.context.deliveries.map(({ status }) => status)).to.deep.equal(['failed', 'queued'])
+      expect(saved.context.sends).to.equal(1)
+    })
+  })
+
   it('is answered with the code in the chat, and does not cost another send attempt', () => {
     const { saved, reply, effects } = play(linked(), message())
     expect(reply).to.deep.equal(noted)

@@ -76,15 +76,30 @@ describe('in every history of a verification', () => {
     })
   })
 
-  it('every delivery causes one deliver effect, and at most one webhook event', () => {
+  it('every delivery that was paid for causes one deliver effect, and every delivery at most one webhook event', () => {
     always(run => {
       const effects = effectsOf(run)
       const asked = effects.flatMap(effect => (effect.type === 'deliver' ? [effect.id] : []))
-      expect(asked).to.deep.equal(last(run).context.deliveries.map(one => one.delivery_id))
+      const paid = last(run).context.deliveries.filter(({ reason }) => reason !== 'insufficient_funds')
+      expect(asked).to.deep.equal(paid.map(one => one.delivery_id))
       const reported = effects.flatMap(effect =>
         effect.type === 'notify' && 'delivery_id' in effect.payload ? [effect.payload.delivery_id] : [],
       )
       expect(new Set(reported).size).to.equal(reported.length)
+    })
+  })
+
+  it('a delivery has the reason of the report that made it fail, and no other', () => {
+    always(({ steps }) => {
+      const reasons = new Map<string, unknown>()
+      for (const { command, before, after } of steps) {
+        if (command.type !== 'delivery.reported' || command.status !== 'failed' || !after.changed) continue
+        const { delivery_id, reason } = command
+        const earlier = before.context.deliveries.find(one => one.delivery_id === delivery_id)
+        if (earlier && earlier.status !== 'delivered' && !reasons.has(delivery_id)) reasons.set(delivery_id, reason)
+      }
+      for (const { delivery_id, reason } of steps.at(-1)?.after.saved.context.deliveries ?? [])
+        if (reason !== 'insufficient_funds') expect(reason).to.equal(reasons.get(delivery_id))
     })
   })
 

@@ -3,10 +3,12 @@
 import fc from 'fast-check'
 import type { Channel } from '../../machines/channels.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
+import type { FailureReason } from '../../machines/otp.ts'
 import type { SavedOtp } from '../../machines/otp.versions.ts'
 import * as otp from './otp.ts'
 
 const CHANNELS: Channel[] = ['sms', 'whatsapp', 'telegram']
+const UNPAID = { unpaid: { event_id: 'evt_unpaid' } }
 const callers = fc.constantFrom(otp.server, otp.device, otp.otherServer, otp.otherDevice)
 const usable = fc.subarray(CHANNELS)
 
@@ -17,13 +19,17 @@ const resend = fc.record({
   requestedChannel: fc.option(fc.constantFrom(...CHANNELS)),
   usable,
 })
+const REASONS: FailureReason[] = ['recipient_unreachable', 'provider_failed', 'no_answer', 'superseded', 'no_provider']
+/** A report may give a reason with any status; it counts with `failed` only. */
 const report = fc.record({
   does: fc.constant('report'),
   of: fc.nat(3),
   status: fc.constantFrom('sent', 'delivered', 'failed'),
+  reason: fc.option(fc.constantFrom(...REASONS)),
+  unpaid: fc.boolean(),
   usable,
 })
-const message = fc.record({ does: fc.constant('message'), link: fc.integer({ min: 1, max: 4 }) })
+const message = fc.record({ does: fc.constant('message'), link: fc.integer({ min: 1, max: 4 }), unpaid: fc.boolean() })
 const exchange = fc.record({ does: fc.constant('exchange'), by: callers, genuine: fc.boolean() })
 const plain = fc.record({ does: fc.constantFrom('cancel', 'lapse') })
 
@@ -108,9 +114,15 @@ function moveFor(action: Action, generation: number, at: number): otp.Move {
     case 'resend':
       return otp.resend(action.requestedChannel, { usable: action.usable, at })
     case 'report':
-      return otp.reported(action.status, { delivery_id: `dlv_${action.of}`, usable: action.usable, at })
+      return otp.reported(action.status, {
+        delivery_id: `dlv_${action.of}`,
+        usable: action.usable,
+        at,
+        ...(action.reason === null ? {} : { reason: action.reason }),
+        ...(action.unpaid ? UNPAID : {}),
+      })
     case 'message':
-      return otp.message(`link_${action.link}`, { at })
+      return otp.message(`link_${action.link}`, { at, ...(action.unpaid ? UNPAID : {}) })
     case 'exchange':
       return otp.exchange({ key_id: action.by.key_id, genuine: action.genuine, at })
     case 'cancel':

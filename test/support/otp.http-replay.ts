@@ -111,6 +111,7 @@ export async function startReplay(flow: Flow, replayApp: ReplayApp): Promise<Rep
     await flow.changeSettings(replayApp.app, all(true))
     return answer
   }
+  const needsMoney = (): Promise<null> => Promise.reject(new Error('a test key pays nothing'))
   const { server, otherServer, device, starter } = replayApp
 
   const moves: Record<NamedEvent['move'], () => Promise<Answer | null>> = {
@@ -137,9 +138,11 @@ export async function startReplay(flow: Flow, replayApp: ReplayApp): Promise<Rep
     'receipt: sent': () => receipt('sent'),
     'receipt: delivered': () => receipt('delivered'),
     'receipt: failed': () => receipt('failed'),
+    'receipt: failed, fallback unpaid': needsMoney,
     'receipt: the first failed': async () => receipt('failed', (await stored()).context.deliveries[0]?.delivery_id),
     'receipt: of nothing known': () => receipt('delivered', 'dlv_unknown'),
     message: () => message(),
+    'message, answer unpaid': needsMoney,
     'message on a dead link': () => message('Reference: 23456789ABCDEFGH'),
     'message, too late': () => message(),
     exchange: () => server.exchange(token),

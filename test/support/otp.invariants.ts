@@ -24,7 +24,8 @@ export function expectInvariants(before: SavedOtp | null, command: OtpCommand, a
 const withinLimits = (otp: Otp): Rule[] => [
   ['wrong codes stay within verify_attempts', otp.wrong_codes <= otp.rules.verify_attempts],
   ['sends stay within send_attempts', otp.sends <= otp.rules.send_attempts],
-  ['every delivery was counted as a send', otp.deliveries.length <= otp.sends],
+  ['every delivery that was paid for was counted as a send', otp.deliveries.filter(isPaid).length <= otp.sends],
+  ['only a failed delivery has a reason', otp.deliveries.every(({ status, reason }) => !reason || status === 'failed')],
   ['a code lives at most three lifetimes', otp.expires_at <= otp.first_sent_at + 3 * otp.rules.ttl_ms],
   ['a code lives at most one lifetime after the last send', otp.expires_at <= otp.last_sent_at + otp.rules.ttl_ms],
 ]
@@ -85,12 +86,20 @@ const attemptsSpent = (otp: Otp): boolean => otp.wrong_codes === otp.rules.verif
 function effectsFitChange(before: SavedOtp | null, { saved, effects }: Step): Rule[] {
   const earlier = before?.context.deliveries ?? []
   const added = saved.context.deliveries.slice(earlier.length)
-  const expected = [...added.map(deliverEffect), ...eventsOf(before, saved, earlier), ...refundsOf(saved, earlier)]
+  const expected = [
+    ...added.filter(isPaid).map(deliverEffect),
+    ...eventsOf(before, saved, earlier),
+    ...refundsOf(saved, earlier),
+  ]
   return [
-    ['an added delivery is queued', added.every(({ status }) => status === 'queued')],
+    ['an added delivery is queued', added.filter(isPaid).every(({ status }) => status === 'queued')],
+    ['an unpaid delivery has failed and costs nothing', added.every(one => isPaid(one) || hasFailedFree(one))],
     ['the effects follow from the change', expected.sort().join() === effects.map(nameOf).sort().join()],
   ]
 }
+
+const isPaid = ({ reason }: Delivery): boolean => reason !== 'insufficient_funds'
+const hasFailedFree = ({ status, micros }: Delivery): boolean => status === 'failed' && micros === 0
 
 const deliverEffect = ({ delivery_id, channel, generation }: Delivery): string =>
   ['deliver', delivery_id, channel, generation].join(' ')
@@ -139,9 +148,13 @@ function forwardOnly({ value, context: old }: SavedOtp, after: SavedOtp): Rule[]
       'a new generation drops or replaces the link',
       now.generation === old.generation || now.link === null || now.link !== old.link,
     ],
+    ['why a delivery failed does not change', old.deliveries.every((one, at) => keepsReason(one, now.deliveries[at]))],
     ['delivery statuses only move forward', old.deliveries.every((one, place) => follows(one, now.deliveries[place]))],
   ]
 }
+
+const keepsReason = (old: Delivery, now: Delivery | undefined): boolean =>
+  old.status !== 'failed' || (now?.reason === old.reason && now?.vendor_text === old.vendor_text)
 
 const follows = (old: Delivery, now: Delivery | undefined): boolean =>
   now?.delivery_id === old.delivery_id && (now.status === old.status || RANK[now.status] > RANK[old.status])

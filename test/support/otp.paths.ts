@@ -51,9 +51,11 @@ export const MOVES = {
   'receipt: sent': make(reported('sent')),
   'receipt: delivered': make(reported('delivered')),
   'receipt: failed': make(reported('failed')),
+  'receipt: failed, fallback unpaid': make(reported('failed', { unpaid: { event_id: 'evt_unpaid' } })),
   'receipt: the first failed': make(reported('failed', { delivery_id: 'dlv_1' })),
   'receipt: of nothing known': make(reported('delivered', { delivery_id: 'dlv_unknown' })),
   message: make(message()),
+  'message, answer unpaid': make(message(undefined, { unpaid: { event_id: 'evt_unpaid' } })),
   'message on a dead link': make(message('link_dead')),
   'message, too late': afterExpiry(options => message(undefined, options)),
   exchange: make(exchange()),
@@ -61,6 +63,9 @@ export const MOVES = {
   'exchange, forged': make(exchange({ genuine: false })),
   'exchange, too late': (saved, at) => make(exchange({ at: at + saved.context.rules.token_ttl_ms }))(saved, at),
 } satisfies Record<string, Make>
+
+/** A test key pays nothing, so these moves cannot be played with one. */
+export const UNPAID_MOVES: readonly string[] = ['receipt: failed, fallback unpaid', 'message, answer unpaid']
 
 export type MoveName = keyof typeof MOVES
 export type NamedEvent = OtpEvent & { id: string; move: MoveName }
