@@ -3,15 +3,15 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { isSameSecret } from '../../infra/crypto/compare-secrets.ts'
-import {
-  BadSignature,
-  type Provider,
-  type ProviderDeps,
-  RecipientFault,
-  UnknownOutcome,
-} from '../../services/channel/provider.ts'
+import { BadSignature, type Provider, type ProviderDeps, RecipientFault } from '../../services/channel/provider.ts'
 import { parseCallbackBody } from '../../services/channel/providers/signed-callbacks.ts'
-import { callVendor, faultFromStatus, isSuccess } from '../../services/channel/providers/vendor-http.ts'
+import {
+  callVendor,
+  faultFromStatus,
+  isSuccess,
+  successWithoutId,
+  vendorAnswer,
+} from '../../services/channel/providers/vendor-http.ts'
 
 export interface AcmeConfig {
   key: string
@@ -20,7 +20,7 @@ export interface AcmeConfig {
 
 const ACCEPTED = z.object({ id: z.string() })
 const ERROR_BODY = z.object({ error: z.literal('no_such_number') })
-const RECEIPT = z.object({ id: z.string(), tag: z.string(), event: z.string() })
+const RECEIPT = z.object({ id: z.string(), tag: z.string(), event: z.string(), cause: z.string().optional() })
 
 export function createAcmeProvider(
   { config }: { config: AcmeConfig },
@@ -36,10 +36,12 @@ export function createAcmeProvider(
       const answer = await callVendor(outbound, { method: 'POST', url: `${base_url}/messages`, headers, body, signal })
       if (isSuccess(answer)) {
         const accepted = ACCEPTED.safeParse(answer.json)
-        if (accepted.success) return { reference: accepted.data.id }
-        throw new UnknownOutcome('it answered with success, without an id of the message')
+        if (accepted.success) return { reference: accepted.data.id, httpStatus: answer.status }
+        throw successWithoutId(answer)
       }
-      if (ERROR_BODY.safeParse(answer.json).success) throw new RecipientFault('no such number')
+      // The answer's code and text are stored without the recipient; the message of the error is logged.
+      if (ERROR_BODY.safeParse(answer.json).success)
+        throw new RecipientFault('no such number', { answer: vendorAnswer(answer, 'no_such_number') })
       throw faultFromStatus(answer, clock.now())
     },
   }
@@ -50,9 +52,12 @@ export function createAcmeProvider(
     parseCallback({ headers: given, body }) {
       const expected = createHmac('sha256', key).update(body).digest('hex')
       if (!isSameSecret(given['acme-signature'] ?? '', expected)) throw new BadSignature()
-      const { id: reference, tag: delivery_id, event } = parseCallbackBody(RECEIPT, body)
+      const { id: reference, tag: delivery_id, event, cause = null } = parseCallbackBody(RECEIPT, body)
       if (event !== 'delivered' && event !== 'failed') return []
-      return [{ kind: 'receipt', delivery_id, reference, status: event }]
+      const receipt = { kind: 'receipt', delivery_id, reference, status: event } as const
+      if (event === 'delivered') return [receipt]
+      const reason = cause === 'no_such_number' ? 'recipient_unreachable' : 'provider_failed'
+      return [{ ...receipt, failure: { reason, vendorCode: cause, vendorText: null } }]
     },
   }
 }

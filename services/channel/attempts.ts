@@ -5,7 +5,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../infra/clock.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import type { AttemptDoc, AttemptMaker, AttemptResult } from '../domain/verifications/documents.ts'
+import type { AttemptDoc, AttemptMaker, AttemptResult, CallDetails } from '../domain/verifications/documents.ts'
 import { createOwnAttempts } from './own-attempts.ts'
 import type { DeliveryJob } from './provider.ts'
 
@@ -36,6 +36,7 @@ export interface StartedAttempt extends PastAttempt {
 export interface AttemptOutcome {
   result: AttemptResult
   reference: string | null
+  details: CallDetails
 }
 
 export interface Attempts {
@@ -146,23 +147,23 @@ export function createAttempts({ attempts, clock, soleProcess }: AttemptsDeps): 
 
     track: ({ delivery: { delivery_id } }, attempt) => own.track(delivery_id, attempt),
 
-    async finish({ id }, { result, reference: vendorReference }) {
+    async finish({ id }, { result, reference: vendorReference, details }) {
       const reference = vendorReference && storedReference(vendorReference)
       const unknown = result === 'unknown' ? { unknown_at: clock.now() } : {}
       try {
-        await attempts.update([{ ids: [id], update: { $set: { result, reference, ...unknown } } }])
+        await attempts.update([{ ids: [id], update: { $set: { result, reference, ...details, ...unknown } } }])
       } catch (error) {
         own.keepResult(id, result)
         throw error
       }
     },
 
-    async record(job, { provider, round, at, result, reference: vendorReference }) {
+    async record(job, { provider, round, at, result, reference: vendorReference, details }) {
       const reference = vendorReference && storedReference(vendorReference)
-      const doc = { ...newAttemptDocument(job, { provider, round, call: 1 }), at, result, reference }
+      const outcome = { at, result, reference, ...details }
+      const doc = { ...newAttemptDocument(job, { provider, round, call: 1 }), ...outcome }
       const [inserted] = await attempts.insert([doc])
-      if (inserted === 'duplicate')
-        await attempts.update([{ ids: [doc._id], update: { $set: { at, result, reference } } }])
+      if (inserted === 'duplicate') await attempts.update([{ ids: [doc._id], update: { $set: outcome } }])
     },
 
     async endRound(job, round) {

@@ -4,19 +4,22 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
-import type { AttemptResult } from '../domain/verifications/documents.ts'
+import type { AttemptResult, CallDetails } from '../domain/verifications/documents.ts'
 import type { CallFeedback, Permit } from './admission/admission.ts'
-import type { Attempts, PastAttempt, StartedAttempt } from './attempts.ts'
+import type { AttemptOutcome, Attempts, PastAttempt, StartedAttempt } from './attempts.ts'
 import { type Candidate, isChatReply } from './candidates.ts'
 import {
   type Accepted,
   DestinationFault,
+  type Fault,
   type Provider,
   ProviderFault,
   RecipientFault,
   type RenderedMessage,
   UnknownOutcome,
+  type VendorAnswer,
 } from './provider.ts'
+import { scrubVendorCode, scrubVendorText } from './vendor-scrub.ts'
 
 export interface CallProviderDeps {
   attempts: Pick<Attempts, 'start' | 'track' | 'finish' | 'record'>
@@ -68,22 +71,25 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
     const { candidate, message, round, call } = request
     const provider = candidate.name
     const at = clock.now()
-    const { result, reference } = await callAndLog(request)
-    await tryToSave(attempts.record(message.job, { provider, round, at, result, reference }), message)
-    return { provider, round, call, at, result, unknownAt: at, makerGone: false, isNew: true }
+    const outcome = await callAndLog(request)
+    await tryToSave(attempts.record(message.job, { provider, round, at, ...outcome }), message)
+    return { provider, round, call, at, result: outcome.result, unknownAt: at, makerGone: false, isNew: true }
   }
 
-  async function callAndLog({ candidate, message, round, call, permit }: PermittedCall): Promise<CallOutcome> {
+  async function callAndLog({ candidate, message, round, call, permit }: PermittedCall): Promise<AttemptOutcome> {
     const { otp, delivery } = message.job
     const startedAt = clock.now()
     const outcome = await permit.run(() => callWithTimeout(candidate.provider, message, { clock, timeoutMs }))
-    const { result, fault } = outcome
+    const { result, reference, fault } = outcome
     const ms = clock.now() - startedAt
+    const details = callDetails(outcome.answer, ms, message)
+    const { http_status, vendor_code } = details
     const { delivery_id, channel } = delivery
     metrics.deliveryAttempts.observe({ channel, provider: candidate.type, outcome: result }, ms / 1000)
     const fields = { otp_id: otp.otp_id, delivery_id, channel, provider: candidate.name, round, call }
-    log.info({ ...fields, outcome: result, ms, ...(fault ? { err: fault } : {}) }, 'delivery.attempted')
-    return outcome
+    const err = fault ? { err: fault } : {}
+    log.info({ ...fields, outcome: result, ms, http_status, vendor_code, ...err }, 'delivery.attempted')
+    return { result, reference, details }
   }
 
   /** This process knows the result even when the store is away. Another process that finds the attempt without a result takes its outcome
@@ -108,8 +114,26 @@ const UNLIMITED: Permit = { run: call => call(), release: () => {} }
 interface CallOutcome extends CallFeedback {
   result: AttemptResult
   reference: string | null
+  answer: VendorAnswer
   fault?: Error
 }
+
+/** What the store keeps of an answer. The message knows what must not be in it. */
+function callDetails(answer: VendorAnswer, ms: number, { recipient, code }: RenderedMessage): CallDetails {
+  const personal = { recipient, code }
+  const vendorCode = scrubVendorCode(answer.vendorCode, personal)
+  const vendorText = scrubVendorText(answer.vendorText, personal)
+  return {
+    ms,
+    ...(answer.httpStatus === null ? {} : { http_status: answer.httpStatus }),
+    ...(vendorCode === null ? {} : { vendor_code: vendorCode }),
+    ...(vendorText === null ? {} : { vendor_text: vendorText }),
+  }
+}
+
+/** Where no vendor answered, the text is our own: what kept us from getting an answer. */
+const noAnswer = (vendorText: string): VendorAnswer => ({ httpStatus: null, vendorCode: null, vendorText })
+const answerTo = (fault: Fault): VendorAnswer => fault.answer ?? noAnswer(fault.message)
 
 async function callWithTimeout(
   provider: Provider,
@@ -126,8 +150,12 @@ async function callWithTimeout(
     })
   })
   try {
-    const { reference } = await Promise.race([sendOrReply(provider, message, controller.signal), timeout])
-    return { result: 'accepted', reference, retryAfterMs: null }
+    const { reference, httpStatus = null } = await Promise.race([
+      sendOrReply(provider, message, controller.signal),
+      timeout,
+    ])
+    const answer = { httpStatus, vendorCode: null, vendorText: null }
+    return { result: 'accepted', reference, answer, retryAfterMs: null }
   } catch (error) {
     return outcomeOf(error, controller.signal)
   } finally {
@@ -138,17 +166,18 @@ async function callWithTimeout(
 /** Throws what is neither a fault nor the result of a timeout: a bug. */
 function outcomeOf(error: unknown, { aborted }: AbortSignal): CallOutcome {
   const defaults = { reference: null, retryAfterMs: null }
-  if (error instanceof RecipientFault) return { ...defaults, result: 'refused', fault: error }
+  if (error instanceof RecipientFault) return { ...defaults, result: 'refused', fault: error, answer: answerTo(error) }
   if (error instanceof ProviderFault)
     return {
       ...defaults,
       result: 'failed',
       fault: error,
+      answer: answerTo(error),
       retryAfterMs: error.retryAfterMs,
       ignoredByBreaker: error instanceof DestinationFault,
     }
-  if (error instanceof UnknownOutcome) return { ...defaults, result: 'unknown', fault: error }
-  if (aborted) return { ...defaults, result: 'unknown' }
+  if (error instanceof UnknownOutcome) return { ...defaults, result: 'unknown', fault: error, answer: answerTo(error) }
+  if (aborted) return { ...defaults, result: 'unknown', answer: noAnswer('it did not answer in time') }
   throw error
 }
 

@@ -13,6 +13,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { statusAt } from '../../machines/otp.queries.ts'
+import type { OtpStatus } from '../../machines/otp.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import type { ApprovalNoticeBody, DeliverBody } from '../domain/verifications/effect-messages.ts'
@@ -52,7 +53,7 @@ export function createDeliver({
       if (!delivery) return dead('the verification has no such delivery')
       const job: DeliveryJob = { otp, delivery, purge_at: doc.purge_at }
       if (delivery.status !== 'queued') return failover.repeatReceipts(job)
-      const outcome = await failover.advance(job, staleReasonOf(job, statusAt(value, otp, clock.now())), run)
+      const outcome = await failover.advance(job, isStale(job, statusAt(value, otp, clock.now())), run)
       if (outcome) return outcome
     }
   }
@@ -76,7 +77,6 @@ export function createDeliver({
   }
 }
 
-function staleReasonOf({ otp, delivery }: DeliveryJob, status: ReturnType<typeof statusAt>): string | null {
-  if (status !== 'pending') return `the verification is ${status}`
-  return delivery.generation === otp.generation ? null : 'a newer code was sent'
-}
+/** The verification has ended, or a newer code was sent. */
+const isStale = ({ otp, delivery }: DeliveryJob, status: OtpStatus): boolean =>
+  status !== 'pending' || delivery.generation !== otp.generation

@@ -4,7 +4,7 @@
 // `repeatable` provider is stored only after its call: after a crash the call is made again.
 import { type DeliveredMessage, done, type Outcome, retry } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
-import type { Logger } from '../../infra/log/log.ts'
+import type { FailureReason } from '../../machines/otp.ts'
 import type { DeliverBody } from '../domain/verifications/effect-messages.ts'
 import type { Admission, AdmissionResult } from './admission/admission.ts'
 import type { Attempts, CallKey, PastAttempt } from './attempts.ts'
@@ -31,8 +31,8 @@ export interface Failover {
   /** A retry when all of the app's providers are busy, so that the verification is not read in vain; otherwise null. */
   retryIfBusy(owner: NonNullable<DeliverBody['live']>): Promise<Outcome | null>
   startRun(message: Pick<DeliveredMessage, 'attempt' | 'redelivered'>): DeliveryRun
-  /** `staleReason` says why the message is no longer wanted; null while it is. */
-  advance(job: DeliveryJob, staleReason: string | null, run: DeliveryRun): Promise<Outcome | null>
+  /** `stale`: the message is no longer wanted. */
+  advance(job: DeliveryJob, stale: boolean, run: DeliveryRun): Promise<Outcome | null>
   /** For a delivery that is no longer queued: the sandbox plays its receipts again, since a crash may have cut them off. */
   repeatReceipts(job: DeliveryJob): Promise<Outcome>
 }
@@ -45,7 +45,6 @@ export interface FailoverDeps {
   callProvider: CallProvider
   publishReport: PublishReport
   clock: Clock
-  log: Logger
   policy: Policy
 }
 
@@ -61,11 +60,9 @@ export function createFailover({
   callProvider,
   publishReport,
   clock,
-  log,
   policy,
 }: FailoverDeps): Failover {
-  async function advance(job: DeliveryJob, staleReason: string | null, run: DeliveryRun): Promise<Outcome | null> {
-    const stale = staleReason !== null
+  async function advance(job: DeliveryJob, stale: boolean, run: DeliveryRun): Promise<Outcome | null> {
     const all = await candidates.of(job)
     if (!stale && all.length === 0) await candidates.throwIfKeyMissing(job)
     if (stale || !run.isFirstTry) await loadHistory(job, run)
@@ -80,7 +77,7 @@ export function createFailover({
     const step = nextStep(situation, policy)
     switch (step.kind) {
       case 'sent':
-        await publishReport(job, 'sent')
+        await publishReport(job, 'sent', { provider: step.provider })
         return playReceipts(job, findCandidate(all, step.provider), step.at)
       case 'wait':
         return retryAfter(step.ms)
@@ -88,7 +85,7 @@ export function createFailover({
         await attempts.endRound(job, step.round)
         return retryAfter(step.waitMs)
       case 'fail':
-        return fail(job, staleReason ?? step.reason)
+        return fail(job, step.reason)
       case 'call':
         return callCandidate(job, findCandidate(all, step.provider), step, run)
     }
@@ -111,14 +108,14 @@ export function createFailover({
     const attempt = await callProvider({ candidate, message, round, call, permit })
     if (attempt.isNew) run.pastAttempts = [...run.pastAttempts, attempt]
     else await reloadHistory(job, run)
-    return attempt.result === 'accepted' ? advance(job, null, run) : null
+    return attempt.result === 'accepted' ? advance(job, false, run) : null
   }
 
   async function passOver(job: DeliveryJob, candidate: Candidate, run: DeliveryRun): Promise<Outcome | null> {
     // Another process may have called this provider. Then the message may have gone, and no other provider is called yet.
     await loadHistory(job, run)
     run.shutProviders.add(candidate.name)
-    return advance(job, null, run)
+    return advance(job, false, run)
   }
 
   async function loadHistory(job: DeliveryJob, run: DeliveryRun): Promise<void> {
@@ -134,11 +131,9 @@ export function createFailover({
   const admit = async ({ otp }: DeliveryJob, { name, type }: Candidate): Promise<AdmissionResult | undefined> =>
     type === 'sandbox' ? undefined : admission.admit({ company_id: otp.company_id, app_id: otp.app_id, name, type })
 
-  async function fail(job: DeliveryJob, reason: string): Promise<Outcome> {
-    const { otp_id, app_id } = job.otp
-    const { delivery_id, channel } = job.delivery
-    log.warn({ otp_id, app_id, delivery_id, channel, reason }, 'delivery.dropped')
-    await publishReport(job, 'failed')
+  /** The OTP actor logs the failure once it has recorded it. */
+  async function fail(job: DeliveryJob, reason: FailureReason): Promise<Outcome> {
+    await publishReport(job, 'failed', { reason })
     return done()
   }
 

@@ -3,6 +3,7 @@
 //
 // The same code twice does no harm, a code that never comes does. So an attempt with an unknown outcome is not the end: once the wait for a
 // receipt is over, the next provider is called, and where no other is left, the same one once more.
+import type { FailureReason } from '../../machines/otp.ts'
 import type { AttemptResult } from '../domain/verifications/documents.ts'
 import { type CallKey, END_OF_ROUND, type PastAttempt } from './attempts.ts'
 
@@ -44,7 +45,7 @@ export type DeliveryStep =
   | { kind: 'wait'; ms: number }
   /** No provider accepted the message in this round; the next round begins after `waitMs`. */
   | { kind: 'end_round'; round: number; waitMs: number }
-  | { kind: 'fail'; reason: string }
+  | { kind: 'fail'; reason: FailureReason }
 
 /** A provider is called so often while no call of it has a result: each process died, perhaps before its call. More often the message
  *  itself may be what kills the processes. */
@@ -57,11 +58,11 @@ export function nextStep(situation: Situation, policy: Policy): DeliveryStep {
   const accepted = findByResult(pastAttempts, 'accepted')
   if (accepted) return { kind: 'sent', provider: accepted.provider, at: accepted.at }
   // Another provider would not reach this recipient either.
-  if (findByResult(pastAttempts, 'refused')) return { kind: 'fail', reason: 'the recipient cannot be reached' }
+  if (findByResult(pastAttempts, 'refused')) return { kind: 'fail', reason: 'recipient_unreachable' }
   // The message may have gone. A receipt would change the delivery's status, and this function would not be called for it again.
   const undecidedUntilMs = Math.max(0, ...pastAttempts.map(attempt => undecidedUntil(attempt, situation, policy)))
   if (undecidedUntilMs > now) return { kind: 'wait', ms: undecidedUntilMs - now }
-  if (stale) return { kind: 'fail', reason: 'the message is no longer wanted' }
+  if (stale) return { kind: 'fail', reason: 'superseded' }
   return stepInRound(situation, policy)
 }
 
@@ -76,7 +77,7 @@ function stepInRound({ providers, pastAttempts, now }: Situation, { backoff }: P
     ({ name, repeatable }) => repeatable || undecidedCalls(name, pastAttempts).length === 0,
   )
   const left = [...untried, ...providersToRepeat(providers, pastAttempts)]
-  if (left.length === 0) return { kind: 'fail', reason: 'no provider is left' }
+  if (left.length === 0) return { kind: 'fail', reason: reasonOf(providers, pastAttempts) }
   const callsInRound = (name: string): PastAttempt[] =>
     pastAttempts.filter(attempt => attempt.provider === name && attempt.round === round)
   const next = left.find(({ name, shut }) => !shut && !findByResult(callsInRound(name), 'failed'))
@@ -85,7 +86,15 @@ function stepInRound({ providers, pastAttempts, now }: Situation, { backoff }: P
     return { kind: 'call', provider: next.name, round, call }
   }
   const waitMs = backoff[round - 1]
-  return waitMs === undefined ? { kind: 'fail', reason: 'no provider took it' } : { kind: 'end_round', round, waitMs }
+  if (waitMs !== undefined) return { kind: 'end_round', round, waitMs }
+  return { kind: 'fail', reason: reasonOf(providers, pastAttempts) }
+}
+
+/** Why no provider took the message. A call that may have sent it weighs most: what became of it is not known. */
+function reasonOf(providers: readonly ProviderStatus[], pastAttempts: readonly PastAttempt[]): FailureReason {
+  if (pastAttempts.some(mayHaveBeenSent)) return 'no_answer'
+  const wasCalled = pastAttempts.some(({ provider }) => provider !== END_OF_ROUND)
+  return wasCalled || providers.length > 0 ? 'provider_failed' : 'no_provider'
 }
 
 /** The providers that may be called again after a call that may have sent the message, in the order to try them. First those whose calls

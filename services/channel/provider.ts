@@ -3,7 +3,7 @@
 import type { Outcome } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
-import type { Delivery, Otp, ReportedStatus } from '../../machines/otp.ts'
+import type { Delivery, FailureReason, Otp, ReportedStatus } from '../../machines/otp.ts'
 import type { MessageContent } from '../domain/verifications/message-content.ts'
 
 /** One delivery of one verification, as it was read from the store. The recipient and the code's salt are
@@ -24,6 +24,24 @@ export interface RenderedMessage extends MessageContent {
 export interface Accepted {
   /** The vendor's own id of the message; null when the vendor gives none. */
   reference: string | null
+  /** The status of the vendor's answer; absent where the vendor does not speak HTTP. */
+  httpStatus?: number
+}
+
+/** What a vendor answered when it did not accept a message. Code and text are the vendor's own words and may repeat the recipient or the
+ *  code: call-provider.ts hides both before it stores them, and the text is not logged. */
+export interface VendorAnswer {
+  /** Null where the vendor does not speak HTTP. */
+  httpStatus: number | null
+  vendorCode: string | null
+  vendorText: string | null
+}
+
+/** Why a message that the vendor had accepted did not arrive, as its receipt says. The words are the vendor's own. */
+export interface ReceiptFailure {
+  reason: Extract<FailureReason, 'recipient_unreachable' | 'provider_failed' | 'superseded'>
+  vendorCode: string | null
+  vendorText: string | null
 }
 
 /** A vendor's HTTP request, unparsed: the vendor signs the exact bytes. */
@@ -38,8 +56,15 @@ export interface Callback {
 
 /** What a vendor's callback says, translated from the vendor's format. */
 export type CallbackItem =
-  /** Reports what happened to a message. Names it by our `delivery_id` if the vendor sends it back, otherwise by the vendor's `reference`. */
-  | { kind: 'receipt'; delivery_id: string | null; reference: string | null; status: ReportedStatus }
+  /** Reports what happened to a message. Names it by our `delivery_id` if the vendor sends it back, otherwise by the vendor's `reference`.
+   *  `failure` comes with `failed`; without it, the fault is the provider's. */
+  | {
+      kind: 'receipt'
+      delivery_id: string | null
+      reference: string | null
+      status: ReportedStatus
+      failure?: ReceiptFailure
+    }
   /** A user wrote to us. `id` is the vendor's id of the message: two items with one id are one message. */
   | { kind: 'message'; id: string; from: string; text: string }
 
@@ -73,19 +98,34 @@ export interface ProviderDeps {
   callbackUrl: string | null
 }
 
+export interface FaultOptions {
+  /** What the vendor answered; absent when there was no answer. */
+  answer?: VendorAnswer
+  cause?: unknown
+}
+
+/** Why a call did not have the message sent. The message of the error is logged, so it holds nothing of the vendor's text. */
+export abstract class Fault extends Error {
+  readonly answer: VendorAnswer | null
+  constructor(message: string, { answer, ...options }: FaultOptions = {}) {
+    super(message, options)
+    this.answer = answer ?? null
+  }
+}
+
 /** The vendor says that this recipient cannot be reached. No other provider is tried. */
-export class RecipientFault extends Error {
+export class RecipientFault extends Fault {
   override name = 'RecipientFault'
 }
 
 /** The provider did not accept the message. The next provider is tried. */
-export class ProviderFault extends Error {
+export class ProviderFault extends Fault {
   override name = 'ProviderFault'
   /** How long the vendor asked us not to call (429 with Retry-After); null when it did not say. */
   readonly retryAfterMs: number | null
   constructor(
     message: string,
-    { retryAfterMs = null, ...options }: { retryAfterMs?: number | null; cause?: unknown } = {},
+    { retryAfterMs = null, ...options }: FaultOptions & { retryAfterMs?: number | null } = {},
   ) {
     super(message, options)
     this.retryAfterMs = retryAfterMs
@@ -99,7 +139,7 @@ export class DestinationFault extends ProviderFault {
 }
 
 /** The message may or may not have been sent: the answer was cut off or cannot be parsed. */
-export class UnknownOutcome extends Error {
+export class UnknownOutcome extends Fault {
   override name = 'UnknownOutcome'
 }
 

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { createBatcher } from '../../infra/batcher.ts'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
-import type { ReportedStatus } from '../../machines/otp.ts'
+import type { ReportDetails, ReportedStatus } from '../../machines/otp.ts'
 import type { OtpReport, OtpReports } from '../../machines/reports.ts'
 import type { DeliveryJob } from './provider.ts'
 
@@ -14,6 +14,7 @@ type ReportEntry = OtpReports['all'][number]
 export type PublishReport = (
   job: Pick<DeliveryJob, 'otp' | 'delivery'>,
   status: ReportedStatus,
+  details: ReportDetails,
   source?: string,
 ) => Promise<void>
 
@@ -35,8 +36,8 @@ export function createPublishReport({
     return all.map(() => undefined)
   }, BATCHING)
 
-  return async ({ otp: { otp_id }, delivery: { delivery_id } }, status, source = status) => {
-    const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, at: clock.now() }
+  return async ({ otp: { otp_id }, delivery: { delivery_id } }, status, details, source = status) => {
+    const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, ...details, at: clock.now() }
     await publish([{ id: `${delivery_id}:${source}`, report }])
   }
 }

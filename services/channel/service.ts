@@ -98,7 +98,6 @@ export const createChannelService =
       callProvider,
       publishReport,
       clock,
-      log,
       policy: {
         unknownWaitMs,
         underWayMs: timeoutMs + SAVE_RESULT_MS,

@@ -56,7 +56,7 @@ describe('the provider in docs/adding-a-provider.md', () => {
     createAcmeProvider({ config: { key: KEY, base_url: api.url } }, { ...deps, ...over })
 
   it('sends the message with the delivery id and returns the id that the vendor gave it', async () => {
-    expect(await send(createProvider())).to.deep.equal({ reference: 'acme-1' })
+    expect(await send(createProvider())).to.deep.equal({ reference: 'acme-1', httpStatus: 200 })
     expect(api.messages.at(-1)?.requestBody).to.include({ to: RECIPIENT, tag: DELIVERY_ID, notify: CALLBACK_URL })
   })
 

@@ -11,6 +11,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import type { ReportDetails } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { ProviderType } from '../../domain/tenancy/providers.ts'
 import type { AttemptDoc } from '../../domain/verifications/documents.ts'
@@ -19,6 +20,7 @@ import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { referencesIn } from '../../domain/verifications/whatsapp-references.ts'
 import { attemptId, END_OF_ROUND, storedReference } from '../attempts.ts'
 import type { CallbackItem } from '../provider.ts'
+import { scrubVendorCode, scrubVendorText } from '../vendor-scrub.ts'
 
 export interface CallbackSource {
   app_id: string
@@ -111,7 +113,8 @@ export function createHandleCallback({
     const fields = { otp_id, delivery_id, status }
     if (status === 'failed' && (await isSuperseded(attempt, receipt)))
       return logOutcome(source, 'receipt', 'superseded', fields)
-    const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, at: clock.now() }
+    const details = receiptDetails(source, receipt)
+    const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, ...details, at: clock.now() }
     await broker.publish('otp.reports', { id: `${delivery_id}@${source.provider}:${status}`, body: report })
     logOutcome(source, 'receipt', 'passed_on', fields)
   }
@@ -141,6 +144,19 @@ export function createHandleCallback({
           .slice(first, first + BATCH_SIZE)
           .map(item => (item.kind === 'receipt' ? handleReceipt(source, item) : handleMessage(source, item))),
       )
+  }
+}
+
+/** A receipt does not say who the recipient is, so the general rules must hide it in the vendor's words. */
+function receiptDetails({ provider }: CallbackSource, { status, failure }: Receipt): ReportDetails {
+  if (status !== 'failed') return { provider }
+  const vendor_code = scrubVendorCode(failure?.vendorCode ?? null, null)
+  const vendor_text = scrubVendorText(failure?.vendorText ?? null, null)
+  return {
+    provider,
+    reason: failure?.reason ?? 'provider_failed',
+    ...(vendor_code === null ? {} : { vendor_code }),
+    ...(vendor_text === null ? {} : { vendor_text }),
   }
 }
 

@@ -1,16 +1,25 @@
 // Any gateway that takes JSON over HTTP, on any channel. In: a message, filled into the body that the app configured. Out: accepted, if the
-// gateway answers 2xx. Receipts have the body `{delivery_id, status}` and are signed like our own webhooks, with `secret`.
+// gateway answers 2xx. Receipts have the body `{delivery_id, status}`, may say why a message failed, and are signed like our own webhooks,
+// with `secret`.
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
+import type { Channel } from '../../../machines/channels.ts'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
-import { BadSignature, type Callback, type Provider, type ProviderDeps, type RenderedMessage } from '../provider.ts'
+import {
+  BadSignature,
+  type Callback,
+  type Provider,
+  type ProviderDeps,
+  type ReceiptFailure,
+  type RenderedMessage,
+} from '../provider.ts'
 import { type BodyValues, fillBody } from './http.body.ts'
 import { isRecent, parseCallbackBody } from './signed-callbacks.ts'
 import { callVendor, faultFromStatus, isSuccess } from './vendor-http.ts'
 
 export function createHttpProvider(
-  { config }: { config: ProviderConfigs['http'] },
+  { config, channel }: { config: ProviderConfigs['http']; channel: Channel },
   { outbound, clock }: Pick<ProviderDeps, 'outbound' | 'clock'>,
 ): Provider {
   const { url, method, body, secret } = config
@@ -24,7 +33,7 @@ export function createHttpProvider(
       // 400, 404 and 422 may concern this one message, so they do not count for the circuit breaker.
       const about = [400, 404, 422].includes(answer.status) ? 'destination' : 'provider'
       if (!isSuccess(answer)) throw faultFromStatus(answer, clock.now(), undefined, about)
-      return { reference: null }
+      return { reference: null, httpStatus: answer.status }
     },
   }
   if (secret === null) return provider
@@ -32,8 +41,10 @@ export function createHttpProvider(
     ...provider,
     parseCallback(callback, now) {
       if (!isSigned(callback, secret, now)) throw new BadSignature()
-      const { delivery_id, status } = parseCallbackBody(RECEIPT, callback.body)
-      return [{ kind: 'receipt', delivery_id, reference: null, status }]
+      const receipt = parseCallbackBody(RECEIPT, callback.body)
+      const { delivery_id, status } = receipt
+      const item = { kind: 'receipt', delivery_id, reference: null, status } as const
+      return [status === 'failed' ? { ...item, failure: failureOf(receipt, channel) } : item]
     },
   }
 }
@@ -48,7 +59,24 @@ const bodyValues = ({ recipient, text, code, job }: RenderedMessage): BodyValues
 const withLowerCaseNames = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-const RECEIPT = z.object({ delivery_id: z.string().min(1).max(200), status: z.enum(['sent', 'delivered', 'failed']) })
+/** A member that says why is dropped when it is not understood: the status counts. */
+const RECEIPT = z.object({
+  delivery_id: z.string().min(1).max(200),
+  status: z.enum(['sent', 'delivered', 'failed']),
+  reason: z.enum(['recipient_unreachable', 'provider_failed']).optional().catch(undefined),
+  vendor_code: z.string().optional().catch(undefined),
+  vendor_text: z.string().optional().catch(undefined),
+})
+
+/** A text about a mailbox may name its user without the domain. A receipt does not say who that is, so the text is not kept. */
+const failureOf = (
+  { reason, vendor_code, vendor_text }: z.infer<typeof RECEIPT>,
+  channel: Channel,
+): ReceiptFailure => ({
+  reason: reason ?? 'provider_failed',
+  vendorCode: vendor_code ?? null,
+  vendorText: channel === 'email' ? null : (vendor_text ?? null),
+})
 
 const TIMESTAMP = /^\d{1,12}$/
 

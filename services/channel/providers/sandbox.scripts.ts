@@ -1,6 +1,8 @@
 // Which receipts the sandbox plays for a message. In: the recipient. Out: receipts in order, each with its delay. Pure.
+
+import type { Channel } from '../../../machines/channels.ts'
 import { magicOf, type SandboxScenario } from '../../../machines/magic-recipients.ts'
-import type { Delivery, Mode, Otp, ReportedStatus } from '../../../machines/otp.ts'
+import type { Delivery, Mode, Otp, ReportDetails, ReportedStatus } from '../../../machines/otp.ts'
 
 export interface Receipt {
   afterMs: number
@@ -30,6 +32,17 @@ const SCRIPTS: Readonly<Record<Exclude<SandboxScenario, 'fallback'>, Script>> = 
   disorder: { early: 'delivered', receipts: [failed(RECEIPT_DELAY_MS)] },
   silent: script(),
 }
+
+/** What the vendors of each channel say of a recipient that cannot be reached, so that a developer sees how a failure looks. */
+const FAILURES: Readonly<Record<Channel, ReportDetails>> = {
+  sms: { reason: 'recipient_unreachable', vendor_code: '30005', vendor_text: 'Unknown destination handset' },
+  whatsapp: { reason: 'recipient_unreachable', vendor_code: '131026', vendor_text: 'Message undeliverable' },
+  telegram: { reason: 'recipient_unreachable', vendor_code: 'expired' },
+  email: { reason: 'recipient_unreachable', vendor_code: '550 5.1.1', vendor_text: 'No such user here' },
+}
+
+export const receiptDetails = (status: ReportedStatus, { channel }: Pick<Delivery, 'channel'>): ReportDetails =>
+  status === 'failed' ? FAILURES[channel] : {}
 
 export function scriptFor(recipient: string, otp: Pick<Otp, 'mode' | 'deliveries'>, { channel }: Delivery): Script {
   const scenario = scenarioOf(recipient, otp.mode)

@@ -11,12 +11,13 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import type { ReportedStatus } from '../../../machines/otp.ts'
 import type { SandboxMessageDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
 import { sandboxIndex } from '../../domain/verifications/lookup-indexes.ts'
 import type { DeliveryJob, Provider, RenderedMessage } from '../provider.ts'
 import type { PublishReport } from '../report-publisher.ts'
-import { type Script, scriptFor } from './sandbox.scripts.ts'
+import { receiptDetails, type Script, scriptFor } from './sandbox.scripts.ts'
 
 export interface SandboxDeps {
   messages: Pick<Docs<SandboxMessageDoc>, 'insert'>
@@ -38,6 +39,9 @@ export function createSandboxProvider({ messages, keyring, clock, publishReport 
     return recipient === null ? null : scriptFor(recipient, otp, delivery)
   }
 
+  const report = (job: DeliveryJob, status: ReportedStatus, source: string): Promise<void> =>
+    publishReport(job, status, receiptDetails(status, job.delivery), source)
+
   return {
     // The inbox holds one entry per delivery, so a repeated send adds nothing.
     repeatable: true,
@@ -45,7 +49,7 @@ export function createSandboxProvider({ messages, keyring, clock, publishReport 
     async send({ job, recipient, locale }) {
       await insertMessages([newMessageDocument(job, sandboxIndex(keyring, recipient), locale)])
       const { early } = scriptFor(recipient, job.otp, job.delivery)
-      if (early !== null) await publishReport(job, early, 'receipt:early')
+      if (early !== null) await report(job, early, 'receipt:early')
       return { reference: null }
     },
 
@@ -54,7 +58,7 @@ export function createSandboxProvider({ messages, keyring, clock, publishReport 
         const waitMs = sentAt + afterMs - clock.now()
         if (waitMs > MAX_WAIT_IN_PROCESS_MS) return retry(waitMs)
         if (waitMs > 0) await new Promise<void>(resolve => clock.after(waitMs, resolve))
-        await publishReport(job, status, `receipt:${nth + 1}`)
+        await report(job, status, `receipt:${nth + 1}`)
       }
       return done()
     },

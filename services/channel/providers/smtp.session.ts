@@ -33,8 +33,9 @@ export class SmtpFailure extends Error {
   override name = 'SmtpFailure'
   /** The command that failed: `RCPT TO`, `DATA`, …; null when no command had been sent. */
   readonly command: string | null
-  /** The server's reply code, and the enhanced code if it gave one; null when there was no readable reply. */
-  readonly reply: { code: number; enhanced: string | null } | null
+  /** The server's reply code, the enhanced code if it gave one, and its text; null when there was no readable reply. The text often repeats
+   *  the recipient, so it must not be logged. */
+  readonly reply: { code: number; enhanced: string | null; text: string } | null
   /** Whether the body of the mail was being sent. */
   readonly bodyStarted: boolean
   constructor(
@@ -167,5 +168,9 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
 function replyOf(response: unknown): SmtpFailure['reply'] {
   const [, code, enhanced = null] =
     /^([2-5]\d{2})(?:[ -]([245]\.\d{1,3}\.\d{1,3})\b)?/.exec(typeof response === 'string' ? response : '') ?? []
-  return code === undefined ? null : { code: Number(code), enhanced }
+  return code === undefined ? null : { code: Number(code), enhanced, text: textOf(String(response)) }
 }
+
+/** Each line of a reply begins with its codes. */
+const textOf = (response: string): string =>
+  response.replace(/^[2-5]\d{2}[ -]?(?:[245]\.\d{1,3}\.\d{1,3}(?= |$))?/gm, '').trim()

@@ -16,11 +16,20 @@ import {
   type Provider,
   type ProviderDeps,
   ProviderFault,
+  type ReceiptFailure,
   RecipientFault,
   UnknownOutcome,
 } from '../provider.ts'
 import { isRecent, parseCallbackBody } from './signed-callbacks.ts'
-import { callVendor, faultFromStatus, isSuccess, retryAfterMs, type VendorResponse } from './vendor-http.ts'
+import {
+  callVendor,
+  faultFromStatus,
+  isSuccess,
+  retryAfterMs,
+  successWithoutId,
+  type VendorResponse,
+  vendorAnswer,
+} from './vendor-http.ts'
 
 export function createTelegramProvider(
   { config }: { config: ProviderConfigs['telegram_gateway'] },
@@ -45,7 +54,7 @@ export function createTelegramProvider(
         ...(receiptsUrl === null ? {} : { callback_url: receiptsUrl }),
       })
       const answer = await callVendor(outbound, { method: 'POST', url, headers, body, signal })
-      return { reference: acceptedReference(answer, clock.now()) }
+      return { reference: acceptedReference(answer, clock.now()), httpStatus: answer.status }
     },
   }
   if (receiptsUrl === null) return provider
@@ -54,8 +63,11 @@ export function createTelegramProvider(
     parseCallback(callback, now) {
       if (!isSigned(callback, token, now)) throw new BadSignature()
       const { request_id, payload, delivery_status } = parseCallbackBody(REQUEST_STATUS, callback.body)
-      const status = STATUSES.get(delivery_status?.status ?? '')
-      return status ? [{ kind: 'receipt', delivery_id: payload || null, reference: request_id, status }] : []
+      const name = delivery_status?.status ?? ''
+      const status = STATUSES.get(name)
+      if (status === undefined) return []
+      const receipt = { kind: 'receipt', delivery_id: payload || null, reference: request_id, status } as const
+      return [status === 'failed' ? { ...receipt, failure: failureOf(name) } : receipt]
     },
   }
 }
@@ -80,9 +92,8 @@ function acceptedReference(answer: VendorResponse, now: number): string {
   const accepted = ACCEPTED.safeParse(answer.json)
   if (isSuccess(answer) && accepted.success) return accepted.data.result.request_id
   const error = ERROR_BODY.safeParse(answer.json).data?.error
-  if (error !== undefined) throw faultFromError(error) ?? faultFromStatus(answer, now, withoutNumbers(error))
-  if (isSuccess(answer) && !isErrorBody(answer.json))
-    throw new UnknownOutcome('it answered with success, without an id of the message')
+  if (error !== undefined) throw faultFromError(error, answer) ?? faultFromStatus(answer, now, withoutNumbers(error))
+  if (isSuccess(answer) && !isErrorBody(answer.json)) throw successWithoutId(answer)
   throw faultFromStatus(answer, now)
 }
 
@@ -93,14 +104,15 @@ const isErrorBody = (json: unknown): boolean => z.object({ ok: z.literal(false) 
 
 /** Telegram's documentation lists no errors; these names are known from client libraries. Any other error is the provider's fault:
  *  a bad token, an empty balance, a wrong parameter. */
-function faultFromError(error: string): Error | null {
-  if (RECIPIENT_ERRORS.has(error)) return new RecipientFault(`it answered ${error}`)
+function faultFromError(error: string, response: VendorResponse): Error | null {
+  const answer = vendorAnswer(response, withoutNumbers(error))
+  if (RECIPIENT_ERRORS.has(error)) return new RecipientFault(`it answered ${error}`, { answer })
   // An earlier request of ours has sent the message.
-  if (error === 'MESSAGE_ALREADY_SENT') return new UnknownOutcome(`it answered ${error}`)
+  if (error === 'MESSAGE_ALREADY_SENT') return new UnknownOutcome(`it answered ${error}`, { answer })
   const [, seconds] = /^FLOOD_WAIT(?:_(\d{1,9}))?$/.exec(error) ?? []
   return seconds === undefined
     ? null
-    : new ProviderFault('it answered FLOOD_WAIT', { retryAfterMs: retryAfterMs(seconds, 0) })
+    : new ProviderFault('it answered FLOOD_WAIT', { answer, retryAfterMs: retryAfterMs(seconds, 0) })
 }
 
 const RECIPIENT_ERRORS: ReadonlySet<string> = new Set([
@@ -122,6 +134,13 @@ const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
   ['expired', 'failed'],
   ['revoked', 'failed'],
 ])
+
+/** `expired`: Telegram withdrew the message, because it did not reach the user within its `ttl`. `revoked`: the account took it back. */
+const failureOf = (status: string): ReceiptFailure => ({
+  reason: status === 'revoked' ? 'superseded' : 'recipient_unreachable',
+  vendorCode: status,
+  vendorText: null,
+})
 
 const TIMESTAMP = /^\d{1,12}$/
 

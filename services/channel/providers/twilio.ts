@@ -11,11 +11,19 @@ import {
   type DeliveryJob,
   type Provider,
   type ProviderDeps,
+  type ReceiptFailure,
   RecipientFault,
-  UnknownOutcome,
 } from '../provider.ts'
 import { fieldsOf, isSignedByTwilio } from './twilio.signature.ts'
-import { callVendor, faultFromStatus, isSuccess, type VendorResponse } from './vendor-http.ts'
+import {
+  answerSummary,
+  callVendor,
+  faultFromStatus,
+  isSuccess,
+  successWithoutId,
+  type VendorResponse,
+  vendorAnswer,
+} from './vendor-http.ts'
 
 type Config = ProviderConfigs['twilio']
 
@@ -38,7 +46,7 @@ export function createTwilioProvider(
       const { delivery_id } = job.delivery
       if (callbackUrl !== null) form.set('StatusCallback', `${callbackUrl}?${new URLSearchParams({ delivery_id })}`)
       const answer = await callVendor(outbound, { method: 'POST', url, headers, body: form.toString(), signal })
-      return { reference: acceptedReference(answer, clock.now()) }
+      return { reference: acceptedReference(answer, clock.now()), httpStatus: answer.status }
     },
   }
   if (callbackUrl === null) return provider
@@ -54,7 +62,9 @@ export function createTwilioProvider(
       const status = fields.get('MessageStatus')
       if (status === null || (delivery_id ?? reference) === null) throw new BadCallback('no status of a message')
       const report = STATUSES.get(status)
-      return report ? [{ kind: 'receipt', delivery_id, reference, status: report }] : []
+      if (report === undefined) return []
+      const receipt = { kind: 'receipt', delivery_id, reference, status: report } as const
+      return [report === 'failed' ? { ...receipt, failure: failureOf(status, fields) } : receipt]
     },
   }
 }
@@ -81,11 +91,11 @@ function acceptedReference(answer: VendorResponse, now: number): string {
   if (isSuccess(answer)) {
     const accepted = ACCEPTED.safeParse(answer.json)
     if (accepted.success) return accepted.data.sid
-    throw new UnknownOutcome('it answered with success, without an id of the message')
+    throw successWithoutId(answer)
   }
   const code = ERROR_BODY.safeParse(answer.json).data?.code
   if (code !== undefined && answer.status < 500 && RECIPIENT_ERRORS.has(code))
-    throw new RecipientFault(`it answered ${answer.status}, ${code}`)
+    throw new RecipientFault(answerSummary(answer, code), { answer: vendorAnswer(answer, code) })
   throw faultFromStatus(
     answer,
     now,
@@ -113,6 +123,31 @@ const RECIPIENT_ERRORS: ReadonlySet<number> = new Set([
   21614, // not a mobile number
   21635, // a landline
 ])
+
+/** What receipts say beside them, with Twilio's names: a receipt has a code and seldom a text. */
+const RECEIPT_TEXTS: ReadonlyMap<number, string> = new Map([
+  [30001, 'Queue overflow'],
+  [30002, 'Account suspended'],
+  [30003, 'Unreachable destination handset'],
+  [30004, 'Message blocked'],
+  [30005, 'Unknown destination handset'],
+  [30006, 'Landline or unreachable carrier'],
+  [30007, 'Message filtered'],
+  [30008, 'Unknown error'],
+])
+
+/** The phone is off or out of reach, blocks the message, does not exist, or takes no text messages. */
+const UNREACHABLE: ReadonlySet<number> = new Set([30003, 30004, 30005, 30006])
+
+function failureOf(status: string, fields: URLSearchParams): ReceiptFailure {
+  const code = /^\d{1,6}$/.test(fields.get('ErrorCode') ?? '') ? Number(fields.get('ErrorCode')) : 0
+  const isRecipients = UNREACHABLE.has(code) || RECIPIENT_ERRORS.has(code)
+  return {
+    reason: status === 'canceled' ? 'superseded' : isRecipients ? 'recipient_unreachable' : 'provider_failed',
+    vendorCode: code === 0 ? status : String(code),
+    vendorText: fields.get('ErrorMessage') || (RECEIPT_TEXTS.get(code) ?? null),
+  }
+}
 
 /** Even the first statuses prove that Twilio accepted the message, which settles a call whose outcome is unknown. */
 const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([

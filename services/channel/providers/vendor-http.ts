@@ -1,5 +1,6 @@
 // Calls a vendor over HTTP. In: a request. Out: the answer of any status with its JSON, or an error that says whether the message may have
-// been sent. Errors never quote a vendor's text, because it often repeats the recipient.
+// been sent. The messages of errors never quote a vendor's text, because it often repeats the recipient; the text goes beside them, and is
+// scrubbed before it is stored.
 import {
   ForbiddenTarget,
   Lost,
@@ -8,7 +9,8 @@ import {
   type OutboundRequest,
   type OutboundResponse,
 } from '../../../infra/outbound/outbound.ts'
-import { DestinationFault, ProviderFault, UnknownOutcome } from '../provider.ts'
+import { DestinationFault, ProviderFault, UnknownOutcome, type VendorAnswer } from '../provider.ts'
+import { errorTextIn } from './error-text.ts'
 
 export interface VendorResponse extends OutboundResponse {
   /** Undefined when the body is not JSON. */
@@ -32,19 +34,50 @@ export async function callVendor(
 
 export const isSuccess = ({ status }: Pick<VendorResponse, 'status'>): boolean => status >= 200 && status < 300
 
-/** The fault of an answer that is not 2xx. `code` is the vendor's own error code, for the log. `about` is `destination` when the vendor's
- *  documentation says that the error depends on the recipient's country, route or list. */
+/** What a vendor said with an answer that is not a success. `code` is the vendor's own error code. */
+export const vendorAnswer = (answer: VendorResponse, code?: string | number): VendorAnswer => ({
+  httpStatus: answer.status,
+  vendorCode: code === undefined ? null : String(code),
+  vendorText: textOf(answer),
+})
+
+/** The fault of an answer that is not 2xx. `code` is the vendor's own error code, which is logged. `about` is `destination` when the
+ *  vendor's documentation says that the error depends on the recipient's country, route or list. */
 export function faultFromStatus(
-  { status, headers }: OutboundResponse,
+  response: VendorResponse,
   now: number,
   code?: string | number,
   about: 'provider' | 'destination' = 'provider',
 ): Error {
-  const summary = code === undefined ? `it answered ${status}` : `it answered ${status}, ${code}`
+  const { status, headers } = response
+  const summary = answerSummary(response, code)
+  const answer = vendorAnswer(response, code)
   // A proxy in front of the vendor timed out: the vendor may still have sent the message.
-  if (status === GATEWAY_TIMEOUT) return new UnknownOutcome(summary)
-  if (about === 'destination') return new DestinationFault(summary)
-  return new ProviderFault(summary, { retryAfterMs: retryAfterMs(headers['retry-after'], now) })
+  if (status === GATEWAY_TIMEOUT) return new UnknownOutcome(summary, { answer })
+  if (about === 'destination') return new DestinationFault(summary, { answer })
+  return new ProviderFault(summary, { answer, retryAfterMs: retryAfterMs(headers['retry-after'], now) })
+}
+
+/** For the log: an answer in a few words, without its text. */
+export const answerSummary = ({ status }: Pick<VendorResponse, 'status'>, code?: string | number): string =>
+  code === undefined ? `it answered ${status}` : `it answered ${status}, ${code}`
+
+/** A success that does not say which message it is about may come from anything between us and the vendor. */
+export function successWithoutId({ status }: VendorResponse): UnknownOutcome {
+  const vendorText = 'it answered with success, without an id of the message'
+  return new UnknownOutcome(vendorText, { answer: { httpStatus: status, vendorCode: null, vendorText } })
+}
+
+/** Enough of a page that is not JSON to find its text. */
+const MAX_PAGE_BYTES = 4_096
+
+const lenientUtf8 = new TextDecoder()
+
+/** The text for people in an answer; that of a web page without its tags. */
+function textOf({ json, body }: VendorResponse): string | null {
+  if (json !== undefined) return errorTextIn(json)
+  const page = lenientUtf8.decode(body.subarray(0, MAX_PAGE_BYTES))
+  return errorTextIn(page.replace(/<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>/gi, ' '))
 }
 
 const GATEWAY_TIMEOUT = 504

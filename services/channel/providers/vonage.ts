@@ -10,12 +10,21 @@ import {
   type CallbackItem,
   type Provider,
   type ProviderDeps,
+  type ReceiptFailure,
   RecipientFault,
   type RenderedMessage,
-  UnknownOutcome,
 } from '../provider.ts'
+import { errorTextIn } from './error-text.ts'
 import { parseCallbackBody } from './signed-callbacks.ts'
-import { callVendor, faultFromStatus, isSuccess, type VendorResponse } from './vendor-http.ts'
+import {
+  answerSummary,
+  callVendor,
+  faultFromStatus,
+  isSuccess,
+  successWithoutId,
+  type VendorResponse,
+  vendorAnswer,
+} from './vendor-http.ts'
 import { createVonageToken, isSignedByVonage } from './vonage.jwt.ts'
 
 type Config = ProviderConfigs['vonage']
@@ -39,7 +48,7 @@ export function createVonageProvider(
       }
       const body = JSON.stringify({ ...payloadOf(message, config), ...webhookFields(receiptsUrl) })
       const answer = await callVendor(outbound, { method: 'POST', url, headers, body, signal })
-      return { reference: acceptedReference(answer, clock.now()) }
+      return { reference: acceptedReference(answer, clock.now()), httpStatus: answer.status }
     },
   }
   if (signature_secret === null || receiptsUrl === null) return provider
@@ -73,11 +82,11 @@ function acceptedReference(answer: VendorResponse, now: number): string {
   if (isSuccess(answer)) {
     const accepted = ACCEPTED.safeParse(answer.json)
     if (accepted.success) return accepted.data.message_uuid
-    throw new UnknownOutcome('it answered with success, without an id of the message')
+    throw successWithoutId(answer)
   }
   const code = codeOf(answer.json)
   if (code !== undefined && answer.status < 500 && RECIPIENT_ERRORS.has(code))
-    throw new RecipientFault(`it answered ${answer.status}, ${code}`)
+    throw new RecipientFault(answerSummary(answer, code), { answer: vendorAnswer(answer, code) })
   throw faultFromStatus(answer, now, code)
 }
 
@@ -98,17 +107,43 @@ const STATUS = z.object({
   status: z.string().optional(),
   message_uuid: z.string().min(1).max(100).nullish(),
   client_ref: z.string().min(1).max(100).nullish(),
+  /** Says why a message was rejected or is undeliverable, in the shape of the errors of calls. */
+  error: z.unknown().optional(),
 })
 
 function receiptOf(body: Uint8Array): CallbackItem[] {
-  const { status, message_uuid, client_ref } = parseCallbackBody(STATUS, body)
+  const { status, message_uuid, client_ref, error } = parseCallbackBody(STATUS, body)
   const delivery_id = client_ref ?? null
   const reference = message_uuid ?? null
   if ((delivery_id ?? reference) === null) throw new BadCallback('it names no message')
   // A user's own message has no status and is ignored.
   const report = status === undefined ? undefined : STATUSES.get(status)
-  return report ? [{ kind: 'receipt', delivery_id, reference, status: report }] : []
+  if (report === undefined) return []
+  const receipt = { kind: 'receipt', delivery_id, reference, status: report } as const
+  return [report === 'failed' ? { ...receipt, failure: failureOf(error) } : receipt]
 }
+
+function failureOf(error: unknown): ReceiptFailure {
+  const code = codeOf(error)
+  const isRecipients = code !== undefined && (RECIPIENT_ERRORS.has(code) || UNREACHABLE.has(code))
+  return {
+    reason: isRecipients ? 'recipient_unreachable' : 'provider_failed',
+    vendorCode: code ?? null,
+    vendorText: errorTextIn(error),
+  }
+}
+
+/** Errors of the recipient that are known only once the network was asked. */
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  '1180', // switched off or out of coverage
+  '1200', // moved to another carrier
+  '1220', // the handset is busy
+  '1260', // could not be reached
+  '1280', // the recipient's carrier blocks it
+  '1290', // a prepaid account without credit
+  '1300', // not a user of the network
+  '1310', // a device that cannot receive it
+])
 
 const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
   ['submitted', 'sent'],

@@ -5,8 +5,10 @@ import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { isSameSecret } from '../../../infra/crypto/compare-secrets.ts'
 import type { ReportedStatus } from '../../../machines/otp.ts'
-import { BadSignature, type Callback, type CallbackItem } from '../provider.ts'
+import { BadSignature, type Callback, type CallbackItem, type ReceiptFailure } from '../provider.ts'
+import { errorTextIn } from './error-text.ts'
 import { parseCallbackBody } from './signed-callbacks.ts'
+import { RECIPIENT_ERRORS } from './whatsapp_cloud.errors.ts'
 
 /** Meta signs no time, so a replay cannot be detected. It repeats receipts and messages, which changes nothing. */
 export function createParseCallback(
@@ -43,7 +45,13 @@ const CHANGE = z.object({
 
 const id = z.string().min(1).max(1_000)
 
-const STATUS = z.object({ id, status: z.string(), biz_opaque_callback_data: z.string().min(1).max(512).optional() })
+const STATUS = z.object({
+  id,
+  status: z.string(),
+  biz_opaque_callback_data: z.string().min(1).max(512).optional(),
+  errors: unparsedItems.catch([]),
+})
+const ERROR = z.object({ code: z.int().min(0).max(999_999) })
 
 const STATUSES: ReadonlyMap<string, ReportedStatus> = new Map([
   ['sent', 'sent'],
@@ -57,7 +65,18 @@ function receiptOf(item: unknown): CallbackItem[] {
   const { data } = STATUS.safeParse(item)
   const status = STATUSES.get(data?.status ?? '')
   if (!data || !status) return []
-  return [{ kind: 'receipt', delivery_id: data.biz_opaque_callback_data ?? null, reference: data.id, status }]
+  const delivery_id = data.biz_opaque_callback_data ?? null
+  const receipt = { kind: 'receipt', delivery_id, reference: data.id, status } as const
+  return [status === 'failed' ? { ...receipt, failure: failureOf(data.errors[0]) } : receipt]
+}
+
+function failureOf(error: unknown): ReceiptFailure {
+  const code = ERROR.safeParse(error).data?.code
+  return {
+    reason: code !== undefined && RECIPIENT_ERRORS.has(code) ? 'recipient_unreachable' : 'provider_failed',
+    vendorCode: code === undefined ? null : String(code),
+    vendorText: errorTextIn(error),
+  }
 }
 
 const withTitle = z.object({ title: z.string() })

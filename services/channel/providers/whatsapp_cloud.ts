@@ -4,15 +4,24 @@
 import { z } from 'zod'
 import type { ProviderConfigs } from '../../domain/tenancy/providers.ts'
 import {
+  type Accepted,
   type Provider,
   type ProviderDeps,
   ProviderFault,
   RecipientFault,
   type RenderedMessage,
-  UnknownOutcome,
 } from '../provider.ts'
-import { callVendor, faultFromStatus, isSuccess, type VendorResponse } from './vendor-http.ts'
+import {
+  answerSummary,
+  callVendor,
+  faultFromStatus,
+  isSuccess,
+  successWithoutId,
+  type VendorResponse,
+  vendorAnswer,
+} from './vendor-http.ts'
 import { createAnswerHandshake, createParseCallback } from './whatsapp_cloud.callbacks.ts'
+import { DESTINATION_ERRORS, NO_SUCH_TRANSLATION, RECIPIENT_ERRORS } from './whatsapp_cloud.errors.ts'
 import { metaLanguages } from './whatsapp_cloud.languages.ts'
 
 type Config = ProviderConfigs['whatsapp_cloud']
@@ -55,7 +64,7 @@ export function createWhatsappProvider(
         const language = languages.shift() ?? ''
         const answer = await post(message.recipient, templateMessage(message, template, language), signal)
         // A missing translation means that nothing was sent, so the next language is tried.
-        if (codeOf(answer) !== NO_SUCH_TRANSLATION) return { reference: acceptedReference(answer, clock.now()) }
+        if (codeOf(answer) !== NO_SUCH_TRANSLATION) return accepted(answer, clock.now())
         missingUntil.set(language, clock.now() + MISSING_TRANSLATION_MS)
         if (languages.length === 0) throw faultFromStatus(answer, clock.now(), NO_SUCH_TRANSLATION)
       }
@@ -64,7 +73,7 @@ export function createWhatsappProvider(
     async reply(to, text, signal, delivery_id) {
       const message = { type: 'text', text: { preview_url: false, body: text }, ...callbackData(delivery_id) }
       const answer = await post(to, message, signal)
-      return { reference: acceptedReference(answer, clock.now()) }
+      return accepted(answer, clock.now())
     },
 
     ...(app_secret === null ? {} : { parseCallback: createParseCallback(app_secret, phone_number_id) }),
@@ -99,15 +108,20 @@ const ERROR_BODY = z.object({ error: z.object({ code: z.int().min(0).max(999_999
 
 const codeOf = ({ json }: VendorResponse): number | undefined => ERROR_BODY.safeParse(json).data?.error.code
 
+const accepted = (answer: VendorResponse, now: number): Accepted => ({
+  reference: acceptedReference(answer, now),
+  httpStatus: answer.status,
+})
+
 function acceptedReference(answer: VendorResponse, now: number): string {
   const code = codeOf(answer)
   if (isSuccess(answer) && code === undefined) {
-    const accepted = ACCEPTED.safeParse(answer.json)
-    if (accepted.success) return accepted.data.messages[0].id
-    throw new UnknownOutcome('it answered with success, without an id of the message')
+    const parsed = ACCEPTED.safeParse(answer.json)
+    if (parsed.success) return parsed.data.messages[0].id
+    throw successWithoutId(answer)
   }
   if (code !== undefined && answer.status < 500 && RECIPIENT_ERRORS.has(code))
-    throw new RecipientFault(`it answered ${answer.status}, ${code}`)
+    throw new RecipientFault(answerSummary(answer, code), { answer: vendorAnswer(answer, code) })
   throw faultFromStatus(
     answer,
     now,
@@ -115,17 +129,3 @@ function acceptedReference(answer: VendorResponse, now: number): string {
     code !== undefined && DESTINATION_ERRORS.has(code) ? 'destination' : 'provider',
   )
 }
-
-const NO_SUCH_TRANSLATION = 132001
-
-/** A country that the account may not send to, a number that is not on its test list, a user who has not written recently. */
-const DESTINATION_ERRORS: ReadonlySet<number> = new Set([130497, 131030, 131047])
-
-/** https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes. All other errors depend on the account:
- *  its token (0, 190), permissions (3, 10, 200–299), rates (4, 80007, 130429, 131048, 131056), payment (131042), template (132…), standing
- *  (368, 131031); or on Meta itself (1, 2, 131000, 131016). Another provider may accept the message. */
-const RECIPIENT_ERRORS: ReadonlySet<number> = new Set([
-  130472, // the number is part of an experiment of Meta's, for every business
-  131021, // the sender's own number
-  131026, // not on WhatsApp, or not able to receive this message
-])

@@ -73,7 +73,7 @@ export type AttemptResult = 'accepted' | 'refused' | 'failed' | 'unknown'
 /** One call of one provider for one delivery. It is saved before the call: an attempt without a result has an unknown outcome. That of a
  *  `repeatable` provider is saved once, after the call. An attempt with an empty provider name marks the end of a round in which no
  *  provider accepted the message. */
-export interface AttemptDoc extends RevisedDoc {
+export interface AttemptDoc extends RevisedDoc, Partial<CallDetails> {
   otp_id: string
   /** The app of the provider, so that a callback for one app never finds an attempt of another. */
   app_id: string
@@ -93,6 +93,17 @@ export interface AttemptDoc extends RevisedDoc {
   /** The vendor's id of the message; null when the vendor has not given one. */
   reference: string | null
   purge_at: Date
+}
+
+/** What is known of a call beside its result; absent in attempts without a result, and in those of releases that did not store it. */
+export interface CallDetails {
+  /** How long the call took. */
+  ms: number
+  /** Absent where there was no answer over HTTP. */
+  http_status?: number
+  /** The vendor's error code and text, without personal data; absent where the vendor gave none. */
+  vendor_code?: string
+  vendor_text?: string
 }
 
 /** A process that finds its own attempt in the store knows whether it has made the call. */

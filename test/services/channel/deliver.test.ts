@@ -34,7 +34,8 @@ eachStore('the channel actor', fresh => {
       },
     ])
     const { delivery_id } = lastDelivery(doc)
-    const body = { type: 'delivery.reported', otp_id: doc._id, delivery_id, status: 'sent', at: actor.clock.now() }
+    const report = { type: 'delivery.reported', otp_id: doc._id, delivery_id, status: 'sent', provider: 'gateway' }
+    const body = { ...report, at: actor.clock.now() }
     expect(actor.reports).to.deep.equal([{ id: `${delivery_id}:sent`, body }])
   })
 
@@ -196,10 +197,8 @@ eachStore('the channel actor', fresh => {
       const doc = await insertOtp(actor, live)
       expect(await actor.deliver(doc)).to.deep.equal({ kind: 'done' })
       expect(actor.statuses()).to.deep.equal(['failed'])
-      expect(actor.log.lines().map(({ msg, type }) => [msg, type])).to.deep.equal([
-        ['provider.not_built', 'http'],
-        ['delivery.dropped', undefined],
-      ])
+      expect(actor.reports[0]?.body).to.include({ reason: 'no_provider' })
+      expect(actor.log.lines().map(({ msg, type }) => [msg, type])).to.deep.equal([['provider.not_built', 'http']])
       expect(await actor.store.docs('attempts').count({ _id: { $gt: '' } })).to.equal(0)
     })
 

@@ -172,7 +172,7 @@ describe('a delivery, step by step,', () => {
     fc.assert(
       fc.property(world(['hang'], fc.constant([]), fc.constant('none')), one => {
         const { step, calls } = play(one)
-        expect(step).to.deep.equal({ kind: 'fail', reason: 'no provider is left' })
+        expect(step).to.deep.equal({ kind: 'fail', reason: 'no_answer' })
         const expected = one.providers.map((_, index) => (index === one.providers.length - 1 ? 2 : 1))
         expect([...calls.values()]).to.deep.equal(expected)
       }),

@@ -65,7 +65,8 @@ describe('the next step of a delivery', () => {
   it('is the end once a provider has accepted it, or the recipient is at fault', () => {
     const accepted = attempt('b', 'accepted', NOW - SECOND)
     expect(step([attempt('a', 'failed'), accepted])).to.deep.equal({ kind: 'sent', provider: 'b', at: NOW - SECOND })
-    expect(step([attempt('a', 'refused')])).to.include({ kind: 'fail' })
+    const refused = [attempt('a', 'unknown', NOW - 60 * SECOND), attempt('b', 'refused')]
+    expect(step(refused)).to.deep.equal({ kind: 'fail', reason: 'recipient_unreachable' })
   })
 
   it('is another round when no provider accepted it, and the end after the last round', () => {
@@ -75,7 +76,7 @@ describe('the next step of a delivery', () => {
     expect(step(second)).to.deep.equal({ kind: 'call', provider: 'a', round: 2, call: 1 })
     expect(step([...second, ...failed(2)])).to.deep.equal({ kind: 'end_round', round: 2, waitMs: 5 * SECOND })
     const third = [...second, ...failed(2), roundEnd(2, NOW - 5 * SECOND), ...failed(3)]
-    expect(step(third)).to.deep.equal({ kind: 'fail', reason: 'no provider took it' })
+    expect(step(third)).to.deep.equal({ kind: 'fail', reason: 'provider_failed' })
   })
 
   it('is a wait until the next round begins', () => {
@@ -86,7 +87,7 @@ describe('the next step of a delivery', () => {
     const providers = [provider('a', { shut: true }), provider('b', { shut: true })]
     expect(step([], { providers })).to.deep.equal({ kind: 'end_round', round: 1, waitMs: SECOND })
     const ended = [roundEnd(1, NOW - 60 * SECOND), roundEnd(2, NOW - 30 * SECOND)]
-    expect(step(ended, { providers })).to.deep.equal({ kind: 'fail', reason: 'no provider took it' })
+    expect(step(ended, { providers })).to.deep.equal({ kind: 'fail', reason: 'provider_failed' })
   })
 
   describe('after an attempt that may have reached the recipient', () => {
@@ -146,7 +147,7 @@ describe('the next step of a delivery', () => {
         expect(step([...once, unknown('a', ago(SECOND), 2)], only())).to.deep.equal({ kind: 'wait', ms: 14 * SECOND })
         expect(step([...once, unknown('a', ago(15 * SECOND), 2)], only())).to.deep.equal({
           kind: 'fail',
-          reason: 'no provider is left',
+          reason: 'no_answer',
         })
       })
 
@@ -204,7 +205,7 @@ describe('the next step of a delivery', () => {
   describe('when the message is no longer wanted', () => {
     it('is the end, in every round', () => {
       for (const pastAttempts of [[], [attempt('a', 'failed')], [roundEnd(1)]])
-        expect(step(pastAttempts, { stale: true })).to.include({ kind: 'fail' })
+        expect(step(pastAttempts, { stale: true })).to.deep.equal({ kind: 'fail', reason: 'superseded' })
     })
 
     it('is still a wait for the receipt of an unknown outcome, and `sent` for an accepted attempt', () => {
@@ -214,6 +215,8 @@ describe('the next step of a delivery', () => {
   })
 
   it('is the end without a provider', () => {
-    expect(step([], { providers: [] })).to.deep.equal({ kind: 'fail', reason: 'no provider is left' })
+    expect(step([], { providers: [] })).to.deep.equal({ kind: 'fail', reason: 'no_provider' })
+    const removed = [attempt('a', 'failed')]
+    expect(step(removed, { providers: [] })).to.deep.equal({ kind: 'fail', reason: 'provider_failed' })
   })
 })

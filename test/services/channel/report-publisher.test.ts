@@ -14,8 +14,8 @@ describe('reports of a channel', () => {
   it('of one tick share a message, each under the id it would have alone', async () => {
     const published: Message[] = []
     const publishReport = createTestPublisher(async message => void published.push(message))
-    await publishReport(job(1), 'sent')
-    await Promise.all([publishReport(job(1), 'delivered', 'receipt:1'), publishReport(job(2), 'failed')])
+    await publishReport(job(1), 'sent', {})
+    await Promise.all([publishReport(job(1), 'delivered', {}, 'receipt:1'), publishReport(job(2), 'failed', {})])
     expect(published).to.have.length(2)
     const [alone, together] = published as [Message, Message]
     expect(alone.id).to.equal('dlv_1:sent')
@@ -31,14 +31,14 @@ describe('reports of a channel', () => {
   it('have another message id in every batch, even if two batches begin with the same report', async () => {
     const ids = new Set<string>()
     const publishReport = createTestPublisher(async ({ id }) => void ids.add(id))
-    await Promise.all([publishReport(job(1), 'sent'), publishReport(job(2), 'sent')])
-    await Promise.all([publishReport(job(1), 'sent'), publishReport(job(3), 'sent')])
+    await Promise.all([publishReport(job(1), 'sent', {}), publishReport(job(2), 'sent', {})])
+    await Promise.all([publishReport(job(1), 'sent', {}), publishReport(job(3), 'sent', {})])
     expect(ids).to.have.length(2)
   })
 
   it('of one batch are all published or all rejected', async () => {
     const publishReport = createTestPublisher(() => Promise.reject(new Error('away')))
-    const results = await Promise.allSettled([publishReport(job(1), 'sent'), publishReport(job(2), 'sent')])
+    const results = await Promise.allSettled([publishReport(job(1), 'sent', {}), publishReport(job(2), 'sent', {})])
     expect(results.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected'])
   })
 })

@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import { createOutbound } from '../../../infra/outbound/guarded-outbound.ts'
 import {
+  Fault,
   type Provider,
   type ProviderDeps,
   ProviderFault,
@@ -10,7 +11,7 @@ import {
 } from '../../../services/channel/provider.ts'
 import { eventually } from '../eventually.ts'
 import { CODE, RECIPIENT, send, type TestProviderDeps, thrownBy } from './provider-fixtures.ts'
-import type { Fault, Vendor } from './vendor.ts'
+import type { Vendor, Fault as VendorFault } from './vendor.ts'
 
 export interface FaultCases {
   vendor(): Vendor<unknown>
@@ -32,7 +33,7 @@ export function itNamesVendorFaults({
   refused,
   parsesSuccess,
 }: FaultCases): void {
-  const sendWithFault = async (fault: Fault): Promise<Error> => {
+  const sendWithFault = async (fault: VendorFault): Promise<Error> => {
     vendor().next({ fault })
     return thrownBy(send(createProvider(deps())))
   }
@@ -40,6 +41,26 @@ export function itNamesVendorFaults({
   describe('when something goes wrong', () => {
     it("tells the recipient's fault from the provider's", async () => {
       expect(await sendWithFault({ kind: 'refused' })).to.be.instanceOf(refused)
+    })
+
+    it("keeps the vendor's status and words beside its error, and out of the error's message", async () => {
+      const fault = await sendWithFault({ kind: 'refused' })
+      expect(fault).to.be.instanceOf(Fault)
+      const { answer, message } = fault as Fault
+      expect(answer?.httpStatus).to.be.within(200, 499)
+      expect(answer?.vendorText).to.be.a('string').and.have.length.greaterThan(5)
+      if (answer?.vendorText !== answer?.vendorCode) expect(message).to.not.include(answer?.vendorText)
+    })
+
+    it('keeps the text of an answer that is a web page', async () => {
+      const body = '<html><style>p{}</style><p>The gateway<br>is <b>tired</b></p></html>'
+      const fault = (await sendWithFault({ kind: 'answers', answer: { status: 502, body } })) as Fault
+      expect(fault.answer).to.include({ httpStatus: 502, vendorCode: null })
+      expect(fault.answer?.vendorText?.replace(/\s+/g, ' ')).to.equal('The gateway is tired')
+    })
+
+    it('has no answer where the vendor gave none', async () => {
+      expect(((await sendWithFault({ kind: 'reset', when: 'taken' })) as Fault).answer).to.equal(null)
     })
 
     for (const [retryAfter, ms] of [
@@ -102,7 +123,7 @@ export function itNamesVendorFaults({
         vendor().next({ fault: { kind: 'garbage', body } })
         const outcome = send(createProvider(deps()))
         if (parsesSuccess) expect(await thrownBy(outcome)).to.be.instanceOf(UnknownOutcome)
-        else expect(await outcome).to.deep.equal({ reference: null })
+        else expect(await outcome).to.include({ reference: null })
       })
 
     it("takes a call that was certainly not sent for the provider's fault", async () => {
@@ -116,7 +137,7 @@ export function itNamesVendorFaults({
     })
 
     it('throws errors without the recipient, the code or a secret', async () => {
-      const faults: Fault[] = [{ kind: 'refused' }, { kind: 'broken' }, { kind: 'reset', when: 'taken' }]
+      const faults: VendorFault[] = [{ kind: 'refused' }, { kind: 'broken' }, { kind: 'reset', when: 'taken' }]
       for (const fault of faults) {
         const { message, stack, cause } = await sendWithFault(fault)
         const text = [message, stack, cause instanceof Error ? cause.stack : cause].join('\n')

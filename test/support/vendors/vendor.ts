@@ -39,6 +39,8 @@ export type Fault =
   | { kind: 'broken'; status?: number }
   /** The recipient is at fault; the message is not accepted. */
   | { kind: 'refused' }
+  /** Answers so; the message is not accepted. */
+  | { kind: 'answers'; answer: Answer }
   /** The message is accepted, but the answer cannot be parsed. */
   | { kind: 'garbage'; body?: string | Buffer }
   /** The message is accepted and answered after `ms`. */
@@ -150,6 +152,7 @@ export async function startVendor<Message>(
 
   function faultAnswer(fault: Fault | undefined): Answer | null {
     if (fault?.kind === 'refused') return behavior.refused()
+    if (fault?.kind === 'answers') return fault.answer
     if (fault?.kind === 'broken') return behavior.broken?.(fault.status ?? 500) ?? { status: fault.status ?? 500 }
     if (fault?.kind !== 'busy') return null
     const { headers, ...answer } = behavior.busy?.() ?? { status: 429 }

@@ -21,8 +21,15 @@ eachStore("a vendor's id of a message", fresh => {
     const otp = { otp_id: 'otp_1', app_id: 'app_1' }
     const job = { otp, delivery: { delivery_id: 'dlv_1' }, purge_at: new Date(2 ** 42) } as unknown as DeliveryJob
     const started = await attemptWriter.start(job, { provider: 'meta', round: 1, call: 1 })
-    await attemptWriter.finish(started, { result: 'accepted', reference: WAMID })
-    await attemptWriter.record(job, { provider: 'gate', round: 1, at: 0, result: 'accepted', reference: 'SM123' })
+    await attemptWriter.finish(started, { result: 'accepted', details: { ms: 1 }, reference: WAMID })
+    await attemptWriter.record(job, {
+      provider: 'gate',
+      round: 1,
+      at: 0,
+      result: 'accepted',
+      details: { ms: 1 },
+      reference: 'SM123',
+    })
 
     const saved = await attempts.find({}, { sort: { _id: 1 }, limit: 10 })
     expect(saved.map(({ reference }) => reference?.slice(0, 6))).to.deep.equal(['SM123', 'wamid:'])

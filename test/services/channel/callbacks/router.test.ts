@@ -140,8 +140,27 @@ eachStore('the callbacks of vendors', fresh => {
   it('report the status of a delivery, even before the provider call has returned', async () => {
     await attempt()
     expect(await call('app_shop/main', receipt())).to.deep.equal({ status: 200 })
-    const body = { type: 'delivery.reported', otp_id: 'otp_1', delivery_id: DELIVERY, status: 'delivered' }
+    const report = { type: 'delivery.reported', otp_id: 'otp_1', delivery_id: DELIVERY, status: 'delivered' }
+    const body = { ...report, provider: 'main' }
     expect(published).to.deep.equal([{ id: `${DELIVERY}@main:delivered`, body: { ...body, at: clock.now() } }])
+  })
+
+  it("report why a delivery failed, without the recipient in the vendor's words", async () => {
+    await attempt()
+    const failure = {
+      reason: 'recipient_unreachable',
+      vendorCode: 'E7',
+      vendorText: '+44 7700 900123 is unknown, see https://v.example/m?token=x',
+    } as const
+    await call('app_shop/main', receipt({ status: 'failed', failure }))
+    const said = { vendor_code: 'E7', vendor_text: '[phone] is unknown, see [url]' }
+    expect(published[0]?.body).to.include({ provider: 'main', reason: 'recipient_unreachable', ...said })
+  })
+
+  it('report that the provider failed where the receipt gives no reason', async () => {
+    await attempt()
+    await call('app_shop/main', receipt({ status: 'failed' }))
+    expect(published[0]?.body).to.include({ reason: 'provider_failed' }).and.not.have.property('vendor_text')
   })
 
   it('are answered with 503 while the encryption key of the provider is missing, so that the vendor calls again', async () => {

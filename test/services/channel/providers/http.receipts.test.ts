@@ -2,15 +2,16 @@ import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
+import type { Channel } from '../../../../machines/channels.ts'
 import { BadCallback, BadSignature, type Callback } from '../../../../services/channel/provider.ts'
 import { createHttpProvider } from '../../../../services/channel/providers/http.ts'
 import { signatureHeaders } from '../../../../services/webhook/signature.ts'
 import { gatewayCall } from '../../../support/vendors/http-gateway.ts'
 import { CALLBACK_URL, callbackOf, DELIVERY_ID, testProviderDeps } from '../../../support/vendors/provider-fixtures.ts'
 
-const createProvider = (secret: string | null) =>
+const createProvider = (secret: string | null, channel: Channel = 'sms') =>
   createHttpProvider(
-    { config: { url: 'https://g.example/', method: 'POST', headers: {}, body: {}, secret } },
+    { config: { url: 'https://g.example/', method: 'POST', headers: {}, body: {}, secret }, channel },
     testProviderDeps(),
   )
 
@@ -29,10 +30,33 @@ describe("an HTTP gateway's receipts", () => {
 
   for (const status of ['sent', 'delivered', 'failed'])
     it(`report ${status} for ${status}`, () => {
-      expect(parse(receipt(status))).to.deep.equal([
-        { kind: 'receipt', delivery_id: DELIVERY_ID, reference: null, status },
-      ])
+      const [item, ...more] = parse(receipt(status)) ?? []
+      expect(item).to.include({ kind: 'receipt', delivery_id: DELIVERY_ID, reference: null, status })
+      expect('failure' in (item ?? {})).to.equal(status === 'failed')
+      expect(more).to.deep.equal([])
     })
+
+  const failure = (more: object, channel: Channel = 'sms') => {
+    const callback = signed(JSON.stringify({ delivery_id: DELIVERY_ID, status: 'failed', ...more }))
+    const [item] = createProvider(SECRET, channel).parseCallback?.(callback, NOW) ?? []
+    return item?.kind === 'receipt' ? item.failure : undefined
+  }
+
+  it('may say why a message failed', () => {
+    const said = { reason: 'recipient_unreachable', vendor_code: 'E42', vendor_text: 'No such subscriber' }
+    const reason = 'recipient_unreachable'
+    expect(failure(said)).to.deep.equal({ reason, vendorCode: 'E42', vendorText: 'No such subscriber' })
+    expect(failure({})).to.deep.equal({ reason: 'provider_failed', vendorCode: null, vendorText: null })
+  })
+
+  it('count although what they say beside the status is not understood', () => {
+    const said = { reason: 'moon phase', vendor_code: 42, vendor_text: ['x'] }
+    expect(failure(said)).to.deep.equal({ reason: 'provider_failed', vendorCode: null, vendorText: null })
+  })
+
+  it('about mail keep no text, which may name the user of a mailbox', () => {
+    expect(failure({ vendor_text: 'ada: no such mailbox' }, 'email')).to.include({ vendorText: null })
+  })
 
   it('are not accepted without a secret to check them with', () => {
     expect(createProvider(null)).not.to.have.property('parseCallback')

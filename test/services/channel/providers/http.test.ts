@@ -37,7 +37,7 @@ describe('an HTTP gateway', () => {
     ...more,
   })
   const createProvider = (more: Partial<ProviderConfigs['http']> = {}, over: Partial<ProviderDeps> = {}): Provider =>
-    createHttpProvider({ config: config(more) }, { ...deps, ...over })
+    createHttpProvider({ config: config(more), channel: 'sms' }, { ...deps, ...over })
 
   describe('sending', () => {
     it('calls the configured address with the configured method, headers and body', async () => {
@@ -48,7 +48,7 @@ describe('an HTTP gateway', () => {
         deep: { delivery: '<{{delivery_id}}>' },
         delivery_id: '',
       }
-      expect(await send(createProvider({ method: 'PUT', body }))).to.deep.equal({ reference: null })
+      expect(await send(createProvider({ method: 'PUT', body }))).to.deep.equal({ reference: null, httpStatus: 202 })
       const request = gateway.requests.at(-1)
       expect(request).to.include({ method: 'PUT', path: '/send?tenant=7' })
       expect(request?.headers).to.include({ authorization: 'Bearer key-1', 'content-type': 'application/json' })
@@ -85,7 +85,7 @@ describe('an HTTP gateway', () => {
         'Transfer-Encoding': 'chunked',
         Expect: 'x',
       }
-      expect(await send(createProvider({ headers }))).to.deep.equal({ reference: null })
+      expect(await send(createProvider({ headers }))).to.deep.equal({ reference: null, httpStatus: 202 })
     })
 
     it("takes 4xx for the provider's fault, because mostly the config is wrong", async () => {

@@ -49,7 +49,7 @@ const VENDORS: Record<string, (deps: TestProviderDeps, options: VendorOptions) =
     const api = await startHttpGateway({ ...options, now: deps.clock.now, callbackUrl: () => CALLBACK_URL })
     const body = { delivery_id: '{{delivery_id}}' }
     const config = { url: api.url, method: 'POST' as const, headers: {}, body, secret: api.secret }
-    return { api, provider: createHttpProvider({ config }, deps) }
+    return { api, provider: createHttpProvider({ config, channel: 'sms' }, deps) }
   },
 }
 

@@ -84,6 +84,17 @@ for (const pipelining of [true, false])
         expect(server.mails).to.deep.equal([])
       })
 
+    for (const [says, vendorCode, vendorText] of [
+      ['550 5.1.1 <ada@reader.example>: unknown', '550 5.1.1', '<ada@reader.example>: unknown'],
+      ['550 No such user here', '550', 'No such user here'],
+      ['450 4.2.0 Greylisted', '450 4.2.0', 'Greylisted'],
+    ] as const)
+      it(`keeps the server's code and words: ${says}`, async () => {
+        const fault = await faultAfterReply('rcpt', says)
+        expect(fault).to.have.property('answer').that.deep.equals({ httpStatus: null, vendorCode, vendorText })
+        expect(fault.message).to.not.include(vendorText)
+      })
+
     it('is a ProviderFault for a wrong or missing password', async () => {
       expect(await thrownBy(send(createProvider({ pass: 'another' }), mail))).to.be.instanceOf(ProviderFault)
       expect(await thrownBy(send(createProvider({ user: null, pass: null }), mail))).to.be.instanceOf(ProviderFault)

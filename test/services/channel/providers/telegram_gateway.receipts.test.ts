@@ -54,9 +54,19 @@ describe("Telegram's receipts", () => {
     ['revoked', 'failed'],
   ] as const)
     it(`report ${status} for ${word}`, () => {
-      expect(parse(report(word))).to.deep.equal([
-        { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'req_1', status },
-      ])
+      const [item, ...more] = parse(report(word)) ?? []
+      expect(item).to.include({ kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'req_1', status })
+      expect('failure' in (item ?? {})).to.equal(status === 'failed')
+      expect(more).to.deep.equal([])
+    })
+
+  for (const [word, reason] of [
+    ['expired', 'recipient_unreachable'],
+    ['revoked', 'superseded'],
+  ] as const)
+    it(`give ${reason} as the reason of ${word}`, () => {
+      const failure = { reason, vendorCode: word, vendorText: null }
+      expect(parse(report(word))?.[0]).to.deep.include({ failure })
     })
 
   for (const word of ['code_valid', 'something new', '', '__proto__', 'constructor'])

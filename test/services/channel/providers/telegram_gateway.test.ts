@@ -46,7 +46,7 @@ describe('the Telegram Gateway', () => {
     it('posts the code, its time to live and the delivery id; returns the id of the request', async () => {
       const accepted = await send(createProvider())
       const message = api.messages.at(-1)
-      expect(accepted).to.deep.equal({ reference: message?.request_id })
+      expect(accepted).to.deep.equal({ reference: message?.request_id, httpStatus: 200 })
       expect(message).to.deep.include({ phone_number: RECIPIENT, code: CODE, ttl: 600, payload: DELIVERY_ID })
       expect(message?.callback_url).to.equal(CALLBACK_URL)
     })

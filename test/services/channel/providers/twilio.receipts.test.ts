@@ -30,6 +30,13 @@ const createProvider = ({ auth_token = ACCOUNT.auth_token } = {}) =>
 
 describe("Twilio's receipts", () => {
   const parse = (callback: Callback) => createProvider().parseCallback?.(callback, 0)
+  /** A signed receipt with these fields alone. */
+  const signed = (fields: Record<string, string>): Callback => ({
+    method: 'POST',
+    url: new URL(CALLBACK_URL),
+    headers: { 'x-twilio-signature': twilioSignature(ACCOUNT.auth_token, CALLBACK_URL, fields) },
+    body: Buffer.from(new URLSearchParams(fields).toString()),
+  })
   const receipt = (status: string, query = `?delivery_id=${DELIVERY_ID}`): Callback => {
     const form = { StatusCallback: `${CALLBACK_URL}${query}`, To: RECIPIENT, From: '+15005550006' }
     const call = twilioReceipt({ sid: 'SM123', form }, status, ACCOUNT)
@@ -51,9 +58,48 @@ describe("Twilio's receipts", () => {
     ['canceled', 'failed'],
   ] as const)
     it(`report ${status} for ${word}`, () => {
-      expect(parse(receipt(word))).to.deep.equal([
-        { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'SM123', status },
-      ])
+      const [item, ...more] = parse(receipt(word)) ?? []
+      expect(item).to.include({ kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'SM123', status })
+      expect('failure' in (item ?? {})).to.equal(status === 'failed')
+      expect(more).to.deep.equal([])
+    })
+
+  for (const [fields, reason, vendorCode, vendorText] of [
+    [
+      { MessageStatus: 'undelivered', ErrorCode: '30003' },
+      'recipient_unreachable',
+      '30003',
+      'Unreachable destination handset',
+    ],
+    [{ MessageStatus: 'undelivered', ErrorCode: '30004' }, 'recipient_unreachable', '30004', 'Message blocked'],
+    [
+      { MessageStatus: 'undelivered', ErrorCode: '30005' },
+      'recipient_unreachable',
+      '30005',
+      'Unknown destination handset',
+    ],
+    [
+      { MessageStatus: 'undelivered', ErrorCode: '30006' },
+      'recipient_unreachable',
+      '30006',
+      'Landline or unreachable carrier',
+    ],
+    [
+      { MessageStatus: 'failed', ErrorCode: '21610', ErrorMessage: 'Unsubscribed' },
+      'recipient_unreachable',
+      '21610',
+      'Unsubscribed',
+    ],
+    [{ MessageStatus: 'failed', ErrorCode: '21211' }, 'recipient_unreachable', '21211', null],
+    [{ MessageStatus: 'undelivered', ErrorCode: '30007' }, 'provider_failed', '30007', 'Message filtered'],
+    [{ MessageStatus: 'undelivered', ErrorCode: '30008' }, 'provider_failed', '30008', 'Unknown error'],
+    [{ MessageStatus: 'undelivered' }, 'provider_failed', 'undelivered', null],
+    [{ MessageStatus: 'failed', ErrorCode: RECIPIENT }, 'provider_failed', 'failed', null],
+    [{ MessageStatus: 'canceled' }, 'superseded', 'canceled', null],
+  ] as const)
+    it(`give ${reason} as the reason of ${Object.values(fields).join(', ')}`, () => {
+      const [item] = parse(signed({ MessageSid: 'SM1', ...fields })) ?? []
+      expect(item).to.deep.include({ failure: { reason, vendorCode, vendorText } })
     })
 
   for (const word of ['received', 'receiving', 'something new', '', '__proto__', 'constructor'])

@@ -50,7 +50,7 @@ describe('Twilio', () => {
     it('posts the form of a Message resource and returns its SID', async () => {
       const accepted = await send(createProvider())
       const message = api.messages.at(-1)
-      expect(accepted).to.deep.equal({ reference: message?.sid })
+      expect(accepted).to.deep.equal({ reference: message?.sid, httpStatus: 201 })
       expect(message?.sid).to.match(/^SM[0-9a-f]{32}$/)
       expect(message?.form).to.deep.equal({
         To: RECIPIENT,

@@ -47,7 +47,8 @@ describe('an answer of a vendor', () => {
   })
 
   it("that is not 2xx is the provider's fault, except for the 504 of a gateway in between", () => {
-    const answered = (status: number) => faultFromStatus({ status, headers: {}, body: Buffer.alloc(0) }, NOW, 'code-1')
+    const answered = (status: number) =>
+      faultFromStatus({ status, headers: {}, body: Buffer.alloc(0), json: undefined }, NOW, 'code-1')
     for (const status of [301, 400, 401, 403, 404, 408, 422, 429, 500, 502, 503, 599])
       expect(answered(status))
         .to.be.instanceOf(ProviderFault)

@@ -50,9 +50,33 @@ describe("Vonage's receipts", () => {
     ['undeliverable', 'failed'],
   ] as const)
     it(`report ${status} for ${word}`, () => {
-      expect(parse(receipt(word))).to.deep.equal([
-        { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'uuid-1', status },
-      ])
+      const [item, ...more] = parse(receipt(word)) ?? []
+      expect(item).to.include({ kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'uuid-1', status })
+      expect('failure' in (item ?? {})).to.equal(status === 'failed')
+      expect(more).to.deep.equal([])
+    })
+
+  for (const [code, reason] of [
+    ['1050', 'recipient_unreachable'],
+    ['1170', 'recipient_unreachable'],
+    ['1180', 'recipient_unreachable'],
+    ['1190', 'recipient_unreachable'],
+    ['1240', 'recipient_unreachable'],
+    ['1000', 'provider_failed'],
+    ['1070', 'provider_failed'],
+    ['1210', 'provider_failed'],
+    ['1330', 'provider_failed'],
+  ] as const)
+    it(`give ${reason} as the reason of ${code}`, () => {
+      const error = { type: `https://developer.vonage.com/api-errors/messages#${code}`, title: 'Sorry', detail: 'No' }
+      const [item] = parse(signed(JSON.stringify({ status: 'undeliverable', message_uuid: 'u', error }))) ?? []
+      expect(item).to.deep.include({ failure: { reason, vendorCode: code, vendorText: 'Sorry. No' } })
+    })
+
+  for (const error of [undefined, null, 'odd', [], { type: 7 }])
+    it(`count although their error is ${JSON.stringify(error)}`, () => {
+      const [item] = parse(signed(JSON.stringify({ status: 'rejected', message_uuid: 'u', error }))) ?? []
+      expect(item).to.have.nested.property('failure.reason', 'provider_failed')
     })
 
   for (const word of ['accepted', 'something new', '', '__proto__', 'constructor'])

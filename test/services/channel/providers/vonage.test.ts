@@ -52,7 +52,7 @@ describe('Vonage', () => {
     it('posts a text message and returns its UUID', async () => {
       const accepted = await send(createProvider())
       const message = api.messages.at(-1)
-      expect(accepted).to.deep.equal({ reference: message?.message_uuid })
+      expect(accepted).to.deep.equal({ reference: message?.message_uuid, httpStatus: 202 })
       expect(message?.requestBody).to.deep.equal({
         channel: 'sms',
         message_type: 'text',

@@ -46,9 +46,33 @@ describe("Meta's receipts", () => {
     ['failed', 'failed'],
   ] as const)
     it(`report ${status} for ${word}`, () => {
-      expect(parse(noticeCallback({ statuses: [metaStatus('wamid.1', word, DELIVERY_ID)] }))).to.deep.equal([
-        { kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'wamid.1', status },
-      ])
+      const [item, ...more] = parse(noticeCallback({ statuses: [metaStatus('wamid.1', word, DELIVERY_ID)] })) ?? []
+      expect(item).to.include({ kind: 'receipt', delivery_id: DELIVERY_ID, reference: 'wamid.1', status })
+      expect('failure' in (item ?? {})).to.equal(status === 'failed')
+      expect(more).to.deep.equal([])
+    })
+
+  const failureWith = (errors: unknown) => {
+    const [item] = parse(noticeCallback({ statuses: [{ id: 'wamid.1', status: 'failed', errors }] })) ?? []
+    return item?.kind === 'receipt' ? item.failure : undefined
+  }
+
+  for (const [code, reason] of [
+    [130472, 'recipient_unreachable'],
+    [131026, 'recipient_unreachable'],
+    [131042, 'provider_failed'],
+    [131047, 'provider_failed'],
+    [131049, 'provider_failed'],
+    [132001, 'provider_failed'],
+  ] as const)
+    it(`give ${reason} as the reason of ${code}`, () => {
+      const error = { code, title: 'Sorry', message: 'Sorry', error_data: { details: 'No' } }
+      expect(failureWith([error])).to.deep.equal({ reason, vendorCode: String(code), vendorText: 'Sorry. No' })
+    })
+
+  for (const errors of [undefined, 'odd', [], [null], [{ code: 'x' }]])
+    it(`count although their errors are ${JSON.stringify(errors)}`, () => {
+      expect(failureWith(errors)).to.deep.equal({ reason: 'provider_failed', vendorCode: null, vendorText: null })
     })
 
   for (const word of ['deleted', 'warning', 'something new', '', '__proto__', 'constructor'])

@@ -63,7 +63,7 @@ describe('the WhatsApp Cloud API', () => {
     it('fills the code into the text and the button of an authentication template', async () => {
       const accepted = await send(createProvider({ template_language: 'en_US' }))
       const message = api.messages.at(-1)
-      expect(accepted).to.deep.equal({ reference: message?.id })
+      expect(accepted).to.deep.equal({ reference: message?.id, httpStatus: 200 })
       expect(accepted.reference).to.match(/^wamid\./)
       const parameters = [{ type: 'text', text: CODE }]
       expect(message?.requestBody).to.deep.equal({
@@ -110,7 +110,7 @@ describe('the WhatsApp Cloud API', () => {
         })
         const accepted = await send(createProvider({ base_url: vendor.url, template_language: 'en_US' }))
         await vendor.close()
-        expect(accepted).to.deep.equal({ reference: 'wamid.one' })
+        expect(accepted).to.deep.equal({ reference: 'wamid.one', httpStatus: 200 })
       })
 
     it('does not know the outcome of an answer without a message', async () => {
@@ -197,7 +197,7 @@ describe('the WhatsApp Cloud API', () => {
         new AbortController().signal,
       )
       const message = api.messages.at(-1)
-      expect(accepted).to.deep.equal({ reference: message?.id })
+      expect(accepted).to.deep.equal({ reference: message?.id, httpStatus: 200 })
       expect(message?.requestBody).to.deep.equal({
         messaging_product: 'whatsapp',
         recipient_type: 'individual',

@@ -1,0 +1,124 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { MAX_VENDOR_TEXT, scrubVendorCode, scrubVendorText } from '../../../services/channel/vendor-scrub.ts'
+import { spellingsOfCode, spellingsOfEmail, spellingsOfNumber } from '../../support/spellings.ts'
+
+const NUMBER = '+447700900123'
+const CODE = '739164'
+const personal = { recipient: NUMBER, code: CODE }
+
+const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 4, maxLength: 8 })
+const numbers = fc.constantFrom('+447911123456', '+14155552671', '+5511987654321', '+4915112345678', '+6581234567')
+const addresses = fc.constantFrom(
+  'ada.king@example.com',
+  'j@bücher.example',
+  "o'hara+x@mail.example",
+  'ada_1815@x.example',
+)
+const around = fc.string({ maxLength: 40 })
+
+const digitsOf = (text: string | null): string => (text ?? '').replace(/\D/g, '')
+
+describe("a vendor's text", () => {
+  for (const [text, shown] of [
+    [
+      "The 'To' number +447700900123 is not a valid phone number.",
+      "The 'To' number [phone] is not a valid phone number.",
+    ],
+    ['Unknown subscriber 07700 900 123', 'Unknown subscriber [number]'],
+    ['(0)7700-900.123 is off', '([number] is off'],
+    ['Text "739164" was filtered', 'Text "[number]" was filtered'],
+    ['code 739 164 or 739-164 or 7 3 9 1 6 4', 'code [number] or [number] or [number]'],
+    ['to%3D%2B447700900123%26x', 'to=[phone]&x'],
+    ['<ada@reader.example>: User unknown', '<[email]>: User unknown'],
+    ['see https://v.example/errors/21211?token=abc now', 'see [url] now'],
+    ['key AC0123456789abcdef0123456789abcdef is wrong', 'key [hidden] is wrong'],
+    ['Try again in 30 seconds', 'Try again in 30 seconds'],
+    ['  two\n\nlines\t here ', 'two lines here'],
+  ] as const)
+    it(`is shown as ${JSON.stringify(shown)}`, () => {
+      expect(scrubVendorText(text, personal)).to.equal(shown)
+    })
+
+  it('has at most 200 characters', () => {
+    expect(scrubVendorText('word '.repeat(1_000), personal)).to.have.lengthOf.at.most(MAX_VENDOR_TEXT)
+  })
+
+  it('is null where there is none', () => {
+    for (const text of [null, '', ' \n ']) expect(scrubVendorText(text, personal)).to.equal(null)
+  })
+
+  it('hides the user of a mailbox without the domain', () => {
+    const text = scrubVendorText('User Ada.King not here', { recipient: 'ada.king@example.com', code: CODE })
+    expect(text).to.equal('User [email] not here')
+  })
+
+  it('never holds the recipient, in any spelling', () => {
+    fc.assert(
+      fc.property(numbers, digits, around, around, (recipient, code, before, after) => {
+        const national = parsePhoneNumberFromString(recipient)?.nationalNumber ?? ''
+        for (const spelling of spellingsOfNumber(recipient))
+          for (const known of [{ recipient, code }, null]) {
+            const left = digitsOf(scrubVendorText(`${before} ${spelling} ${after}`, known))
+            expect(left, spelling).to.not.include(national)
+            expect(left, spelling).to.not.include(digitsOf(recipient).slice(-7))
+          }
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('never holds the address of a recipient, nor its user', () => {
+    fc.assert(
+      fc.property(addresses, digits, around, (recipient, code, before) => {
+        const local = recipient.slice(0, recipient.indexOf('@'))
+        for (const spelling of spellingsOfEmail(recipient)) {
+          const text =
+            scrubVendorText(`${before.replaceAll(/[a-z@]/gi, '')} ${spelling} is gone`, { recipient, code }) ?? ''
+          expect(text.toLowerCase(), spelling).to.not.include(recipient)
+          if (local.length > 1) expect(text.toLowerCase(), spelling).to.not.include(local)
+        }
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('never holds the code, in any spelling', () => {
+    fc.assert(
+      fc.property(digits, around, around, (code, before, after) => {
+        for (const spelling of spellingsOfCode(code)) {
+          const text = scrubVendorText(`${before} ${spelling} ${after}`, { recipient: NUMBER, code })
+          expect(digitsOf(text), spelling).to.not.include(code)
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('takes no time, whatever it is', () => {
+    for (const text of [
+      '1 '.repeat(50_000),
+      '@'.repeat(100_000),
+      'a'.repeat(100_000),
+      '%25'.repeat(30_000),
+      '<'.repeat(90_000),
+    ]) {
+      const startedAt = performance.now()
+      scrubVendorText(text, personal)
+      expect(performance.now() - startedAt).to.be.lessThan(200)
+    }
+  })
+})
+
+describe("a vendor's code", () => {
+  for (const code of ['21211', '550 5.1.1', 'PHONE_NUMBER_INVALID', 'low-balance', '131026', 'expired'])
+    it(`is kept: ${code}`, () => {
+      expect(scrubVendorCode(code, personal)).to.equal(code)
+    })
+
+  for (const code of [CODE, `E ${CODE}`, '447700900123', NUMBER, '<b>', 'ada@reader.example', '', 'x'.repeat(61)])
+    it(`is dropped: ${code.slice(0, 30)}`, () => {
+      expect(scrubVendorCode(code, personal)).to.equal(null)
+    })
+})
