@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { LimitScope } from '../../machines/calls.ts'
 import type { ErrorType } from '../../machines/errors.ts'
-import type { DeliveryStatus, OtpStatus } from '../../machines/otp.ts'
+import type { DeliveryStatus, FailureReason, OtpStatus } from '../../machines/otp.ts'
 import { channel } from './schemas.requests.ts'
 
 /** An enum of every `Name`: a name that is missing here is a type error. */
@@ -38,11 +38,27 @@ export const verification = z
 
 const deliveryStatus = enumOf<DeliveryStatus>({ queued: true, sent: true, delivered: true, failed: true })
 
+const failureReason = enumOf<FailureReason>({
+  recipient_unreachable: true,
+  provider_failed: true,
+  no_answer: true,
+  superseded: true,
+  no_provider: true,
+  insufficient_funds: true,
+})
+
 export const delivery = z
   .object({
     delivery_id: z.string(),
     channel,
     status: deliveryStatus,
+    reason: failureReason.optional().meta({
+      description:
+        'Why it failed; present where `status` is `failed`. `recipient_unreachable`: the number or address cannot be reached. ' +
+        '`provider_failed`: every provider failed, or one reported that the message was lost. `no_answer`: what became of it is not known. ' +
+        '`superseded`: the verification had ended, or a newer code was sent. `no_provider`: no provider was usable. ' +
+        '`insufficient_funds`: a fallback or an answer in the chat could not be paid.',
+    }),
     created_at: timeSchema('When it was accepted.'),
     updated_at: timeSchema('When its status last changed.'),
   })

@@ -34,10 +34,11 @@ export const createReadStatus =
   }
 
 const deliveriesOf = ({ deliveries }: StatusView) =>
-  deliveries.map(({ delivery_id, channel, status, created_at, updated_at }) => ({
+  deliveries.map(({ delivery_id, channel, status, reason, created_at, updated_at }) => ({
     delivery_id,
     channel,
     status,
+    ...(reason === undefined ? {} : { reason }),
     created_at: isoTime(created_at),
     updated_at: isoTime(updated_at),
   }))

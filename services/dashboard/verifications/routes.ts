@@ -80,7 +80,8 @@ function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number
   }
 }
 
-const deliveryView = ({ created_at, updated_at, ...delivery }: Delivery) => ({
+/** What the vendor said is in the timeline. */
+const deliveryView = ({ created_at, updated_at, vendor_code, vendor_text, ...delivery }: Delivery) => ({
   ...delivery,
   created_at: isoTime(created_at),
   updated_at: isoTime(updated_at),

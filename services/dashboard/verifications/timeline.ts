@@ -43,25 +43,33 @@ function otpEntries(
   ]
 }
 
-function deliveryEntries({
-  delivery_id,
-  channel,
-  generation,
-  status,
-  created_at,
-  updated_at,
-}: Delivery): TimelineEntry[] {
+function deliveryEntries(delivery: Delivery): TimelineEntry[] {
+  const { delivery_id, channel, generation, status, created_at, updated_at } = delivery
   const queued = { at: created_at, happened: 'delivery.queued', delivery_id, channel, generation }
-  return status === 'queued'
-    ? [queued]
-    : [queued, { at: updated_at, happened: `delivery.${status}`, delivery_id, channel }]
+  if (status === 'queued') return [queued]
+  const provider = delivery.provider ?? null
+  const reported = { at: updated_at, happened: `delivery.${status}`, delivery_id, channel, provider }
+  return [queued, status === 'failed' ? { ...reported, ...failureOf(delivery) } : reported]
 }
 
+const failureOf = ({ reason, vendor_code, vendor_text }: Delivery) => ({
+  reason: reason ?? null,
+  vendor_code: vendor_code ?? null,
+  vendor_text: vendor_text ?? null,
+})
+
 /** An attempt without a provider marks the end of a round in which no provider accepted the message. */
-const attemptEntry = ({ at, delivery_id, provider, round, call = 1, result, reference }: AttemptDoc): TimelineEntry =>
-  provider === ''
-    ? { at, happened: 'providers.exhausted', delivery_id, round }
-    : { at, happened: 'provider.called', delivery_id, provider, round, call, result, reference }
+function attemptEntry(attempt: AttemptDoc): TimelineEntry {
+  const { at, delivery_id, provider, round, call = 1, result, reference } = attempt
+  if (provider === '') return { at, happened: 'providers.exhausted', delivery_id, round }
+  const details = {
+    http_status: attempt.http_status ?? null,
+    vendor_code: attempt.vendor_code ?? null,
+    vendor_text: attempt.vendor_text ?? null,
+    ms: attempt.ms ?? null,
+  }
+  return { at, happened: 'provider.called', delivery_id, provider, round, call, result, reference, ...details }
+}
 
 function eventEntries(event: EventDoc): TimelineEntry[] {
   const { type, created_at, status, attempts } = event

@@ -47,6 +47,14 @@ describe('the status of a verification', () => {
     return (await response.json()) as Record<string, unknown>
   }
 
+  it('says to a server key why a delivery failed, and nothing of the provider or the vendor', async () => {
+    const said = { provider: 'main', vendor_code: '30005', vendor_text: 'Unknown handset' }
+    store(play(start(), reported('failed', { reason: 'recipient_unreachable', ...said })).saved)
+    const [delivery] = (await read()).deliveries as object[]
+    expect(delivery).to.include({ status: 'failed', reason: 'recipient_unreachable' })
+    expect(delivery).to.have.all.keys('delivery_id', 'channel', 'status', 'reason', 'created_at', 'updated_at')
+  })
+
   it('has every member for a server key, with times in UTC', async () => {
     store(start())
     expect(await read()).to.deep.equal({

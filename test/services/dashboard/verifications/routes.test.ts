@@ -101,11 +101,14 @@ eachStore('verifications for an operator', fresh => {
       purge_at,
       rev: 1,
     })
+    const said = { http_status: 503, vendor_code: '20500', vendor_text: 'Busy', ms: 12 }
+    // As attempts of releases that did not store what the vendor said.
+    const nothing = { http_status: null, vendor_code: null, vendor_text: null, ms: null }
     await admin.store
       .docs('attempts')
       .insert([
         attempt('b', 1, 20, 'unknown'),
-        attempt('a', 1, 10, 'failed'),
+        { ...attempt('a', 1, 10, 'failed'), ...said },
         attempt('', 1, 30, null),
         attempt('a', 2, 40, 'accepted'),
       ])
@@ -147,6 +150,7 @@ eachStore('verifications for an operator', fresh => {
         call: 1,
         result: 'failed',
         reference: null,
+        ...said,
       },
       {
         at: at(20),
@@ -157,6 +161,7 @@ eachStore('verifications for an operator', fresh => {
         call: 1,
         result: 'unknown',
         reference: null,
+        ...nothing,
       },
       { at: at(30), happened: 'providers.exhausted', delivery_id, round: 1 },
       {
@@ -168,6 +173,7 @@ eachStore('verifications for an operator', fresh => {
         call: 1,
         result: 'accepted',
         reference: 'SM1',
+        ...nothing,
       },
       {
         at: at(50),
