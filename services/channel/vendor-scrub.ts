@@ -62,7 +62,8 @@ function hideRecipient(text: string, personal: Personal | null): string {
     )
 }
 
-const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+/** The characters that mean something in a pattern. A pattern with the flag `u` refuses to escape any other. */
+const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 /** Applied in this order. Every repetition is bounded, or of characters that cannot begin the next one. */
 const RULES: readonly [pattern: RegExp, replacement: string][] = [

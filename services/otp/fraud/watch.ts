@@ -115,4 +115,5 @@ export function smsOutcomeOf(
   return sent || verified ? { at: first.created_at, sent, verified } : null
 }
 
-const isSms = ({ channel }: Delivery): boolean => channel === 'sms'
+/** A fallback that could not be paid was not sent. */
+const isSms = ({ channel, reason }: Delivery): boolean => channel === 'sms' && reason !== 'insufficient_funds'

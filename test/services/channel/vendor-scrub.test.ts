@@ -84,6 +84,21 @@ describe("a vendor's text", () => {
     )
   })
 
+  it('takes every address for what it is', () => {
+    const local = fc.string({
+      unit: fc.constantFrom(...'az09!#$%&\'*+-/=?^_`{|}~."(),:;<>[]\\ '),
+      minLength: 1,
+      maxLength: 20,
+    })
+    fc.assert(
+      fc.property(local, name => {
+        const recipient = `${name}@reader-x.example`
+        expect(scrubVendorText(`no ${recipient} here`, { recipient, code: CODE }) ?? '').to.not.include('@')
+      }),
+      { numRuns: 300 },
+    )
+  })
+
   it('never holds the code, in any spelling', () => {
     fc.assert(
       fc.property(digits, around, around, (code, before, after) => {
