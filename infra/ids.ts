@@ -3,7 +3,7 @@
 // alone makes may be refused by their form.
 import { pooledRandom } from './random.ts'
 
-export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud' | 'ipv' | 'frd'
+export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud' | 'ipv' | 'frd' | 'usr' | 'ses'
 /** Returns `size` random bytes. */
 export type Random = (size: number) => Uint8Array
 
@@ -49,4 +49,6 @@ const ID_PATTERNS: Readonly<Record<IdPrefix, RegExp>> = {
   aud: idPattern('aud'),
   ipv: idPattern('ipv'),
   frd: idPattern('frd'),
+  usr: idPattern('usr'),
+  ses: idPattern('ses'),
 }

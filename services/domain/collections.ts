@@ -9,11 +9,13 @@ import { FRAUD_COLLECTIONS } from './fraud/documents.ts'
 import { MONEY_COLLECTIONS } from './money/documents.ts'
 import { PRIVACY_COLLECTIONS } from './privacy/documents.ts'
 import { TENANCY_COLLECTIONS } from './tenancy/documents.ts'
+import { USER_COLLECTIONS } from './users/documents.ts'
 import { VERIFICATION_COLLECTIONS } from './verifications/documents.ts'
 import { WEBHOOK_COLLECTIONS } from './webhooks/documents.ts'
 
 export const COLLECTIONS = {
   ...TENANCY_COLLECTIONS,
+  ...USER_COLLECTIONS,
   ...VERIFICATION_COLLECTIONS,
   ...WEBHOOK_COLLECTIONS,
   ...MONEY_COLLECTIONS,

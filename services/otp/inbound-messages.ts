@@ -48,7 +48,7 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
     // An attacker can send the link to another person, so only a message from the recipient's own number counts.
     if (doc.app_id !== app_id || doc.mode !== mode || !samePhone(recipient, from)) return 'stranger'
     const event_id = newId('evt', clock.now())
-    const prices = await funds.pricesFor(doc.mode, doc.context.recipient)
+    const prices = await funds.pricesFor(doc.context, doc.context.recipient)
     const command = ({ context: { link } }: OtpDoc): MessageCommand => ({
       id: `${id}:${doc._id}`,
       type: 'message.received',

@@ -25,7 +25,7 @@ export async function resendInputsFor(
     usable: usableFor(otp, app, app.providedChannels(otp.mode)),
     new_delivery_id: newId('dlv', clock.now()),
     link: linkFor(keyring, otp, app),
-    prices: await funds.pricesFor(otp.mode, otp.recipient),
+    prices: await funds.pricesFor(otp, otp.recipient),
   }
 }
 

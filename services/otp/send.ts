@@ -108,7 +108,7 @@ export const createSend = (deps: SendDeps) => {
       plan,
       recipientIndex: indexes[0] ?? '',
       clientAddress: client?.value ?? null,
-      prices: await funds.pricesFor(call.by.mode, plan),
+      prices: await funds.pricesFor(call.by, plan),
     }
     const draft = newOtpDocument(deps, input)
 

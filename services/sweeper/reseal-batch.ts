@@ -12,6 +12,7 @@ import {
   type ResealedFields,
   resealedOtpFields,
   resealedProviderFields,
+  resealedUserFields,
   resealedWebhookFields,
 } from './resealed-fields.ts'
 
@@ -78,6 +79,10 @@ export function createResealBatch({ store, keyring, clock }: ResealDeps) {
     if (collection === 'webhooks') {
       const [docs, batch] = [store.docs('webhooks'), await store.docs('webhooks').find(from, page)]
       return { ...(await resealAll(docs, batch, doc => resealedWebhookFields(keyring, doc))), ...progress(batch) }
+    }
+    if (collection === 'users') {
+      const [docs, batch] = [store.docs('users'), await store.docs('users').find(from, page)]
+      return { ...(await resealAll(docs, batch, doc => resealedUserFields(keyring, doc))), ...progress(batch) }
     }
     if (collection === 'claims') {
       const batch = await store.docs('claims').find(from, page)

@@ -2,6 +2,7 @@
 // it is up to date. A text whose key is missing is left as it is and reported; the document's other texts are still resealed.
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
 import { type Provider, providerContext } from '../domain/tenancy/documents.ts'
+import { emailIndex, type UserDoc, userContext } from '../domain/users/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/encryption-context.ts'
 import { recipientIndexes, referenceIndex, referenceIndexes } from '../domain/verifications/lookup-indexes.ts'
@@ -84,6 +85,22 @@ export function resealedProviderFields(keyring: ResealKeyring, { _id, config }: 
   const fields: ResealedFields = { set: {}, unsealable: false }
   const resealed = createResealText(keyring, fields)(config, providerContext(_id))
   if (resealed) fields.set.config = resealed.sealed
+  return fields
+}
+
+export function resealedUserFields(
+  keyring: ResealKeyring,
+  { _id, sealed_email, sealed_name }: UserDoc,
+): ResealedFields {
+  const fields: ResealedFields = { set: {}, unsealable: false }
+  const resealText = createResealText(keyring, fields)
+  const email = resealText(sealed_email, userContext.email(_id))
+  if (email) {
+    fields.set.sealed_email = email.sealed
+    fields.set.email = emailIndex(keyring, email.plain)
+  }
+  const name = resealText(sealed_name, userContext.name(_id))
+  if (name) fields.set.sealed_name = name.sealed
   return fields
 }
 

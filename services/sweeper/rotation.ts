@@ -15,7 +15,7 @@ import type { Metrics } from '../../infra/metrics.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { ROTATION_ID, type RotationDoc, SEALED_COLLECTIONS } from '../domain/privacy/documents.ts'
 import { createResealBatch } from './reseal-batch.ts'
-import { resealedOtpFields } from './resealed-fields.ts'
+import { type ResealedFields, resealedOtpFields, resealedUserFields } from './resealed-fields.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 
 export interface RotationDeps {
@@ -29,7 +29,7 @@ export interface RotationDeps {
 /** Per run: rotation is not urgent, and other sweeps are due every second. A million verifications take an hour or two. */
 const MAX_BATCHES_PER_RUN = 5
 const MAX_RUN_MS = 500
-/** After the rotation the newest verifications are checked: a process that was not restarted still seals with an older key. */
+/** After the rotation the newest verifications and users are checked: a process that was not restarted still seals with an older key. */
 const CHECK_NEWEST_EVERY_MS = 60_000
 const NEWEST_CHECKED = 100
 
@@ -107,8 +107,11 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
   async function checkNewest(state: RotationDoc): Promise<void> {
     if (clock.now() < nextCheckAt || keyring.keyIds.length < 2) return
     nextCheckAt = clock.now() + CHECK_NEWEST_EVERY_MS
-    const newest = await store.docs('otps').find({}, { sort: { _id: -1 }, limit: NEWEST_CHECKED })
-    if (newest.every(doc => Object.keys(resealedOtpFields(keyring, doc).set).length === 0)) return
+    const newest = { sort: { _id: -1 }, limit: NEWEST_CHECKED } as const
+    const [otps, users] = await Promise.all([store.docs('otps').find({}, newest), store.docs('users').find({}, newest)])
+    const isCurrent = ({ set }: ResealedFields): boolean => Object.keys(set).length === 0
+    const areCurrent = otps.every(doc => isCurrent(resealedOtpFields(keyring, doc)))
+    if (areCurrent && users.every(doc => isCurrent(resealedUserFields(keyring, doc)))) return
     log.warn({}, 'rotation.resumed')
     await save(state, { state: 'running', done_at: null, ...newPass(state.pass + 1, clock.now()) })
   }

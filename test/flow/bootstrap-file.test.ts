@@ -11,7 +11,11 @@ describeCountersign('a bootstrap file', start => {
 
   it('is applied before the process is ready, and its new keys and secrets are printed once', async () => {
     const running = await start({ services: ECHO, bootstrap: fullBootstrapFile() })
-    expect((await stored(running)).companies.map(({ _id }) => _id)).to.deep.equal(['cmp_acme', 'cmp_other'])
+    expect((await stored(running)).companies.map(({ _id }) => _id)).to.deep.equal([
+      'cmp_acme',
+      'cmp_console',
+      'cmp_other',
+    ])
     expect(running.printed())
       .to.match(/^New key key_made: sk_live_\w+$/m)
       .and.to.match(/^New webhook signing secret of app_other: whsec_\S+$/m)
@@ -19,6 +23,23 @@ describeCountersign('a bootstrap file', start => {
     const [log, documents] = [running.log.output(), JSON.stringify(await stored(running))]
     expect(log + documents).not.to.contain(key)
     expect((await running.restart()).printed()).to.equal('')
+  })
+
+  it('gives the console an email provider, and cannot give its app to another company', async () => {
+    const config = { host: 'mail.example', port: 587, from: 'console@shop.example' }
+    const providers = [{ name: 'mail', type: 'smtp', config }]
+    const app = { id: 'app_console', providers }
+    const env = { ALLOW_PRIVATE_TARGETS: '1' }
+    const refusal = await failure(
+      start({ services: ECHO, env, bootstrap: { companies: [{ id: 'cmp_x', apps: [app] }] } }),
+    )
+    expect((refusal as Error).message).to.equal('companies.0.apps.0.id: is an app of cmp_console already')
+    const running = await start({ services: ECHO, env, bootstrap: { companies: [{ id: 'cmp_console', apps: [app] }] } })
+    const { companies, apps, providers: storedProviders } = await stored(running)
+    expect(companies.map(({ name }) => name)).to.deep.equal(['Countersign console'])
+    expect(apps[0]).to.include({ name: 'Countersign console', company_id: 'cmp_console' })
+    expect(apps[0]?.settings).to.deep.include({ routing: { default: ['email'] } })
+    expect(storedProviders.map(({ app_id }) => app_id)).to.deep.equal(['app_console'])
   })
 
   it('changes nothing when the process restarts', async () => {

@@ -34,6 +34,8 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   providers: 'never',
   prices: 'never',
   audit: 'never',
+  users: 'never',
+  sessions: 'never',
   ip_lists: 'never',
   ip_chunks: 'never',
   fraud_tallies: 'never',

@@ -1,9 +1,12 @@
 // The first start of an empty development system without a configuration: a demo company with one app, and the commands to try it.
 
+import { CONSOLE_COMPANY_ID } from '../users/console.ts'
 import { readBootstrap } from './bootstrap.ts'
 import { type BootstrapDeps, writeBootstrap } from './write-to-store.ts'
 
 const DEMO_COMPANY_ID = 'cmp_demo'
+/** The companies that a store has before an operator makes one. */
+const OWN_COMPANY_IDS = [DEMO_COMPANY_ID, CONSOLE_COMPANY_ID]
 const [SERVER_KEY_ID, PUBLISHABLE_KEY_ID] = ['key_demoserver', 'key_demodevice']
 
 const DEMO_BOOTSTRAP = JSON.stringify({
@@ -34,8 +37,8 @@ export interface DemoKeys {
  *  interrupted start left without keys. */
 export async function createDemo(deps: BootstrapDeps): Promise<DemoKeys | null> {
   const { store, minted } = deps
-  const companies = await store.docs('companies').find({}, { sort: { _id: 1 }, limit: 2 })
-  if (companies.some(({ _id }) => _id !== DEMO_COMPANY_ID)) return null
+  const companies = await store.docs('companies').find({}, { sort: { _id: 1 }, limit: OWN_COMPANY_IDS.length + 1 })
+  if (companies.some(({ _id }) => !OWN_COMPANY_IDS.includes(_id))) return null
   if ((await store.docs('keys').get([SERVER_KEY_ID])).has(SERVER_KEY_ID) && !minted?.has(SERVER_KEY_ID)) return null
   const { mintedKeys } = await writeBootstrap(readBootstrap(DEMO_BOOTSTRAP), deps)
   const keyOf = (id: string): string | undefined => mintedKeys.find(key => key.id === id)?.key

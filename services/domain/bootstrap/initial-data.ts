@@ -1,11 +1,12 @@
-// What a store holds before its first request. In: a store that answers. Out: the companies of BOOTSTRAP_FILE are in it; without a file, an
-// empty development store gets the demo. New keys and secrets are printed: the store keeps hashes and sealed texts, and the log
+// What a store holds before its first request. In: a store that answers. Out: the console and the companies of BOOTSTRAP_FILE are in it;
+// without a file, an empty development store gets the demo. New keys and secrets are printed: the store keeps hashes and sealed texts, and the log
 // would hide them.
 import { readFile } from 'node:fs/promises'
 import type { Config } from '../../../infra/config/config.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import { StartProblem } from '../../../infra/start-problem.ts'
 import { applyBootstrap, type Bootstrap, readBootstrap } from './bootstrap.ts'
+import { ensureConsole } from './console.ts'
 import { createDemo, type DemoAccess, type DemoKeys, demoGuide } from './demo.ts'
 import type { BootstrapDeps } from './write-to-store.ts'
 
@@ -51,6 +52,8 @@ export function createInitialData(deps: InitialDataDeps): InitialData {
 
   return {
     async write() {
+      // First, so that the file cannot give the console's app to another company.
+      await ensureConsole({ store, clock })
       if (bootstrap !== null) await apply(bootstrap)
       if (wantsDemo) demo ??= await createDemo(bootstrapDeps)
     },

@@ -1,17 +1,18 @@
 // Pays for messages. In: a verification whose latest delivery has a price. Out: a reservation, or a refusal. The hold on the balance and
 // the amount under the spend cap are one write. Test keys and messages without a price cost nothing, and then no account is touched.
 import { CHANNELS } from '../../../machines/channels.ts'
-import type { Delivery, Mode, Otp, Prices, Recipient } from '../../../machines/otp.ts'
+import type { Delivery, Otp, Prices, Recipient } from '../../../machines/otp.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { Accounts } from '../../domain/money/accounts.ts'
 import { holdEntry, voidEntry } from '../../domain/money/documents.ts'
+import { CONSOLE_APP_ID } from '../../domain/users/console.ts'
 import { refusal } from '../refusals.ts'
 import { NO_RESERVATION, type Reservation } from '../reservation.ts'
 import type { PriceSource } from './prices.ts'
 import { spendCapFor, spendCapRefusal } from './spend-caps.ts'
 
 export interface Funds {
-  pricesFor(mode: Mode, recipient: Pick<Recipient, 'country'>): Promise<Prices>
+  pricesFor(sender: Pick<Otp, 'app_id' | 'mode'>, recipient: Pick<Recipient, 'country'>): Promise<Prices>
   /** Holds the price of the latest delivery. */
   take(otp: Otp, settings: CapSettings): Promise<Reservation>
   /** A link costs nothing yet, but the balance must be enough for the code that the user will ask for. */
@@ -38,8 +39,9 @@ export function createFunds({ accounts, prices }: { accounts: Accounts; prices: 
   }
 
   return {
-    async pricesFor(mode, { country }) {
-      if (mode === 'test') return NO_PRICES
+    async pricesFor({ app_id, mode }, { country }) {
+      // The console sends codes with which users sign in, on the account of the deployment itself.
+      if (mode === 'test' || app_id === CONSOLE_APP_ID) return NO_PRICES
       const priceOf = await prices.list()
       const priced = CHANNELS.map(channel => [channel, priceOf(channel, country)] as const)
       return Object.fromEntries(priced.filter(([, micros]) => micros > 0))

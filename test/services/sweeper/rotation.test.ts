@@ -7,6 +7,7 @@ import { ROTATION_ID, type RotationDoc } from '../../../services/domain/privacy/
 import { eraseVerifications } from '../../../services/domain/privacy/erasure.ts'
 import { providerContext } from '../../../services/domain/tenancy/documents.ts'
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
+import { findUserByEmail, userContext } from '../../../services/domain/users/documents.ts'
 import { atRest, idempotencyKeyContext } from '../../../services/domain/verifications/encryption-context.ts'
 import {
   idempotencyIndexes,
@@ -21,6 +22,7 @@ import { type TestClock, testClock } from '../../support/clock.ts'
 import { startOtpActor, type TestActor } from '../../support/otp.actor.ts'
 import { eachStore } from '../../support/stores.ts'
 import { interceptWrites, testKeyring } from '../../support/tenancy.ts'
+import { addUser } from '../../support/users.ts'
 
 const LINK = { mode: 'link_code', business_number: '+15550001111' }
 const APP_MODE = { app_id: 'app_1', mode: 'test' } as const
@@ -67,6 +69,27 @@ eachStore('rotation of data keys', fresh => {
     }
     throw new Error('it does not end')
   }
+
+  it('renews the address, its index and the name of a user, who is found again, and nothing else', async () => {
+    const user = await addUser(store, 'cmp_1', 'owner', before)
+    const email = before.unseal(user.sealed_email, userContext.email(user._id))
+    expect((await findUserByEmail(store, during, email))?._id).to.equal(user._id)
+    expect((await rotateUntilDone()).renewed_in_all).to.equal(1)
+    const renewed = await findUserByEmail(store, after, email.toUpperCase())
+    expect(renewed?.sealed_name && after.unseal(renewed.sealed_name, userContext.name(user._id))).to.be.a('string')
+    const { email: index, sealed_email, sealed_name, rev, ...rest } = renewed ?? user
+    expect(after.unseal(sealed_email, userContext.email(user._id))).to.equal(email)
+    expect({ ...user, ...rest }).to.deep.equal(user)
+    expect((await rotateUntilDone()).renewed_in_all).to.equal(1)
+  })
+
+  it('begins another pass when a process that was not restarted has stored a user', async () => {
+    await rotateUntilDone()
+    await addUser(store, 'cmp_1', 'owner', before)
+    await clock.advance(60_000)
+    await sweeper().rotate()
+    expect((await state())?.state).to.equal('running')
+  })
 
   it('renews every text and index of a verification, and nothing else', async () => {
     const id = await send('app_2')

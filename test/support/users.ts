@@ -1,0 +1,30 @@
+// Users of the dashboard, stored directly. In: a store and a company. Out: a user.
+import type { CountersignStore } from '../../services/domain/collections.ts'
+import { emailIndex, type UserDoc, type UserRole, userContext } from '../../services/domain/users/documents.ts'
+import { testKeyring } from './tenancy.ts'
+
+let users = 0
+
+/** `keyring`: by default the one of a test dashboard. */
+export async function addUser(
+  store: CountersignStore,
+  company_id: string,
+  role: UserRole,
+  keyring = testKeyring(),
+): Promise<UserDoc> {
+  users += 1
+  const [_id, email] = [`usr_${users}`, `user${users}@shop.example`]
+  const user: UserDoc = {
+    _id,
+    company_id,
+    role,
+    email: emailIndex(keyring, email),
+    sealed_email: keyring.seal(email, userContext.email(_id)),
+    sealed_name: keyring.seal('Ada Lovelace', userContext.name(_id)),
+    created_at: 0,
+    last_sign_in_at: null,
+    rev: 0,
+  }
+  await store.docs('users').insert([user])
+  return user
+}
