@@ -1,5 +1,5 @@
-// In: a request with an operator's token. Out: the operator's name, or a refusal. An operator has a token of ADMIN_TOKEN and may see every
-// company, so a guesser is slowed down and logged.
+// In: a request with an operator's token, as a bearer or as its caller has read it from the body. Out: the operator's name, or a refusal. An
+// operator has a token of ADMIN_TOKEN and may see every company, so a guesser is slowed down and logged.
 //
 // While an address is throttled, its tokens are not compared, not even a right one: otherwise a guesser could go on and would learn of the
 // hit by the different answer. The log has the address in full, under a name that redact() does not hide: tools such as fail2ban block
@@ -13,7 +13,8 @@ import { createAttemptThrottle } from './attempt-throttle.ts'
 import type { CallerRequest, FindCaller } from './caller-address.ts'
 import { httpException, rateLimited } from './problem.ts'
 
-export type IdentifyOperator = (request: CallerRequest) => string
+/** `token`: one that is not in the Authorization header. */
+export type IdentifyOperator = (request: CallerRequest, token?: string) => string
 
 export interface OperatorDeps {
   tokens: readonly AdminToken[]
@@ -37,26 +38,27 @@ export function createIdentifyOperator({ tokens, findCaller, clock, log }: Opera
     clock,
   })
 
-  function findOperator(authorization: string): string | undefined {
-    const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
+  function findOperator(given: string): string | undefined {
     // Every token is compared, so that the time does not depend on which one matches.
-    return tokens.filter(({ token }) => isSameSecret(token, bearer))[0]?.name
+    return tokens.filter(({ token }) => isSameSecret(token, given))[0]?.name
   }
 
-  return request => {
+  return (request, token) => {
     const authorization = request.get('authorization')
-    if (authorization === '') throw tokenNeeded()
+    if (token === undefined && authorization === '') throw tokenNeeded()
     const address = findCaller(request).nearestKnown
     const network = address === null ? 'unknown' : networkOf(address, COUNTED_NETWORK)
     const waitMs = throttle.waitMs(network)
     if (waitMs > 0) throw throttled(waitMs)
-    const name = findOperator(authorization)
+    const name = findOperator(token ?? bearerOf(authorization))
     if (name !== undefined) return name
     throttle.countFailure(network)
     log.warn({ caller_address: address, throttled: throttle.waitMs(network) > 0 }, 'operator.token_refused')
     throw tokenNeeded()
   }
 }
+
+const bearerOf = (authorization: string): string => /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
 
 const tokenNeeded = () => httpException(401, "An operator's token is needed.", { 'WWW-Authenticate': 'Bearer' })
 

@@ -4,8 +4,9 @@
 import type { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import { httpException } from '../../infra/http/problem.ts'
+import { USER_ROLES } from '../domain/users/documents.ts'
 
-export const ROLES = ['viewer', 'developer', 'owner', 'operator'] as const
+export const ROLES = [...USER_ROLES, 'operator'] as const
 
 export type Role = (typeof ROLES)[number]
 
@@ -16,16 +17,41 @@ export interface Principal {
   role: Role
   /** The company whose documents the caller may see; null for an operator, who may see all. */
   company_id: string | null
+  /** Null for an operator. */
+  user_id: string | null
+  /** The name of the operator's token; null for a user. */
+  operator: string | null
+  /** Null for a call with an operator's token. */
+  session: { id: string; csrf_token: string } | null
 }
 
-/** The lowest role that may call each route. A route that is missing here stops the process at its start. */
-const ROUTE_ROLES: Readonly<Record<string, Role>> = {
+export const operatorPrincipal = (name: string): Omit<Principal, 'session'> => ({
+  name,
+  role: 'operator',
+  company_id: null,
+  user_id: null,
+  operator: name,
+})
+
+/** The lowest role that may call each route. A route that is missing here stops the process at its start. `anyone`: without a session. */
+export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
+  'POST /sign-in': 'anyone',
+  'POST /sign-out': 'viewer',
+  'GET /me': 'viewer',
+  'GET /sessions': 'viewer',
+  'DELETE /sessions': 'viewer',
+  'DELETE /sessions/:id': 'viewer',
   'GET /companies': 'viewer',
   'POST /companies': 'operator',
   'GET /companies/:id': 'viewer',
   'POST /companies/:id/credit': 'operator',
   'GET /companies/:id/ledger': 'viewer',
-  'GET /companies/:id/reconciliation': 'viewer',
+  // It reads every entry and every delivery of the company.
+  'GET /companies/:id/reconciliation': 'owner',
+  'GET /companies/:id/users': 'viewer',
+  'POST /companies/:id/users': 'owner',
+  'PATCH /users/:id': 'owner',
+  'DELETE /users/:id': 'owner',
   'GET /companies/:id/apps': 'viewer',
   'POST /companies/:id/apps': 'developer',
   'GET /apps/:id': 'viewer',
@@ -88,7 +114,7 @@ export function guardRoutes(router: Router, prefix: string, identify: IdentifyPr
     const route = `${methods.find(method => method !== 'HEAD')} ${String(path).slice(prefix.length)}`
     const role = ROUTE_ROLES[route]
     if (role === undefined) throw new Error(`no role is given for the route ${route}`)
-    stack.unshift(createGuard(role, identify))
+    if (role !== 'anyone') stack.unshift(createGuard(role, identify))
   }
 }
 

@@ -4,9 +4,11 @@ import { newId } from '../../infra/ids.ts'
 import { openAccount } from '../domain/money/batches.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
 import { text } from '../domain/tenancy/value-schemas.ts'
+import { principalOf } from './access.ts'
 import type { AddRoutes } from './admin-deps.ts'
 import { isoTime } from './iso-time.ts'
-import { getOr404 } from './request-input.ts'
+import { pageQuery } from './pages.ts'
+import { getOr404, readQuery } from './request-input.ts'
 
 const createBody = z.strictObject({ name: text() })
 
@@ -21,7 +23,12 @@ export const addCompanyRoutes: AddRoutes = (router, { store, clock, readBody, re
   const docs = store.docs('companies')
 
   router.get('/companies', async ctx => {
-    ctx.body = await readPage(ctx, { docs, filter: {}, show: companyView })
+    const { company_id } = principalOf(ctx)
+    if (company_id === null) ctx.body = await readPage(ctx, { docs, filter: {}, show: companyView })
+    else {
+      readQuery(ctx, pageQuery)
+      ctx.body = { items: [companyView(await getOr404(ctx, docs, company_id, 'company'))], next_cursor: null }
+    }
   })
 
   router.post('/companies', async ctx => {

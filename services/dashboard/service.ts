@@ -4,9 +4,11 @@ import { Router } from '@koa/router'
 import type { Middleware } from 'koa'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
+import type { Secrets } from '../../infra/config/config.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createExclusiveChange } from '../../infra/exclusive-change.ts'
 import type { Service } from '../../infra/host.ts'
+import type { FindCaller } from '../../infra/http/caller-address.ts'
 import type { IdentifyOperator } from '../../infra/http/operators.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { PrivateTargets } from '../../infra/outbound/address-check.ts'
@@ -32,23 +34,35 @@ import { addProviderRoutes } from './providers/routes.ts'
 import { createReadBody } from './request-input.ts'
 import { addRoutingPreviewRoutes } from './routing-preview.ts'
 import { addSandboxRoutes } from './sandbox/routes.ts'
+import { createAfterAnswer } from './sign-in/after-answer.ts'
+import { createSignInCodes } from './sign-in/codes.ts'
+import { ADMIN_PATH } from './sign-in/cookie.ts'
+import { createIdentifyPrincipal } from './sign-in/identify.ts'
+import { createSignInRoutes } from './sign-in/routes.ts'
+import { createSameOrigin } from './sign-in/same-origin.ts'
+import { createSessions } from './sign-in/sessions.ts'
+import { createUserRoutes } from './users/routes.ts'
 import { addVerificationRoutes } from './verifications/routes.ts'
 import { addWebhookRoutes } from './webhook/routes.ts'
 import { createWithAudit } from './with-audit.ts'
 
 export interface DashboardDeps {
-  config: { http: { maxBodyBytes: number }; privateTargets: PrivateTargets }
+  config: {
+    http: { maxBodyBytes: number; publicUrl: string | null }
+    privateTargets: PrivateTargets
+    production: boolean
+  }
+  secrets: Pick<Secrets, 'adminTokens'>
   identifyOperator: IdentifyOperator
+  findCaller: FindCaller
   store: CountersignStore
-  broker: Pick<Broker, 'publish'>
+  broker: Pick<Broker, 'publish' | 'request'>
   keyring: Keyring
   clock: Clock
   log: Logger
   /** In place of DNS when the address of a webhook or provider is saved. */
   lookup?: Lookup
 }
-
-const PREFIX = '/admin/v1'
 
 const ROUTES: readonly AddRoutes[] = [
   addCompanyRoutes,
@@ -68,7 +82,8 @@ const ROUTES: readonly AddRoutes[] = [
 ]
 
 export function createDashboardService(deps: DashboardDeps): Service {
-  const { config, identifyOperator, store, broker, keyring, clock, log, lookup } = deps
+  const { config, secrets, identifyOperator, findCaller, store, broker, keyring, clock, log, lookup } = deps
+  const { publicUrl } = config.http
   const accounts = createAccounts({ store, clock, log })
   const backgroundQueue = createBackgroundQueue(log)
   const adminDeps: AdminDeps = {
@@ -86,11 +101,25 @@ export function createDashboardService(deps: DashboardDeps): Service {
     withAudit: createWithAudit({ audit: store.docs('audit'), clock, log }),
     changeExclusively: createExclusiveChange({ leases: store.docs('leases'), clock }),
   }
-  const router = new Router({ prefix: PREFIX, sensitive: true })
-  for (const addRoutes of ROUTES) addRoutes(router, adminDeps)
-  guardRoutes(router, PREFIX, ctx => ({ name: identifyOperator(ctx), role: 'operator', company_id: null }))
+  const sameOrigin = createSameOrigin(publicUrl)
+  const sessions = createSessions({ store, keyring, clock, operators: secrets.adminTokens })
+  const afterAnswer = createAfterAnswer(log)
+  const addSignInRoutes = createSignInRoutes({
+    codes: createSignInCodes({ ...adminDeps, broker, production: config.production }),
+    sessions,
+    sameOrigin,
+    identifyOperator,
+    operators: secrets.adminTokens,
+    findCaller,
+    cookie: { secure: publicUrl?.startsWith('https:') === true },
+    runAfterAnswer: afterAnswer.run,
+  })
+  const router = new Router({ prefix: ADMIN_PATH, sensitive: true })
+  for (const addRoutes of [addSignInRoutes, createUserRoutes({ sessions }), ...ROUTES]) addRoutes(router, adminDeps)
+  guardRoutes(router, ADMIN_PATH, createIdentifyPrincipal({ identifyOperator, sessions, sameOrigin }))
   for (const route of router.stack) route.stack.unshift(forbidCaching)
-  const stop = async (): Promise<void> => void (await Promise.all([accounts.settled(), backgroundQueue.stop()]))
+  const stop = async (): Promise<void> =>
+    void (await Promise.all([accounts.settled(), backgroundQueue.stop(), afterAnswer.stop()]))
   return { router, stop }
 }
 

@@ -8,6 +8,7 @@ import { createHttpShell } from '../../infra/http/shell.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import type { PrivateTargets } from '../../infra/outbound/address-check.ts'
 import type { Lookup } from '../../infra/outbound/lookup.ts'
+import { Unavailable } from '../../infra/unavailable.ts'
 import { createDashboardService } from '../../services/dashboard/service.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { type CapturedLog, createCapturedLog } from './captured-log.ts'
@@ -50,7 +51,12 @@ export interface TestAdmin {
 
 export interface AdminOptions {
   clock?: TestClock
-  broker?: Pick<Broker, 'publish'>
+  broker?: Pick<Broker, 'publish'> & Partial<Pick<Broker, 'request'>>
+  publicUrl?: string
+  production?: boolean
+  tokens?: typeof TOKENS
+  /** The data keys by number, the current one first. */
+  keyring?: number[]
   maxBodyBytes?: number
   privateTargets?: PrivateTargets
   /** By default every name resolves to a public address. */
@@ -66,14 +72,24 @@ export async function startAdmin(store: CountersignStore, options: AdminOptions 
   const { clock = testClock(), maxBodyBytes = 16_384 } = options
   const captured = createCapturedLog()
   const { log } = captured
-  const keyring = testKeyring()
+  const keyring = testKeyring(...(options.keyring ?? []))
   const published: Message[] = []
-  const broker = options.broker ?? { publish: async (_, message) => void published.push(message) }
-  const config = { http: { maxBodyBytes }, privateTargets: options.privateTargets ?? [] }
+  const broker: Pick<Broker, 'publish' | 'request'> = {
+    publish: async (_, message) => void published.push(message),
+    request: async () => {
+      throw new Unavailable('no OTP actor runs here')
+    },
+    ...options.broker,
+  }
+  const { tokens = TOKENS, publicUrl = null, production = false } = options
+  const config = { http: { maxBodyBytes, publicUrl }, privateTargets: options.privateTargets ?? [], production }
+  const findCaller = createFindCaller([])
   const { lookup = async host => [isIP(host) === 0 ? PUBLIC_ADDRESS : host] } = options
   const { router } = createDashboardService({
     config,
-    identifyOperator: createIdentifyOperator({ tokens: TOKENS, findCaller: createFindCaller([]), clock, log }),
+    secrets: { adminTokens: tokens },
+    identifyOperator: createIdentifyOperator({ tokens, findCaller, clock, log }),
+    findCaller,
     store,
     broker,
     keyring,

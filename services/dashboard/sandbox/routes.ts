@@ -5,6 +5,7 @@ import type { OtpReport } from '../../../machines/reports.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { referencesIn } from '../../domain/verifications/whatsapp-references.ts'
+import { mayAccessCompany, principalOf } from '../access.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { isoTime } from '../iso-time.ts'
 import { recipientQuery } from '../recipients.ts'
@@ -28,7 +29,12 @@ export const addSandboxRoutes: AddRoutes = (
 ) => {
   router.get('/sandbox/messages', async ctx => {
     const { recipient } = readQuery(ctx, inboxQuery)
-    const inboxFilter = { limit: MAX_MESSAGES, ...(recipient === undefined ? {} : { recipient }) }
+    const { company_id } = principalOf(ctx)
+    const inboxFilter = {
+      limit: MAX_MESSAGES,
+      ...(recipient === undefined ? {} : { recipient }),
+      ...(company_id === null ? {} : { company_id }),
+    }
     const messages = await readInbox({ store, keyring, tenancy }, inboxFilter)
     ctx.body = messages.map(({ at, ...rest }) => ({ ...rest, at: isoTime(at) }))
   })
@@ -36,7 +42,8 @@ export const addSandboxRoutes: AddRoutes = (
   router.post('/sandbox/inbound', async ctx => {
     const { app_id, from, text } = await readBody(ctx, inboundBody)
     const app = (await store.docs('apps').get([app_id])).get(app_id)
-    if (!app) throw validationProblem([{ path: 'app_id', message: 'there is no such app' }])
+    if (!app || !mayAccessCompany(ctx, app.company_id))
+      throw validationProblem([{ path: 'app_id', message: 'there is no such app' }])
     const report: OtpReport = {
       type: 'message.received',
       app_id,

@@ -1,0 +1,30 @@
+// Runs jobs after the answer to their request, a few at a time. In: jobs. Out: nothing: a job that fails is logged. When too many wait, a
+// further request is refused.
+import { createConcurrencyLimit } from '../../../infra/concurrency-limit.ts'
+import type { Logger } from '../../../infra/log/log.ts'
+import { problem } from '../../domain/errors.ts'
+
+export interface AfterAnswer {
+  run(job: () => Promise<void>): void
+  /** Resolves when all jobs have ended. */
+  stop(): Promise<void>
+}
+
+const MAX_AT_ONCE = 8
+const MAX_JOBS = 1_000
+
+export function createAfterAnswer(log: Pick<Logger, 'error'>): AfterAnswer {
+  const takeTurn = createConcurrencyLimit(MAX_AT_ONCE)
+  const jobs = new Set<Promise<void>>()
+  return {
+    run(job) {
+      if (jobs.size >= MAX_JOBS)
+        throw problem('ServiceUnavailableError', { detail: 'Too many codes are being sent. Try again.' })
+      const ended = takeTurn(job)
+        .catch(error => log.error({ err: error }, 'sign_in.code_not_sent'))
+        .finally(() => jobs.delete(ended))
+      jobs.add(ended)
+    },
+    stop: async () => void (await Promise.all(jobs)),
+  }
+}

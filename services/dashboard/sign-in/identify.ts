@@ -1,0 +1,31 @@
+// In: a request to the admin API. Out: its caller, or a refusal. A request with an Authorization header is an operator's, whether or not it
+// has a cookie too: a wrong token is refused even beside a valid session.
+
+import type { IdentifyOperator } from '../../../infra/http/operators.ts'
+import { httpException } from '../../../infra/http/problem.ts'
+import { type IdentifyPrincipal, operatorPrincipal } from '../access.ts'
+import { readSessionCookie } from './cookie.ts'
+import type { SameOrigin } from './same-origin.ts'
+import type { Sessions } from './sessions.ts'
+
+export interface IdentifyDeps {
+  identifyOperator: IdentifyOperator
+  sessions: Pick<Sessions, 'find'>
+  sameOrigin: Pick<SameOrigin, 'checkChange'>
+}
+
+export const createIdentifyPrincipal =
+  ({ identifyOperator, sessions, sameOrigin }: IdentifyDeps): IdentifyPrincipal =>
+  async ctx => {
+    if (ctx.get('authorization') !== '') return { ...operatorPrincipal(identifyOperator(ctx)), session: null }
+    const cookie = readSessionCookie(ctx)
+    if (cookie.kind === 'conflicting')
+      throw unauthorized('There are two session cookies. Delete the cookies of this site, and sign in again.')
+    if (cookie.kind === 'none') throw unauthorized("Sign in, or send an operator's token.")
+    const caller = cookie.kind === 'token' ? await sessions.find(cookie.token) : null
+    if (caller?.session == null) throw unauthorized('The session has ended. Sign in again.')
+    sameOrigin.checkChange(ctx, caller.session.csrf_token)
+    return caller
+  }
+
+const unauthorized = (detail: string) => httpException(401, detail, { 'WWW-Authenticate': 'Bearer' })

@@ -1,0 +1,215 @@
+// POST /sign-in {token} | {email} | {email, code}, POST /sign-out, GET /me, GET|DELETE /sessions, DELETE /sessions/{id}.
+//
+// Signing in tells a stranger nothing about users. The answer to {email} is the same for every address and is given before the address is
+// looked up; every refusal of {email, code} has the same words and takes the same time.
+import type { Context } from 'koa'
+import { z } from 'zod'
+import type { AdminToken } from '../../../infra/config/secrets.ts'
+import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
+import { createAttemptThrottle } from '../../../infra/http/attempt-throttle.ts'
+import { clientAddressOf, type FindCaller } from '../../../infra/http/caller-address.ts'
+import type { IdentifyOperator } from '../../../infra/http/operators.ts'
+import { httpException, rateLimited } from '../../../infra/http/problem.ts'
+import { networkOf } from '../../../infra/ip-address.ts'
+import { MINUTE_MS } from '../../../infra/time.ts'
+import { type SessionDoc, type UserDoc, userContext } from '../../domain/users/documents.ts'
+import { operatorPrincipal, type Principal, principalOf } from '../access.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { emailAddress } from '../email-address.ts'
+import { isoTime } from '../iso-time.ts'
+import { emptyBody, notFound } from '../request-input.ts'
+import { describeBrowser } from './browser.ts'
+import type { SignInCodes } from './codes.ts'
+import { type CookieOptions, endedSessionCookie, readSessionCookie, sessionCookie } from './cookie.ts'
+import type { SameOrigin } from './same-origin.ts'
+import { csrfTokenOf, ownSessions, type Person, SESSION_MS, type Sessions, userPrincipal } from './sessions.ts'
+
+export interface SignInDeps {
+  codes: SignInCodes
+  sessions: Sessions
+  sameOrigin: Pick<SameOrigin, 'checkOriginIfAny'>
+  identifyOperator: IdentifyOperator
+  operators: readonly AdminToken[]
+  findCaller: FindCaller
+  cookie: CookieOptions
+  /** Work that goes on after the answer, beside other such work. */
+  runAfterAnswer(job: () => Promise<void>): void
+}
+
+const signInBody = z
+  .strictObject({
+    token: z.string().min(1).max(1_000).optional(),
+    email: emailAddress.optional(),
+    code: z.string().min(1).max(100).optional(),
+  })
+  .refine(({ token, email, code }) => (token === undefined ? email !== undefined : email === undefined && !code), {
+    message: 'must be {token}, {email} or {email, code}',
+  })
+
+/** Of requests with an address, from one network. */
+const MAX_REQUESTS = 60
+const MAX_TRACKED_NETWORKS = 20_000
+const COUNTED_NETWORK = { ipv4: 32, ipv6: 64 }
+/** Longer than a check takes, so that the time of a refusal does not tell whether there was a code to compare with. */
+const REFUSAL_MS = 250
+
+const CODE_SENT = {
+  live: 'If the address is a user’s, a code was sent to it by email. Sign in with the address and the code.',
+  test: 'If the address is a user’s, a code is in the sandbox inbox, because this deployment has no email provider.',
+}
+
+export const createSignInRoutes =
+  (deps: SignInDeps): AddRoutes =>
+  (router, { store, keyring, clock, log, readBody, readPage, withAudit }) => {
+    const { codes, sessions, sameOrigin, identifyOperator, operators, findCaller, cookie, runAfterAnswer } = deps
+    const throttle = createAttemptThrottle({
+      maxFailures: MAX_REQUESTS,
+      windowMs: MINUTE_MS,
+      maxCallers: MAX_TRACKED_NETWORKS,
+      clock,
+    })
+
+    function countRequest(ctx: Context): void {
+      const address = findCaller(ctx).nearestKnown
+      const network = address === null ? 'unknown' : networkOf(address, COUNTED_NETWORK)
+      const waitMs = throttle.waitMs(network)
+      if (waitMs > 0)
+        throw rateLimited({ scope: 'sign_in', detail: 'Too many sign-ins were tried from this address.', waitMs })
+      throttle.countFailure(network)
+    }
+
+    async function viewOf({ role, company_id, user_id, operator, session }: Principal) {
+      const user = user_id === null ? undefined : (await store.docs('users').get([user_id])).get(user_id)
+      return {
+        id: user_id,
+        name: user ? nameOf(user) : operator,
+        email: user ? unsealOrNull(keyring, user.sealed_email, userContext.email(user._id)) : null,
+        role,
+        company_id,
+        session_id: session?.id ?? null,
+        csrf_token: session?.csrf_token ?? null,
+      }
+    }
+
+    const nameOf = ({ _id, sealed_name }: UserDoc): string | null =>
+      sealed_name === null ? null : unsealOrNull(keyring, sealed_name, userContext.name(_id))
+
+    /** Begins a session. The session that the browser had before ends. */
+    async function begin(ctx: Context, person: Person, owner: Omit<Principal, 'session'>): Promise<void> {
+      const { session, token } = sessions.create(person, describeBrowser(ctx.get('user-agent')))
+      const caller: Principal = { ...owner, session: { id: session._id, csrf_token: csrfTokenOf(token) } }
+      ctx.state.principal = caller
+      await endFormer(ctx)
+      await withAudit(ctx, () => ({
+        action: 'session.create',
+        target: session._id,
+        company_id: owner.company_id,
+        before: null,
+        after: { browser: session.browser },
+        perform: async () => {
+          await sessions.insert(session)
+          return session
+        },
+      }))
+      if ('user' in person)
+        await store.docs('users').modify({ _id: person.user._id }, { $set: { last_sign_in_at: session.created_at } })
+      ctx.set('Set-Cookie', sessionCookie(token, SESSION_MS, cookie))
+      ctx.body = await viewOf(caller)
+    }
+
+    async function endFormer(ctx: Context): Promise<void> {
+      const given = readSessionCookie(ctx)
+      const former = given.kind === 'token' ? await sessions.find(given.token) : null
+      if (former?.session) await sessions.end(former.session.id)
+    }
+
+    async function signInWithCode(ctx: Context, email: string, code: string): Promise<void> {
+      const askedAt = clock.now()
+      const user = await codes.check(email, code, await codes.mode())
+      if (user) return begin(ctx, { user }, userPrincipal(keyring, user))
+      log.warn({ caller_address: findCaller(ctx).nearestKnown }, 'sign_in.code_refused')
+      await new Promise<void>(resolve => void clock.after(askedAt + REFUSAL_MS - clock.now(), resolve))
+      throw httpException(401, 'The code is wrong, has expired or was used before. Ask for a new one.')
+    }
+
+    router.post('/sign-in', async ctx => {
+      sameOrigin.checkOriginIfAny(ctx)
+      const { token, email = '', code } = await readBody(ctx, signInBody)
+      if (token !== undefined) {
+        const name = identifyOperator(ctx, token)
+        const operator = operators.find(one => one.name === name)
+        if (!operator) throw new Error(`the operator ${name} has no token`)
+        return begin(ctx, { operator }, operatorPrincipal(name))
+      }
+      countRequest(ctx)
+      if (code !== undefined) return signInWithCode(ctx, email, code)
+      const mode = await codes.mode()
+      const clientAddress = clientAddressOf(findCaller(ctx))
+      runAfterAnswer(() => codes.send(email, { mode, clientAddress }))
+      ctx.body = { next: 'code', sent_by: mode === 'live' ? 'email' : 'sandbox', detail: CODE_SENT[mode] }
+    })
+
+    router.post('/sign-out', async ctx => {
+      await readBody(ctx, emptyBody)
+      const { session } = principalOf(ctx)
+      if (session) await endSession(ctx, session.id)
+      ctx.set('Set-Cookie', endedSessionCookie(cookie))
+      ctx.status = 204
+    })
+
+    router.get('/me', async ctx => {
+      ctx.body = await viewOf(principalOf(ctx))
+    })
+
+    router.get('/sessions', async ctx => {
+      const caller = principalOf(ctx)
+      ctx.body = await readPage(ctx, {
+        docs: store.docs('sessions'),
+        filter: ownSessions(caller),
+        newestFirst: true,
+        show: session => sessionView(session, caller),
+      })
+    })
+
+    router.delete('/sessions', async ctx => {
+      const caller = principalOf(ctx)
+      await withAudit(ctx, () => ({
+        action: 'session.end_all',
+        target: caller.user_id ?? caller.name,
+        company_id: caller.company_id,
+        before: null,
+        after: null,
+        perform: () => sessions.endAllOf(caller),
+      }))
+      ctx.set('Set-Cookie', endedSessionCookie(cookie))
+      ctx.status = 204
+    })
+
+    router.delete('/sessions/:id', async ctx => {
+      const caller = principalOf(ctx)
+      const { id = '' } = ctx.params
+      if ((await sessions.own(caller, id)) === null) throw notFound('session')
+      await endSession(ctx, id)
+      if (caller.session?.id === id) ctx.set('Set-Cookie', endedSessionCookie(cookie))
+      ctx.status = 204
+    })
+
+    const endSession = (ctx: Context, id: string): Promise<boolean> =>
+      withAudit(ctx, () => ({
+        action: 'session.end',
+        target: id,
+        company_id: principalOf(ctx).company_id,
+        before: null,
+        after: null,
+        perform: () => sessions.end(id),
+      }))
+  }
+
+const sessionView = ({ _id, browser, created_at, seen_at, expires_at }: SessionDoc, caller: Principal) => ({
+  id: _id,
+  at: isoTime(created_at),
+  last_seen_at: isoTime(seen_at),
+  expires_at: isoTime(expires_at),
+  browser,
+  current: _id === caller.session?.id,
+})

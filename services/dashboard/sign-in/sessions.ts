@@ -1,0 +1,135 @@
+// Sessions of the dashboard. In: a user or an operator who has signed in, or a token from a cookie. Out: a session, or null for a token that
+// is unknown, expired or revoked. Nothing is cached: a session that is ended, a user that is removed and a role that is changed count from
+// the next request on, in every process. A session of an operator ends when its token leaves ADMIN_TOKEN.
+import { Buffer } from 'node:buffer'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
+import type { Clock } from '../../../infra/clock.ts'
+import type { AdminToken } from '../../../infra/config/secrets.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
+import { newId } from '../../../infra/ids.ts'
+import type { Filter } from '../../../infra/store/docs.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'
+import { maskEmail } from '../../../machines/masking.ts'
+import { type SessionDoc, type UserDoc, type UserStore, userContext } from '../../domain/users/documents.ts'
+import { operatorPrincipal, type Principal } from '../access.ts'
+
+export const SESSION_MS = 12 * HOUR_MS
+const TOKEN_BYTES = 32
+const OPERATOR_TOKEN_SCOPE = 'operator token'
+/** More than a person opens in twelve hours. */
+const MAX_SESSIONS_AT_ONCE = 10_000
+
+/** The owner of a session. */
+export type Person = { user: UserDoc } | { operator: AdminToken }
+
+export interface NewSession {
+  session: SessionDoc
+  /** For the cookie. It is not stored. */
+  token: string
+}
+
+export interface Sessions {
+  /** A session that is not stored yet. */
+  create(person: Person, browser: string): NewSession
+  insert(session: SessionDoc): Promise<void>
+  /** The caller of a request with this token; null when it has no session. */
+  find(token: string): Promise<Principal | null>
+  /** The session with this id, if it is the caller's own. */
+  own(caller: Principal, id: string): Promise<SessionDoc | null>
+  end(id: string): Promise<boolean>
+  /** Answers how many there were. */
+  endAllOf(caller: Pick<Principal, 'user_id' | 'operator'>): Promise<number>
+}
+
+export interface SessionDeps {
+  store: UserStore
+  keyring: Pick<Keyring, 'index' | 'indexes' | 'unseal'>
+  clock: Pick<Clock, 'now'>
+  operators: readonly AdminToken[]
+}
+
+export function createSessions({ store, keyring, clock, operators }: SessionDeps): Sessions {
+  const [sessions, users] = [store.docs('sessions'), store.docs('users')]
+
+  function create(person: Person, browser: string): NewSession {
+    const token = randomBytes(TOKEN_BYTES).toString('base64url')
+    const now = clock.now()
+    const expires_at = now + SESSION_MS
+    const session: SessionDoc = {
+      _id: newId('ses', now),
+      hash: hashToken(token),
+      user_id: 'user' in person ? person.user._id : null,
+      operator:
+        'operator' in person
+          ? { name: person.operator.name, token_index: keyring.index(OPERATOR_TOKEN_SCOPE, person.operator.token) }
+          : null,
+      browser,
+      created_at: now,
+      seen_at: now,
+      expires_at,
+      purge_at: new Date(expires_at),
+    }
+    return { session, token }
+  }
+
+  async function ownerOf({ user_id, operator }: SessionDoc): Promise<Omit<Principal, 'session'> | null> {
+    if (operator !== null) return isStillOperator(operator) ? operatorPrincipal(operator.name) : null
+    const user = user_id === null ? undefined : (await users.get([user_id])).get(user_id)
+    return user ? userPrincipal(keyring, user) : null
+  }
+
+  const isStillOperator = ({ name, token_index }: NonNullable<SessionDoc['operator']>): boolean =>
+    operators.some(one => one.name === name && keyring.indexes(OPERATOR_TOKEN_SCOPE, one.token).includes(token_index))
+
+  return {
+    create,
+
+    async insert(session) {
+      await sessions.insert([session])
+    },
+
+    async find(token) {
+      const [session] = await sessions.find({ hash: hashToken(token) }, { sort: { hash: 1 }, limit: 1 })
+      const now = clock.now()
+      if (!session || session.expires_at <= now) return null
+      const owner = await ownerOf(session)
+      if (owner === null) return null
+      // Not inserted again if it was ended meanwhile.
+      if (session.seen_at + MINUTE_MS <= now) await sessions.modify({ _id: session._id }, { $max: { seen_at: now } })
+      return { ...owner, session: { id: session._id, csrf_token: csrfTokenOf(token) } }
+    },
+
+    async own(caller, id) {
+      const session = (await sessions.get([id])).get(id)
+      const isOwn =
+        caller.user_id === null ? session?.operator?.name === caller.operator : session?.user_id === caller.user_id
+      return session && isOwn ? session : null
+    },
+
+    end: async id => (await sessions.remove({ _id: id }, 1)) === 1,
+
+    endAllOf: caller => sessions.remove(ownSessions(caller), MAX_SESSIONS_AT_ONCE),
+  }
+}
+
+/** The sessions of a user, or of the operator of that name. */
+export const ownSessions = ({ user_id, operator }: Pick<Principal, 'user_id' | 'operator'>): Filter<SessionDoc> =>
+  user_id === null ? { 'operator.name': operator } : { user_id }
+
+/** A plain hash is safe because a token has 256 random bits. */
+const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')
+
+/** Derived from the token, so that only a page that has asked with the cookie knows it, and nothing is stored. */
+export const csrfTokenOf = (token: string): string =>
+  createHmac('sha256', Buffer.from(token, 'base64url')).update('csrf').digest('base64url')
+
+/** The audit log keeps the name for good, so it holds the masked address only. */
+export function userPrincipal(
+  keyring: Pick<Keyring, 'unseal'>,
+  { _id, role, company_id, sealed_email }: UserDoc,
+): Omit<Principal, 'session'> {
+  const email = unsealOrNull(keyring, sealed_email, userContext.email(_id))
+  const name = email === null ? _id : `${_id} (${maskEmail(email)})`
+  return { name, role, company_id, user_id: _id, operator: null }
+}

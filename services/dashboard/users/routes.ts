@@ -1,0 +1,164 @@
+// GET|POST /companies/{id}/users, PATCH|DELETE /users/{id}: who of a company may use the dashboard. An address is a user of one company
+// only. A company does not lose its last owner through its own users: then none of them could invite another.
+import { z } from 'zod'
+import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
+import { httpException } from '../../../infra/http/problem.ts'
+import { newId } from '../../../infra/ids.ts'
+import { maskEmail } from '../../../machines/masking.ts'
+import { text } from '../../domain/tenancy/value-schemas.ts'
+import { CONSOLE_COMPANY_ID } from '../../domain/users/console.ts'
+import {
+  emailIndex,
+  findUserByEmail,
+  USER_ROLES,
+  type UserDoc,
+  type UserRole,
+  userContext,
+} from '../../domain/users/documents.ts'
+import { type AdminRequest, principalOf } from '../access.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { emailAddress } from '../email-address.ts'
+import { isoTime, isoTimeOrNull } from '../iso-time.ts'
+import { getOr404 } from '../request-input.ts'
+import type { Sessions } from '../sign-in/sessions.ts'
+
+const role = z.enum(USER_ROLES)
+const inviteBody = z.strictObject({ email: emailAddress, role, name: text(100).nullable().default(null) })
+const changeBody = z.strictObject({ role })
+
+/** The name of the lease under which users change: neither an address nor the place of the last owner may be taken twice. */
+const USERS_CHANGE = 'users'
+
+export const createUserRoutes =
+  ({ sessions }: { sessions: Pick<Sessions, 'endAllOf'> }): AddRoutes =>
+  (router, { store, keyring, clock, readBody, readPage, withAudit, changeExclusively }) => {
+    const [users, companies] = [store.docs('users'), store.docs('companies')]
+
+    const emailOf = ({ _id, sealed_email }: UserDoc): string | null =>
+      unsealOrNull(keyring, sealed_email, userContext.email(_id))
+
+    /** Email and name are null when their data key is not configured now. */
+    const userView = (user: UserDoc) => ({
+      id: user._id,
+      company_id: user.company_id,
+      email: emailOf(user),
+      name: user.sealed_name === null ? null : unsealOrNull(keyring, user.sealed_name, userContext.name(user._id)),
+      role: user.role,
+      created_at: isoTime(user.created_at),
+      last_sign_in_at: isoTimeOrNull(user.last_sign_in_at),
+    })
+
+    /** The audit log is kept for good, so the address is masked and the name left out. */
+    const auditFields = (user: UserDoc) => {
+      const email = emailOf(user)
+      return { email: email === null ? null : maskEmail(email), role: user.role }
+    }
+
+    function newUser(company_id: string, email: string, given: { role: UserRole; name: string | null }): UserDoc {
+      const now = clock.now()
+      const _id = newId('usr', now)
+      return {
+        _id,
+        company_id,
+        role: given.role,
+        email: emailIndex(keyring, email),
+        sealed_email: keyring.seal(email, userContext.email(_id)),
+        sealed_name: given.name === null ? null : keyring.seal(given.name, userContext.name(_id)),
+        created_at: now,
+        last_sign_in_at: null,
+        rev: 0,
+      }
+    }
+
+    /** An operator may leave a company without an owner, and is the one who can invite the next. */
+    async function requireAnotherOwner(request: AdminRequest, { company_id, role }: UserDoc): Promise<void> {
+      if (role !== 'owner' || principalOf(request).user_id === null) return
+      if ((await users.count({ company_id, role: 'owner' })) > 1) return
+      throw httpException(409, 'A company keeps at least one owner. Make another user an owner first.')
+    }
+
+    router.get('/companies/:id/users', async ctx => {
+      const { _id: company_id } = await getOr404(ctx, companies, ctx.params.id, 'company')
+      ctx.body = await readPage(ctx, { docs: users, filter: { company_id }, show: userView })
+    })
+
+    router.post('/companies/:id/users', async ctx => {
+      const { _id: company_id } = await getOr404(ctx, companies, ctx.params.id, 'company')
+      const { email, ...given } = await readBody(ctx, inviteBody)
+      if (company_id === CONSOLE_COMPANY_ID)
+        throw httpException(409, 'The console has no users: they could read the codes with which others sign in.')
+      ctx.body = await changeExclusively(USERS_CHANGE, renewLease =>
+        withAudit(ctx, async () => {
+          // Under every data key: the unique index knows an address under one of them.
+          if ((await findUserByEmail(store, keyring, email)) !== null) throw addressTaken()
+          const user = newUser(company_id, email, given)
+          return {
+            action: 'user.create',
+            target: user._id,
+            company_id,
+            before: null,
+            after: auditFields(user),
+            perform: async () => {
+              await renewLease()
+              return (await users.insert([user]))[0] === 'inserted' ? userView(user) : null
+            },
+          }
+        }),
+      )
+      ctx.status = 201
+    })
+
+    router.patch('/users/:id', async ctx => {
+      await getOr404(ctx, users, ctx.params.id, 'user')
+      const { role } = await readBody(ctx, changeBody)
+      ctx.body = await changeExclusively(USERS_CHANGE, renewLease =>
+        withAudit(ctx, async () => {
+          const stored = await getOr404(ctx, users, ctx.params.id, 'user')
+          if (stored.role === role) return { unchanged: userView(stored) }
+          await requireAnotherOwner(ctx, stored)
+          const { _id, rev, company_id } = stored
+          const user = { ...stored, role }
+          return {
+            action: 'user.change',
+            target: _id,
+            company_id,
+            before: auditFields(stored),
+            after: auditFields(user),
+            perform: async () => {
+              await renewLease()
+              return (await users.change([{ _id, rev, update: { $set: { role } } }]))[0] === 'won'
+                ? userView(user)
+                : null
+            },
+          }
+        }),
+      )
+    })
+
+    router.delete('/users/:id', async ctx => {
+      const { _id } = await getOr404(ctx, users, ctx.params.id, 'user')
+      await changeExclusively(USERS_CHANGE, renewLease =>
+        withAudit(ctx, async () => {
+          const stored = await getOr404(ctx, users, _id, 'user')
+          await requireAnotherOwner(ctx, stored)
+          return {
+            action: 'user.delete',
+            target: _id,
+            company_id: stored.company_id,
+            before: auditFields(stored),
+            after: null,
+            perform: async () => {
+              await renewLease()
+              return (await users.remove({ _id, rev: stored.rev }, 1)) === 1 ? stored : null
+            },
+          }
+        }),
+      )
+      // After the user: a session without its user is refused, so a crash here leaves no way in.
+      await sessions.endAllOf({ user_id: _id, operator: null })
+      ctx.status = 204
+    })
+  }
+
+const addressTaken = () =>
+  httpException(409, 'This address belongs to a user already. An address can be a user of one company only.')

@@ -1,0 +1,206 @@
+// Users of the dashboard sign in with a code from Countersign itself: without an email provider it is in the sandbox's inbox, with one it
+// comes by email.
+import { expect } from 'chai'
+import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID } from '../../services/domain/users/console.ts'
+import { type Answer, ask } from '../support/api-caller.ts'
+import { type Browser, createBrowser, post, signIn } from '../support/dashboard-session.ts'
+import { CACHE_TTL_MS, type Flow, startFlow, wrongCode } from '../support/flow.ts'
+import { codeIn } from '../support/live-flow.ts'
+import { collectionsContaining } from '../support/raw-documents.ts'
+import { onEachEngineSet } from '../support/site.ts'
+import { startMailServer } from '../support/vendors/smtp.ts'
+
+const COOLDOWN_MS = 30_000
+
+onEachEngineSet('signing in to the dashboard', engines => {
+  let flow: Flow
+  let addresses = 0
+  before(async function () {
+    this.timeout(120_000)
+    flow = await startFlow({ engines, env: { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } })
+  })
+  after(async function () {
+    this.timeout(60_000)
+    await flow?.stop()
+  })
+
+  const freshAddress = (): string => {
+    addresses += 1
+    return `person${addresses}@shop.example`
+  }
+  const url = (): string => flow.countersign.url
+  const enter = (body: object, headers?: Record<string, string>): Promise<Answer> =>
+    flow.advanceUntil(post(url(), body, headers))
+
+  async function invite(
+    email = freshAddress(),
+    role = 'owner',
+  ): Promise<{ email: string; company: string; id: string }> {
+    const company = (await flow.admin('POST', '/companies', { name: 'Acme' })).body.id
+    const { status, body, text } = await flow.admin('POST', `/companies/${company}/users`, { email, role, name: 'Ada' })
+    expect(status, text).to.equal(201)
+    return { email, company, id: body.id }
+  }
+  async function signInByCode(email: string, messages = 1): Promise<Browser> {
+    expect((await enter({ email })).status).to.equal(200)
+    const answer = await enter({ email, code: await flow.waitForCode(email, messages) })
+    expect(answer.status, answer.text).to.equal(200)
+    return createBrowser(url(), answer)
+  }
+
+  it('takes an invitation and a code, and ends with the sign-out', async () => {
+    const { email, company, id } = await invite()
+    const asked = await enter({ email })
+    expect([asked.status, asked.body.next, asked.body.sent_by]).to.deep.equal([200, 'code', 'sandbox'])
+    const [message] = await flow.eventually(async () => {
+      const inbox = await flow.inbox(email)
+      expect(inbox).to.have.length(1)
+      return inbox
+    })
+    expect(message).to.include({ channel: 'email', recipient: email })
+    expect(message?.text).to.include('Countersign console')
+    const answer = await enter({ email, code: message?.code })
+    expect(answer.body).to.include({ id, name: 'Ada', email, role: 'owner', company_id: company })
+
+    const browser = createBrowser(url(), answer)
+    expect((await browser.ask('GET', '/companies')).body.items).to.have.length(1)
+    expect((await browser.ask('POST', `/companies/${company}/apps`, { name: 'Shop' })).status).to.equal(201)
+    expect((await browser.ask('GET', `/apps/${CONSOLE_APP_ID}`)).status).to.equal(404)
+    expect((await browser.ask('GET', '/sandbox/messages')).body, 'the codes of others').to.deep.equal([])
+    const [record] = (await browser.ask('GET', '/audit')).body.items
+    expect(record).to.include({ who: `${id} (p****@shop.example)`, action: 'app.create' })
+    const [user] = (await browser.ask('GET', `/companies/${company}/users`)).body.items
+    expect(user.last_sign_in_at).to.be.a('string')
+    expect((await browser.ask('POST', '/sign-out')).status).to.equal(204)
+    const cookie = `countersign_session=${answer.headers.getSetCookie()[0]?.split(/[=;]/)[1]}`
+    expect((await ask(`${url()}/admin/v1/me`, { headers: { Cookie: cookie } })).status).to.equal(401)
+    expect(await collectionsContaining(flow.countersign.engines.store, email)).to.deep.equal([])
+    expect(flow.countersign.log.output()).not.to.include(email)
+  })
+
+  it('answers a stranger as a user, sends the stranger nothing, and refuses both alike', async () => {
+    const [{ email }, stranger] = [await invite(), freshAddress()]
+    const [forUser, forStranger] = [await enter({ email }), await enter({ email: stranger })]
+    expect([forStranger.status, forStranger.body]).to.deep.equal([forUser.status, forUser.body])
+    const code = wrongCode(await flow.waitForCode(email))
+    const refusals = [await enter({ email, code }), await enter({ email: stranger, code })].map(({ status, body }) => {
+      const { request_id, ...members } = body
+      return { ...members, status }
+    })
+    expect(refusals[0]).to.deep.equal(refusals[1])
+    expect(refusals[0]).to.include({ status: 401, type: 'HTTPException' })
+    expect(await flow.inbox(stranger)).to.deep.equal([])
+    expect(
+      await flow.admin('GET', `/apps/${CONSOLE_APP_ID}/verifications?recipient=${stranger}`),
+    ).to.have.nested.property('body.items.length', 0)
+  })
+
+  it('takes a code once, even twice at the same time', async () => {
+    const { email } = await invite()
+    await enter({ email })
+    const code = await flow.waitForCode(email)
+    const both = await Promise.all([enter({ email, code }), enter({ email, code })])
+    expect(both.map(({ status }) => status).sort()).to.deep.equal([200, 401])
+    expect((await enter({ email, code })).status).to.equal(401)
+  })
+
+  it('refuses every code after five wrong ones, until a new code is asked for', async () => {
+    const { email } = await invite()
+    await enter({ email })
+    const code = await flow.waitForCode(email)
+    for (let guesses = 0; guesses < 5; guesses += 1)
+      expect((await enter({ email, code: wrongCode(code) })).status).to.equal(401)
+    expect((await enter({ email, code })).status).to.equal(401)
+    await flow.advance(1)
+    const browser = await signInByCode(email, 2)
+    expect((await browser.ask('GET', '/me')).status).to.equal(200)
+  })
+
+  it('sends the same code again after the cooldown, and a new one once it was guessed at', async () => {
+    const { email } = await invite()
+    await enter({ email })
+    const first = await flow.waitForCode(email)
+    await enter({ email })
+    await flow.advance(COOLDOWN_MS)
+    await enter({ email })
+    expect(await flow.waitForCode(email, 2)).to.equal(first)
+    await enter({ email, code: wrongCode(first) })
+    await enter({ email })
+    await flow.waitForCode(email, 3)
+    const otps = (await flow.admin('GET', `/apps/${CONSOLE_APP_ID}/verifications?recipient=${email}`)).body.items
+    expect(otps.map(({ sends }: { sends: number }) => sends)).to.deep.equal([1, 2])
+  })
+
+  it('sends the code to the invited spelling, whatever was typed', async () => {
+    const { email } = await invite()
+    // The Kelvin sign is a K in lower case, and a different mailbox.
+    const [kelvin, plain] = ['\u212aelvin@shop.example', 'kelvin@shop.example']
+    await invite(plain)
+    for (const [typed, stored] of [
+      [email.toUpperCase(), email],
+      [kelvin, plain],
+    ] as const) {
+      await enter({ email: typed })
+      const code = await flow.waitForCode(stored)
+      const [message] = await flow.inbox(stored)
+      expect(message?.recipient).to.equal(stored)
+      expect((await enter({ email: typed, code })).body.email).to.equal(stored)
+    }
+  })
+
+  it('is refused to a user who was removed, also with the code that was sent before', async () => {
+    const { email, id } = await invite()
+    const browser = await signInByCode(email)
+    await flow.advance(1)
+    await enter({ email })
+    const code = await flow.waitForCode(email, 2)
+    expect((await flow.admin('DELETE', `/users/${id}`)).status).to.equal(204)
+    expect((await browser.ask('GET', '/me')).status).to.equal(401)
+    expect((await enter({ email, code })).status).to.equal(401)
+  })
+
+  it('refuses further sign-ins of an address that tries sixty in a minute', async () => {
+    const email = freshAddress()
+    const headers = { 'X-Forwarded-For': '203.0.113.77' }
+    for (let requests = 0; requests < 60; requests += 1)
+      expect((await post(url(), { email }, headers)).status).to.equal(200)
+    expect((await post(url(), { email }, headers)).body).to.include({
+      type: 'RateLimitExceededError',
+      scope: 'sign_in',
+    })
+    expect((await post(url(), { email }, { 'X-Forwarded-For': '203.0.113.78' })).status).to.equal(200)
+  })
+
+  it('has a console that every operator sees, whose codes cost nothing', async () => {
+    const company = await flow.admin('GET', `/companies/${CONSOLE_COMPANY_ID}`)
+    expect(company.body).to.include({ name: 'Countersign console', balance: 0 })
+    const operator = await signIn(url(), { token: flow.countersign.secrets.adminTokens[0]?.token })
+    const ids = (await operator.ask('GET', '/companies?limit=100')).body.items.map(({ id }: { id: string }) => id)
+    expect(ids).to.include(CONSOLE_COMPANY_ID)
+  })
+
+  it('sends the code by email once the console has a provider, at any price', async () => {
+    const mail = await startMailServer()
+    const { email } = await invite()
+    const provider = `/apps/${CONSOLE_APP_ID}/providers/mail`
+    const config = { host: '127.0.0.1', port: mail.port, from: 'Console <console@shop.example>' }
+    const prices = [{ channel: 'email', country: '*', micros: 1_000 }]
+    try {
+      expect((await flow.admin('PUT', provider, { type: 'smtp', config })).status).to.equal(201)
+      await flow.admin('PUT', '/prices', { prices })
+      await flow.advance(CACHE_TTL_MS)
+      expect((await enter({ email })).body.sent_by).to.equal('email')
+      await flow.eventually(() => expect(mail.mails).to.have.length(1))
+      expect(mail.mails[0]?.to).to.deep.equal([email])
+      const code = codeIn(mail.mails[0]?.bodies['text/plain'])
+      expect((await enter({ email, code: wrongCode(code) })).status).to.equal(401)
+      expect((await enter({ email, code })).body.email).to.equal(email)
+      expect(await flow.inbox(email), 'nothing is in the sandbox').to.deep.equal([])
+    } finally {
+      await flow.admin('DELETE', provider)
+      await flow.admin('PUT', '/prices', { prices: [] })
+      await flow.advance(CACHE_TTL_MS)
+      await mail.close()
+    }
+  })
+})

@@ -1,0 +1,222 @@
+// Every route of the admin API with every kind of caller: no session, a lower role, another company, the right role. A new route needs a line
+// in EXAMPLES.
+import { expect } from 'chai'
+import { ROLES, ROUTE_ROLES, type Role } from '../../../services/dashboard/access.ts'
+import type { CountersignStore } from '../../../services/domain/collections.ts'
+import { closeAdmins, createTenant, startAdmin, type TestAdmin, TOKENS } from '../../support/admin-api.ts'
+import type { Answer } from '../../support/api-caller.ts'
+import { type Browser, signIn, userBrowser } from '../../support/dashboard-session.ts'
+import { startOtpActor } from '../../support/otp.actor.ts'
+import { type CollectionName, collectionNames, rawDocuments } from '../../support/raw-documents.ts'
+import { eachStore } from '../../support/stores.ts'
+import { testKeyring } from '../../support/tenancy.ts'
+import { addUser } from '../../support/users.ts'
+
+/** Where the documents of other companies can be named beside the path. */
+type Elsewhere = 'the list of another company is empty' | 'has no company'
+
+interface Example {
+  body?: unknown
+  /** A query, from the question mark on. */
+  query?: string
+  elsewhere?: Elsewhere
+}
+
+/** A company with one of everything. */
+interface World {
+  admin: TestAdmin
+  company: string
+  app: string
+  key: string
+  event: string
+  otp_id: string
+  /** A user of the company whom no session belongs to. */
+  user: string
+}
+
+const SMTP = { type: 'smtp', config: { host: 'mail.example', port: 587, from: 'a@shop.example' } }
+const ip_lists = { lists: [{ class: 'vpn', cidrs: ['185.220.101.0/24'] }] }
+const OWN_LIST: Elsewhere = 'the list of another company is empty'
+const NO_COMPANY: Elsewhere = 'has no company'
+
+/** A request to each route that the right role may make. Ids in the path are those of `World`. */
+const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
+  'POST /sign-in': { body: { token: TOKENS[0]?.token }, elsewhere: NO_COMPANY },
+  'POST /sign-out': { elsewhere: NO_COMPANY },
+  'GET /me': { elsewhere: NO_COMPANY },
+  'GET /sessions': { elsewhere: NO_COMPANY },
+  'DELETE /sessions': { elsewhere: NO_COMPANY },
+  'DELETE /sessions/:id': {},
+  'GET /companies': { elsewhere: OWN_LIST },
+  'POST /companies': { body: { name: 'Other' } },
+  'GET /companies/:id': {},
+  'POST /companies/:id/credit': { body: { micros: 5 } },
+  'GET /companies/:id/ledger': {},
+  'GET /companies/:id/reconciliation': {},
+  'GET /companies/:id/users': {},
+  'POST /companies/:id/users': { body: { email: 'new@shop.example', role: 'viewer' } },
+  'PATCH /users/:id': { body: { role: 'developer' } },
+  'DELETE /users/:id': {},
+  'GET /companies/:id/apps': {},
+  'POST /companies/:id/apps': { body: { name: 'Second' } },
+  'GET /apps/:id': {},
+  'PATCH /apps/:id': { body: { name: 'Renamed' } },
+  'GET /apps/:id/keys': {},
+  'POST /apps/:id/keys': { body: { kind: 'server', mode: 'test' } },
+  'DELETE /keys/:id': {},
+  'GET /apps/:id/providers': {},
+  'GET /apps/:id/providers/:name': {},
+  'PUT /apps/:id/providers/:name': { body: { ...SMTP, position: 3 } },
+  'DELETE /apps/:id/providers/:name': {},
+  'GET /apps/:id/webhook': {},
+  'PUT /apps/:id/webhook': { body: { url: 'https://other.example/hook' } },
+  'POST /apps/:id/webhook/rotate': {},
+  'POST /apps/:id/webhook/promote': {},
+  'POST /apps/:id/webhook/enable': {},
+  'POST /apps/:id/webhook/test': {},
+  'GET /apps/:id/events': {},
+  'POST /events/:id/replay': {},
+  'POST /apps/:id/events/replay': { body: { since: '2029-01-01T00:00:00Z' } },
+  'GET /verifications/:otp_id': {},
+  'GET /apps/:id/verifications': {},
+  'GET /apps/:id/fraud': {},
+  'GET /apps/:id/fraud/prefixes': {},
+  'POST /apps/:id/route': { body: { recipient: '+14155550123' } },
+  'GET /prices': { elsewhere: NO_COMPANY },
+  'PUT /prices': { body: { prices: [] } },
+  'GET /ip-lists': {},
+  'PUT /ip-lists': { body: ip_lists },
+  'GET /sandbox/messages': { elsewhere: OWN_LIST },
+  'POST /sandbox/inbound': ({ app }) => ({ body: { app_id: app, from: '+14155550123', text: 'hello' } }),
+  'GET /privacy': {},
+  'POST /apps/:id/erase': { body: { recipient: '+14155550123' } },
+  'GET /audit': ({ company }) => ({ query: `?company_id=${company}` }),
+}
+
+const keyring = testKeyring()
+
+/** A browser in which a user of the company is signed in; an operator for the role `operator`. */
+const browserOf = async ({ admin, company }: Pick<World, 'admin' | 'company'>, role: Role): Promise<Browser> =>
+  role === 'operator'
+    ? signIn(admin.url, { token: TOKENS[1]?.token })
+    : (await userBrowser(admin, company, role)).browser
+
+async function createWorld(store: CountersignStore): Promise<World> {
+  const admin = await startAdmin(store)
+  const { company, app } = await createTenant(admin)
+  const key = (await admin.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })).body.id
+  await admin.ask('PUT', `/apps/${app}/providers/mail`, SMTP)
+  await admin.ask('PUT', `/apps/${app}/webhook`, { url: 'https://shop.example/hook' })
+  await admin.ask('POST', `/apps/${app}/webhook/rotate`)
+  const event = (await admin.ask('POST', `/apps/${app}/webhook/test`)).body.event_id
+  const actor = await startOtpActor(store, keyring)
+  const { otp_id } = await actor.send({ company, app, recipient: '+14155550123' })
+  await actor.close()
+  const [message] = await store.docs('otps').find({}, { sort: { _id: 1 }, limit: 1 })
+  await store.docs('sandbox_messages').insert([sandboxMessage(message?.context.deliveries[0]?.delivery_id, otp_id)])
+  const user = (await addUser(store, company, 'viewer'))._id
+  return { admin, company, app, key, event, otp_id, user }
+
+  function sandboxMessage(_id = '', of: string) {
+    const times = { at: admin.clock.now(), purge_at: new Date('2040-01-01') }
+    return { _id, app_id: app, company_id: company, otp_id: of, generation: 1, locale: 'en', recipient: 'x', ...times }
+  }
+}
+
+/** The request of an example. `session`: the session that DELETE /sessions/{id} ends. */
+function requestOf(route: string, world: World, session: string) {
+  const found = EXAMPLES[route]
+  if (found === undefined) throw new Error(`EXAMPLES has no example of ${route}`)
+  const { body, query = '', elsewhere } = typeof found === 'function' ? found(world) : found
+  const [method = '', pattern = ''] = route.split(' ')
+  const ids: Record<string, string> = {
+    companies: world.company,
+    apps: world.app,
+    keys: world.key,
+    events: world.event,
+    users: world.user,
+    sessions: session,
+  }
+  const path = pattern
+    .replace(/^\/([^/]+)\/:id/, (_, what: string) => `/${what}/${ids[what]}`)
+    .replace(':name', 'mail')
+    .replace(':otp_id', world.otp_id)
+  return { method, path: path + query, body, elsewhere }
+}
+
+/** Everything in the store, except when a session was last seen. */
+async function snapshot(store: CountersignStore): Promise<Record<string, string[]>> {
+  const names = collectionNames.filter(name => name !== 'leases' && name !== 'sessions')
+  const all = await Promise.all(names.map(async (name: CollectionName) => [name, await rawDocuments(store, name)]))
+  return Object.fromEntries(all)
+}
+
+const isEmptyList = ({ status, body }: Answer): boolean =>
+  status === 200 && (Array.isArray(body) ? body : body.items).length === 0
+
+eachStore('a route of the admin API', fresh => {
+  let world: World
+  beforeEach(async () => {
+    world = await createWorld(await fresh())
+  })
+  afterEach(closeAdmins)
+
+  it('has an example here', () => {
+    expect(Object.keys(EXAMPLES).sort()).to.deep.equal(Object.keys(ROUTE_ROLES).sort())
+  })
+
+  it('refuses a caller without a session, and changes nothing', async () => {
+    const before = await snapshot(world.admin.store)
+    for (const [route, role] of Object.entries(ROUTE_ROLES)) {
+      if (role === 'anyone') continue
+      const { method, path, body } = requestOf(route, world, 'ses_none')
+      const answer = await world.admin.ask(method, path, body, { token: null })
+      expect(answer.status, route).to.equal(401)
+      expect(answer.body.type).to.equal('HTTPException')
+    }
+    expect(await snapshot(world.admin.store)).to.deep.equal(before)
+  })
+
+  it('refuses every lower role, and changes nothing', async () => {
+    const browsers = new Map<Role, Browser>()
+    for (const role of ROLES) browsers.set(role, await browserOf(world, role))
+    const before = await snapshot(world.admin.store)
+    for (const [route, lowest] of Object.entries(ROUTE_ROLES)) {
+      if (lowest === 'anyone') continue
+      for (const role of ROLES.slice(0, ROLES.indexOf(lowest))) {
+        const { method, path, body } = requestOf(route, world, 'ses_none')
+        const answer = await browsers.get(role)?.ask(method, path, body)
+        expect(answer?.status, `${route} as ${role}`).to.equal(403)
+      }
+    }
+    expect(await snapshot(world.admin.store)).to.deep.equal(before)
+  })
+
+  it('hides another company from its users, and changes nothing', async () => {
+    const { admin } = world
+    const { company } = await createTenant(admin)
+    const stranger = await browserOf({ admin, company }, 'owner')
+    const own = (await browserOf(world, 'viewer')).me.session_id
+    const before = await snapshot(admin.store)
+    for (const [route, lowest] of Object.entries(ROUTE_ROLES)) {
+      const { method, path, body, elsewhere } = requestOf(route, world, own)
+      if (lowest === 'anyone' || lowest === 'operator' || elsewhere === NO_COMPANY) continue
+      const answer = await stranger.ask(method, path, body)
+      expect(answer.text, route).not.to.include(world.company).and.not.to.include(world.app)
+      if (route === 'GET /companies') expect(answer.body.items.map((one: { id: string }) => one.id)).to.eql([company])
+      else if (elsewhere === OWN_LIST) expect(isEmptyList(answer), `${route}: ${answer.text}`).to.equal(true)
+      else
+        expect(answer.status, `${route}: ${answer.text}`).to.be.oneOf(route === 'POST /sandbox/inbound' ? [422] : [404])
+    }
+    expect(await snapshot(admin.store)).to.deep.equal(before)
+  })
+
+  for (const [route, lowest] of Object.entries(ROUTE_ROLES))
+    it(`lets the lowest role call it: ${route} as ${lowest}`, async () => {
+      const browser = await browserOf(world, lowest === 'anyone' ? 'viewer' : lowest)
+      const { method, path, body } = requestOf(route, world, browser.me.session_id)
+      const answer = await browser.ask(method, path, body)
+      expect(answer.status, answer.text).to.be.oneOf([200, 201, 204])
+      if (route === 'GET /sandbox/messages') expect(answer.body).to.have.length(1)
+    })
+})

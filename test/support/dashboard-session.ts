@@ -1,0 +1,75 @@
+// A browser that is signed in to the dashboard. In: the address of the admin API, and the cookie of a session. Out: calls as a page of the
+// dashboard makes them, with the cookie, the Origin and the CSRF token.
+import { SESSION_COOKIE } from '../../services/dashboard/sign-in/cookie.ts'
+import { createSessions, csrfTokenOf } from '../../services/dashboard/sign-in/sessions.ts'
+import type { UserDoc, UserRole } from '../../services/domain/users/documents.ts'
+import { type TestAdmin, TOKENS } from './admin-api.ts'
+import { type Answer, ask } from './api-caller.ts'
+import { testKeyring } from './tenancy.ts'
+import { addUser } from './users.ts'
+
+export interface Browser {
+  /** The value of the cookie; null when the browser was told to forget it. */
+  cookie: string | null
+  csrf: string
+  me: Answer['body']
+  /** `path` follows /admin/v1. Headers replace those of the browser; an empty one is left out. */
+  ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+}
+
+export interface BrowserOptions {
+  /** As the browser shows it: the address of the dashboard by default. */
+  origin?: string
+}
+
+export const cookieIn = (answer: Answer): string | null => {
+  const [pair = ''] = (answer.headers.getSetCookie()[0] ?? '').split(';')
+  const value = pair.startsWith(`${SESSION_COOKIE}=`) ? pair.slice(SESSION_COOKIE.length + 1) : ''
+  return value === '' ? null : value
+}
+
+/** Signs in with a body of POST /sign-in; throws when it is refused. */
+export async function signIn(url: string, body: object, options: BrowserOptions = {}): Promise<Browser> {
+  const answer = await post(url, body)
+  if (answer.status !== 200) throw new Error(`not signed in: ${answer.text}`)
+  return createBrowser(url, answer, options)
+}
+
+export const post = (url: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
+  ask(`${url}/admin/v1/sign-in`, { method: 'POST', body: JSON.stringify(body), headers })
+
+/** `signedIn`: the answer of POST /sign-in. */
+export function createBrowser(url: string, signedIn: Answer, { origin = url }: BrowserOptions = {}): Browser {
+  const browser: Browser = {
+    cookie: cookieIn(signedIn),
+    csrf: signedIn.body.csrf_token,
+    me: signedIn.body,
+    async ask(method, path, body, headers = {}) {
+      const own = { Cookie: `${SESSION_COOKIE}=${browser.cookie}`, Origin: origin, 'X-CSRF-Token': browser.csrf }
+      const given = Object.entries({ ...own, ...headers }).filter(([, value]) => value !== '')
+      const answer = await ask(`${url}/admin/v1${path}`, {
+        method,
+        headers: Object.fromEntries(given),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      if (answer.headers.getSetCookie().length > 0) browser.cookie = cookieIn(answer)
+      return answer
+    },
+  }
+  return browser
+}
+
+/** A browser in which a new user of the company is signed in. */
+export async function userBrowser(
+  { store, clock, url }: TestAdmin,
+  company_id: string,
+  role: UserRole,
+): Promise<{ user: UserDoc; browser: Browser }> {
+  const user = await addUser(store, company_id, role)
+  const sessions = createSessions({ store, keyring: testKeyring(), clock, operators: TOKENS })
+  const { session, token } = sessions.create({ user }, 'test')
+  await sessions.insert(session)
+  const headers = new Headers({ 'Set-Cookie': `${SESSION_COOKIE}=${token}` })
+  const body = { csrf_token: csrfTokenOf(token), session_id: session._id }
+  return { user, browser: createBrowser(url, { status: 200, headers, body, text: '' }) }
+}
