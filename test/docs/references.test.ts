@@ -79,14 +79,14 @@ describe('the reference pages', () => {
     expect(names.filter(name => !section.includes(`\`${name}\``))).to.be.empty
   })
 
-  it('have commands with a token and a content type', () => {
+  it('have commands with a token or a session, and a content type', () => {
     const commands = pages
       .flatMap(page => all(/```sh\n(.*?)```/gs, text(page)))
       .flatMap(block => block.replaceAll('\\\n', ' ').split('\n'))
       .filter(line => /\bcurl /.test(line))
     expect(commands).to.not.be.empty
     for (const command of commands) {
-      expect(command).to.match(/-H "authorization: Bearer \$\w+"/)
+      expect(command).to.match(/-H "authorization: Bearer \$\w+"| -[bc] cookies /)
       if (/ (-d|--data-binary) /.test(command)) expect(command).to.include("-H 'content-type: application/json'")
     }
   })
