@@ -3,6 +3,7 @@
 import { expect } from 'chai'
 import { CONSOLE_APP_ID, CONSOLE_COMPANY_ID } from '../../services/domain/users/console.ts'
 import { type Answer, ask } from '../support/api-caller.ts'
+import { startCountersign } from '../support/countersign.ts'
 import { type Browser, createBrowser, post, signIn } from '../support/dashboard-session.ts'
 import { CACHE_TTL_MS, type Flow, startFlow, wrongCode } from '../support/flow.ts'
 import { codeIn } from '../support/live-flow.ts'
@@ -170,6 +171,25 @@ onEachEngineSet('signing in to the dashboard', engines => {
     })
     expect((await post(url(), { email }, { 'X-Forwarded-For': '203.0.113.78' })).status).to.equal(200)
   })
+
+  if (engines === 'real')
+    it('works when the dashboard is a process of its own, and its sessions count in all of them', async function () {
+      this.timeout(60_000)
+      const { email } = await invite()
+      const { site } = flow.countersign
+      const alone = await startCountersign({ engines, site, roles: ['dashboard'], env: { CHANNEL_BACKOFF: '200' } })
+      try {
+        expect((await post(alone.url, { email })).status).to.equal(200)
+        const answer = await post(alone.url, { email, code: await flow.waitForCode(email) })
+        expect(answer.status, answer.text).to.equal(200)
+        const elsewhere = createBrowser(url(), answer)
+        expect((await elsewhere.ask('POST', '/sign-out')).status).to.equal(204)
+        const here = createBrowser(alone.url, answer)
+        expect((await here.ask('GET', '/me')).status).to.equal(401)
+      } finally {
+        await alone.stop()
+      }
+    })
 
   it('has a console that every operator sees, whose codes cost nothing', async () => {
     const company = await flow.admin('GET', `/companies/${CONSOLE_COMPANY_ID}`)
