@@ -208,6 +208,9 @@ eachStore('a route of the admin API', fresh => {
       else
         expect(answer.status, `${route}: ${answer.text}`).to.be.oneOf(route === 'POST /sandbox/inbound' ? [422] : [404])
     }
+    const audit = (await stranger.ask('GET', '/audit')).text
+    expect(audit).to.include(company)
+    expect(audit).not.to.include(world.company)
     expect(await snapshot(admin.store)).to.deep.equal(before)
   })
 
