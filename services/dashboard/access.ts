@@ -44,6 +44,7 @@ export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
   'GET /companies': 'viewer',
   'POST /companies': 'operator',
   'GET /companies/:id': 'viewer',
+  'PATCH /companies/:id': 'owner',
   'POST /companies/:id/credit': 'operator',
   'GET /companies/:id/ledger': 'viewer',
   // It reads every entry and every delivery of the company.
@@ -58,6 +59,7 @@ export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
   'PATCH /apps/:id': 'developer',
   'GET /apps/:id/keys': 'viewer',
   'POST /apps/:id/keys': 'developer',
+  'PATCH /keys/:id': 'developer',
   'DELETE /keys/:id': 'developer',
   'GET /apps/:id/providers': 'viewer',
   'GET /apps/:id/providers/:name': 'viewer',

@@ -1,28 +1,41 @@
-// GET|POST /apps/{id}/keys, DELETE /keys/{id}. The value of a key is in the answer to its POST and nowhere else: the store has its hash.
+// GET|POST /apps/{id}/keys, PATCH|DELETE /keys/{id}. The value of a key is in the answer to its POST and nowhere else: the store has its
+// hash and its last four characters.
 // Processes cache a key for at most five seconds, so a revoked key is refused everywhere after that.
 import { z } from 'zod'
 import { newId } from '../../infra/ids.ts'
-import { hashApiKey, newApiKey } from '../domain/tenancy/api-keys.ts'
+import { hashApiKey, last4Of, newApiKey } from '../domain/tenancy/api-keys.ts'
 import type { ApiKey } from '../domain/tenancy/documents.ts'
+import { text } from '../domain/tenancy/value-schemas.ts'
 import type { AddRoutes } from './admin-deps.ts'
 import { isoTime, isoTimeOrNull } from './iso-time.ts'
 import { getOr404 } from './request-input.ts'
 
-const createBody = z.strictObject({ kind: z.enum(['server', 'publishable']), mode: z.enum(['live', 'test']) })
+const name = text(100).nullish()
 
-const keyView = ({ _id, app_id, kind, mode, created_at, revoked_at }: ApiKey) => ({
+const createBody = z.strictObject({
+  kind: z.enum(['server', 'publishable']),
+  mode: z.enum(['live', 'test']),
+  name,
+})
+const patchBody = z.strictObject({ name })
+
+const keyView = ({ _id, ...key }: ApiKey) => ({
   id: _id,
-  app_id,
-  kind,
-  mode,
-  created_at: isoTime(created_at),
-  revoked_at: isoTimeOrNull(revoked_at),
+  app_id: key.app_id,
+  kind: key.kind,
+  mode: key.mode,
+  name: key.name ?? null,
+  last4: key.last4 ?? null,
+  created_at: isoTime(key.created_at),
+  last_used_at: isoTimeOrNull(key.last_used_at ?? null),
+  revoked_at: isoTimeOrNull(key.revoked_at),
 })
 
-const auditFields = ({ app_id, kind, mode, revoked_at }: ApiKey) => ({
+const auditFields = ({ app_id, kind, mode, name = null, revoked_at }: ApiKey) => ({
   app_id,
   kind,
   mode,
+  name,
   revoked_at: isoTimeOrNull(revoked_at),
 })
 
@@ -36,7 +49,7 @@ export const addKeyRoutes: AddRoutes = (router, { store, clock, readBody, readPa
 
   router.post('/apps/:id/keys', async ctx => {
     const { _id: app_id, company_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
-    const { kind, mode } = await readBody(ctx, createBody)
+    const { kind, mode, name = null } = await readBody(ctx, createBody)
     ctx.body = await withAudit(ctx, () => {
       const value = newApiKey(kind, mode)
       const now = clock.now()
@@ -47,6 +60,8 @@ export const addKeyRoutes: AddRoutes = (router, { store, clock, readBody, readPa
         kind,
         mode,
         hash: hashApiKey(value),
+        name,
+        last4: last4Of(value),
         created_at: now,
         revoked_at: null,
       }
@@ -60,6 +75,27 @@ export const addKeyRoutes: AddRoutes = (router, { store, clock, readBody, readPa
       }
     })
     ctx.status = 201
+  })
+
+  router.patch('/keys/:id', async ctx => {
+    await getOr404(ctx, docs, ctx.params.id, 'key')
+    const { name } = await readBody(ctx, patchBody)
+    ctx.body = await withAudit(ctx, async () => {
+      const key = await getOr404(ctx, docs, ctx.params.id, 'key')
+      const before = key.name ?? null
+      if (name === undefined || name === before) return { unchanged: keyView(key) }
+      return {
+        action: 'key.rename',
+        target: key._id,
+        company_id: key.company_id,
+        before: auditFields(key),
+        after: auditFields({ ...key, name }),
+        perform: async () => {
+          const renamed = await docs.modify({ _id: key._id, name: before }, { $set: { name } })
+          return renamed && keyView(renamed)
+        },
+      }
+    })
   })
 
   router.delete('/keys/:id', async ctx => {

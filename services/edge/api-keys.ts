@@ -1,5 +1,5 @@
-// In: an Authorization header. Out: the identity of its API key, or a 401. Keys are cached for a few seconds only, so that a revoked key
-// is refused soon. The form of a key says nothing: only its hash is looked up.
+// In: an Authorization header. Out: the identity of its API key, or a 401. Keys are cached for a few seconds only, so that a key
+// that was revoked, or whose app was closed, is refused soon. The form of a key says nothing: only its hash is looked up.
 import { createBoundedMap } from '../../infra/bounded-map.ts'
 import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
@@ -10,6 +10,7 @@ import { hashApiKey } from '../domain/tenancy/api-keys.ts'
 import type { ApiKey } from '../domain/tenancy/documents.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import { type Admission, type Holder, UNKNOWN_CALLERS } from './admission.ts'
+import type { KeyUsage } from './key-usage.ts'
 
 export type Identify = (authorization: string, kinds: readonly KeyKind[]) => Promise<Identity>
 
@@ -17,6 +18,7 @@ export interface KeyDeps {
   tenancy: Pick<Tenancy, 'keyByHash'>
   clock: Pick<Clock, 'now'>
   admission: Pick<Admission, 'read'>
+  usage: Pick<KeyUsage, 'record'>
 }
 
 export function createIdentify(deps: KeyDeps): Identify {
@@ -25,8 +27,10 @@ export function createIdentify(deps: KeyDeps): Identify {
     const apiKey = BEARER.exec(authorization)?.[1]
     if (apiKey === undefined) throw unauthorized('An API key is needed: Authorization: Bearer <API_KEY>.')
     const key = await findKey(hashApiKey(apiKey))
-    if (key === null) throw unauthorized('The API key is unknown or revoked.', INVALID_TOKEN)
+    // One answer for all, because a key that is refused may be in a stranger's hands.
+    if (key === null) throw unauthorized('The API key is unknown or revoked, or its app is closed.', INVALID_TOKEN)
     if (!kinds.includes(key.kind)) throw unauthorized(`A ${kinds.join(' or ')} key is needed here.`, INVALID_TOKEN)
+    deps.usage.record(key)
     const { _id: key_id, kind, mode, app_id, company_id } = key
     return { key_id, kind, mode, app_id, company_id }
   }

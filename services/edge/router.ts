@@ -24,6 +24,7 @@ import { createRespond } from './answers.ts'
 import { createIdentify } from './api-keys.ts'
 import { createCalls } from './calls.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
+import type { KeyUsage } from './key-usage.ts'
 import { createPublishableKeyRules } from './publishable-keys.ts'
 import { cancelRequest, exchangeRequest, resendRequest, sendRequest, verifyRequest } from './schemas.requests.ts'
 import { createReadStatus } from './status.ts'
@@ -33,6 +34,7 @@ export interface RouterDeps {
   broker: Pick<Broker, 'request'>
   tenancy: Pick<Tenancy, 'keyByHash' | 'app'>
   otps: Pick<Docs<OtpDoc>, 'get'>
+  usage: Pick<KeyUsage, 'record'>
   keyring: Pick<Keyring, 'seal' | 'unseal' | 'indexes'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'error'>
@@ -50,9 +52,9 @@ const ANY_KEY: readonly KeyKind[] = ['server', 'publishable']
 const SERVER_KEY: readonly KeyKind[] = ['server']
 
 export function createApiRouter(deps: RouterDeps): Router {
-  const { broker, clock, http, keyring, tenancy } = deps
+  const { broker, clock, http, keyring, tenancy, usage } = deps
   const admission = createAdmission({ clock, maxInFlight: http.maxInFlight })
-  const identify = createIdentify({ tenancy, clock, admission })
+  const identify = createIdentify({ tenancy, clock, admission, usage })
   const publishableKeys = createPublishableKeyRules({ tenancy, clock })
   const call = createCalls(deps)
   const reportMissingKey = createMissingKeyReporter(deps)

@@ -10,6 +10,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import { createReferenceRouter } from './docs/router.ts'
+import { createKeyUsage } from './key-usage.ts'
 import { createApiRouter } from './router.ts'
 
 export interface EdgeDeps {
@@ -26,6 +27,7 @@ export function createEdgeService(deps: EdgeDeps): Service {
   const { broker, store, keyring, findCaller, clock, log } = deps
   const { http } = deps.config
   const router = new Router()
+  const usage = createKeyUsage({ keys: store.docs('keys'), clock, log })
   const api = createApiRouter({
     broker,
     keyring,
@@ -35,8 +37,9 @@ export function createEdgeService(deps: EdgeDeps): Service {
     http,
     tenancy: createTenancy({ store, keyring }),
     otps: store.docs('otps'),
+    usage,
   })
   router.use(api.routes())
   router.use(createReferenceRouter(http).routes())
-  return { router }
+  return { router, stop: usage.stop }
 }

@@ -60,6 +60,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
   const captured = createCapturedLog()
   const calls: RecordedCall[] = []
   const lookups: string[] = []
+  const uses: string[] = []
   const docs = new Map<string, OtpDoc>()
   const keys = new Map(
     Object.values(KEYS).map(key => {
@@ -103,6 +104,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
         settings: { ...resolveSettings({}), ...stubs.settings },
       }),
     },
+    usage: { record: ({ _id }) => void uses.push(_id) },
     otps: { get: async ids => new Map(ids.flatMap(id => (docs.has(id) ? [[id, docs.get(id) as OtpDoc]] : []))) },
   })
   const reference = createReferenceRouter({ publicUrl: options.publicUrl ?? null, port: 3000 })
@@ -116,6 +118,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
     stubs,
     calls,
     lookups,
+    uses,
     keys,
     docs,
     clock,

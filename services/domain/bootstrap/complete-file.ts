@@ -13,6 +13,7 @@ export interface BootstrapKey {
   id: string
   kind: KeyKind
   mode: Mode
+  name: string | null
   /** Null: a value is made when the file is applied. */
   key: string | null
 }
@@ -87,6 +88,7 @@ const completeKey = (raw: RawKey): BootstrapKey => ({
   id: raw.id,
   kind: required(raw.kind ?? kindAndModeOf(raw.key).kind),
   mode: required(raw.mode ?? kindAndModeOf(raw.key).mode),
+  name: raw.name ?? null,
   key: raw.key ?? null,
 })
 

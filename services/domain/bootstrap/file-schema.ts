@@ -28,6 +28,7 @@ const key = z.strictObject({
   id: id('key'),
   kind: z.enum(['server', 'publishable']).optional(),
   mode: z.enum(['live', 'test']).optional(),
+  name: name.optional(),
   key: z
     .string()
     .regex(/^[\x21-\x7e]{8,200}$/, 'must be 8 to 200 visible ASCII characters')

@@ -10,12 +10,19 @@ import { ensure, replaceAll, sameJson } from '../../../infra/store/ensure.ts'
 import { replaceBootstrapLists } from '../address-lists/bootstrap-lists.ts'
 import type { CountersignStore } from '../collections.ts'
 import { openAccount } from '../money/batches.ts'
-import { hashApiKey, newApiKey } from '../tenancy/api-keys.ts'
-import { findProviders, providerContext, providerId } from '../tenancy/documents.ts'
+import { hashApiKey, last4Of, newApiKey } from '../tenancy/api-keys.ts'
+import { type ApiKey, findProviders, providerContext, providerId } from '../tenancy/documents.ts'
 import { type WebhookSecret, webhookSecretContext } from '../webhooks/documents.ts'
 import { createWebhookSecret, newWebhookSecret } from '../webhooks/new-secret.ts'
 import { withCurrent } from '../webhooks/secrets.ts'
-import type { Bootstrap, BootstrapApp, BootstrapCompany, BootstrapProvider, BootstrapWebhook } from './complete-file.ts'
+import type {
+  Bootstrap,
+  BootstrapApp,
+  BootstrapCompany,
+  BootstrapKey,
+  BootstrapProvider,
+  BootstrapWebhook,
+} from './complete-file.ts'
 
 export interface BootstrapDeps {
   store: CountersignStore
@@ -154,6 +161,10 @@ async function ensureKeys(file: Bootstrap, deps: BootstrapRun): Promise<MintedSe
     company.apps.flatMap(app => app.keys.map(fromFile => ({ fromFile, app_id: app.id, company_id: company.id }))),
   )
   const stored = await docs.get(listed.map(({ fromFile }) => fromFile.id))
+  for (const { fromFile } of listed) {
+    const changed = changesOf(stored.get(fromFile.id), fromFile)
+    if (changed !== null) await docs.modify({ _id: fromFile.id }, { $set: changed })
+  }
   const wanted = listed
     .filter(({ fromFile: { id, key } }) => !stored.has(id) || (key === null && deps.minted.has(id)))
     .map(({ fromFile, ...owner }) => ({
@@ -163,13 +174,15 @@ async function ensureKeys(file: Bootstrap, deps: BootstrapRun): Promise<MintedSe
     }))
   if (wanted.length === 0) return []
   const outcomes = await docs.insert(
-    wanted.map(({ fromFile: { id, kind, mode }, value, app_id, company_id }) => ({
+    wanted.map(({ fromFile: { id, kind, mode, name }, value, app_id, company_id }) => ({
       _id: id,
       app_id,
       company_id,
       kind,
       mode,
       hash: hashApiKey(value),
+      name,
+      last4: last4Of(value),
       created_at: deps.clock.now(),
       revoked_at: null,
     })),
@@ -182,4 +195,14 @@ async function ensureKeys(file: Bootstrap, deps: BootstrapRun): Promise<MintedSe
   return wanted.flatMap(({ fromFile: { id, key }, value }) =>
     key === null && isOurs(id, value) ? [{ id, key: value }] : [],
   )
+}
+
+/** The name that the file gives, and the end of a given key that an earlier release did not keep. Null when the stored key has both. */
+function changesOf(stored: ApiKey | undefined, { name, key }: BootstrapKey): Pick<ApiKey, 'name' | 'last4'> | null {
+  if (stored === undefined) return null
+  const changed = {
+    ...(name === null || name === stored.name ? {} : { name }),
+    ...(key === null || stored.last4 !== undefined ? {} : { last4: last4Of(key) }),
+  }
+  return Object.keys(changed).length === 0 ? null : changed
 }

@@ -18,6 +18,9 @@ export function newApiKey(kind: KeyKind, mode: Mode, random: Random = randomByte
 /** Keys are stored and looked up by this hash. A plain hash is safe because a key has 256 random bits. */
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
+/** The end of a key, by which a person recognises it. The 39 characters that stay secret are as hard to guess as before. */
+export const last4Of = (key: string): string => key.slice(-4)
+
 /** What a key claims to be; null for a text that is not a key. After the prefix any ending is accepted, because the bootstrap file may
  *  give a key of the operator's own. */
 export function parseApiKey(text: string): { kind: KeyKind; mode: Mode } | null {

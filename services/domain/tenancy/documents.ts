@@ -9,12 +9,20 @@ import type { WEBHOOK_COLLECTIONS } from '../webhooks/documents.ts'
 import type { ProviderType } from './providers.ts'
 import type { SettingsInput } from './settings.ts'
 
-export interface Company extends RevisedDoc, Account {
+/** What can be closed: the keys of a closed app, and of every app of a closed company, are refused. Everything else goes on. */
+export interface Closable {
+  /** Absent or null while it is open. */
+  closed_at?: number | null
+}
+
+export const isClosed = (doc: Closable | undefined): boolean => (doc?.closed_at ?? null) !== null
+
+export interface Company extends RevisedDoc, Account, Closable {
   name: string
   created_at: number
 }
 
-export interface App extends RevisedDoc {
+export interface App extends RevisedDoc, Closable {
   company_id: string
   name: string
   /** As they were written: defaults are resolved when they are read. */
@@ -28,8 +36,14 @@ export interface ApiKey extends Doc {
   kind: KeyKind
   mode: Mode
   hash: string
+  /** For people, who tell keys apart by it. Absent or null: none. */
+  name?: string | null
+  /** The last four characters of the key's value. Absent in keys of releases that did not keep it. */
+  last4?: string
   created_at: number
   revoked_at: number | null
+  /** The beginning of the minute in which the key was last accepted; absent before the first use. */
+  last_used_at?: number
 }
 
 export interface Provider extends RevisedDoc {

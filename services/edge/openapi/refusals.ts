@@ -30,7 +30,10 @@ const limitRefusal = (scope: LimitScope, when: string): DocumentedRefusal =>
 
 export const refusal = {
   brokenJson: documentRefusal('The body is not JSON.', httpException(400)),
-  unauthorized: documentRefusal('The key is missing, unknown, revoked or of the wrong kind.', httpException(401)),
+  unauthorized: documentRefusal(
+    'The key is missing, unknown, revoked or of the wrong kind, or its app is closed.',
+    httpException(401),
+  ),
   noSuchToken: documentRefusal(
     'The token is unknown, expired, exchanged by another key or not yours: one answer for all. Do not retry.',
     httpException(404),

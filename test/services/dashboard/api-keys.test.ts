@@ -2,8 +2,17 @@ import { expect } from 'chai'
 import { isId } from '../../../infra/ids.ts'
 import { hashApiKey, parseApiKey } from '../../../services/domain/tenancy/api-keys.ts'
 import { createTenancy } from '../../../services/domain/tenancy/tenancy.ts'
-import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../support/admin-api.ts'
 import { eachStore } from '../../support/stores.ts'
+
+const SERVER_TEST = { kind: 'server', mode: 'test' }
+
+interface Renaming {
+  action: string
+  outcome: string
+  before: { name: string | null }
+  after: { name: string | null }
+}
 
 eachStore('API keys', fresh => {
   let admin: TestAdmin
@@ -18,6 +27,7 @@ eachStore('API keys', fresh => {
   afterEach(closeAdmins)
 
   const create = (kind: string, mode: string) => admin.ask('POST', `/apps/${app}/keys`, { kind, mode })
+  const rename = (id: string, name: string | null) => admin.ask('PATCH', `/keys/${id}`, { name })
   const records = async () => (await admin.get('/audit')).body.items
 
   it('are created for each kind and mode, and are found by their hash', async () => {
@@ -48,6 +58,75 @@ eachStore('API keys', fresh => {
     const audit = JSON.stringify(await records())
     expect(audit).to.contain(id).and.not.contain(key).and.not.contain(hashApiKey(key))
     expect(admin.captured.output()).not.to.contain(key)
+  })
+
+  it('have a name, the end of their value and the time of their last use', async () => {
+    const { status, body } = await admin.ask('POST', `/apps/${app}/keys`, { ...SERVER_TEST, name: 'Checkout' })
+    expect(status).to.equal(201)
+    expect(body).to.include({ name: 'Checkout', last4: body.key.slice(-4), last_used_at: null })
+    const used = Date.UTC(2030, 0, 1, 0, 7)
+    await admin.store.docs('keys').update([{ ids: [body.id], update: { $max: { last_used_at: used } } }])
+    const { key, ...made } = body
+    const shown = { ...made, last_used_at: '2030-01-01T00:07:00.000Z' }
+    expect((await admin.get(`/apps/${app}/keys`)).body.items).to.deep.equal([shown])
+    expect((await create('server', 'test')).body.name).to.equal(null)
+  })
+
+  it('show null for what an earlier release did not keep', async () => {
+    const hash = hashApiKey('sk_test_of_an_earlier_release')
+    const earlier = { app_id: app, company_id: company, hash, created_at: 0, revoked_at: null }
+    await admin.store.docs('keys').insert([{ _id: 'key_old', kind: 'server', mode: 'test', ...earlier }])
+    const nothing = { name: null, last4: null, last_used_at: null }
+    expect((await admin.get(`/apps/${app}/keys`)).body.items[0]).to.include(nothing)
+    expect((await rename('key_old', 'Old')).body).to.include({ ...nothing, name: 'Old' })
+  })
+
+  it('are renamed, and null removes the name, each with an audit record', async () => {
+    const { key, ...made } = (await create('server', 'test')).body
+    await admin.clock.advance(1)
+    const renamed = await rename(made.id, 'Checkout')
+    expect(renamed.status).to.equal(200)
+    expect(renamed.body).to.deep.equal({ ...made, name: 'Checkout' })
+    expect((await rename(made.id, 'Checkout')).body).to.deep.equal(renamed.body)
+    await admin.clock.advance(1)
+    expect((await rename(made.id, null)).body).to.deep.equal(made)
+    expect((await admin.ask('PATCH', `/keys/${made.id}`, {})).body).to.deep.equal(made)
+    const changes = (await records()).slice(0, -3)
+    expect(changes.map(({ action, before, after }: Renaming) => [action, before.name, after.name])).to.deep.equal([
+      ['key.rename', 'Checkout', null],
+      ['key.rename', null, 'Checkout'],
+    ])
+    expect(JSON.stringify(changes)).not.to.contain(key)
+  })
+
+  it('are not renamed by a body that is not valid', async () => {
+    const { id } = (await create('server', 'test')).body
+    for (const body of [{ name: '' }, { name: 'a\nb' }, { name: 'x'.repeat(101) }, { name: 5 }, { last4: 'abcd' }])
+      expect(errorPaths(await admin.ask('PATCH', `/keys/${id}`, body))).to.deep.equal(Object.keys(body))
+    expect((await rename('key_none', 'x')).status).to.equal(404)
+  })
+
+  it('keep one name of several that are given at once, and their last use meanwhile', async () => {
+    const { id } = (await create('server', 'test')).body
+    const names = ['a', 'b', 'c', 'd']
+    const used = Date.UTC(2030, 0, 1, 0, 7)
+    const [, ...answers] = await Promise.all([
+      admin.store.docs('keys').update([{ ids: [id], update: { $max: { last_used_at: used } } }]),
+      ...names.map(name => rename(id, name)),
+    ])
+    expect(answers.map(({ body }) => body.name)).to.deep.equal(names)
+    const [shown] = (await admin.get(`/apps/${app}/keys`)).body.items
+    expect(names).to.include(shown.name)
+    expect(shown.last_used_at).to.equal('2030-01-01T00:07:00.000Z')
+    const done = (await records()).filter(
+      ({ action, outcome }: Renaming) => action === 'key.rename' && outcome === 'done',
+    )
+    // Each record begins with the name that the one before it gave.
+    const pairs = new Map(done.map(({ before, after }: Renaming) => [before.name, after.name]))
+    const chain: (string | null)[] = [null]
+    while (pairs.has(chain.at(-1))) chain.push(pairs.get(chain.at(-1)) as string)
+    expect(chain).to.have.length(names.length + 1)
+    expect(chain.at(-1)).to.equal(shown.name)
   })
 
   it('are revoked for good', async () => {

@@ -101,6 +101,14 @@ describe('an API key at the edge', () => {
     expect(edge.lookups).to.have.length(2)
   })
 
+  it('is recorded as used when it is accepted, and only then', async () => {
+    await edge.post('/otp/send', SEND)
+    await edge.post('/otp/send', {})
+    await edge.post('/otp/send', SEND, { key: 'sk_test_unknown0' })
+    await edge.post('/otp/cancel', { otp_id: OTP_ID }, { key: KEYS.deviceTest })
+    expect(edge.uses).to.deep.equal(['key_sktest', 'key_sktest'])
+  })
+
   it('that was revoked is refused within five seconds', async () => {
     expect((await edge.post('/otp/send', SEND)).status).to.equal(200)
     edge.keys.delete(hashApiKey(KEYS.serverTest))
@@ -127,6 +135,7 @@ describe('an API key at the edge', () => {
       tenancy: { keyByHash },
       clock: edge.clock,
       admission: createAdmission({ clock: edge.clock, maxInFlight: 10 }),
+      usage: { record: () => {} },
     })
     const authorization = `Bearer ${KEYS.serverTest}`
     await identify(authorization, ['server'])

@@ -82,6 +82,28 @@ eachStore('applying the bootstrap file', fresh => {
     expect(warnings).to.deep.equal([])
   })
 
+  it('names keys, keeps the end of a given value, and changes the name of a stored key', async () => {
+    const store = await fresh()
+    const withKeys = (...keys: object[]) => withApp({ keys })
+    const given = { id: 'key_a', key: 'sk_test_0123456789' }
+    await apply(store, withKeys({ ...given, name: 'Checkout' }, { id: 'key_b', kind: 'server', mode: 'test' }))
+    const stored = async () =>
+      (await allTenancyDocs(store)).keys.map(({ _id, name = null, last4 }) => [_id, name, last4])
+    const [first, second] = await stored()
+    expect(first).to.deep.equal(['key_a', 'Checkout', '6789'])
+    expect(second).to.deep.include.members(['key_b', null])
+    expect(second?.[2]).to.match(/^\w{4}$/)
+    // As an earlier release stored it. Without a name in the file, a name from elsewhere stays.
+    await store.docs('keys').modify({ _id: 'key_a' }, { $unset: { last4: true } })
+    await store.docs('keys').modify({ _id: 'key_b' }, { $set: { name: 'Given by hand' } })
+    await apply(store, withKeys({ ...given, name: 'Shop' }, { id: 'key_b', kind: 'server', mode: 'test' }))
+    expect((await stored()).map(([id, name]) => [id, name])).to.deep.equal([
+      ['key_a', 'Shop'],
+      ['key_b', 'Given by hand'],
+    ])
+    expect((await stored())[0]?.[2]).to.equal('6789')
+  })
+
   it('creates keys and signing secrets without a value in the file, and returns them once', async () => {
     const store = await fresh()
     const first = await apply(store, fullBootstrapFile())

@@ -58,7 +58,7 @@ async function meaning(store: CountersignStore) {
     ip_lists: await stableFieldsOf(store),
     companies: plain.companies.map(({ rev: _, ...company }) => company),
     apps: plain.apps.map(({ rev: _, ...app }) => app),
-    keys: keys.map(({ hash, ...key }) => (key._id === 'key_made' ? key : { ...key, hash })),
+    keys: keys.map(({ hash, last4, ...key }) => (key._id === 'key_made' ? key : { ...key, hash, last4 })),
     providers: await Promise.all(
       [...new Set(providers.map(({ app_id }) => app_id))].map(async id => (await reader.providersOf(id)).providers),
     ),

@@ -32,9 +32,9 @@ describe('reading the bootstrap file', () => {
     expect(companies[0]).to.deep.include({ id: 'cmp_acme', name: 'Acme', balance: 5_000_000 })
     expect(companies[1]).to.deep.include({ id: 'cmp_other', name: null, balance: 0 })
     expect(companies[0]?.apps[0]?.keys).to.deep.equal([
-      { id: 'key_a', kind: 'server', mode: 'test', key: 'sk_test_0123456789' },
-      { id: 'key_b', kind: 'publishable', mode: 'live', key: 'pk_live_0123456789' },
-      { id: 'key_made', kind: 'server', mode: 'live', key: null },
+      { id: 'key_a', kind: 'server', mode: 'test', name: null, key: 'sk_test_0123456789' },
+      { id: 'key_b', kind: 'publishable', mode: 'live', name: null, key: 'pk_live_0123456789' },
+      { id: 'key_made', kind: 'server', mode: 'live', name: null, key: null },
     ])
     expect(companies[0]?.apps[0]?.providers?.map(({ name, channel }) => [name, channel])).to.deep.equal([
       ['twilio-main', 'sms'],
