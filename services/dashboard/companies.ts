@@ -1,23 +1,29 @@
-// GET|POST /companies, GET /companies/{id}
+// GET|POST /companies, GET|PATCH /companies/{id}
 import { z } from 'zod'
+import { httpException } from '../../infra/http/problem.ts'
 import { newId } from '../../infra/ids.ts'
 import { openAccount } from '../domain/money/batches.ts'
 import type { Company } from '../domain/tenancy/documents.ts'
 import { text } from '../domain/tenancy/value-schemas.ts'
 import { principalOf } from './access.ts'
 import type { AddRoutes } from './admin-deps.ts'
-import { isoTime } from './iso-time.ts'
+import { closedAt } from './closing.ts'
+import { isoTime, isoTimeOrNull } from './iso-time.ts'
 import { pageQuery } from './pages.ts'
 import { getOr404, readQuery } from './request-input.ts'
 
 const createBody = z.strictObject({ name: text() })
+const patchBody = z.strictObject({ name: text().optional(), closed: z.boolean().optional() })
 
-const companyView = ({ _id, name, balance, created_at }: Company) => ({
+const companyView = ({ _id, name, balance, created_at, closed_at = null }: Company) => ({
   id: _id,
   name,
   balance,
   created_at: isoTime(created_at),
+  closed_at: isoTimeOrNull(closed_at),
 })
+
+const auditFields = ({ name, closed_at = null }: Company) => ({ name, closed_at: isoTimeOrNull(closed_at) })
 
 export const addCompanyRoutes: AddRoutes = (router, { store, clock, readBody, readPage, withAudit }) => {
   const docs = store.docs('companies')
@@ -51,5 +57,30 @@ export const addCompanyRoutes: AddRoutes = (router, { store, clock, readBody, re
 
   router.get('/companies/:id', async ctx => {
     ctx.body = companyView(await getOr404(ctx, docs, ctx.params.id, 'company'))
+  })
+
+  router.patch('/companies/:id', async ctx => {
+    await getOr404(ctx, docs, ctx.params.id, 'company')
+    const { name, closed } = await readBody(ctx, patchBody)
+    // A company that its operator closed must not be able to reopen itself.
+    if (closed !== undefined && principalOf(ctx).role !== 'operator')
+      throw httpException(403, 'Only an operator closes and reopens a company.')
+    ctx.body = await withAudit(ctx, async () => {
+      const stored = await getOr404(ctx, docs, ctx.params.id, 'company')
+      const change = { name: name ?? stored.name, closed_at: closedAt(stored, closed, clock.now()) }
+      const company = { ...stored, ...change }
+      if (stored.name === company.name && (stored.closed_at ?? null) === company.closed_at)
+        return { unchanged: companyView(stored) }
+      const { _id, rev } = stored
+      return {
+        action: 'company.change',
+        target: _id,
+        company_id: _id,
+        before: auditFields(stored),
+        after: auditFields(company),
+        perform: async () =>
+          (await docs.change([{ _id, rev, update: { $set: change } }]))[0] === 'won' ? companyView(company) : null,
+      }
+    })
   })
 }

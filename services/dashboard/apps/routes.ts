@@ -7,24 +7,30 @@ import { underPath } from '../../domain/tenancy/problems.ts'
 import { resolveSettings, type SettingsInput } from '../../domain/tenancy/settings.ts'
 import { text } from '../../domain/tenancy/value-schemas.ts'
 import type { AddRoutes } from '../admin-deps.ts'
-import { isoTime } from '../iso-time.ts'
+import { closedAt } from '../closing.ts'
+import { isoTime, isoTimeOrNull } from '../iso-time.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import { type JsonObject, patchSettings } from './settings-patch.ts'
 
 const settings = z.record(z.string(), z.unknown()).optional()
 const createBody = z.strictObject({ name: text(), settings })
-const patchBody = z.strictObject({ name: text().optional(), settings })
+const patchBody = z.strictObject({ name: text().optional(), settings, closed: z.boolean().optional() })
 
-const appView = ({ _id, company_id, name, settings, created_at }: App) => ({
+const appView = ({ _id, company_id, name, settings, created_at, closed_at = null }: App) => ({
   id: _id,
   company_id,
   name,
   settings: resolveSettings(settings),
   created_at: isoTime(created_at),
+  closed_at: isoTimeOrNull(closed_at),
 })
 
 /** Settings as they were written: defaults are not part of a change. */
-const auditFields = ({ name, settings }: App) => ({ name, settings })
+const auditFields = ({ name, settings, closed_at = null }: App) => ({
+  name,
+  settings,
+  closed_at: isoTimeOrNull(closed_at),
+})
 
 export const addAppRoutes: AddRoutes = (router, { store, clock, readBody, readPage, withAudit }) => {
   const docs = store.docs('apps')
@@ -65,10 +71,15 @@ export const addAppRoutes: AddRoutes = (router, { store, clock, readBody, readPa
 
   router.patch('/apps/:id', async ctx => {
     await getOr404(ctx, docs, ctx.params.id, 'app')
-    const { name, settings } = await readBody(ctx, patchBody)
+    const { name, settings, closed } = await readBody(ctx, patchBody)
     ctx.body = await withAudit(ctx, async () => {
       const stored = await getOr404(ctx, docs, ctx.params.id, 'app')
-      const app = { ...stored, name: name ?? stored.name, settings: applySettingsPatch(stored.settings, settings) }
+      const change = {
+        name: name ?? stored.name,
+        settings: applySettingsPatch(stored.settings, settings),
+        closed_at: closedAt(stored, closed, clock.now()),
+      }
+      const app = { ...stored, ...change }
       if (sameJson(auditFields(stored), auditFields(app))) return { unchanged: appView(stored) }
       const { _id, rev, company_id } = stored
       return {
@@ -78,7 +89,7 @@ export const addAppRoutes: AddRoutes = (router, { store, clock, readBody, readPa
         before: auditFields(stored),
         after: auditFields(app),
         perform: async () =>
-          (await docs.change([{ _id, rev, update: { $set: auditFields(app) } }]))[0] === 'won' ? appView(app) : null,
+          (await docs.change([{ _id, rev, update: { $set: change } }]))[0] === 'won' ? appView(app) : null,
       }
     })
   })

@@ -2,7 +2,7 @@
 // file with a conflict changes nothing.
 import type { CountersignStore } from '../collections.ts'
 import { hashApiKey } from '../tenancy/api-keys.ts'
-import type { ApiKey } from '../tenancy/documents.ts'
+import { type ApiKey, isClosed } from '../tenancy/documents.ts'
 import type { InputProblem } from '../tenancy/problems.ts'
 import type { Bootstrap, BootstrapKey } from './complete-file.ts'
 
@@ -25,6 +25,7 @@ export async function findConflicts(file: Bootstrap, store: CountersignStore): P
   const keys = apps.flatMap(({ path, fromFile: app }) =>
     app.keys.map((fromFile, key) => ({ path: `${path}.keys.${key}`, fromFile, owner: app.id })),
   )
+  const storedCompanies = await store.docs('companies').get(file.companies.map(({ id }) => id))
   const storedApps = await store.docs('apps').get(apps.map(app => app.fromFile.id))
   const storedKeys = await store.docs('keys').get(keys.map(key => key.fromFile.id))
   const keysWithHash = await findKeysByHash(
@@ -41,11 +42,26 @@ export async function findConflicts(file: Bootstrap, store: CountersignStore): P
       }),
       ...keys.flatMap(key => keyConflicts(key, storedKeys.get(key.fromFile.id), keysWithHash)),
     ],
-    warnings: keys
-      .filter(({ fromFile }) => (storedKeys.get(fromFile.id)?.revoked_at ?? null) !== null)
-      .map(({ path, fromFile }) => ({ path, message: `${fromFile.id} was revoked, and stays so` })),
+    warnings: [
+      ...file.companies
+        .map(({ id }, at) => ({ path: `companies.${at}`, id }))
+        .filter(({ id }) => isClosed(storedCompanies.get(id)))
+        .map(staysClosed),
+      ...apps
+        .map(({ path, fromFile: { id } }) => ({ path, id }))
+        .filter(({ id }) => isClosed(storedApps.get(id)))
+        .map(staysClosed),
+      ...keys
+        .filter(({ fromFile }) => (storedKeys.get(fromFile.id)?.revoked_at ?? null) !== null)
+        .map(({ path, fromFile }) => ({ path, message: `${fromFile.id} was revoked, and stays so` })),
+    ],
   }
 }
+
+const staysClosed = ({ path, id }: { path: string; id: string }): InputProblem => ({
+  path,
+  message: `${id} is closed, and stays so`,
+})
 
 async function findKeysByHash(store: CountersignStore, hashes: string[]): Promise<Map<string, ApiKey>> {
   if (hashes.length === 0) return new Map()

@@ -8,7 +8,7 @@ import type { Channel } from '../../../machines/channels.ts'
 import type { SavedEndpoint } from '../../../machines/endpoint.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import { type WebhookEndpoint, type WebhookSecretState, webhookSecretContext } from '../webhooks/documents.ts'
-import { type ApiKey, findProviders, providerContext, type TenancyStore } from './documents.ts'
+import { type ApiKey, findProviders, isClosed, providerContext, type TenancyStore } from './documents.ts'
 import { resolveProvider, type TypedProviderConfig } from './providers.ts'
 import { resolveSettings } from './settings.ts'
 
@@ -42,7 +42,7 @@ export interface AppProviders {
 }
 
 export interface Tenancy {
-  /** Null for a revoked key. */
+  /** Null for a revoked key, and for a key of a closed app or company. */
   keyByHash(hash: string): Promise<ApiKey | null>
   app(id: string): Promise<TenantApp | null>
   providersOf(appId: string, channel?: Channel): Promise<AppProviders>
@@ -58,7 +58,13 @@ export const createTenancy = ({
 }): Tenancy => ({
   async keyByHash(hash) {
     const [key] = await store.docs('keys').find({ hash }, { sort: { hash: 1 }, limit: 1 })
-    return key && key.revoked_at === null ? key : null
+    if (!key || key.revoked_at !== null) return null
+    const { app_id, company_id } = key
+    const [apps, companies] = await Promise.all([
+      store.docs('apps').get([app_id]),
+      store.docs('companies').get([company_id]),
+    ])
+    return isClosed(apps.get(app_id)) || isClosed(companies.get(company_id)) ? null : key
   },
 
   async app(id) {

@@ -16,7 +16,12 @@ eachStore('companies', fresh => {
     expect(created.status).to.equal(201)
     const { id, ...rest } = created.body
     expect(isId('cmp', id)).to.equal(true)
-    expect(rest).to.deep.equal({ name: 'Acme', balance: 0, created_at: '2030-01-01T00:00:00.000Z' })
+    expect(rest).to.deep.equal({
+      name: 'Acme',
+      balance: 0,
+      created_at: '2030-01-01T00:00:00.000Z',
+      closed_at: null,
+    })
     expect((await admin.get(`/companies/${id}`)).body).to.deep.equal(created.body)
     expect((await admin.get('/companies')).body).to.deep.equal({ items: [created.body], next_cursor: null })
   })
@@ -25,6 +30,62 @@ eachStore('companies', fresh => {
     const company = { _id: 'cmp_demo', name: 'Demo', ...openAccount('cmp_demo', 1_500_000, 0), created_at: 0, rev: 3 }
     await admin.store.docs('companies').insert([company])
     expect((await admin.get('/companies/cmp_demo')).body).to.include({ id: 'cmp_demo', balance: 1_500_000 })
+  })
+
+  it('are renamed, closed and reopened, each with an audit record', async () => {
+    const { id, ...made } = (await admin.ask('POST', '/companies', { name: 'Acme' })).body
+    await admin.clock.advance(1)
+    const renamed = await admin.ask('PATCH', `/companies/${id}`, { name: 'Acme Ltd' })
+    expect(renamed.status).to.equal(200)
+    expect(renamed.body).to.deep.equal({ ...made, id, name: 'Acme Ltd' })
+    await admin.clock.advance(59_999)
+    const closed = await admin.ask('PATCH', `/companies/${id}`, { closed: true })
+    expect(closed.body).to.deep.equal({ ...renamed.body, closed_at: '2030-01-01T00:01:00.000Z' })
+    expect((await admin.get(`/companies/${id}`)).body).to.deep.equal(closed.body)
+    await admin.clock.advance(60_000)
+    expect((await admin.ask('PATCH', `/companies/${id}`, { closed: true })).body).to.deep.equal(closed.body)
+    expect((await admin.ask('PATCH', `/companies/${id}`, { closed: false })).body).to.deep.equal(renamed.body)
+    const records = (await admin.get(`/audit?company_id=${id}`)).body.items
+    expect(
+      records.map(({ action, before, after }: Record<string, unknown>) => ({ action, before, after })),
+    ).to.deep.equal([
+      {
+        action: 'company.change',
+        before: { name: 'Acme Ltd', closed_at: '2030-01-01T00:01:00.000Z' },
+        after: { name: 'Acme Ltd', closed_at: null },
+      },
+      {
+        action: 'company.change',
+        before: { name: 'Acme Ltd', closed_at: null },
+        after: { name: 'Acme Ltd', closed_at: '2030-01-01T00:01:00.000Z' },
+      },
+      {
+        action: 'company.change',
+        before: { name: 'Acme', closed_at: null },
+        after: { name: 'Acme Ltd', closed_at: null },
+      },
+      { action: 'company.create', before: null, after: { name: 'Acme' } },
+    ])
+  })
+
+  it('take concurrent changes of their name and their state, and both hold', async () => {
+    const { id } = (await admin.ask('POST', '/companies', { name: 'Acme' })).body
+    await Promise.all([
+      admin.ask('PATCH', `/companies/${id}`, { closed: true }),
+      admin.ask('PATCH', `/companies/${id}`, { name: 'Other' }),
+      admin.ask('POST', `/companies/${id}/credit`, { micros: 5 }),
+    ])
+    const closed_at = '2030-01-01T00:00:00.000Z'
+    expect((await admin.get(`/companies/${id}`)).body).to.include({ name: 'Other', closed_at, balance: 5 })
+  })
+
+  it('are not changed by a body that is not valid', async () => {
+    const { body } = await admin.ask('POST', '/companies', { name: 'Acme' })
+    const patch = (change: unknown) => admin.ask('PATCH', `/companies/${body.id}`, change)
+    for (const change of [{ name: null }, { name: '' }, { closed: 1 }, { closed: null }, { balance: 5 }])
+      expect(errorPaths(await patch(change)), JSON.stringify(change)).to.deep.equal(Object.keys(change))
+    expect((await patch({})).body).to.deep.equal(body)
+    expect((await admin.ask('PATCH', '/companies/cmp_none', { closed: true })).status).to.equal(404)
   })
 
   it('require a name, and refuse a balance', async () => {

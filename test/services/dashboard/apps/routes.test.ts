@@ -26,7 +26,7 @@ eachStore('apps', fresh => {
     expect(isId('app', id)).to.equal(true)
     const settings = resolveSettings({})
     const created_at = '2030-01-01T00:00:00.000Z'
-    expect(rest).to.deep.equal({ company_id: company.id, name: 'Shop', settings, created_at })
+    expect(rest).to.deep.equal({ company_id: company.id, name: 'Shop', settings, created_at, closed_at: null })
     expect((await admin.get(`/apps/${id}`)).body).to.deep.equal(created.body)
     expect((await admin.get(`/companies/${company.id}/apps`)).body.items).to.deep.equal([created.body])
     expect((await admin.get(`/companies/${other.id}/apps`)).body.items).to.deep.equal([])
@@ -54,6 +54,24 @@ eachStore('apps', fresh => {
         'name',
       ])
     expect((await admin.ask('PATCH', `/apps/${app}`, { name: 'Shop \u{1f6d2}' })).status).to.equal(200)
+  })
+
+  it('are closed and reopened without a change of their settings', async () => {
+    const { app } = await createTenant(admin, { locale: 'de' })
+    const { body: open } = await admin.get(`/apps/${app}`)
+    await admin.clock.advance(1_000)
+    const closed = await patch(app, { closed: true, name: 'Old shop' })
+    expect(closed.status).to.equal(200)
+    expect(closed.body).to.deep.equal({ ...open, name: 'Old shop', closed_at: '2030-01-01T00:00:01.000Z' })
+    expect((await admin.get(`/apps/${app}`)).body).to.deep.equal(closed.body)
+    const [record] = (await admin.get('/audit')).body.items
+    expect(record).to.deep.include({
+      action: 'app.change',
+      before: { name: 'Shop', settings: { locale: 'de' }, closed_at: null },
+      after: { name: 'Old shop', settings: { locale: 'de' }, closed_at: '2030-01-01T00:00:01.000Z' },
+    })
+    expect((await patch(app, { closed: false, name: 'Shop' })).body).to.deep.equal(open)
+    expect(errorPaths(await patch(app, { closed: 'yes' }))).to.deep.equal(['closed'])
   })
 
   it('are renamed without a change of their settings', async () => {
@@ -162,8 +180,8 @@ eachStore('apps', fresh => {
     const french = records.find((one: { after: { settings: object } }) => 'locale' in one.after.settings)
     expect(french).to.deep.include({
       outcome: 'done',
-      before: { name: 'Second', settings: {} },
-      after: { name: 'Second', settings: { locale: 'fr' } },
+      before: { name: 'Second', settings: {}, closed_at: null },
+      after: { name: 'Second', settings: { locale: 'fr' }, closed_at: null },
     })
   })
 

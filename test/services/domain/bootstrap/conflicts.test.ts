@@ -75,6 +75,22 @@ eachStore('a bootstrap file that contradicts the store is refused, and nothing w
   })
 })
 
+eachStore('a closed company or app in the bootstrap file', fresh => {
+  it('stays closed, with a warning', async () => {
+    const store = await fresh()
+    await apply(store, fullBootstrapFile())
+    await store.docs('companies').modify({ _id: 'cmp_other' }, { $set: { closed_at: clock.now() } })
+    await store.docs('apps').modify({ _id: 'app_shop' }, { $set: { closed_at: clock.now() } })
+    const before = await allTenancyDocs(store)
+    expect((await apply(store, fullBootstrapFile())).warnings).to.deep.equal([
+      { path: 'companies.1', message: 'cmp_other is closed, and stays so' },
+      { path: 'companies.0.apps.0', message: 'app_shop is closed, and stays so' },
+    ])
+    expect(await allTenancyDocs(store)).to.deep.equal(before)
+    expect(await createTenancy({ store, keyring }).keyByHash(hashApiKey('sk_test_0123456789'))).to.equal(null)
+  })
+})
+
 eachStore('a revoked key in the bootstrap file', fresh => {
   it('stays revoked, with a warning', async () => {
     const store = await fresh()

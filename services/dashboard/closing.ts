@@ -1,0 +1,9 @@
+// Closes and reopens companies and apps. In: the stored document, and `closed` of a request. Out: `closed_at` as it is to be stored.
+// Tenancy.keyByHash refuses the keys of what is closed.
+import type { Closable } from '../domain/tenancy/documents.ts'
+
+/** What is closed already keeps the time at which it was closed first. */
+export function closedAt({ closed_at = null }: Closable, closed: boolean | undefined, now: number): number | null {
+  if (closed === undefined) return closed_at
+  return closed ? (closed_at ?? now) : null
+}
