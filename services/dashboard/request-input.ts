@@ -4,9 +4,11 @@ import { z } from 'zod'
 import { createReadJson } from '../../infra/http/body.ts'
 import { httpException, type Problem } from '../../infra/http/problem.ts'
 import type { Doc, Docs } from '../../infra/store/docs.ts'
-import { problem } from '../domain/errors.ts'
-import { check, type InputProblem } from '../domain/tenancy/problems.ts'
+import { check } from '../domain/tenancy/problems.ts'
+import { validationProblem } from '../domain/validation-problem.ts'
 import { type AdminRequest, mayAccessCompany } from './access.ts'
+
+export { validationProblem }
 
 export type ReadBody = <S extends z.ZodType>(ctx: Context, schema: S) => Promise<z.output<S>>
 
@@ -21,9 +23,6 @@ export const emptyBody = z.strictObject({}).optional()
 export const readQuery = <S extends z.ZodType>({ query }: { query: unknown }, schema: S): z.output<S> =>
   // Koa's query has no prototype, and zod requires a plain object.
   parseOrRefuse(schema, { ...(query as object) })
-
-export const validationProblem = (problems: readonly InputProblem[]): Problem =>
-  problem('ValidationError', { members: { errors: problems } })
 
 export const notFound = (what: string): Problem => httpException(404, `There is no such ${what}.`)
 

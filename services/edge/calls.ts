@@ -8,11 +8,11 @@ import { clientAddressOf, type FindCaller } from '../../infra/http/caller-addres
 import { isId, newId } from '../../infra/ids.ts'
 import { publicIpAddress } from '../../infra/ip-address.ts'
 import type { Identity, OtpCall } from '../../machines/calls.ts'
+import { validationProblem } from '../domain/validation-problem.ts'
 import { inFlight } from '../domain/verifications/encryption-context.ts'
 import { claimOf } from './idempotency.ts'
 import { otpNotFound } from './not-found.ts'
 import type { cancelRequest, exchangeRequest, resendRequest, sendRequest, verifyRequest } from './schemas.requests.ts'
-import { validationProblem } from './validation.ts'
 
 type Body<Schema extends z.ZodType> = z.output<Schema>
 

@@ -37,7 +37,7 @@ function listProblems(
   path: string,
 ): InputProblem[] {
   if ((cidrs ?? text ?? url) !== undefined) return []
-  if (!stored) return [{ path, message: 'there is no such list yet: it needs cidrs, text or url' }]
+  if (!stored) return [{ path, message: 'is a new list and needs cidrs, text or url' }]
   if (stored.source.kind !== 'url' && typeof refresh_seconds === 'number')
     return [{ path: `${path}.refresh_seconds`, message: 'is for a list with a url' }]
   return []

@@ -1,18 +1,17 @@
 // In: an app's stored settings, and an operator's patch. Out: the settings to store, or every problem by path.
 // Objects are merged member by member, lists and values are replaced, and null resets a member to its default.
-import { type CheckResult, check, findUnknownMembers, UNKNOWN_MEMBER } from '../../domain/tenancy/problems.ts'
+import { type CheckResult, checkKnownMembers, findUnknownMembers } from '../../domain/tenancy/problems.ts'
 import { type SettingsInput, settingsSchema } from '../../domain/tenancy/settings.ts'
 
 export type JsonObject = Record<string, unknown>
 
 export function patchSettings(stored: SettingsInput, patch: JsonObject): CheckResult<SettingsInput> {
   const merged = merge(stored, patch)
-  const checked = check(settingsSchema, merged)
   const problems = [
     // Names are checked in the patch, because a null with a mistyped name leaves no trace in the merged settings.
     ...findUnknownMembers(settingsSchema, withoutResets(patch)),
     // An unknown member in the merged settings was stored by a newer release, during a rolling deploy, and is no fault of the patch.
-    ...(checked.ok ? [] : checked.problems.filter(({ message }) => message !== UNKNOWN_MEMBER)),
+    ...checkKnownMembers(settingsSchema, merged),
   ]
   const byPath = new Map(problems.map(problem => [problem.path, problem]))
   // The cast is safe: the merged settings were checked with the schema of this type.

@@ -33,7 +33,7 @@ export function applyConfigChange<T extends ProviderType>(
 
 const secretNeededAgain = (path: string): InputProblem => ({
   path,
-  message: 'give it again: it would be sent to another address than before',
+  message: 'must be given again: it would be sent to another address than before',
 })
 
 type Members = Record<string, unknown>

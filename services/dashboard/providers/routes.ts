@@ -57,7 +57,9 @@ export const addProviderRoutes: AddRoutes = (router, { store, keyring, inspect, 
       const stored = (await docs.get([_id])).get(_id)
       const others = stored ? [] : await findProviders(store, app_id)
       if (others.length >= MAX_PROVIDERS_PER_APP)
-        throw validationProblem([{ path: '', message: `an app has at most ${MAX_PROVIDERS_PER_APP} providers` }])
+        throw validationProblem([
+          { path: '', message: `cannot be saved: an app has at most ${MAX_PROVIDERS_PER_APP} providers` },
+        ])
       const before = stored?.type === input.type ? unsealConfig(keyring, stored) : null
       const config = configOf(keyring, input, before)
       const next: Provider = {

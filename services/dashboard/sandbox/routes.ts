@@ -43,7 +43,7 @@ export const addSandboxRoutes: AddRoutes = (
     const { app_id, from, text } = await readBody(ctx, inboundBody)
     const app = (await store.docs('apps').get([app_id])).get(app_id)
     if (!app || !mayAccessCompany(ctx, app.company_id))
-      throw validationProblem([{ path: 'app_id', message: 'there is no such app' }])
+      throw validationProblem([{ path: 'app_id', message: 'is not the id of an app' }])
     const report: OtpReport = {
       type: 'message.received',
       app_id,

@@ -1,6 +1,7 @@
 // In: a schema and untrusted input. Out: the parsed value, or every problem with its dotted path.
-// The bootstrap file and the admin API both use it, so that they name problems alike.
-import type { z } from 'zod'
+// The bootstrap file and the admin API both use it, so that they name problems alike. The words are in problem-words.ts.
+import { z } from 'zod'
+import { inWords, unknownMemberWords } from './problem-words.ts'
 
 export interface InputProblem {
   /** Dotted: `limits.recipient.0.max`. Empty for a problem of the whole value. */
@@ -11,7 +12,7 @@ export interface InputProblem {
 export type CheckResult<T> = { ok: true; value: T } | { ok: false; problems: InputProblem[] }
 
 export function check<S extends z.ZodType>(schema: S, input: unknown): CheckResult<z.output<S>> {
-  const result = schema.safeParse(input)
+  const { result, problemsOf } = parse(schema, input)
   // zod silently drops an own member `__proto__` from records, but settings are stored as they were written.
   const hidden = hiddenMembers(input, [])
   if (result.success && hidden.length === 0) return { ok: true, value: result.data }
@@ -19,9 +20,17 @@ export function check<S extends z.ZodType>(schema: S, input: unknown): CheckResu
   return { ok: false, problems: unique([...issues.flatMap(problemsOf), ...hidden]) }
 }
 
+/** As `check`, but without the problems of unknown members. */
+export function checkKnownMembers(schema: z.ZodType, input: unknown): InputProblem[] {
+  const { result, problemsOf } = parse(schema, input)
+  const issues = result.error?.issues ?? []
+  return unique(issues.filter(({ code }) => code !== 'unrecognized_keys').flatMap(problemsOf))
+}
+
 /** Only problems with names: unknown members, and record keys that are not allowed. Values are not checked. */
 export function findUnknownMembers(schema: z.ZodType, input: unknown): InputProblem[] {
-  const issues = schema.safeParse(input).error?.issues ?? []
+  const { result, problemsOf } = parse(schema, input)
+  const issues = result.error?.issues ?? []
   const nameIssues = issues.filter(({ code }) => code === 'unrecognized_keys' || code === 'invalid_key')
   return unique([...nameIssues.flatMap(problemsOf), ...hiddenMembers(input, [])])
 }
@@ -32,18 +41,37 @@ export const dottedPath = (path: readonly PropertyKey[]): string => path.map(Str
 export const underPath = (path: string, problems: readonly InputProblem[]): InputProblem[] =>
   problems.map(problem => ({ ...problem, path: [path, problem.path].filter(part => part !== '').join('.') }))
 
-export const UNKNOWN_MEMBER = 'there is no such member'
+/** Parses, and keeps the names that each object allows: zod's issues do not have them. */
+function parse<S extends z.ZodType>(schema: S, input: unknown) {
+  const namesByPath = new Map<string, string[]>()
+  const result = schema.safeParse(input, {
+    error: issue => {
+      if (issue.code === 'unrecognized_keys') namesByPath.set(dottedPath(issue.path ?? []), namesOf(issue.schema))
+      return inWords(issue)
+    },
+  })
 
-function problemsOf(issue: z.core.$ZodIssue): InputProblem[] {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map(key => ({ path: dottedPath([...issue.path, key]), message: UNKNOWN_MEMBER }))
+  function problemsOf(issue: z.core.$ZodIssue): InputProblem[] {
+    const path = dottedPath(issue.path)
+    if (issue.code === 'unrecognized_keys') {
+      const names = namesByPath.get(path) ?? []
+      return issue.keys.map((key, at) => ({
+        path: dottedPath([...issue.path, key]),
+        message: unknownMemberWords(key, at < MAX_EXPLAINED_NAMES ? names : []),
+      }))
+    }
+    // The name of the member is wrong, and only the inner issue says why.
+    if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => ({ path, message }))
+    return [{ path, message: issue.message }]
   }
-  // The name of the member is wrong, and only the inner issue says why.
-  if (issue.code === 'invalid_key') {
-    return issue.issues.map(inner => ({ path: dottedPath(issue.path), message: inner.message }))
-  }
-  return [{ path: dottedPath(issue.path), message: issue.message }]
+  return { result, problemsOf }
 }
+
+/** Of one object. Finding the name that was meant takes time. */
+const MAX_EXPLAINED_NAMES = 20
+
+const namesOf = (schema: z.core.$ZodType | undefined): string[] =>
+  schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
 
 function hiddenMembers(value: unknown, path: string[]): InputProblem[] {
   if (typeof value !== 'object' || value === null) return []
@@ -54,7 +82,7 @@ function hiddenMembers(value: unknown, path: string[]): InputProblem[] {
     )
   return Object.entries(value).flatMap(([name, member]) =>
     name === '__proto__'
-      ? [{ path: dottedPath([...path, name]), message: UNKNOWN_MEMBER }]
+      ? [{ path: dottedPath([...path, name]), message: unknownMemberWords(name, []) }]
       : hiddenMembers(member, [...path, name]),
   )
 }

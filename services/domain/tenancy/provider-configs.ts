@@ -21,7 +21,7 @@ const twilio = z
   })
   .refine(config => config.from !== null || config.messaging_service_sid !== null, {
     path: ['from'],
-    message: 'give "from" or "messaging_service_sid"',
+    message: 'is required, unless there is a messaging_service_sid',
     when: ({ value }) => z.object({ from: z.unknown(), messaging_service_sid: z.unknown() }).safeParse(value).success,
   })
 
@@ -89,7 +89,7 @@ const smtp = z
   })
   .refine(config => (config.user === null) === (config.pass === null), {
     path: ['pass'],
-    message: '"user" and "pass" go together',
+    message: 'is required with a user, and only then',
   })
   .transform(config => ({ ...config, port: config.port ?? (config.secure ? TLS_PORT : SUBMISSION_PORT) }))
 

@@ -42,10 +42,10 @@ export const soleChannel = (type: ProviderType): Channel | undefined =>
 export function channelProblems(path: string, type: ProviderType, channel: unknown): InputProblem[] {
   const served: readonly unknown[] = channelsOf(type)
   if (channel === undefined && soleChannel(type) === undefined) {
-    return [{ path, message: `is needed: "${type}" serves several` }]
+    return [{ path, message: `is required: "${type}" serves several channels` }]
   }
   if (channel === undefined || served.includes(channel) || typeof channel !== 'string') return []
-  return [{ path, message: `"${type}" serves ${served.join(', ')}` }]
+  return [{ path, message: `must be ${served.join(' or ')}: "${type}" serves no other` }]
 }
 
 export const parseProviderConfig = <T extends ProviderType>(type: T, input: unknown): CheckResult<ProviderConfigs[T]> =>

@@ -102,7 +102,7 @@ export const settingsSchema = z
   })
   .refine(settings => settings.verify_attempts * 2_000 <= 10 ** settings.code.length, {
     path: ['verify_attempts'],
-    message: 'too many for so short a code: attempts ÷ 10^length must not exceed 1/2000',
+    message: 'allows too many guesses at so short a code: attempts ÷ 10^length must not exceed 1/2000',
     // Without `when`, zod skips this check if any other member has a problem.
     when: ({ value }) => guessable.safeParse(value).success,
   })

@@ -123,7 +123,7 @@ describe('reading the bootstrap file', () => {
   it('lists all problems in its message, one per line', () => {
     expect(() => read(withApp({ settings: { code: { length: 9 } }, keys: 5 }))).to.throw(
       BootstrapProblems,
-      'companies.0.apps.0.settings.code.length: Too big: expected number to be <=8\ncompanies.0.apps.0.keys: ',
+      'companies.0.apps.0.settings.code.length: must be a whole number from 4 to 8\ncompanies.0.apps.0.keys: ',
     )
   })
 

@@ -114,10 +114,10 @@ describe('app settings', () => {
     expect(parseSettings({ code: { length: 4 }, verify_attempts: 6, retention_days: 0, limits: one })).to.deep.equal({
       ok: false,
       problems: [
-        { path: 'retention_days', message: 'Too small: expected number to be >=1' },
+        { path: 'retention_days', message: 'must be a whole number from 1 to 3650' },
         {
           path: 'verify_attempts',
-          message: 'too many for so short a code: attempts ÷ 10^length must not exceed 1/2000',
+          message: 'allows too many guesses at so short a code: attempts ÷ 10^length must not exceed 1/2000',
         },
       ],
     })
@@ -139,7 +139,7 @@ describe('app settings', () => {
     expect(parseSettings(settings)).to.deep.equal({
       ok: false,
       problems: [
-        { path: 'locale', message: 'Invalid input: expected string, received number' },
+        { path: 'locale', message: 'must be a string' },
         {
           path: 'limits.recipient_verify',
           message:
