@@ -194,11 +194,14 @@ describeFlow('a wa.me link', flow => {
     })
   })
 
-  it('needs a business number', async () => {
-    const { server } = await flow.createTenant({
-      channels: { whatsapp: { mode: 'link_code' } },
-      routing: { default: ['whatsapp', 'sms'] },
-    })
+  it('is not usable without a business number, as an earlier release could store it', async () => {
+    const routing = { default: ['whatsapp', 'sms'] }
+    const { app, server } = await flow.createTenant({ routing })
+    const settings = { channels: { whatsapp: { mode: 'link_code' } }, routing }
+    await flow.countersign.engines.store.docs('apps').modify({ _id: app }, { $set: { settings } })
     expect((await server.send(freshNumber())).body).to.include({ channel: 'sms', action_url: null })
+    expect((await flow.admin('GET', `/apps/${app}`)).body.settings.channels.whatsapp.mode).to.equal('link_code')
+    await flow.changeSettings(app, { channels: { whatsapp: { business_number: '+15550001111' } } })
+    expect((await server.send(freshNumber())).body).to.include({ channel: 'whatsapp' })
   })
 })

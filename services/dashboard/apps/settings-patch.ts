@@ -1,21 +1,35 @@
 // In: an app's stored settings, and an operator's patch. Out: the settings to store, or every problem by path.
 // Objects are merged member by member, lists and values are replaced, and null resets a member to its default.
 import { type CheckResult, checkKnownMembers, findUnknownMembers } from '../../domain/tenancy/problems.ts'
-import { type SettingsInput, settingsSchema } from '../../domain/tenancy/settings.ts'
+import {
+  lacksBusinessNumber,
+  type SettingsInput,
+  settingsSchema,
+  writtenSettingsSchema,
+} from '../../domain/tenancy/settings.ts'
 
 export type JsonObject = Record<string, unknown>
 
 export function patchSettings(stored: SettingsInput, patch: JsonObject): CheckResult<SettingsInput> {
   const merged = merge(stored, patch)
+  const schema = wasStoredWithoutNumber(stored, merged) ? settingsSchema : writtenSettingsSchema
   const problems = [
     // Names are checked in the patch, because a null with a mistyped name leaves no trace in the merged settings.
     ...findUnknownMembers(settingsSchema, withoutResets(patch)),
     // An unknown member in the merged settings was stored by a newer release, during a rolling deploy, and is no fault of the patch.
-    ...checkKnownMembers(settingsSchema, merged),
+    ...checkKnownMembers(schema, merged),
   ]
   const byPath = new Map(problems.map(problem => [problem.path, problem]))
   // The cast is safe: the merged settings were checked with the schema of this type.
   return byPath.size > 0 ? { ok: false, problems: [...byPath.values()] } : { ok: true, value: merged as SettingsInput }
+}
+
+/** A link mode without a business number that an earlier release stored is no fault of a patch that leaves it as it was. */
+function wasStoredWithoutNumber(stored: SettingsInput, merged: JsonObject): boolean {
+  const before = stored.channels?.whatsapp
+  // The cast is safe: only the two members are compared, and the schema checks their types.
+  const after = (merged as SettingsInput).channels?.whatsapp
+  return lacksBusinessNumber(before) && lacksBusinessNumber(after) && before?.mode === after?.mode
 }
 
 function merge(stored: JsonObject, patch: JsonObject): JsonObject {

@@ -79,7 +79,7 @@ const fraudGuard = z.strictObject({
   action: z.enum(['refuse', 'free_channel']).default('refuse'),
 })
 
-export const settingsSchema = z
+const settingsRules = z
   .strictObject({
     locale: locale.default('en'),
     code: code.prefault({}),
@@ -116,12 +116,31 @@ export const settingsSchema = z
     error: ({ input }) => guessProblem(input as AppSettings),
     when: ({ value }) => guessLimited.safeParse(value).success,
   })
-  .transform(settings => {
-    const { publishable_send, fraud_guard } = settings
-    // Anyone can read a publishable key, so an app that lets it send is guarded unless its operator decides otherwise.
-    const mode = fraud_guard.mode ?? (publishable_send ? 'on' : 'record')
-    return { ...settings, fraud_guard: { mode, action: fraud_guard.action } }
+
+/** Settings as they are loaded. Earlier releases stored link modes without a business number: such a mode is not usable. */
+export const settingsSchema = settingsRules.transform(withGuardMode)
+
+/** Settings as they are written. */
+export const writtenSettingsSchema = settingsRules
+  .refine(({ channels }) => !lacksBusinessNumber(channels.whatsapp), {
+    path: ['channels', 'whatsapp', 'business_number'],
+    message:
+      'is required where channels.whatsapp.mode is a link mode: give the number that the link opens, such as "+15550001111", or the mode "template"',
+    when: ({ value }) => linkable.safeParse(value).success,
   })
+  .transform(withGuardMode)
+
+function withGuardMode<S extends z.output<typeof settingsRules>>(settings: S) {
+  const { publishable_send, fraud_guard } = settings
+  // Anyone can read a publishable key, so an app that lets it send is guarded unless its operator decides otherwise.
+  const mode = fraud_guard.mode ?? (publishable_send ? 'on' : 'record')
+  return { ...settings, fraud_guard: { mode, action: fraud_guard.action } }
+}
+
+export const lacksBusinessNumber = (settings: z.input<typeof whatsapp> | undefined): boolean =>
+  (settings?.mode ?? 'template') !== 'template' && (settings?.business_number ?? null) === null
+
+const linkable = z.object({ channels: z.object({ whatsapp }) })
 
 const guessable = z.object({
   verify_attempts: z.int().min(1).max(10),
@@ -148,7 +167,7 @@ type Settings = Same<AppSettings, z.output<typeof settingsSchema>>
 export function parseSettings(
   input: unknown,
 ): { ok: true; settings: Settings } | { ok: false; problems: InputProblem[] } {
-  const checked = check(settingsSchema, input)
+  const checked = check(writtenSettingsSchema, input)
   return checked.ok ? { ok: true, settings: checked.value } : checked
 }
 

@@ -33,6 +33,11 @@ eachStore('the routing preview', fresh => {
   const explain = async (recipient: string, asked: object = {}) =>
     (await admin.ask('POST', `/apps/${app}/route`, { recipient, ...asked })).body
   const change = (settings: object) => admin.ask('PATCH', `/apps/${app}`, { settings })
+  /** A link mode without a business number, which cannot be set any more. */
+  const storeLinkModeOfEarlierRelease = () => {
+    const settings = { routing: { default: ['whatsapp'] }, channels: { whatsapp: { mode: 'link_inbound' } } }
+    return admin.store.docs('apps').modify({ _id: app }, { $set: { settings } })
+  }
   const obstacles = ({ channels }: { channels: { channel: string; obstacle: string | null }[] }) =>
     Object.fromEntries(channels.map(({ channel, obstacle }) => [channel, obstacle]))
 
@@ -72,7 +77,7 @@ eachStore('the routing preview', fresh => {
   })
 
   it('uses changed settings at once', async () => {
-    await change({ routing: { default: ['whatsapp'] }, channels: { whatsapp: { mode: 'link_inbound' } } })
+    await storeLinkModeOfEarlierRelease()
     expect(obstacles(await explain(BRITISH)).whatsapp).to.equal('no_business_number')
     await change({ channels: { whatsapp: { business_number: '+15550001111' } } })
     expect(await explain(BRITISH)).to.include({ channel: 'whatsapp', whatsapp_mode: 'link_inbound' })

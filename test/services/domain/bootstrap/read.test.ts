@@ -27,6 +27,14 @@ const TWILIO = {
 }
 
 describe('reading the bootstrap file', () => {
+  it('refuses a WhatsApp link mode without a business number', () => {
+    const settings = { channels: { whatsapp: { mode: 'link_inbound' } } }
+    const file = { companies: [{ id: 'cmp_acme', apps: [{ id: 'app_shop', settings }] }] }
+    expect(() => read(file)).to.throw(
+      /^companies\.0\.apps\.0\.settings\.channels\.whatsapp\.business_number: is required where channels\.whatsapp\.mode/,
+    )
+  })
+
   it('completes omitted members', () => {
     const { companies, prices, ip_lists } = read(fullBootstrapFile())
     expect(companies[0]).to.deep.include({ id: 'cmp_acme', name: 'Acme', balance: 5_000_000 })

@@ -312,9 +312,37 @@ describe('app settings', () => {
 
   it('accept three WhatsApp modes', () => {
     for (const mode of ['template', 'link_code', 'link_inbound']) {
-      expect(faults({ channels: { whatsapp: { mode } } })).to.deep.equal([])
+      expect(faults({ channels: { whatsapp: { mode, business_number: '+15550001111' } } })).to.deep.equal([])
     }
     expect(faults({ channels: { whatsapp: { mode: 'link' } } })).to.deep.equal(['channels.whatsapp.mode'])
+  })
+
+  it('refuse a link mode without a business number, beside other problems, and say the remedy', () => {
+    for (const mode of ['link_code', 'link_inbound'])
+      for (const whatsapp of [{ mode }, { mode, business_number: null }, { mode, enabled: false }])
+        expect(parseSettings({ channels: { whatsapp }, locale: 5 })).to.deep.equal({
+          ok: false,
+          problems: [
+            { path: 'locale', message: 'must be a string' },
+            {
+              path: 'channels.whatsapp.business_number',
+              message:
+                'is required where channels.whatsapp.mode is a link mode: give the number that the link opens, such as "+15550001111", or the mode "template"',
+            },
+          ],
+        })
+    expect(faults({ channels: { whatsapp: { mode: 'template' } } })).to.deep.equal([])
+    expect(faults({ channels: { whatsapp: { mode: 'link_code', business_number: 5 } } })).to.deep.equal([
+      'channels.whatsapp.business_number',
+    ])
+  })
+
+  it('that an earlier release stored with a link mode and no business number are loaded', () => {
+    expect(resolveSettings({ channels: { whatsapp: { mode: 'link_code' } } }).channels.whatsapp).to.deep.equal({
+      enabled: true,
+      mode: 'link_code',
+      business_number: null,
+    })
   })
 
   it('are resolved without members that a newer release has stored, but throw for a bad value', () => {
