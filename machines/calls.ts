@@ -2,7 +2,7 @@
 // sealed: every member whose name begins with `sealed_`.
 import type { Channel } from './channels.ts'
 import type { ErrorType } from './errors.ts'
-import type { Caller, Completion, Mode, OtpStatus } from './otp.ts'
+import type { Caller, Completion, Mode, NotAllowedCause, OtpStatus } from './otp.ts'
 
 /** The API key that made the call, and its owner. */
 export interface Identity extends Caller {
@@ -65,6 +65,7 @@ export interface Refusal {
   scope?: LimitScope
   retry_after_ms?: number
   otp_status?: OtpStatus
+  cause?: NotAllowedCause
 }
 
 export type OtpAnswer =

@@ -5,7 +5,7 @@ import type { ErrorType } from './errors.ts'
 import * as change from './otp.changes.ts'
 import { guards, type TransitionArgs } from './otp.guards.ts'
 import { attemptsLeft } from './otp.queries.ts'
-import type { Delivery, Effect, EventOf, Otp, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
+import type { Delivery, Effect, EventOf, NotAllowedCause, Otp, OtpEvent, OtpStart, OtpStatus, Reply } from './otp.ts'
 import { cooldownEndsAt, fallbackChannel, resendTarget } from './resend.ts'
 import { deliveryEvent, otpEvent } from './webhook-events.ts'
 
@@ -53,8 +53,8 @@ export const addUnpaidAnswer = assignWith<'message.received'>((otp, { new_delive
 export const remember = { type: 'remember' as const }
 
 const reply = (params: Reply | ((scope: TransitionArgs) => Reply)) => ({ type: 'reply' as const, params })
-export const refuse = (error: ErrorType, otp_status?: OtpStatus) =>
-  reply({ kind: 'refused', error, ...(otp_status === undefined ? {} : { otp_status }) })
+export const refuse = (error: ErrorType, members: { cause?: NotAllowedCause; otp_status?: OtpStatus } = {}) =>
+  reply({ kind: 'refused', error, ...members })
 
 export const replyAccepted = reply({ kind: 'accepted' })
 export const replyExchanged = reply({ kind: 'exchanged' })
@@ -66,6 +66,13 @@ export const refuseCooldown = reply(({ context, event }) => ({
   error: 'ResendCooldownError',
   retry_after_ms: cooldownEndsAt(context) - event.at,
 }))
+/** The cause is the obstacle of the channel that was named; without a name, no channel is left. */
+export const refuseChannel = reply(({ event }) => {
+  const refused = { kind: 'refused' as const, error: 'ResendNotAllowedError' as const }
+  if (event.type !== 'otp.resend' || event.requestedChannel === null || event.obstacle === null)
+    return { ...refused, cause: 'no_usable_channel' }
+  return { ...refused, cause: `channel_${event.obstacle}`, channel: event.requestedChannel }
+})
 export const refuseLocked = reply(({ event }) => ({
   kind: 'refused',
   error: 'RateLimitExceededError',

@@ -21,6 +21,7 @@ import {
   recordReport,
   refund,
   refuse,
+  refuseChannel,
   refuseCooldown,
   refuseLocked,
   remember,
@@ -34,10 +35,15 @@ import {
 import { newOtp } from './otp.changes.ts'
 import type { OtpStatus } from './otp.ts'
 
-const onlyByExchange = { guard: 'provedByExchangeOnly' as const, actions: refuse('VerifyNotAllowedError') }
-const notPending = (status: OtpStatus) => ({
-  'otp.verify': [onlyByExchange, { actions: refuse('OtpNotPendingError', status) }],
-  'otp.cancel': { actions: refuse('OtpNotPendingError', status) },
+const onlyByExchange = {
+  guard: 'provedByExchangeOnly' as const,
+  actions: refuse('VerifyNotAllowedError', { cause: 'proved_by_exchange' }),
+}
+const refuseResend = (otp_status: OtpStatus) => refuse('ResendNotAllowedError', { cause: 'not_pending', otp_status })
+const notPending = (otp_status: OtpStatus) => ({
+  'otp.resend': { actions: refuseResend(otp_status) },
+  'otp.verify': [onlyByExchange, { actions: refuse('OtpNotPendingError', { otp_status }) }],
+  'otp.cancel': { actions: refuse('OtpNotPendingError', { otp_status }) },
 })
 
 export const otpMachine = otpSetup.createMachine({
@@ -52,7 +58,6 @@ export const otpMachine = otpSetup.createMachine({
     ],
     'message.received': { actions: replyNothingNew },
     'token.exchange': { actions: replyNoSuchToken },
-    'otp.resend': { actions: refuse('ResendNotAllowedError') },
     'otp.lapse': { actions: replyNothingNew },
   },
   states: {
@@ -61,17 +66,20 @@ export const otpMachine = otpSetup.createMachine({
       entry: [deliver, replyAccepted],
       on: {
         'otp.resend': [
-          { guard: 'lapsed', actions: refuse('ResendNotAllowedError') },
-          { guard: 'noSendsLeft', actions: refuse('ResendNotAllowedError') },
+          { guard: 'lapsed', actions: refuseResend('expired') },
+          { guard: 'noSendsLeft', actions: refuse('ResendNotAllowedError', { cause: 'send_attempts_spent' }) },
           { guard: 'coolingDown', actions: refuseCooldown },
-          { guard: 'noUsableChannel', actions: refuse('ResendNotAllowedError') },
+          { guard: 'noUsableChannel', actions: refuseChannel },
           { guard: 'resendsSameLink', actions: [countSend, replyAccepted] },
           { actions: [moveChannel, deliver, replyAccepted] },
         ],
         'otp.verify': [
           onlyByExchange,
           { guard: 'lapsed', actions: refuse('OtpExpiredError') },
-          { guard: 'approvedByMessageOnly', actions: refuse('VerifyNotAllowedError') },
+          {
+            guard: 'approvedByMessageOnly',
+            actions: refuse('VerifyNotAllowedError', { cause: 'approved_by_message' }),
+          },
           { guard: 'recipientLocked', actions: refuseLocked },
           {
             guard: 'codeIsRight',
@@ -119,11 +127,11 @@ export const otpMachine = otpSetup.createMachine({
         // same time, so parallel codes are compared no more often than there are attempts.
         'otp.verify': [
           onlyByExchange,
-          { guard: 'mayNotRepeatVerify', actions: refuse('OtpNotPendingError', 'approved') },
-          { guard: 'repeatIsOver', actions: refuse('OtpNotPendingError', 'approved') },
+          { guard: 'mayNotRepeatVerify', actions: refuse('OtpNotPendingError', { otp_status: 'approved' }) },
+          { guard: 'repeatIsOver', actions: refuse('OtpNotPendingError', { otp_status: 'approved' }) },
           { guard: 'recipientLocked', actions: refuseLocked },
           { guard: 'codeIsRight', actions: [remember, replyVerified('approved')] },
-          { actions: [countWrongCode, refuse('OtpNotPendingError', 'approved')] },
+          { actions: [countWrongCode, refuse('OtpNotPendingError', { otp_status: 'approved' })] },
         ],
         'token.exchange': [
           { guard: 'notExchangeable', actions: replyNoSuchToken },
@@ -136,6 +144,7 @@ export const otpMachine = otpSetup.createMachine({
     canceled: { on: { ...notPending('canceled'), 'otp.cancel': { actions: replyAccepted } } },
     expired: {
       on: {
+        'otp.resend': { actions: refuseResend('expired') },
         'otp.verify': [onlyByExchange, { actions: refuse('OtpExpiredError') }],
         'otp.cancel': { actions: refuse('OtpExpiredError') },
       },

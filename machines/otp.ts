@@ -1,6 +1,6 @@
 // A verification as data: what it remembers, which events it takes, which effects it asks for, what it replies.
 // Secrets (recipient, salt, link) are sealed text here. The machine copies them and never reads them.
-import type { Channel } from './channels.ts'
+import type { Channel, Obstacle } from './channels.ts'
 import type { ErrorType } from './errors.ts'
 import type { WhatsAppMode } from './settings.ts'
 import type { WebhookEvent } from './webhook-events.ts'
@@ -18,6 +18,15 @@ export type FailureReason =
   | 'superseded'
   | 'no_provider'
   | 'insufficient_funds'
+
+/** Why a verification cannot be resent or verified, as clients see it. `channel_…`: why the channel that the caller named is not usable. */
+export type NotAllowedCause =
+  | 'not_pending'
+  | 'send_attempts_spent'
+  | 'no_usable_channel'
+  | `channel_${Obstacle}`
+  | 'approved_by_message'
+  | 'proved_by_exchange'
 
 export interface Caller {
   key_id: string
@@ -139,7 +148,13 @@ export type OtpStart = Pick<
 
 /** `at` is when the event happened. `event_id` is the id of the webhook event that it may cause. */
 export type OtpEvent =
-  | ({ type: 'otp.resend'; at: number; requestedChannel: Channel | null } & ResendInputs)
+  | ({
+      type: 'otp.resend'
+      at: number
+      requestedChannel: Channel | null
+      /** Why the requested channel is not usable; null when it is, and when none is requested. */
+      obstacle: Obstacle | null
+    } & ResendInputs)
   | { type: 'otp.verify'; at: number; by: Caller; right: boolean; locked_ms: number | null; event_id: string }
   | { type: 'otp.cancel'; at: number }
   | { type: 'otp.lapse'; at: number }
@@ -185,5 +200,13 @@ export type Reply =
   | { kind: 'verified'; status: OtpStatus; matched: boolean; attempts_left: number; token: boolean }
   | { kind: 'exchanged' }
   | { kind: 'noted'; changed: boolean }
-  | { kind: 'refused'; error: ErrorType; retry_after_ms?: number; otp_status?: OtpStatus }
+  | {
+      kind: 'refused'
+      error: ErrorType
+      retry_after_ms?: number
+      otp_status?: OtpStatus
+      cause?: NotAllowedCause
+      /** The channel that the caller named, where that is not usable. */
+      channel?: Channel
+    }
   | { kind: 'no_such_token' }

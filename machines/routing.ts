@@ -1,6 +1,6 @@
 // Which channels can be used for a verification now, in which order, and why the others cannot. Pure, so that a send, a resend and the
 // admin API's explanation use the same rules.
-import { CHANNELS, type Channel } from './channels.ts'
+import { CHANNELS, type Channel, type Obstacle } from './channels.ts'
 import type { KeyKind, Recipient } from './otp.ts'
 import type { AppSettings, RoutingSettings, WhatsAppMode } from './settings.ts'
 
@@ -13,13 +13,6 @@ export interface RoutingInput {
   whatsapp: WhatsAppMode
   caller: KeyKind
 }
-
-export type Obstacle =
-  | 'disabled'
-  | 'cannot_reach_recipient'
-  | 'no_provider'
-  | 'no_business_number'
-  | 'not_provable_by_device'
 
 /** Why a channel is not usable; null when it is usable. */
 export function obstacle(

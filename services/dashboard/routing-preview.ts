@@ -1,10 +1,10 @@
 // POST /apps/{id}/route {recipient}: the channel that a send would use now, and the obstacles of the others. It calls the same functions as
 // a send, but sends nothing. Limits, funds and the client's address are not checked.
 import { z } from 'zod'
-import { CHANNELS, type Channel } from '../../machines/channels.ts'
+import { CHANNELS, type Channel, type Obstacle } from '../../machines/channels.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 import { magicOf } from '../../machines/magic-recipients.ts'
-import { firstUsable, isGeoBlocked, type Obstacle, obstacle, orderFor } from '../../machines/routing.ts'
+import { firstUsable, isGeoBlocked, obstacle, orderFor } from '../../machines/routing.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { findProviders } from '../domain/tenancy/documents.ts'
 import { resolveSettings } from '../domain/tenancy/settings.ts'

@@ -98,7 +98,7 @@ export const isoTime = (at: number): string => new Date(at).toISOString()
 
 const RETRY_SOON_SECONDS = 1
 
-function refusal({ error, detail, scope, retry_after_ms, otp_status }: Refusal): Problem {
+function refusal({ error, detail, scope, retry_after_ms, otp_status, cause }: Refusal): Problem {
   const seconds = retry_after_ms === undefined ? undefined : Math.max(1, Math.ceil(retry_after_ms / 1000))
   const wait = seconds ?? (error === 'ServiceUnavailableError' ? RETRY_SOON_SECONDS : undefined)
   return problem(error, {
@@ -107,6 +107,7 @@ function refusal({ error, detail, scope, retry_after_ms, otp_status }: Refusal):
       ...(scope === undefined ? {} : { scope }),
       ...(seconds === undefined || error === 'ServiceUnavailableError' ? {} : { retry_after: seconds }),
       ...(otp_status === undefined ? {} : { otp_status }),
+      ...(cause === undefined ? {} : { cause }),
     },
     ...(wait === undefined ? {} : { headers: { 'Retry-After': String(wait) } }),
   })

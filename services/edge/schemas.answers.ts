@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { LimitScope } from '../../machines/calls.ts'
 import type { ErrorType } from '../../machines/errors.ts'
-import type { DeliveryStatus, FailureReason, OtpStatus } from '../../machines/otp.ts'
+import type { DeliveryStatus, FailureReason, NotAllowedCause, OtpStatus } from '../../machines/otp.ts'
 import { channel } from './schemas.requests.ts'
 
 /** An enum of every `Name`: a name that is missing here is a type error. */
@@ -130,6 +130,19 @@ const limitScope = enumOf<LimitScope>({
   spend_cap: true,
 })
 
+const notAllowedCause = enumOf<NotAllowedCause>({
+  not_pending: true,
+  send_attempts_spent: true,
+  no_usable_channel: true,
+  channel_disabled: true,
+  channel_no_provider: true,
+  channel_cannot_reach_recipient: true,
+  channel_no_business_number: true,
+  channel_not_provable_by_device: true,
+  approved_by_message: true,
+  proved_by_exchange: true,
+})
+
 export const problemDetails = z
   .object({
     type: problemType.meta({ description: 'The stable name of the error.' }),
@@ -143,7 +156,13 @@ export const problemDetails = z
       .meta({ description: 'On `ValidationError`: every problem with the body.' }),
     scope: limitScope.optional().meta({ description: 'On 429: which limit was hit.' }),
     retry_after: z.int().min(1).optional().meta({ description: 'On 429: seconds, as in Retry-After.' }),
-    otp_status: otpStatus.optional().meta({ description: 'On `OtpNotPendingError`: the state it is in.' }),
+    otp_status: otpStatus.optional().meta({
+      description: 'On `OtpNotPendingError`, and on `ResendNotAllowedError` with the cause `not_pending`: its state.',
+    }),
+    cause: notAllowedCause.optional().meta({
+      description:
+        'On `ResendNotAllowedError` and `VerifyNotAllowedError`: why. `channel_…`: why the channel that the call names is not usable.',
+    }),
   })
   .meta({ description: 'Every error (RFC 9457).' })
 

@@ -1,7 +1,7 @@
 // The refusals of the OTP actor. The error type is part of the API; the sentence is for the developer who reads it.
 import type { LimitScope, Refusal } from '../../machines/calls.ts'
 import type { ErrorType } from '../../machines/errors.ts'
-import type { Reply } from '../../machines/otp.ts'
+import type { NotAllowedCause, Reply } from '../../machines/otp.ts'
 
 export const refusal = (error: ErrorType, detail: string, extra: Partial<Refusal> = {}): Refusal => ({
   kind: 'refused',
@@ -34,21 +34,36 @@ const LIMIT_DETAILS: Record<LimitScope, string> = {
 export const limitRefusal = (scope: LimitScope, retry_after_ms: number): Refusal =>
   refusal('RateLimitExceededError', LIMIT_DETAILS[scope], { scope, retry_after_ms })
 
-const ERROR_DETAILS: Partial<Record<ErrorType, string>> = {
-  ResendNotAllowedError:
-    'It is no longer pending, its send attempts are spent, or no enabled channel is left for the recipient.',
-  OtpExpiredError: 'The verification has expired. Start a new one.',
-  VerifyNotAllowedError:
-    'This verification is approved by a WhatsApp message, or was started on a device and is proved by exchange.',
+type RefusedReply = Extract<Reply, { kind: 'refused' }>
+
+const CAUSE_DETAILS: Record<NotAllowedCause, (reply: RefusedReply) => string> = {
+  not_pending: ({ otp_status }) => `The verification is ${otp_status}, and only a pending one can be resent.`,
+  send_attempts_spent: () => 'All send attempts of this verification are spent. Start a new one.',
+  no_usable_channel: () => 'No channel is left that is enabled, has a provider and can reach the recipient.',
+  channel_disabled: ({ channel }) => `The channel ${channel} is not enabled in this app.`,
+  channel_no_provider: ({ channel }) => `The channel ${channel} has no provider in this app.`,
+  channel_cannot_reach_recipient: ({ channel }) =>
+    `The channel ${channel} cannot reach this recipient: email reaches an address, the other channels a phone number.`,
+  channel_no_business_number: ({ channel }) =>
+    `The channel ${channel} needs a business number for its link, and this app has none.`,
+  channel_not_provable_by_device: ({ channel }) =>
+    `On the channel ${channel} a message would approve this verification, which a publishable key started and could not prove then.`,
+  approved_by_message: () =>
+    'This verification has no code: the message that the user sends by WhatsApp approves it. Ask for its status.',
+  proved_by_exchange: () =>
+    'A publishable key started this verification. Only its token proves it: verify with a publishable key, then exchange the token.',
 }
 
 /** A refusal by the machine, with its sentence. */
-export function refusalFromReply(reply: Extract<Reply, { kind: 'refused' }>): Refusal {
-  const { error, retry_after_ms = 0, otp_status } = reply
+export function refusalFromReply(reply: RefusedReply): Refusal {
+  const { error, retry_after_ms = 0, otp_status, cause } = reply
   if (error === 'ResendCooldownError')
     return refusal(error, LIMIT_DETAILS.resend_cooldown, { scope: 'resend_cooldown', retry_after_ms })
   if (error === 'RateLimitExceededError') return limitRefusal('recipient_verify', retry_after_ms)
   if (error === 'OtpNotPendingError')
     return refusal(error, `The verification is ${otp_status}.`, { ...(otp_status && { otp_status }) })
-  return refusal(error, ERROR_DETAILS[error] ?? 'The verification does not allow this.')
+  if (cause !== undefined)
+    return refusal(error, CAUSE_DETAILS[cause](reply), { cause, ...(otp_status && { otp_status }) })
+  if (error === 'OtpExpiredError') return refusal(error, 'The verification has expired. Start a new one.')
+  return refusal(error, 'The verification does not allow this.')
 }

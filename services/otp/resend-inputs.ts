@@ -3,9 +3,9 @@
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
-import type { Channel } from '../../machines/channels.ts'
+import type { Channel, Obstacle } from '../../machines/channels.ts'
 import type { Otp, ResendInputs } from '../../machines/otp.ts'
-import { usableChannels } from '../../machines/routing.ts'
+import { obstacle, type RoutingInput, usableChannels } from '../../machines/routing.ts'
 import type { CachedApp } from './apps.ts'
 import { linkFor } from './links.ts'
 import type { Funds } from './money/funds.ts'
@@ -29,11 +29,17 @@ export async function resendInputsFor(
   }
 }
 
-export const usableFor = (otp: Otp, { settings }: CachedApp, providedChannels: readonly Channel[]): Channel[] =>
-  usableChannels({
-    settings,
-    recipient: otp.recipient.kind,
-    providedChannels,
-    whatsapp: otp.whatsapp,
-    caller: otp.started_by.kind,
-  })
+export const usableFor = (otp: Otp, app: CachedApp, providedChannels: readonly Channel[]): Channel[] =>
+  usableChannels(routingInputOf(otp, app, providedChannels))
+
+/** Why the verification cannot be resent on this channel now; null when it can. */
+export const obstacleFor = (otp: Otp, app: CachedApp, channel: Channel): Obstacle | null =>
+  obstacle(channel, routingInputOf(otp, app, app.providedChannels(otp.mode)))
+
+const routingInputOf = (otp: Otp, { settings }: CachedApp, providedChannels: readonly Channel[]): RoutingInput => ({
+  settings,
+  recipient: otp.recipient.kind,
+  providedChannels,
+  whatsapp: otp.whatsapp,
+  caller: otp.started_by.kind,
+})

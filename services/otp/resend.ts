@@ -12,7 +12,7 @@ import type { Commit } from './commit.ts'
 import { type JudgedAddress, resendQuotas } from './limits/quotas.ts'
 import type { Reputation } from './limits/reputation.ts'
 import { abusiveAddressRefusal } from './refusals.ts'
-import { resendInputsFor, usableFor } from './resend-inputs.ts'
+import { obstacleFor, resendInputsFor, usableFor } from './resend-inputs.ts'
 import { NO_RESERVATION, type Reservation } from './reservation.ts'
 import { type MessageDeps, reserveMessage } from './reserve-message.ts'
 
@@ -38,6 +38,7 @@ export const createResend = (deps: ResendDeps) => {
           type: 'otp.resend',
           at: clock.now(),
           requestedChannel: call.channel,
+          obstacle: call.channel && obstacleFor(doc.context, app, call.channel),
         }
         throwIfKeyMissing(app, doc, command)
         return command

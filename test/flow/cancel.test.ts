@@ -15,7 +15,11 @@ describeFlow('a cancel', flow => {
 
     const canceled = { type: 'OtpNotPendingError', status: 409, otp_status: 'canceled' }
     expect(refusal(await server.verify(otp_id, code))).to.deep.equal(canceled)
-    expect(refusal(await server.resend(otp_id))).to.deep.equal({ type: 'ResendNotAllowedError', status: 409 })
+    expect(refusal(await server.resend(otp_id))).to.deep.equal({
+      ...canceled,
+      type: 'ResendNotAllowedError',
+      cause: 'not_pending',
+    })
     expect((await server.status(otp_id)).body).to.include({ status: 'canceled', resend_at: null })
   })
 

@@ -3,7 +3,8 @@ import { type Caller, refusal } from '../support/api-caller.ts'
 import { freshNumber, wrongCode } from '../support/flow.ts'
 import { describeFlow, FLOW_APP_KEYS } from '../support/shared-flow.ts'
 
-const NOT_ALLOWED = { type: 'ResendNotAllowedError', status: 409 }
+const notAllowed = (cause: string) => ({ type: 'ResendNotAllowedError', status: 409, cause })
+const SPENT = notAllowed('send_attempts_spent')
 const NO_COOLDOWN = { resend_cooldown_seconds: [0] }
 
 describeFlow('a resend', flow => {
@@ -19,8 +20,8 @@ describeFlow('a resend', flow => {
     const resends = []
     for (let nth = 0; nth < 4; nth += 1) resends.push(await resend(server, otp_id))
     expect(resends).to.deep.equal(['whatsapp', 'telegram', 'telegram', 'telegram'])
-    expect(refusal(await server.resend(otp_id))).to.deep.equal(NOT_ALLOWED)
-    expect(refusal(await server.resend(otp_id, 'sms')), 'not by name either').to.deep.equal(NOT_ALLOWED)
+    expect(refusal(await server.resend(otp_id))).to.deep.equal(SPENT)
+    expect(refusal(await server.resend(otp_id, 'sms')), 'not by name either').to.deep.equal(SPENT)
 
     await flow.waitForCode(to, 5)
     const arrived = await flow.inbox(to)
@@ -45,7 +46,7 @@ describeFlow('a resend', flow => {
     expect(
       refusal(await server.resend(otp_id)),
       'no send attempt is left, which is checked before the cooldown',
-    ).to.deep.equal(NOT_ALLOWED)
+    ).to.deep.equal(SPENT)
   })
 
   it('by a live publishable key needs publishable_send, and costs nothing without it', async () => {
@@ -99,10 +100,23 @@ describeFlow('a resend', flow => {
       channels: { telegram: { enabled: false } },
     })
     const { otp_id } = await flow.startVerification(server)
-    expect(refusal(await server.resend(otp_id, 'email'))).to.deep.equal(NOT_ALLOWED)
-    expect(refusal(await server.resend(otp_id, 'telegram'))).to.deep.equal(NOT_ALLOWED)
+    const byEmail = await server.resend(otp_id, 'email')
+    expect(refusal(byEmail)).to.deep.equal(notAllowed('channel_cannot_reach_recipient'))
+    expect(byEmail.body.detail).to.match(/^The channel email cannot reach this recipient/)
+    const byTelegram = await server.resend(otp_id, 'telegram')
+    expect(refusal(byTelegram)).to.deep.equal(notAllowed('channel_disabled'))
+    expect(byTelegram.body.detail).to.equal('The channel telegram is not enabled in this app.')
     expect(refusal(await server.resend(otp_id, 'pigeon'))).to.deep.include({ type: 'ValidationError', status: 422 })
     expect(await resend(server, otp_id, 'whatsapp')).to.equal('whatsapp')
+  })
+
+  it('to a channel without a provider is refused and says so', async () => {
+    const live = flow.caller(FLOW_APP_KEYS.live)
+    const { otp_id } = (await live.send(freshNumber())).body
+    await flow.advance(30_000)
+    const refused = await live.resend(otp_id, 'telegram')
+    expect(refusal(refused)).to.deep.equal(notAllowed('channel_no_provider'))
+    expect(refused.body.detail).to.equal('The channel telegram has no provider in this app.')
   })
 
   it('follows the channel order of the send, without the channels that are disabled by then', async () => {
@@ -111,7 +125,7 @@ describeFlow('a resend', flow => {
     await flow.changeSettings(app, { channels: { whatsapp: { enabled: false } }, routing: { default: ['email'] } })
     expect(await resend(server, otp_id)).to.equal('telegram')
     await flow.changeSettings(app, { channels: { telegram: { enabled: false }, sms: { enabled: false } } })
-    expect(refusal(await server.resend(otp_id))).to.deep.equal(NOT_ALLOWED)
+    expect(refusal(await server.resend(otp_id))).to.deep.equal(notAllowed('no_usable_channel'))
     await flow.changeSettings(app, { channels: { sms: { enabled: true } } })
     expect(await resend(server, otp_id), 'the last usable one').to.equal('sms')
   })

@@ -122,7 +122,10 @@ describeFlow('a verify', flow => {
     await flow.advance(CODE_LIFETIME_MS)
     expect(refusal(await server.verify(otp_id, code))).to.deep.equal({ type: 'OtpExpiredError', status: 410 })
     expect((await server.status(otp_id)).body).to.include({ status: 'expired', resend_at: null, verified_at: null })
-    expect(refusal(await server.resend(otp_id))).to.deep.equal({ type: 'ResendNotAllowedError', status: 409 })
+    const notPending = { cause: 'not_pending', otp_status: 'expired' }
+    const lateResend = await server.resend(otp_id)
+    expect(refusal(lateResend)).to.deep.equal({ type: 'ResendNotAllowedError', status: 409, ...notPending })
+    expect(lateResend.body.detail).to.equal('The verification is expired, and only a pending one can be resent.')
     // The same answers once the sweeper has stored the expiry.
     await flow.eventually(async () => {
       const stored = (await flow.countersign.engines.store.docs('otps').get([otp_id])).get(otp_id)
@@ -135,7 +138,7 @@ describeFlow('a verify', flow => {
   it('with a server key is refused for a verification that a publishable key started, pending or ended', async () => {
     const { server, device } = await flow.createTenant({ verify_attempts: 1 })
     const { otp_id, code } = await flow.startVerification(device)
-    const refused = { type: 'VerifyNotAllowedError', status: 409 }
+    const refused = { type: 'VerifyNotAllowedError', status: 409, cause: 'proved_by_exchange' }
     expect(refusal(await server.verify(otp_id, code))).to.deep.equal(refused)
     expect((await device.verify(otp_id, wrongCode(code))).body.status).to.equal('failed')
     expect(refusal(await server.verify(otp_id, code))).to.deep.equal(refused)

@@ -88,6 +88,7 @@ describeFlow('a wa.me link', flow => {
       expect(refusal(await server.verify(otp_id, '123456'))).to.deep.equal({
         type: 'VerifyNotAllowedError',
         status: 409,
+        cause: 'approved_by_message',
       })
       await receiveMessage(shop, to, `Hi! ${textOf(url)} Thanks`)
       await waitForStatus(server, otp_id, 'approved')
@@ -142,7 +143,10 @@ describeFlow('a wa.me link', flow => {
       const { device, server } = await flow.createTenant(settings('link_inbound'))
       const { otp_id } = await flow.startVerification(device)
       expect((await server.status(otp_id)).body).to.include({ channel: 'sms', completion: 'code', action_url: null })
-      expect(refusal(await device.resend(otp_id, 'whatsapp'))).to.include({ type: 'ResendNotAllowedError' })
+      expect(refusal(await device.resend(otp_id, 'whatsapp'))).to.include({
+        type: 'ResendNotAllowedError',
+        cause: 'channel_not_provable_by_device',
+      })
     })
   })
 
@@ -152,7 +156,7 @@ describeFlow('a wa.me link', flow => {
       const { otp_id, url } = await sendLink(server)
       for (let nth = 0; nth < 2; nth += 1)
         expect((await server.resend(otp_id)).body).to.include({ channel: 'whatsapp', action_url: url })
-      expect(refusal(await server.resend(otp_id))).to.include({ type: 'ResendNotAllowedError' })
+      expect(refusal(await server.resend(otp_id))).to.include({ cause: 'send_attempts_spent' })
     })
 
     it('to WhatsApp is replaced by a new link, and the old one does nothing', async () => {

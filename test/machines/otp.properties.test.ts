@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { sendsLeft, statusAt } from '../../machines/otp.queries.ts'
 import { step } from '../../machines/otp.step.ts'
 import type { Effect } from '../../machines/otp.ts'
 import type { WebhookEventType } from '../../machines/webhook-events.ts'
@@ -110,6 +111,25 @@ describe('in every history of a verification', () => {
         const newGenerations = after.saved.context.generation - before.context.generation
         expect(newGenerations).to.equal(command.requestedChannel === null ? 0 : 1)
         if (command.requestedChannel) expect(after.saved.context.channel).to.equal(command.requestedChannel)
+      }
+    })
+  })
+
+  it('a resend or verify that is not allowed says the true cause', () => {
+    always(({ steps }) => {
+      for (const { command, before, after } of steps) {
+        if (after.reply.kind !== 'refused' || !after.reply.error.endsWith('NotAllowedError')) continue
+        const { cause, otp_status } = after.reply
+        const { context, value } = before
+        const status = statusAt(value, context, command.at)
+        if (command.type === 'otp.verify') {
+          const byDevice = context.started_by.kind === 'publishable' && command.by.kind === 'server'
+          expect(cause).to.equal(byDevice ? 'proved_by_exchange' : 'approved_by_message')
+        } else if (command.type === 'otp.resend' && status === 'pending') {
+          const isNamed = command.requestedChannel !== null
+          const channelCause = isNamed ? `channel_${command.obstacle}` : 'no_usable_channel'
+          expect(cause).to.equal(sendsLeft(context) === 0 ? 'send_attempts_spent' : channelCause)
+        } else expect({ cause, otp_status }).to.deep.equal({ cause: 'not_pending', otp_status: status })
       }
     })
   })

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import type { Channel } from '../../machines/channels.ts'
 import { issued, play, resend, right, T0 } from '../support/otp.ts'
 
-const notAllowed = { kind: 'refused', error: 'ResendNotAllowedError' }
+const refused = { kind: 'refused', error: 'ResendNotAllowedError' }
+const notAllowed = { ...refused, cause: 'no_usable_channel' }
 const channelAfter = (...moves: Parameters<typeof play>[1][]) => play(issued(), ...moves).saved.context.channel
 
 describe('a resend that names a channel', () => {
@@ -25,10 +26,17 @@ describe('a resend that names a channel', () => {
   })
 
   it('is refused when that channel is not usable', () => {
-    const { reply, changed } = play(issued(), resend('email'))
-    expect(reply).to.deep.equal(notAllowed)
+    const { reply, changed } = play(issued(), resend('email', { obstacle: 'cannot_reach_recipient' }))
+    expect(reply).to.deep.equal({ ...refused, cause: 'channel_cannot_reach_recipient', channel: 'email' })
     expect(changed).to.equal(false)
-    expect(play(issued(), resend('sms', { usable: ['whatsapp', 'telegram'] })).reply).to.deep.equal(notAllowed)
+  })
+
+  it('is refused with the obstacle of that channel as the cause', () => {
+    const obstacles = ['disabled', 'no_provider', 'no_business_number', 'not_provable_by_device'] as const
+    for (const obstacle of obstacles) {
+      const { reply } = play(issued(), resend('whatsapp', { usable: ['sms', 'telegram'], obstacle }))
+      expect(reply).to.deep.equal({ ...refused, cause: `channel_${obstacle}`, channel: 'whatsapp' })
+    }
   })
 
   it('makes one new code each time', () => {

@@ -1,8 +1,16 @@
 import { expect } from 'chai'
+import type { NotAllowedCause } from '../../machines/otp.ts'
 import { resendAt } from '../../machines/resend.ts'
 import { cancel, issued, lapse, MINUTE, PRICES, play, resend, right, SECOND, T0, wrong } from '../support/otp.ts'
 
-const notAllowed = { kind: 'refused', error: 'ResendNotAllowedError' }
+const notAllowed = (cause: NotAllowedCause, more = {}) => ({
+  kind: 'refused',
+  error: 'ResendNotAllowedError',
+  cause,
+  ...more,
+})
+const SPENT = notAllowed('send_attempts_spent')
+const EXPIRED = notAllowed('not_pending', { otp_status: 'expired' })
 const cooling = (retry_after_ms: number) => ({ kind: 'refused', error: 'ResendCooldownError', retry_after_ms })
 
 describe('a resend without a named channel', () => {
@@ -46,13 +54,13 @@ describe('the send attempts', () => {
     const spent = play(issued(), resend(), resend(), resend('sms'), resend()).saved
     expect(spent.context.sends).to.equal(5)
     const { reply, changed } = play(spent, resend())
-    expect(reply).to.deep.equal(notAllowed)
+    expect(reply).to.deep.equal(SPENT)
     expect(changed).to.equal(false)
-    expect(play(spent, resend('telegram')).reply).to.deep.equal(notAllowed)
+    expect(play(spent, resend('telegram')).reply).to.deep.equal(SPENT)
   })
 
   it('can be one, and then every resend is refused', () => {
-    expect(play(issued({ rules: { send_attempts: 1 } }), resend()).reply).to.deep.equal(notAllowed)
+    expect(play(issued({ rules: { send_attempts: 1 } }), resend()).reply).to.deep.equal(SPENT)
   })
 
   it('leave the code valid when they are used up', () => {
@@ -118,21 +126,21 @@ describe('a resend', () => {
     ]
     for (const saved of ended) {
       const { reply, changed, effects } = play(saved, resend())
-      expect(reply, saved.value).to.deep.equal(notAllowed)
+      expect(reply, saved.value).to.deep.equal(notAllowed('not_pending', { otp_status: saved.value }))
       expect({ changed, effects }).to.deep.equal({ changed: false, effects: [] })
     }
-    expect(play(issued(), resend(null, { at: late })).reply, 'expired').to.deep.equal(notAllowed)
+    expect(play(issued(), resend(null, { at: late })).reply, 'expired').to.deep.equal(EXPIRED)
     expect(play(issued(), resend(null, { at: late - 1 })).reply, 'not yet').to.deep.equal({ kind: 'accepted' })
   })
 
   it('is checked for expiry before the cooldown', () => {
     const { reply } = play(issued({ rules: { cooldowns_ms: [60 * MINUTE] } }), resend(null, { at: late }))
-    expect(reply).to.deep.equal(notAllowed)
+    expect(reply).to.deep.equal(EXPIRED)
   })
 
   it('is checked for send attempts before the cooldown', () => {
     const { reply } = play(issued({ rules: { send_attempts: 1 } }), resend(null, { at: T0 + 1 }))
-    expect(reply).to.deep.equal(notAllowed)
+    expect(reply).to.deep.equal(SPENT)
   })
 
   it('is checked for the cooldown before the channel', () => {
@@ -141,7 +149,9 @@ describe('a resend', () => {
   })
 
   it('is checked for a usable channel last', () => {
-    expect(play(issued(), resend('email', { usable: ['sms'] })).reply).to.deep.equal(notAllowed)
-    expect(play(issued(), resend(null, { usable: [] })).reply).to.deep.equal(notAllowed)
+    const named = play(issued(), resend('email', { usable: ['sms'], obstacle: 'cannot_reach_recipient' }))
+    expect(named.reply).to.deep.equal(notAllowed('channel_cannot_reach_recipient', { channel: 'email' }))
+    const plain = play(issued(), resend(null, { usable: [] }))
+    expect(plain.reply).to.deep.equal(notAllowed('no_usable_channel'))
   })
 })

@@ -1,9 +1,8 @@
 import { expect } from 'chai'
-import { CHANNELS, type Channel } from '../../machines/channels.ts'
+import { CHANNELS, type Channel, type Obstacle } from '../../machines/channels.ts'
 import {
   firstUsable,
   isGeoBlocked,
-  type Obstacle,
   obstacle,
   orderFor,
   type RoutingInput,

@@ -80,6 +80,7 @@ describe('verify after approval', () => {
     expect(play(approvedBy(device), right({ by: server })).reply).to.deep.equal({
       kind: 'refused',
       error: 'VerifyNotAllowedError',
+      cause: 'proved_by_exchange',
     })
   })
 

@@ -107,7 +107,7 @@ describe('verify', () => {
 
   it('is refused to a server key when a device started the verification', () => {
     const { saved, reply, changed } = play(issued({ started_by: device }), right({ by: server }))
-    expect(reply).to.deep.equal(refusedAs('VerifyNotAllowedError'))
+    expect(reply).to.deep.equal(refusedAs('VerifyNotAllowedError', { cause: 'proved_by_exchange' }))
     expect(changed).to.equal(false)
     expect(saved.value).to.equal('pending')
   })
@@ -120,7 +120,9 @@ describe('verify', () => {
 
   it('is refused in link_inbound, where a message approves', () => {
     const inbound = issued({ order: ['whatsapp', 'sms'], whatsapp: 'link_inbound' })
-    expect(play(inbound, right()).reply).to.deep.equal(refusedAs('VerifyNotAllowedError'))
+    expect(play(inbound, right()).reply).to.deep.equal(
+      refusedAs('VerifyNotAllowedError', { cause: 'approved_by_message' }),
+    )
     expect(play(inbound, wrong()).saved.context.wrong_codes).to.equal(0)
   })
 

@@ -125,14 +125,18 @@ export const wrong = verify({ right: false })
 /** Resends as soon as the cooldown allows, unless `at` says otherwise. */
 export const resend =
   (requestedChannel: Channel | null = null, options: Options<'otp.resend'> = {}): Move =>
-  (saved, now) => ({
-    id: freshId('cmd'),
-    type: 'otp.resend',
-    at: Math.max(now, cooldownEndsAt(saved.context)),
-    requestedChannel,
-    ...resendInputs(saved),
-    ...options,
-  })
+  (saved, now) => {
+    const inputs = { ...resendInputs(saved), ...options }
+    const isUsable = requestedChannel === null || inputs.usable.includes(requestedChannel)
+    return {
+      id: freshId('cmd'),
+      type: 'otp.resend',
+      at: Math.max(now, cooldownEndsAt(saved.context)),
+      requestedChannel,
+      obstacle: isUsable ? null : 'no_provider',
+      ...inputs,
+    }
+  }
 
 export const cancel =
   (options: Options<'otp.cancel'> = {}): Move =>

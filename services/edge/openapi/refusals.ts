@@ -71,13 +71,15 @@ export const refusal = {
   }),
   resend: errorRefusal(
     'ResendNotAllowedError',
-    'It is not pending, its send attempts are spent, or no enabled channel is left.',
+    'It is not pending, its send attempts are spent, or no enabled channel is left; `cause` names it.',
+    { cause: 'not_pending', otp_status: 'approved' },
   ),
   notFound: errorRefusal('OtpNotFoundError', 'No verification of this app and mode has this id.'),
   notPending: errorRefusal('OtpNotPendingError', 'It is in a final state.', { otp_status: 'approved' }),
   expired: errorRefusal('OtpExpiredError', 'It has expired.'),
   verifyNotAllowed: errorRefusal(
     'VerifyNotAllowedError',
-    'It is approved by a WhatsApp message, or was started by a publishable key and is proved by exchange.',
+    'It is approved by a WhatsApp message, or was started by a publishable key and is proved by exchange; `cause` names it.',
+    { cause: 'proved_by_exchange' },
   ),
 }

@@ -165,6 +165,7 @@ eachStore('the channel actor', fresh => {
       type: 'otp.resend',
       at: actor.clock.now() + 60_000,
       requestedChannel: null,
+      obstacle: null,
       usable: ['sms'],
       new_delivery_id: 'dlv_again',
       link: { sealed_url: '', reference: '' },
