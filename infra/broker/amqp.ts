@@ -148,11 +148,11 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
   }
 
   return {
-    publish: async (queue, { id, body }) =>
+    publish: async (queue, { id, body, trace }) =>
       workPublisher.send(
         names.queue(queue),
         contentOf(body),
-        messageProperties({ id, attempt: 1, publishedAt: clock.now(), redelivered: false }),
+        messageProperties({ id, attempt: 1, publishedAt: clock.now(), redelivered: false, trace }),
       ),
     request: (queue, message, budgetMs) => calls.request(names.queue(queue), message, budgetMs),
     consume: (queue, handle, flow) =>

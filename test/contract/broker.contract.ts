@@ -9,6 +9,7 @@ import { type BrokerFixture, type BrokerUnderTest, createBrokerFixture } from '.
 import { flowCases } from './broker/flow.ts'
 import { retryCases } from './broker/retries.ts'
 import { stoppingCases } from './broker/stopping.ts'
+import { traceCases } from './broker/traces.ts'
 
 export { type BrokerUnderTest, CONTRACT_TOPOLOGY } from './broker/fixture.ts'
 
@@ -27,5 +28,6 @@ export function brokerContract(title: string, open: () => Promise<BrokerUnderTes
     describe('dead letters', () => deadLetterCases(fixture))
     describe('calls', () => callCases(fixture))
     describe('stopping and closing', () => stoppingCases(fixture))
+    describe('traces', () => traceCases(fixture))
   })
 }

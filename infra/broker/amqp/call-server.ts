@@ -1,5 +1,6 @@
 // The answering side of calls. In: frames of calls. Out: one message of answers per requester and batch. A frame is acknowledged when
 // each of its calls is answered, past its budget, or forwarded to another server.
+import { requestOf, traceIn, withTrace } from '../../trace.ts'
 import type { Flow, ReceivedCall } from '../broker.ts'
 import { createDispatcher, type HandlerResult } from '../dispatcher.ts'
 import type { CallQueue } from '../topology.ts'
@@ -32,6 +33,7 @@ const isExpired = ({ dueAt }: PendingCall): boolean => performance.now() > dueAt
 const received = (waiting: PendingCall): ReceivedCall => ({
   id: waiting.call.id,
   body: waiting.call.body,
+  ...withTrace(traceIn(waiting.call.trace)),
   expired: () => isExpired(waiting),
 })
 
@@ -66,8 +68,11 @@ export function createCallServer(
 
   function settle(waiting: PendingCall, handlerResult: HandlerResult<unknown>, acknowledger: Acknowledger): void {
     const { call, from } = waiting
-    if (handlerResult.kind === 'failed') log.error({ queue, id: call.id, err: handlerResult.error }, 'call.failed')
-    if (handlerResult.kind === 'failed') reply(from, { n: call.n, failed: handlerResult.reason })
+    if (handlerResult.kind === 'failed') {
+      const request = requestOf({ trace: traceIn(call.trace) })
+      log.error({ queue, id: call.id, ...request, err: handlerResult.error }, 'call.failed')
+      reply(from, { n: call.n, failed: handlerResult.reason })
+    }
     if (handlerResult.kind === 'returned') reply(from, { n: call.n, value: handlerResult.result })
     countSettled(waiting, acknowledger)
   }

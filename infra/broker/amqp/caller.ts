@@ -133,13 +133,13 @@ export function createCaller(options: CallerOptions): Caller {
     ready: () => channel.ready() !== undefined,
     post,
     rejectPending,
-    request: (queue, { id, body }, budgetMs) =>
+    request: (queue, { id, body, trace }, budgetMs) =>
       new Promise((resolve, reject) => {
         if (!channel.ready() || connection.blocked()) throw new Unavailable('RabbitMQ is not connected or blocked')
         if (!(budgetMs > 0)) throw new CallTimeout('no time left')
         lastCallNumber += 1
         const n = lastCallNumber
-        const json = callJson({ n, id, body, budgetMs })
+        const json = callJson({ n, id, body, budgetMs, trace })
         const draft = draftFor(queue, budgetMs)
         draft.entries.push(json)
         draft.numbers.push(n)

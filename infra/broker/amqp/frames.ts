@@ -1,17 +1,21 @@
 // Calls and answers on the wire: many in one message, a frame. Each call has a number that its requester chose, and its answer has the
 // same. A call is serialised when it is made; a frame joins the texts.
 import { Buffer } from 'node:buffer'
+import type { Trace } from '../../trace.ts'
 
 export interface Call {
   n: number
   id: string
   body: unknown
   budgetMs: number
+  /** Each call of a frame has its own. */
+  trace?: Trace | undefined
 }
 
 export type Answer = { n: number; value?: unknown } | { n: number; failed: string }
 
-export const callJson = ({ n, id, body, budgetMs }: Call): string => JSON.stringify({ n, id, budgetMs, body })
+export const callJson = ({ n, id, body, budgetMs, trace }: Call): string =>
+  JSON.stringify({ n, id, budgetMs, trace, body })
 
 /** An answer that cannot be serialised is sent as a failure of the server. */
 export function answerJson(answer: Answer): string {

@@ -2,6 +2,7 @@
 // `dead` are a confirmed publish to the wait queue or to the dead letters, and only then an ack: a crash in between delivers the
 // message twice, and never loses it.
 import type { ConsumeMessage } from 'amqplib'
+import { requestOf } from '../../trace.ts'
 import type { DeliveredMessage, Flow, Outcome } from '../broker.ts'
 import { createDispatcher, type HandlerResult, outcomeOf } from '../dispatcher.ts'
 import type { WorkQueue } from '../topology.ts'
@@ -34,8 +35,8 @@ export function createWorkConsumer(
   const { names, queues, delays, publisher, backoff, clock, log } = options
 
   function logDeadLetter({ message }: AmqpDelivery, reason: string, handlerResult?: HandlerResult<Outcome>): void {
-    const { id, attempt } = metaOf(message)
-    const fields = { queue, id, attempt, reason }
+    const { id, attempt, trace } = metaOf(message)
+    const fields = { queue, id, attempt, reason, ...requestOf({ trace }) }
     if (handlerResult?.kind === 'failed') log.error({ ...fields, err: handlerResult.error }, 'message.dead')
     else log.warn(fields, 'message.dead')
   }
@@ -58,7 +59,9 @@ export function createWorkConsumer(
         await publisher.send(to, delivery.message.content, publishOptions)
         return acknowledger.ack(delivery)
       } catch (error) {
-        log.warn({ queue, to, id: publishOptions.messageId, err: String(error) }, 'broker.outcome_not_saved')
+        const { id, trace } = metaOf(delivery.message)
+        const fields = { queue, to_queue: to, id, ...requestOf({ trace }) }
+        log.warn({ ...fields, err: String(error) }, 'broker.outcome_not_saved')
         await sleep(clock, backoffDelay(backoff, failures), acknowledger.closed)
       }
     }

@@ -2,6 +2,7 @@
 // so that a busy server gets many at once and its prefetch counts the same things.
 import { setImmediate } from 'node:timers'
 import type { Clock } from '../../clock.ts'
+import { requestOf, type Trace, withTrace } from '../../trace.ts'
 import { Unavailable } from '../../unavailable.ts'
 import { CallFailed, CallTimeout, type Depth, type Flow, type Message, type ReceivedCall } from '../broker.ts'
 import { createDispatcher, type HandlerResult } from '../dispatcher.ts'
@@ -28,6 +29,7 @@ interface Call {
   readonly id: string
   /** JSON. */
   readonly body: string
+  readonly trace: Trace | undefined
   readonly deadline: number
   frame: Frame
   cancelTimer(): void
@@ -91,7 +93,7 @@ export function createCallQueue(options: { queue: string; clock: Clock; log?: Lo
   function settle(call: Call, handlerResult: HandlerResult<unknown>): void {
     if (handlerResult.kind === 'expired') return // the call's timer rejects it
     if (handlerResult.kind === 'failed') {
-      log?.error({ queue: name, id: call.id, err: handlerResult.error }, 'call.failed')
+      log?.error({ queue: name, id: call.id, ...requestOf(call), err: handlerResult.error }, 'call.failed')
       fail(call, new CallFailed(handlerResult.reason))
     } else answer(call, handlerResult.result)
   }
@@ -112,7 +114,8 @@ export function createCallQueue(options: { queue: string; clock: Clock; log?: Lo
       const frame = frameForNext()
       const deadline = clock.now() + budgetMs
       const cancelTimer = clock.after(budgetMs, () => timeOut(call, budgetMs))
-      const call: Call = { id: message.id, body, deadline, frame, cancelTimer, resolve, reject }
+      const { id, trace } = message
+      const call: Call = { id, body, trace, deadline, frame, cancelTimer, resolve, reject }
       addToFrame(call, frame)
       open.add(call)
     })
@@ -123,6 +126,7 @@ export function createCallQueue(options: { queue: string; clock: Clock; log?: Lo
   const received = (call: Call): ReceivedCall => ({
     id: call.id,
     body: JSON.parse(call.body),
+    ...withTrace(call.trace),
     expired: () => isExpired(call),
   })
 

@@ -3,6 +3,7 @@
 // gets a 2xx for a user's message or a receipt. Only the sweeper's reminders come again. A message that still waits is different: its
 // `publish` has not resolved, so the effect is still in the outbox, and the vendor calls again.
 // Past MAX_DEAD_LETTERS the oldest is dropped, so that a handler with a bug does not fill the memory of the process.
+import { type Trace, withTrace } from '../../trace.ts'
 import type { DeadLetters } from '../broker.ts'
 
 export const MAX_DEAD_LETTERS = 10_000
@@ -11,6 +12,7 @@ export interface MemoryDeadLetter {
   id: string
   /** JSON. */
   body: string
+  trace: Trace | undefined
   publishedAt: number
   attempt: number
   reason: string
@@ -43,9 +45,14 @@ export function createMemoryDeadLetters(requeue: (letter: MemoryDeadLetter) => v
       return oldest === undefined ? undefined : take([oldest])[0]
     },
     async list(limit) {
-      return [...letters.values()]
-        .slice(0, limit)
-        .map(({ id, body, reason, attempt, diedAt }) => ({ id, body: JSON.parse(body), reason, attempt, diedAt }))
+      return [...letters.values()].slice(0, limit).map(({ id, body, trace, reason, attempt, diedAt }) => ({
+        id,
+        body: JSON.parse(body),
+        ...withTrace(trace),
+        reason,
+        attempt,
+        diedAt,
+      }))
     },
     async requeue(ids) {
       const found = take(ids)

@@ -1,6 +1,7 @@
 // A work queue in memory: publish → consume, with retries by the clock and dead letters. Bodies travel as JSON text, so that
 // publisher, handler and the next attempt share no object and see what they would see on RabbitMQ.
 import type { Clock } from '../../clock.ts'
+import { requestOf, type Trace, withTrace } from '../../trace.ts'
 import { Unavailable } from '../../unavailable.ts'
 import type { DeadLetters, DeliveredMessage, Depth, Flow, Message, Outcome } from '../broker.ts'
 import { createDispatcher, type HandlerResult, outcomeOf } from '../dispatcher.ts'
@@ -33,6 +34,7 @@ interface QueuedMessage {
   readonly id: string
   /** JSON. */
   readonly body: string
+  readonly trace: Trace | undefined
   readonly publishedAt: number
   attempt: number
   redelivered: boolean
@@ -44,12 +46,12 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
   /** Every message that waits, is being handled or is to be retried, by id. */
   const unfinished = new Map<string, QueuedMessage>()
   const retries = new Map<QueuedMessage, () => void>()
-  const dead = createMemoryDeadLetters(({ id, body, publishedAt }) => {
-    if (!unfinished.has(id)) enqueue({ id, body, publishedAt })
+  const dead = createMemoryDeadLetters(({ id, body, trace, publishedAt }) => {
+    if (!unfinished.has(id)) enqueue({ id, body, trace, publishedAt })
   })
   let closed = false
 
-  function enqueue(work: Pick<QueuedMessage, 'id' | 'body' | 'publishedAt'>): QueuedMessage {
+  function enqueue(work: Pick<QueuedMessage, 'id' | 'body' | 'trace' | 'publishedAt'>): QueuedMessage {
     const message: QueuedMessage = { ...work, attempt: 1, redelivered: false, publishers: [] }
     unfinished.set(message.id, message)
     queue.push(message)
@@ -82,15 +84,16 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
   }
 
   function moveToDeadLetters(
-    { id, body, publishedAt, attempt }: QueuedMessage,
+    { id, body, trace, publishedAt, attempt }: QueuedMessage,
     reason: string,
     handlerResult: HandlerResult<Outcome>,
   ): void {
-    const fields = { queue: name, id, attempt, reason }
+    const fields = { queue: name, id, attempt, reason, ...requestOf({ trace }) }
     if (handlerResult.kind === 'failed') log?.error({ ...fields, err: handlerResult.error }, 'message.dead')
     else log?.warn(fields, 'message.dead')
-    const dropped = dead.add({ id, body, publishedAt, attempt, reason, diedAt: clock.now() })
-    if (dropped) log?.error({ queue: name, id: dropped.id, reason: dropped.reason }, 'dead_letter.lost')
+    const dropped = dead.add({ id, body, trace, publishedAt, attempt, reason, diedAt: clock.now() })
+    if (dropped)
+      log?.error({ queue: name, id: dropped.id, reason: dropped.reason, ...requestOf(dropped) }, 'dead_letter.lost')
   }
 
   function settle(message: QueuedMessage, handlerResult: HandlerResult<Outcome>): void {
@@ -103,10 +106,10 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
   }
 
   return {
-    publish: async ({ id, body: value }) => {
+    publish: async ({ id, body: value, trace }) => {
       if (closed) throw new Unavailable('the broker is closed')
       const body = JSON.stringify(value) ?? 'null'
-      const message = unfinished.get(id) ?? enqueue({ id, body, publishedAt: clock.now() })
+      const message = unfinished.get(id) ?? enqueue({ id, body, trace, publishedAt: clock.now() })
       return new Promise((resolve, reject) => void message.publishers.push({ resolve, reject }))
     },
     consume: (handle, flow) =>
@@ -134,9 +137,10 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
   }
 }
 
-const delivered = ({ id, body, attempt, redelivered, publishedAt }: QueuedMessage): DeliveredMessage => ({
+const delivered = ({ id, body, trace, attempt, redelivered, publishedAt }: QueuedMessage): DeliveredMessage => ({
   id,
   body: JSON.parse(body),
+  ...withTrace(trace),
   attempt,
   redelivered,
   publishedAt,
