@@ -2,6 +2,7 @@
 // code 1 and a message that says what to do.
 import process from 'node:process'
 import type { RunningHost } from './host.ts'
+import type { Logger } from './log/log.ts'
 import { scrub } from './log/scrub.ts'
 import { StartProblem } from './start-problem.ts'
 import { Unavailable } from './unavailable.ts'
@@ -11,14 +12,20 @@ const STOP_TIMEOUT_MS = 9_500
 /** npm, or an orchestrator that signals every process of a group, sends a signal twice. A later one is meant: the stop delay ends. */
 const REPEATED_SIGNAL_MS = 1_000
 
+/** What runs in the process. */
+export interface RunningSystem extends Pick<RunningHost, 'ready' | 'drain' | 'stop'> {
+  log: Logger
+}
+
 /** Resolves once the system is ready, or is stopping after a signal. */
-export async function runProcess(start: () => Promise<Pick<RunningHost, 'ready' | 'drain' | 'stop'>>): Promise<void> {
+export async function runProcess(start: () => Promise<RunningSystem>): Promise<void> {
   const starting = Promise.resolve().then(start)
+  let log: Logger | undefined
   let signalledAt: number | undefined
-  const onSignal = (): void => {
+  const onSignal = (signal: NodeJS.Signals): void => {
     if (signalledAt === undefined) {
       signalledAt = performance.now()
-      void stop(starting)
+      void stop(starting, signal)
     } else if (performance.now() - signalledAt > REPEATED_SIGNAL_MS)
       starting.then(running => running.stop()).catch(() => {}) // The first signal's `stop` ends the process in any case.
   }
@@ -26,11 +33,14 @@ export async function runProcess(start: () => Promise<Pick<RunningHost, 'ready' 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal)
   // Node would print every member of an uncaught error, a driver's documents included.
   process.on('uncaughtException', error => {
+    log?.fatal({ err: error }, 'countersign.failed')
     process.stderr.write(`Countersign failed.\n${describeError(error)}\n`)
     process.exit(1)
   })
   try {
-    await (await starting).ready
+    const running = await starting
+    log = running.log
+    await running.ready
   } catch (error) {
     if (signalledAt !== undefined) return
     process.stderr.write(`Countersign cannot start.\n${describeError(error)}\n`)
@@ -39,14 +49,21 @@ export async function runProcess(start: () => Promise<Pick<RunningHost, 'ready' 
 }
 
 /** Ends the process, in time even if the system does not stop, and even if it never starts. */
-async function stop(starting: Promise<Pick<RunningHost, 'drain' | 'stop'>>): Promise<void> {
+async function stop(starting: Promise<RunningSystem>, signal: NodeJS.Signals): Promise<void> {
   const startTimer = setTimeout(exit, STOP_TIMEOUT_MS)
+  const signalledAt = performance.now()
+  const ms = (): number => Math.round(performance.now() - signalledAt)
   try {
-    const running = await starting
+    const { log, ...running } = await starting
     clearTimeout(startTimer)
+    log.info({ signal }, 'countersign.stopping')
     await running.drain()
-    setTimeout(exit, STOP_TIMEOUT_MS)
+    setTimeout(() => {
+      log.warn({ ms: ms() }, 'countersign.cut_off')
+      exit()
+    }, STOP_TIMEOUT_MS)
     await running.stop()
+    log.info({ ms: ms() }, 'countersign.stopped')
   } finally {
     exit()
   }

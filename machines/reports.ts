@@ -17,9 +17,3 @@ export type OtpReport =
   | { type: 'delivery.refunded'; company_id: string; otp_id: string; delivery_id: string; micros: number }
   /** The sweeper's reminder that the verification's time is up. */
   | { type: 'otp.due'; otp_id: string }
-
-/** Several reports in one message, each with the id that it would have alone. */
-export interface OtpReports {
-  type: 'reports'
-  all: { id: string; report: OtpReport }[]
-}

@@ -3,13 +3,14 @@
 import { realpathSync } from 'node:fs'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
+import type { Router } from '@koa/router'
 import { type AmqpOptions, createAmqpBroker } from '../infra/broker/amqp.ts'
 import type { Broker } from '../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../infra/broker/embedded.ts'
 import { instrumentBroker } from '../infra/broker/metrics.ts'
 import { createTopology } from '../infra/broker/topology.ts'
 import { type Clock, systemClock } from '../infra/clock.ts'
-import { type Config, ConfigProblems, type Role, readConfig, type Secrets } from '../infra/config/config.ts'
+import { type Config, ConfigProblems, ROLES, type Role, readConfig, type Secrets } from '../infra/config/config.ts'
 import { resolveSecrets } from '../infra/config/development-secrets.ts'
 import { createKeyring, type Keyring } from '../infra/crypto/keyring.ts'
 import { type RunningHost, type Service, startHost } from '../infra/host.ts'
@@ -87,6 +88,8 @@ export interface Running extends Omit<RunningHost, 'ports'> {
   url: string
   metricsUrl: string | null
   secrets: Secrets
+  /** Of the process as a whole. */
+  log: Logger
 }
 
 /** What tests replace. `npm start` replaces nothing. */
@@ -104,13 +107,20 @@ export interface StartOverrides {
 export async function start(config: Config, overrides: StartOverrides = {}): Promise<Running> {
   registerCodePattern(CODE_IN_MESSAGE)
   const bootstrap = await readBootstrapFile(config)
-  const runtime = createRuntime(config, await resolveSecrets(config), overrides)
+  const processLog = overrides.log ?? createLog({ level: config.logLevel })
+  const runtime = createRuntime(config, await resolveSecrets(config), processLog, overrides)
   const { secrets, keyring, log, store, outbound } = runtime
   if (usesDataFolder(config))
     for (const open of findOpenToOthers(config.dataDir)) log.warn(open, 'data_folder.open_to_other_users')
 
-  const services = config.roles.flatMap(role => (overrides.services ?? SERVICES)[role]?.(runtime) ?? [])
-  const routers = services.flatMap(service => service.router ?? [])
+  const serviceLogs = new Map<Router, Logger>()
+  const services = config.roles.flatMap(role => {
+    const serviceLog = processLog.child({ role })
+    const service = (overrides.services ?? SERVICES)[role]?.({ ...runtime, log: serviceLog })
+    if (service?.router) serviceLogs.set(service.router, serviceLog)
+    return service ?? []
+  })
+  const routers = [...serviceLogs.keys()]
   const initialData = createInitialData({
     ...runtime,
     bootstrap,
@@ -122,7 +132,7 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
     ...runtime,
     services,
     stopDelayMs: config.stopDelayMs,
-    listeners: readiness => createListeners({ ...runtime, routers }, readiness),
+    listeners: readiness => createListeners({ ...runtime, routers, serviceLogs }, readiness),
     async prepare() {
       await store.ping()
       const source = config.secrets.data ? null : config.dataDir
@@ -141,16 +151,16 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
   })
   // A caller that does not await `ready` must not be ended by an unhandled rejection.
   ready.catch(() => {})
-  return { url, metricsUrl, secrets, ready, drain: host.drain, stop: () => host.stop().finally(outbound.close) }
+  return { url, metricsUrl, secrets, log, ready, drain: host.drain, stop: () => host.stop().finally(outbound.close) }
 }
 
 /** For the embedded store, or for secrets that the environment does not give. */
 const usesDataFolder = ({ engine, secrets }: Config): boolean =>
   engine.kind === 'embedded' || Object.values(secrets).includes(null)
 
-function createRuntime(config: Config, secrets: Secrets, overrides: StartOverrides): Runtime {
+function createRuntime(config: Config, secrets: Secrets, processLog: Logger, overrides: StartOverrides): Runtime {
   const clock = overrides.clock ?? systemClock
-  const log = overrides.log ?? createLog({ level: config.logLevel })
+  const log = processLog.child({ role: roleText(config.roles) })
   const metrics = overrides.metrics ?? createMetrics({ processMetrics: true })
   const engines = overrides.engines ?? openEngines(config, clock, log)
   const findCaller = createFindCaller(config.http.trustedProxies)
@@ -168,6 +178,9 @@ function createRuntime(config: Config, secrets: Secrets, overrides: StartOverrid
     outbound: overrides.outbound ?? createOutbound({ privateTargets: config.privateTargets }),
   }
 }
+
+/** For lines that belong to the whole process. One text in every line, so that log stores give the field one type. */
+const roleText = (roles: readonly Role[]): string => (roles.length === ROLES.length ? 'all' : roles.join())
 
 /** The engines that the settings name. `amqp` is for tests, which share one RabbitMQ and give each its own queues. */
 export function openEngines(config: Config, clock: Clock, log: Logger, amqp: Partial<AmqpOptions> = {}): Engines {

@@ -26,7 +26,7 @@ export function createIgnoredProxyReporter({ findCaller, log, clock }: IgnoredPr
   const publicReports = new Set<string>()
   let resetAt = Number.NEGATIVE_INFINITY
 
-  function report(address: string): void {
+  function report(address: string, request_id: string): void {
     if (clock.now() >= resetAt) {
       privateReports.clear()
       publicReports.clear()
@@ -38,12 +38,12 @@ export function createIgnoredProxyReporter({ findCaller, log, clock }: IgnoredPr
     const proxy = isPublic ? networkOf(address, SHOWN_NETWORK) : address
     if (reports.has(proxy)) return
     reports.add(proxy)
-    log.warn({ proxy, why: WHY }, 'proxy.not_trusted')
+    log.warn({ request_id, proxy, why: WHY }, 'proxy.not_trusted')
   }
 
   return (ctx, next) => {
     const ignored = ctx.get('x-forwarded-for') === '' ? null : findCaller(ctx).ignoredProxy
-    if (ignored !== null) report(ignored)
+    if (ignored !== null) report(ignored, ctx.state.requestId)
     return next()
   }
 }

@@ -14,7 +14,12 @@ import type { CallerRequest, FindCaller } from './caller-address.ts'
 import { httpException, rateLimited } from './problem.ts'
 
 /** `token`: one that is not in the Authorization header. */
-export type IdentifyOperator = (request: CallerRequest, token?: string) => string
+export type IdentifyOperator = (request: OperatorRequest, token?: string) => string
+
+export interface OperatorRequest extends CallerRequest {
+  /** Of the HTTP shell. */
+  state?: { requestId?: string }
+}
 
 export interface OperatorDeps {
   tokens: readonly AdminToken[]
@@ -53,7 +58,9 @@ export function createIdentifyOperator({ tokens, findCaller, clock, log }: Opera
     const name = findOperator(token ?? bearerOf(authorization))
     if (name !== undefined) return name
     throttle.countFailure(network)
-    log.warn({ caller_address: address, throttled: throttle.waitMs(network) > 0 }, 'operator.token_refused')
+    const { requestId } = request.state ?? {}
+    const fields = { caller_address: address, throttled: throttle.waitMs(network) > 0 }
+    log.warn({ ...(requestId ? { request_id: requestId } : {}), ...fields }, 'operator.token_refused')
     throw tokenNeeded()
   }
 }

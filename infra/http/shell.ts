@@ -6,43 +6,59 @@ import Koa, { type Context, type Middleware } from 'koa'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { Metrics } from '../metrics.ts'
+import { isRequestId } from '../trace.ts'
 import { asProblem, httpException, problemBody } from './problem.ts'
+import { requestFields } from './request-log.ts'
 
 export interface ShellDeps {
   log: Logger
+  /** The logs of the services that own these routers. A request that none of them takes is logged to `log`. */
+  serviceLogs?: ReadonlyMap<Router, Logger>
   metrics: Pick<Metrics, 'httpRequestDuration'>
   clock: Pick<Clock, 'now'>
 }
 
 /** `middleware` runs before the routers. */
 export function createHttpShell(
-  { log, metrics, clock }: ShellDeps,
+  { log, serviceLogs, metrics, clock }: ShellDeps,
   routers: readonly Router[],
   middleware: readonly Middleware[] = [],
 ): Koa {
   const app = new Koa()
   app.use(assignRequestId)
-  app.use(createLogAndMeasure(log, metrics, clock))
-  app.use(createAnswerProblems(log))
+  const logOf = createLogOf(log, serviceLogs)
+  app.use(createLogAndMeasure(logOf, metrics, clock))
+  app.use(createAnswerProblems(logOf))
   for (const step of middleware) app.use(step)
   app.use(refuseUnrouted)
   for (const router of routers) app.use(router.routes())
   // An error after the response has begun, such as a client that hangs up, cannot become a problem any more.
-  app.on('error', error => log.debug({ err: error }, 'http.aborted'))
+  app.on('error', (error, ctx?: Context) => {
+    log.debug({ ...(ctx ? requestFields(ctx) : {}), err: error }, 'http.aborted')
+  })
   return app
 }
 
-const WELL_FORMED_ID = /^[A-Za-z0-9._-]{1,128}$/
-
 const assignRequestId: Middleware = (ctx, next) => {
   const given = ctx.get('x-request-id')
-  ctx.state.requestId = WELL_FORMED_ID.test(given) ? given : randomUUID()
+  ctx.state.requestId = isRequestId(given) ? given : randomUUID()
   ctx.set('X-Request-Id', ctx.state.requestId)
   return next()
 }
 
+/** The log of the service that has answered, or has refused to. */
+type LogOf = (ctx: Context) => Logger
+
+function createLogOf(log: Logger, serviceLogs: ReadonlyMap<Router, Logger> = new Map()): LogOf {
+  const byLayer = new Map<object, Logger>()
+  for (const [router, serviceLog] of serviceLogs) for (const layer of router.stack) byLayer.set(layer, serviceLog)
+  return ctx => byLayer.get(matchedLayers(ctx).at(-1) ?? NO_LAYER) ?? log
+}
+
+const NO_LAYER = {}
+
 const createLogAndMeasure =
-  (log: Logger, metrics: ShellDeps['metrics'], clock: ShellDeps['clock']): Middleware =>
+  (logOf: LogOf, metrics: ShellDeps['metrics'], clock: ShellDeps['clock']): Middleware =>
   async (ctx, next) => {
     const started = clock.now()
     await next()
@@ -52,20 +68,24 @@ const createLogAndMeasure =
       { method: knownMethod(ctx.method), route, status: String(ctx.status) },
       ms / 1000,
     )
-    log[POLLED_ROUTES.has(route) ? 'debug' : 'info'](
-      { request_id: ctx.state.requestId, method: ctx.method, route, status: ctx.status, ms },
-      'http.answered',
-    )
+    const log = logOf(ctx)
+    const level = POLLED_ROUTES.has(route) ? 'debug' : 'info'
+    if (!log.writes(level)) return
+    const error_type: string | undefined = ctx.state.errorType
+    const refused = error_type === undefined ? {} : { error_type }
+    const fields = { method: ctx.method, route, status: ctx.status, ...refused, ms }
+    log[level]({ ...requestFields(ctx), ...fields }, 'http.answered')
   }
 
 const createAnswerProblems =
-  (log: Logger): Middleware =>
+  (logOf: LogOf): Middleware =>
   async (ctx, next) => {
     try {
       await next()
     } catch (thrown) {
       const failure = asProblem(thrown)
-      if (failure.status >= 500) logFailure(log, thrown, failure.status, ctx.state.requestId)
+      ctx.state.errorType = failure.type
+      if (failure.status >= 500) logFailure(logOf(ctx), thrown, failure.status, ctx)
       ctx.status = failure.status
       ctx.set(failure.extras.headers ?? {})
       ctx.body = problemBody(failure, ctx.state.requestId)
@@ -74,9 +94,9 @@ const createAnswerProblems =
   }
 
 /** An overload makes many 503s, so their lines have no stack. */
-function logFailure(log: Logger, thrown: unknown, status: number, request_id: string): void {
-  if (status === 503) log.warn({ why: String(thrown), request_id }, 'http.unavailable')
-  else log.error({ err: thrown, request_id }, 'http.failed')
+function logFailure(log: Logger, thrown: unknown, status: number, ctx: Context): void {
+  if (status === 503) log.warn({ ...requestFields(ctx), why: String(thrown) }, 'http.unavailable')
+  else log.error({ ...requestFields(ctx), err: thrown }, 'http.failed')
 }
 
 const refuseUnrouted: Middleware = async (ctx, next) => {

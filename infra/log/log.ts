@@ -40,7 +40,7 @@ export function createLog({ level, pretty = process.stdout.isTTY === true, desti
   const out = destination ?? pino.destination({ fd: 1, sync: true })
   const options = {
     level,
-    base: null,
+    base: { pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     // redact() has already turned errors into fields. pino's own serializer would do it again.

@@ -4,6 +4,7 @@ import { done, type Outcome } from '../../infra/broker/broker.ts'
 import type { Cache } from '../../infra/cache.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { type Trace, withTrace } from '../../infra/trace.ts'
 import { chooseLocale } from '../../machines/locale.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { TenantApp } from '../domain/tenancy/tenancy.ts'
@@ -25,16 +26,16 @@ export interface ApprovalReplyDeps {
   keyring: Pick<Keyring, 'unseal'>
 }
 
-export type SendApprovalReply = (body: ApprovalNoticeBody) => Promise<Outcome>
+export type SendApprovalReply = (body: ApprovalNoticeBody, trace: Trace | undefined) => Promise<Outcome>
 
 export const createSendApprovalReply =
   ({ otps, apps, candidates, admission, callProvider, keyring }: ApprovalReplyDeps): SendApprovalReply =>
-  async ({ otp_id }) => {
+  async ({ otp_id }, trace) => {
     const doc = (await otps.get([otp_id])).get(otp_id)
     const app = doc && (await apps.get(doc.app_id))
     if (!doc || !app) return done()
     const { context: otp } = toCurrentVersion(doc)
-    const job = approvalJob(doc)
+    const job = { ...approvalJob(doc), ...withTrace(trace) }
     const candidate = (await candidates.of(job)).find(({ provider }) => provider.reply)
     if (otp.approval?.by !== null || !candidate) return done()
     const locale = chooseLocale(otp.locale, app.settings.locale, LANGUAGES)

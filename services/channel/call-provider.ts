@@ -3,6 +3,7 @@
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
+import { requestOf } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { AttemptResult, CallDetails } from '../domain/verifications/documents.ts'
 import type { CallFeedback, Permit } from './admission/admission.ts'
@@ -77,7 +78,8 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
   }
 
   async function callAndLog({ candidate, message, round, call, permit }: PermittedCall): Promise<AttemptOutcome> {
-    const { otp, delivery } = message.job
+    const { job } = message
+    const { otp, delivery } = job
     const startedAt = clock.now()
     const outcome = await permit.run(() => callWithTimeout(candidate.provider, message, { clock, timeoutMs }))
     const { result, reference, fault } = outcome
@@ -86,7 +88,8 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
     const { http_status, vendor_code } = details
     const { delivery_id, channel } = delivery
     metrics.deliveryAttempts.observe({ channel, provider: candidate.type, outcome: result }, ms / 1000)
-    const fields = { otp_id: otp.otp_id, delivery_id, channel, provider: candidate.name, round, call }
+    const { otp_id, app_id } = otp
+    const fields = { ...requestOf(job), otp_id, app_id, delivery_id, channel, provider: candidate.name, round, call }
     const err = fault ? { err: fault } : {}
     log.info({ ...fields, outcome: result, ms, http_status, vendor_code, ...err }, 'delivery.attempted')
     return { result, reference, details }
@@ -99,7 +102,9 @@ export function createCallProvider({ attempts, clock, log, metrics, timeoutMs }:
       await saving
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
-      log.warn({ err: error, delivery_id: job.delivery.delivery_id }, 'attempt.not_recorded')
+      const { otp, delivery } = job
+      const fields = { ...requestOf(job), otp_id: otp.otp_id, delivery_id: delivery.delivery_id }
+      log.warn({ ...fields, err: error }, 'attempt.not_recorded')
     }
   }
 

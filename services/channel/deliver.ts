@@ -11,6 +11,7 @@ import {
 } from '../../infra/crypto/missing-key-reporter.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { requestOf, type Traced, withTrace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import { statusAt } from '../../machines/otp.queries.ts'
 import type { OtpStatus } from '../../machines/otp.ts'
@@ -51,7 +52,7 @@ export function createDeliver({
       const { value, context: otp } = toCurrentVersion(doc)
       const delivery = otp.deliveries.find(one => one.delivery_id === delivery_id)
       if (!delivery) return dead('the verification has no such delivery')
-      const job: DeliveryJob = { otp, delivery, purge_at: doc.purge_at }
+      const job: DeliveryJob = { otp, delivery, purge_at: doc.purge_at, ...withTrace(message.trace) }
       if (delivery.status !== 'queued') return failover.repeatReceipts(job)
       const outcome = await failover.advance(job, isStale(job, statusAt(value, otp, clock.now())), run)
       if (outcome) return outcome
@@ -59,19 +60,23 @@ export function createDeliver({
   }
 
   /** A delivery waits for the key until its verification ends. The approval reply does not wait: it is a courtesy. */
-  function handleMissingKey(error: MissingKeyError, request: DeliverBody | ApprovalNoticeBody): Outcome {
-    reportMissingKey(error, { otp_id: request.otp_id })
+  function handleMissingKey(
+    error: MissingKeyError,
+    request: DeliverBody | ApprovalNoticeBody,
+    message: Traced,
+  ): Outcome {
+    reportMissingKey(error, { otp_id: request.otp_id, ...requestOf(message) })
     return 'approved' in request ? done() : retry(MISSING_KEY_RETRY_MS)
   }
 
   return async message => {
     const request = message.body as DeliverBody | ApprovalNoticeBody
     try {
-      return await ('approved' in request ? sendApprovalReply(request) : deliver(request, message))
+      return await ('approved' in request ? sendApprovalReply(request, message.trace) : deliver(request, message))
     } catch (error) {
-      if (isMissingKeyError(error)) return handleMissingKey(error, request)
+      if (isMissingKeyError(error)) return handleMissingKey(error, request, message)
       if (!(error instanceof Unavailable)) throw error
-      log.warn({ err: error, ...request }, 'delivery.postponed')
+      log.warn({ ...requestOf(message), ...request, err: error }, 'delivery.postponed')
       return retry(UNAVAILABLE_RETRY_MS)
     }
   }

@@ -3,6 +3,7 @@
 import type { Outcome } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
+import type { Trace } from '../../infra/trace.ts'
 import type { Delivery, FailureReason, Otp, ReportedStatus } from '../../machines/otp.ts'
 import type { MessageContent } from '../domain/verifications/message-content.ts'
 
@@ -13,6 +14,8 @@ export interface DeliveryJob {
   delivery: Delivery
   /** When everything that is stored about the verification is erased. */
   purge_at: Date
+  /** Of the request that caused the delivery, for the log and for reports. Vendors do not get it. */
+  trace?: Trace
 }
 
 /** What a provider is given to send. It holds the recipient and the code in the clear, and must not be stored or logged. */

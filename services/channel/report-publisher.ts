@@ -4,15 +4,17 @@ import { randomUUID } from 'node:crypto'
 import { createBatcher } from '../../infra/batcher.ts'
 import type { Broker } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
+import { withTrace } from '../../infra/trace.ts'
 import type { ReportDetails, ReportedStatus } from '../../machines/otp.ts'
-import type { OtpReport, OtpReports } from '../../machines/reports.ts'
+import type { OtpReport } from '../../machines/reports.ts'
+import type { ReportBundle } from '../domain/verifications/report-messages.ts'
 import type { DeliveryJob } from './provider.ts'
 
-type ReportEntry = OtpReports['all'][number]
+type ReportEntry = ReportBundle['all'][number]
 
 /** Resolves once the broker has confirmed the report. `source` is part of the report's id and distinguishes several reports of one status. */
 export type PublishReport = (
-  job: Pick<DeliveryJob, 'otp' | 'delivery'>,
+  job: Pick<DeliveryJob, 'otp' | 'delivery' | 'trace'>,
   status: ReportedStatus,
   details: ReportDetails,
   source?: string,
@@ -31,13 +33,15 @@ export function createPublishReport({
   const publish = createBatcher<ReportEntry, void>(async all => {
     const [first] = all
     // The id of a batch is random: two batches that begin with the same report are different messages.
-    if (first && all.length === 1) await broker.publish('otp.reports', { id: first.id, body: first.report })
-    else await broker.publish('otp.reports', { id: randomUUID(), body: { type: 'reports', all } satisfies OtpReports })
+    if (first && all.length === 1)
+      await broker.publish('otp.reports', { id: first.id, body: first.report, ...withTrace(first.trace) })
+    else
+      await broker.publish('otp.reports', { id: randomUUID(), body: { type: 'reports', all } satisfies ReportBundle })
     return all.map(() => undefined)
   }, BATCHING)
 
-  return async ({ otp: { otp_id }, delivery: { delivery_id } }, status, details, source = status) => {
+  return async ({ otp: { otp_id }, delivery: { delivery_id }, trace }, status, details, source = status) => {
     const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, ...details, at: clock.now() }
-    await publish([{ id: `${delivery_id}:${source}`, report }])
+    await publish([{ id: `${delivery_id}:${source}`, report, ...withTrace(trace) }])
   }
 }

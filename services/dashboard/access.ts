@@ -92,7 +92,7 @@ export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
 
 /** A request whose caller is known. */
 export interface AdminRequest {
-  state: { principal?: unknown }
+  state: { principal?: unknown; requestId?: string }
 }
 
 /** A request to a route with parameters in its path. */

@@ -49,7 +49,7 @@ export const createWithAudit =
       if (!recorded) return
       // The change is made already: the answer, which may hold a new key, must not fail because the record cannot be completed.
       await audit.modify({ _id }, { $set: { outcome } }).catch(error => {
-        log.warn({ err: error, audit_id: _id }, 'audit.completion_failed')
+        log.warn({ request_id: request.state.requestId, audit_id: _id, err: error }, 'audit.completion_failed')
       })
     }
     /** A planning function that throws has refused the request: nothing was changed. */

@@ -6,6 +6,7 @@ import {
   type ReportMissingKey,
 } from '../../infra/crypto/missing-key-reporter.ts'
 import { httpException, type Problem } from '../../infra/http/problem.ts'
+import { requestOf, type Trace } from '../../infra/trace.ts'
 import type { OtpAnswer, Refusal, VerificationView } from '../../machines/calls.ts'
 import { problem } from '../domain/errors.ts'
 import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
@@ -18,13 +19,13 @@ export interface AnswerDeps {
 
 export const createRespond =
   ({ keyring, reportMissingKey }: AnswerDeps) =>
-  (answer: OtpAnswer): Verification | Verified | Exchanged => {
+  (answer: OtpAnswer, trace: Trace): Verification | Verified | Exchanged => {
     try {
       return responseBody(keyring, answer)
     } catch (error) {
       if (!isMissingKeyError(error)) throw error
       const otp_id = answer.kind === 'verification' ? answer.verification.otp_id : undefined
-      reportMissingKey(error, otp_id === undefined ? {} : { otp_id })
+      reportMissingKey(error, { ...requestOf({ trace }), ...(otp_id === undefined ? {} : { otp_id }) })
       // The link of a verification that is over leads nowhere any more, so the answer can do without it.
       if (answer.kind === 'verification' && answer.verification.status !== 'pending')
         return verificationBody(answer.verification, null)
@@ -75,12 +76,16 @@ const unsealLink = (
 ): string | null => (sealed_action_url === null ? null : keyring.unseal(sealed_action_url, atRest.link(otp_id)))
 
 /** The status of a verification is useful even without its link. */
-export function withLinkIfReadable({ keyring, reportMissingKey }: AnswerDeps, view: VerificationView): Verification {
+export function withLinkIfReadable(
+  { keyring, reportMissingKey }: AnswerDeps,
+  view: VerificationView,
+  trace: Trace,
+): Verification {
   try {
     return verificationBody(view, unsealLink(keyring, view))
   } catch (error) {
     if (!isMissingKeyError(error)) throw error
-    reportMissingKey(error, { otp_id: view.otp_id })
+    reportMissingKey(error, { ...requestOf({ trace }), otp_id: view.otp_id })
     return verificationBody(view, null)
   }
 }

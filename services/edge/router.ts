@@ -12,8 +12,12 @@ import { createMissingKeyReporter } from '../../infra/crypto/missing-key-reporte
 import { createReadJson } from '../../infra/http/body.ts'
 import type { FindCaller } from '../../infra/http/caller-address.ts'
 import { httpException } from '../../infra/http/problem.ts'
+import { describeRequest } from '../../infra/http/request-log.ts'
+import { traceOf } from '../../infra/http/request-trace.ts'
+import { isId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import type { Trace } from '../../infra/trace.ts'
 import type { Identity, OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
 import { problem } from '../domain/errors.ts'
@@ -65,6 +69,7 @@ export function createApiRouter(deps: RouterDeps): Router {
   const authenticate = async (ctx: Context, kinds: readonly KeyKind[]): Promise<Identity> => {
     ctx.set('Cache-Control', 'no-store')
     const by = await identify(ctx.get('authorization'), kinds)
+    describeRequest(ctx, { app_id: by.app_id, key_id: by.key_id })
     if (by.kind === 'server') removeCorsHeaders(ctx)
     else if (!(await publishableKeys.allowsOrigin(by, ctx.get('origin')))) {
       removeCorsHeaders(ctx)
@@ -73,10 +78,10 @@ export function createApiRouter(deps: RouterDeps): Router {
     return by
   }
 
-  const callOtp = (body: OtpCall): Promise<OtpAnswer> =>
+  const callOtp = (body: OtpCall, trace: Trace): Promise<OtpAnswer> =>
     admission.call(
       body.by,
-      async () => (await broker.request('otp.calls', { id: randomUUID(), body }, CALL_TIMEOUT_MS)) as OtpAnswer,
+      async () => (await broker.request('otp.calls', { id: randomUUID(), body, trace }, CALL_TIMEOUT_MS)) as OtpAnswer,
     )
 
   const createCommand =
@@ -93,8 +98,12 @@ export function createApiRouter(deps: RouterDeps): Router {
       // is read, because a body that arrives slowly must not hold one.
       admission.check(by)
       const body = parseBody(schema, await readJson(ctx))
+      describeSubject(ctx, body)
       requireConnectedCaller(ctx)
-      ctx.body = respond(await callOtp(toCall(body, by, ctx)))
+      const trace = traceOf(ctx)
+      const answer = respond(await callOtp(toCall(body, by, ctx), trace), trace)
+      describeRequest(ctx, { otp_id: answer.otp_id })
+      ctx.body = answer
     }
 
   const checkSend = async (by: Identity): Promise<void> => {
@@ -118,9 +127,15 @@ export function createApiRouter(deps: RouterDeps): Router {
   post('/verifications/exchange', createCommand(SERVER_KEY, exchangeRequest, call.exchange))
   router.options('/otp/:otp_id', createPreflight('GET')).get('/otp/:otp_id', allowCrossOrigin, async ctx => {
     const by = await authenticate(ctx, ANY_KEY)
-    ctx.body = await admission.read(by, () => readStatus(ctx.params.otp_id ?? '', by))
+    ctx.body = await admission.read(by, () => readStatus(ctx.params.otp_id ?? '', by, traceOf(ctx)))
   })
   return router
+}
+
+/** The log names the verification of a refused call too. */
+function describeSubject(ctx: Context, body: unknown): void {
+  if (typeof body !== 'object' || body === null || !('otp_id' in body)) return
+  if (typeof body.otp_id === 'string' && isId('otp', body.otp_id)) describeRequest(ctx, { otp_id: body.otp_id })
 }
 
 /** A caller that hung up while its request waited here gets nothing executed. Its next attempt is another request. */

@@ -3,6 +3,7 @@
 import type { Clock } from '../../infra/clock.ts'
 import { isId } from '../../infra/ids.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import type { Trace } from '../../infra/trace.ts'
 import type { Identity } from '../../machines/calls.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import { type StatusView, statusView } from '../../machines/otp.view.ts'
@@ -18,12 +19,12 @@ export interface StatusDeps extends AnswerDeps {
 
 export const createReadStatus =
   ({ otps, keyring, clock, reportMissingKey }: StatusDeps) =>
-  async (otp_id: string, by: Identity): Promise<VerificationStatus> => {
+  async (otp_id: string, by: Identity, trace: Trace): Promise<VerificationStatus> => {
     const doc = isId('otp', otp_id) ? (await otps.get([otp_id])).get(otp_id) : undefined
     if (!doc || doc.app_id !== by.app_id || doc.mode !== by.mode) throw otpNotFound()
     const view = statusView(toCurrentVersion(doc), clock.now())
     return {
-      ...withLinkIfReadable({ keyring, reportMissingKey }, view),
+      ...withLinkIfReadable({ keyring, reportMissingKey }, view, trace),
       created_at: isoTime(view.created_at),
       expires_at: isoTime(view.expires_at),
       verified_at: isoTimeOrNull(view.verified_at),

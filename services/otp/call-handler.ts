@@ -1,6 +1,6 @@
 // Handles the edge's calls. In: a message from `otp.calls`. Out: exactly one answer: the call's own, a refusal when an engine or a key
-// is missing, or `broken` for a bug. A failed call does not affect the calls beside it. A call whose caller has given up while it waited
-// for its turn is not executed.
+// is missing, or `broken` for a bug; and one log line. A failed call does not affect the calls beside it. A call whose caller has given up
+// while it waited for its turn is not executed.
 import type { ReceivedCall } from '../../infra/broker/broker.ts'
 import type { Cache } from '../../infra/cache.ts'
 import { createConcurrencyLimit } from '../../infra/concurrency-limit.ts'
@@ -11,6 +11,7 @@ import {
 } from '../../infra/crypto/missing-key-reporter.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import { createSerialRunner } from '../../infra/serial-runner.ts'
+import { requestOf, type Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import type { CachedApp } from './apps.ts'
@@ -36,7 +37,7 @@ const EXPIRED_DETAIL = 'Its caller does not wait any longer. Nothing was execute
 export const MAX_CALLS_IN_PROGRESS = 128
 
 export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => Promise<OtpAnswer> {
-  const { apps, log } = deps
+  const { apps, clock, log } = deps
   const send = createSend(deps)
   const resend = createResend(deps)
   const verify = createVerify(deps)
@@ -54,27 +55,39 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     return executeInTurn()
   }
 
-  async function execute({ id, expired }: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
+  async function execute(received: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
+    const startedAt = clock.now()
+    const answer = await answerOrRefuse(received, call)
+    if (log.writes('info')) {
+      const { type, by } = call
+      const otp_id = otpIdOf(answer) ?? ('otp_id' in call ? call.otp_id : undefined)
+      const known = { ...requestOf(received), ...(otp_id === undefined ? {} : { otp_id }), app_id: by.app_id }
+      log.info({ ...known, type, outcome: outcomeOf(answer), ms: clock.now() - startedAt }, 'call.answered')
+    }
+    return answer
+  }
+
+  async function answerOrRefuse({ id, expired, trace }: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
     if (expired()) return refusal('ServiceUnavailableError', EXPIRED_DETAIL)
     try {
-      return await handle(id, call)
+      return await handle(id, call, trace)
     } catch (error) {
-      return answerError(id, call, error)
+      return answerError(id, call, error, trace)
     }
   }
 
-  async function handle(id: string, call: OtpCall): Promise<OtpAnswer> {
+  async function handle(id: string, call: OtpCall, trace: Trace | undefined): Promise<OtpAnswer> {
     switch (call.type) {
       case 'otp.send':
-        return send(id, call, await loadApp(call))
+        return send(id, call, await loadApp(call), trace)
       case 'otp.resend':
-        return resend(id, call, await loadApp(call))
+        return resend(id, call, await loadApp(call), trace)
       case 'otp.verify':
-        return verify(id, call, await loadApp(call))
+        return verify(id, call, await loadApp(call), trace)
       case 'otp.cancel':
-        return cancel(id, call)
+        return cancel(id, call, trace)
       case 'token.exchange':
-        return exchange(id, call)
+        return exchange(id, call, trace)
     }
   }
 
@@ -84,16 +97,25 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     return app
   }
 
-  function answerError(id: string, call: OtpCall, error: unknown): OtpAnswer {
+  function answerError(id: string, call: OtpCall, error: unknown, trace: Trace | undefined): OtpAnswer {
+    const fields = { command_id: id, ...requestOf({ trace }), ...('otp_id' in call ? { otp_id: call.otp_id } : {}) }
     if (error instanceof Unavailable) {
-      log.warn({ why: error.message, command_id: id }, 'call.unavailable')
+      log.warn({ ...fields, app_id: call.by.app_id, why: error.message }, 'call.unavailable')
       return refusal('ServiceUnavailableError', UNAVAILABLE_DETAIL)
     }
     if (isMissingKeyError(error)) {
-      reportMissingKey(error, { command_id: id, ...('otp_id' in call ? { otp_id: call.otp_id } : {}) })
+      reportMissingKey(error, fields)
       return refusal('ServiceUnavailableError', MISSING_KEY_DETAIL, { retry_after_ms: MISSING_KEY_RETRY_MS })
     }
-    log.error({ err: error, command_id: id }, 'call.failed')
+    log.error({ ...fields, app_id: call.by.app_id, err: error }, 'call.failed')
     return { kind: 'broken' }
   }
 }
+
+/** The verification that a call made or changed. A send with a bound idempotency key is answered with another than it asked for. */
+const otpIdOf = (answer: OtpAnswer): string | undefined => {
+  if (answer.kind === 'verification') return answer.verification.otp_id
+  return 'otp_id' in answer ? answer.otp_id : undefined
+}
+
+const outcomeOf = (answer: OtpAnswer): string => (answer.kind === 'refused' ? answer.error : answer.kind)

@@ -7,6 +7,7 @@
 
 import type { BoundedMap } from '../../infra/bounded-map.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import type { Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Refusal } from '../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
@@ -23,6 +24,8 @@ export interface Intent {
   /** Takes what the change needs beyond the document: a place in the limits, the price of a message. Called when the step changes the
    *  verification, before it is saved. */
   reserve?(next: Step, doc: OtpDoc): Promise<Reservation>
+  /** Of the call or report that asks for the change. The effects carry it on. */
+  trace: Trace | undefined
 }
 
 export type CommitResult = { doc: OtpDoc; reply: Reply } | { doc: OtpDoc; refusal: Refusal }
@@ -39,7 +42,7 @@ export interface CommitDeps {
   /** Verifications as this process last saved them. Most changes of a verification come within its first seconds. */
   recentOtps: BoundedMap<OtpDoc>
   /** Called after every change that was saved. */
-  onChange?(before: OtpDoc, after: OtpDoc): void
+  onChange?(before: OtpDoc, after: OtpDoc, trace: Trace | undefined): void
 }
 
 export const createCommit =
@@ -60,11 +63,11 @@ export const createCommit =
       const refusal = next.changed ? await reserved.take(next, doc) : undefined
       if (next.changed && !refusal) {
         const saved = updatedDoc(doc, next)
-        const effects = outboxEntries(saved, next.effects, command.at)
+        const effects = outboxEntries(saved, next.effects, command.at, intent.trace)
         const [answer] = await otps.change([{ _id: otp_id, rev: doc.rev, update: otpUpdate(doc, next, effects) }])
         if (answer === 'lost') continue
         recentOtps.set(otp_id, saved)
-        onChange?.(doc, saved)
+        onChange?.(doc, saved, intent.trace)
         relay(otp_id, effects)
         return { doc: saved, reply: next.reply }
       }
@@ -81,7 +84,7 @@ const owns = (owner: AppMode | null, { app_id, mode }: OtpDoc): boolean =>
   owner === null || (app_id === owner.app_id && mode === owner.mode)
 
 /** Keeps the reservation of a change from one try to the next, so that a lost race does not count or pay twice. */
-function createReservationKeeper({ reserve }: Intent): {
+function createReservationKeeper({ reserve }: Pick<Intent, 'reserve'>): {
   take(next: Step, doc: OtpDoc): Promise<Refusal | undefined>
   undo(): Promise<void>
 } {

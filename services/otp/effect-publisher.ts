@@ -5,6 +5,7 @@ import type { Broker, Message } from '../../infra/broker/broker.ts'
 import { type Cache, createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import type { Trace } from '../../infra/trace.ts'
 import type { EventDoc, WebhookEndpoint } from '../domain/webhooks/documents.ts'
 import { type NotifyBody, newEventFields } from '../domain/webhooks/messages.ts'
 import { newEvent } from '../domain/webhooks/new-event.ts'
@@ -29,15 +30,15 @@ export function createEffectPublisher(deps: EffectPublisherDeps): Pick<Broker, '
     clock,
   })
 
-  async function storeUnsent(body: NotifyBody): Promise<void> {
+  async function storeUnsent(body: NotifyBody, trace: Trace | undefined): Promise<void> {
     const app = await apps.get(body.app_id)
-    await events.insert([newEvent(newEventFields(body, app?.settings ?? null), 'unsent')])
+    await events.insert([newEvent(newEventFields(body, app?.settings ?? null, trace), 'unsent')])
   }
 
   async function publishEvent(message: Message): Promise<void> {
     const body = message.body as NotifyBody
     try {
-      if (!(await hasEndpoint.get(body.app_id))) return await storeUnsent(body)
+      if (!(await hasEndpoint.get(body.app_id))) return await storeUnsent(body, message.trace)
     } catch {
       // Settings that cannot be read, or a store that is away: the webhook actor tries again until it can be stored.
     }

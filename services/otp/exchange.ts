@@ -5,6 +5,7 @@ import { isSameSecret } from '../../infra/crypto/compare-secrets.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
 import { parseToken } from '../../infra/crypto/token.ts'
+import type { Trace } from '../../infra/trace.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import { step } from '../../machines/otp.step.ts'
 import { atRest, inFlight } from '../domain/verifications/encryption-context.ts'
@@ -15,12 +16,13 @@ type ExchangeCall = Extract<OtpCall, { type: 'token.exchange' }>
 
 export const createExchange =
   ({ keyring, clock, commit }: { keyring: Keyring; clock: Clock; commit: Commit }) =>
-  async (command_id: string, call: ExchangeCall): Promise<OtpAnswer> => {
+  async (command_id: string, call: ExchangeCall, trace: Trace | undefined): Promise<OtpAnswer> => {
     const token = keyring.unseal(call.sealed_token, inFlight.token)
     const otp_id = parseToken(token)?.otpId
     if (otp_id === undefined) return { kind: 'no_such_token' }
     let value = ''
     const committed = await commit(otp_id, call.by, {
+      trace,
       command: doc => {
         const unchecked = { id: command_id, type: 'token.exchange', at: clock.now(), key_id: call.by.key_id } as const
         let genuine = true

@@ -7,6 +7,7 @@ import { newId } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { requestOf, type Trace, withTrace } from '../../infra/trace.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 import type { OtpCommand } from '../../machines/otp.step.ts'
 import type { OtpReport } from '../../machines/reports.ts'
@@ -41,7 +42,12 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
   const { broker, keyring, clock, log, metrics, apps, otps, funds, commit } = deps
 
   /** Returns the outcome for the log and the metric. */
-  async function applyMessage(id: string, doc: OtpDoc, report: MessageReport): Promise<string> {
+  async function applyMessage(
+    id: string,
+    doc: OtpDoc,
+    report: MessageReport,
+    trace: Trace | undefined,
+  ): Promise<string> {
     const { app_id, mode, sealed_from, references, at } = report
     const from = keyring.unseal(sealed_from, inFlight.from)
     const recipient = keyring.unseal(doc.context.recipient.sealed, atRest.recipient(doc._id))
@@ -60,28 +66,29 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
       new_delivery_id: newId('dlv', clock.now()),
     })
     const committed = await commit(doc._id, null, {
+      trace,
       command,
       reserve: async (next, doc) => reserveMessage(deps, await apps.get(doc.app_id), next, doc),
     })
     if (committed === null) return 'unknown_reference'
     if ('refusal' in committed && isUnpaid(committed.refusal))
-      await commit(doc._id, null, { command: current => ({ ...command(current), unpaid: { event_id } }) })
+      await commit(doc._id, null, { trace, command: current => ({ ...command(current), unpaid: { event_id } }) })
     if ('refusal' in committed) return OUTCOME_OF_REFUSAL[committed.refusal.error] ?? 'too_many_messages'
     if (committed.reply.kind !== 'noted' || !committed.reply.changed) return 'too_late'
-    if (committed.doc.value === 'approved') publishApprovalNotice(committed.doc)
+    if (committed.doc.value === 'approved') publishApprovalNotice(committed.doc, trace)
     return ACTED_UPON
   }
 
   /** Not an effect in the outbox: if this message is lost, the user only misses a thank-you. */
-  function publishApprovalNotice({ _id: otp_id, mode }: OtpDoc): void {
+  function publishApprovalNotice({ _id: otp_id, mode }: OtpDoc, trace: Trace | undefined): void {
     if (mode === 'test') return
     const body: ApprovalNoticeBody = { otp_id, approved: true }
     broker
-      .publish(channelQueue('whatsapp'), { id: `${otp_id}:approved`, body })
-      .catch(error => log.debug({ err: error, otp_id }, 'approval_notice.not_sent'))
+      .publish(channelQueue('whatsapp'), { id: `${otp_id}:approved`, body, ...withTrace(trace) })
+      .catch(error => log.debug({ err: error, otp_id, ...requestOf({ trace }) }, 'approval_notice.not_sent'))
   }
 
-  async function receive(id: string, report: MessageReport): Promise<void> {
+  async function receive(id: string, report: MessageReport, trace: Trace | undefined): Promise<void> {
     const { references } = report
     const findOtps = async (): Promise<OtpDoc[]> =>
       references.length === 0
@@ -90,14 +97,16 @@ export const createReceiveMessage = (deps: InboundMessageDeps) => {
     const first = await findOtps()
     // Key rotation may change the index of a reference during the search. The second search then finds it.
     const matches = first.length > 0 ? first : await findOtps()
-    for (const doc of matches) recordOutcome(report, await applyMessage(id, doc, report), doc._id)
-    if (matches.length === 0) recordOutcome(report, 'unknown_reference')
+    const request = requestOf({ trace })
+    for (const doc of matches)
+      recordOutcome(report, await applyMessage(id, doc, report, trace), { ...request, otp_id: doc._id })
+    if (matches.length === 0) recordOutcome(report, 'unknown_reference', request)
   }
 
   /** A message that changes nothing is logged as a warning: it may come from a person who was tricked into approving a sign-in. */
-  function recordOutcome({ app_id, mode }: MessageReport, outcome: string, otp_id?: string): void {
+  function recordOutcome({ app_id, mode }: MessageReport, outcome: string, known: object): void {
     metrics.messagesReceived.inc({ mode, outcome })
-    const fields = { app_id, outcome, ...(otp_id === undefined ? {} : { otp_id }) }
+    const fields = { ...known, app_id, outcome }
     if (outcome === ACTED_UPON) log.info(fields, 'message.received')
     else log.warn(fields, 'message.ignored')
   }

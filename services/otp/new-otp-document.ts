@@ -5,6 +5,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { newId } from '../../infra/ids.ts'
 import { partitionOf } from '../../infra/partitions.ts'
+import type { Trace } from '../../infra/trace.ts'
 import type { OtpCall } from '../../machines/calls.ts'
 import { step } from '../../machines/otp.step.ts'
 import type { Prices, Rules } from '../../machines/otp.ts'
@@ -28,12 +29,13 @@ export interface NewOtpInput {
   recipientIndex: string
   clientAddress: string | null
   prices: Prices
+  trace: Trace | undefined
 }
 
 const SALT_BYTES = 16
 
 export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Clock }, input: NewOtpInput): OtpDoc {
-  const { command_id, otp_id, call, app, plan, recipientIndex, clientAddress, prices } = input
+  const { command_id, otp_id, call, app, plan, recipientIndex, clientAddress, prices, trace } = input
   const { settings } = app
   const { company_id, app_id, mode, key_id, kind } = call.by
   const at = clock.now()
@@ -80,7 +82,7 @@ export function newOtpDocument({ keyring, clock }: { keyring: Keyring; clock: Cl
     ...(dueAt === null ? {} : { due_at: dueAt }),
     created_at: at,
     partition: partitionOf(otp_id),
-    outbox: outboxEntries(owner, effects, at),
+    outbox: outboxEntries(owner, effects, at, trace),
     outbox_at: effects.length === 0 ? null : at,
     ...(call.claim === null ? {} : { claims: call.claim.ids }),
     first: verificationView(saved, at),

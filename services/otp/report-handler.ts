@@ -5,13 +5,15 @@ import { type DeliveredMessage, dead, done, type Outcome, retry } from '../../in
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
 import { newId } from '../../infra/ids.ts'
+import { requestOf, type Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { Refusal } from '../../machines/calls.ts'
 import type { ReportDetails, ResendInputs, Unpaid } from '../../machines/otp.ts'
-import type { OtpReport, OtpReports } from '../../machines/reports.ts'
+import type { OtpReport } from '../../machines/reports.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
 import { refundEntry } from '../domain/money/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
+import type { ReportBundle } from '../domain/verifications/report-messages.ts'
 import type { CachedApp } from './apps.ts'
 import type { Intent } from './commit.ts'
 import { createReceiveMessage, type InboundMessageDeps } from './inbound-messages.ts'
@@ -48,30 +50,31 @@ export const createReportHandler = (deps: ReportDeps) => {
   const receive = createReceiveMessage(deps)
   const reportMissingKey = createMissingKeyReporter(deps)
 
-  async function handleDelivery(id: string, report: DeliveryReport): Promise<void> {
+  async function handleDelivery(id: string, report: DeliveryReport, trace: Trace | undefined): Promise<void> {
     const { otp_id, status } = report
     const firstTry: Fallback = status === 'failed' ? 'paid' : 'none'
-    const fallback = await commit(otp_id, null, deliveryIntent(id, report, firstTry)).then(
+    const fallback = await commit(otp_id, null, deliveryIntent(id, report, firstTry, trace)).then(
       committed => (committed !== null && 'refusal' in committed ? fallbackAfterRefusal(committed.refusal) : firstTry),
-      error => fallbackWithoutKey(error, otp_id),
+      error => fallbackWithoutKey(error, otp_id, trace),
     )
     // The fallback was refused or lacks a key. The failure itself is still recorded.
-    if (fallback !== firstTry) await commit(otp_id, null, deliveryIntent(id, report, fallback))
+    if (fallback !== firstTry) await commit(otp_id, null, deliveryIntent(id, report, fallback, trace))
   }
 
-  function fallbackWithoutKey(error: unknown, otp_id: string): Fallback {
+  function fallbackWithoutKey(error: unknown, otp_id: string, trace: Trace | undefined): Fallback {
     if (!isMissingKeyError(error)) throw error
-    reportMissingKey(error, { otp_id })
+    reportMissingKey(error, { otp_id, ...requestOf({ trace }) })
     return 'none'
   }
 
-  function deliveryIntent(id: string, report: DeliveryReport, fallback: Fallback): Intent {
+  function deliveryIntent(id: string, report: DeliveryReport, fallback: Fallback, trace: Trace | undefined): Intent {
     const { delivery_id, status, at } = report
     const event_id = newId('evt', clock.now())
     const unpaid: { unpaid?: Unpaid } = fallback === 'unpaid' ? { unpaid: { event_id: newId('evt', clock.now()) } } : {}
     const appOf = async (doc: OtpDoc): Promise<CachedApp | null> =>
       fallback !== 'none' && doc.context.rules.auto_fallback ? apps.get(doc.app_id) : null
     return {
+      trace,
       async command(doc) {
         const app = await appOf(doc)
         const inputs = app ? await resendInputsFor(doc.context, app, deps) : NO_RESEND_INPUTS
@@ -98,33 +101,52 @@ export const createReportHandler = (deps: ReportDeps) => {
     await accounts.enter(company_id, refundEntry(otp_id, delivery_id, micros))
   }
 
-  const handle = (id: string, report: OtpReport): Promise<unknown> => {
-    if (report.type === 'delivery.reported') return handleDelivery(id, report)
-    if (report.type === 'message.received') return receive(id, report)
+  const handle = (id: string, report: OtpReport, trace: Trace | undefined): Promise<unknown> => {
+    if (report.type === 'delivery.reported') return handleDelivery(id, report, trace)
+    if (report.type === 'message.received') return receive(id, report, trace)
     if (report.type === 'delivery.refunded') return bookRefund(report)
-    return commit(report.otp_id, null, { command: () => ({ id, type: 'otp.lapse', at: clock.now() }) })
+    return commit(report.otp_id, null, { command: () => ({ id, type: 'otp.lapse', at: clock.now() }), trace })
   }
 
   /** Every report of a bundle is handled, even if another one fails. If the bundle comes again, only the failed ones change something. */
-  async function handleAll(id: string, body: OtpReport | OtpReports): Promise<Outcome> {
-    const all = body.type === 'reports' ? body.all : [{ id, report: body }]
-    const outcomes = await Promise.all(all.map(one => outcomeOf(one.id, one.report)))
+  async function handleAll({ id, body, trace }: DeliveredMessage): Promise<Outcome> {
+    const reported = body as OtpReport | ReportBundle
+    const all = reported.type === 'reports' ? reported.all : [{ id, report: reported, trace }]
+    const outcomes = await Promise.all(all.map(outcomeOf))
     return outcomes.find(({ kind }) => kind === 'retry') ?? outcomes.find(({ kind }) => kind === 'dead') ?? done()
   }
 
-  async function outcomeOf(id: string, report: OtpReport): Promise<Outcome> {
+  async function outcomeOf({ id, report, trace }: ReceivedReport): Promise<Outcome> {
+    const fields = () => ({ message_id: id, type: report.type, ...requestOf({ trace }), ...subjectOf(report) })
     try {
-      await handle(id, report)
+      await handle(id, report, trace)
+      if (log.writes('debug')) log.debug(fields(), 'report.handled')
       return done()
     } catch (error) {
-      if (error instanceof Unavailable) return retry(RETRY_MS)
+      if (error instanceof Unavailable) {
+        log.warn({ ...fields(), why: error.message }, 'report.postponed')
+        return retry(RETRY_MS)
+      }
       // A dead letter can be requeued once the key is back.
-      if (isMissingKeyError(error)) reportMissingKey(error, { message_id: id })
-      else log.error({ err: error, message_id: id }, 'report.failed')
+      if (isMissingKeyError(error)) reportMissingKey(error, fields())
+      else log.error({ ...fields(), err: error }, 'report.failed')
       return dead(error instanceof Error ? error.message : String(error))
     }
   }
 
-  return (waiting: DeliveredMessage[]): Promise<Outcome[]> =>
-    Promise.all(waiting.map(({ id, body }) => handleAll(id, body as OtpReport | OtpReports)))
+  return (waiting: DeliveredMessage[]): Promise<Outcome[]> => Promise.all(waiting.map(handleAll))
+}
+
+interface ReceivedReport {
+  id: string
+  report: OtpReport
+  trace?: Trace | undefined
+}
+
+/** What a log line says of a report. A user's message names no verification: it is searched for. */
+const subjectOf = (report: OtpReport): object => {
+  if (report.type === 'message.received') return { app_id: report.app_id }
+  if (report.type === 'otp.due') return { otp_id: report.otp_id }
+  const { otp_id, delivery_id } = report
+  return { otp_id, delivery_id, ...('status' in report ? { status: report.status } : {}) }
 }

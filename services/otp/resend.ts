@@ -2,6 +2,7 @@
 // client address of the send is checked again, the resend is counted for that address and the app, and its message is paid for.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { Trace } from '../../infra/trace.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
@@ -28,8 +29,9 @@ export interface ResendDeps extends MessageDeps {
 
 export const createResend = (deps: ResendDeps) => {
   const { keyring, clock, commit } = deps
-  return async (command_id: string, call: ResendCall, app: CachedApp): Promise<OtpAnswer> => {
+  return async (command_id: string, call: ResendCall, app: CachedApp, trace: Trace | undefined): Promise<OtpAnswer> => {
     const committed = await commit(call.otp_id, call.by, {
+      trace,
       command: async doc => {
         const inputs = await resendInputsFor(doc.context, app, deps)
         const command: ResendCommand = {

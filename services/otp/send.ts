@@ -7,6 +7,7 @@ import type { BoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import type { Trace } from '../../infra/trace.ts'
 import type { OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { AppSettings } from '../../machines/settings.ts'
@@ -50,7 +51,7 @@ interface GrantedSend {
 export const createSend = (deps: SendDeps) => {
   const { keyring, claims, limits, otps, relay, recentOtps, funds, guard } = deps
 
-  return async (command_id: string, call: SendCall, app: CachedApp): Promise<OtpAnswer> => {
+  return async (command_id: string, call: SendCall, app: CachedApp, trace: Trace | undefined): Promise<OtpAnswer> => {
     // Before the claim: a request that is not valid is refused, whether or not its idempotency key has a verification.
     const recipient = checkRecipient(keyring.unseal(call.sealed_recipient, inFlight.recipient), call.by.mode)
     if ('kind' in recipient) return recipient
@@ -58,7 +59,7 @@ export const createSend = (deps: SendDeps) => {
     if (claim?.kind === 'bound') return { kind: 'verification', verification: claim.otp.first }
     const otp_id = claim?.otp_id ?? call.otp_id
 
-    const granted = await grant(command_id, otp_id, call, app, recipient).catch(async error => {
+    const granted = await grant(command_id, otp_id, call, app, recipient, trace).catch(async error => {
       await releaseKey(claim).catch(() => {})
       throw error
     })
@@ -88,6 +89,7 @@ export const createSend = (deps: SendDeps) => {
     call: SendCall,
     app: CachedApp,
     recipient: CheckedRecipient,
+    trace: Trace | undefined,
   ): Promise<GrantedSend | { refusal: Refusal }> {
     const client = await judgeClientAddress(call)
     const plan = planSend({
@@ -109,6 +111,7 @@ export const createSend = (deps: SendDeps) => {
       recipientIndex: indexes[0] ?? '',
       clientAddress: client?.value ?? null,
       prices: await funds.pricesFor(call.by, plan),
+      trace,
     }
     const draft = newOtpDocument(deps, input)
 

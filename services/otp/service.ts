@@ -11,6 +11,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { createSerialRunner } from '../../infra/serial-runner.ts'
 import { batchDocs } from '../../infra/store/batched-docs.ts'
+import type { Trace } from '../../infra/trace.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
@@ -70,9 +71,9 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
   const guard = createFraudGuard({ keyring, clock, log, limits, apps, counts: fraudCounts, decisions, metrics })
 
   const logFailedDeliveries = createLogFailedDeliveries(log)
-  const onChange = (before: OtpDoc, after: OtpDoc): void => {
+  const onChange = (before: OtpDoc, after: OtpDoc, trace: Trace | undefined): void => {
     guard.onChange(before, after)
-    logFailedDeliveries(before, after)
+    logFailedDeliveries(before, after, trace)
   }
   const commit = oneAtATime(createCommit({ otps, relay, recentOtps, onChange }))
 

@@ -5,6 +5,7 @@ import { isSameSecret } from '../../infra/crypto/compare-secrets.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
 import { newId } from '../../infra/ids.ts'
+import type { Trace } from '../../infra/trace.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import { isFirstGuess } from '../../machines/otp.queries.ts'
 import { type OtpCommand, step } from '../../machines/otp.step.ts'
@@ -32,7 +33,7 @@ export interface VerifyDeps {
 
 export const createVerify =
   ({ keyring, clock, limits, commit }: VerifyDeps) =>
-  async (command_id: string, call: VerifyCall, app: CachedApp): Promise<OtpAnswer> => {
+  async (command_id: string, call: VerifyCall, app: CachedApp, trace: Trace | undefined): Promise<OtpAnswer> => {
     const submittedCode = keyring.unseal(call.sealed_code, inFlight.code)
     const by = { key_id: call.by.key_id, kind: call.by.kind }
     const event_id = newId('evt', clock.now())
@@ -63,6 +64,7 @@ export const createVerify =
     }
 
     const committed = await commit(call.otp_id, call.by, {
+      trace,
       async command(doc) {
         const unchecked: UncheckedVerify = { id: command_id, type: 'otp.verify', at: clock.now(), by, event_id }
         const comparison = compareCode(unchecked, doc)

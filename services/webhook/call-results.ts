@@ -6,6 +6,7 @@ import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { requestOf } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { EventDoc } from '../domain/webhooks/documents.ts'
 import { eventId } from '../domain/webhooks/event-ids.ts'
@@ -79,7 +80,7 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
   async function scheduleRetry(event: EventDoc, result: CallResult, at: number): Promise<void> {
     if (!(await writeEvent(event, change.scheduleRetry(event, result, at), result))) return
     const { _id: event_id, app_id, round, tries } = event
-    remind(attemptMessage({ event_id, app_id, round, attempt: tries + 1, at }))
+    remind(attemptMessage({ event_id, app_id, round, attempt: tries + 1, at }, event.trace))
   }
 
   /** A call whose end is unknown may have arrived, so it counts as an attempt, but never as the last one. Attempts that do not count are
@@ -102,20 +103,27 @@ export function createRecordResult(deps: CallResultDeps): RecordResult {
   }
 
   return async (event, result) => {
-    const { app_id, type, round, tries } = event
-    const event_id = eventId(event)
+    const { type, round, tries } = event
     const outcome = change.outcomeOf(result)
     metrics.webhookAttempts.inc({ outcome })
     if (result.ms !== null) metrics.webhookDuration.observe(result.ms / 1000)
-    const fields = { event_id, app_id, type, round, attempt: tries, outcome, status: result.status, ms: result.ms }
-    log.info(fields, 'webhook.attempted')
+    const subject = subjectOf(event)
+    const fields = { type, round, attempt: tries, outcome, status: result.status, ms: result.ms }
+    log.info({ ...subject, ...fields }, 'webhook.attempted')
     try {
       const inconclusive = inconclusiveError(result)
       if (inconclusive) await handleInconclusive(event, result, inconclusive)
       else await (isSuccess(result) ? handleSuccess(event, result) : handleFailure(event, result))
     } catch (error) {
       // The event stays started. When its `due_at` has passed, the sweeper reminds of it.
-      log.warn({ err: error, event_id, app_id }, 'webhook.not_settled')
+      log.warn({ ...subject, err: error }, 'webhook.not_settled')
     }
   }
+}
+
+/** What a log line says of an event. A test event is about no verification. */
+export const subjectOf = (event: Pick<EventDoc, '_id' | 'app_id' | 'mode' | 'type' | 'payload' | 'trace'>): object => {
+  const { otp_id } = event.payload
+  const known = otp_id === undefined ? {} : { otp_id }
+  return { ...requestOf(event), ...known, event_id: eventId(event), app_id: event.app_id }
 }

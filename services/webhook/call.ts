@@ -93,6 +93,7 @@ function headersOf(event: EventDoc, body: Uint8Array, endpoint: Endpoint, at: nu
     'content-type': 'application/json',
     'user-agent': 'Countersign-Webhooks/1',
     'x-webhook-mode': event.mode,
+    ...(event.trace?.traceparent ? { traceparent: event.trace.traceparent } : {}),
     ...signatureHeaders({ id: eventId(event), body, at, secrets: [current, ...others] }),
   }
 }

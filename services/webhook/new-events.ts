@@ -5,6 +5,7 @@ import { createCache } from '../../infra/cache.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import type { Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { AppSettings } from '../../machines/settings.ts'
 import { MIN_EVENT_RETENTION_MS } from '../domain/retention.ts'
@@ -18,8 +19,14 @@ import type { Backlogs } from './backlogs.ts'
 import { type Endpoint, type Endpoints, isPaused } from './endpoints.ts'
 import { assumedLostAt } from './event-changes.ts'
 
+/** A new event as its message brings it. */
+export interface Notification {
+  body: NotifyBody
+  trace?: Trace | undefined
+}
+
 /** Answers a promise per event, which resolves when the event is stored. */
-export type AcceptEvents = (bodies: readonly NotifyBody[]) => Promise<void>[]
+export type AcceptEvents = (notifications: readonly Notification[]) => Promise<void>[]
 
 export interface NewEventDeps {
   events: Pick<Docs<EventDoc>, 'insert'>
@@ -54,9 +61,9 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
     }
   }
 
-  async function prepare(body: NotifyBody): Promise<PreparedEvent> {
+  async function prepare({ body, trace }: Notification): Promise<PreparedEvent> {
     const { app_id } = body
-    const fields = newEventFields(body, await settings.get(app_id))
+    const fields = newEventFields(body, await settings.get(app_id), trace)
     const endpoint = await endpoints.get(app_id)
     if (!endpoint) return { event: newEvent(fields, 'unsent'), call: null }
     const now = clock.now()
@@ -99,8 +106,8 @@ export function createAcceptEvents(deps: NewEventDeps): AcceptEvents {
     for (const [at, one] of prepared.entries()) startOrQueue(one, answers[at] === 'inserted')
   }
 
-  return bodies => {
-    const preparing = bodies.map(prepare)
+  return notifications => {
+    const preparing = notifications.map(prepare)
     const inserting = insertPrepared(preparing)
     return preparing.map(one => one.then(() => inserting))
   }

@@ -18,6 +18,7 @@ import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import type { Outbound } from '../../infra/outbound/outbound.ts'
 import { batchDocs } from '../../infra/store/batched-docs.ts'
+import type { Traced } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
@@ -124,13 +125,13 @@ export function createWebhookService(deps: WebhookDeps): Service {
   async function handle(waiting: DeliveredMessage[]): Promise<Outcome[]> {
     if (!mayWork()) return waiting.map(() => retry(RETRY_MS))
     const bodies = waiting.map(({ body }) => body as WebhookBody)
-    const newEvents = bodies.filter(isEvent)
+    const newEvents = bodies.flatMap((body, at) => (isEvent(body) ? [{ body, trace: waiting[at]?.trace }] : []))
     const accepted = acceptEvents(newEvents).values()
     const work = bodies.map(body =>
       isEvent(body) ? (accepted.next().value as Promise<void>).then(done) : handleReminder(body),
     )
     const results = await Promise.allSettled(work)
-    logErrors(results.flatMap(one => (one.status === 'rejected' ? [one.reason] : [])))
+    logErrors(waiting, results)
     return results.map(one => (one.status === 'fulfilled' ? one.value : outcomeOfError(one.reason)))
   }
 
@@ -138,9 +139,13 @@ export function createWebhookService(deps: WebhookDeps): Service {
     error instanceof Unavailable ? retry(RETRY_MS) : dead(String(error))
 
   /** One line per error, however many messages it concerns. */
-  function logErrors(errors: readonly unknown[]): void {
-    for (const error of new Set(errors)) {
-      const fields = { err: error, messages: errors.filter(one => one === error).length }
+  function logErrors(waiting: readonly DeliveredMessage[], results: readonly PromiseSettledResult<Outcome>[]): void {
+    const errorOf = (one: PromiseSettledResult<Outcome> | undefined): unknown =>
+      one?.status === 'rejected' ? one.reason : undefined
+    for (const error of new Set(results.map(errorOf))) {
+      if (error === undefined) continue
+      const concerned = waiting.filter((_, at) => errorOf(results[at]) === error)
+      const fields = { err: error, messages: concerned.length, ...requestsOf(concerned) }
       if (error instanceof Unavailable) log.warn(fields, 'events.postponed')
       else log.error(fields, 'events.not_handled')
     }
@@ -184,3 +189,11 @@ export function createWebhookService(deps: WebhookDeps): Service {
 }
 
 const isEvent = (body: WebhookBody): body is NotifyBody => 'payload' in body
+
+const MAX_LOGGED_REQUESTS = 20
+
+/** The requests that caused these messages. */
+function requestsOf(messages: readonly Traced[]): { request_ids?: string[] } {
+  const ids = [...new Set(messages.flatMap(({ trace }) => trace?.request_id ?? []))]
+  return ids.length === 0 ? {} : { request_ids: ids.slice(0, MAX_LOGGED_REQUESTS) }
+}

@@ -34,7 +34,7 @@ export interface StartOptions {
   site?: Site
 }
 
-export interface Countersign extends Running {
+export interface Countersign extends Omit<Running, 'log'> {
   site: Site
   config: Config
   engines: Engines

@@ -11,6 +11,7 @@ import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
 import type { Docs } from '../../../infra/store/docs.ts'
+import type { Trace } from '../../../infra/trace.ts'
 import type { ReportDetails } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { ProviderType } from '../../domain/tenancy/providers.ts'
@@ -27,6 +28,8 @@ export interface CallbackSource {
   /** The name that the app gave the provider. */
   provider: string
   type: ProviderType
+  /** Of the vendor's request: a callback begins a thread of its own. */
+  trace: Trace
 }
 
 /** Resolves once the broker has confirmed all reports. */
@@ -62,13 +65,15 @@ export function createHandleCallback({
 }: HandleCallbackDeps): HandleCallback {
   const allRounds = Array.from({ length: rounds }, (_, nth) => nth + 1)
   const logOutcome = (
-    { app_id, provider, type }: CallbackSource,
+    { app_id, provider, type, trace }: CallbackSource,
     kind: CallbackItem['kind'],
     outcome: string,
     fields: object = {},
   ): void => {
     metrics.callbacks.inc({ provider: type, kind, outcome })
-    log[outcome === 'passed_on' ? 'debug' : 'info']({ app_id, provider, kind, outcome, ...fields }, 'callback.handled')
+    const { request_id } = trace
+    const level = outcome === 'passed_on' ? 'debug' : 'info'
+    log[level]({ request_id, app_id, provider, kind, outcome, ...fields }, 'callback.handled')
   }
 
   /** A provider's further calls in a round are not asked for: where there is one, there is the first of that round too. */
@@ -115,12 +120,13 @@ export function createHandleCallback({
       return logOutcome(source, 'receipt', 'superseded', fields)
     const details = receiptDetails(source, receipt)
     const report: OtpReport = { type: 'delivery.reported', otp_id, delivery_id, status, ...details, at: clock.now() }
-    await broker.publish('otp.reports', { id: `${delivery_id}@${source.provider}:${status}`, body: report })
+    const id = `${delivery_id}@${source.provider}:${status}`
+    await broker.publish('otp.reports', { id, body: report, trace: source.trace })
     logOutcome(source, 'receipt', 'passed_on', fields)
   }
 
   async function handleMessage(source: CallbackSource, { id, from, text }: Message): Promise<void> {
-    const { app_id, provider } = source
+    const { app_id, provider, trace } = source
     const references = referencesIn(text).flatMap(reference => referenceIndexes(keyring, reference))
     if (references.length === 0) return logOutcome(source, 'message', 'without_reference')
     const sealed_from = keyring.seal(from, inFlight.from)
@@ -132,7 +138,7 @@ export function createHandleCallback({
       references,
       at: clock.now(),
     }
-    await broker.publish('otp.reports', { id: messageId(app_id, provider, id), body: report })
+    await broker.publish('otp.reports', { id: messageId(app_id, provider, id), body: report, trace })
     logOutcome(source, 'message', 'passed_on')
   }
 

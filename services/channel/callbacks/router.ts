@@ -14,8 +14,10 @@ import {
 } from '../../../infra/crypto/missing-key-reporter.ts'
 import { readBytes } from '../../../infra/http/body.ts'
 import { httpException, type Problem } from '../../../infra/http/problem.ts'
+import { traceOf } from '../../../infra/http/request-trace.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Metrics } from '../../../infra/metrics.ts'
+import { requestOf, type Trace } from '../../../infra/trace.ts'
 import { problem } from '../../domain/errors.ts'
 import { PROVIDER_NAME, type ProviderType } from '../../domain/tenancy/providers.ts'
 import type { Tenancy } from '../../domain/tenancy/tenancy.ts'
@@ -60,40 +62,45 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
   const reportMissingKey = createMissingKeyReporter({ log, clock })
   let inProgress = 0
 
-  async function findProvider({
-    app_id = '',
-    name = '',
-  }: Record<string, string | undefined>): Promise<KnownProvider | null> {
+  async function findProvider(
+    { app_id = '', name = '' }: Record<string, string | undefined>,
+    trace: Trace,
+  ): Promise<KnownProvider | null> {
     if (!APP_ID.test(app_id) || !PROVIDER_NAME.test(name)) return null
     const found = (await providersByApp.get(app_id)).get(name) ?? null
     if (!isMissingKeyError(found)) return found
     // Not 401: the signature may be right, and a vendor may not repeat a callback after a 401.
-    reportMissingKey(found, { app_id, provider: name })
+    reportMissingKey(found, { ...requestOf({ trace }), app_id, provider: name })
     throw retryLater(MISSING_KEY_RETRY_MS)
   }
 
   async function handleBody(ctx: Context, body: Uint8Array): Promise<void> {
-    const known = await findProvider(ctx.params)
+    const trace = traceOf(ctx)
+    const known = await findProvider(ctx.params, trace)
     const callback = toCallback(ctx, http.publicUrl, body)
     // Only Meta sends such a request. A failed handshake is 403 whether or not the app exists, so that it does not tell which apps exist.
     if (callback?.method === 'GET' && callback.url.searchParams.has('hub.mode'))
       return respondToHandshake(ctx, known, callback)
-    const items = known && callback && parse(known, callback)
+    const items = known && callback && parse(known, callback, trace)
     if (!known || !items) throw httpException(401, 'The signature is missing or wrong.')
     const { app_id, name, type } = known
-    await deps.handleCallback({ app_id, provider: name, type }, items)
+    await deps.handleCallback({ app_id, provider: name, type, trace }, items)
     ctx.body = ''
   }
 
   /** Null when the signature is wrong, or when the provider has no callbacks. */
-  function parse({ app_id, name, type, provider }: KnownProvider, callback: Callback): readonly CallbackItem[] | null {
+  function parse(
+    { app_id, name, type, provider }: KnownProvider,
+    callback: Callback,
+    trace: Trace,
+  ): readonly CallbackItem[] | null {
     try {
       return provider.parseCallback?.(callback, clock.now()) ?? null
     } catch (error) {
       const isUnsigned = error instanceof BadSignature
       if (!isUnsigned && !(error instanceof BadCallback)) throw error
       metrics.callbacks.inc({ provider: type, kind: 'call', outcome: isUnsigned ? 'unsigned' : 'unreadable' })
-      log.warn({ app_id, provider: name, err: error }, 'callback.refused')
+      log.warn({ ...requestOf({ trace }), app_id, provider: name, err: error }, 'callback.refused')
       if (isUnsigned) return null
       throw httpException(400, 'The callback is signed but cannot be understood.')
     }

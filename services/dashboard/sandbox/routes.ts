@@ -1,6 +1,7 @@
 // GET /sandbox/messages: what the sandbox has received. POST /sandbox/inbound: simulates a WhatsApp message from a user.
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { traceOf } from '../../../infra/http/request-trace.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import { inFlight } from '../../domain/verifications/encryption-context.ts'
 import { referenceIndexes } from '../../domain/verifications/lookup-indexes.ts'
@@ -60,7 +61,7 @@ export const addSandboxRoutes: AddRoutes = (
       before: null,
       after: null,
       perform: async () => {
-        await broker.publish('otp.reports', { id: `sandbox:${randomUUID()}`, body: report })
+        await broker.publish('otp.reports', { id: `sandbox:${randomUUID()}`, body: report, trace: traceOf(ctx) })
         return { accepted: true }
       },
     }))

@@ -1,5 +1,5 @@
-// Erases what endpoints answered to events. In: events. Out: their answers erased, and none kept from later calls. An event itself holds
-// ids and outcomes, which identify no person once the verification is erased; but an endpoint's answer may contain personal data.
+// Erases what endpoints answered to events. In: events. Out: their answers and traces erased, and no answer kept from later calls. An event
+// itself holds ids and outcomes, which identify no person once the verification is erased; but an endpoint's answer may contain personal data.
 import type { Pipeline } from '../../../infra/store/docs.ts'
 import type { EventAttempt, EventDoc, WebhookStore } from '../webhooks/documents.ts'
 
@@ -50,6 +50,8 @@ const ERASE_ANSWERS: Pipeline = [
       discard_answers: true,
     },
   },
+  // The caller chose the request id. It may lead to the person in the caller's own records.
+  { $unset: ['trace'] },
 ]
 
 /** When anything last happened to an event, or is planned to. */

@@ -2,6 +2,7 @@
 // An approval notice is not an effect and not in the outbox. Ids only, no secrets. The bodies of webhook events are in
 // domain/webhooks/messages.ts.
 import type { ChannelQueue, WorkQueue } from '../../../infra/broker/topology.ts'
+import type { Trace } from '../../../infra/trace.ts'
 import type { Channel } from '../../../machines/channels.ts'
 
 export const channelQueue = (channel: Channel): ChannelQueue => `channel.${channel}`
@@ -13,6 +14,8 @@ export interface OutboxEntry {
   body: unknown
   /** When it was saved: the sweeper publishes old entries again. */
   at: number
+  /** Of the request that caused it, for the message; absent where no request did. */
+  trace?: Trace
 }
 
 /** To a channel queue. The consumer loads the verification, so that the message holds no secret. */

@@ -4,6 +4,7 @@ import type { Broker } from '../../../infra/broker/broker.ts'
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
 import type { Docs, GroupUpdate, Pipeline } from '../../../infra/store/docs.ts'
+import { requestOf, type Trace, withTrace } from '../../../infra/trace.ts'
 import type { Effect } from '../../../machines/otp.ts'
 import type { OtpReport } from '../../../machines/reports.ts'
 import type { NotifyBody } from '../webhooks/messages.ts'
@@ -13,30 +14,36 @@ import { channelQueue, type DeliverBody, type OutboxEntry } from './effect-messa
 type Owner = Pick<OtpDoc, '_id' | 'app_id' | 'company_id' | 'mode'>
 
 /** The queue and the message of each effect: ids only, no secrets. */
-export const outboxEntries = (otp: Owner, effects: readonly Effect[], at: number): OutboxEntry[] =>
-  effects.map(effect => {
-    const { app_id, company_id, mode } = otp
-    if (effect.type === 'deliver') {
-      const live = mode === 'live' ? { live: { company_id, app_id } } : {}
-      const body: DeliverBody = { otp_id: otp._id, delivery_id: effect.id, generation: effect.generation, ...live }
-      return { id: effect.id, queue: channelQueue(effect.channel), body, at }
-    }
-    if (effect.type === 'refund') {
-      const { id, delivery_id, micros } = effect
-      const body: OtpReport = { type: 'delivery.refunded', company_id, otp_id: otp._id, delivery_id, micros }
-      return { id, queue: 'otp.reports', body, at }
-    }
-    const body: NotifyBody = {
-      event_id: effect.id,
-      app_id,
-      company_id,
-      mode,
-      type: effect.event,
-      payload: effect.payload,
-      at,
-    }
-    return { id: effect.id, queue: 'webhook.deliver', body, at }
-  })
+export const outboxEntries = (
+  otp: Owner,
+  effects: readonly Effect[],
+  at: number,
+  trace: Trace | undefined,
+): OutboxEntry[] => effects.map(effect => ({ ...messageOf(otp, effect, at), at, ...withTrace(trace) }))
+
+function messageOf(otp: Owner, effect: Effect, at: number): Pick<OutboxEntry, 'id' | 'queue' | 'body'> {
+  const { app_id, company_id, mode } = otp
+  if (effect.type === 'deliver') {
+    const live = mode === 'live' ? { live: { company_id, app_id } } : {}
+    const body: DeliverBody = { otp_id: otp._id, delivery_id: effect.id, generation: effect.generation, ...live }
+    return { id: effect.id, queue: channelQueue(effect.channel), body }
+  }
+  if (effect.type === 'refund') {
+    const { id, delivery_id, micros } = effect
+    const body: OtpReport = { type: 'delivery.refunded', company_id, otp_id: otp._id, delivery_id, micros }
+    return { id, queue: 'otp.reports', body }
+  }
+  const body: NotifyBody = {
+    event_id: effect.id,
+    app_id,
+    company_id,
+    mode,
+    type: effect.event,
+    payload: effect.payload,
+    at,
+  }
+  return { id: effect.id, queue: 'webhook.deliver', body }
+}
 
 export interface Relay {
   /** Publishes in the background and removes published effects from the outbox. Never fails: an effect that cannot be published is tried
@@ -89,19 +96,20 @@ export function createRelay({ broker, otps, clock, log }: RelayDeps): Relay {
       for (let at = 0; at < all.length; at += MAX_OTPS_PER_WRITE)
         await otps
           .update([removalOf(all.slice(at, at + MAX_OTPS_PER_WRITE))])
-          .catch(error => log.warn({ err: error }, 'effects.removal_failed'))
+          .catch(error => log.warn({ err: error, verifications: all.length }, 'effects.removal_failed'))
     })
   }
 
   function publish(otp_id: string, effect: OutboxEntry, firstTriedAt: number | null = null): void {
     const triedAt = clock.now()
-    const { id, queue, body } = effect
+    const { id, queue, body, trace } = effect
     const sending = broker
-      .publish(queue, { id, body })
+      .publish(queue, { id, body, ...withTrace(trace) })
       .then(
         () => scheduleRemoval(otp_id, id),
         error => {
-          if (firstTriedAt === null) log.warn({ err: error, otp_id, queue, effect_id: id }, 'effect.publish_failed')
+          const fields = { otp_id, queue, effect_id: id, ...requestOf(effect) }
+          if (firstTriedAt === null) log.warn({ ...fields, err: error }, 'effect.publish_failed')
           publishLater(otp_id, effect, firstTriedAt ?? triedAt)
         },
       )

@@ -1,6 +1,7 @@
 // Webhooks as they are stored: the endpoint of each app with its signing secrets, and every event with the state of its delivery.
 import type { RevisedDoc } from '../../../infra/store/docs.ts'
 import { collection, type StoreOf } from '../../../infra/store/store.ts'
+import type { Trace } from '../../../infra/trace.ts'
 import type { SavedEndpoint } from '../../../machines/endpoint.ts'
 import type { Mode } from '../../../machines/otp.ts'
 import type { WebhookEventType } from '../../../machines/webhook-events.ts'
@@ -65,6 +66,8 @@ export interface EventDoc extends RevisedDoc {
   payload: Record<string, string>
   created_at: number
   purge_at: Date
+  /** Of the request that caused it; absent where no request did, and once the person it was about is erased. */
+  trace?: Trace
   status: EventStatus
   /** Sweepers share the work by it. */
   partition: number

@@ -2,6 +2,7 @@
 // a reminder that comes twice finds the work done.
 import type { Broker, Message } from '../../../infra/broker/broker.ts'
 import type { Logger } from '../../../infra/log/log.ts'
+import { requestOf, type Trace, withTrace } from '../../../infra/trace.ts'
 import type { Mode } from '../../../machines/otp.ts'
 import type { AppSettings } from '../../../machines/settings.ts'
 import type { WebhookEventType } from '../../../machines/webhook-events.ts'
@@ -23,6 +24,7 @@ export interface NotifyBody {
 export const newEventFields = (
   body: NotifyBody,
   settings: Pick<AppSettings, 'retention_days'> | null,
+  trace: Trace | undefined,
 ): NewEventFields => ({
   _id: body.event_id,
   app_id: body.app_id,
@@ -32,6 +34,7 @@ export const newEventFields = (
   payload: body.payload,
   created_at: body.at,
   purge_at: new Date(body.at + retentionMs(settings, body.mode)),
+  ...withTrace(trace),
 })
 
 /** A reminder of one attempt. It is ignored unless exactly this attempt of this round is due or under way. */
@@ -54,9 +57,10 @@ export interface DrainReminder {
 
 export type WebhookBody = NotifyBody | AttemptReminder | DrainReminder
 
-export const attemptMessage = (body: AttemptReminder): Message => ({
+export const attemptMessage = (body: AttemptReminder, trace?: Trace): Message => ({
   id: `${body.event_id}:${body.round}:${body.attempt}`,
   body,
+  ...withTrace(trace),
 })
 
 export const drainMessage = (app_id: string, now: number, mark?: number): Message => {
@@ -73,4 +77,4 @@ export const createRemind =
   message =>
     void broker
       .publish('webhook.deliver', message)
-      .catch(error => log.debug({ err: error, message_id: message.id }, 'webhook.not_reminded'))
+      .catch(error => log.debug({ err: error, message_id: message.id, ...requestOf(message) }, 'webhook.not_reminded'))

@@ -8,7 +8,7 @@ export const MESSAGE_LOST_AFTER_MS = 15_000
 
 export type NewEventFields = Pick<
   EventDoc,
-  '_id' | 'app_id' | 'company_id' | 'mode' | 'type' | 'payload' | 'created_at' | 'purge_at'
+  '_id' | 'app_id' | 'company_id' | 'mode' | 'type' | 'payload' | 'created_at' | 'purge_at' | 'trace'
 >
 
 /** An event without any attempt. */

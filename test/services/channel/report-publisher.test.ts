@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Message } from '../../../infra/broker/broker.ts'
-import type { OtpReports } from '../../../machines/reports.ts'
 import type { DeliveryJob } from '../../../services/channel/provider.ts'
 import { createPublishReport } from '../../../services/channel/report-publisher.ts'
+import type { ReportBundle } from '../../../services/domain/verifications/report-messages.ts'
 import { testClock } from '../../support/clock.ts'
 
 describe('reports of a channel', () => {
@@ -20,7 +20,7 @@ describe('reports of a channel', () => {
     const [alone, together] = published as [Message, Message]
     expect(alone.id).to.equal('dlv_1:sent')
     expect(alone.body).to.include({ type: 'delivery.reported', otp_id: 'otp_1', status: 'sent' })
-    const { type, all } = together.body as OtpReports
+    const { type, all } = together.body as ReportBundle
     expect(type).to.equal('reports')
     expect(all.map(({ id, report }) => [id, report.type])).to.deep.equal([
       ['dlv_1:receipt:1', 'delivery.reported'],

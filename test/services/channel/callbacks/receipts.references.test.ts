@@ -47,11 +47,14 @@ eachStore("a vendor's id of a message", fresh => {
       rounds: 4,
       broker: { publish: async (_, { body }) => void published.push(body) },
     })
+    const trace = { request_id: 'vendor-1', traceparent: null }
     const receipt = { kind: 'receipt', delivery_id: null, status: 'delivered' } as const
-    await handleCallback({ app_id: 'app_1', provider: 'meta', type: 'whatsapp_cloud' }, [
+    await handleCallback({ app_id: 'app_1', provider: 'meta', type: 'whatsapp_cloud', trace }, [
       { ...receipt, reference: WAMID },
     ])
-    await handleCallback({ app_id: 'app_1', provider: 'gate', type: 'twilio' }, [{ ...receipt, reference: 'SM123' }])
+    await handleCallback({ app_id: 'app_1', provider: 'gate', type: 'twilio', trace }, [
+      { ...receipt, reference: 'SM123' },
+    ])
     expect(published).to.have.length(2)
     for (const report of published) expect(report).to.include({ otp_id: 'otp_1', delivery_id: 'dlv_1' })
   })
