@@ -1,5 +1,6 @@
 // What the log lines of a request say of it. In: what a router has learned of the caller and the subject. Out: fields.
 import type { Context } from 'koa'
+import { isId } from '../ids.ts'
 
 export interface RequestFields {
   app_id?: string
@@ -19,22 +20,19 @@ export const requestFields = (ctx: Context): object => ({
   ...ctx.state.described,
 })
 
-const FIELD_BY_PREFIX: Readonly<Record<string, string>> = {
-  cmp: 'company_id',
-  app: 'app_id',
-  key: 'key_id',
-  otp: 'otp_id',
-  evt: 'event_id',
-}
-
-/** Anyone can write anything into a path, so only what has the form of an id is logged. */
-const ID = /^([a-z]{3})_[0-9A-Za-z]{1,64}$/
+/** Anyone can write anything into a path, so only what has the form of an id is logged. The first three may come from a bootstrap file. */
+const FIELDS: readonly [string, (value: string) => boolean][] = [
+  ['company_id', value => /^cmp_[0-9A-Za-z]{1,64}$/.test(value)],
+  ['app_id', value => /^app_[0-9A-Za-z]{1,64}$/.test(value)],
+  ['key_id', value => /^key_[0-9A-Za-z]{1,64}$/.test(value)],
+  ['otp_id', value => isId('otp', value)],
+  ['event_id', value => isId('evt', value)],
+]
 
 function idsIn(params: Record<string, unknown> = {}): Record<string, string> {
   const ids: Record<string, string> = {}
   for (const value of Object.values(params)) {
-    const prefix = typeof value === 'string' ? ID.exec(value)?.[1] : undefined
-    const field = prefix && FIELD_BY_PREFIX[prefix]
+    const [field] = FIELDS.find(([, fits]) => typeof value === 'string' && fits(value)) ?? []
     if (field) ids[field] = value as string
   }
   return ids

@@ -76,6 +76,8 @@ function createPrettyDestination(out: { write(line: string): void }): { write(li
     colorize: process.stdout.isTTY === true,
     translateTime: 'SYS:HH:MM:ss.l',
     singleLine: true,
+    // A terminal shows one process.
+    ignore: 'pid',
     errorLikeObjectKeys: ['err'],
   })
   return { write: line => out.write(format(line) ?? line) }

@@ -97,7 +97,7 @@ export function createRotationSweeps({ store, keyring, clock, log, metrics }: Ro
 
   async function endPass(state: RotationDoc): Promise<RotationDoc | null> {
     const { pass, looked, renewed, unsealable, renewed_in_all } = state
-    log.info({ pass, looked, renewed, unsealable }, 'rotation.passed')
+    log.info({ pass_number: pass, looked, renewed, unsealable }, 'rotation.passed')
     if (renewed > 0) return save(state, { renewed_in_all, ...newPass(pass + 1, clock.now()) })
     if (unsealable > 0) log.warn({ unsealable }, 'rotation.left_unsealable')
     log.info({ renewed: renewed_in_all, unsealable }, 'rotation.done')

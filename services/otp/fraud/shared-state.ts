@@ -87,7 +87,7 @@ export function createSharedState<State, Entry>(deps: SharedStateDeps<State, Ent
     const batch = waiting
     ;[writing, waiting] = [new Map(batch), new Map()]
     const stored = await store(batch).catch(error => {
-      log.warn({ err: error, keys: batch.size }, 'fraud.counts.not_saved')
+      log.warn({ err: error, counts: batch.size }, 'fraud.counts.not_saved')
       storeFailed = true
       return new Set<string>()
     })

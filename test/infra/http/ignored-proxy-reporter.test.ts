@@ -16,7 +16,7 @@ function createReporter(...trusted: string[]) {
     captured,
     /** A request from this peer with this header. */
     request(remoteAddress: string | undefined, forwardedFor: string): void {
-      const ctx = { get: () => forwardedFor, req: { socket: { remoteAddress } } }
+      const ctx = { get: () => forwardedFor, req: { socket: { remoteAddress } }, state: { requestId: 'abc' } }
       void report(ctx as unknown as Context, async () => {})
     },
     proxies: () => captured.lines().map(({ proxy }) => proxy),

@@ -196,7 +196,7 @@ describe('wrong operator tokens', () => {
     status(RIGHT, '2001:db8:2001:1234::7')
     status('Bearer secret-guess', '2001:db8:2001:1234::7')
     status('')
-    const lines = captured.lines().map(({ time, ...line }) => line)
+    const lines = captured.lines().map(({ time, pid, ...line }) => line)
     const line = (caller_address: string, throttled: boolean) => ({
       level: 'warn',
       caller_address,

@@ -17,7 +17,7 @@ describe('the log', () => {
       msg: 'delivery.attempted',
     })
     expect(line?.time).to.match(/^\d{4}-\d\d-\d\dT.*Z$/)
-    expect(line).to.have.all.keys('level', 'time', 'otp_id', 'channel', 'ms', 'status', 'key_id', 'msg')
+    expect(line).to.have.all.keys('level', 'time', 'pid', 'otp_id', 'channel', 'ms', 'status', 'key_id', 'msg')
   })
 
   it('writes an event without fields', () => {

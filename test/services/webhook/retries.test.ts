@@ -173,14 +173,15 @@ eachStore('an event on its way', fresh => {
     }
   })
 
-  it('has one log line per attempt, without URL or body', async () => {
+  it('has one log line per attempt, with its verification, without URL or body', async () => {
     harness = await createWebhookHarness(await fresh())
     const id = await harness.emitEvent('app_shop')
     await harness.soon(() => expectStatus(harness, id, 'delivered'))
     const lines = harness.log.lines().filter(({ msg }) => msg === 'webhook.attempted')
     expect(lines).to.have.length(1)
     expect(lines[0]).to.include({ event_id: id, app_id: 'app_shop', attempt: 1, outcome: 'delivered', status: 200 })
-    expect(harness.log.output()).not.to.include('app_shop.example').and.not.to.include('otp_1')
+    expect(lines[0]).to.include({ otp_id: 'otp_1' })
+    expect(harness.log.output()).not.to.include('app_shop.example').and.not.to.include('payload')
     expect((await harness.metrics.render()).body).to.include(
       'countersign_webhook_attempts_total{outcome="delivered"} 1',
     )

@@ -140,9 +140,11 @@ eachStore('the callbacks of vendors', fresh => {
   it('report the status of a delivery, even before the provider call has returned', async () => {
     await attempt()
     expect(await call('app_shop/main', receipt())).to.deep.equal({ status: 200 })
-    const report = { type: 'delivery.reported', otp_id: 'otp_1', delivery_id: DELIVERY, status: 'delivered' }
-    const body = { ...report, provider: 'main' }
-    expect(published).to.deep.equal([{ id: `${DELIVERY}@main:delivered`, body: { ...body, at: clock.now() } }])
+    const delivered = { type: 'delivery.reported', otp_id: 'otp_1', delivery_id: DELIVERY, status: 'delivered' }
+    const id = `${DELIVERY}@main:delivered`
+    const [{ trace, ...report } = { trace: undefined }] = published
+    expect(report).to.deep.equal({ id, body: { ...delivered, provider: 'main', at: clock.now() } })
+    expect(trace?.request_id, 'a trace of its own').to.match(/^[0-9a-f-]{36}$/)
   })
 
   it("report why a delivery failed, without the recipient in the vendor's words", async () => {
