@@ -6,7 +6,7 @@ import type { Broker, Consumer } from './broker/broker.ts'
 import type { Clock } from './clock.ts'
 import { createClockWatch } from './clock-watch.ts'
 import type { Readiness } from './http/health.ts'
-import { type Listener, listen } from './http/listen.ts'
+import { type Address, type Listener, listen } from './http/listen.ts'
 import type { Logger } from './log/log.ts'
 import type { Metrics } from './metrics.ts'
 import { createReadiness, type Phase, type READINESS_COLLECTIONS } from './readiness.ts'
@@ -35,7 +35,7 @@ export interface HostDeps {
   metrics: Pick<Metrics, 'clockOffset'>
   services: readonly Service[]
   /** Every address the process answers at, the public one first. `readiness` is for /readyz. */
-  listeners(readiness: Readiness): readonly { app: Koa; host: string; port: number }[]
+  listeners(readiness: Readiness): readonly (Address & { app: Koa })[]
   /** Puts into the store what must be there before any work is taken. Repeated until the store answers. */
   prepare(): Promise<void>
   /** How long `drain` takes. */
@@ -47,6 +47,8 @@ export interface RunningHost {
   ports: readonly number[]
   /** Resolves once the process takes work. Rejects when it never will. */
   ready: Promise<void>
+  /** Resolves once `prepare` is done, or the store was found to be away. Rejects as `ready` does. */
+  firstTry: Promise<void>
   /** The process is not ready from now on, and still serves everything, so that a balancer finds out before a connection is refused.
    *  Resolves after the stop delay; at once where the process is not running yet, and when `stop` is called. */
   drain(): Promise<void>
@@ -67,6 +69,10 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
   const consumers: Consumer[] = []
   let phase: Phase = 'starting'
   let stopWaiting = (): void => {}
+  let endFirstTry = (): void => {}
+  const firstTryEnded = new Promise<void>(resolve => {
+    endFirstTry = resolve
+  })
 
   const clockWatch = createClockWatch({ store, clock, log, metrics, onChange: setWorking })
   const readiness = createReadiness({ broker, store, clock, log, clockWatch, consumers, phase: () => phase })
@@ -83,6 +89,7 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
     await untilStoreAnswers(clockWatch.start)
     while (phase === 'starting' && !clockWatch.trusted()) await wait(START_RETRY_MS)
     await untilStoreAnswers(deps.prepare)
+    endFirstTry()
     for (const service of services) if (phase === 'starting') consumers.push(...((await service.attach?.()) ?? []))
     if (phase !== 'starting') throw new Unavailable('stopped before it was ready')
     phase = 'running'
@@ -96,7 +103,9 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
         return await task()
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error
-        log.warn({ err: error }, 'store.awaited')
+        endFirstTry()
+        // What an engine lacks is said by infra/engine-wait.ts.
+        log.debug({ why: error.message }, 'store.awaited')
         await wait(START_RETRY_MS)
       }
     }
@@ -156,10 +165,13 @@ export async function startHost(deps: HostDeps): Promise<RunningHost> {
   const ready = work()
   // A caller that does not await `ready` must not be ended by an unhandled rejection.
   ready.catch(() => {})
+  const firstTry = Promise.race([firstTryEnded, ready])
+  firstTry.catch(() => {})
   let stopped: Promise<void> | undefined
   return {
     ports: listeners.map(listener => listener.port),
     ready,
+    firstTry,
     drain,
     stop: () => {
       stopped ??= stop()

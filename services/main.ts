@@ -1,6 +1,7 @@
 // The composition root, and a good first file to read. In: the settings and the roles of this process. Out: a running process.
 // Only this file knows which engines there are and which service plays which role.
 import { realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { Router } from '@koa/router'
@@ -12,7 +13,9 @@ import { createTopology } from '../infra/broker/topology.ts'
 import { type Clock, systemClock } from '../infra/clock.ts'
 import { type Config, ConfigProblems, ROLES, type Role, readConfig, type Secrets } from '../infra/config/config.ts'
 import { resolveSecrets } from '../infra/config/development-secrets.ts'
+import { asksForHelp, helpText } from '../infra/config/help.ts'
 import { createKeyring, type Keyring } from '../infra/crypto/keyring.ts'
+import { createEngineWait } from '../infra/engine-wait.ts'
 import { type RunningHost, type Service, startHost } from '../infra/host.ts'
 import { createFindCaller, type FindCaller } from '../infra/http/caller-address.ts'
 import { createListeners, originOf } from '../infra/http/listeners.ts'
@@ -29,12 +32,12 @@ import { runProcess } from '../infra/run-process.ts'
 import { StartProblem } from '../infra/start-problem.ts'
 import { createEmbeddedStore } from '../infra/store/embedded.ts'
 import { instrumentStore } from '../infra/store/metrics.ts'
-import { createMongoStore } from '../infra/store/mongo.ts'
+import { createMongoStore, mongoHosts } from '../infra/store/mongo.ts'
 import { createCallbackRoutes, createChannelService } from './channel/service.ts'
 import { createDashboardService } from './dashboard/service.ts'
 import { createInitialData, readBootstrapFile } from './domain/bootstrap/initial-data.ts'
 import { COLLECTIONS, type CountersignStore } from './domain/collections.ts'
-import { checkKeys } from './domain/privacy/canary.ts'
+import { checkKeys, type StorePlace } from './domain/privacy/canary.ts'
 import { CODE_IN_MESSAGE } from './domain/texts/code-in-message.ts'
 import { brokerDelays } from './domain/webhooks/retry-schedule.ts'
 import { createEdgeService } from './edge/service.ts'
@@ -83,7 +86,7 @@ const SERVICES: Services = {
   dashboard: createDashboardService,
 }
 
-export interface Running extends Omit<RunningHost, 'ports'> {
+export interface Running extends Omit<RunningHost, 'ports' | 'firstTry'> {
   /** The public address, `http://host:port`. */
   url: string
   metricsUrl: string | null
@@ -136,11 +139,18 @@ export async function start(config: Config, overrides: StartOverrides = {}): Pro
     async prepare() {
       await store.ping()
       const source = config.secrets.data ? null : config.dataDir
-      await checkKeys({ store, keyring, lostKeyIds: config.lostDataKeys, source })
+      await checkKeys({ store, keyring, lostKeyIds: config.lostDataKeys, source, place: placeOf(config) })
       if (config.engine.kind === 'embedded') await freeAllLeases(store.docs('leases'))
       await initialData.write()
     },
   })
+
+  // The embedded engines answer at once, so what keeps a process from working on them is known before it says that it listens.
+  if (config.engine.kind === 'embedded')
+    await host.firstTry.catch(async error => {
+      await host.stop().finally(outbound.close)
+      throw error
+    })
 
   const [url = '', metricsUrl = null] = host.ports.map(port => originOf(config.http.host, port))
   log.info({ url, roles: config.roles, engine: config.engine.kind }, 'countersign.listening')
@@ -179,6 +189,12 @@ function createRuntime(config: Config, secrets: Secrets, processLog: Logger, ove
   }
 }
 
+/** The data of a development system may be deleted to start over. */
+const placeOf = ({ engine, production, dataDir }: Config): StorePlace =>
+  engine.kind === 'embedded'
+    ? { setting: 'DATA_DIR', deletable: production ? null : resolve(dataDir) }
+    : { setting: 'MONGODB_URL', deletable: null }
+
 /** For lines that belong to the whole process. One text in every line, so that log stores give the field one type. */
 const roleText = (roles: readonly Role[]): string => (roles.length === ROLES.length ? 'all' : roles.join())
 
@@ -191,23 +207,40 @@ export function openEngines(config: Config, clock: Clock, log: Logger, amqp: Par
       store: createEmbeddedStore({ folder: dataDir, collections: COLLECTIONS, clock, strict: !production }),
       broker: createEmbeddedBroker({ topology, clock, log }),
     }
+  const { mongodbUrl, amqpUrls } = engine
+  const mongo = { engine: 'MongoDB', setting: 'MONGODB_URL', hosts: mongoHosts(mongodbUrl) }
+  const rabbit = { engine: 'RabbitMQ', setting: 'AMQP_URL', hosts: amqpUrls.map(url => new URL(url).host) }
   return {
-    store: createMongoStore({ url: engine.mongodbUrl, collections: COLLECTIONS, strict: !production }),
-    broker: createAmqpBroker({ urls: engine.amqpUrls, topology, log, ...amqp }),
+    store: createMongoStore({
+      url: mongodbUrl,
+      collections: COLLECTIONS,
+      strict: !production,
+      wait: createEngineWait({ ...mongo, clock: systemClock, log }),
+    }),
+    broker: createAmqpBroker({
+      urls: amqpUrls,
+      topology,
+      log,
+      wait: createEngineWait({ ...rabbit, clock: systemClock, log }),
+      ...amqp,
+    }),
   }
 }
 
 /** Runs the whole process, from its environment and command line to its exit code. */
-export const run = (overrides: (config: Config) => StartOverrides = () => ({})): Promise<void> =>
-  runProcess(async () => {
-    const config = await readSettings()
+export async function run(overrides: (config: Config) => StartOverrides = () => ({})): Promise<void> {
+  const words = process.argv.slice(2)
+  if (asksForHelp(words)) return void process.stdout.write(helpText())
+  await runProcess(async () => {
+    const config = await readSettings(words)
     return start(config, overrides(config))
   })
+}
 
 /** Of wrong settings and a wrong bootstrap file, every problem is reported at once. */
-async function readSettings(): Promise<Config> {
+async function readSettings(words: readonly string[]): Promise<Config> {
   try {
-    return readConfig(process.env, process.argv.slice(2))
+    return readConfig(process.env, words)
   } catch (problems) {
     if (!(problems instanceof ConfigProblems)) throw problems
     const bootstrapProblem: unknown = await readBootstrapFile(problems.bootstrap).catch(error => error)

@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import process from 'node:process'
 import { connect as amqpConnect, type Channel } from 'amqplib'
 import { type Clock, systemClock } from '../clock.ts'
+import type { EngineWait } from '../engine-wait.ts'
 import { Unavailable } from '../unavailable.ts'
 import type { Backoff } from './amqp/backoff.ts'
 import { createCallServer } from './amqp/call-server.ts'
@@ -43,6 +44,8 @@ export interface AmqpOptions {
   backoff?: Backoff
   connect?: typeof amqpConnect
   clock?: Clock
+  /** Is told how the first connection goes. */
+  wait?: EngineWait
 }
 
 const BACKOFF: Backoff = { firstMs: 100, maxMs: 2_000 }
@@ -93,7 +96,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
       name: new URL(url).host,
       open: async () => connect(withHeartbeat(url), socket),
     }))
-    return createConnection({ name, nodes, connectMs, backoff, clock, log, onBlocked })
+    return createConnection({ name, nodes, connectMs, backoff, clock, log, onBlocked, wait: options.wait })
   }
 
   function declareQueues(): Promise<void> {
@@ -141,6 +144,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
   }
 
   async function close(graceMs?: number): Promise<void> {
+    options.wait?.stop()
     await Promise.all([...consumers].map(consumer => consumer.stop(graceMs)))
     // Channels close before connections, so that the last messages given to them are sent.
     await Promise.all([workPublisher.close(), calls.close(), roundTrip?.close()])

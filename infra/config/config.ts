@@ -7,7 +7,15 @@ import { type Engine, readEngine } from './engine.ts'
 import { ConfigProblems, type SettingProblem } from './problems.ts'
 import { neededSecrets, needsSecret, unusedSecrets } from './role-secrets.ts'
 import { ROLES, type Role, readRoles } from './roles.ts'
-import { adminTokens, codeSecrets, dataKeyIds, dataKeys, MIN_TOKEN_LENGTH, type Secrets } from './secrets.ts'
+import {
+  adminTokens,
+  codeSecrets,
+  dataKeyIds,
+  dataKeys,
+  HOW_TO_MAKE,
+  MIN_TOKEN_LENGTH,
+  type Secrets,
+} from './secrets.ts'
 import {
   cidrs,
   delays,
@@ -100,6 +108,10 @@ const settings = z.object({
 const productionSettings = settings.extend({ ADMIN_TOKEN: adminTokens(MIN_TOKEN_LENGTH).optional() })
 
 const VARIABLES = settings.keyof().options
+export type Variable = (typeof VARIABLES)[number]
+
+/** What a variable is when it is not set; undefined where it has no default. */
+export const defaultOf = (name: Variable): unknown => settings.parse({})[name]
 
 export function readConfig(env: Environment, roleNames: readonly string[]): Config {
   const { roles, problems: roleProblems } = readRoles(roleNames)
@@ -121,7 +133,7 @@ export function readConfig(env: Environment, roleNames: readonly string[]): Conf
     ...portProblems(texts),
     ...(parsed.success ? lostKeyProblems(parsed.data) : []),
     ...engineProblems,
-    ...missing.map(name => ({ name, message: 'is missing: production needs it' })),
+    ...missing.map(name => ({ name, message: `is missing: production needs it. ${HOW_TO_MAKE[name]}` })),
     ...roleProblems,
   ]
   if (!parsed.success || problems.length > 0)

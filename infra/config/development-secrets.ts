@@ -6,6 +6,7 @@ import { link, readFile, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import process from 'node:process'
 import { z } from 'zod'
+import { dataFolderProblem } from '../data-folder.ts'
 import { ensurePrivateFolder } from '../private-files.ts'
 import type { Config } from './config.ts'
 import { ConfigProblems } from './problems.ts'
@@ -29,6 +30,14 @@ export async function resolveSecrets({ secrets, dataDir }: Pick<Config, 'secrets
 }
 
 export async function readDevelopmentSecrets(dataDir: string): Promise<Secrets> {
+  try {
+    return await readOrCreateSecrets(dataDir)
+  } catch (error) {
+    throw dataFolderProblem(dataDir, error)
+  }
+}
+
+async function readOrCreateSecrets(dataDir: string): Promise<Secrets> {
   const file = join(dataDir, SECRETS_FILE)
   ensurePrivateFolder(dataDir)
   if (!(await exists(file))) await createSecretsFile(file)
@@ -78,7 +87,8 @@ function membersOf(text: string, file: string): unknown {
   }
 }
 
-const fileProblem = (file: string, message: string): ConfigProblems => new ConfigProblems([{ name: file, message }])
+const fileProblem = (file: string, message: string): ConfigProblems =>
+  new ConfigProblems([{ name: 'DATA_DIR', message: `${file}: ${message}` }])
 
 const brokenFile = (file: string, why: string): ConfigProblems =>
   fileProblem(

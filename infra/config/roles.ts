@@ -15,6 +15,11 @@ export const ROLES = [
 
 export type Role = (typeof ROLES)[number]
 
+const unknownWord = (word: string): string =>
+  word.startsWith('-')
+    ? `there is no option ${word}: there is --help, and the roles are ${ROLES.join(', ')}`
+    : `"${word}" is none of ${ROLES.join(', ')}`
+
 export function readRoles(names: readonly string[]): { roles: readonly Role[]; problems: SettingProblem[] } {
   const roles = ROLES.filter(role => names.includes(role))
   const unknown = names.filter(name => !ROLES.some(role => role === name))
@@ -22,7 +27,7 @@ export function readRoles(names: readonly string[]): { roles: readonly Role[]; p
   return {
     roles: names.length === 0 ? ROLES : roles,
     problems: [
-      ...unknown.map(name => ({ name: 'roles', message: `"${name}" is none of ${ROLES.join(', ')}` })),
+      ...unknown.map(name => ({ name: 'roles', message: unknownWord(name) })),
       ...repeated.map(role => ({ name: 'roles', message: `"${role}" is there twice` })),
     ],
   }

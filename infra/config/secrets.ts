@@ -22,6 +22,13 @@ export interface Secrets {
   readonly adminTokens: readonly AdminToken[]
 }
 
+/** What to run for a new one, where it is missing. */
+export const HOW_TO_MAKE = {
+  CODE_SECRETS: 'Make one: echo "k1:$(openssl rand -base64 32)"',
+  DATA_KEYS: 'Make one: echo "k1:$(openssl rand -base64 32)"',
+  ADMIN_TOKEN: 'Make one: openssl rand -hex 24',
+} as const
+
 const KEY_BYTES = 32
 const KEY_ID = /^[A-Za-z0-9_-]{1,64}$/
 

@@ -52,7 +52,9 @@ export const privateTargets = () =>
       ? 'all'
       : text === '0'
         ? []
-        : parseCidrs(text, message => addProblem(`must be 1 or CIDRs: ${message}`)),
+        : parseCidrs(text, message =>
+            addProblem(`must be 1 for everywhere, 0 for nowhere, or address ranges: ${message}`),
+          ),
   )
 
 /** The address at which clients reach this deployment, without a trailing slash, so that a path can follow. */

@@ -9,6 +9,8 @@ import { REQUEST_TIMEOUTS, refuseMalformedRequests } from './malformed-requests.
 export interface Address {
   host: string
   port: number
+  /** The variable that sets the port. Default: PORT. */
+  portSetting?: string
 }
 
 export interface Listener {
@@ -42,26 +44,28 @@ export async function listen(app: Koa, address: Address, clock: Clock = systemCl
   }
 }
 
-const startListening = (server: Server, { host, port }: Address): Promise<void> =>
+const startListening = (server: Server, address: Address): Promise<void> =>
   new Promise((resolve, reject) => {
-    const onError = (error: NodeJS.ErrnoException) => reject(listenProblem(error, { host, port }))
+    const onError = (error: NodeJS.ErrnoException) => reject(listenProblem(error, address))
     server.once('error', onError)
-    server.listen(port, host, () => {
+    server.listen(address.port, address.host, () => {
       server.off('error', onError)
       resolve()
     })
   })
 
-const REASONS: Record<string, string> = {
-  EADDRINUSE: 'another process is using it',
-  EACCES: 'this user may not listen there',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'this machine has no such address',
-}
-
-function listenProblem(error: NodeJS.ErrnoException, { host, port }: Address): Error {
-  const why = REASONS[error.code ?? ''] ?? error.message
-  return new StartProblem(`cannot listen on port ${port} of ${host}: ${why}`, { cause: error })
+function listenProblem(error: NodeJS.ErrnoException, { host, port, portSetting = 'PORT' }: Address): Error {
+  const place = `port ${port} of ${host}`
+  const noSuchAddress = `HOST: this machine has no address ${host}. Set HOST to 127.0.0.1 for callers on this machine, or to 0.0.0.0 for all`
+  const texts: Record<string, string> = {
+    EADDRINUSE: `${portSetting}: another process is using ${place}. Stop that process, or set ${portSetting} to another port`,
+    EACCES: `${portSetting}: this user may not listen on ${place}. Set ${portSetting} to a port from 1024 on`,
+    EADDRNOTAVAIL: noSuchAddress,
+    ENOTFOUND: noSuchAddress,
+    EAI_AGAIN: noSuchAddress,
+  }
+  const text = texts[error.code ?? ''] ?? `${portSetting}: cannot listen on ${place}: ${error.message}`
+  return new StartProblem(text, { cause: error })
 }
 
 /** Knows the open requests of each connection. Node's `closeIdleConnections` does not close a connection without a first request, and

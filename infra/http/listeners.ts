@@ -30,9 +30,16 @@ export function createListeners(deps: ListenersDeps, readiness: Readiness): List
   const health = createHealthRouter(readiness)
   const guardedMetrics = secrets.adminTokens.length > 0 ? [createMetricsRouter(metrics, identifyOperator)] : []
   const publicRouters = [health, ...guardedMetrics, ...routers]
-  const listeners = [{ app: createHttpShell(deps, publicRouters, [createIgnoredProxyReporter(deps)]), host, port }]
+  const listeners: ListenerSpec[] = [
+    { app: createHttpShell(deps, publicRouters, [createIgnoredProxyReporter(deps)]), host, port },
+  ]
   if (config.metricsPort !== null)
-    listeners.push({ app: createHttpShell(deps, [createMetricsRouter(metrics)]), host, port: config.metricsPort })
+    listeners.push({
+      app: createHttpShell(deps, [createMetricsRouter(metrics)]),
+      host,
+      port: config.metricsPort,
+      portSetting: 'METRICS_PORT',
+    })
   return listeners
 }
 

@@ -1,8 +1,9 @@
 // The store on MongoDB 6.0 or newer: a replica set, or a single server for development. In: a URL and the table of collections. Out: the
 // store port, at once. It connects in the background, so that a process can start and answer health checks while MongoDB is away. A call
 // waits for the connection and the indexes up to `timeoutMs`, then rejects with `Unavailable`; the next call tries again.
-import { type Db, MongoClient, type MongoClientOptions, ReadPreference } from 'mongodb'
+import { type Db, MongoClient, type MongoClientOptions, MongoServerError, ReadPreference } from 'mongodb'
 import { type Clock, systemClock } from '../clock.ts'
+import type { EngineWait } from '../engine-wait.ts'
 import { scrub } from '../log/scrub.ts'
 import { StartProblem } from '../start-problem.ts'
 import { Unavailable } from '../unavailable.ts'
@@ -21,17 +22,27 @@ export interface MongoStoreOptions<C extends Collections> {
   /** The longest a call may take. */
   timeoutMs?: number
   clock?: Clock
+  /** Is told how the first connection goes. */
+  wait?: EngineWait
 }
 
 export function createMongoStore<C extends Collections>(options: MongoStoreOptions<C>): Store<C> {
-  const { url, collections, strict = false, timeoutMs = 10_000, clock = systemClock } = options
+  const { url, collections, strict = false, timeoutMs = 10_000, clock = systemClock, wait } = options
   const client = createClient(url, timeoutMs)
   const db = client.db(options.database ?? databaseIn(url) ?? 'countersign')
   const ready = onceUnlessFailed(async () => {
     // Called here, and again after a failure, because the driver connects by itself only once and stays closed when that fails.
-    await client.connect()
-    await ensureIndexes(db, collections)
+    try {
+      await client.connect()
+      await ensureIndexes(db, collections)
+    } catch (error) {
+      wait?.failed(error)
+      throw accessProblem(error, url, db.databaseName) ?? error
+    }
+    wait?.answered()
   })
+  // Says why long before a call gives up.
+  client.on('serverHeartbeatFailed', ({ failure }) => wait?.failed(failure))
   const calls = createCallRunner(ready, timeoutMs, clock)
   const opening = ready().catch(() => undefined) // The next call tries again and gets the error.
 
@@ -44,6 +55,7 @@ export function createMongoStore<C extends Collections>(options: MongoStoreOptio
     ping: () => calls.run(() => ping(db)),
     time: () => calls.run(() => readTime(db)),
     async close() {
+      wait?.stop()
       await calls.finish()
       await client.close()
       // A connection that was being opened may have been established meanwhile.
@@ -76,6 +88,26 @@ function createClient(url: string, timeoutMs: number): MongoClient {
     // For example an unknown option. The driver may quote the whole URL with its password.
     throw new StartProblem(`MONGODB_URL: ${scrub(error instanceof Error ? error.message : String(error))}`)
   }
+}
+
+/** The hosts of a MongoDB URL, without its credentials. */
+export const mongoHosts = (url: string): string[] =>
+  (/^[^:]+:\/\/(?:[^@/?]*@)?([^/?]+)/.exec(url)?.[1] ?? '').split(',').filter(host => host !== '')
+
+const UNAUTHORIZED = 13
+const AUTHENTICATION_FAILED = 18
+/** MongoDB Atlas has a code of its own for both. */
+const ATLAS_ERROR = 8000
+
+/** MongoDB has answered, and refuses this user: that does not pass by waiting. Null for other failures. */
+function accessProblem(error: unknown, url: string, database: string): StartProblem | null {
+  const code = error instanceof MongoServerError ? Number(error.code) : 0
+  const place = `MongoDB at ${mongoHosts(url).join()}`
+  if (code === AUTHENTICATION_FAILED || code === ATLAS_ERROR)
+    return new StartProblem(`MONGODB_URL: ${place} refuses the user or the password. Correct them in MONGODB_URL`)
+  if (code !== UNAUTHORIZED) return null
+  const remedy = 'Give the user the role readWrite there, or name another user in MONGODB_URL'
+  return new StartProblem(`MONGODB_URL: ${place} does not let its user work in the database ${database}. ${remedy}`)
 }
 
 function databaseIn(url: string): string | undefined {

@@ -43,6 +43,17 @@ describe('a process', () => {
     expect(stopping.stderr()).to.equal('')
   })
 
+  it('says in the log that it stops, why, and how long it took', async () => {
+    const stopping = main(await site('embedded'))
+    await stopping.ready()
+    stopping.process.kill('SIGTERM')
+    expect(await stopping.exited).to.deep.equal(STOPPED)
+    const [begun, over] = stopping.lines.slice(-2).map(line => JSON.parse(line))
+    expect(begun).to.include({ msg: 'countersign.stopping', signal: 'SIGTERM', role: 'all', pid: stopping.process.pid })
+    expect(over).to.include({ msg: 'countersign.stopped', role: 'all' })
+    expect(over.ms).to.be.within(0, 10_000)
+  })
+
   it('that ends by a bug prints the error, and no properties of it', async () => {
     const bug = `Object.assign(new Error('no way to +447911123456'), { document: ['for', 'anna'].join(' ') })`
     const services = `data:text/javascript,export default {

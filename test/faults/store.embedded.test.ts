@@ -63,10 +63,11 @@ describe('the embedded store and other processes', () => {
     const folder = createTemporaryFolder()
     const first = writer(folder)
     await first.waitForLine(line => line.startsWith('inserted'))
-    for (let i = 0; i < 3; i++) expect(() => open(folder)).to.throw(`another process is using ${folder}`)
+    for (let i = 0; i < 3; i++)
+      expect(() => open(folder)).to.throw(`DATA_DIR: ${folder} cannot be used: another process is using it`)
     const second = writer(folder, 1)
     expect(await second.exited).to.include({ code: 1 })
-    expect(second.stderr()).to.include(`another process is using ${folder}`)
+    expect(second.stderr()).to.include(`DATA_DIR: ${folder} cannot be used: another process is using it`)
 
     const before = first.lines.length
     await first.waitForLine(() => first.lines.length > before + 100)

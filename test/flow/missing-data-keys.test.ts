@@ -89,7 +89,8 @@ onEachEngineSet('a data key that is removed too early', engines => {
       dataKeys: [NEW, OLD].flatMap(one => one ?? []),
       codeSecrets: flow.countersign.secrets.code,
     })
-    await checkKeys({ store: flow.countersign.engines.store, keyring: both })
+    const place = { setting: 'MONGODB_URL', deletable: null } as const
+    await checkKeys({ store: flow.countersign.engines.store, keyring: both, place })
     await restart(NEW)
   })
   after(() => flow.stop())

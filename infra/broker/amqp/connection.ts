@@ -4,6 +4,7 @@
 import { Duplex } from 'node:stream'
 import type { ChannelModel } from 'amqplib'
 import type { Clock } from '../../clock.ts'
+import type { EngineWait } from '../../engine-wait.ts'
 import { withTimeout } from '../../timeout.ts'
 import { type Backoff, backoffDelay, sleep } from './backoff.ts'
 import type { Log } from './log.ts'
@@ -36,18 +37,34 @@ export interface ConnectionOptions {
   clock: Clock
   log: Log
   onBlocked?: () => void
+  wait?: EngineWait | undefined
 }
 
 const CLOSE_TIMEOUT_MS = 2_000
 /** A connection that lasted this long, or as long as the longest wait, was a good one: after its loss the waits begin with the first. */
 const LASTING_MS = 1_000
+/** A node that is away fails several times a second, so its failures are logged less often. */
+const LOG_FAILURES_EVERY_MS = 10_000
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const { name, nodes, connectMs, backoff, clock, log, onBlocked } = options
+  const { name, nodes, connectMs, backoff, clock, log, onBlocked, wait } = options
   const closing = new AbortController()
   const waiting = new Set<(model: ChannelModel | undefined) => void>()
   let current: ChannelModel | undefined
   let blocked = false
+  /** When a failure to connect to a node was last logged, and how many came since. */
+  const failures = new Map<string, { loggedAt: number; more: number }>()
+
+  function logFailure(node: string, error: unknown): void {
+    const last = failures.get(node)
+    if (last && clock.now() - last.loggedAt < LOG_FAILURES_EVERY_MS) {
+      last.more += 1
+      return
+    }
+    const more = last && last.more > 0 ? { more: last.more } : {}
+    failures.set(node, { loggedAt: clock.now(), more: 0 })
+    log.warn({ connection: name, node, ...more, err: String(error) }, 'broker.connect_failed')
+  }
 
   function resolveWaiting(model: ChannelModel | undefined): void {
     const resolvers = [...waiting]
@@ -79,6 +96,8 @@ export function createConnection(options: ConnectionOptions): Connection {
         resolve()
       })
       current = model
+      failures.clear()
+      wait?.answered()
       log.info({ connection: name, node }, 'broker.connected')
       resolveWaiting(model)
     })
@@ -91,7 +110,8 @@ export function createConnection(options: ConnectionOptions): Connection {
       await (closing.signal.aborted ? closeConnection(model, clock) : watch(model, node.name))
       return performance.now() - since
     } catch (error) {
-      log.warn({ connection: name, node: node.name, err: String(error) }, 'broker.connect_failed')
+      wait?.failed(error)
+      logFailure(node.name, error)
       return 0
     }
   }

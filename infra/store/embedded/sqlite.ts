@@ -1,8 +1,8 @@
 // SQLite behind the few calls that the store needs. In: SQL and parameters. Out: columns, counts, and the port's errors.
 import { join } from 'node:path'
 import Database from 'libsql'
+import { dataFolderProblem } from '../../data-folder.ts'
 import { ensurePrivateFile, ensurePrivateFolder, tightenFile } from '../../private-files.ts'
-import { StartProblem } from '../../start-problem.ts'
 import { Unavailable } from '../../unavailable.ts'
 import { Duplicate } from '../docs.ts'
 
@@ -28,9 +28,9 @@ const COMPANION_ENDINGS = ['-wal', '-shm', '-journal']
 const MAX_CACHED_STATEMENTS = 1_000
 
 export function openSqlite(folder: string): Sqlite {
-  ensurePrivateFolder(folder)
   let database: Database.Database | undefined
   try {
+    ensurePrivateFolder(folder)
     const file = join(folder, DATABASE_FILE)
     // SQLite makes its other files with the mode of this one.
     ensurePrivateFile(file)
@@ -41,14 +41,8 @@ export function openSqlite(folder: string): Sqlite {
     return sqlite
   } catch (error) {
     database?.close()
-    throw startProblem(folder, error instanceof Unavailable ? error.cause : error)
+    throw dataFolderProblem(folder, error instanceof Unavailable ? error.cause : error)
   }
-}
-
-function startProblem(folder: string, cause: unknown): unknown {
-  if (codeOf(cause).startsWith('SQLITE_BUSY')) return new StartProblem(`another process is using ${folder}`, { cause })
-  if (!/^(SQLITE_|E[A-Z]+$)/.test(codeOf(cause))) return cause
-  return new StartProblem(`cannot open ${DATABASE_FILE} in ${folder}: ${(cause as Error).message}`, { cause })
 }
 
 /** 64 MiB of pages in memory; a log that one large write made longer is truncated to 64 MiB. */

@@ -44,11 +44,15 @@ export async function findRefusedAddresses(
   const problems = await Promise.all(
     addresses.map(async ({ path, kind, value }) => {
       const refusal = await inspect[kind](value)
-      return refusal === null ? [] : [{ path, message: targetProblem(refusal) }]
+      return refusal === null ? [] : [{ path, message: `${targetProblem(refusal)}${remedyFor(refusal)}` }]
     }),
   )
   return problems.flat()
 }
+
+/** ForbiddenTarget says why; these two reasons are the operator's to lift. */
+const remedyFor = (refusal: string): string =>
+  /public address|plain http/.test(refusal) ? '. To allow it, name its range in ALLOW_PRIVATE_TARGETS' : ''
 
 function newAddress({ type, config }: BootstrapProvider, path: string, saved: string | null): Address[] {
   const address = addressIn(type, config)

@@ -14,6 +14,15 @@ export interface CanaryDeps {
   lostKeyIds?: readonly string[]
   /** Where the keys come from; null for DATA_KEYS. */
   source?: string | null
+  place: StorePlace
+}
+
+/** Where the store is, for an operator. */
+export interface StorePlace {
+  /** The variable that names it. */
+  setting: 'DATA_DIR' | 'MONGODB_URL'
+  /** The folder that may be deleted to start over: that of a development system. Null where real data may be. */
+  deletable: string | null
 }
 
 const CANARY_ID = 'data_keys'
@@ -25,7 +34,8 @@ const STORE_FORMAT = 2
 const MAX_TRIES_AFTER_LOST_RACE = 20
 
 /** Rejects with `StartProblem` when another release wrote this store, or the keys are not those of this store. Otherwise seals the canary with the current key. */
-export async function checkKeys({ store, keyring, lostKeyIds = [], source = null }: CanaryDeps): Promise<void> {
+export async function checkKeys(deps: CanaryDeps): Promise<void> {
+  const { store, keyring, lostKeyIds = [], source = null, place } = deps
   const canaries = store.docs('canaries')
   for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
     const sealed = keyring.seal(CANARY_TEXT, CANARY_CONTEXT)
@@ -35,10 +45,10 @@ export async function checkKeys({ store, keyring, lostKeyIds = [], source = null
       if ((await canaries.insert([{ _id: CANARY_ID, sealed, format: STORE_FORMAT }]))[0] === 'inserted') return
       continue
     }
-    if (found.format !== STORE_FORMAT) throw otherFormatProblem()
+    if (found.format !== STORE_FORMAT) throw otherFormatProblem(place)
     const sealedBy = keyIdOf(found.sealed)
     const opens = isOpenedBy(keyring, found.sealed)
-    if (!opens && !lostKeyIds.includes(sealedBy)) throw wrongKeysProblem(keyring.keyIds, sealedBy, source)
+    if (!opens && !lostKeyIds.includes(sealedBy)) throw wrongKeysProblem(keyring.keyIds, sealedBy, source, place)
     if (opens && keyring.isCurrent(found.sealed)) return
     if (await canaries.modify({ _id: CANARY_ID, sealed: found.sealed }, { $set: { sealed } })) return
   }
@@ -54,13 +64,23 @@ function isOpenedBy(keyring: Pick<Keyring, 'unseal'>, sealed: string): boolean {
   }
 }
 
-const otherFormatProblem = (): StartProblem =>
-  new StartProblem(
-    'The store was written by another release, in a format that this one cannot read. Start with an empty store: another database in MONGODB_URL, or another DATA_DIR',
+function otherFormatProblem({ setting, deletable }: StorePlace): StartProblem {
+  const another = setting === 'DATA_DIR' ? 'set DATA_DIR to an empty folder' : 'name another database in MONGODB_URL'
+  const remedy = deletable === null ? `Start that release again, or ${another}` : startOver(deletable)
+  return new StartProblem(
+    `${setting}: another release has written this store, in a format that this one cannot read. ${remedy}`,
   )
+}
+
+const startOver = (folder: string): string => `Delete the data folder to start over: ${folder}`
 
 /** Key ids are not secret: every sealed text begins with one. */
-function wrongKeysProblem(keyIds: readonly string[], sealedBy: string, source: string | null): StartProblem {
+function wrongKeysProblem(
+  keyIds: readonly string[],
+  sealedBy: string,
+  source: string | null,
+  { deletable }: StorePlace,
+): StartProblem {
   const storedWith = `what is stored was sealed with the key "${sealedBy}"`
   const sameName = keyIds.includes(sealedBy)
   const sourceNote = source === null ? '' : ` DATA_KEYS is not set: the keys come from ${source}.`
@@ -69,6 +89,6 @@ function wrongKeysProblem(keyIds: readonly string[], sealedBy: string, source: s
     : `${storedWith}, which is not among those given (${keyIds.join(', ')}).${sourceNote} Add it: the first key seals, all of them open.`
   const newIdHint = sameName ? 'give the new key another id and ' : ''
   return new StartProblem(
-    `DATA_KEYS: ${problem} If it is lost for good, so is what it sealed: ${newIdHint}set LOST_DATA_KEYS=${sealedBy} to start without it`,
+    `DATA_KEYS: ${problem} If it is lost for good, so is what it sealed: ${newIdHint}set LOST_DATA_KEYS=${sealedBy} to start without it${deletable === null ? '' : `. ${startOver(deletable)}`}`,
   )
 }

@@ -107,7 +107,7 @@ describe('a listener', () => {
     const refusal = await listen(new Koa(), { host: '127.0.0.1', port }).catch((error: unknown) => error)
     expect(refusal).to.be.instanceOf(StartProblem)
     expect((refusal as Error).message).to.equal(
-      `cannot listen on port ${port} of 127.0.0.1: another process is using it`,
+      `PORT: another process is using port ${port} of 127.0.0.1. Stop that process, or set PORT to another port`,
     )
   })
 

@@ -51,7 +51,7 @@ describe('the embedded store', () => {
 
   it('cannot be opened twice, even in one process', async () => {
     await using(true, async () => {
-      expect(() => open(collections)).to.throw(`another process is using ${folder}`)
+      expect(() => open(collections)).to.throw(`DATA_DIR: ${folder} cannot be used: another process is using it`)
     })
   })
 

@@ -7,6 +7,9 @@ import type { CountersignStore } from '../../../../services/domain/collections.t
 import { type CanaryDeps, checkKeys } from '../../../../services/domain/privacy/canary.ts'
 import { eachStore } from '../../../support/stores.ts'
 
+const MONGODB = { setting: 'MONGODB_URL', deletable: null } as const
+const DEVELOPMENT = { setting: 'DATA_DIR', deletable: '/home/ann/.data' } as const
+
 eachStore('the data keys of a process', fresh => {
   const createKey = (id: string) => ({ id, key: randomBytes(32) })
   const [first, second, wrong] = [createKey('first'), createKey('second'), createKey('first')]
@@ -17,9 +20,9 @@ eachStore('the data keys of a process', fresh => {
   const startProblem = async (
     store: CountersignStore,
     keyring: Keyring,
-    more: Pick<CanaryDeps, 'lostKeyIds' | 'source'> = {},
+    more: Partial<Pick<CanaryDeps, 'lostKeyIds' | 'source' | 'place'>> = {},
   ): Promise<string | null> =>
-    checkKeys({ store, keyring, ...more }).then(
+    checkKeys({ store, keyring, place: MONGODB, ...more }).then(
       () => null,
       error => {
         expect(error).to.be.instanceOf(StartProblem)
@@ -39,7 +42,22 @@ eachStore('the data keys of a process', fresh => {
     const store = await fresh()
     await startProblem(store, keyringOf(first))
     await store.docs('canaries').modify({ _id: 'data_keys' }, { $unset: { format: true } })
-    expect(await startProblem(store, keyringOf(first))).to.match(/^The store was written by another release/)
+    expect(await startProblem(store, keyringOf(first))).to.match(
+      /^MONGODB_URL: another release has written this store.*or name another database in MONGODB_URL$/,
+    )
+    const place = { setting: 'DATA_DIR', deletable: null } as const
+    expect(await startProblem(store, keyringOf(first), { place })).to.match(/ or set DATA_DIR to an empty folder$/)
+    expect(await startProblem(store, keyringOf(first), { place: DEVELOPMENT })).to.match(
+      /^DATA_DIR: .*Delete the data folder to start over: \/home\/ann\/\.data$/,
+    )
+  })
+
+  it('say that the data folder may be deleted only where it is that of a development system', async () => {
+    const store = await fresh()
+    await startProblem(store, keyringOf(first))
+    const remedy = 'Delete the data folder to start over: /home/ann/.data'
+    expect(await startProblem(store, keyringOf(second), { place: DEVELOPMENT })).to.contain(remedy)
+    expect(await startProblem(store, keyringOf(second))).not.to.contain('Delete')
   })
 
   it('fit at every step of a rotation: the new key last, then first, then alone', async () => {
