@@ -56,6 +56,18 @@ const createInstruments = (registry: Registry) => {
       labelNames: ['queue'],
       registers,
     }),
+    queueDeadLetters: new Gauge({
+      name: 'countersign_queue_dead_letters',
+      help: 'Dead letters of a queue, as the broker counts them. Missing while the broker cannot say.',
+      labelNames: ['queue'],
+      registers,
+    }),
+    messagesDied: new Counter({
+      name: 'countersign_messages_died_total',
+      help: 'Messages that died in this process, by cause: gave_up or threw (the handler), unreadable, delivery_limit (returned too often).',
+      labelNames: ['queue', 'cause'],
+      registers,
+    }),
     deliveryAttempts: new Histogram({
       name: 'countersign_delivery_attempt_seconds',
       help: "Time a provider took for a message, by what came of it: accepted, refused (the recipient's fault), failed or unknown.",

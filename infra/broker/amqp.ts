@@ -12,7 +12,7 @@ import { createCallServer } from './amqp/call-server.ts'
 import { createCaller } from './amqp/caller.ts'
 import { type AmqpChannelDeps, withChannel } from './amqp/channel.ts'
 import { type Connection, createConnection } from './amqp/connection.ts'
-import { createDeadLetters } from './amqp/dead-letters.ts'
+import { countDeadLetters, createDeadLetters } from './amqp/dead-letters.ts'
 import { createDeadlines } from './amqp/deadlines.ts'
 import { contentOf, messageProperties } from './amqp/envelope.ts'
 import { type Log, silentLog } from './amqp/log.ts'
@@ -22,8 +22,9 @@ import { createRoundTrip, type RoundTrip } from './amqp/round-trip.ts'
 import type { Subscription } from './amqp/subscription.ts'
 import { createWorkConsumer } from './amqp/work-consumer.ts'
 import { type Broker, type Consumer, type DeadLetters, type Depth, Unroutable } from './broker.ts'
+import { createDeaths } from './deaths.ts'
 import { type AttachedConsumer, createPausableConsumer } from './pausable-consumer.ts'
-import type { Queue, Topology, WorkQueue } from './topology.ts'
+import { isWorkQueue, type Queue, type Topology, type WorkQueue } from './topology.ts'
 
 export interface AmqpOptions {
   /** Of each node: amqp:// or amqps://, with `?heartbeat=` in seconds where 10 is not right. */
@@ -66,6 +67,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
   const timers = createDeadlines(clock)
   const queueList: string[] = [...topology.calls, ...Object.keys(topology.work)]
   const consumers = new Set<Subscription>()
+  const deaths = createDeaths({ clock, log })
   const dead = new Map<WorkQueue, DeadLetters>()
   /** Made when it is first asked for: only a process that answers /readyz needs it. */
   let roundTrip: RoundTrip | undefined
@@ -78,7 +80,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
   })
   const consuming = connection('consume')
   const publishDeps: AmqpChannelDeps = { connection: publishing, backoff, clock, log }
-  const consumeDeps = { connection: consuming, backoff, clock, log, names, queues: table }
+  const consumeDeps = { connection: consuming, backoff, clock, log, names, queues: table, deaths }
   const workPublisher = createPublisher({
     ...publishDeps,
     deadlines: timers,
@@ -132,15 +134,20 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
     }
   }
 
-  async function depth(channel: Channel, queue: string): Promise<Depth> {
+  /** RabbitMQ tells the age of no message, and reading one would count as a delivery of it, so `oldestMs` is not known. */
+  async function depth(channel: Channel, queue: Queue): Promise<Depth> {
+    const brokerName = names.queue(queue)
+    const found: Depth = { ready: 0, consumers: 0, dead: 0, oldestMs: null, brokerName }
     try {
-      const { messageCount, consumerCount } = await channel.checkQueue(queue)
-      return { ready: messageCount, consumers: consumerCount }
+      const { messageCount, consumerCount } = await channel.checkQueue(brokerName)
+      found.ready = messageCount
+      found.consumers = consumerCount
+      if (isWorkQueue(queue)) found.dead = await countDeadLetters(channel, names.dead(queue), clock)
     } catch (error) {
       if (!isNotFound(error)) throw error
       redeclare(queue)
-      return { ready: 0, consumers: 0 }
     }
+    return found
   }
 
   async function close(graceMs?: number): Promise<void> {
@@ -149,6 +156,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
     // Channels close before connections, so that the last messages given to them are sent.
     await Promise.all([workPublisher.close(), calls.close(), roundTrip?.close()])
     await Promise.all([publishing.close(), consuming.close()])
+    deaths.close()
   }
 
   return {
@@ -162,7 +170,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
     consume: (queue, handle, flow) =>
       consume(queue, () =>
         createWorkConsumer(
-          { ...consumeDeps, publisher: workPublisher, delays: topology.work[queue] },
+          { ...consumeDeps, publisher: workPublisher, delays: topology.work[queue], deliveryLimit },
           queue,
           handle,
           flow,
@@ -172,7 +180,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
       consume(queue, () => createCallServer({ ...consumeDeps, caller: calls }, queue, answer, flow)),
     async depth(queue) {
       requireQueue(queue)
-      return withChannel(consuming, clock, channel => depth(channel, names.queue(queue)))
+      return withChannel(consuming, clock, channel => depth(channel, queue))
     },
     dead(queue) {
       requireQueue(queue)
@@ -181,6 +189,7 @@ export function createAmqpBroker(options: AmqpOptions): Broker {
       dead.set(queue, letters)
       return letters
     },
+    onDeath: deaths.listen,
     async roundTrip(budgetMs) {
       if (closing) throw new Unavailable('the broker was closed')
       roundTrip ??= createRoundTrip({ ...consumeDeps, publisher: workPublisher, deadlines: timers })

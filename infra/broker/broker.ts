@@ -40,7 +40,10 @@ export interface ReceivedCall extends Message {
 }
 
 /** What a handler did with a message. */
-export type Outcome = { kind: 'done' } | { kind: 'retry'; afterMs: number } | { kind: 'dead'; reason: string }
+export type Outcome =
+  | { kind: 'done' }
+  | { kind: 'retry'; afterMs: number }
+  | { kind: 'dead'; reason: string; unreadable?: boolean }
 
 /** The work is done, and the message is gone. */
 export const done = (): Outcome => ({ kind: 'done' })
@@ -51,6 +54,13 @@ export const retry = (afterMs: number): Outcome => ({ kind: 'retry', afterMs })
 
 /** The message becomes a dead letter: it is kept for an operator and not delivered again. */
 export const dead = (reason: string): Outcome => ({ kind: 'dead', reason })
+
+/** The message becomes a dead letter, because its body is not one that this queue carries. */
+export const unreadable = (problem: string): Outcome => ({
+  kind: 'dead',
+  reason: `unreadable: ${problem}`,
+  unreadable: true,
+})
 
 /** How many messages a consumer works on at once. */
 export interface Flow {
@@ -84,26 +94,55 @@ export interface Depth {
   ready: number
   /** Attached consumers of all processes. */
   consumers: number
+  /** Dead letters; always 0 for a call queue. */
+  dead: number
+  /** How long the message that waits longest has been ready. Null where none waits, and where the broker cannot say. */
+  oldestMs: number | null
+  /** The name of the queue on the broker; null where the queue is in this process. */
+  brokerName: string | null
+}
+
+/** Why messages die: the handler returned `dead`, it threw, the message is none of ours, or its consumers died with it, or returned
+ *  it, too often. */
+export const DEATH_CAUSES = ['gave_up', 'threw', 'unreadable', 'delivery_limit'] as const
+
+export type DeathCause = (typeof DEATH_CAUSES)[number]
+
+/** A message that died in this process. */
+export interface Death {
+  queue: Queue
+  id: string
+  attempt: number
+  reason: string
+  cause: DeathCause
+  trace?: Trace
 }
 
 export interface DeadLetter extends Message {
   /** The handler's reason, the error it threw, or that consumers died with the message, or returned it, too often. */
   reason: string
   attempt: number
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds; 0 where another program made it a dead letter and did not say when. */
   diedAt: number
+  /** Where it is in the list, for the next page. */
+  position: string
+  /** The content of a message that is not JSON; its `body` is then null. */
+  content?: Uint8Array
 }
 
-/** The dead letters of one work queue. */
+/** The dead letters of one work queue. A message that died twice may be two letters with one id. */
 export interface DeadLetters {
-  /** Oldest first. Listing changes nothing. */
-  list(limit: number): Promise<DeadLetter[]>
-  /** Moves the letters with these ids back to the work queue. Their `attempt` begins at 1 again, `redelivered` is false,
-   *  their `publishedAt` stays.
-   *  Answers how many were found. */
-  requeue(ids: string[]): Promise<number>
-  /** Removes the letters with these ids. Answers how many were found. */
-  drop(ids: string[]): Promise<number>
+  /** Oldest first, those after a position where one is given. Listing changes nothing. On RabbitMQ a list covers 10 000 letters: newer
+   *  ones are listed once those are repaired. */
+  list(limit: number, after?: string): Promise<DeadLetter[]>
+  /** The newest letter with this id. */
+  get(id: string): Promise<DeadLetter | null>
+  /** Moves the letters with these ids, or all that there are now, back to the work queue. Their `attempt` begins at 1 again, `redelivered`
+   *  is false, their `publishedAt` stays. Answers how many letters it moved. On RabbitMQ, moving all ends after 20 s, with those moved by then;
+   *  a crash in the middle may leave a letter that was moved, and never loses one. */
+  requeue(ids: readonly string[] | 'all'): Promise<number>
+  /** Removes the letters with these ids, or all that there are now. Answers how many letters it removed. */
+  drop(ids: readonly string[] | 'all'): Promise<number>
   count(): Promise<number>
 }
 
@@ -125,6 +164,8 @@ export interface Broker {
   serve(queue: CallQueue, answer: (waiting: ReceivedCall[]) => Promise<unknown[]>, flow: Flow): Promise<Consumer>
   depth(queue: Queue): Promise<Depth>
   dead(queue: WorkQueue): DeadLetters
+  /** Calls the listener for each message that dies in this process: those that become dead letters, and calls that cannot be read. */
+  onDeath(listener: (death: Death) => void): void
   state(): BrokerState
   /** Resolves once a message of this process went through the broker, confirmed, and came back to it. Rejects with `CallTimeout` when
    *  the budget is over, with `Unavailable` while the broker is down or blocked. */

@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import type { Clock } from '../clock.ts'
 import { createFifo } from '../fifo.ts'
 import { scrub } from '../log/scrub.ts'
-import { dead, type Flow, type Outcome } from './broker.ts'
+import { type DeathCause, dead, type Flow, type Outcome } from './broker.ts'
 import { delayFor } from './topology.ts'
 
 const MAX_REASON_LENGTH = 1_000
@@ -174,8 +174,16 @@ export function outcomeOf(handlerResult: HandlerResult<Outcome>, delays: readonl
   const outcome = handlerResult.result
   if (!OUTCOME_KINDS.includes(outcome?.kind))
     return dead(scrubReason(`the handler returned no outcome: ${inspect(outcome)}`))
-  if (outcome.kind === 'dead') return dead(scrubReason(String(outcome.reason)))
+  if (outcome.kind === 'dead') return { ...outcome, reason: scrubReason(String(outcome.reason)) }
   if (outcome.kind === 'done') return outcome
   const delay = delayFor(delays, outcome.afterMs)
   return delay === undefined ? dead('a retry was asked of a queue without delays') : { kind: 'retry', afterMs: delay }
+}
+
+export function deathCauseOf(
+  handlerResult: HandlerResult<Outcome>,
+  outcome: Extract<Outcome, { kind: 'dead' }>,
+): DeathCause {
+  if (handlerResult.kind === 'failed') return 'threw'
+  return outcome.unreadable ? 'unreadable' : 'gave_up'
 }

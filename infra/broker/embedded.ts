@@ -6,10 +6,11 @@ import { setImmediate } from 'node:timers'
 import type { Clock } from '../clock.ts'
 import { Unavailable } from '../unavailable.ts'
 import { type Broker, Unroutable } from './broker.ts'
+import { createDeaths } from './deaths.ts'
 import { createCallQueue, type MemoryCallQueue } from './embedded/call-queue.ts'
 import { createWorkQueue, type Log, type MemoryWorkQueue } from './embedded/work-queue.ts'
 import { createPausableConsumer } from './pausable-consumer.ts'
-import type { Topology } from './topology.ts'
+import { type Topology, WORK_QUEUES } from './topology.ts'
 
 export interface EmbeddedBrokerOptions {
   topology: Topology
@@ -20,9 +21,9 @@ export interface EmbeddedBrokerOptions {
 export function createEmbeddedBroker({ topology, clock, log }: EmbeddedBrokerOptions): Broker {
   const work = new Map<string, MemoryWorkQueue>()
   const calls = new Map<string, MemoryCallQueue>()
-  for (const [queue, delays] of Object.entries(topology.work)) {
-    work.set(queue, createWorkQueue({ queue, delays, clock, log }))
-  }
+  const deaths = createDeaths({ clock, log })
+  for (const queue of WORK_QUEUES)
+    work.set(queue, createWorkQueue({ queue, delays: topology.work[queue], clock, log, deaths }))
   for (const queue of topology.calls) calls.set(queue, createCallQueue({ queue, clock, log }))
   let closed = false
 
@@ -45,6 +46,7 @@ export function createEmbeddedBroker({ topology, clock, log }: EmbeddedBrokerOpt
       }),
     depth: async queue => (work.get(queue) ?? findQueue(calls, queue)).depth(),
     dead: queue => findQueue(work, queue).dead,
+    onDeath: deaths.listen,
     async roundTrip() {
       requireOpen()
       // There is no engine between sender and receiver: a message comes back in the next turn of the event loop.
@@ -54,6 +56,7 @@ export function createEmbeddedBroker({ topology, clock, log }: EmbeddedBrokerOpt
     async close(graceMs) {
       closed = true
       await Promise.all([...work.values(), ...calls.values()].map(queue => queue.close(graceMs)))
+      deaths.close()
     },
   }
 }

@@ -4,12 +4,17 @@ import type { Clock } from '../clock.ts'
 import type { Metrics } from '../metrics.ts'
 import { withTimeout } from '../timeout.ts'
 import { Unavailable } from '../unavailable.ts'
-import { type Broker, type BrokerState, CallTimeout, type DeliveredMessage, Unroutable } from './broker.ts'
-import { createTopology, type Queue } from './topology.ts'
+import {
+  type Broker,
+  type BrokerState,
+  CallTimeout,
+  DEATH_CAUSES,
+  type DeliveredMessage,
+  Unroutable,
+} from './broker.ts'
+import { isWorkQueue, QUEUES, type Queue } from './topology.ts'
 
 const BROKER_STATES: readonly BrokerState[] = ['up', 'blocked', 'down']
-const { calls, work } = createTopology({ channel: [], webhook: [] })
-const QUEUES = [...calls, ...Object.keys(work)] as Queue[]
 
 /** A scrape must not hang when the broker hangs: that is when operators need the metrics. */
 const DEPTH_TIMEOUT_MS = 2000
@@ -17,6 +22,7 @@ const DEPTH_TIMEOUT_MS = 2000
 export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock): Broker {
   const { brokerMessages, brokerHandle, brokerWait, callDuration } = metrics
   collectGauges(broker, metrics, clock)
+  countDeaths(broker, metrics)
 
   const observeWait = (queue: Queue, messages: readonly DeliveredMessage[]) => {
     const now = clock.now()
@@ -80,6 +86,7 @@ export function instrumentBroker(broker: Broker, metrics: Metrics, clock: Clock)
       ),
     depth: queue => broker.depth(queue),
     dead: queue => broker.dead(queue),
+    onDeath: listener => broker.onDeath(listener),
     state: () => broker.state(),
     roundTrip: budgetMs => broker.roundTrip(budgetMs),
     close: graceMs => broker.close(graceMs),
@@ -92,15 +99,30 @@ const failureOutcome = (error: unknown): string => {
   return error instanceof Unroutable ? 'unroutable' : 'failed'
 }
 
-function collectGauges(broker: Broker, { beforeScrape, brokerState, queueReady }: Metrics, clock: Clock): void {
+/** Every series begins with 0: Prometheus sees no increase in a series that begins with its first death. */
+function countDeaths(broker: Broker, { messagesDied }: Metrics): void {
+  for (const queue of QUEUES)
+    for (const cause of isWorkQueue(queue) ? DEATH_CAUSES : (['unreadable'] as const))
+      messagesDied.inc({ queue, cause }, 0)
+  broker.onDeath(({ queue, cause }) => messagesDied.inc({ queue, cause }))
+}
+
+function collectGauges(
+  broker: Broker,
+  { beforeScrape, brokerState, queueReady, queueDeadLetters }: Metrics,
+  clock: Clock,
+): void {
   beforeScrape(() => {
     const now = broker.state()
     for (const state of BROKER_STATES) brokerState.set({ state }, state === now ? 1 : 0)
   })
   for (const queue of QUEUES)
     beforeScrape(async () => {
-      const ready = await withTimeout(clock, DEPTH_TIMEOUT_MS, broker.depth(queue)).catch(() => undefined)
-      if (ready) queueReady.set({ queue }, ready.ready)
+      const depth = await withTimeout(clock, DEPTH_TIMEOUT_MS, broker.depth(queue)).catch(() => undefined)
+      if (depth) queueReady.set({ queue }, depth.ready)
       else queueReady.remove({ queue })
+      if (!isWorkQueue(queue)) return
+      if (depth) queueDeadLetters.set({ queue }, depth.dead)
+      else queueDeadLetters.remove({ queue })
     })
 }

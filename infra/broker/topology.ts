@@ -4,6 +4,21 @@ export type WorkQueue = 'otp.reports' | 'webhook.deliver' | ChannelQueue
 export type CallQueue = 'otp.calls'
 export type Queue = WorkQueue | CallQueue
 
+export const CALL_QUEUES: readonly CallQueue[] = ['otp.calls']
+export const WORK_QUEUES: readonly WorkQueue[] = [
+  'otp.reports',
+  'channel.sms',
+  'channel.whatsapp',
+  'channel.telegram',
+  'channel.email',
+  'webhook.deliver',
+]
+export const QUEUES: readonly Queue[] = [...CALL_QUEUES, ...WORK_QUEUES]
+
+export const isQueue = (name: string): name is Queue => (QUEUES as readonly string[]).includes(name)
+/** Calls are answered or forgotten, so only work has dead letters. */
+export const isWorkQueue = (name: string): name is WorkQueue => (WORK_QUEUES as readonly string[]).includes(name)
+
 export interface Topology {
   readonly calls: readonly CallQueue[]
   /** The delays of each work queue in milliseconds, ascending. On RabbitMQ each delay is a wait queue. */
@@ -16,7 +31,7 @@ const REPORT_DELAYS = [1_000, 5_000, 30_000]
 export function createTopology(backoff: { channel: readonly number[]; webhook: readonly number[] }): Topology {
   const channel = ascending(backoff.channel)
   return {
-    calls: ['otp.calls'],
+    calls: CALL_QUEUES,
     work: {
       'otp.reports': REPORT_DELAYS,
       'channel.sms': channel,

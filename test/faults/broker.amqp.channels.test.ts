@@ -88,7 +88,7 @@ onRealEngines('the broker on RabbitMQ, when a channel dies alone or a queue is g
     const before = failures()
     release()
     await consumer.stop()
-    await eventually(async () => expect(await broker.depth(WEBHOOK_QUEUE)).to.deep.equal({ ready: 0, consumers: 0 }))
+    await eventually(async () => expect(await broker.depth(WEBHOOK_QUEUE)).to.include({ ready: 0, consumers: 0 }))
     // Settling the first delivery on the new channel would have closed that channel, too.
     expect(failures()).to.equal(before)
   })
@@ -156,7 +156,7 @@ onRealEngines('the broker on RabbitMQ, when a channel dies alone or a queue is g
   it('answers the depth of a deleted queue, without harm to consumers, and declares it again', async () => {
     const { seen } = await collectIds(broker)
     await deleteQueue(fixture.names.queue('channel.sms'))
-    expect(await broker.depth('channel.sms')).to.deep.equal({ ready: 0, consumers: 0 })
+    expect(await broker.depth('channel.sms')).to.include({ ready: 0, consumers: 0 })
     await eventually(() => broker.publish('channel.sms', { id: 'b', body: 1 }))
     await broker.publish(WEBHOOK_QUEUE, { id: 'a', body: 1 })
     await eventually(() => expect(seen).to.deep.equal(['a']))

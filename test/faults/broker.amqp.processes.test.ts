@@ -1,6 +1,7 @@
 // Processes that consume: one is killed while it handles messages, one dies on the same message again and again, one ends when it should.
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { Death } from '../../infra/broker/broker.ts'
 import { spawnChild } from '../support/child.ts'
 import { AMQP_URL, onRealEngines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
@@ -36,15 +37,20 @@ onRealEngines('the broker on RabbitMQ in a process that ends', { AMQP_URL }, () 
     const broker = fixture.open({ deliveryLimit })
     await waitUntilUp(broker)
     await broker.publish(WEBHOOK_QUEUE, { id: 'poison', body: { kills: true } })
-    const victims = Array.from({ length: deliveryLimit + 1 }, () => run(['die'], { deliveryLimit: `${deliveryLimit}` }))
+    const victims = Array.from({ length: deliveryLimit }, () => run(['die'], { deliveryLimit: `${deliveryLimit}` }))
     for (const { exited } of victims) expect(await exited).to.deep.equal({ code: null, signal: 'SIGKILL' })
+    // The next consumer makes it a dead letter before a handler gets it.
+    const deaths: Death[] = []
+    broker.onDeath(death => void deaths.push(death))
+    const { seen } = await collectIds(broker)
     await eventually(async () => expect(await broker.dead(WEBHOOK_QUEUE).count()).to.equal(1))
+    expect(seen).to.deep.equal([])
+    expect(deaths.map(({ id, cause }) => [id, cause])).to.deep.equal([['poison', 'delivery_limit']])
     const [letter] = await broker.dead(WEBHOOK_QUEUE).list(10)
     expect(letter).to.deep.include({ id: 'poison', body: { kills: true }, attempt: 1 })
     expect(letter?.reason).to.include('delivery_limit')
     expect(letter?.diedAt).to.be.greaterThan(Date.UTC(2020))
     expect(await broker.dead(WEBHOOK_QUEUE).requeue(['poison'])).to.equal(1)
-    const { seen } = await collectIds(broker)
     await eventually(() => expect(seen).to.deep.equal(['poison']))
   })
 

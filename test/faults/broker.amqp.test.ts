@@ -157,12 +157,12 @@ onRealEngines('the broker on RabbitMQ, when its connection', { AMQP_URL }, () =>
     proxy.refuse()
     await eventually(() => expect(broker.state()).to.equal('down'))
     open()
-    expect(await broker.depth(WEBHOOK_QUEUE)).to.deep.equal({ ready: 0, consumers: 1 })
+    expect(await broker.depth(WEBHOOK_QUEUE)).to.include({ ready: 0, consumers: 1 })
     expect(consumer.attached()).to.equal(true)
     proxy.heal()
     await eventually(() => expect(attempts).to.deep.equal([1, 2]))
     await consumer.stop()
-    await eventually(async () => expect(await broker.depth(WEBHOOK_QUEUE)).to.deep.equal({ ready: 0, consumers: 0 }))
+    await eventually(async () => expect(await broker.depth(WEBHOOK_QUEUE)).to.include({ ready: 0, consumers: 0 }))
   })
 
   it('is cut five times under load, handles every message whose publish resolved', async () => {

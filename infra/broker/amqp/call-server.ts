@@ -2,10 +2,12 @@
 // each of its calls is answered, past its budget, or forwarded to another server.
 import { requestOf, traceIn, withTrace } from '../../trace.ts'
 import type { Flow, ReceivedCall } from '../broker.ts'
+import type { Deaths } from '../deaths.ts'
 import { createDispatcher, type HandlerResult } from '../dispatcher.ts'
 import type { CallQueue } from '../topology.ts'
 import type { Caller } from './caller.ts'
 import type { AmqpChannelDeps } from './channel.ts'
+import { metaOf } from './envelope.ts'
 import { type Answer, answerJson, type Call, callJson, callsIn, encodeFrame } from './frames.ts'
 import { assertQueues, type QueueNames, type Queues } from './queues.ts'
 import { type Acknowledger, type AmqpDelivery, createSubscription, type Subscription } from './subscription.ts'
@@ -14,6 +16,7 @@ export interface ServerOptions extends AmqpChannelDeps {
   names: QueueNames
   queues: Queues
   caller: Pick<Caller, 'post'>
+  deaths: Pick<Deaths, 'record'>
 }
 
 interface Frame extends AmqpDelivery {
@@ -43,7 +46,7 @@ export function createCallServer(
   answer: (waiting: ReceivedCall[]) => Promise<unknown[]>,
   flow: Flow,
 ): Subscription {
-  const { names, queues, caller, clock, log } = options
+  const { names, queues, caller, deaths, clock, log } = options
   const answers = new Map<string, string[]>()
 
   function reply({ replyTo }: Frame, given: Answer): void {
@@ -112,11 +115,13 @@ export function createCallServer(
     },
   })
 
+  /** A frame that cannot be read is not kept: the calls in it, if any, have no callers by the time an operator looks. */
   function readCalls({ message }: AmqpDelivery): Call[] {
     try {
       return callsIn(message.content)
-    } catch (error) {
-      log.warn({ queue, err: String(error) }, 'broker.unreadable_call')
+    } catch {
+      const { id, attempt } = metaOf(message)
+      deaths.record({ queue, id, attempt, reason: 'unreadable: not a frame of calls', cause: 'unreadable' })
       return []
     }
   }

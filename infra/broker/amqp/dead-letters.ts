@@ -1,13 +1,15 @@
 // The dead letters of a queue, for operators. In: ids, limits. Out: the port's `DeadLetters`. RabbitMQ has no way to read a queue without
-// consuming it, so the oldest letters are consumed and returned afterwards. When this process dies meanwhile, RabbitMQ returns them.
+// consuming it, so letters are consumed and returned afterwards. When this process dies meanwhile, RabbitMQ returns them. Only one
+// process at a time does this: two would each see a part of the letters.
 import type { Channel, ConsumeMessage } from 'amqplib'
 import type { Clock } from '../../clock.ts'
+import { Unavailable } from '../../unavailable.ts'
 import type { DeadLetters } from '../broker.ts'
 import type { WorkQueue } from '../topology.ts'
 import { sleep } from './backoff.ts'
 import { withChannel } from './channel.ts'
 import type { Connection } from './connection.ts'
-import { deadLetterOf, messageProperties, metaOf } from './envelope.ts'
+import { deadLetterOf, messageProperties, metaOf, positionOf } from './envelope.ts'
 import type { Publisher } from './publisher.ts'
 import type { QueueNames } from './queues.ts'
 
@@ -18,12 +20,21 @@ export interface DeadLetterOptions {
   publisher: Pick<Publisher, 'send'>
 }
 
-/** A quorum queue delivers returned messages first, in the order they were returned. The order of letters is kept only if every
- *  inspection takes at least as many as the one before returned, so each takes this many. Past this number, operators must requeue or
- *  drop the oldest letters before they see the newer ones. */
-const MAX_INSPECTED = 2_000
-/** How long to wait for letters that were counted and do not come, because another process inspects them. */
+/** The letters that one inspection takes: some 20 MB, in a quarter of a second. Letters past this number are listed once older ones are
+ *  requeued or dropped. */
+const MAX_INSPECTED = 10_000
+/** Letters of other programs may be large. Those past this size are not kept in memory, and not listed. */
+const MAX_INSPECTED_BYTES = 64 * 1_024 * 1_024
+/** Requeueing all takes this many at a time, so that it needs little memory for any number of letters. */
+const CHUNK_SIZE = 500
+/** Requeueing all ends after this time with what it has done, so that its caller gets an answer. */
+const REQUEUE_ALL_MS = 20_000
+/** How long to wait for letters that were counted and do not come, because another program holds them. */
 const IDLE_TIMEOUT_MS = 5_000
+/** How long to wait for another process that inspects. */
+const LOCK_WAIT_MS = 10_000
+const LOCK_POLL_MS = 100
+const COUNT_WAIT_MS = 1_000
 const POLL_MS = 5
 
 export function createDeadLetters(
@@ -31,19 +42,37 @@ export function createDeadLetters(
   queue: WorkQueue,
 ): DeadLetters {
   const name = names.dead(queue)
+  const lock = names.deadLock(queue)
   let lastRun: Promise<unknown> = Promise.resolve()
 
-  /** One inspection at a time: two at once would each see only a part of the letters. */
-  function runExclusively<T>(task: (channel: Channel) => Promise<T>): Promise<T> {
-    const result = lastRun.then(() => withChannel(connection, clock, task))
+  /** One inspection at a time in this process. */
+  function inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const result = lastRun.then(task)
     lastRun = result.catch(() => {})
     return result
   }
 
+  /** One inspection at a time among all processes. RabbitMQ gives an exclusive queue to one connection, and removes it with the connection. */
+  const runExclusively = <T>(task: (channel: Channel) => Promise<T>): Promise<T> =>
+    inTurn(async () => {
+      for (const giveUpAt = performance.now() + LOCK_WAIT_MS; performance.now() < giveUpAt; ) {
+        const run = await withChannel(connection, clock, async channel =>
+          (await takeLock(channel, lock)) ? { result: await task(channel).finally(releaseLock) } : undefined,
+        )
+        if (run) return run.result
+        await sleep(clock, LOCK_POLL_MS)
+      }
+      throw new Unavailable('another process inspects the dead letters')
+    })
+
+  /** On a channel of its own: the task may have lost the other one. A lost connection has released the lock. */
+  const releaseLock = (): Promise<void> =>
+    withChannel(connection, clock, async channel => void (await channel.deleteQueue(lock))).catch(() => {})
+
   const inspect = <T>(task: (letters: ConsumeMessage[], remove: (letter: ConsumeMessage) => void) => Promise<T>) =>
     runExclusively(async channel => {
       const { messageCount } = await channel.checkQueue(name)
-      const letters = messageCount === 0 ? [] : await take(channel, name, Math.min(messageCount, MAX_INSPECTED), clock)
+      const letters = await take(channel, name, Math.min(messageCount, MAX_INSPECTED), clock)
       let left = messageCount
       const remove = (letter: ConsumeMessage) => {
         channel.ack(letter)
@@ -52,40 +81,97 @@ export function createDeadLetters(
       try {
         return await task(letters, remove)
       } finally {
-        if (letters.length > 0) channel.nackAll(true)
+        if (messageCount > 0) channel.nackAll(true)
         await waitForCount(channel, name, left, clock)
       }
     })
 
   /** Runs `act` for each letter with one of these ids, and removes the letter once `act` has succeeded. */
-  const removeAfter = (ids: string[], act: (letter: ConsumeMessage) => Promise<void>): Promise<number> =>
+  const removeAfter = (ids: readonly string[], act: (letter: ConsumeMessage) => Promise<void>): Promise<number> =>
     inspect(async (letters, remove) => {
-      const named = letters.filter(letter => ids.includes(metaOf(letter).id))
-      const results = await Promise.allSettled(named.map(letter => act(letter).then(() => remove(letter))))
-      for (const one of results) if (one.status === 'rejected') throw one.reason
-      return new Set(named.map(letter => metaOf(letter).id)).size
+      const wanted = new Set(ids)
+      const named = letters.filter(letter => wanted.has(metaOf(letter).id))
+      await settleAll(named.map(letter => act(letter).then(() => remove(letter))))
+      return named.length
     })
 
+  function requeueOne(letter: ConsumeMessage): Promise<void> {
+    // Every inspection is a delivery, so RabbitMQ's own word on the letter means nothing.
+    const properties = messageProperties({ ...metaOf(letter), attempt: 1, redelivered: false })
+    return publisher.send(names.queue(queue), letter.content, properties)
+  }
+
+  /** The letters that there are at the beginning: one that dies again is a new letter, at the end of the queue. */
+  const requeueAll = (): Promise<number> =>
+    runExclusively(async channel => {
+      const { messageCount } = await channel.checkQueue(name)
+      const endAt = performance.now() + REQUEUE_ALL_MS
+      let requeued = 0
+      while (requeued < messageCount && performance.now() < endAt) {
+        const letters = await take(channel, name, Math.min(messageCount - requeued, CHUNK_SIZE), clock)
+        if (letters.length === 0) break
+        // A letter that is not acknowledged returns to the queue when the channel is closed.
+        await settleAll(letters.map(letter => requeueOne(letter).then(() => channel.ack(letter))))
+        requeued += letters.length
+      }
+      return requeued
+    })
+
+  const dropAll = (): Promise<number> => runExclusively(async channel => (await channel.purgeQueue(name)).messageCount)
+
   return {
-    list: limit => inspect(async letters => letters.slice(0, limit).map(deadLetterOf)),
-    requeue: ids =>
-      removeAfter(ids, letter => {
-        // Every inspection is a delivery, so RabbitMQ's own word on the letter means nothing.
-        const properties = messageProperties({ ...metaOf(letter), attempt: 1, redelivered: false })
-        return publisher.send(names.queue(queue), letter.content, properties)
+    list: (limit, after = '') =>
+      inspect(async letters =>
+        letters
+          .map(letter => ({ letter, position: positionOf(letter) }))
+          .filter(({ position }) => position > after)
+          .sort((one, other) => (one.position < other.position ? -1 : 1))
+          .slice(0, limit)
+          .map(({ letter }) => deadLetterOf(letter)),
+      ),
+    get: id =>
+      inspect(async letters => {
+        const named = letters.filter(letter => metaOf(letter).id === id).map(deadLetterOf)
+        return named.sort((one, other) => other.diedAt - one.diedAt)[0] ?? null
       }),
-    drop: ids => removeAfter(ids, async () => {}),
-    count: () => runExclusively(async channel => (await channel.checkQueue(name)).messageCount),
+    requeue: ids => (ids === 'all' ? requeueAll() : removeAfter(ids, requeueOne)),
+    drop: ids => (ids === 'all' ? dropAll() : removeAfter(ids, async () => {})),
+    count: () => inTurn(() => withChannel(connection, clock, channel => countDeadLetters(channel, name, clock))),
   }
 }
 
+/** RabbitMQ counts the letters that no inspection holds, so the end of an inspection is awaited for a moment. Its consumer is counted
+ *  until it has returned its letters. */
+export async function countDeadLetters(channel: Channel, name: string, clock: Clock): Promise<number> {
+  for (const giveUpAt = performance.now() + COUNT_WAIT_MS; ; await sleep(clock, POLL_MS)) {
+    const { messageCount, consumerCount } = await channel.checkQueue(name)
+    if (consumerCount === 0 || performance.now() >= giveUpAt) return messageCount
+  }
+}
+
+/** False while another connection has the lock. RabbitMQ has then closed the channel. */
+const takeLock = (channel: Channel, lock: string): Promise<boolean> =>
+  channel.assertQueue(lock, { exclusive: true, durable: false }).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === RESOURCE_LOCKED) return false
+      throw error
+    },
+  )
+
+const RESOURCE_LOCKED = 405
+
+/** Takes as many letters as are asked for, fewer where others do not come. They stay unsettled. */
 async function take(channel: Channel, name: string, count: number, clock: Clock): Promise<ConsumeMessage[]> {
+  if (count === 0) return []
   const letters: ConsumeMessage[] = []
   const enough = new AbortController()
-  await channel.prefetch(MAX_INSPECTED)
+  let bytes = 0
+  await channel.prefetch(count)
   const { consumerTag } = await channel.consume(name, letter => {
-    if (letter) letters.push(letter)
-    if (!letter || letters.length >= count) enough.abort()
+    bytes += letter?.content.length ?? 0
+    if (letter && bytes <= MAX_INSPECTED_BYTES) letters.push(letter)
+    if (!letter || bytes > MAX_INSPECTED_BYTES || letters.length >= count) enough.abort()
   })
   for (let before = -1; before < letters.length && !enough.signal.aborted; ) {
     before = letters.length
@@ -93,6 +179,11 @@ async function take(channel: Channel, name: string, count: number, clock: Clock)
   }
   await channel.cancel(consumerTag)
   return letters
+}
+
+/** Waits for all, then throws the first error, if any. */
+async function settleAll(tasks: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(tasks)) if (result.status === 'rejected') throw result.reason
 }
 
 /** A quorum queue takes letters back asynchronously. The next inspection must find them. */

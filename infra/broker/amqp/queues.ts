@@ -7,12 +7,15 @@ export interface QueueNames {
   queue(queue: Queue): string
   wait(queue: WorkQueue, delayMs: number): string
   dead(queue: WorkQueue): string
+  /** An exclusive queue that exists while a process inspects the dead letters. */
+  deadLock(queue: WorkQueue): string
 }
 
 export const queueNames = (prefix: string): QueueNames => ({
   queue: queue => `${prefix}.${queue}`,
   wait: (queue, delayMs) => `${prefix}.${queue}.wait.${delayMs}`,
   dead: queue => `${prefix}.${queue}.dead`,
+  deadLock: queue => `${prefix}.${queue}.dead.lock`,
 })
 
 export interface Declaration {

@@ -2,13 +2,21 @@
 // `dead` are a confirmed publish to the wait queue or to the dead letters, and only then an ack: a crash in between delivers the
 // message twice, and never loses it.
 import type { ConsumeMessage } from 'amqplib'
-import { requestOf } from '../../trace.ts'
-import type { DeliveredMessage, Flow, Outcome } from '../broker.ts'
-import { createDispatcher, type HandlerResult, outcomeOf } from '../dispatcher.ts'
+import { requestOf, withTrace } from '../../trace.ts'
+import type { DeathCause, DeliveredMessage, Flow, Outcome } from '../broker.ts'
+import type { Deaths } from '../deaths.ts'
+import { createDispatcher, deathCauseOf, outcomeOf } from '../dispatcher.ts'
 import type { WorkQueue } from '../topology.ts'
 import { backoffDelay, sleep } from './backoff.ts'
 import type { AmqpChannelDeps } from './channel.ts'
-import { deadLetterProperties, deliveredOf, messageProperties, metaOf } from './envelope.ts'
+import {
+  DELIVERY_LIMIT_REASON,
+  deadLetterProperties,
+  deliveredOf,
+  messageProperties,
+  metaOf,
+  returnsOf,
+} from './envelope.ts'
 import type { Publisher } from './publisher.ts'
 import { assertQueues, type QueueNames, type Queues } from './queues.ts'
 import { type Acknowledger, type AmqpDelivery, createSubscription, type Subscription } from './subscription.ts'
@@ -18,6 +26,10 @@ export interface WorkOptions extends AmqpChannelDeps {
   queues: Queues
   delays: readonly number[]
   publisher: Pick<Publisher, 'send'>
+  deaths: Pick<Deaths, 'record'>
+  /** How often consumers may die with a message, or return it. RabbitMQ makes it a dead letter at one more: the consumer comes first, so
+   *  that the death is logged and counted. */
+  deliveryLimit: number
 }
 
 type RetryOrDead = Exclude<Outcome, { kind: 'done' }>
@@ -32,13 +44,18 @@ export function createWorkConsumer(
   handle: (waiting: DeliveredMessage[]) => Promise<Outcome[]>,
   flow: Flow,
 ): Subscription {
-  const { names, queues, delays, publisher, backoff, clock, log } = options
+  const { names, queues, delays, publisher, deaths, deliveryLimit, backoff, clock, log } = options
 
-  function logDeadLetter({ message }: AmqpDelivery, reason: string, handlerResult?: HandlerResult<Outcome>): void {
+  function recordDeath({ message }: AmqpDelivery, reason: string, cause: DeathCause, error?: unknown): void {
     const { id, attempt, trace } = metaOf(message)
-    const fields = { queue, id, attempt, reason, ...requestOf({ trace }) }
-    if (handlerResult?.kind === 'failed') log.error({ ...fields, err: handlerResult.error }, 'message.dead')
-    else log.warn(fields, 'message.dead')
+    deaths.record({ queue, id, attempt, reason, cause, ...withTrace(trace) }, error)
+  }
+
+  /** For a message that no handler gets. */
+  function bury(delivery: AmqpDelivery, reason: string, cause: DeathCause, acknowledger: Acknowledger): [] {
+    recordDeath(delivery, reason, cause)
+    void move(delivery, { kind: 'dead', reason }, acknowledger)
+    return []
   }
 
   function destination(message: ConsumeMessage, outcome: RetryOrDead) {
@@ -80,20 +97,22 @@ export function createWorkConsumer(
         settle(delivery, handlerResult) {
           const outcome = outcomeOf(handlerResult, delays)
           if (outcome.kind === 'done') return acknowledger.ack(delivery)
-          if (outcome.kind === 'dead') logDeadLetter(delivery, outcome.reason, handlerResult)
+          if (outcome.kind === 'dead') {
+            const error = handlerResult.kind === 'failed' ? handlerResult.error : undefined
+            recordDeath(delivery, outcome.reason, deathCauseOf(handlerResult, outcome), error)
+          }
           return move(delivery, outcome, acknowledger)
         },
         requeue: deliveries => deliveries.forEach(acknowledger.requeue),
       }),
     unpack(delivery, acknowledger) {
+      if (returnsOf(delivery.message) >= deliveryLimit)
+        return bury(delivery, DELIVERY_LIMIT_REASON, 'delivery_limit', acknowledger)
       try {
         return [{ ...delivery, delivered: deliveredOf(delivery.message) }]
       } catch {
         // JSON.parse's own message would quote the content, and this reason is logged.
-        const reason = 'unreadable: its content is not JSON'
-        logDeadLetter(delivery, reason)
-        void move(delivery, { kind: 'dead', reason }, acknowledger)
-        return []
+        return bury(delivery, 'unreadable: its content is not JSON', 'unreadable', acknowledger)
       }
     },
   })

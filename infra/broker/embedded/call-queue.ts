@@ -7,7 +7,7 @@ import { Unavailable } from '../../unavailable.ts'
 import { CallFailed, CallTimeout, type Depth, type Flow, type Message, type ReceivedCall } from '../broker.ts'
 import { createDispatcher, type HandlerResult } from '../dispatcher.ts'
 import type { AttachedConsumer } from '../pausable-consumer.ts'
-import { createSharedQueue } from './shared-queue.ts'
+import { createSharedQueue, type Waiting } from './shared-queue.ts'
 import type { Log } from './work-queue.ts'
 
 export interface MemoryCallQueue {
@@ -17,7 +17,7 @@ export interface MemoryCallQueue {
   close(graceMs?: number): Promise<void>
 }
 
-interface Frame {
+interface Frame extends Waiting {
   calls: Call[]
   /** How many of the calls still have a waiting caller. */
   open: number
@@ -39,7 +39,7 @@ interface Call {
 
 export function createCallQueue(options: { queue: string; clock: Clock; log?: Log | undefined }): MemoryCallQueue {
   const { queue: name, clock, log } = options
-  const queue = createSharedQueue<Frame>()
+  const queue = createSharedQueue<Frame>(clock)
   /** Calls whose caller still waits. */
   const open = new Set<Call>()
   let openFrame: Frame | undefined
@@ -47,7 +47,7 @@ export function createCallQueue(options: { queue: string; clock: Clock; log?: Lo
 
   function frameForNext(): Frame {
     if (openFrame) return openFrame
-    const frame = emptyFrame()
+    const frame = emptyFrame(clock.now())
     openFrame = frame
     setImmediate(() => closeFrame(frame))
     queue.push(frame)
@@ -157,7 +157,7 @@ export function createCallQueue(options: { queue: string; clock: Clock; log?: Lo
   function requeue(calls: Call[]): void {
     const waiting = calls.filter(call => open.has(call))
     if (waiting.length === 0) return
-    const frame = emptyFrame()
+    const frame = emptyFrame(Math.min(...waiting.map(call => call.frame.readySince)))
     for (const call of waiting) addToFrame(call, frame)
     queue.requeue([frame])
   }
@@ -172,7 +172,7 @@ export function createCallQueue(options: { queue: string; clock: Clock; log?: Lo
 
   const unavailable = (call: Call): Unavailable => new Unavailable(`closed before ${name} answered ${call.id}`)
 
-  return { request, serve, depth: queue.depth, close: closeQueue }
+  return { request, serve, depth: () => ({ ...queue.length(), dead: 0, brokerName: null }), close: closeQueue }
 }
 
-const emptyFrame = (): Frame => ({ calls: [], open: 0, unsettled: 0 })
+const emptyFrame = (readySince: number): Frame => ({ calls: [], open: 0, unsettled: 0, readySince })

@@ -4,7 +4,7 @@
 // `publish` has not resolved, so the effect is still in the outbox, and the vendor calls again.
 // Past MAX_DEAD_LETTERS the oldest is dropped, so that a handler with a bug does not fill the memory of the process.
 import { type Trace, withTrace } from '../../trace.ts'
-import type { DeadLetters } from '../broker.ts'
+import type { DeadLetter, DeadLetters } from '../broker.ts'
 
 export const MAX_DEAD_LETTERS = 10_000
 
@@ -22,14 +22,21 @@ export interface MemoryDeadLetter {
 export interface MemoryDeadLetters extends DeadLetters {
   /** Replaces a letter with the same id. Answers the letter that was dropped for this one, if any. */
   add(letter: MemoryDeadLetter): MemoryDeadLetter | undefined
+  size(): number
+}
+
+/** Letters are in the order in which they died, and so are their numbers. */
+interface NumberedLetter extends MemoryDeadLetter {
+  number: number
 }
 
 export function createMemoryDeadLetters(requeue: (letter: MemoryDeadLetter) => void): MemoryDeadLetters {
-  const letters = new Map<string, MemoryDeadLetter>()
+  const letters = new Map<string, NumberedLetter>()
+  let added = 0
 
-  function take(ids: string[]): MemoryDeadLetter[] {
+  function take(ids: readonly string[] | 'all'): MemoryDeadLetter[] {
     const found: MemoryDeadLetter[] = []
-    for (const id of new Set(ids)) {
+    for (const id of new Set(ids === 'all' ? letters.keys() : ids)) {
       const letter = letters.get(id)
       if (letter && letters.delete(id)) found.push(letter)
     }
@@ -39,20 +46,22 @@ export function createMemoryDeadLetters(requeue: (letter: MemoryDeadLetter) => v
   return {
     add(letter) {
       letters.delete(letter.id)
-      letters.set(letter.id, letter)
+      added += 1
+      letters.set(letter.id, { ...letter, number: added })
       if (letters.size <= MAX_DEAD_LETTERS) return undefined
       const [oldest] = letters.keys()
       return oldest === undefined ? undefined : take([oldest])[0]
     },
-    async list(limit) {
-      return [...letters.values()].slice(0, limit).map(({ id, body, trace, reason, attempt, diedAt }) => ({
-        id,
-        body: JSON.parse(body),
-        ...withTrace(trace),
-        reason,
-        attempt,
-        diedAt,
-      }))
+    size: () => letters.size,
+    async list(limit, after = '0') {
+      return [...letters.values()]
+        .filter(({ number }) => number > Number(after))
+        .slice(0, limit)
+        .map(toDeadLetter)
+    },
+    async get(id) {
+      const letter = letters.get(id)
+      return letter ? toDeadLetter(letter) : null
     },
     async requeue(ids) {
       const found = take(ids)
@@ -67,3 +76,13 @@ export function createMemoryDeadLetters(requeue: (letter: MemoryDeadLetter) => v
     },
   }
 }
+
+const toDeadLetter = ({ id, body, trace, reason, attempt, diedAt, number }: NumberedLetter): DeadLetter => ({
+  id,
+  body: JSON.parse(body),
+  reason,
+  attempt,
+  diedAt,
+  position: String(number),
+  ...withTrace(trace),
+})

@@ -1,8 +1,8 @@
 // A queue in memory that consumers share. In: entries, in order. Out: each entry goes to one consumer, in turn, and no consumer
 // gets more than its prefetch.
 import { setImmediate } from 'node:timers'
+import type { Clock } from '../../clock.ts'
 import { createFifo } from '../../fifo.ts'
-import type { Depth } from '../broker.ts'
 import type { AttachedConsumer } from '../pausable-consumer.ts'
 
 /** Takes the entries of one consumer. */
@@ -11,7 +11,19 @@ export interface Receiver<Entry> {
   stop(graceMs?: number): Promise<void>
 }
 
-export interface SharedQueue<Entry> {
+/** What waits in a queue. */
+export interface Waiting {
+  /** When it began to wait, in epoch milliseconds. An entry that a consumer returned has waited all the time. */
+  readySince: number
+}
+
+export interface QueueLength {
+  ready: number
+  consumers: number
+  oldestMs: number | null
+}
+
+export interface SharedQueue<Entry extends Waiting> {
   push(entry: Entry): void
   /** Puts entries back at the head, in their order. */
   requeue(entries: Entry[]): void
@@ -21,11 +33,11 @@ export interface SharedQueue<Entry> {
   shift(): Entry | undefined
   /** Takes out every waiting entry. */
   clear(): Entry[]
-  depth(): Depth
+  length(): QueueLength
   stopConsumers(graceMs?: number): Promise<void>
 }
 
-export function createSharedQueue<Entry>(): SharedQueue<Entry> {
+export function createSharedQueue<Entry extends Waiting>(clock: Pick<Clock, 'now'>): SharedQueue<Entry> {
   interface Attachment {
     held: number
     prefetch: number
@@ -90,7 +102,11 @@ export function createSharedQueue<Entry>(): SharedQueue<Entry> {
     peek: ready.peek,
     shift: ready.shift,
     clear: ready.clear,
-    depth: () => ({ ready: ready.size, consumers: attachments.length }),
+    length() {
+      const oldest = ready.peek()
+      const oldestMs = oldest === undefined ? null : Math.max(clock.now() - oldest.readySince, 0)
+      return { ready: ready.size, consumers: attachments.length, oldestMs }
+    },
     async stopConsumers(graceMs) {
       await Promise.all([...consumers].map(consumer => consumer.stop(graceMs)))
     },

@@ -1,13 +1,15 @@
 // A work queue in memory: publish → consume, with retries by the clock and dead letters. Bodies travel as JSON text, so that
 // publisher, handler and the next attempt share no object and see what they would see on RabbitMQ.
 import type { Clock } from '../../clock.ts'
-import { requestOf, type Trace, withTrace } from '../../trace.ts'
+import { type Trace, withTrace } from '../../trace.ts'
 import { Unavailable } from '../../unavailable.ts'
 import type { DeadLetters, DeliveredMessage, Depth, Flow, Message, Outcome } from '../broker.ts'
-import { createDispatcher, type HandlerResult, outcomeOf } from '../dispatcher.ts'
+import type { Deaths } from '../deaths.ts'
+import { createDispatcher, deathCauseOf, type HandlerResult, outcomeOf } from '../dispatcher.ts'
 import type { AttachedConsumer } from '../pausable-consumer.ts'
+import type { WorkQueue } from '../topology.ts'
 import { createMemoryDeadLetters } from './dead-letters.ts'
-import { createSharedQueue } from './shared-queue.ts'
+import { createSharedQueue, type Waiting } from './shared-queue.ts'
 
 export interface Log {
   warn(fields: object, event: string): void
@@ -15,10 +17,11 @@ export interface Log {
 }
 
 export interface WorkQueueOptions {
-  queue: string
+  queue: WorkQueue
   delays: readonly number[]
   clock: Clock
   log?: Log | undefined
+  deaths: Pick<Deaths, 'record'>
 }
 
 export interface MemoryWorkQueue {
@@ -30,7 +33,10 @@ export interface MemoryWorkQueue {
   close(graceMs?: number): Promise<void>
 }
 
-interface QueuedMessage {
+/** How many lost dead letters one line of the log stands for. */
+const LOST_PER_LINE = 1_000
+
+interface QueuedMessage extends Waiting {
   readonly id: string
   /** JSON. */
   readonly body: string
@@ -41,8 +47,8 @@ interface QueuedMessage {
   readonly publishers: { resolve(): void; reject(error: Error): void }[]
 }
 
-export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOptions): MemoryWorkQueue {
-  const queue = createSharedQueue<QueuedMessage>()
+export function createWorkQueue({ queue: name, delays, clock, log, deaths }: WorkQueueOptions): MemoryWorkQueue {
+  const queue = createSharedQueue<QueuedMessage>(clock)
   /** Every message that waits, is being handled or is to be retried, by id. */
   const unfinished = new Map<string, QueuedMessage>()
   const retries = new Map<QueuedMessage, () => void>()
@@ -50,9 +56,16 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
     if (!unfinished.has(id)) enqueue({ id, body, trace, publishedAt })
   })
   let closed = false
+  let lost = 0
 
   function enqueue(work: Pick<QueuedMessage, 'id' | 'body' | 'trace' | 'publishedAt'>): QueuedMessage {
-    const message: QueuedMessage = { ...work, attempt: 1, redelivered: false, publishers: [] }
+    const message: QueuedMessage = {
+      ...work,
+      attempt: 1,
+      redelivered: false,
+      publishers: [],
+      readySince: clock.now(),
+    }
     unfinished.set(message.id, message)
     queue.push(message)
     return message
@@ -78,6 +91,7 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
     message.attempt += 1
     const cancel = clock.after(delay, () => {
       retries.delete(message)
+      message.readySince = clock.now()
       queue.push(message)
     })
     retries.set(message, cancel)
@@ -85,21 +99,24 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
 
   function moveToDeadLetters(
     { id, body, trace, publishedAt, attempt }: QueuedMessage,
-    reason: string,
+    outcome: Extract<Outcome, { kind: 'dead' }>,
     handlerResult: HandlerResult<Outcome>,
   ): void {
-    const fields = { queue: name, id, attempt, reason, ...requestOf({ trace }) }
-    if (handlerResult.kind === 'failed') log?.error({ ...fields, err: handlerResult.error }, 'message.dead')
-    else log?.warn(fields, 'message.dead')
+    const { reason } = outcome
+    const error = handlerResult.kind === 'failed' ? handlerResult.error : undefined
+    const cause = deathCauseOf(handlerResult, outcome)
+    deaths.record({ queue: name, id, attempt, reason, cause, ...withTrace(trace) }, error)
     const dropped = dead.add({ id, body, trace, publishedAt, attempt, reason, diedAt: clock.now() })
-    if (dropped)
-      log?.error({ queue: name, id: dropped.id, reason: dropped.reason, ...requestOf(dropped) }, 'dead_letter.lost')
+    if (!dropped) return
+    // One line for many: each new dead letter costs an old one from here on.
+    if (lost % LOST_PER_LINE === 0) log?.error({ queue: name, id: dropped.id, lost: lost + 1 }, 'dead_letter.lost')
+    lost += 1
   }
 
   function settle(message: QueuedMessage, handlerResult: HandlerResult<Outcome>): void {
     const outcome = outcomeOf(handlerResult, delays)
     if (outcome.kind !== 'retry') {
-      if (outcome.kind === 'dead') moveToDeadLetters(message, outcome.reason, handlerResult)
+      if (outcome.kind === 'dead') moveToDeadLetters(message, outcome, handlerResult)
       finish(message)
     } else if (closed) rejectPublishers(message)
     else retryLater(message, outcome.afterMs)
@@ -125,7 +142,7 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
           requeue: messages => (closed ? messages.forEach(rejectPublishers) : requeue(messages)),
         }),
       ),
-    depth: queue.depth,
+    depth: () => ({ ...queue.length(), dead: dead.size(), brokerName: null }),
     dead,
     async close(graceMs) {
       closed = true
@@ -133,6 +150,8 @@ export function createWorkQueue({ queue: name, delays, clock, log }: WorkQueueOp
       for (const message of [...queue.clear(), ...retries.keys()]) rejectPublishers(message)
       retries.clear()
       await queue.stopConsumers(graceMs)
+      // Nothing is on disk: see dead-letters.ts.
+      if (dead.size() > 0) log?.error({ queue: name, lost: dead.size() }, 'dead_letters.lost_at_stop')
     },
   }
 }

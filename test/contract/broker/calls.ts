@@ -183,9 +183,9 @@ export function callCases(fixture: () => BrokerFixture): void {
     await broker.serve(CALLS, echo, { prefetch: 10 })
     const second = await other.serve(CALLS, echo, { prefetch: 10 })
     expect(second.attached()).to.equal(true)
-    await inTime(async () => expect(await broker.depth(CALLS)).to.deep.equal({ ready: 0, consumers: 2 }))
+    await inTime(async () => expect(await broker.depth(CALLS)).to.include({ ready: 0, consumers: 2 }))
     await second.stop()
     expect(second.attached()).to.equal(false)
-    await inTime(async () => expect(await broker.depth(CALLS)).to.deep.equal({ ready: 0, consumers: 1 }))
+    await inTime(async () => expect(await broker.depth(CALLS)).to.include({ ready: 0, consumers: 1 }))
   })
 }

@@ -1,6 +1,14 @@
 // Dead letters: which messages become dead letters, why, and what an operator can do with them.
 import { expect } from 'chai'
-import { type DeliveredMessage, dead, done, type Outcome, retry } from '../../../infra/broker/broker.ts'
+import {
+  type Death,
+  type DeliveredMessage,
+  dead,
+  done,
+  type Outcome,
+  retry,
+  unreadable,
+} from '../../../infra/broker/broker.ts'
 import { type BrokerFixture, collect, eachMessage, ids, numberedMessages, QUEUE } from './fixture.ts'
 
 export function deadLetterCases(fixture: () => BrokerFixture): void {
@@ -154,6 +162,111 @@ export function deadLetterCases(fixture: () => BrokerFixture): void {
     expect(ids(await letters.list(100))).to.deep.equal(['a', 'c'])
     expect(await letters.count()).to.equal(2)
     expect(await broker.depth(QUEUE)).to.deep.include({ ready: 0 })
+  })
+
+  it('lists in pages: each goes on after the last letter of the page before, also when that letter is gone', async () => {
+    const { broker } = fixture()
+    await bury('a', 'b', 'c', 'd', 'e')
+    const letters = broker.dead(QUEUE)
+    const first = await letters.list(2)
+    expect(ids(first)).to.deep.equal(['a', 'b'])
+    await letters.drop(['b', 'c'])
+    const second = await letters.list(1, first[1]?.position)
+    expect(ids(second)).to.deep.equal(['d'])
+    expect(ids(await letters.list(10, second[0]?.position))).to.deep.equal(['e'])
+    expect(await letters.list(10, (await letters.list(10)).at(-1)?.position)).to.deep.equal([])
+  })
+
+  it('shows the letter with an id, and null for an unknown id', async () => {
+    const { broker } = fixture()
+    await bury('a', 'b')
+    const letters = broker.dead(QUEUE)
+    expect(await letters.get('b')).to.deep.equal((await letters.list(10))[1])
+    expect(await letters.get('unknown')).to.equal(null)
+    expect(await letters.count()).to.equal(2)
+  })
+
+  it('requeues all letters, each once, and those that die again stay', async () => {
+    const { broker, inTime } = fixture()
+    const names = numberedMessages(20).map(({ id }) => id)
+    await bury(...names)
+    const letters = broker.dead(QUEUE)
+    const consumed: string[] = []
+    await broker.consume(
+      QUEUE,
+      eachMessage(({ id, attempt }) => {
+        expect(attempt).to.equal(1)
+        consumed.push(id)
+        return id === 'm7' ? dead('still no use') : done()
+      }),
+      { prefetch: 10 },
+    )
+    expect(await letters.requeue('all')).to.equal(20)
+    await inTime(() => expect(consumed).to.have.members(names))
+    await inTime(async () => expect(ids(await letters.list(100))).to.deep.equal(['m7']))
+    expect(await broker.dead('channel.sms').requeue('all')).to.equal(0)
+  })
+
+  it('drops all letters', async () => {
+    const { broker } = fixture()
+    await bury('a', 'b', 'c')
+    const letters = broker.dead(QUEUE)
+    expect(await letters.drop('all')).to.equal(3)
+    expect(await letters.drop('all')).to.equal(0)
+    expect(await letters.list(100)).to.deep.equal([])
+    expect(await broker.depth(QUEUE)).to.include({ ready: 0, dead: 0 })
+  })
+
+  it('shows every letter to two processes that list at once, and repairs each letter once', async () => {
+    const { broker, other } = fixture()
+    const names = numberedMessages(12).map(({ id }) => id)
+    await bury(...names)
+    const [mine, theirs] = [broker.dead(QUEUE), other.dead(QUEUE)]
+    const [listed, listedThere] = await Promise.all([mine.list(100), theirs.list(100)])
+    expect(ids(listed)).to.have.members(names)
+    expect(listedThere).to.deep.equal(listed)
+    const [requeued, dropped, moved] = await Promise.all([
+      mine.requeue(['m0', 'm1']),
+      theirs.drop(['m1', 'm2']),
+      mine.list(100).then(ids),
+    ])
+    expect(requeued + dropped).to.equal(3)
+    expect(moved).to.include.members(names.slice(3))
+    expect(ids(await theirs.list(100))).to.have.members(names.slice(3))
+    expect((await broker.depth(QUEUE)).ready).to.equal(requeued)
+  })
+
+  it('counts dead letters in the depth of their queue, while they are listed too', async () => {
+    const { broker, other } = fixture()
+    await bury('a', 'b')
+    const listing = broker.dead(QUEUE).list(10)
+    expect(await other.depth(QUEUE)).to.include({ ready: 0, dead: 2 })
+    await listing
+    expect(await broker.depth(QUEUE)).to.include({ ready: 0, dead: 2 })
+    expect(await broker.depth('otp.calls')).to.include({ dead: 0 })
+  })
+
+  it('tells its listeners each death with its cause', async () => {
+    const { broker, publish, published } = fixture()
+    const deaths: Death[] = []
+    broker.onDeath(death => void deaths.push(death))
+    await broker.consume(
+      QUEUE,
+      eachMessage(({ id }) => {
+        if (id === 'bug') throw new Error('boom')
+        return id === 'odd' ? unreadable('not an event') : dead('no use')
+      }),
+      { prefetch: 1 },
+    )
+    publish(QUEUE, { id: 'hopeless', body: 1 }, { id: 'bug', body: 2 }, { id: 'odd', body: 3 })
+    await published()
+    await fixture().inTime(() => expect(deaths).to.have.length(3))
+    expect(deaths.map(({ queue, id, attempt, cause }) => [queue, id, attempt, cause])).to.have.deep.members([
+      [QUEUE, 'hopeless', 1, 'gave_up'],
+      [QUEUE, 'bug', 1, 'threw'],
+      [QUEUE, 'odd', 1, 'unreadable'],
+    ])
+    expect(deaths.find(({ id }) => id === 'odd')?.reason).to.equal('unreadable: not an event')
   })
 
   it('answers zero for unknown ids', async () => {

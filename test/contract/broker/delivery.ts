@@ -166,14 +166,14 @@ export function deliveryCases(fixture: () => BrokerFixture): void {
 
   it('tells how many messages wait and how many consumers there are', async () => {
     const { broker, other, publish, inTime } = fixture()
-    expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 0 })
+    expect(await broker.depth(QUEUE)).to.include({ ready: 0, consumers: 0 })
     publish(QUEUE, ...numberedMessages(7))
-    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 7, consumers: 0 }))
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.include({ ready: 7, consumers: 0 }))
     const { consumer } = await collect(broker, QUEUE)
     await collect(other, QUEUE)
-    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 2 }))
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.include({ ready: 0, consumers: 2 }))
     await consumer.stop()
-    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 1 }))
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.include({ ready: 0, consumers: 1 }))
   })
 
   it('is in state up, and its consumers are attached', async () => {

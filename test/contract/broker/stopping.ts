@@ -60,7 +60,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     shut.open()
     await stop.promise
     // Not earlier: RabbitMQ counts a consumer that still has unsettled messages.
-    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 3, consumers: 0 }))
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.include({ ready: 3, consumers: 0 }))
     const { seen } = await collect(other, QUEUE)
     await inTime(() => expect(ids(seen)).to.have.members(['m2', 'm3', 'm4']))
     await published()
@@ -92,7 +92,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     await consumer.stop()
     await consumer.stop()
     publish(QUEUE, { id: 'a', body: 1 })
-    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 1, consumers: 0 }))
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.include({ ready: 1, consumers: 0 }))
     expect(seen).to.deep.equal([])
   })
 
@@ -181,7 +181,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     expect(pause.over).to.equal(false)
     shut.open()
     await pause.promise
-    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 3, consumers: 0 }))
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.include({ ready: 3, consumers: 0 }))
     expect(taken).to.have.length(2)
     expectValue(await resultOf(consumer.resume()), undefined)
     expect(consumer.attached()).to.equal(true)
@@ -214,7 +214,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     expect(consumer.attached()).to.equal(true)
     publish(QUEUE, { id: 'a', body: 1 })
     await inTime(() => expect(ids(seen)).to.deep.equal(['a']))
-    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 1 }))
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.include({ ready: 0, consumers: 1 }))
   })
 
   it('stops for good while it is paused', async () => {
@@ -224,7 +224,7 @@ export function stoppingCases(fixture: () => BrokerFixture): void {
     await consumer.stop()
     expectValue(await resultOf(consumer.resume()), undefined)
     expect(consumer.attached()).to.equal(false)
-    await inTime(async () => expect(await broker.depth(QUEUE)).to.deep.equal({ ready: 0, consumers: 0 }))
+    await inTime(async () => expect(await broker.depth(QUEUE)).to.include({ ready: 0, consumers: 0 }))
   })
 
   it('stops within its grace while a pause waits for a handler that hangs', async () => {

@@ -1,5 +1,15 @@
 import { expect } from 'chai'
-import { type Broker, CallFailed, CallTimeout, dead, done, retry, Unroutable } from '../../../infra/broker/broker.ts'
+import {
+  type Broker,
+  CallFailed,
+  CallTimeout,
+  type DeliveredMessage,
+  dead,
+  done,
+  retry,
+  Unroutable,
+  unreadable,
+} from '../../../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../../../infra/broker/embedded.ts'
 import { instrumentBroker } from '../../../infra/broker/metrics.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
@@ -71,6 +81,29 @@ describe('measured broker', () => {
     await broker.close(0)
   })
 
+  it('counts the messages that died by queue and cause, from 0 on', async () => {
+    const { broker, reading } = open()
+    const handle = async ([message]: DeliveredMessage[]) => {
+      if (message?.id === 'hopeless') return [dead('no use')]
+      if (message?.id === 'junk') return [unreadable('not ours')]
+      throw new Error('bug')
+    }
+    await broker.consume('channel.sms', handle, { prefetch: 1 })
+    const died = (cause: string, count: number) =>
+      `countersign_messages_died_total{queue="channel.sms",cause="${cause}"} ${count}`
+    expect(await reading()).to.include.members([died('gave_up', 0), died('threw', 0), died('unreadable', 0)])
+    for (const id of ['hopeless', 'junk', 'bug', 'bug']) await broker.publish('channel.sms', message(id))
+    expect(await reading()).to.include.members([
+      died('gave_up', 1),
+      died('unreadable', 1),
+      died('threw', 2),
+      died('delivery_limit', 0),
+      'countersign_queue_dead_letters{queue="channel.sms"} 3',
+      'countersign_messages_died_total{queue="otp.calls",cause="unreadable"} 0',
+    ])
+    await broker.close(0)
+  })
+
   it('observes the duration of calls by outcome', async () => {
     const endings = [new CallTimeout(), new CallFailed(), new Unavailable(), null]
     const { broker, reading } = open({
@@ -108,13 +141,16 @@ describe('measured broker', () => {
     const { broker, clock, reading } = open({
       state: () => (failing ? 'blocked' : 'up'),
       depth: async queue => {
-        if (!failing) return { ready: queue === 'channel.sms' ? 7 : 0, consumers: 1 }
+        const [ready, dead] = queue === 'channel.sms' ? [7, 2] : [0, 0]
+        if (!failing) return { ready, consumers: 1, dead, oldestMs: null, brokerName: null }
         return queue === 'otp.calls' ? new Promise(() => {}) : Promise.reject(new Unavailable())
       },
     })
     const before = await reading()
     expect(before).to.include('countersign_queue_ready{queue="channel.sms"} 7')
     expect(before.filter(line => line.startsWith('countersign_queue_ready'))).to.have.length(7)
+    expect(before).to.include('countersign_queue_dead_letters{queue="channel.sms"} 2')
+    expect(before.filter(line => line.startsWith('countersign_queue_dead_letters'))).to.have.length(6)
     expect(before).to.include.members([
       'countersign_broker_state{state="up"} 1',
       'countersign_broker_state{state="blocked"} 0',
@@ -123,7 +159,7 @@ describe('measured broker', () => {
     const pending = reading()
     await clock.advance(2000)
     const after = await pending
-    expect(after.filter(line => line.startsWith('countersign_queue_ready'))).to.deep.equal([])
+    expect(after.filter(line => /^countersign_queue_(ready|dead)/.test(line))).to.deep.equal([])
     expect(after).to.include.members([
       'countersign_broker_state{state="up"} 0',
       'countersign_broker_state{state="blocked"} 1',

@@ -143,6 +143,23 @@ describe('a work queue of the embedded broker', () => {
       expect(lines.filter(line => line.includes('lost'))).to.deep.equal(['error dead_letter.lost m0'])
     })
 
+    it('are listed to the last, with a position to go on from', async () => {
+      await broker.consume(QUEUE, async waiting => waiting.map(() => dead('no use')), { prefetch: 10 })
+      for (const id of ['a', 'b', 'c']) publish(id)
+      await settled()
+      const [first] = await broker.dead(QUEUE).list(1)
+      await broker.dead(QUEUE).drop(['a'])
+      expect((await broker.dead(QUEUE).list(10, first?.position)).map(({ id }) => id)).to.deep.equal(['b', 'c'])
+    })
+
+    it('that are lost with the process are said when it stops', async () => {
+      await broker.consume(QUEUE, async waiting => waiting.map(() => dead('no use')), { prefetch: 10 })
+      publish('a')
+      await settled()
+      await broker.close()
+      expect(lines).to.include('error dead_letters.lost_at_stop ')
+    })
+
     it('that die again are the newest', async () => {
       await broker.consume(QUEUE, async waiting => waiting.map(() => dead('no use')), { prefetch: 10 })
       for (const id of ['a', 'b', 'a']) {
@@ -178,6 +195,35 @@ describe('a work queue of the embedded broker', () => {
       publish('hopeless')
       await settled()
       expect(lines).to.deep.equal(['error message.dead bug', 'warn message.dead hopeless'])
+    })
+  })
+
+  describe('the oldest message', () => {
+    const oldest = async () => (await broker.depth(QUEUE)).oldestMs
+
+    it('has waited since it was published, and a retried one since its retry', async () => {
+      expect(await oldest()).to.equal(null)
+      publish('a')
+      await clock.advance(70)
+      publish('b')
+      expect(await oldest()).to.equal(70)
+      const { end, consumer } = await consume({ prefetch: 2, batch: 1 })
+      await settled()
+      expect(await oldest()).to.equal(null)
+      await end(0, retry(50))
+      await end(1, done())
+      await consumer.stop()
+      await clock.advance(60)
+      expect(await oldest()).to.equal(10)
+    })
+
+    it('has waited all the time when a consumer returned it', async () => {
+      publish('a')
+      const { consumer } = await consume()
+      await settled()
+      await clock.advance(30)
+      await consumer.stop(0)
+      expect(await oldest()).to.equal(30)
     })
   })
 
