@@ -1,7 +1,7 @@
 // The channel actor. In: a message of the channel's queue that names a delivery. Out: an outcome for the broker, and a report to the OTP
 // actor once a provider has accepted the delivery or none will. The verification is read again before every provider call, because it
 // may have ended since the message was queued.
-import { type DeliveredMessage, dead, done, type Outcome, retry } from '../../infra/broker/broker.ts'
+import { type DeliveredMessage, dead, done, type Outcome, retry, unreadable } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import {
   createMissingKeyReporter,
@@ -17,7 +17,7 @@ import { statusAt } from '../../machines/otp.queries.ts'
 import type { OtpStatus } from '../../machines/otp.ts'
 import { toCurrentVersion } from '../../machines/otp.versions.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import type { ApprovalNoticeBody, DeliverBody } from '../domain/verifications/effect-messages.ts'
+import { type ApprovalNoticeBody, type DeliverBody, isChannelMessage } from '../domain/verifications/effect-messages.ts'
 import type { SendApprovalReply } from './approval-reply.ts'
 import type { Failover } from './failover.ts'
 import type { DeliveryJob } from './provider.ts'
@@ -70,7 +70,8 @@ export function createDeliver({
   }
 
   return async message => {
-    const request = message.body as DeliverBody | ApprovalNoticeBody
+    const request = message.body
+    if (!isChannelMessage(request)) return unreadable('not a delivery')
     try {
       return await ('approved' in request ? sendApprovalReply(request, message.trace) : deliver(request, message))
     } catch (error) {

@@ -1,7 +1,7 @@
 // Handles the reports from `otp.reports`: receipts, users' messages, refunds, and reminders that time is up. In: messages with one report
 // or several. Out: an outcome for each message. A report becomes a command for the same commit as a client's call; a report that comes
 // twice changes nothing the second time.
-import { type DeliveredMessage, dead, done, type Outcome, retry } from '../../infra/broker/broker.ts'
+import { type DeliveredMessage, dead, done, type Outcome, retry, unreadable } from '../../infra/broker/broker.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createMissingKeyReporter, isMissingKeyError } from '../../infra/crypto/missing-key-reporter.ts'
 import { newId } from '../../infra/ids.ts'
@@ -13,7 +13,7 @@ import type { OtpReport } from '../../machines/reports.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
 import { refundEntry } from '../domain/money/documents.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import type { ReportBundle } from '../domain/verifications/report-messages.ts'
+import { isReportMessage } from '../domain/verifications/report-messages.ts'
 import type { CachedApp } from './apps.ts'
 import type { Intent } from './commit.ts'
 import { createReceiveMessage, type InboundMessageDeps } from './inbound-messages.ts'
@@ -110,8 +110,8 @@ export const createReportHandler = (deps: ReportDeps) => {
 
   /** Every report of a bundle is handled, even if another one fails. If the bundle comes again, only the failed ones change something. */
   async function handleAll({ id, body, trace }: DeliveredMessage): Promise<Outcome> {
-    const reported = body as OtpReport | ReportBundle
-    const all = reported.type === 'reports' ? reported.all : [{ id, report: reported, trace }]
+    if (!isReportMessage(body)) return unreadable('not a report')
+    const all = body.type === 'reports' ? body.all : [{ id, report: body, trace }]
     const outcomes = await Promise.all(all.map(outcomeOf))
     return outcomes.find(({ kind }) => kind === 'retry') ?? outcomes.find(({ kind }) => kind === 'dead') ?? done()
   }

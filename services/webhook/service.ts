@@ -9,6 +9,7 @@ import {
   done,
   type Outcome,
   retry,
+  unreadable,
 } from '../../infra/broker/broker.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config/config.ts'
@@ -22,7 +23,7 @@ import type { Traced } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
-import { createRemind, type NotifyBody, type WebhookBody } from '../domain/webhooks/messages.ts'
+import { createRemind, isWebhookMessage, type NotifyBody, type WebhookBody } from '../domain/webhooks/messages.ts'
 import { createRetrySchedule } from '../domain/webhooks/retry-schedule.ts'
 import { createAttempts } from './attempts.ts'
 import { createBacklogs } from './backlogs.ts'
@@ -124,12 +125,15 @@ export function createWebhookService(deps: WebhookDeps): Service {
 
   async function handle(waiting: DeliveredMessage[]): Promise<Outcome[]> {
     if (!mayWork()) return waiting.map(() => retry(RETRY_MS))
-    const bodies = waiting.map(({ body }) => body as WebhookBody)
-    const newEvents = bodies.flatMap((body, at) => (isEvent(body) ? [{ body, trace: waiting[at]?.trace }] : []))
-    const accepted = acceptEvents(newEvents).values()
-    const work = bodies.map(body =>
-      isEvent(body) ? (accepted.next().value as Promise<void>).then(done) : handleReminder(body),
+    const bodies = waiting.map(({ body }) => (isWebhookMessage(body) ? body : null))
+    const newEvents = bodies.flatMap((body, at) =>
+      body !== null && isEvent(body) ? [{ body, trace: waiting[at]?.trace }] : [],
     )
+    const accepted = acceptEvents(newEvents).values()
+    const work = bodies.map(async body => {
+      if (body === null) return unreadable('not an event or a reminder')
+      return isEvent(body) ? (accepted.next().value as Promise<void>).then(done) : handleReminder(body)
+    })
     const results = await Promise.allSettled(work)
     logErrors(waiting, results)
     return results.map(one => (one.status === 'fulfilled' ? one.value : outcomeOfError(one.reason)))

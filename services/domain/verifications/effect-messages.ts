@@ -35,3 +35,9 @@ export interface ApprovalNoticeBody {
   otp_id: string
   approved: true
 }
+
+/** False for a message that another program, or a newer version, has put into a channel's queue. */
+export function isChannelMessage(body: unknown): body is DeliverBody | ApprovalNoticeBody {
+  if (typeof body !== 'object' || body === null || !('otp_id' in body) || typeof body.otp_id !== 'string') return false
+  return 'approved' in body || ('delivery_id' in body && typeof body.delivery_id === 'string')
+}

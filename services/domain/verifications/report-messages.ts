@@ -7,3 +7,28 @@ export interface ReportBundle {
   type: 'reports'
   all: { id: string; report: OtpReport; trace?: Trace }[]
 }
+
+const REPORT_TYPES: readonly OtpReport['type'][] = [
+  'delivery.reported',
+  'message.received',
+  'delivery.refunded',
+  'otp.due',
+]
+
+/** False for a message that another program, or a newer version, has put into the queue. Only what finds the verification is checked. */
+export function isReportMessage(body: unknown): body is OtpReport | ReportBundle {
+  if (!isObject(body)) return false
+  if (body.type !== 'reports') return isReport(body)
+  return (
+    Array.isArray(body.all) &&
+    body.all.every(one => isObject(one) && typeof one.id === 'string' && isReport(one.report))
+  )
+}
+
+function isReport(report: unknown): boolean {
+  if (!isObject(report) || !(REPORT_TYPES as readonly unknown[]).includes(report.type)) return false
+  return typeof (report.type === 'message.received' ? report.app_id : report.otp_id) === 'string'
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

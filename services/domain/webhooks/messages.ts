@@ -57,6 +57,18 @@ export interface DrainReminder {
 
 export type WebhookBody = NotifyBody | AttemptReminder | DrainReminder
 
+/** False for a message that another program, or a newer version, has put into the queue. */
+export function isWebhookMessage(body: unknown): body is WebhookBody {
+  if (typeof body !== 'object' || body === null) return false
+  if ('drain' in body) return typeof body.drain === 'string'
+  const names =
+    'event_id' in body && typeof body.event_id === 'string' && 'app_id' in body && typeof body.app_id === 'string'
+  if (!('payload' in body)) return names
+  return (
+    names && typeof body.payload === 'object' && body.payload !== null && 'at' in body && typeof body.at === 'number'
+  )
+}
+
 export const attemptMessage = (body: AttemptReminder, trace?: Trace): Message => ({
   id: `${body.event_id}:${body.round}:${body.attempt}`,
   body,
