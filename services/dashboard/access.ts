@@ -88,6 +88,11 @@ export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
   'GET /privacy': 'operator',
   'POST /apps/:id/erase': 'developer',
   'GET /audit': 'viewer',
+  'GET /queues': 'operator',
+  'GET /queues/:queue/dead': 'operator',
+  'GET /queues/:queue/dead/:id': 'operator',
+  'POST /queues/:queue/dead/requeue': 'operator',
+  'POST /queues/:queue/dead/drop': 'operator',
 }
 
 /** A request whose caller is known. */

@@ -10,19 +10,21 @@ import type { CountersignStore } from '../domain/collections.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { BackgroundQueue } from './background-queue.ts'
-import type { ReadPage } from './pages.ts'
+import type { ReadPage, ReadPageOf } from './pages.ts'
 import type { ReadBody } from './request-input.ts'
 import type { WithAudit } from './with-audit.ts'
 
 export interface AdminDeps {
   store: CountersignStore
-  broker: Pick<Broker, 'publish'>
+  broker: Pick<Broker, 'publish' | 'depth' | 'dead'>
   keyring: Keyring
   clock: Clock
   log: Logger
   tenancy: Tenancy
   readBody: ReadBody
   readPage: ReadPage
+  /** For lists that are not in the store. */
+  readPageOf: ReadPageOf
   /** The outbound guard's opinion of an address that is to be saved. */
   inspect: TargetInspector
   accounts: Accounts

@@ -39,24 +39,48 @@ export type ReadPage = <T extends Doc, Shown>(
   pageOptions?: { limit: number; cursor?: string | undefined },
 ) => Promise<{ items: Shown[]; next_cursor: string | null }>
 
-export const createReadPage =
-  (keyring: Pick<Keyring, 'seal' | 'unseal'>): ReadPage =>
-  async (ctx, { docs, filter, newestFirst = false, show }, pageOptions = readQuery(ctx, pageQuery)) => {
+/** Where the items of a list come from. */
+export interface PageSource<T, Shown> {
+  /** At most `limit` items, in their order, those after a position where one is given. */
+  read(after: string | undefined, limit: number): Promise<T[]>
+  positionOf(item: T): string
+  show(item: T): Shown
+}
+
+export type ReadPageOf = <T, Shown>(
+  ctx: ListRequest,
+  source: PageSource<T, Shown>,
+  pageOptions?: { limit: number; cursor?: string | undefined },
+) => Promise<{ items: Shown[]; next_cursor: string | null }>
+
+export const createReadPageOf =
+  (keyring: Pick<Keyring, 'seal' | 'unseal'>): ReadPageOf =>
+  async (ctx, { read, positionOf, show }, pageOptions = readQuery(ctx, pageQuery)) => {
     const context = cursorContext(ctx)
     const after = pageOptions.cursor === undefined ? undefined : unsealCursor(keyring, pageOptions.cursor, context)
-    const afterCursor = after === undefined ? {} : { _id: newestFirst ? { $lt: after } : { $gt: after } }
-    const foundDocs = await docs.find(
-      { ...filter, ...afterCursor },
-      {
-        sort: { _id: newestFirst ? -1 : 1 } as Sort<Doc>,
-        // One more than the page, to know whether there is a next page.
-        limit: pageOptions.limit + 1,
-      },
-    )
-    const page = foundDocs.slice(0, pageOptions.limit)
-    const last = foundDocs.length > page.length ? page.at(-1) : undefined
-    return { items: page.map(show), next_cursor: last === undefined ? null : keyring.seal(last._id, context) }
+    // One more than the page, to know whether there is a next page.
+    const found = await read(after, pageOptions.limit + 1)
+    const page = found.slice(0, pageOptions.limit)
+    const last = found.length > page.length ? page.at(-1) : undefined
+    return { items: page.map(show), next_cursor: last === undefined ? null : keyring.seal(positionOf(last), context) }
   }
+
+export function createReadPage(keyring: Pick<Keyring, 'seal' | 'unseal'>): ReadPage {
+  const readPageOf = createReadPageOf(keyring)
+  return (ctx, { docs, filter, newestFirst = false, show }, pageOptions) =>
+    readPageOf(
+      ctx,
+      {
+        read(after, limit) {
+          const afterCursor = after === undefined ? {} : { _id: newestFirst ? { $lt: after } : { $gt: after } }
+          return docs.find({ ...filter, ...afterCursor }, { sort: { _id: newestFirst ? -1 : 1 } as Sort<Doc>, limit })
+        },
+        positionOf: doc => doc._id,
+        show,
+      },
+      pageOptions,
+    )
+}
 
 /** A cursor is valid for the same path and filters. */
 function cursorContext({ path, query: { limit: _, cursor: __, ...filters } }: ListRequest): string {

@@ -27,10 +27,11 @@ import { createBackgroundQueue } from './background-queue.ts'
 import { addCompanyRoutes } from './companies.ts'
 import { addFraudRoutes } from './fraud.ts'
 import { addMoneyRoutes } from './money/routes.ts'
-import { createReadPage } from './pages.ts'
+import { createReadPage, createReadPageOf } from './pages.ts'
 import { addPriceRoutes } from './prices.ts'
 import { addPrivacyRoutes } from './privacy/routes.ts'
 import { addProviderRoutes } from './providers/routes.ts'
+import { addQueueRoutes } from './queues/routes.ts'
 import { createReadBody } from './request-input.ts'
 import { addRoutingPreviewRoutes } from './routing-preview.ts'
 import { addSandboxRoutes } from './sandbox/routes.ts'
@@ -56,7 +57,7 @@ export interface DashboardDeps {
   identifyOperator: IdentifyOperator
   findCaller: FindCaller
   store: CountersignStore
-  broker: Pick<Broker, 'publish' | 'request'>
+  broker: Pick<Broker, 'publish' | 'request' | 'depth' | 'dead'>
   keyring: Keyring
   clock: Clock
   log: Logger
@@ -78,6 +79,7 @@ const ROUTES: readonly AddRoutes[] = [
   addAddressListRoutes,
   addSandboxRoutes,
   addPrivacyRoutes,
+  addQueueRoutes,
   addAuditRoutes,
 ]
 
@@ -96,6 +98,7 @@ export function createDashboardService(deps: DashboardDeps): Service {
     tenancy: createTenancy({ store, keyring }),
     readBody: createReadBody(config.http.maxBodyBytes),
     readPage: createReadPage(keyring),
+    readPageOf: createReadPageOf(keyring),
     inspect: createTargetInspector({ privateTargets: config.privateTargets, lookup }),
     accounts,
     withAudit: createWithAudit({ audit: store.docs('audit'), clock, log }),

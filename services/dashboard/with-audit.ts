@@ -14,6 +14,8 @@ import { type AdminRequest, principalOf } from './access.ts'
 export interface Change<T> extends Pick<AuditDoc, 'action' | 'target' | 'company_id' | 'before' | 'after'> {
   /** Null after a lost race, when nothing was changed. */
   perform(): Promise<T | null>
+  /** In place of `after`, once the change is made: for what is known only then. */
+  recordResult?(result: T): unknown
 }
 
 /** The stored documents are as requested: there is nothing to change and nothing to record. */
@@ -45,10 +47,10 @@ export const createWithAudit =
       await audit.modify({ _id }, { $set: { at: clock.now(), who, ...fields, outcome: 'begun' } }, { upsert: true })
       recorded = true
     }
-    const complete = async (outcome: 'done' | 'undone'): Promise<void> => {
+    const complete = async (outcome: 'done' | 'undone', result: { after?: unknown } = {}): Promise<void> => {
       if (!recorded) return
       // The change is made already: the answer, which may hold a new key, must not fail because the record cannot be completed.
-      await audit.modify({ _id }, { $set: { outcome } }).catch(error => {
+      await audit.modify({ _id }, { $set: { outcome, ...result } }).catch(error => {
         log.warn({ request_id: request.state.requestId, audit_id: _id, err: error }, 'audit.completion_failed')
       })
     }
@@ -68,11 +70,11 @@ export const createWithAudit =
         await complete('undone')
         return change.unchanged
       }
-      const { perform, action, target, company_id, before, after } = change
+      const { perform, recordResult, action, target, company_id, before, after } = change
       await begin({ action, target, company_id, before, after })
       const result = await perform()
       if (result !== null) {
-        await complete('done')
+        await complete('done', recordResult ? { after: recordResult(result) } : {})
         return result
       }
     }

@@ -1,6 +1,8 @@
 // The admin API over HTTP, as an operator calls it. In: a store. Out: a client for a dashboard that runs on it.
 import { isIP } from 'node:net'
 import type { Broker, Message } from '../../infra/broker/broker.ts'
+import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
+import { createTopology, type WorkQueue } from '../../infra/broker/topology.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createFindCaller } from '../../infra/http/caller-address.ts'
 import { createIdentifyOperator } from '../../infra/http/operators.ts'
@@ -51,7 +53,8 @@ export interface TestAdmin {
 
 export interface AdminOptions {
   clock?: TestClock
-  broker?: Pick<Broker, 'publish'> & Partial<Pick<Broker, 'request'>>
+  /** By default publishing only records, queues are empty and no OTP actor answers. */
+  broker?: Partial<Pick<Broker, 'publish' | 'request' | 'depth' | 'dead'>>
   publicUrl?: string
   production?: boolean
   tokens?: typeof TOKENS
@@ -74,11 +77,14 @@ export async function startAdmin(store: CountersignStore, options: AdminOptions 
   const { log } = captured
   const keyring = testKeyring(...(options.keyring ?? []))
   const published: Message[] = []
-  const broker: Pick<Broker, 'publish' | 'request'> = {
+  const { depth, dead } = createEmbeddedBroker({ topology: createTopology({ channel: [], webhook: [] }), clock })
+  const broker: Pick<Broker, 'publish' | 'request' | 'depth' | 'dead'> = {
     publish: async (_, message) => void published.push(message),
     request: async () => {
       throw new Unavailable('no OTP actor runs here')
     },
+    depth,
+    dead,
     ...options.broker,
   }
   const { tokens = TOKENS, publicUrl = null, production = false } = options

@@ -1,0 +1,36 @@
+// Dead letters as operators see them. In: a dead letter of the broker. Out: `{id, at, reason, attempts, body}`. Personal data in our own
+// messages is sealed, and stays so. Other programs may have put anything into a queue, so a body passes through the log's redaction, and
+// one that is not JSON, or too large, is shown in part.
+import { Buffer, isUtf8 } from 'node:buffer'
+import type { DeadLetter } from '../../../infra/broker/broker.ts'
+import { redact } from '../../../infra/log/redact.ts'
+import { scrub } from '../../../infra/log/scrub.ts'
+import { isoTimeOrNull } from '../iso-time.ts'
+
+/** The most bytes of JSON that are shown as a body. */
+export const MAX_BODY_BYTES = { inList: 16_384, alone: 262_144 }
+const MAX_PREVIEW_BYTES = 1_024
+
+export const deadLetterView = (letter: DeadLetter, maxBodyBytes: number) => ({
+  id: letter.id,
+  at: isoTimeOrNull(letter.diedAt === 0 ? null : letter.diedAt),
+  reason: scrub(letter.reason),
+  attempts: letter.attempt,
+  body: bodyView(letter, maxBodyBytes),
+})
+
+function bodyView({ body, content }: DeadLetter, maxBytes: number): unknown {
+  if (content) return { unreadable: preview(Buffer.from(content)) }
+  const json = Buffer.from(JSON.stringify(body))
+  return json.length > maxBytes ? { too_large: preview(json) } : redact({ shown: body }).shown
+}
+
+/** The beginning, as text where it is text. */
+function preview(content: Buffer): { bytes: number; text: string } | { bytes: number; base64: string } {
+  const bytes = content.length
+  const beginning = content.subarray(0, MAX_PREVIEW_BYTES)
+  if (!isUtf8(content)) return { bytes, base64: beginning.toString('base64') }
+  // The word at the cut goes too: half a number would not be recognised as one.
+  const text = beginning.toString()
+  return { bytes, text: scrub(bytes > MAX_PREVIEW_BYTES ? text.replace(/\S{0,200}$/, '') : text) }
+}

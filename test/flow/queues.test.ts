@@ -1,0 +1,174 @@
+// A message that dies, from its death to its repair, as an operator sees it: metrics, log, GET /queues, list, requeue, drop, audit.
+import { Buffer } from 'node:buffer'
+import { expect } from 'chai'
+import { queueNames } from '../../infra/broker/amqp/queues.ts'
+import { type DeliveredMessage, done } from '../../infra/broker/broker.ts'
+import { createDashboardService } from '../../services/dashboard/service.ts'
+import type { Runtime } from '../../services/main.ts'
+import { ask } from '../support/api-caller.ts'
+import { type Countersign, describeCountersign } from '../support/countersign.ts'
+import { eventually } from '../support/eventually.ts'
+import { withRabbitChannel } from '../support/rabbitmq.ts'
+import { describeFlow } from '../support/shared-flow.ts'
+
+const QUEUE = 'webhook.deliver'
+
+interface QueueRow {
+  queue: string
+  broker_name: string | null
+  ready: number
+  oldest_ms: number | null
+  consumers: number
+  dead: number
+}
+
+describeCountersign('a message that dies', (start, engines) => {
+  /** A webhook actor with a bug, until it is mended. */
+  function createBuggyWebhook() {
+    const handled: string[] = []
+    const actor = { broken: true, handled }
+    const handle = async (waiting: DeliveredMessage[]) => {
+      if (actor.broken) throw new Error('boom for +14155552671')
+      handled.push(...waiting.map(({ id }) => id))
+      return waiting.map(done)
+    }
+    const service = ({ broker }: Runtime) => ({
+      attach: async () => [await broker.consume(QUEUE, handle, { prefetch: 10 })],
+    })
+    return { actor, service }
+  }
+
+  const operator = ({ url, secrets }: Countersign) => {
+    const token = secrets.adminTokens[0]?.token ?? ''
+    const call = (method: string, path: string, body?: unknown) =>
+      ask(`${url}/admin/v1${path}`, { method, token, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+    return {
+      call,
+      async metrics() {
+        const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } })
+        return (await response.text()).split('\n')
+      },
+      row: async (): Promise<QueueRow> =>
+        (await call('GET', '/queues')).body.find(({ queue }: QueueRow) => queue === QUEUE),
+      dead: async () => (await call('GET', `/queues/${QUEUE}/dead`)).body.items,
+    }
+  }
+
+  it('is seen in metrics, log and lists, is requeued once the bug is mended, and then handled', async () => {
+    const { actor, service } = createBuggyWebhook()
+    const countersign = await start({
+      services: { webhook: service, dashboard: createDashboardService },
+    })
+    const { broker } = countersign.engines
+    const { call, metrics, row, dead } = operator(countersign)
+    const brokerName = engines === 'real' ? queueNames(countersign.site.prefix).queue(QUEUE) : null
+    expect(await row()).to.deep.equal({
+      queue: QUEUE,
+      broker_name: brokerName,
+      ready: 0,
+      oldest_ms: null,
+      consumers: 1,
+      dead: 0,
+    })
+
+    for (const id of ['evt_1', 'evt_2', 'evt_3']) await broker.publish(QUEUE, { id, body: { event_id: id } })
+    await eventually(async () => expect(await row()).to.include({ dead: 3, ready: 0 }))
+    expect(await metrics()).to.include.members([
+      `countersign_queue_dead_letters{queue="${QUEUE}"} 3`,
+      `countersign_messages_died_total{queue="${QUEUE}",cause="threw"} 3`,
+    ])
+    const lines = countersign.log.lines().filter(({ msg }) => msg === 'message.dead')
+    expect(lines.map(({ id }) => id)).to.have.members(['evt_1', 'evt_2', 'evt_3'])
+    expect(lines[0]).to.deep.include({ queue: QUEUE, attempts: 1, reason: 'Error: boom for [phone]', cause: 'threw' })
+    const letters = await dead()
+    expect(letters).to.have.length(3)
+    expect(letters[0]).to.deep.include({
+      id: 'evt_1',
+      attempts: 1,
+      reason: 'Error: boom for [phone]',
+      body: { event_id: 'evt_1' },
+    })
+    expect((await call('GET', `/queues/${QUEUE}/dead/evt_1`)).body).to.deep.equal(letters[0])
+
+    actor.broken = false
+    expect((await call('POST', `/queues/${QUEUE}/dead/drop`, { ids: ['evt_3'] })).body).to.deep.equal({ dropped: 1 })
+    expect((await call('POST', `/queues/${QUEUE}/dead/requeue`, { ids: ['evt_1', 'evt_9'] })).body).to.deep.equal({
+      requeued: 1,
+    })
+    await eventually(() => expect(actor.handled).to.deep.equal(['evt_1']))
+    expect((await call('POST', `/queues/${QUEUE}/dead/requeue`, { all: true })).body).to.deep.equal({ requeued: 1 })
+    await eventually(() => expect(actor.handled).to.deep.equal(['evt_1', 'evt_2']))
+    expect(await row()).to.include({ dead: 0 })
+    const { items } = (await call('GET', '/audit')).body
+    expect(items.map(({ action, target, after }: Record<string, unknown>) => [action, target, after])).to.deep.equal([
+      ['dead_letters.requeue', QUEUE, { all: true, requeued: 1 }],
+      ['dead_letters.requeue', QUEUE, { ids: ['evt_1', 'evt_9'], requeued: 1 }],
+      ['dead_letters.drop', QUEUE, { ids: ['evt_3'], dropped: 1 }],
+    ])
+  })
+
+  it('is in the gauge of the next process on RabbitMQ, and lost with the process on the embedded engines', async () => {
+    const { service } = createBuggyWebhook()
+    const services = { webhook: service, dashboard: createDashboardService }
+    const first = await start({ services })
+    await first.engines.broker.publish(QUEUE, { id: 'evt_1', body: {} })
+    await eventually(async () => expect(await operator(first).row()).to.include({ dead: 1 }))
+    const second = await first.restart()
+    const left = engines === 'real' ? 1 : 0
+    expect(await operator(second).row()).to.include({ dead: left })
+    expect(await operator(second).metrics()).to.include(`countersign_queue_dead_letters{queue="${QUEUE}"} ${left}`)
+    const said = first.log.lines().filter(({ msg }) => msg === 'dead_letters.lost_at_stop')
+    expect(said).to.have.length(1 - left)
+  })
+})
+
+describeFlow('a message that is none of ours', (flow, engines) => {
+  const wrong: [queue: 'otp.reports' | 'webhook.deliver' | 'channel.sms', bodies: unknown[]][] = [
+    [
+      'otp.reports',
+      [null, 7, {}, { type: 'otp.melt', otp_id: 'x' }, { type: 'otp.due' }, { type: 'reports', all: [null] }],
+    ],
+    ['webhook.deliver', [null, 'x', {}, { drain: 7 }, { event_id: 'e', app_id: 'a', payload: null, at: 1 }]],
+    ['channel.sms', [null, [], {}, { otp_id: 7, delivery_id: 'd' }, { otp_id: 'o' }]],
+  ]
+  for (const [queue, bodies] of wrong)
+    it(`becomes a dead letter of ${queue}, alone`, async () => {
+      const { broker } = flow.countersign.engines
+      const name = (index: number) => `wrong-${engines}-${queue}-${index}`
+      const [{ server }] = [await flow.createTenant()]
+      // Together, so that they share a batch with each other and with the messages of a verification.
+      const published = bodies.map((body, index) => broker.publish(queue, { id: name(index), body }))
+      const started = await flow.startVerification(server)
+      await flow.advanceUntil(Promise.all(published))
+      const names = bodies.map((_, index) => name(index))
+      const letters = await flow.eventually(async () => {
+        const { items } = (await flow.admin('GET', `/queues/${queue}/dead?limit=100`)).body
+        const mine = items.filter(({ id }: { id: string }) => names.includes(id))
+        expect(mine.map(({ id }: { id: string }) => id)).to.have.members(names)
+        return mine
+      })
+      for (const { reason } of letters) expect(reason).to.match(/^unreadable: not a/)
+      expect((await server.verify(started.otp_id, started.code)).body.status).to.equal('approved')
+      const { body } = await flow.admin('POST', `/queues/${queue}/dead/drop`, { ids: names })
+      expect(body).to.deep.equal({ dropped: names.length })
+    })
+
+  if (engines === 'real')
+    it('is listed with a part of its content when it is not JSON', async () => {
+      const name = queueNames(flow.countersign.site.prefix).queue('channel.email')
+      await withRabbitChannel(async rabbit => {
+        rabbit.sendToQueue(name, Buffer.from('call +14155552671'))
+        await rabbit.waitForConfirms()
+      })
+      const [letter] = await flow.eventually(async () => {
+        const { items } = (await flow.admin('GET', '/queues/channel.email/dead')).body
+        expect(items).to.have.length(1)
+        return items
+      })
+      expect(letter.id).to.match(/^unnamed:/)
+      expect(letter.reason).to.equal('unreadable: its content is not JSON')
+      expect(letter.body).to.deep.equal({ unreadable: { bytes: 17, text: 'call [phone]' } })
+      const { body } = await flow.admin('POST', '/queues/channel.email/dead/drop', { ids: [letter.id] })
+      expect(body).to.deep.equal({ dropped: 1 })
+    })
+})
