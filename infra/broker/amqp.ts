@@ -17,7 +17,7 @@ import { createDeadlines } from './amqp/deadlines.ts'
 import { contentOf, messageProperties } from './amqp/envelope.ts'
 import { type Log, silentLog } from './amqp/log.ts'
 import { createPublisher } from './amqp/publisher.ts'
-import { assertQueues, createQueues, queueNames } from './amqp/queues.ts'
+import { assertQueues, createQueues, DEFAULT_DELIVERY_LIMIT, DEFAULT_PREFIX, queueNames } from './amqp/queues.ts'
 import { createRoundTrip, type RoundTrip } from './amqp/round-trip.ts'
 import type { Subscription } from './amqp/subscription.ts'
 import { createWorkConsumer } from './amqp/work-consumer.ts'
@@ -56,9 +56,9 @@ const CONNECT_MS = 5_000
 export function createAmqpBroker(options: AmqpOptions): Broker {
   const {
     topology,
-    prefix = 'countersign.v1',
+    prefix = DEFAULT_PREFIX,
     maxCallsPerFrame = 256,
-    deliveryLimit = 20,
+    deliveryLimit = DEFAULT_DELIVERY_LIMIT,
     confirmMs = 15_000,
   } = options
   const { log = silentLog, clock = systemClock, backoff = BACKOFF } = options

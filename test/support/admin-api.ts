@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import type { Broker, Message } from '../../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
-import { createTopology, type WorkQueue } from '../../infra/broker/topology.ts'
+import { createTopology } from '../../infra/broker/topology.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import { createFindCaller } from '../../infra/http/caller-address.ts'
 import { createIdentifyOperator } from '../../infra/http/operators.ts'

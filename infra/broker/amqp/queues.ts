@@ -3,6 +3,10 @@
 import type { Channel, Options } from 'amqplib'
 import type { CallQueue, Queue, Topology, WorkQueue } from '../topology.ts'
 
+/** Holds a version, which must change when the arguments of a queue change. */
+export const DEFAULT_PREFIX = 'countersign.v1'
+export const DEFAULT_DELIVERY_LIMIT = 20
+
 export interface QueueNames {
   queue(queue: Queue): string
   wait(queue: WorkQueue, delayMs: number): string

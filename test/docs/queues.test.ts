@@ -1,0 +1,49 @@
+// The page about queues names every queue that RabbitMQ gets, with its arguments, and every cause of death and alert metric that exists.
+import { readFileSync } from 'node:fs'
+import type { Channel } from 'amqplib'
+import { expect } from 'chai'
+import {
+  createQueues,
+  DEFAULT_DELIVERY_LIMIT,
+  DEFAULT_PREFIX,
+  type Declaration,
+  queueNames,
+} from '../../infra/broker/amqp/queues.ts'
+import { DEATH_CAUSES } from '../../infra/broker/broker.ts'
+import { createTopology } from '../../infra/broker/topology.ts'
+import { readConfig } from '../../infra/config/config.ts'
+import { createMetrics } from '../../infra/metrics.ts'
+import { brokerDelays } from '../../services/domain/webhooks/retry-schedule.ts'
+
+const page = readFileSync('docs/queues.md', 'utf8')
+
+describe('the page about queues', () => {
+  it('names every queue on RabbitMQ with its arguments', () => {
+    const topology = createTopology(brokerDelays(readConfig({}, []).backoff))
+    const queues = createQueues(queueNames(DEFAULT_PREFIX), topology, DEFAULT_DELIVERY_LIMIT)
+    const channel = { connection: { serverProperties: { version: '3.10.8' } } } as Channel
+    const declared = queues.all(channel).map(({ name, options }) => `${name}: ${describeOptions(options)}`)
+    const rows = [...page.matchAll(/^\| `(countersign\.v1\.[\w.]+)` \| ([^|]+) \| ([^|]+) \|$/gm)]
+    expect(rows.map(([, name, , options]) => `${name}: ${options?.replaceAll('`', '')}`)).to.have.members(declared)
+  })
+
+  it('explains every cause of a death', () => {
+    const causes = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+    expect(causes).to.include.members([...DEATH_CAUSES])
+  })
+
+  it('alerts on metrics that exist', async () => {
+    const { body } = await createMetrics().render()
+    const named = [...page.matchAll(/countersign_[a-z_]+/g)].map(([name]) => name.replace(/_bucket$/, ''))
+    expect(named).to.have.length.above(5)
+    for (const name of named) expect(body, name).to.include(`# TYPE ${name} `)
+  })
+})
+
+function describeOptions({ durable, arguments: args }: Declaration['options']): string {
+  if (args?.['x-queue-type'] === 'classic') return durable ? 'classic, durable' : 'classic, transient'
+  const target = args?.['x-dead-letter-routing-key']
+  const own = Object.entries(args ?? {}).filter(([name]) => !/^x-(queue-type|overflow|dead-letter-.*)$/.test(name))
+  const parts = [...own.map(([name, value]) => `${name}=${value}`), ...(target ? [`dead letters to ${target}`] : [])]
+  return `quorum; ${parts.join(', ')}`
+}
