@@ -114,8 +114,6 @@ describe('a listener', () => {
   it('refuses an address that the machine does not have', async () => {
     const refusal = await listen(new Koa(), { host: '192.0.2.1', port: 0 }).catch((error: unknown) => error)
     expect(refusal).to.be.instanceOf(StartProblem)
-    expect((refusal as Error).message)
-      .to.contain('192.0.2.1')
-      .and.to.contain('no such address')
+    expect((refusal as Error).message).to.match(/^HOST: this machine has no address 192\.0\.2\.1\. Set HOST to /)
   })
 })

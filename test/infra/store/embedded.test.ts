@@ -62,7 +62,7 @@ describe('the embedded store', () => {
       'not a database, though long enough to be taken for the header of one'.repeat(9),
     )
     const opening = () => createEmbeddedStore({ folder: other, collections, clock: testClock() })
-    expect(opening).to.throw(StartProblem, `cannot open countersign.db in ${other}`)
+    expect(opening).to.throw(StartProblem, `DATA_DIR: ${other} cannot be used: its countersign.db is no database`)
   })
 
   it('refuses a list at an indexed path, which MongoDB would index by its members', () =>

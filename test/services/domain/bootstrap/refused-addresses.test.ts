@@ -48,7 +48,7 @@ eachStore('an address of the bootstrap file', fresh => {
   }
 
   for (const url of REFUSED)
-    it(`is refused by its path like in the admin API, and nothing is applied: ${url}`, async () => {
+    it(`is refused by its path like in the admin API, with the operator's remedy, and nothing is applied: ${url}`, async () => {
       const problems = await problemsOf({ webhook: { url } })
       expect(problems.map(({ path }) => path)).to.deep.equal(['companies.1.apps.0.webhook.url'])
       expect(Object.values(await allTenancyDocs(store)).flat(), 'stored').to.deep.equal([])
@@ -56,7 +56,10 @@ eachStore('an address of the bootstrap file', fresh => {
       const { app } = await createTenant(admin)
       const answer = await admin.ask('PUT', `/apps/${app}/webhook`, { url })
       expect(answer.status).to.equal(422)
-      expect(answer.body.errors).to.deep.equal([{ path: 'url', message: problems[0]?.message }])
+      const [message, remedy] = problems[0]?.message.split('. ') ?? []
+      expect(answer.body.errors).to.deep.equal([{ path: 'url', message }])
+      // No setting allows port 0.
+      if (!url.includes(':0/')) expect(remedy).to.equal('To allow it, name its range in ALLOW_PRIVATE_TARGETS')
     })
 
   it('may have a name that does not resolve yet', async () => {
