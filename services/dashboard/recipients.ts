@@ -18,13 +18,15 @@ export const canonicalRecipient = (text: string): string => parseRecipient(text)
 
 export const MODES = ['live', 'test'] as const
 
-/** Finds the documents of one recipient in both modes and under every data key. */
+/** The keyed indexes of one recipient in an app, in both modes and under every data key. */
+export const allRecipientIndexes = (keyring: Pick<Keyring, 'indexes'>, app_id: string, recipient: string): string[] =>
+  MODES.flatMap(mode => recipientIndexes(keyring, { app_id, mode }, recipient))
+
+/** Finds the documents of one recipient in an app. */
 export const recipientFilter = (
   keyring: Pick<Keyring, 'indexes'>,
   app_id: string,
   recipient: string,
-): Filter<Pick<OtpDoc, '_id' | 'app_id' | 'mode' | 'recipient'>> => ({
-  app_id,
-  mode: { $in: MODES },
-  recipient: { $in: MODES.flatMap(mode => recipientIndexes(keyring, { app_id, mode }, recipient)) },
+): Filter<Pick<OtpDoc, '_id' | 'recipient'>> => ({
+  recipient: { $in: allRecipientIndexes(keyring, app_id, recipient) },
 })

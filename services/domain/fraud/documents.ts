@@ -61,7 +61,7 @@ export const FRAUD_COLLECTIONS = {
   fraud_tallies: collection<TallyDoc>({ indexes: [{ fields: { app_id: 1, _id: 1 } }], purged: true }),
   fraud_blocks: collection<BlockDoc>({ indexes: [], purged: true }),
   fraud_decisions: collection<DecisionDoc>({
-    indexes: [{ fields: { app_id: 1, _id: -1 } }, { fields: { app_id: 1, mode: 1, recipient: 1, _id: -1 } }],
+    indexes: [{ fields: { app_id: 1, _id: -1 } }, { fields: { recipient: 1, _id: -1 } }],
     purged: true,
   }),
 }

@@ -10,7 +10,7 @@ export interface OtpDoc extends SavedOtp, RevisedDoc {
   company_id: string
   app_id: string
   mode: Mode
-  /** The recipient's keyed index, as in `context.recipient.index`. */
+  /** The recipient's keyed index, as in `context.recipient.index`. It differs in every app and mode, so a query needs to name neither. */
   recipient: string
   /** Keyed index of the reference in the WhatsApp link, by which a user's message is matched; absent without a link. */
   reference?: string
@@ -131,7 +131,7 @@ export interface SandboxMessageDoc extends Doc {
 export const VERIFICATION_COLLECTIONS = {
   otps: collection<OtpDoc>({
     indexes: [
-      { fields: { app_id: 1, mode: 1, recipient: 1, _id: -1 } },
+      { fields: { recipient: 1, _id: -1 } },
       { fields: { app_id: 1, _id: -1 } },
       { fields: { reference: 1 }, unique: true, partial: { reference: { $exists: true } } },
       { fields: { partition: 1, due_at: 1 }, partial: { due_at: { $gt: 0 } } },

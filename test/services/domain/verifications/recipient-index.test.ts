@@ -1,0 +1,71 @@
+// A database of a release that indexed recipients by app and mode as well: the new index is made when the store is opened, and finds what was
+// stored before. The embedded store drops the old index; on MongoDB it stays, because processes of the old release may still use it.
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { MongoClient } from 'mongodb'
+import { systemClock } from '../../../../infra/clock.ts'
+import { newId } from '../../../../infra/ids.ts'
+import { createEmbeddedStore } from '../../../../infra/store/embedded.ts'
+import { createMongoStore } from '../../../../infra/store/mongo.ts'
+import { collection } from '../../../../infra/store/store.ts'
+import { COLLECTIONS, type CountersignStore } from '../../../../services/domain/collections.ts'
+import type { OtpDoc } from '../../../../services/domain/verifications/documents.ts'
+import { MONGODB_URL, onRealEngines } from '../../../support/engines.ts'
+import { issued } from '../../../support/otp.ts'
+import { documentOf } from '../../../support/queued-otps.ts'
+
+const OLD_INDEX = { fields: { app_id: 1, mode: 1, recipient: 1, _id: -1 } } as const
+const OLD_COLLECTIONS = {
+  ...COLLECTIONS,
+  otps: collection<OtpDoc>({ ...COLLECTIONS.otps, indexes: [OLD_INDEX, ...COLLECTIONS.otps.indexes.slice(1)] }),
+}
+
+const otp = (at: number): OtpDoc => documentOf(issued({ at, otp_id: newId('otp', at), link: null }), at)
+
+async function findAfterUpgrade(open: (collections: typeof COLLECTIONS) => CountersignStore): Promise<void> {
+  const [before, after] = [otp(Date.UTC(2100, 0, 1)), otp(Date.UTC(2100, 0, 2))]
+  const old = open(OLD_COLLECTIONS)
+  await old.docs('otps').insert([before])
+  await old.close()
+  const upgraded = open(COLLECTIONS)
+  await upgraded.docs('otps').insert([after])
+  const filter = { recipient: { $in: [before.recipient] } }
+  const found = await upgraded.docs('otps').find(filter, { sort: { _id: -1 }, limit: 9 })
+  expect(found).to.deep.equal([after, before])
+  await upgraded.close()
+  // A process of the old release that is started once more, as in a rolling upgrade that is taken back.
+  const again = open(OLD_COLLECTIONS)
+  const oldFilter = { app_id: before.app_id, mode: before.mode, recipient: before.recipient }
+  expect(await again.docs('otps').count(oldFilter)).to.equal(2)
+  await again.close()
+}
+
+describe('the index of recipients, on the embedded store', () => {
+  it('is made for a database of an older release', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'countersign-upgrade-'))
+    try {
+      await findAfterUpgrade(collections => createEmbeddedStore({ folder, collections, clock: systemClock }))
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+onRealEngines('the index of recipients, on MongoDB', { MONGODB_URL }, () => {
+  it('is made for a database of an older release', async () => {
+    const url = String(MONGODB_URL)
+    const database = `test_${randomBytes(6).toString('hex')}`
+    const client = new MongoClient(url)
+    try {
+      await findAfterUpgrade(collections => createMongoStore({ url, database, collections, strict: true }))
+      const names = (await client.db(database).collection('otps').indexes()).map(({ name }) => name)
+      expect(names).to.include.members(['recipient_1__id_-1', 'app_id_1_mode_1_recipient_1__id_-1'])
+    } finally {
+      await client.db(database).dropDatabase()
+      await client.close()
+    }
+  })
+})
