@@ -27,6 +27,10 @@ export function newId(prefix: IdPrefix, now: number, random: Random = pooledRand
   return `${prefix}_${ulid}`
 }
 
+/** The lowest id of that time: it sorts before every id that was made then or later, and after every earlier one. */
+export const firstIdAt = (prefix: IdPrefix, time: number): string =>
+  newId(prefix, Math.min(Math.max(0, Math.floor(time)), MAX_TIME), size => new Uint8Array(size))
+
 /** Whether the text has the form of an id that `newId` makes. */
 export const isId = (prefix: IdPrefix, text: string): boolean => ID_PATTERNS[prefix].test(text)
 

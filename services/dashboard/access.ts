@@ -74,6 +74,7 @@ export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
   'GET /apps/:id/events': 'viewer',
   'POST /events/:id/replay': 'developer',
   'POST /apps/:id/events/replay': 'developer',
+  'GET /verifications': 'viewer',
   'GET /verifications/:otp_id': 'viewer',
   'GET /apps/:id/verifications': 'viewer',
   'GET /apps/:id/fraud': 'viewer',

@@ -10,7 +10,7 @@ import type { CountersignStore } from '../domain/collections.ts'
 import type { Accounts } from '../domain/money/accounts.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { BackgroundQueue } from './background-queue.ts'
-import type { ReadPage, ReadPageOf } from './pages.ts'
+import type { ReadFilteredPage, ReadPage, ReadPageOf } from './pages.ts'
 import type { ReadBody } from './request-input.ts'
 import type { WithAudit } from './with-audit.ts'
 
@@ -25,6 +25,7 @@ export interface AdminDeps {
   readPage: ReadPage
   /** For lists that are not in the store. */
   readPageOf: ReadPageOf
+  readFilteredPage: ReadFilteredPage
   /** The outbound guard's opinion of an address that is to be saved. */
   inspect: TargetInspector
   accounts: Accounts

@@ -1,4 +1,22 @@
-// Times are epoch milliseconds in the store and ISO 8601 in UTC in answers.
+// Times are epoch milliseconds in the store and ISO 8601 in UTC in answers and queries.
+import { z } from 'zod'
+
 export const isoTime = (at: number): string => new Date(at).toISOString()
 
 export const isoTimeOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at))
+
+/** A time in a query. A "+" that was not escaped arrives as a space. */
+export const timeQuery = z
+  .string()
+  .transform(text => text.replaceAll(' ', '+'))
+  .pipe(z.iso.datetime({ offset: true, error: 'must be a time, such as "2030-01-31T12:00:00Z"' }))
+  .transform(text => Date.parse(text))
+
+/** Adds the one problem that two valid times can have. A time that is not valid is still a text here, and has its own problem. */
+export const refuseEmptyRange: z.core.CheckFn<{ since?: number | undefined; until?: number | undefined }> = ({
+  value: { since, until },
+  issues,
+}) => {
+  if (typeof since === 'number' && typeof until === 'number' && since >= until)
+    issues.push({ code: 'custom', path: ['until'], message: 'must be later than since', input: until })
+}

@@ -1,5 +1,5 @@
-// Lists in pages: `{items, next_cursor}`. A cursor is the last id of a page, sealed for its list: a changed cursor, or one of another list,
-// cannot be unsealed. Pages are in the order of ids, so that adding or removing items neither repeats nor hides another item.
+// Lists in pages: `{items, next_cursor}`. A cursor is the id at which a page ended, sealed for its list: a changed cursor, or one of another
+// list, cannot be unsealed. Pages are in the order of ids, so that adding or removing items neither repeats nor hides another item.
 import { z } from 'zod'
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
 import type { Doc, Docs, Filter, Sort } from '../../infra/store/docs.ts'
@@ -38,6 +38,43 @@ export type ReadPage = <T extends Doc, Shown>(
   listing: Listing<T, Shown>,
   pageOptions?: { limit: number; cursor?: string | undefined },
 ) => Promise<{ items: Shown[]; next_cursor: string | null }>
+
+export interface FilteredListing<T extends Doc, Shown> {
+  /** The documents below the id `before`, or all of them, in descending order of ids. `wanted`: how many the page takes at least. */
+  newestFirst(before: string | undefined, wanted: number): AsyncIterable<T>
+  matches(doc: T): boolean
+  show(doc: T): Shown
+}
+
+export type ReadFilteredPage = <T extends Doc, Shown>(
+  ctx: ListRequest,
+  listing: FilteredListing<T, Shown>,
+  pageOptions: { limit: number; cursor?: string | undefined },
+) => Promise<{ items: Shown[]; next_cursor: string | null }>
+
+/** For one page of a list whose filter no index serves. It takes a fraction of a tenth of a second to read as many verifications. */
+const MAX_DOCS_READ_PER_PAGE = 2_000
+
+/** For filters that are tested on the documents themselves. A page that has read too many documents ends where it is: it may be short or
+ *  empty and still have a next page. */
+export const createReadFilteredPage =
+  (keyring: Pick<Keyring, 'seal' | 'unseal'>, maxDocsRead = MAX_DOCS_READ_PER_PAGE): ReadFilteredPage =>
+  async (ctx, { newestFirst, matches, show }, { limit, cursor }) => {
+    const context = cursorContext(ctx)
+    const before = cursor === undefined ? undefined : unsealCursor(keyring, cursor, context)
+    const items: ReturnType<typeof show>[] = []
+    let [docsRead, lastRead, lastShown] = [0, '', '']
+    for await (const doc of newestFirst(before, limit + 1)) {
+      if (docsRead === maxDocsRead) return { items, next_cursor: keyring.seal(lastRead, context) }
+      docsRead += 1
+      lastRead = doc._id
+      if (!matches(doc)) continue
+      if (items.length === limit) return { items, next_cursor: keyring.seal(lastShown, context) }
+      items.push(show(doc))
+      lastShown = doc._id
+    }
+    return { items, next_cursor: null }
+  }
 
 /** Where the items of a list come from. */
 export interface PageSource<T, Shown> {

@@ -27,7 +27,7 @@ import { createBackgroundQueue } from './background-queue.ts'
 import { addCompanyRoutes } from './companies.ts'
 import { addFraudRoutes } from './fraud.ts'
 import { addMoneyRoutes } from './money/routes.ts'
-import { createReadPage, createReadPageOf } from './pages.ts'
+import { createReadFilteredPage, createReadPage, createReadPageOf } from './pages.ts'
 import { addPriceRoutes } from './prices.ts'
 import { addPrivacyRoutes } from './privacy/routes.ts'
 import { addProviderRoutes } from './providers/routes.ts'
@@ -99,6 +99,7 @@ export function createDashboardService(deps: DashboardDeps): Service {
     readBody: createReadBody(config.http.maxBodyBytes),
     readPage: createReadPage(keyring),
     readPageOf: createReadPageOf(keyring),
+    readFilteredPage: createReadFilteredPage(keyring),
     inspect: createTargetInspector({ privateTargets: config.privateTargets, lookup }),
     accounts,
     withAudit: createWithAudit({ audit: store.docs('audit'), clock, log }),

@@ -2,7 +2,7 @@
 // from the setting of that time, and the engine removes it then. This sweep finds the documents of apps whose retention was shortened
 // since. It also erases what endpoints answered to events that are kept longer than that, which in test mode are most of those sent.
 import type { Clock } from '../../infra/clock.ts'
-import { newId } from '../../infra/ids.ts'
+import { firstIdAt } from '../../infra/ids.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import { MINUTE_MS } from '../../infra/time.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
@@ -126,7 +126,3 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
     },
   }
 }
-
-/** Sorts before every id that was made at `time` or later. */
-const firstIdAt = (prefix: 'otp' | 'frd' | 'evt', time: number): string =>
-  newId(prefix, Math.max(0, time), size => new Uint8Array(size))

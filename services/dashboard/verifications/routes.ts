@@ -1,5 +1,5 @@
-// GET /verifications/{otp_id}, GET /apps/{id}/verifications?recipient=. A verification as an operator sees it: its state and its timeline.
-// The recipient is masked: an operator who searches for a recipient knows it already.
+// GET /verifications and GET /apps/{id}/verifications with filters, GET /verifications/{otp_id}. A verification as an operator sees it: its
+// state and its timeline. The recipient is masked: an operator who searches for a recipient knows it already.
 import { z } from 'zod'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { unsealOrNull } from '../../../infra/crypto/unseal-or-null.ts'
@@ -11,17 +11,26 @@ import type { CountersignStore } from '../../domain/collections.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { atRest } from '../../domain/verifications/encryption-context.ts'
 import type { AddRoutes } from '../admin-deps.ts'
-import { isoTime, isoTimeOrNull } from '../iso-time.ts'
+import { isoTime, isoTimeOrNull, refuseEmptyRange } from '../iso-time.ts'
 import { pageFields } from '../pages.ts'
-import { canonicalRecipient, recipientFilter, recipientQuery } from '../recipients.ts'
 import { getOr404, readQuery } from '../request-input.ts'
+import { createSearch, searchFields } from './search.ts'
 import { createTimeline } from './timeline.ts'
 
-const query = z.strictObject({ ...pageFields, recipient: recipientQuery.optional() })
+const query = z.strictObject({ ...pageFields, ...searchFields }).check(refuseEmptyRange)
+const queryOfAllApps = z
+  .strictObject({ ...pageFields, ...searchFields, app_id: z.string().optional() })
+  .check(refuseEmptyRange)
 
-export const addVerificationRoutes: AddRoutes = (router, { store, keyring, clock, readPage }) => {
+export const addVerificationRoutes: AddRoutes = (router, { store, keyring, clock, readFilteredPage }) => {
   const docs = store.docs('otps')
   const show = (doc: OtpDoc) => operatorView(keyring, doc, clock.now())
+  const createListing = createSearch({ store, keyring, clock })
+
+  router.get('/verifications', async ctx => {
+    const { limit, cursor, ...search } = readQuery(ctx, queryOfAllApps)
+    ctx.body = await readFilteredPage(ctx, { ...(await createListing(ctx, search)), show }, { limit, cursor })
+  })
 
   router.get('/verifications/:otp_id', async ctx => {
     const doc = await getOr404(ctx, docs, ctx.params.otp_id, 'verification')
@@ -30,10 +39,9 @@ export const addVerificationRoutes: AddRoutes = (router, { store, keyring, clock
 
   router.get('/apps/:id/verifications', async ctx => {
     const { _id: app_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
-    const { recipient, ...pageOptions } = readQuery(ctx, query)
-    const filter =
-      recipient === undefined ? { app_id } : recipientFilter(keyring, app_id, canonicalRecipient(recipient))
-    ctx.body = await readPage(ctx, { docs, filter, newestFirst: true, show }, pageOptions)
+    const { limit, cursor, ...search } = readQuery(ctx, query)
+    const listing = await createListing(ctx, { ...search, app_id })
+    ctx.body = await readFilteredPage(ctx, { ...listing, show }, { limit, cursor })
   })
 }
 

@@ -1,6 +1,6 @@
 // Marks one event or many to be sent again. The webhook actor may be changing an event at the same time: the write is conditional on
 // `rev`, and is repeated after a lost race.
-import { newId } from '../../../infra/ids.ts'
+import { firstIdAt } from '../../../infra/ids.ts'
 import type { Docs, Operators } from '../../../infra/store/docs.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
 
@@ -36,8 +36,8 @@ export async function replayRange(
   extraFields: (found: EventDoc) => Record<string, unknown>,
 ): Promise<number> {
   let count = 0
-  let after = firstIdAt(since - CLOCK_SLACK_MS)
-  const before = firstIdAt(until + CLOCK_SLACK_MS)
+  let after = firstIdAt('evt', since - CLOCK_SLACK_MS)
+  const before = firstIdAt('evt', until + CLOCK_SLACK_MS)
   for (;;) {
     const page = await events.find({ app_id, _id: { $gt: after, $lt: before } }, { sort: { _id: 1 }, limit: PAGE_SIZE })
     const inRange = page.filter(({ created_at }) => created_at >= since && created_at < until)
@@ -55,7 +55,3 @@ export async function replayRange(
     after = lastOfPage._id
   }
 }
-
-/** The lowest id of that time. */
-const firstIdAt = (time: number): string =>
-  newId('evt', Math.min(Math.max(0, Math.floor(time)), MAX_ID_TIME), size => new Uint8Array(size))

@@ -1,0 +1,109 @@
+// The filters of lists of verifications. In: a query, and the apps that its caller may see. Out: which documents a page reads, and which of
+// them it shows. An index serves the recipient, the app and the time. The rest is tested on the documents: an index more would cost every
+// send, and the status changes with the clock alone.
+import { z } from 'zod'
+import type { Clock } from '../../../infra/clock.ts'
+import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { firstIdAt } from '../../../infra/ids.ts'
+import type { Filter } from '../../../infra/store/docs.ts'
+import { statusAt } from '../../../machines/otp.queries.ts'
+import type { OtpStatus } from '../../../machines/otp.ts'
+import { toCurrentVersion } from '../../../machines/otp.versions.ts'
+import type { CountersignStore } from '../../domain/collections.ts'
+import { channel, country } from '../../domain/tenancy/value-schemas.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import { recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
+import { type AdminRequest, mayAccessCompany, principalOf } from '../access.ts'
+import { timeQuery } from '../iso-time.ts'
+import { appFilters, recipientFilters, visibleAppIds } from '../many-apps.ts'
+import { type IdRange, readNewestFirst } from '../newest-first.ts'
+import type { FilteredListing } from '../pages.ts'
+import { canonicalRecipient, recipientQuery } from '../recipients.ts'
+import { getOr404 } from '../request-input.ts'
+
+/** A status that is missing here is a type error. */
+const STATUSES = Object.keys({
+  pending: true,
+  approved: true,
+  failed: true,
+  expired: true,
+  canceled: true,
+} satisfies Record<OtpStatus, true>) as OtpStatus[]
+
+export const searchFields = {
+  recipient: recipientQuery.optional(),
+  otp_id: z.string().optional(),
+  status: z.enum(STATUSES, `must be one of ${STATUSES.join(', ')}`).optional(),
+  channel: channel.optional(),
+  country: country.optional(),
+  since: timeQuery.optional(),
+  until: timeQuery.optional(),
+}
+
+export type Search = Partial<z.output<z.ZodObject<typeof searchFields>>> & { app_id?: string | undefined }
+
+export interface SearchDeps {
+  store: CountersignStore
+  keyring: Pick<Keyring, 'indexes'>
+  clock: Pick<Clock, 'now'>
+}
+
+/** The edge makes the id of a verification, and the OTP actor a moment later the verification, perhaps by another clock. */
+const ID_SLACK_MS = 10_000
+
+export function createSearch({ store, keyring, clock }: SearchDeps) {
+  const docs = store.docs('otps')
+
+  /** 404 for an app that the caller may not see. */
+  async function filtersOf(request: AdminRequest, { app_id, recipient }: Search): Promise<Filter<OtpDoc>[]> {
+    if (app_id !== undefined) await getOr404(request, store.docs('apps'), app_id, 'app')
+    if (recipient !== undefined) {
+      const appIds = app_id === undefined ? visibleAppIds(store, request) : [app_id]
+      return recipientFilters({ docs, keyring, appIds, recipient: canonicalRecipient(recipient) })
+    }
+    if (app_id !== undefined) return [{ app_id }]
+    return principalOf(request).company_id === null ? [{}] : appFilters(visibleAppIds(store, request))
+  }
+
+  /** No index serves an id and a recipient, so the recipient of the one document is compared. */
+  async function* readOne(otp_id: string, { app_id, recipient }: Search): AsyncGenerator<OtpDoc> {
+    const doc = (await docs.get([otp_id])).get(otp_id)
+    if (!doc || (app_id !== undefined && doc.app_id !== app_id)) return
+    const isOfRecipient =
+      recipient === undefined || recipientIndexes(keyring, doc, canonicalRecipient(recipient)).includes(doc.recipient)
+    if (isOfRecipient) yield doc
+  }
+
+  return async (
+    request: AdminRequest,
+    search: Search,
+  ): Promise<Pick<FilteredListing<OtpDoc, unknown>, 'newestFirst' | 'matches'>> => {
+    const { otp_id } = search
+    const filters = await filtersOf(request, otp_id === undefined ? search : { app_id: search.app_id })
+    const { from, before } = idRange(search)
+    const now = clock.now()
+    return {
+      newestFirst: (cursor, wanted) =>
+        otp_id === undefined
+          ? readNewestFirst({ docs, filters, range: { from, before: cursor ?? before }, wanted })
+          : readOne(otp_id, search),
+      matches: doc => mayAccessCompany(request, doc.company_id) && matchesSearch(doc, search, now),
+    }
+  }
+}
+
+const idRange = ({ since, until }: Search): IdRange => ({
+  from: since === undefined ? undefined : firstIdAt('otp', since - ID_SLACK_MS),
+  before: until === undefined ? undefined : firstIdAt('otp', until + ID_SLACK_MS),
+})
+
+function matchesSearch(doc: OtpDoc, { status, channel, country, since, until }: Search, now: number): boolean {
+  const { value, context: otp } = toCurrentVersion(doc)
+  return (
+    (since === undefined || doc.created_at >= since) &&
+    (until === undefined || doc.created_at < until) &&
+    (status === undefined || statusAt(value, otp, now) === status) &&
+    (channel === undefined || otp.channel === channel) &&
+    (country === undefined || otp.recipient.country === country)
+  )
+}

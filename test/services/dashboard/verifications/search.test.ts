@@ -1,0 +1,278 @@
+// The search over all apps. As a property: for any caller, filters and sizes of pages, the pages together are the verifications that the
+// caller may see and the filters match, newest first, each once, even when a page ends early because it has read enough.
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { newId } from '../../../../infra/ids.ts'
+import { CHANNELS, type Channel } from '../../../../machines/channels.ts'
+import type { OtpStatus } from '../../../../machines/otp.ts'
+import { createReadFilteredPage } from '../../../../services/dashboard/pages.ts'
+import { createSearch, type Search } from '../../../../services/dashboard/verifications/search.ts'
+import type { OtpDoc } from '../../../../services/domain/verifications/documents.ts'
+import { recipientIndexes } from '../../../../services/domain/verifications/lookup-indexes.ts'
+import { closeAdmins, createTenant, errorPaths, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
+import { testClock } from '../../../support/clock.ts'
+import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
+import { issued } from '../../../support/otp.ts'
+import { documentOf } from '../../../support/queued-otps.ts'
+import { eachStore } from '../../../support/stores.ts'
+import { testKeyring } from '../../../support/tenancy.ts'
+
+const NUMBER = '+447911123456'
+const RECIPIENTS = [NUMBER, '+15005550010', 'ann@example.com']
+const COUNTRIES = ['GB', 'US', null]
+const STORED: OtpStatus[] = ['pending', 'approved', 'canceled']
+/** More apps than one query asks for, in one company; and few in the others. */
+const APPS = [
+  ...Array.from({ length: 40 }, (_, nth) => ({ company_id: 'cmp_many', app_id: `app_m${nth}` })),
+  { company_id: 'cmp_few', app_id: 'app_f1' },
+  { company_id: 'cmp_few', app_id: 'app_f2' },
+]
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DOCS = 400
+
+interface Row {
+  app: number
+  mode: 'live' | 'test'
+  recipient: string
+  /** Under the current data key, or under the one before. */
+  key: 0 | 1
+  country: string | null
+  channel: Channel
+  value: OtpStatus
+  ago: number
+}
+
+const row: fc.Arbitrary<Row> = fc.record({
+  app: fc.nat(APPS.length - 1),
+  mode: fc.constantFrom('live', 'test'),
+  recipient: fc.constantFrom(...RECIPIENTS),
+  key: fc.constantFrom(0, 1),
+  country: fc.constantFrom(...COUNTRIES),
+  channel: fc.constantFrom(...CHANNELS),
+  value: fc.constantFrom(...STORED),
+  // Many at the same time, so that ids differ in their random part only. A code is valid for ten minutes.
+  ago: fc.nat(60).map(minutes => minutes * MINUTE_MS),
+})
+
+const search: fc.Arbitrary<Search> = fc.record(
+  {
+    app_id: fc.constantFrom('app_m0', 'app_m39', 'app_f1'),
+    recipient: fc.constantFrom(...RECIPIENTS, '+447911999999'),
+    status: fc.constantFrom('pending', 'approved', 'expired', 'canceled', 'failed'),
+    channel: fc.constantFrom(...CHANNELS),
+    country: fc.constantFrom('GB', 'US', 'DE'),
+    since: fc.nat(60),
+    until: fc.nat(60),
+  },
+  { requiredKeys: [] },
+)
+
+eachStore('a search over all apps', fresh => {
+  const clock = testClock()
+  const keyring = testKeyring(1, 3)
+
+  function document({ app, mode, recipient, key, country, channel, value, ago }: Row): OtpDoc {
+    const { company_id, app_id } = APPS[app] ?? { company_id: '', app_id: '' }
+    const at = clock.now() - ago
+    const index = recipientIndexes(keyring, { app_id, mode }, recipient)[key] ?? ''
+    const otp_id = newId('otp', at)
+    const whom = { kind: 'phone', sealed: 'sealed', index, masked: 'masked', country } as const
+    const saved = issued({ at, otp_id, company_id, app_id, mode, link: null, channel, recipient: whom })
+    return documentOf({ ...saved, value }, at)
+  }
+
+  async function fillStore() {
+    const store = await fresh()
+    await store.docs('apps').insert(
+      APPS.map(({ company_id, app_id }) => ({
+        _id: app_id,
+        company_id,
+        name: 'Shop',
+        settings: {},
+        created_at: 0,
+        rev: 1,
+      })),
+    )
+    const rows = fc.sample(row, DOCS)
+    const docs = rows.map(document)
+    await store.docs('otps').insert(docs)
+    const newestFirst = docs
+      .map((doc, at) => ({ doc, row: rows[at] as Row }))
+      .sort((a, b) => (a.doc._id < b.doc._id ? 1 : -1))
+    return { store, newestFirst }
+  }
+
+  const statusOf = ({ value, ago }: Row): OtpStatus =>
+    value === 'pending' && ago >= 10 * MINUTE_MS ? 'expired' : value
+
+  it('gives every matching verification that the caller may see once, over pages of any size', async function () {
+    this.timeout(120_000)
+    const { store, newestFirst } = await fillStore()
+    const createListing = createSearch({ store, keyring, clock })
+    const property = async (company_id: string | null, wanted: Search, limit: number, maxDocsRead: number) => {
+      const { since, until, app_id } = wanted
+      const times = {
+        ...(since === undefined ? {} : { since: clock.now() - since * MINUTE_MS }),
+        ...(until === undefined ? {} : { until: clock.now() - until * MINUTE_MS }),
+      }
+      const asked: Search = { ...wanted, ...times }
+      const companyOf = (id: string) => APPS.find(app => app.app_id === id)?.company_id
+      fc.pre(app_id === undefined || company_id === null || companyOf(app_id) === company_id)
+      const expected = newestFirst
+        .filter(
+          ({ doc, row: { recipient, channel, country } }) =>
+            (company_id === null || doc.company_id === company_id) &&
+            (app_id === undefined || doc.app_id === app_id) &&
+            (wanted.recipient === undefined || wanted.recipient === recipient) &&
+            (wanted.channel === undefined || wanted.channel === channel) &&
+            (wanted.country === undefined || wanted.country === country),
+        )
+        .filter(({ row: one }) => wanted.status === undefined || statusOf(one) === wanted.status)
+        .filter(({ doc }) => asked.since === undefined || doc.created_at >= asked.since)
+        .filter(({ doc }) => asked.until === undefined || doc.created_at < asked.until)
+        .map(({ doc }) => doc._id)
+
+      const readPage = createReadFilteredPage(keyring, maxDocsRead)
+      const request = { state: { principal: { name: 'ada', role: 'viewer', company_id } }, path: '/x', query: {} }
+      const found: string[] = []
+      let cursor: string | undefined
+      for (let pages = 0; pages <= DOCS; pages += 1) {
+        const listing = await createListing(request, asked)
+        const page = await readPage(request, { ...listing, show: ({ _id }: OtpDoc) => _id }, { limit, cursor })
+        expect(page.items.length).to.be.at.most(limit)
+        found.push(...page.items)
+        if (page.next_cursor === null) break
+        cursor = page.next_cursor
+      }
+      expect(found).to.deep.equal(expected)
+    }
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(null, 'cmp_many', 'cmp_few', 'cmp_none'),
+        search,
+        fc.integer({ min: 1, max: 60 }),
+        fc.constantFrom(7, 60, 2_000),
+        property,
+      ),
+      { numRuns: 150 },
+    )
+  })
+
+  it('finds a recipient with many verifications in one app, and the few in the others', async () => {
+    const { store } = await fillStore()
+    const many = Array.from({ length: 250 }, () =>
+      document({ ...(fc.sample(row, 1)[0] as Row), app: 3, mode: 'test', recipient: 'eve@example.com', ago: HOUR_MS }),
+    )
+    const few = [7, 41].map(app =>
+      document({ ...(fc.sample(row, 1)[0] as Row), app, recipient: 'eve@example.com', ago: 2 * HOUR_MS }),
+    )
+    await store.docs('otps').insert([...many, ...few])
+    const request = { state: { principal: { name: 'ada', role: 'operator', company_id: null } }, path: '/x', query: {} }
+    const listing = await createSearch({ store, keyring, clock })(request, { recipient: 'Eve@example.com' })
+    const found = await createReadFilteredPage(keyring)(request, { ...listing, show: doc => doc._id }, { limit: 300 })
+    expect(found.items).to.have.members([...many, ...few].map(({ _id }) => _id))
+    expect(found.items).to.have.length(252)
+    expect(found.next_cursor).to.equal(null)
+  })
+})
+
+eachStore('GET /verifications', fresh => {
+  let admin: TestAdmin
+  let actor: TestActor
+  beforeEach(async () => {
+    const store = await fresh()
+    actor = await startOtpActor(store)
+    admin = await startAdmin(store, { clock: actor.clock })
+  })
+  afterEach(async () => {
+    await closeAdmins()
+    await actor.close()
+  })
+
+  const ids = async (path: string): Promise<string[]> =>
+    (await admin.get(path)).body.items.map(({ otp_id }: { otp_id: string }) => otp_id)
+
+  async function sendToTwoApps() {
+    const [shop, bank] = [await createTenant(admin), await createTenant(admin)]
+    const inShop = (await actor.send({ ...shop, recipient: NUMBER })).otp_id
+    await actor.clock.advance(1_000)
+    const inBank = (await actor.send({ ...bank, recipient: NUMBER })).otp_id
+    await actor.clock.advance(1_000)
+    const toAnn = (await actor.send({ ...bank, recipient: 'ann@example.com' })).otp_id
+    return { shop, bank, inShop, inBank, toAnn }
+  }
+
+  it('finds a recipient in all apps at once, with the same items as the list of an app', async () => {
+    const { shop, inShop, inBank, toAnn } = await sendToTwoApps()
+    expect(await ids('/verifications')).to.deep.equal([toAnn, inBank, inShop])
+    expect(await ids(`/verifications?recipient=${encodeURIComponent(NUMBER)}`)).to.deep.equal([inBank, inShop])
+    // A plus that was not escaped arrives as a space.
+    expect(await ids(`/verifications?recipient=${NUMBER}`)).to.deep.equal([inBank, inShop])
+    const [item] = (await admin.get(`/verifications?app_id=${shop.app}`)).body.items
+    expect(item).to.deep.equal((await admin.get(`/apps/${shop.app}/verifications`)).body.items[0])
+    const { timeline: _, ...whole } = (await admin.get(`/verifications/${inShop}`)).body
+    expect(item).to.deep.equal(whole)
+  })
+
+  it('finds one by its id, and refuses nothing else with it', async () => {
+    const { shop, bank, inShop, inBank } = await sendToTwoApps()
+    expect(await ids(`/verifications?otp_id=${inShop}`)).to.deep.equal([inShop])
+    expect(await ids(`/verifications?otp_id=${inShop}&app_id=${shop.app}&recipient=${NUMBER}`)).to.deep.equal([inShop])
+    expect(await ids(`/verifications?otp_id=${inShop}&app_id=${bank.app}`)).to.deep.equal([])
+    expect(await ids(`/verifications?otp_id=${inShop}&recipient=ann@example.com`)).to.deep.equal([])
+    expect(await ids(`/verifications?otp_id=${inShop}&status=expired`)).to.deep.equal([])
+    expect(await ids(`/apps/${shop.app}/verifications?otp_id=${inBank}`)).to.deep.equal([])
+    expect(await ids('/verifications?otp_id=otp_rubbish')).to.deep.equal([])
+  })
+
+  it('filters by status as the clock decides it, by channel, country and time', async () => {
+    const { bank, inShop, inBank, toAnn } = await sendToTwoApps()
+    const { created_at } = (await admin.get(`/verifications/${inBank}`)).body
+    expect(await ids('/verifications?status=pending')).to.deep.equal([toAnn, inBank, inShop])
+    expect(await ids('/verifications?status=expired')).to.deep.equal([])
+    expect(await ids('/verifications?channel=email')).to.deep.equal([toAnn])
+    expect(await ids(`/apps/${bank.app}/verifications?channel=sms`)).to.deep.equal([inBank])
+    expect(await ids('/verifications?country=GG')).to.deep.equal([inBank, inShop])
+    expect(await ids(`/verifications?since=${created_at}`)).to.deep.equal([toAnn, inBank])
+    expect(await ids(`/verifications?until=${created_at}`)).to.deep.equal([inShop])
+    const withOffset = new Date(Date.parse(created_at) + 3_600_000).toISOString().replace('Z', '+01:00')
+    expect(await ids(`/apps/${bank.app}/verifications?until=${withOffset}`)).to.deep.equal([])
+    await actor.clock.advance(600_000)
+    expect(await ids('/verifications?status=pending')).to.deep.equal([])
+    expect(await ids(`/verifications?status=expired&recipient=${NUMBER}`)).to.deep.equal([inBank, inShop])
+  })
+
+  it('refuses values that cannot be meant, by their path', async () => {
+    const { app } = await createTenant(admin)
+    const late = '2030-01-02T00:00:00Z'
+    const early = '2030-01-01T00:00:00Z'
+    for (const path of ['/verifications', `/apps/${app}/verifications`]) {
+      const refused = async (query: string) => {
+        const answer = await admin.get(`${path}?${query}`)
+        expect(answer.status, query).to.equal(422)
+        return errorPaths(answer)
+      }
+      expect(await refused('status=delivered')).to.deep.equal(['status'])
+      expect(await refused('status=pending&status=expired')).to.deep.equal(['status'])
+      expect(await refused('channel=pigeon')).to.deep.equal(['channel'])
+      expect(await refused('country=uk')).to.deep.equal(['country'])
+      expect(await refused('since=yesterday&until=1893456000')).to.deep.equal(['since', 'until'])
+      expect(await refused(`since=${late}&until=${early}`)).to.deep.equal(['until'])
+      expect(await refused(`since=${late}&until=${late}`)).to.deep.equal(['until'])
+      expect(await refused('recipient=')).to.deep.equal(['recipient'])
+      expect(await refused('colour=red')).to.deep.equal(['colour'])
+    }
+    expect((await admin.get('/verifications?app_id=app_none')).status).to.equal(404)
+    expect(await ids(`/verifications?since=${early}&until=${late}`)).to.deep.equal([])
+    expect(await ids('/verifications?since=0001-01-01T00:00:00Z&until=9999-12-31T23:59:59Z')).to.deep.equal([])
+  })
+
+  it('takes a cursor only with the filters that it came with', async () => {
+    await sendToTwoApps()
+    const { next_cursor } = (await admin.get('/verifications?channel=sms&limit=1')).body
+    expect(next_cursor).to.be.a('string')
+    expect(await ids(`/verifications?channel=sms&limit=1&cursor=${next_cursor}`)).to.have.length(1)
+    expect(errorPaths(await admin.get(`/verifications?channel=email&cursor=${next_cursor}`))).to.deep.equal(['cursor'])
+  })
+})
