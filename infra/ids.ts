@@ -3,7 +3,7 @@
 // alone makes may be refused by their form.
 import { pooledRandom } from './random.ts'
 
-export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud' | 'ipv' | 'frd' | 'usr' | 'ses'
+export type IdPrefix = 'cmp' | 'app' | 'key' | 'otp' | 'dlv' | 'evt' | 'aud' | 'ipv' | 'frd' | 'usr' | 'ses' | 'rfs'
 /** Returns `size` random bytes. */
 export type Random = (size: number) => Uint8Array
 
@@ -55,4 +55,5 @@ const ID_PATTERNS: Readonly<Record<IdPrefix, RegExp>> = {
   frd: idPattern('frd'),
   usr: idPattern('usr'),
   ses: idPattern('ses'),
+  rfs: idPattern('rfs'),
 }

@@ -93,6 +93,12 @@ const createInstruments = (registry: Registry) => {
       labelNames: ['mode', 'outcome', 'enforced'],
       registers,
     }),
+    refusals: new Counter({
+      name: 'countersign_refusals_total',
+      help: 'Sends and resends that were refused, by type of error and, where a limit was hit, by its scope.',
+      labelNames: ['type', 'scope'],
+      registers,
+    }),
     callbacks: new Counter({
       name: 'countersign_callbacks_total',
       help: 'What providers told us: receipts and messages that were passed on, and those that were of no use.',

@@ -77,6 +77,7 @@ export const ROUTE_ROLES: Readonly<Record<string, Role | 'anyone'>> = {
   'GET /verifications': 'viewer',
   'GET /verifications/:otp_id': 'viewer',
   'GET /apps/:id/verifications': 'viewer',
+  'GET /refusals': 'viewer',
   'GET /apps/:id/fraud': 'viewer',
   'GET /apps/:id/fraud/prefixes': 'viewer',
   'POST /apps/:id/route': 'viewer',

@@ -32,6 +32,7 @@ import { addPriceRoutes } from './prices.ts'
 import { addPrivacyRoutes } from './privacy/routes.ts'
 import { addProviderRoutes } from './providers/routes.ts'
 import { addQueueRoutes } from './queues/routes.ts'
+import { addRefusalRoutes } from './refusals.ts'
 import { createReadBody } from './request-input.ts'
 import { addRoutingPreviewRoutes } from './routing-preview.ts'
 import { addSandboxRoutes } from './sandbox/routes.ts'
@@ -74,6 +75,7 @@ const ROUTES: readonly AddRoutes[] = [
   addProviderRoutes,
   addWebhookRoutes,
   addVerificationRoutes,
+  addRefusalRoutes,
   addFraudRoutes,
   addRoutingPreviewRoutes,
   addAddressListRoutes,

@@ -8,6 +8,7 @@ import { AUDIT_COLLECTIONS } from './audit.ts'
 import { FRAUD_COLLECTIONS } from './fraud/documents.ts'
 import { MONEY_COLLECTIONS } from './money/documents.ts'
 import { PRIVACY_COLLECTIONS } from './privacy/documents.ts'
+import { REFUSAL_COLLECTIONS } from './refusals/documents.ts'
 import { TENANCY_COLLECTIONS } from './tenancy/documents.ts'
 import { USER_COLLECTIONS } from './users/documents.ts'
 import { VERIFICATION_COLLECTIONS } from './verifications/documents.ts'
@@ -21,6 +22,7 @@ export const COLLECTIONS = {
   ...MONEY_COLLECTIONS,
   ...FRAUD_COLLECTIONS,
   ...ADDRESS_LIST_COLLECTIONS,
+  ...REFUSAL_COLLECTIONS,
   ...PRIVACY_COLLECTIONS,
   ...AUDIT_COLLECTIONS,
   ...LEASE_COLLECTIONS,

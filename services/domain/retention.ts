@@ -25,5 +25,8 @@ export const MIN_EVENT_RETENTION_MS = 7 * DAY_MS
 /** An event is kept this long after its last attempt, even if the app's retention is shorter: a paused endpoint may be enabled again. */
 export const EVENT_RETENTION_AFTER_LAST_ATTEMPT_MS = 8 * DAY_MS
 
+/** Refused sends and resends; those with a recipient no longer than the app's retention. */
+export const REFUSAL_RETENTION_MS = 7 * DAY_MS
+
 /** Tallies of the fraud guard, which looks back a week. */
 export const FRAUD_TALLY_RETENTION_MS = 9 * DAY_MS

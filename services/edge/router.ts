@@ -21,6 +21,7 @@ import type { Trace } from '../../infra/trace.ts'
 import type { Identity, OtpAnswer, OtpCall } from '../../machines/calls.ts'
 import type { KeyKind } from '../../machines/otp.ts'
 import { problem } from '../domain/errors.ts'
+import type { NewRefusal, RefusalLog } from '../domain/refusals/refusal-log.ts'
 import type { Tenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createAdmission } from './admission.ts'
@@ -30,6 +31,7 @@ import { createCalls } from './calls.ts'
 import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
 import type { KeyUsage } from './key-usage.ts'
 import { createPublishableKeyRules } from './publishable-keys.ts'
+import { createRecordRefusal } from './record-refusal.ts'
 import { cancelRequest, exchangeRequest, resendRequest, sendRequest, verifyRequest } from './schemas.requests.ts'
 import { createReadStatus } from './status.ts'
 import { parseBody } from './validation.ts'
@@ -39,11 +41,19 @@ export interface RouterDeps {
   tenancy: Pick<Tenancy, 'keyByHash' | 'app'>
   otps: Pick<Docs<OtpDoc>, 'get'>
   usage: Pick<KeyUsage, 'record'>
+  refusals: Pick<RefusalLog, 'record'>
   keyring: Pick<Keyring, 'seal' | 'unseal' | 'indexes'>
   clock: Pick<Clock, 'now'>
   log: Pick<Logger, 'error'>
   findCaller: FindCaller
   http: Pick<Config['http'], 'maxBodyBytes' | 'maxInFlight'>
+}
+
+interface CommandHooks {
+  /** Before the body is read. */
+  check?(by: Identity): Promise<void>
+  /** When the edge itself refuses. What the OTP actor refuses is an answer. */
+  onRefused?(by: Identity, ctx: Context, error: unknown): void
 }
 
 export const API = '/api/v1'
@@ -56,7 +66,7 @@ const ANY_KEY: readonly KeyKind[] = ['server', 'publishable']
 const SERVER_KEY: readonly KeyKind[] = ['server']
 
 export function createApiRouter(deps: RouterDeps): Router {
-  const { broker, clock, http, keyring, tenancy, usage } = deps
+  const { broker, clock, http, keyring, refusals, tenancy, usage } = deps
   const admission = createAdmission({ clock, maxInFlight: http.maxInFlight })
   const identify = createIdentify({ tenancy, clock, admission, usage })
   const publishableKeys = createPublishableKeyRules({ tenancy, clock })
@@ -70,12 +80,15 @@ export function createApiRouter(deps: RouterDeps): Router {
     ctx.set('Cache-Control', 'no-store')
     const by = await identify(ctx.get('authorization'), kinds)
     describeRequest(ctx, { app_id: by.app_id, key_id: by.key_id })
+    return by
+  }
+
+  const checkOrigin = async (ctx: Context, by: Identity): Promise<void> => {
     if (by.kind === 'server') removeCorsHeaders(ctx)
     else if (!(await publishableKeys.allowsOrigin(by, ctx.get('origin')))) {
       removeCorsHeaders(ctx)
       throw problem('OriginNotAllowedError', { detail: 'The app does not list this origin.' })
     }
-    return by
   }
 
   const callOtp = (body: OtpCall, trace: Trace): Promise<OtpAnswer> =>
@@ -89,26 +102,37 @@ export function createApiRouter(deps: RouterDeps): Router {
       kinds: readonly KeyKind[],
       schema: Schema,
       toCall: (body: z.output<Schema>, by: Identity, ctx: Context) => OtpCall,
-      check: (by: Identity) => Promise<void> = async () => {},
+      { check = async () => {}, onRefused = () => {} }: CommandHooks = {},
     ): Middleware =>
     async ctx => {
       const by = await authenticate(ctx, kinds)
-      await check(by)
-      // Before the body is read, because a refusal must cost as little as possible: an overload makes many. The place is taken after it
-      // is read, because a body that arrives slowly must not hold one.
-      admission.check(by)
-      const body = parseBody(schema, await readJson(ctx))
-      describeSubject(ctx, body)
-      requireConnectedCaller(ctx)
       const trace = traceOf(ctx)
-      const answer = respond(await callOtp(toCall(body, by, ctx), trace), trace)
+      const askOtp = async (): Promise<OtpAnswer> => {
+        await checkOrigin(ctx, by)
+        await check(by)
+        // Before the body is read, because a refusal must cost as little as possible: an overload makes many. The place is taken after it
+        // is read, because a body that arrives slowly must not hold one.
+        admission.check(by)
+        const body = parseBody(schema, await readJson(ctx))
+        describeSubject(ctx, body)
+        requireConnectedCaller(ctx)
+        return callOtp(toCall(body, by, ctx), trace)
+      }
+      const answered = await askOtp().catch(error => {
+        onRefused(by, ctx, error)
+        throw error
+      })
+      const answer = respond(answered, trace)
       describeRequest(ctx, { otp_id: answer.otp_id })
       ctx.body = answer
     }
 
-  const checkSend = async (by: Identity): Promise<void> => {
-    if (by.kind === 'publishable') await publishableKeys.checkSend(by)
-  }
+  const createMessageHooks = (call: NewRefusal['call']): CommandHooks => ({
+    check: async by => {
+      if (by.kind === 'publishable') await publishableKeys.checkSend(by)
+    },
+    onRefused: createRecordRefusal(refusals, call),
+  })
 
   const router = new Router({ prefix: API, sensitive: true })
   const post = (path: string, handle: Middleware): void => {
@@ -120,13 +144,14 @@ export function createApiRouter(deps: RouterDeps): Router {
       .post(path, allowCrossOrigin, handle)
       .all(path, refuseOtherMethods('OPTIONS, POST'))
   }
-  postFromPages('/otp/send', createCommand(ANY_KEY, sendRequest, call.send, checkSend))
-  postFromPages('/otp/resend', createCommand(ANY_KEY, resendRequest, call.resend, checkSend))
+  postFromPages('/otp/send', createCommand(ANY_KEY, sendRequest, call.send, createMessageHooks('send')))
+  postFromPages('/otp/resend', createCommand(ANY_KEY, resendRequest, call.resend, createMessageHooks('resend')))
   postFromPages('/otp/verify', createCommand(ANY_KEY, verifyRequest, call.verify))
   post('/otp/cancel', createCommand(SERVER_KEY, cancelRequest, call.cancel))
   post('/verifications/exchange', createCommand(SERVER_KEY, exchangeRequest, call.exchange))
   router.options('/otp/:otp_id', createPreflight('GET')).get('/otp/:otp_id', allowCrossOrigin, async ctx => {
     const by = await authenticate(ctx, ANY_KEY)
+    await checkOrigin(ctx, by)
     ctx.body = await admission.read(by, () => readStatus(ctx.params.otp_id ?? '', by, traceOf(ctx)))
   })
   return router

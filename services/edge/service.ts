@@ -7,7 +7,9 @@ import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Service } from '../../infra/host.ts'
 import type { FindCaller } from '../../infra/http/caller-address.ts'
 import type { Logger } from '../../infra/log/log.ts'
+import type { Metrics } from '../../infra/metrics.ts'
 import type { CountersignStore } from '../domain/collections.ts'
+import { createRefusalLog } from '../domain/refusals/refusal-log.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import { createReferenceRouter } from './docs/router.ts'
 import { createKeyUsage } from './key-usage.ts'
@@ -21,13 +23,15 @@ export interface EdgeDeps {
   findCaller: FindCaller
   clock: Clock
   log: Logger
+  metrics: Pick<Metrics, 'refusals'>
 }
 
 export function createEdgeService(deps: EdgeDeps): Service {
-  const { broker, store, keyring, findCaller, clock, log } = deps
+  const { broker, store, keyring, findCaller, clock, log, metrics } = deps
   const { http } = deps.config
   const router = new Router()
   const usage = createKeyUsage({ keys: store.docs('keys'), clock, log })
+  const refusals = createRefusalLog({ refusals: store.docs('refusals'), clock, log, metrics })
   const api = createApiRouter({
     broker,
     keyring,
@@ -38,8 +42,10 @@ export function createEdgeService(deps: EdgeDeps): Service {
     tenancy: createTenancy({ store, keyring }),
     otps: store.docs('otps'),
     usage,
+    refusals,
   })
   router.use(api.routes())
   router.use(createReferenceRouter(http).routes())
-  return { router, stop: usage.stop }
+  const stop = async (): Promise<void> => void (await Promise.all([usage.stop(), refusals.settled()]))
+  return { router, stop }
 }

@@ -14,9 +14,11 @@ import { createSerialRunner } from '../../infra/serial-runner.ts'
 import { requestOf, type Trace } from '../../infra/trace.ts'
 import { Unavailable } from '../../infra/unavailable.ts'
 import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
+import type { RefusalLog } from '../domain/refusals/refusal-log.ts'
 import type { CachedApp } from './apps.ts'
 import { createCancel } from './cancel.ts'
 import { createExchange } from './exchange.ts'
+import { type CallResult, createRecordRefusal } from './record-refusal.ts'
 import { refusal } from './refusals.ts'
 import { createResend, type ResendDeps } from './resend.ts'
 import { createSend, type SendDeps } from './send.ts'
@@ -25,6 +27,7 @@ import { createVerify } from './verify.ts'
 export type CallDeps = SendDeps &
   ResendDeps & {
     apps: Pick<Cache<CachedApp | null>, 'get'>
+    refusals: Pick<RefusalLog, 'record'>
     log: Logger
   }
 
@@ -46,6 +49,7 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
   const runPerClaim = createSerialRunner()
   const takeTurn = createConcurrencyLimit(MAX_CALLS_IN_PROGRESS)
   const reportMissingKey = createMissingKeyReporter(deps)
+  const recordRefusal = createRecordRefusal(deps.refusals)
 
   return async received => {
     const call = received.body as OtpCall
@@ -67,27 +71,31 @@ export function createCallHandler(deps: CallDeps): (received: ReceivedCall) => P
     return answer
   }
 
-  async function answerOrRefuse({ id, expired, trace }: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
+  async function answerOrRefuse(received: ReceivedCall, call: OtpCall): Promise<OtpAnswer> {
+    const { id, expired, trace } = received
+    // The edge has answered and recorded this one.
     if (expired()) return refusal('ServiceUnavailableError', EXPIRED_DETAIL)
-    try {
-      return await handle(id, call, trace)
-    } catch (error) {
-      return answerError(id, call, error, trace)
-    }
+    const result = await handle(id, call, trace).catch(error => ({ answer: answerError(id, call, error, trace) }))
+    recordRefusal(received, call, result)
+    return result.answer
   }
 
-  async function handle(id: string, call: OtpCall, trace: Trace | undefined): Promise<OtpAnswer> {
+  async function handle(id: string, call: OtpCall, trace: Trace | undefined): Promise<CallResult> {
     switch (call.type) {
-      case 'otp.send':
-        return send(id, call, await loadApp(call), trace)
-      case 'otp.resend':
-        return resend(id, call, await loadApp(call), trace)
+      case 'otp.send': {
+        const app = await loadApp(call)
+        return { ...(await send(id, call, app, trace)), settings: app.settings }
+      }
+      case 'otp.resend': {
+        const app = await loadApp(call)
+        return { ...(await resend(id, call, app, trace)), settings: app.settings }
+      }
       case 'otp.verify':
-        return verify(id, call, await loadApp(call), trace)
+        return { answer: await verify(id, call, await loadApp(call), trace) }
       case 'otp.cancel':
-        return cancel(id, call, trace)
+        return { answer: await cancel(id, call, trace) }
       case 'token.exchange':
-        return exchange(id, call, trace)
+        return { answer: await exchange(id, call, trace) }
     }
   }
 

@@ -3,7 +3,7 @@
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Trace } from '../../infra/trace.ts'
-import type { OtpAnswer, OtpCall } from '../../machines/calls.ts'
+import type { OtpCall } from '../../machines/calls.ts'
 import { type OtpCommand, type Step, step } from '../../machines/otp.step.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { atRest } from '../domain/verifications/encryption-context.ts'
@@ -12,6 +12,7 @@ import type { CachedApp } from './apps.ts'
 import type { Commit } from './commit.ts'
 import { type JudgedAddress, resendQuotas } from './limits/quotas.ts'
 import type { Reputation } from './limits/reputation.ts'
+import type { MessageResult } from './record-refusal.ts'
 import { abusiveAddressRefusal } from './refusals.ts'
 import { obstacleFor, resendInputsFor, usableFor } from './resend-inputs.ts'
 import { NO_RESERVATION, type Reservation } from './reservation.ts'
@@ -29,7 +30,12 @@ export interface ResendDeps extends MessageDeps {
 
 export const createResend = (deps: ResendDeps) => {
   const { keyring, clock, commit } = deps
-  return async (command_id: string, call: ResendCall, app: CachedApp, trace: Trace | undefined): Promise<OtpAnswer> => {
+  return async (
+    command_id: string,
+    call: ResendCall,
+    app: CachedApp,
+    trace: Trace | undefined,
+  ): Promise<MessageResult> => {
     const committed = await commit(call.otp_id, call.by, {
       trace,
       command: async doc => {
@@ -47,7 +53,8 @@ export const createResend = (deps: ResendDeps) => {
       },
       reserve: (next, doc) => reserveResend(call, app, next, doc),
     })
-    return verificationAnswer(committed, clock.now())
+    const answer = verificationAnswer(committed, clock.now())
+    return committed === null ? { answer } : { answer, recipient: committed.doc.context.recipient }
   }
 
   /** A resend that fails only because a provider's data key is missing must be retried, so it throws instead of being refused. */

@@ -7,11 +7,10 @@ import type { Refusal } from '../../machines/calls.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { ErrorType } from '../../machines/errors.ts'
 import { type Magic, magicOf } from '../../machines/magic-recipients.ts'
-import { maskEmail, maskPhone } from '../../machines/masking.ts'
 import type { KeyKind, Mode, Prices } from '../../machines/otp.ts'
 import { firstUsable, isGeoBlocked, orderFor, usableChannels } from '../../machines/routing.ts'
 import type { WhatsAppMode } from '../../machines/settings.ts'
-import { type ParsedRecipient, parseRecipient } from '../domain/verifications/recipient.ts'
+import { maskRecipient, type ParsedRecipient, parseRecipient } from '../domain/verifications/recipient.ts'
 import type { CachedApp } from './apps.ts'
 import type { Reputation } from './limits/reputation.ts'
 import { abusiveAddressRefusal, geoBlockedRefusal, limitRefusal, refusal } from './refusals.ts'
@@ -82,8 +81,7 @@ export function planSend(request: SendRequest): SendPlan | Refusal {
   if (reputation === 'abusive' || isMagicRefusal(magic, 'IpReputationBlockedError')) return abusiveAddressRefusal()
   if (isMagicRefusal(magic, 'RateLimitExceededError')) return limitRefusal('recipient', MAGIC_RETRY_AFTER_MS)
 
-  const masked =
-    recipient.kind === 'phone' ? maskPhone(recipient.value, recipient.callingCode) : maskEmail(recipient.value)
+  const masked = maskRecipient(recipient)
   const insufficientFunds = isMagicRefusal(magic, 'InsufficientFundsError')
   return { recipient, masked, country, magic: magic !== null, insufficientFunds, order, usable, channel }
 }

@@ -11,11 +11,13 @@ import type { Trace } from '../../infra/trace.ts'
 import type { OtpAnswer, OtpCall, Refusal } from '../../machines/calls.ts'
 import type { Channel } from '../../machines/channels.ts'
 import type { AppSettings } from '../../machines/settings.ts'
+import { refusedRecipient } from '../domain/refusals/refused-recipient.ts'
 import { retentionMs } from '../domain/retention.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { inFlight } from '../domain/verifications/encryption-context.ts'
 import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
 import type { Relay } from '../domain/verifications/outbox.ts'
+import type { ParsedRecipient } from '../domain/verifications/recipient.ts'
 import type { CachedApp } from './apps.ts'
 import type { FraudGuard } from './fraud/guard.ts'
 import type { Claim, Claims, HeldClaim } from './idempotency-claims.ts'
@@ -24,6 +26,7 @@ import { type JudgedAddress, sendQuotas } from './limits/quotas.ts'
 import type { Reputation } from './limits/reputation.ts'
 import { type Funds, INSUFFICIENT_FUNDS } from './money/funds.ts'
 import { type NewOtpInput, newOtpDocument } from './new-otp-document.ts'
+import type { MessageResult } from './record-refusal.ts'
 import { chainReservations, type Reservation, reserve } from './reservation.ts'
 import { type CheckedRecipient, checkRecipient, freeChannel, planSend } from './send-plan.ts'
 
@@ -51,12 +54,22 @@ interface GrantedSend {
 export const createSend = (deps: SendDeps) => {
   const { keyring, claims, limits, otps, relay, recentOtps, funds, guard } = deps
 
-  return async (command_id: string, call: SendCall, app: CachedApp, trace: Trace | undefined): Promise<OtpAnswer> => {
+  return async (
+    command_id: string,
+    call: SendCall,
+    app: CachedApp,
+    trace: Trace | undefined,
+  ): Promise<MessageResult> => {
+    const refused = (refusal: Refusal, parsed: ParsedRecipient | null): MessageResult => ({
+      answer: refusal,
+      recipient: refusedRecipient(keyring, call.by, text, parsed),
+    })
+    const text = keyring.unseal(call.sealed_recipient, inFlight.recipient)
     // Before the claim: a request that is not valid is refused, whether or not its idempotency key has a verification.
-    const recipient = checkRecipient(keyring.unseal(call.sealed_recipient, inFlight.recipient), call.by.mode)
-    if ('kind' in recipient) return recipient
+    const recipient = checkRecipient(text, call.by.mode)
+    if ('kind' in recipient) return refused(recipient, null)
     const claim = await claimKey(call, app.settings)
-    if (claim?.kind === 'bound') return { kind: 'verification', verification: claim.otp.first }
+    if (claim?.kind === 'bound') return { answer: { kind: 'verification', verification: claim.otp.first } }
     const otp_id = claim?.otp_id ?? call.otp_id
 
     const granted = await grant(command_id, otp_id, call, app, recipient, trace).catch(async error => {
@@ -65,9 +78,9 @@ export const createSend = (deps: SendDeps) => {
     })
     if ('refusal' in granted) {
       await releaseKey(claim)
-      return granted.refusal
+      return refused(granted.refusal, recipient.parsed)
     }
-    return insertOtp(granted)
+    return { answer: await insertOtp(granted) }
   }
 
   /** Null for a call without an idempotency key. */

@@ -14,6 +14,7 @@ import { batchDocs } from '../../infra/store/batched-docs.ts'
 import type { Trace } from '../../infra/trace.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createAccounts } from '../domain/money/accounts.ts'
+import { createRefusalLog } from '../domain/refusals/refusal-log.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { createRelay } from '../domain/verifications/outbox.ts'
@@ -70,6 +71,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
   const decisions = createDecisionLog({ decisions: batchDocs(store.docs('fraud_decisions')), clock, log })
   const guard = createFraudGuard({ keyring, clock, log, limits, apps, counts: fraudCounts, decisions, metrics })
 
+  const refusals = createRefusalLog({ refusals: store.docs('refusals'), clock, log, metrics })
   const logFailedDeliveries = createLogFailedDeliveries(log)
   const onChange = (before: OtpDoc, after: OtpDoc, trace: Trace | undefined): void => {
     guard.onChange(before, after)
@@ -93,6 +95,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     accounts,
     funds,
     guard,
+    refusals,
     commit,
   }
   const answerCall = createCallHandler(deps)
@@ -106,7 +109,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     },
     async stop() {
       await relay.settled()
-      await Promise.all([accounts.settled(), fraudCounts.settled(), decisions.settled()])
+      await Promise.all([accounts.settled(), fraudCounts.settled(), decisions.settled(), refusals.settled()])
     },
   }
 }

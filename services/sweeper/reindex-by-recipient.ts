@@ -1,8 +1,10 @@
-// Puts the documents that are indexed by a verification's recipient or client address under their new indexes: counters, sandbox messages
-// and decisions of the fraud guard. In: verifications about to be resealed, with recipient and address in the clear. Out: those documents
-// under their new indexes. They hold indexes only, so they cannot be reindexed without the verification.
+// Puts the documents that are indexed by a verification's recipient or client address under their new indexes: counters, sandbox messages,
+// decisions of the fraud guard and refusals. In: verifications about to be resealed, with recipient and address in the clear. Out: those
+// documents under their new indexes. They hold indexes only, so they cannot be reindexed without the verification: the few days that
+// refusals of a recipient without one are kept, they are found while the former key is still configured.
 import type { Clock } from '../../infra/clock.ts'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
+import type { Doc, Docs, Filter, Sort, Update } from '../../infra/store/docs.ts'
 import { DAY_MS } from '../../infra/time.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import {
@@ -13,7 +15,7 @@ import {
   recipientCounter,
 } from '../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
-import { type AppMode, recipientIndexes, sandboxIndex } from '../domain/verifications/lookup-indexes.ts'
+import { recipientIndexes, sandboxIndex } from '../domain/verifications/lookup-indexes.ts'
 import type { ResealedFields } from './resealed-fields.ts'
 
 /** A document that is about to be resealed. */
@@ -57,42 +59,41 @@ export function createReindexByRecipient({ store, keyring, clock }: ReindexDeps)
     )
   }
 
-  /** For one app and mode, because an index belongs to both. `newIndexes` maps former indexes to new ones. */
-  async function reindexDecisions({ app_id, mode }: AppMode, newIndexes: ReadonlyMap<string, string>): Promise<void> {
-    const decisions = store.docs('fraud_decisions')
-    const former = { app_id, mode, recipient: { $in: [...newIndexes.keys()] } }
+  /** `newIndexes` maps former indexes to new ones. */
+  async function replaceIndexes<T extends Doc & { recipient?: string }>(
+    docs: Docs<T>,
+    newIndexes: ReadonlyMap<string, string>,
+  ): Promise<void> {
+    if (newIndexes.size === 0) return
+    const former = { recipient: { $in: [...newIndexes.keys()] } } as Filter<T>
     for (let found = PAGE; found === PAGE; ) {
-      const page = await decisions.find(former, { sort: { recipient: 1, _id: -1 }, limit: PAGE })
+      const page = await docs.find(former, { sort: { recipient: 1, _id: -1 } as Sort<T>, limit: PAGE })
       await Promise.all(
-        page.map(({ _id, recipient }) =>
-          decisions.modify({ _id, recipient }, { $set: { recipient: newIndexes.get(recipient) } }),
+        page.map(({ _id, recipient = '' }) =>
+          docs.modify({ _id, recipient } as Filter<T>, { $set: { recipient: newIndexes.get(recipient) } } as Update<T>),
         ),
       )
       found = page.length
     }
   }
 
-  function indexReplacements(due: readonly DueDoc<OtpDoc>[]): { appMode: AppMode; newIndexes: Map<string, string> }[] {
-    const byAppMode = new Map<string, { appMode: AppMode; newIndexes: Map<string, string> }>()
-    for (const { doc, fields } of due) {
-      if (fields.recipient === undefined) continue
-      const { app_id, mode } = doc
-      const [index = '', ...formerIndexes] = recipientIndexes(keyring, doc, fields.recipient)
-      const name = `${app_id}:${mode}`
-      const { newIndexes } = byAppMode.get(name) ?? { newIndexes: new Map<string, string>() }
-      for (const former of formerIndexes) newIndexes.set(former, index)
-      byAppMode.set(name, { appMode: { app_id, mode }, newIndexes })
-    }
-    return [...byAppMode.values()].filter(({ newIndexes }) => newIndexes.size > 0)
-  }
+  const replacedIndexes = (due: readonly DueDoc<OtpDoc>[]): Map<string, string> =>
+    new Map(
+      due.flatMap(({ doc, fields: { recipient } }) => {
+        const [index = '', ...formerIndexes] = recipient === undefined ? [] : recipientIndexes(keyring, doc, recipient)
+        return formerIndexes.map(former => [former, index] as const)
+      }),
+    )
 
   return async (due: readonly DueDoc<OtpDoc>[]): Promise<void> => {
     const since = clock.now() - MAX_COUNTER_AGE_MS
     const counters = due.flatMap(({ doc, fields }) => (doc.created_at < since ? [] : countersOf(doc, fields)))
+    const newIndexes = replacedIndexes(due)
     await Promise.all([
       copyFormerCounters(store.docs('counters'), counters),
       reindexMessages(due),
-      ...indexReplacements(due).map(({ appMode, newIndexes }) => reindexDecisions(appMode, newIndexes)),
+      replaceIndexes(store.docs('fraud_decisions'), newIndexes),
+      replaceIndexes(store.docs('refusals'), newIndexes),
     ])
   }
 }

@@ -51,6 +51,9 @@ export function createRetentionSweeps({ store, clock, log }: RetentionDeps): Rec
     const decisions = { app_id, _id: { $lt: firstIdAt('frd', before) } }
     while ((await store.docs('fraud_decisions').remove(decisions, SWEEP_BATCH)) === SWEEP_BATCH)
       if (--batchesLeft <= 0) return false
+    const refusals = { app_id, _id: { $lt: firstIdAt('rfs', before) } }
+    while ((await store.docs('refusals').remove(refusals, SWEEP_BATCH)) === SWEEP_BATCH)
+      if (--batchesLeft <= 0) return false
     if (!(await removeEvents(app_id, before))) return false
     if (!(await eraseEventAnswers({ app_id }, before))) return false
     if (!(await eraseEventAnswers({ app_id, mode: 'test' }, clock.now() - retentionMs(resolved, 'test')))) return false

@@ -15,6 +15,7 @@ const NOTHING = {
   events: 0,
   counters: 0,
   decisions: 0,
+  refusals: 0,
   idempotency_keys: 0,
   blocks: 0,
 }

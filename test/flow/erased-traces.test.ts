@@ -23,6 +23,7 @@ const PERSONAL_DATA: Record<CollectionName, 'erased' | 'ids' | 'never'> = {
   counters: 'erased',
   fraud_blocks: 'erased',
   fraud_decisions: 'erased',
+  refusals: 'erased',
   attempts: 'erased',
   sandbox_messages: 'erased',
   events: 'ids',
@@ -107,6 +108,7 @@ async function leaveTraces(flow: Flow, endpoint: Receiver): Promise<Person> {
   await flow.waitForCode(NUMBER, 3)
   const paid = (await live.send(NUMBER, { idempotency: `again ${NUMBER}` })).body.otp_id
   await flow.waitForCode(NUMBER, 4)
+  expect((await server.resend(first.body.otp_id)).body.type).to.equal('ResendNotAllowedError')
   const otp_ids = [first.body.otp_id, chat, paid]
 
   const { store } = flow.countersign.engines
@@ -192,7 +194,7 @@ onEachEngineSet('the personal data of a recipient', (engines: EngineSet) => {
     const { app, otp_ids } = person
     const { status, body } = await flow.admin('POST', `/apps/${app}/erase`, { recipient: NUMBER })
     expect(status).to.equal(200)
-    expect(body).to.include({ verifications: 3, idempotency_keys: 2, blocks: 1, decisions: 2 })
+    expect(body).to.include({ verifications: 3, idempotency_keys: 2, blocks: 1, decisions: 2, refusals: 1 })
     expect(body.events).to.be.at.least(1)
     const { store } = flow.countersign.engines
     await expectNoTraces(store, person, flow.clock.now())

@@ -5,6 +5,7 @@ import { type Listener, listen } from '../../infra/http/listen.ts'
 import { createHttpShell } from '../../infra/http/shell.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import type { OtpAnswer, OtpCall, VerificationView } from '../../machines/calls.ts'
+import type { NewRefusal } from '../../services/domain/refusals/refusal-log.ts'
 import { hashApiKey } from '../../services/domain/tenancy/api-keys.ts'
 import type { ApiKey } from '../../services/domain/tenancy/documents.ts'
 import { resolveSettings } from '../../services/domain/tenancy/settings.ts'
@@ -62,6 +63,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
   const lookups: string[] = []
   const uses: string[] = []
   const docs = new Map<string, OtpDoc>()
+  const refusals: NewRefusal[] = []
   const keys = new Map(
     Object.values(KEYS).map(key => {
       const [prefix, mode] = key.split('_')
@@ -105,6 +107,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
       }),
     },
     usage: { record: ({ _id }) => void uses.push(_id) },
+    refusals: { record: refusal => void refusals.push(refusal) },
     otps: { get: async ids => new Map(ids.flatMap(id => (docs.has(id) ? [[id, docs.get(id) as OtpDoc]] : []))) },
   })
   const reference = createReferenceRouter({ publicUrl: options.publicUrl ?? null, port: 3000 })
@@ -121,6 +124,7 @@ export async function startTestEdge(options: EdgeOptions = {}) {
     uses,
     keys,
     docs,
+    refusals,
     clock,
     keyring,
     captured,

@@ -12,6 +12,7 @@ import { keepHoldEntry, refundEntry } from '../../domain/money/documents.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../domain/money/ledger-writer.ts'
 import { eraseVerifications, sumCounts } from '../../domain/privacy/erasure.ts'
 import { eraseAnswersForOtps } from '../../domain/privacy/event-answers.ts'
+import { refusedRecipientIndexes } from '../../domain/refusals/refused-recipient.ts'
 import { RECIPIENT_COUNTS, recipientCounter } from '../../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { recipientIndexes, sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
@@ -25,6 +26,7 @@ const ZERO_COUNTS = {
   events: 0,
   counters: 0,
   decisions: 0,
+  refusals: 0,
   idempotency_keys: 0,
   blocks: 0,
 }
@@ -105,6 +107,10 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     // The fraud guard decides before a verification exists, and a refused send never has one.
     const decisionFilter = recipientFilter(keyring, app_id, recipient)
     const decisions = await removeAll(() => store.docs('fraud_decisions').remove(decisionFilter, REMOVE_BATCH_SIZE))
+    const refusalFilter = {
+      recipient: { $in: appModes.flatMap(appMode => refusedRecipientIndexes(keyring, appMode, recipient)) },
+    }
+    const refusals = await removeAll(() => store.docs('refusals').remove(refusalFilter, REMOVE_BATCH_SIZE))
     const counterIds = appModes.flatMap(appMode => {
       const indexes = recipientIndexes(keyring, appMode, recipient)
       return RECIPIENT_COUNTS.flatMap(what => {
@@ -115,7 +121,7 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     const counters = await store.docs('counters').remove({ _id: { $in: counterIds } }, counterIds.length)
     const blockCounts = await Promise.all(appModes.map(appMode => forgetNumber(store, keyring, appMode, recipient)))
     const blocks = blockCounts.reduce((sum, count) => sum + count, 0)
-    return sumCounts(otpCounts, { ...ZERO_COUNTS, messages, counters, decisions, blocks })
+    return sumCounts(otpCounts, { ...ZERO_COUNTS, messages, counters, decisions, refusals, blocks })
   }
 }
 

@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer'
 import { isIP } from 'node:net'
 import { domainToASCII, domainToUnicode } from 'node:url'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { maskEmail, maskPhone } from '../../../machines/masking.ts'
 
 export type ParsedRecipient =
   | { kind: 'phone'; value: string; country: string | null; callingCode: string }
@@ -12,6 +13,10 @@ export type ParsedRecipient =
 /** An address may begin with a plus too, but only an address has an at sign. */
 export const parseRecipient = (text: string): ParsedRecipient | null =>
   text.includes('@') ? parseEmail(text) : parsePhone(text)
+
+/** As the API shows it. */
+export const maskRecipient = (recipient: ParsedRecipient): string =>
+  recipient.kind === 'phone' ? maskPhone(recipient.value, recipient.callingCode) : maskEmail(recipient.value)
 
 const E164 = /^\+[1-9]\d{6,14}$/
 

@@ -1,10 +1,29 @@
 // Which calls the OTP actor executes when more arrive than it can: those whose callers still wait, in the order they came.
 import { expect } from 'chai'
 import type { ReceivedCall } from '../../../infra/broker/broker.ts'
+import { Unavailable } from '../../../infra/unavailable.ts'
 import type { KeyedClaim, OtpCall } from '../../../machines/calls.ts'
+import type { NewRefusal } from '../../../services/domain/refusals/refusal-log.ts'
 import { type CallDeps, createCallHandler, MAX_CALLS_IN_PROGRESS } from '../../../services/otp/call-handler.ts'
 import { createCapturedLog } from '../../support/captured-log.ts'
 import { testClock } from '../../support/clock.ts'
+
+describe('a refused call', () => {
+  it('is recorded with the id of its request, unless its caller has given up', async () => {
+    const recorded: NewRefusal[] = []
+    const refusals = { record: (refusal: NewRefusal) => void recorded.push(refusal) }
+    const apps = { get: () => Promise.reject(new Unavailable('away')) }
+    const deps = { log: createCapturedLog().log, clock: testClock(), refusals, apps } as unknown as CallDeps
+    const by = { app_id: 'app_a', company_id: 'cmp_a', key_id: 'key_a', kind: 'server', mode: 'live' } as const
+    const handle = createCallHandler(deps)
+    const trace = { request_id: 'order-17', traceparent: null }
+    const body = { type: 'otp.send', by, claim: null } as unknown as OtpCall
+    expect(await handle({ id: 'one', body, expired: () => false, trace })).to.include({ kind: 'refused' })
+    expect(await handle({ id: 'two', body, expired: () => true, trace })).to.include({ kind: 'refused' })
+    expect(recorded).to.have.length(1)
+    expect(recorded[0]).to.deep.include({ by, call: 'send', request_id: 'order-17', type: 'ServiceUnavailableError' })
+  })
+})
 
 describe('calls that wait for their turn', () => {
   /** A handler whose calls wait for their app, the first thing that a call loads, until `open` is called. */
@@ -17,6 +36,7 @@ describe('calls that wait for their turn', () => {
     const deps = {
       log: createCapturedLog().log,
       clock: testClock(),
+      refusals: { record: () => {} },
       apps: {
         async get(app_id: string) {
           begun.push(app_id)

@@ -56,6 +56,15 @@ eachStore('retention', fresh => {
     await store.docs('fraud_decisions').insert([{ _id, ...about, ...verdict, ...whom, purge_at }])
     return _id
   }
+  async function addRefusal(app_id: string, days: number): Promise<string> {
+    const at = clock.now() - days * DAY_MS
+    const _id = newId('rfs', at)
+    const whom = { key_id: 'key_1', request_id: null, recipient: 'x', masked: '+1****23', country: 'US' }
+    const why = { type: 'GeoBlockedError', scope: null, mode: 'live' } as const
+    const purge_at = new Date(at + 7 * DAY_MS)
+    await store.docs('refusals').insert([{ _id, app_id, company_id: 'cmp_1', at, ...whom, ...why, purge_at }])
+    return _id
+  }
   const remainingIds = async () => {
     const names = ['otps', 'attempts', 'sandbox_messages', 'fraud_decisions'] as const
     const page = { sort: { _id: 1 }, limit: 1_000 } as const
@@ -76,6 +85,7 @@ eachStore('retention', fresh => {
       await addVerification('app_2', 10),
     ]
     const [decision, kept] = [await addDecision('app_1', 10), await addDecision('app_2', 10)]
+    const refusals = [await addRefusal('app_1', 6), await addRefusal('app_1', 2), await addRefusal('app_2', 6)]
     await sweep()
     expect((await remainingIds())[0]).to.have.members([old, young, other])
     await setRetention('app_1', 5)
@@ -87,6 +97,7 @@ eachStore('retention', fresh => {
     for (const ids of [otps, attempts, messages]) expect(ids).to.have.members([young, other])
     const decisions = await store.docs('fraud_decisions').get([decision, kept])
     expect([...decisions.keys()]).to.deep.equal([kept])
+    expect([...(await store.docs('refusals').get(refusals)).keys()]).to.have.members(refusals.slice(1))
   })
 
   describe('of events', () => {

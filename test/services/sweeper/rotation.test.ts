@@ -1,6 +1,7 @@
 // Rotation of DATA_KEYS without the rest of the sweeper: what is renewed, what is left, and what crashes and races do to it.
 import { expect } from 'chai'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
+import { newId } from '../../../infra/ids.ts'
 import { createMetrics } from '../../../infra/metrics.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { ROTATION_ID, type RotationDoc } from '../../../services/domain/privacy/documents.ts'
@@ -126,6 +127,23 @@ eachStore('rotation of data keys', fresh => {
     expect((await reader.providersOf('app_1')).providers).to.have.length(1)
     const opened = (await reader.webhook('app_1'))?.secrets.map(({ secret }) => secret)
     expect(opened).to.deep.equal(['whsec_current', 'whsec_next'])
+  })
+
+  it('renews the indexes of refusals of a recipient with a verification', async () => {
+    await send()
+    const refuse = async (to: string): Promise<string> => {
+      const [recipient = ''] = recipientIndexes(before, APP_MODE, to)
+      const _id = newId('rfs', 0)
+      const about = { ...APP_MODE, company_id: 'cmp_1', key_id: 'key_1', at: 0, request_id: null, masked: null }
+      const why = { type: 'GeoBlockedError', scope: null, country: null } as const
+      await store.docs('refusals').insert([{ _id, ...about, ...why, recipient, purge_at: new Date(2 ** 42) }])
+      return _id
+    }
+    const [renewed, kept] = [await refuse(TO), await refuse('+14155550199')]
+    await rotateUntilDone()
+    const found = await store.docs('refusals').get([renewed, kept])
+    expect(found.get(renewed)?.recipient).to.equal(recipientIndexes(after, APP_MODE, TO)[0])
+    expect(found.get(kept)?.recipient).to.equal(recipientIndexes(before, APP_MODE, '+14155550199')[0])
   })
 
   it('renews the indexes of counters and sandbox messages', async () => {

@@ -2,13 +2,17 @@
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
 import { PARTITIONS } from '../../../../infra/partitions.ts'
+import type { Mode } from '../../../../machines/otp.ts'
 import { createEraseRecipient } from '../../../../services/dashboard/privacy/erase-recipient.ts'
+import { MODES } from '../../../../services/dashboard/recipients.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import type { DecisionDoc } from '../../../../services/domain/fraud/documents.ts'
 import { blockId, blockTags } from '../../../../services/domain/fraud/number-blocks.ts'
 import { createAccounts } from '../../../../services/domain/money/accounts.ts'
 import { holdEntry, keepHoldEntry } from '../../../../services/domain/money/documents.ts'
 import { CHECK_HOLD_AFTER_MS } from '../../../../services/domain/money/ledger-writer.ts'
+import type { RefusalDoc } from '../../../../services/domain/refusals/documents.ts'
+import { refusedRecipientIndexes } from '../../../../services/domain/refusals/refused-recipient.ts'
 import { recipientIndexes } from '../../../../services/domain/verifications/lookup-indexes.ts'
 import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
 import { createHoldSweeps } from '../../../../services/sweeper/holds.ts'
@@ -104,6 +108,33 @@ eachStore('erasing a recipient', fresh => {
     expect(await collectionsContaining(store, `thanks ${id}`)).to.deep.equal([])
     expect(await collectionsContaining(store, `thanks ${other}`)).to.deep.equal(['events'])
     expect(await collectionsContaining(store, id)).to.deep.equal(['events'])
+  })
+
+  it('erases refusals without a verification, also those of a text that is no recipient', async () => {
+    const refuse = async (mode: Mode, text: string): Promise<void> => {
+      const [recipient = ''] = refusedRecipientIndexes(admin.keyring, { app_id: owner.app, mode }, text)
+      const refusal: RefusalDoc = {
+        _id: newId('rfs', 0),
+        app_id: owner.app,
+        company_id: owner.company,
+        mode,
+        key_id: 'key_a',
+        at: 0,
+        request_id: null,
+        type: 'GeoBlockedError',
+        scope: null,
+        country: 'GB',
+        masked: '+44****56',
+        recipient,
+        purge_at: FAR,
+      }
+      await store.docs('refusals').insert([refusal])
+    }
+    for (const text of [NUMBER, '+44 7911 12', '+447911999999']) for (const mode of MODES) await refuse(mode, text)
+    expect(await erase()).to.include({ verifications: 0, refusals: 2 })
+    const { body } = await admin.ask('POST', `/apps/${owner.app}/erase`, { recipient: '+44 7911 12' })
+    expect(body).to.include({ refusals: 2 })
+    expect(await store.docs('refusals').count({ app_id: owner.app })).to.equal(2)
   })
 
   it('erases decisions of the fraud guard without a verification, and attempts of approval replies', async () => {

@@ -1,0 +1,41 @@
+// What is stored of refused sends and resends, for the question why no code arrived. The recipient is masked, and found by its keyed index.
+import type { Doc } from '../../../infra/store/docs.ts'
+import { collection, type StoreOf } from '../../../infra/store/store.ts'
+import type { LimitScope } from '../../../machines/calls.ts'
+import type { ErrorType } from '../../../machines/errors.ts'
+import type { Mode } from '../../../machines/otp.ts'
+
+/** As in the answer to the caller. */
+export type RefusalType = ErrorType | 'HTTPException'
+
+export interface RefusalDoc extends Doc {
+  company_id: string
+  app_id: string
+  mode: Mode
+  key_id: string
+  at: number
+  /** Null where the call came without one. */
+  request_id: string | null
+  type: RefusalType
+  /** Of a limit that was hit. */
+  scope: LimitScope | null
+  country: string | null
+  masked: string | null
+  /** The recipient's keyed index, as that of a verification; of a text that is no recipient, the index of the text. Absent where the
+   *  refusal came before the recipient was read. */
+  recipient?: string
+  purge_at: Date
+}
+
+export const REFUSAL_COLLECTIONS = {
+  refusals: collection<RefusalDoc>({
+    indexes: [
+      { fields: { app_id: 1, _id: -1 } },
+      { fields: { company_id: 1, _id: -1 } },
+      { fields: { recipient: 1, _id: -1 }, partial: { recipient: { $gt: '' } } },
+    ],
+    purged: true,
+  }),
+}
+
+export type RefusalStore = StoreOf<typeof REFUSAL_COLLECTIONS>

@@ -1,0 +1,110 @@
+// Records refused sends and resends. In: a refusal. Out: the metric, the listener's count, and a document that is written in the background,
+// so that no caller waits for it. In a flood only a number per minute is stored, the rest is only counted. The records are best effort: a
+// process that crashes, or cannot reach the store, loses those that it has not written.
+import { createBoundedMap } from '../../../infra/bounded-map.ts'
+import type { Clock } from '../../../infra/clock.ts'
+import { newId } from '../../../infra/ids.ts'
+import type { Logger } from '../../../infra/log/log.ts'
+import type { Metrics } from '../../../infra/metrics.ts'
+import { batchDocs } from '../../../infra/store/batched-docs.ts'
+import type { Docs } from '../../../infra/store/docs.ts'
+import { MINUTE_MS } from '../../../infra/time.ts'
+import type { Identity, LimitScope } from '../../../machines/calls.ts'
+import { REFUSAL_RETENTION_MS } from '../retention.ts'
+import type { RefusalDoc, RefusalType } from './documents.ts'
+import type { RefusedRecipient } from './refused-recipient.ts'
+
+export interface NewRefusal {
+  by: Identity
+  /** What was refused. */
+  call: 'send' | 'resend'
+  request_id: string | null
+  type: RefusalType
+  scope: LimitScope | null
+  /** Null where it is not known. */
+  recipient: RefusedRecipient | null
+  /** How long data of recipients is kept; absent where there is no recipient. */
+  retentionMs?: number
+}
+
+/** What a listener is told of every refusal, stored or not. */
+export interface CountedRefusal extends Identity {
+  call: NewRefusal['call']
+  type: RefusalType
+  scope: LimitScope | null
+  country: string | null
+  at: number
+}
+
+export interface RefusalLog {
+  record(refusal: NewRefusal): void
+  settled(): Promise<void>
+}
+
+export interface RefusalLogDeps {
+  refusals: Docs<RefusalDoc>
+  clock: Pick<Clock, 'now'>
+  log: Pick<Logger, 'warn'>
+  metrics: Pick<Metrics, 'refusals'>
+  /** Called once for every refusal, also for those that are not stored. It must not throw or wait. */
+  onRefusal?(refusal: CountedRefusal): void
+}
+
+/** Stored refusals of one app's sends, and of its resends, in one process. */
+export const MAX_REFUSALS_PER_MINUTE = 60
+const MAX_COUNTED_APPS = 20_000
+/** Refusals that wait for a slow store; more are not stored. */
+const MAX_WAITING = 1_000
+
+export function createRefusalLog({ refusals, clock, log, metrics, onRefusal }: RefusalLogDeps): RefusalLog {
+  const docs = batchDocs(refusals)
+  const stored = createBoundedMap<{ minute: number; count: number }>(MAX_COUNTED_APPS)
+  const writing = new Set<Promise<unknown>>()
+
+  function isStored({ by, call }: NewRefusal, at: number): boolean {
+    if (writing.size >= MAX_WAITING) return false
+    // Callers that resend too early must not use up what their app's refused sends are stored with.
+    const key = `${call}:${by.app_id}`
+    const minute = Math.floor(at / MINUTE_MS)
+    const before = stored.get(key)
+    const count = before?.minute === minute ? before.count : 0
+    if (count >= MAX_REFUSALS_PER_MINUTE) return false
+    stored.set(key, { minute, count: count + 1 })
+    return true
+  }
+
+  return {
+    record(refusal) {
+      const at = clock.now()
+      const { by, call, type, scope, recipient } = refusal
+      metrics.refusals.inc({ type, scope: scope ?? 'none' })
+      onRefusal?.({ ...by, call, type, scope, country: recipient?.country ?? null, at })
+      if (!isStored(refusal, at)) return
+      const written = docs
+        .insert([refusalDoc(refusal, at)])
+        .catch(error => log.warn({ err: error, app_id: by.app_id }, 'refusal.lost'))
+        .finally(() => writing.delete(written))
+      writing.add(written)
+    },
+    settled: async () => void (await Promise.all(writing)),
+  }
+}
+
+const refusalDoc = (
+  { by, request_id, type, scope, recipient, retentionMs = REFUSAL_RETENTION_MS }: NewRefusal,
+  at: number,
+): RefusalDoc => ({
+  _id: newId('rfs', at),
+  company_id: by.company_id,
+  app_id: by.app_id,
+  mode: by.mode,
+  key_id: by.key_id,
+  at,
+  request_id,
+  type,
+  scope,
+  country: recipient?.country ?? null,
+  masked: recipient?.masked ?? null,
+  ...(recipient === null ? {} : { recipient: recipient.index }),
+  purge_at: new Date(at + Math.min(retentionMs, REFUSAL_RETENTION_MS)),
+})
