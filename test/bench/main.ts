@@ -45,6 +45,11 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
     about: 'sends with many verifications stored already, against none (BENCH_OTPS: how many)',
     run: async () => (await import('./stored.ts')).default(),
   },
+  admin: {
+    about:
+      'each query of the admin API with many verifications stored (BENCH_OTPS: how many; BENCH_APPS: in how many apps)',
+    run: async () => (await import('./admin.ts')).default(),
+  },
   ip: {
     about: 'looking addresses up in many ranges against few, and importing them (BENCH_RANGES: how many)',
     run: async () => (await import('./ip.ts')).default(),
