@@ -8,6 +8,7 @@ import { expect } from 'chai'
 import { MongoClient } from 'mongodb'
 import { systemClock } from '../../../../infra/clock.ts'
 import { newId } from '../../../../infra/ids.ts'
+import type { Docs } from '../../../../infra/store/docs.ts'
 import { createEmbeddedStore } from '../../../../infra/store/embedded.ts'
 import { createMongoStore } from '../../../../infra/store/mongo.ts'
 import { collection } from '../../../../infra/store/store.ts'
@@ -25,22 +26,29 @@ const OLD_COLLECTIONS = {
 
 const otp = (at: number): OtpDoc => documentOf(issued({ at, otp_id: newId('otp', at), link: null }), at)
 
-async function findAfterUpgrade(open: (collections: typeof COLLECTIONS) => CountersignStore): Promise<void> {
+type Open = (collections: typeof COLLECTIONS) => CountersignStore
+
+async function useAndClose(store: CountersignStore, use: (otps: Docs<OtpDoc>) => Promise<void>): Promise<void> {
+  try {
+    await use(store.docs('otps'))
+  } finally {
+    await store.close()
+  }
+}
+
+async function findAfterUpgrade(open: Open): Promise<void> {
   const [before, after] = [otp(Date.UTC(2100, 0, 1)), otp(Date.UTC(2100, 0, 2))]
-  const old = open(OLD_COLLECTIONS)
-  await old.docs('otps').insert([before])
-  await old.close()
-  const upgraded = open(COLLECTIONS)
-  await upgraded.docs('otps').insert([after])
-  const filter = { recipient: { $in: [before.recipient] } }
-  const found = await upgraded.docs('otps').find(filter, { sort: { _id: -1 }, limit: 9 })
-  expect(found).to.deep.equal([after, before])
-  await upgraded.close()
+  await useAndClose(open(OLD_COLLECTIONS), async otps => void (await otps.insert([before])))
+  await useAndClose(open(COLLECTIONS), async otps => {
+    await otps.insert([after])
+    const filter = { recipient: { $in: [before.recipient] } }
+    expect(await otps.find(filter, { sort: { _id: -1 }, limit: 9 })).to.deep.equal([after, before])
+  })
   // A process of the old release that is started once more, as in a rolling upgrade that is taken back.
-  const again = open(OLD_COLLECTIONS)
-  const oldFilter = { app_id: before.app_id, mode: before.mode, recipient: before.recipient }
-  expect(await again.docs('otps').count(oldFilter)).to.equal(2)
-  await again.close()
+  await useAndClose(open(OLD_COLLECTIONS), async otps => {
+    const filter = { app_id: before.app_id, mode: before.mode, recipient: before.recipient }
+    expect(await otps.count(filter)).to.equal(2)
+  })
 }
 
 describe('the index of recipients, on the embedded store', () => {
