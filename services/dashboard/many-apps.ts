@@ -9,9 +9,11 @@ import type { CountersignStore } from '../domain/collections.ts'
 import { type AdminRequest, principalOf } from './access.ts'
 import { allRecipientIndexes } from './recipients.ts'
 
-/** Values of an `$in` in one query. Both engines merge as many by id without sorting all that they find. */
-const VALUES_PER_QUERY = 16
+/** Of more apps, the documents of all companies are read and those of others left out: a company with so many apps has many of them. */
+const MAX_MERGED_APPS = 200
 const INDEXES_PER_LOOKUP = 512
+/** Fewer are not looked up first. */
+const MIN_INDEXES_TO_LOOK_UP = 16
 /** Documents of one lookup: more than these mean that one recipient has many. */
 const DOCS_PER_LOOKUP = 100
 
@@ -21,12 +23,18 @@ export async function* visibleAppIds(store: CountersignStore, request: AdminRequ
   for await (const { _id } of scanAll(store.docs('apps'), company_id === null ? {} : { company_id })) yield _id
 }
 
-export const appFilters = async <T extends Doc & { app_id: string }>(
-  appIds: AsyncIterable<string>,
-): Promise<Filter<T>[]> => {
-  const ids: string[] = []
-  for await (const id of appIds) ids.push(id)
-  return groups(ids).map($in => ({ app_id: { $in } }) as Filter<T>)
+/** For a list of everything that the caller may see. The filters may find documents of other companies too, which the list leaves out. */
+export async function visibleFilters<T extends Doc & { app_id: string }>(
+  store: CountersignStore,
+  request: AdminRequest,
+): Promise<Filter<T>[]> {
+  if (principalOf(request).company_id === null) return [{}]
+  const filters: Filter<T>[] = []
+  for await (const app_id of visibleAppIds(store, request)) {
+    if (filters.length === MAX_MERGED_APPS) return [{}]
+    filters.push({ app_id } as Filter<T>)
+  }
+  return filters
 }
 
 export interface RecipientSearch<T extends Doc> {
@@ -53,8 +61,8 @@ export async function recipientFilters<T extends Doc & { recipient?: string }>({
     // Thousands of indexes take tens of milliseconds to compute, and other requests have their turn meanwhile.
     await nextTurn()
   }
-  const last = waiting.length <= VALUES_PER_QUERY ? waiting : await findPresent(docs, waiting)
-  return groups([...present, ...last]).map($in => ({ recipient: { $in } }) as Filter<T>)
+  const last = waiting.length <= MIN_INDEXES_TO_LOOK_UP ? waiting : await findPresent(docs, waiting)
+  return [...present, ...last].map(index => ({ recipient: index }) as Filter<T>)
 }
 
 /** Reads in the order of indexes, and skips the rest of an index with many documents. */
@@ -75,8 +83,3 @@ async function findPresent<T extends Doc & { recipient?: string }>(
   }
   return [...present]
 }
-
-const groups = (values: readonly string[]): string[][] =>
-  Array.from({ length: Math.ceil(values.length / VALUES_PER_QUERY) }, (_, nth) =>
-    values.slice(nth * VALUES_PER_QUERY, (nth + 1) * VALUES_PER_QUERY),
-  )

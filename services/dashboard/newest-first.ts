@@ -13,11 +13,11 @@ export interface MergedQuery<T extends Doc> {
   docs: Pick<Docs<T>, 'find'>
   filters: readonly Filter<T>[]
   range: IdRange
-  /** How many documents the caller wants at least; the first portions hold about as many. */
+  /** How many documents are read at first, from all queries together. */
   wanted: number
 }
 
-const MIN_PORTION = 8
+const MIN_PORTION = 4
 const MAX_PORTION = 500
 /** The embedded store reads while the event loop waits, so only a few queries begin at once. */
 const QUERIES_AT_ONCE = 8

@@ -61,6 +61,7 @@ export const addRefusalRoutes: AddRoutes = (router, { store, keyring, readFilter
         readNewestFirst({ docs, filters, range: { from, before }, wanted }),
       matches: ({ company_id, type }: RefusalDoc) =>
         mayAccessCompany(ctx, company_id) && (search.type === undefined || search.type === type),
+      selective: search.type !== undefined,
       show: refusalView,
     }
     ctx.body = await readFilteredPage(ctx, listing, { limit, cursor })

@@ -13,9 +13,9 @@ import type { CountersignStore } from '../../domain/collections.ts'
 import { channel, country } from '../../domain/tenancy/value-schemas.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
-import { type AdminRequest, mayAccessCompany, principalOf } from '../access.ts'
+import { type AdminRequest, mayAccessCompany } from '../access.ts'
 import { timeQuery } from '../iso-time.ts'
-import { appFilters, recipientFilters, visibleAppIds } from '../many-apps.ts'
+import { recipientFilters, visibleAppIds, visibleFilters } from '../many-apps.ts'
 import { type IdRange, readNewestFirst } from '../newest-first.ts'
 import type { FilteredListing } from '../pages.ts'
 import { canonicalRecipient, recipientQuery } from '../recipients.ts'
@@ -61,8 +61,7 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
       const appIds = app_id === undefined ? visibleAppIds(store, request) : [app_id]
       return recipientFilters({ docs, keyring, appIds, recipient: canonicalRecipient(recipient) })
     }
-    if (app_id !== undefined) return [{ app_id }]
-    return principalOf(request).company_id === null ? [{}] : appFilters(visibleAppIds(store, request))
+    return app_id === undefined ? visibleFilters(store, request) : [{ app_id }]
   }
 
   /** No index serves an id and a recipient, so the recipient of the one document is compared. */
@@ -74,11 +73,8 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
     if (isOfRecipient) yield doc
   }
 
-  return async (
-    request: AdminRequest,
-    search: Search,
-  ): Promise<Pick<FilteredListing<OtpDoc, unknown>, 'newestFirst' | 'matches'>> => {
-    const { otp_id } = search
+  return async (request: AdminRequest, search: Search): Promise<Omit<FilteredListing<OtpDoc, unknown>, 'show'>> => {
+    const { otp_id, status, channel, country } = search
     const filters = await filtersOf(request, otp_id === undefined ? search : { app_id: search.app_id })
     const { from, before } = idRange(search)
     const now = clock.now()
@@ -87,6 +83,7 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
         otp_id === undefined
           ? readNewestFirst({ docs, filters, range: { from, before: cursor ?? before }, wanted })
           : readOne(otp_id, search),
+      selective: [status, channel, country].some(value => value !== undefined),
       matches: doc => mayAccessCompany(request, doc.company_id) && matchesSearch(doc, search, now),
     }
   }
