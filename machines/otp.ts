@@ -5,7 +5,8 @@ import type { ErrorType } from './errors.ts'
 import type { WhatsAppMode } from './settings.ts'
 import type { WebhookEvent } from './webhook-events.ts'
 
-export type Mode = 'live' | 'test'
+export const MODES = ['live', 'test'] as const
+export type Mode = (typeof MODES)[number]
 export type KeyKind = 'server' | 'publishable'
 export type OtpStatus = 'pending' | 'approved' | 'failed' | 'expired' | 'canceled'
 export type Completion = 'code' | 'inbound'

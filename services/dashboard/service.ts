@@ -43,6 +43,7 @@ import { createIdentifyPrincipal } from './sign-in/identify.ts'
 import { createSignInRoutes } from './sign-in/routes.ts'
 import { createSameOrigin } from './sign-in/same-origin.ts'
 import { createSessions } from './sign-in/sessions.ts'
+import { addStatsRoutes } from './stats/routes.ts'
 import { createUserRoutes } from './users/routes.ts'
 import { addVerificationRoutes } from './verifications/routes.ts'
 import { addWebhookRoutes } from './webhook/routes.ts'
@@ -76,6 +77,7 @@ const ROUTES: readonly AddRoutes[] = [
   addWebhookRoutes,
   addVerificationRoutes,
   addRefusalRoutes,
+  addStatsRoutes,
   addFraudRoutes,
   addRoutingPreviewRoutes,
   addAddressListRoutes,

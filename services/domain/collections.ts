@@ -9,6 +9,7 @@ import { FRAUD_COLLECTIONS } from './fraud/documents.ts'
 import { MONEY_COLLECTIONS } from './money/documents.ts'
 import { PRIVACY_COLLECTIONS } from './privacy/documents.ts'
 import { REFUSAL_COLLECTIONS } from './refusals/documents.ts'
+import { STATS_COLLECTIONS } from './stats/documents.ts'
 import { TENANCY_COLLECTIONS } from './tenancy/documents.ts'
 import { USER_COLLECTIONS } from './users/documents.ts'
 import { VERIFICATION_COLLECTIONS } from './verifications/documents.ts'
@@ -24,6 +25,7 @@ export const COLLECTIONS = {
   ...ADDRESS_LIST_COLLECTIONS,
   ...REFUSAL_COLLECTIONS,
   ...PRIVACY_COLLECTIONS,
+  ...STATS_COLLECTIONS,
   ...AUDIT_COLLECTIONS,
   ...LEASE_COLLECTIONS,
   ...READINESS_COLLECTIONS,

@@ -1,5 +1,5 @@
 // How long documents are kept. Verifications, what belongs to them and decisions of the fraud guard are kept for the app's `retention_days`,
-// those of test mode for three days at most; webhook events too, but at least for the times here; tallies of the fraud guard for the time here. The actor that writes a document sets
+// those of test mode for three days at most; webhook events too, but at least for the times here; tallies of the fraud guard and statistics for the times here. The actor that writes a document sets
 // its `purge_at`, and the store removes it then; services/sweeper/retention.ts removes what is older than a retention that was shortened
 // since. Counters (services/otp/limits/windows.ts), claims (services/otp/idempotency-claims.ts) and blocks of numbers
 // (services/otp/fraud/counts.ts) have their times beside their code.
@@ -12,6 +12,9 @@ const DEFAULT_RETENTION_DAYS = 30
 
 /** Test data serves no one for longer, and developers test with numbers and addresses of real people. */
 const MAX_TEST_RETENTION_DAYS = 3
+
+/** No app keeps its verifications for less. */
+export const MIN_RETENTION_MS = DAY_MS
 
 /** How long data of an app's mode is kept. `settings`: null for an app that was deleted or cannot be read. */
 export function retentionMs(settings: Pick<AppSettings, 'retention_days'> | null, mode: Mode): number {
@@ -30,3 +33,7 @@ export const REFUSAL_RETENTION_MS = 7 * DAY_MS
 
 /** Tallies of the fraud guard, which looks back a week. */
 export const FRAUD_TALLY_RETENTION_MS = 9 * DAY_MS
+
+/** Statistics. The hours of the last month can be compared, and the days of the last year. */
+export const STATS_HOUR_RETENTION_MS = 40 * DAY_MS
+export const STATS_DAY_RETENTION_MS = 400 * DAY_MS

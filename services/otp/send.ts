@@ -30,7 +30,7 @@ import type { MessageResult } from './record-refusal.ts'
 import { chainReservations, type Reservation, reserve } from './reservation.ts'
 import { type CheckedRecipient, checkRecipient, freeChannel, planSend } from './send-plan.ts'
 
-type SendCall = Extract<OtpCall, { type: 'otp.send' }>
+export type SendCall = Extract<OtpCall, { type: 'otp.send' }>
 
 export interface SendDeps {
   keyring: Keyring
@@ -43,6 +43,8 @@ export interface SendDeps {
   funds: Funds
   guard: FraudGuard
   recentOtps: Pick<BoundedMap<OtpDoc>, 'set'>
+  /** Called after every saved change; `before` is null for a new verification. */
+  onChange(before: OtpDoc | null, after: OtpDoc): void
 }
 
 /** A send that was granted: its document, and how to give back what was taken for it. */
@@ -52,7 +54,7 @@ interface GrantedSend {
 }
 
 export const createSend = (deps: SendDeps) => {
-  const { keyring, claims, limits, otps, relay, recentOtps, funds, guard } = deps
+  const { keyring, claims, limits, otps, relay, recentOtps, funds, guard, onChange } = deps
 
   return async (
     command_id: string,
@@ -181,7 +183,7 @@ export const createSend = (deps: SendDeps) => {
     const [answer] = await otps.insert([doc])
     if (answer === 'inserted') {
       recentOtps.set(doc._id, doc)
-      guard.onChange(null, doc)
+      onChange(null, doc)
       relay(doc._id, doc.outbox)
       return { kind: 'verification', verification: doc.first }
     }

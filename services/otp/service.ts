@@ -32,6 +32,7 @@ import { createReputationLookup } from './limits/reputation.ts'
 import { createFunds } from './money/funds.ts'
 import { createPriceSource } from './money/prices.ts'
 import { createReportHandler } from './report-handler.ts'
+import { createStatsCounter } from './stats/counter.ts'
 
 export interface OtpDeps {
   broker: Broker
@@ -71,11 +72,21 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
   const decisions = createDecisionLog({ decisions: batchDocs(store.docs('fraud_decisions')), clock, log })
   const guard = createFraudGuard({ keyring, clock, log, limits, apps, counts: fraudCounts, decisions, metrics })
 
-  const refusals = createRefusalLog({ refusals: store.docs('refusals'), clock, log, metrics })
+  const stats = createStatsCounter({ store, clock, log })
+  const refusals = createRefusalLog({
+    refusals: store.docs('refusals'),
+    clock,
+    log,
+    metrics,
+    onRefusal(refusal) {
+      if (refusal.call === 'send') stats.countRefusal(refusal)
+    },
+  })
   const logFailedDeliveries = createLogFailedDeliveries(log)
-  const onChange = (before: OtpDoc, after: OtpDoc, trace: Trace | undefined): void => {
+  const onChange = (before: OtpDoc | null, after: OtpDoc, trace?: Trace): void => {
     guard.onChange(before, after)
-    logFailedDeliveries(before, after, trace)
+    stats.onChange(before, after)
+    if (before !== null) logFailedDeliveries(before, after, trace)
   }
   const commit = oneAtATime(createCommit({ otps, relay, recentOtps, onChange }))
 
@@ -97,6 +108,7 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     guard,
     refusals,
     commit,
+    onChange,
   }
   const answerCall = createCallHandler(deps)
   const handleReports = createReportHandler(deps)
@@ -109,7 +121,13 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
     },
     async stop() {
       await relay.settled()
-      await Promise.all([accounts.settled(), fraudCounts.settled(), decisions.settled(), refusals.settled()])
+      await Promise.all([
+        accounts.settled(),
+        fraudCounts.settled(),
+        decisions.settled(),
+        refusals.settled(),
+        stats.settled(),
+      ])
     },
   }
 }

@@ -19,6 +19,7 @@ import { createAddressListSweeps } from './address-lists.ts'
 import { createHoldSweeps } from './holds.ts'
 import { createRetentionSweeps } from './retention.ts'
 import { createRotationSweeps } from './rotation.ts'
+import { createStatsSweeps } from './stats.ts'
 import { SWEEP_BATCH, type Sweep } from './sweep.ts'
 import { createOtpSweeps } from './verifications.ts'
 import { createWebhookSweeps } from './webhooks.ts'
@@ -64,6 +65,7 @@ export function createSweeperService({
     ...addressLists.sweeps,
     ...createRotationSweeps({ store, keyring, clock, log, metrics }),
     ...createRetentionSweeps({ store, clock, log }),
+    ...createStatsSweeps({ store, clock, log }),
   })
   let stopping = false
   let paused = false

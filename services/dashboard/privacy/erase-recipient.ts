@@ -13,6 +13,7 @@ import { CHECK_HOLD_AFTER_MS } from '../../domain/money/ledger-writer.ts'
 import { eraseVerifications, sumCounts } from '../../domain/privacy/erasure.ts'
 import { eraseAnswersForOtps } from '../../domain/privacy/event-answers.ts'
 import { refusedRecipientIndexes } from '../../domain/refusals/refused-recipient.ts'
+import { markErasedHours } from '../../domain/stats/erased-hours.ts'
 import { RECIPIENT_COUNTS, recipientCounter } from '../../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { recipientIndexes, sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
@@ -76,6 +77,10 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
       if (batch.length === 0) return counts
       const endedOtps = (await Promise.all(batch.map(cancelOtp))).filter(one => one !== null)
       await Promise.all(endedOtps.map(({ doc }) => refund(doc)))
+      await markErasedHours(
+        store,
+        endedOtps.map(({ doc }) => doc),
+      )
       const ids = endedOtps.map(({ doc }) => doc._id)
       const events = ids.length === 0 ? 0 : await eraseAnswersForOtps(store, app_id, ids)
       const erased = await eraseVerifications(

@@ -1,0 +1,109 @@
+// GET /apps/{id}/stats: how many verifications were started, approved and so on, by hour or day, and by channel, country or provider.
+import { z } from 'zod'
+import type { Docs } from '../../../infra/store/docs.ts'
+import { DAY_MS, HOUR_MS } from '../../../infra/time.ts'
+import { MODES, type Mode } from '../../../machines/otp.ts'
+import { STATS_DAY_RETENTION_MS, STATS_HOUR_RETENTION_MS } from '../../domain/retention.ts'
+import { DIMENSIONS, dayOf, hourOf } from '../../domain/stats/contribution.ts'
+import { dayId, hourId, PROGRESS_ID, type StatsDoc, type StatsStore } from '../../domain/stats/documents.ts'
+import type { AddRoutes } from '../admin-deps.ts'
+import { getOr404, readQuery, validationProblem } from '../request-input.ts'
+import { statsRows } from './rows.ts'
+
+const time = z.iso
+  .datetime({ offset: true, error: 'must be a time, such as "2030-01-31T12:00:00Z"' })
+  .transform(text => Date.parse(text))
+
+const query = z.strictObject({
+  since: time.optional(),
+  until: time.optional(),
+  bucket: z.enum(['hour', 'day'], { error: 'must be hour or day' }).default('hour'),
+  by: z.enum(DIMENSIONS, { error: 'must be channel, country or provider' }).optional(),
+  mode: z.enum(MODES, { error: 'must be live or test' }).optional(),
+})
+
+interface BucketKind {
+  ms: number
+  startOf(at: number): number
+  /** How many a query without `since` shows. */
+  usual: number
+  max: number
+  keptMs: number
+}
+
+const BUCKETS: Readonly<Record<'hour' | 'day', BucketKind>> = {
+  hour: { ms: HOUR_MS, startOf: hourOf, usual: 24, max: 31 * 24, keptMs: STATS_HOUR_RETENTION_MS },
+  day: { ms: DAY_MS, startOf: dayOf, usual: 30, max: 400, keptMs: STATS_DAY_RETENTION_MS },
+}
+
+/** Buckets from the first one to the last one, which is not included. */
+interface Range {
+  from: number
+  to: number
+}
+
+export const addStatsRoutes: AddRoutes = (router, { store, clock }) => {
+  router.get('/apps/:id/stats', async ctx => {
+    const { _id: app_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
+    const { bucket, by, mode, ...times } = readQuery(ctx, query)
+    const kind = BUCKETS[bucket]
+    const range = rangeOf(kind, bucket, times, clock.now())
+    const modes = mode === undefined ? MODES : [mode]
+    const docs = (await Promise.all(modes.map(one => load(store, bucket, app_id, one, range)))).flat()
+    ctx.body = { items: statsRows(docs, { by, bucket: kind, ...range }), next_cursor: null }
+  })
+}
+
+function rangeOf(
+  kind: BucketKind,
+  bucket: string,
+  { since, until }: { since?: number | undefined; until?: number | undefined },
+  now: number,
+): Range {
+  // The bucket that begins at `until` is not included. The last one is that of now.
+  const last = until === undefined || until > now ? now : until - 1
+  const to = kind.startOf(last) + kind.ms
+  const from = since === undefined ? to - kind.usual * kind.ms : kind.startOf(since)
+  if (from >= to) throw validationProblem([{ path: 'until', message: 'must be later than since' }])
+  const count = (to - from) / kind.ms
+  if (count > kind.max)
+    throw validationProblem([
+      { path: 'since', message: `is ${count} ${bucket}s before until; at most ${kind.max} ${bucket}s are shown` },
+    ])
+  if (since !== undefined && since < now - kind.keptMs)
+    throw validationProblem([
+      { path: 'since', message: `is too long ago: counts by ${bucket} are kept for ${kind.keptMs / DAY_MS} days` },
+    ])
+  return { from, to }
+}
+
+async function load(
+  store: StatsStore,
+  bucket: 'hour' | 'day',
+  app_id: string,
+  mode: Mode,
+  { from, to }: Range,
+): Promise<StatsDoc[]> {
+  const hours = (range: Range) => find(store.docs('stats_hours'), hourId, app_id, mode, range)
+  if (bucket === 'hour') return hours({ from, to })
+  // The latest days have no documents yet and are summed up from their hours.
+  const nextDay = (await store.docs('stats_progress').get([PROGRESS_ID])).get(PROGRESS_ID)?.next_day ?? from
+  const split = Math.min(Math.max(nextDay, from), to)
+  const [summed, latest] = await Promise.all([
+    find(store.docs('stats_days'), dayId, app_id, mode, { from, to: split }),
+    hours({ from: split, to }),
+  ])
+  return [...summed, ...latest]
+}
+
+const find = (
+  docs: Docs<StatsDoc>,
+  idOf: typeof hourId,
+  app_id: string,
+  mode: Mode,
+  { from, to }: Range,
+): Promise<StatsDoc[]> =>
+  docs.find(
+    { _id: { $gte: idOf(app_id, mode, from), $lt: idOf(app_id, mode, to) } },
+    { sort: { _id: 1 }, limit: (to - from) / HOUR_MS },
+  )

@@ -1,0 +1,111 @@
+// The numbers of a statistic. A cell holds the counts of one value, such as the channel `sms`; cells hold those of all values of one
+// dimension. In the store a cell is a short text, because a query reads tens of thousands of them: its counts in the order of COUNTS, then
+// the approvals by time: `12 11 9 8 0 2 7:5 12:3`.
+import { type ApprovalTimes, compactTimes } from './approval-times.ts'
+
+export const COUNTS = ['started', 'sent', 'delivered', 'approved', 'failed', 'expired'] as const
+export type Count = (typeof COUNTS)[number]
+
+export interface Cell {
+  /** In the order of COUNTS. */
+  counts: number[]
+  approvals: ApprovalTimes
+}
+
+export type Cells = Map<string, Cell>
+export type StoredCells = Record<string, string>
+
+/** Where the value is null or not known. Neither this nor REST can be the name of a provider or a country. */
+export const NONE = '?'
+/** Where a document has too many values already. */
+export const REST = '*'
+
+/** More than there are countries, and three times the providers that an app can have. */
+const MAX_CELLS = 300
+/** From this length on, approvals are summed up. */
+const MAX_APPROVALS = 2_000
+
+const INDEX = Object.fromEntries(COUNTS.map((name, at) => [name, at])) as Record<Count, number>
+
+export const newCell = (): Cell => ({ counts: COUNTS.map(() => 0), approvals: [] })
+
+export function cellOf(cells: Cells, value: string): Cell {
+  const found = cells.get(value)
+  if (found) return found
+  if (cells.size >= MAX_CELLS && value !== REST) return cellOf(cells, REST)
+  const cell = newCell()
+  cells.set(value, cell)
+  return cell
+}
+
+export function addCount(cell: Cell, name: Count, by: number): void {
+  cell.counts[INDEX[name]] = (cell.counts[INDEX[name]] ?? 0) + by
+}
+
+export function addApproval(cell: Cell, step: number, by: number): void {
+  cell.approvals.push(step, by)
+  if (cell.approvals.length > MAX_APPROVALS) cell.approvals = compactTimes(cell.approvals)
+}
+
+export const countOf = (cell: Cell, name: Count): number => cell.counts[INDEX[name]] ?? 0
+
+export function addCell(to: Cell, added: Cell): void {
+  for (let at = 0; at < COUNTS.length; at += 1) to.counts[at] = (to.counts[at] ?? 0) + (added.counts[at] ?? 0)
+  for (let at = 0; at < added.approvals.length; at += 2)
+    addApproval(to, added.approvals[at] ?? 0, added.approvals[at + 1] ?? 0)
+}
+
+export function addCells(to: Cells, added: Cells): void {
+  for (const [value, cell] of added) addCell(cellOf(to, value), cell)
+}
+
+const isEmpty = ({ counts, approvals }: Cell): boolean => approvals.length === 0 && counts.every(count => count === 0)
+
+export const isZeroCells = (cells: Cells): boolean =>
+  [...cells.values()].every(({ counts, approvals }) => isEmpty({ counts, approvals: compactTimes(approvals) }))
+
+export function encodeCells(cells: Cells): StoredCells {
+  const stored: [string, string][] = []
+  for (const [value, { counts, approvals }] of cells) {
+    const compact = compactTimes(approvals)
+    if (!isEmpty({ counts, approvals: compact })) stored.push([value, encode(counts, compact)])
+  }
+  return Object.fromEntries(stored)
+}
+
+function encode(counts: readonly number[], approvals: ApprovalTimes): string {
+  let text = counts.join(' ')
+  for (let at = 0; at < approvals.length; at += 2) text += ` ${approvals[at]}:${approvals[at + 1]}`
+  return text
+}
+
+export function decodeCells(stored: StoredCells): Cells {
+  const cells: Cells = new Map()
+  for (const [value, text] of Object.entries(stored)) addStoredCell(cellOf(cells, value), text)
+  return cells
+}
+
+const [MINUS, ZERO, NINE] = [45, 48, 57]
+
+/** Reads character by character: splitting the text takes five times as long, and this is most of a query. */
+export function addStoredCell(to: Cell, text: string): void {
+  let [number, sign, position, step] = [0, 1, 0, 0]
+  for (let at = 0; at <= text.length; at += 1) {
+    // The end of the text ends a number, too.
+    const char = text.charCodeAt(at)
+    if (char >= ZERO && char <= NINE) {
+      number = number * 10 + (char - ZERO)
+      continue
+    }
+    if (char === MINUS) {
+      sign = -1
+      continue
+    }
+    if (position < COUNTS.length) to.counts[position] = (to.counts[position] ?? 0) + sign * number
+    else if ((position - COUNTS.length) % 2 === 0) step = number
+    else addApproval(to, step, sign * number)
+    position += 1
+    number = 0
+    sign = 1
+  }
+}

@@ -1,0 +1,76 @@
+// Makes the documents of statistics. In: counts. Out: a new document, or the members of one that change.
+import type { Mode } from '../../../machines/otp.ts'
+import { STATS_DAY_RETENTION_MS, STATS_HOUR_RETENTION_MS } from '../retention.ts'
+import { addCells, decodeCells, encodeCells, type StoredCells } from './cells.ts'
+import { DIMENSIONS, type Dimension, newTally, type Tally } from './contribution.ts'
+import { dayId, hourId, type StatsDoc } from './documents.ts'
+
+export interface StatsOwner {
+  app_id: string
+  mode: Mode
+  /** When the hour or day begins. */
+  start: number
+}
+
+export type Refused = Record<string, number>
+
+export const storedTally = (tally: Tally): Record<Dimension, StoredCells> => ({
+  channel: encodeCells(tally.channel),
+  country: encodeCells(tally.country),
+  provider: encodeCells(tally.provider),
+})
+
+export function newHour({ app_id, mode, start }: StatsOwner, tally: Tally, refused: Refused): StatsDoc {
+  return {
+    _id: hourId(app_id, mode, start),
+    app_id,
+    mode,
+    start,
+    by: storedTally(tally),
+    refused,
+    purge_at: new Date(start + STATS_HOUR_RETENTION_MS),
+    rev: 1,
+  }
+}
+
+/** The sum of a day's hours. */
+export function newDay({ app_id, mode, start }: StatsOwner, hours: readonly StatsDoc[]): StatsDoc {
+  const tally = newTally()
+  const refused: Refused = {}
+  for (const hour of hours) {
+    addStored(tally, hour)
+    addRefused(refused, hour.refused)
+  }
+  return {
+    _id: dayId(app_id, mode, start),
+    app_id,
+    mode,
+    start,
+    by: storedTally(tally),
+    refused,
+    purge_at: new Date(start + STATS_DAY_RETENTION_MS),
+    rev: 1,
+  }
+}
+
+/** The members of a document that change when counts are added to it. */
+export function withAdded(doc: StatsDoc, tally: Tally, refused: Refused): Pick<StatsDoc, 'by' | 'refused'> {
+  const sum = newTally()
+  addStored(sum, doc)
+  addTally(sum, tally)
+  const allRefused = { ...doc.refused }
+  addRefused(allRefused, refused)
+  return { by: storedTally(sum), refused: allRefused }
+}
+
+function addStored(to: Tally, { by }: StatsDoc): void {
+  for (const name of DIMENSIONS) addCells(to[name], decodeCells(by[name]))
+}
+
+export function addTally(to: Tally, added: Tally): void {
+  for (const name of DIMENSIONS) addCells(to[name], added[name])
+}
+
+export function addRefused(to: Refused, added: Refused): void {
+  for (const [country, count] of Object.entries(added)) to[country] = (to[country] ?? 0) + count
+}

@@ -1,0 +1,164 @@
+// Counts for the statistics. In: every saved change of a verification, and every refused send. Out: counts by app, mode and hour in the
+// store. They are summed up in memory and added every few seconds, so that many sends cost few writes, and no send waits for one.
+//
+// A process that is killed loses the counts of its last seconds, and a write whose answer is lost may be made twice. The sweeper counts each
+// hour again when it is final (services/sweeper/stats.ts), which corrects both.
+import type { Clock } from '../../../infra/clock.ts'
+import type { Logger } from '../../../infra/log/log.ts'
+import { DAY_MS } from '../../../infra/time.ts'
+import { NONE } from '../../domain/stats/cells.ts'
+import {
+  addContribution,
+  changesContribution,
+  dayOf,
+  HOUR_IS_FINAL_AFTER_MS,
+  hourOf,
+  isZero,
+  newTally,
+  startOf,
+  type Tally,
+} from '../../domain/stats/contribution.ts'
+import { dayId, hourId, type StatsDoc, type StatsStore } from '../../domain/stats/documents.ts'
+import {
+  addRefused,
+  addTally,
+  newHour,
+  type Refused,
+  type StatsOwner,
+  withAdded,
+} from '../../domain/stats/stats-documents.ts'
+import type { OtpDoc } from '../../domain/verifications/documents.ts'
+import type { AppMode } from '../../domain/verifications/lookup-indexes.ts'
+
+export interface RefusedSend extends AppMode {
+  /** Null for an email address, and where the recipient was not valid. */
+  country: string | null
+  at: number
+}
+
+export interface StatsCounter {
+  /** Called after every saved change; `before` is null for a new verification. */
+  onChange(before: OtpDoc | null, after: OtpDoc): void
+  countRefusal(refused: RefusedSend): void
+  /** Resolves when all counts are stored, or the store has failed. */
+  settled(): Promise<void>
+}
+
+export interface StatsCounterDeps {
+  store: StatsStore
+  clock: Clock
+  log: Pick<Logger, 'warn'>
+}
+
+/** What waits to be added to one hour. */
+interface Waiting {
+  owner: StatsOwner
+  tally: Tally
+  refused: Refused
+}
+
+const FLUSH_MS = 5_000
+/** Hours of apps. While the store is away, the oldest are dropped: the sweeper counts them again. */
+const MAX_WAITING = 5_000
+const MAX_TRIES_AFTER_LOST_RACE = 5
+
+export function createStatsCounter({ store, clock, log }: StatsCounterDeps): StatsCounter {
+  const [hours, days] = [store.docs('stats_hours'), store.docs('stats_days')]
+  let waiting = new Map<string, Waiting>()
+  let cancel: (() => void) | null = null
+  let flushing = Promise.resolve()
+
+  function waitingFor(owner: StatsOwner): Waiting {
+    const id = hourId(owner.app_id, owner.mode, owner.start)
+    const found = waiting.get(id)
+    if (found) return found
+    const added = { owner, tally: newTally(), refused: {} }
+    waiting.set(id, added)
+    if (waiting.size > MAX_WAITING) waiting.delete(waiting.keys().next().value as string)
+    cancel ??= clock.after(FLUSH_MS, () => {
+      cancel = null
+      flushing = flushing.then(flush)
+    })
+    return added
+  }
+
+  function cancelFlush(): void {
+    cancel?.()
+    cancel = null
+  }
+
+  async function flush(): Promise<void> {
+    const batch = [...waiting].filter(([, { tally, refused }]) => !isZero(tally) || Object.keys(refused).length > 0)
+    waiting = new Map()
+    const left = new Map(batch)
+    await addToHours(left).catch(error => {
+      log.warn({ err: error, hours: left.size }, 'stats.not_saved')
+      for (const { owner, tally, refused } of left.values()) {
+        const again = waitingFor(owner)
+        addTally(again.tally, tally)
+        addRefused(again.refused, refused)
+      }
+    })
+    const stored = batch.filter(([id, { owner }]) => !left.has(id) && mayHaveDay(owner)).map(([, one]) => one)
+    await addToDays(stored).catch(error => log.warn({ err: error, hours: stored.length }, 'stats.day_not_corrected'))
+  }
+
+  /** Removes from `left` what is stored, so that it is not added again when the store fails in the middle. */
+  async function addToHours(left: Map<string, Waiting>): Promise<void> {
+    for (let tries = 0; left.size > 0; tries += 1) {
+      if (tries === MAX_TRIES_AFTER_LOST_RACE) throw new Error('too many changes of one hour at once')
+      for (const id of await addOnce(left)) left.delete(id)
+    }
+  }
+
+  /** Answers the ids of those that are stored. The others were changed by another process first. */
+  async function addOnce(left: ReadonlyMap<string, Waiting>): Promise<string[]> {
+    const found = await hours.get([...left.keys()])
+    const fresh: StatsDoc[] = []
+    const changes: { _id: string; rev: number; update: { $set: Pick<StatsDoc, 'by' | 'refused'> } }[] = []
+    for (const [_id, { owner, tally, refused }] of left) {
+      const doc = found.get(_id)
+      if (doc) changes.push({ _id, rev: doc.rev, update: { $set: withAdded(doc, tally, refused) } })
+      else fresh.push(newHour(owner, tally, refused))
+    }
+    const [inserted, changed] = await Promise.all([hours.insert(fresh), hours.change(changes)])
+    return [
+      ...fresh.filter((_, at) => inserted[at] === 'inserted').map(({ _id }) => _id),
+      ...changes.filter((_, at) => changed[at] === 'won').map(({ _id }) => _id),
+    ]
+  }
+
+  const mayHaveDay = ({ start }: StatsOwner): boolean => dayOf(start) + DAY_MS + HOUR_IS_FINAL_AFTER_MS < clock.now()
+
+  /** A day that is summed up already gets what comes later, such as reports that waited during an outage. */
+  async function addToDays(late: readonly Waiting[]): Promise<void> {
+    for (const { owner, tally, refused } of late) {
+      const _id = dayId(owner.app_id, owner.mode, owner.start)
+      for (let tries = 0; tries < MAX_TRIES_AFTER_LOST_RACE; tries += 1) {
+        const day = (await days.get([_id])).get(_id)
+        if (!day) break
+        const [answer] = await days.change([{ _id, rev: day.rev, update: { $set: withAdded(day, tally, refused) } }])
+        if (answer === 'won') break
+      }
+    }
+  }
+
+  return {
+    onChange(before, after) {
+      if (before !== null && !changesContribution(before, after)) return
+      const { app_id, mode } = after
+      const { tally } = waitingFor({ app_id, mode, start: hourOf(startOf(after)) })
+      if (before !== null) addContribution(tally, before, -1)
+      addContribution(tally, after, 1)
+    },
+    countRefusal({ app_id, mode, country, at }) {
+      addRefused(waitingFor({ app_id, mode, start: hourOf(at) }).refused, { [country ?? NONE]: 1 })
+    },
+    async settled() {
+      cancelFlush()
+      flushing = flushing.then(flush)
+      await flushing
+      cancelFlush()
+    },
+  }
+}

@@ -1,0 +1,99 @@
+// Statistics of an app over HTTP: sends, codes and refusals become rows of the admin API, on both engine sets.
+
+import { expect } from 'chai'
+import { wrongCode } from '../support/flow.ts'
+import { describeFlow } from '../support/shared-flow.ts'
+
+const HOUR_MS = 3_600_000
+
+describeFlow('statistics', flow => {
+  const stats = async (app: string, query = '') => (await flow.admin('GET', `/apps/${app}/stats${query}`)).body.items
+  const last = async (app: string, query = '') => (await stats(app, query)).at(-1)
+
+  it('count what was started, sent, delivered, approved, failed and refused, some seconds later', async function () {
+    this.timeout(60_000)
+    const { app, server } = await flow.createTenant({ verify_attempts: 1, blocked_countries: ['FR'] })
+    const right = await flow.startVerification(server)
+    const wrong = await flow.startVerification(server)
+    expect((await server.verify(right.otp_id, right.code)).body.matched).to.equal(true)
+    expect((await server.verify(wrong.otp_id, wrongCode(wrong.code))).body.status).to.equal('failed')
+    expect((await server.send('+33612345678')).body.type).to.equal('GeoBlockedError')
+    expect((await server.send('no number')).body.type).to.equal('InvalidRecipientError')
+
+    const row = await flow.eventually(async () => {
+      const found = await last(app)
+      expect(found).to.include({ started: 2, sent: 2, delivered: 2, approved: 1, failed: 1, expired: 0, refused: 2 })
+      return found
+    })
+    expect(row.conversion).to.equal(0.5)
+    expect(row.seconds_to_approve_p50).to.be.within(0, 30)
+    expect(row.bucket).to.match(/^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z$/)
+
+    const total = { started: 2, sent: 2, delivered: 2, approved: 1, failed: 1, expired: 0, conversion: 0.5 }
+    const [sms, none] = await stats(app, '?by=channel&bucket=day')
+    expect(sms).to.include({ channel: 'sms', refused: 0, ...total })
+    expect(none).to.include({ channel: null, refused: 2, started: 0, conversion: null, seconds_to_approve_p50: null })
+    const countries = await stats(app, '?by=country&mode=test')
+    expect(countries.map(({ country }: { country: string }) => country)).to.deep.equal(['FR', 'US', null])
+    expect(countries[1]).to.include({ refused: 0, ...total })
+    expect(await last(app, '?mode=live')).to.include({ started: 0, refused: 0, conversion: null })
+  })
+
+  it('count a verification that expires', async function () {
+    this.timeout(60_000)
+    const { app, server } = await flow.createTenant({ code: { ttl_seconds: 60 } })
+    await flow.startVerification(server)
+    await flow.advance(61_000)
+    await flow.eventually(async () => {
+      const rows = await stats(app, '?bucket=day')
+      const sum = (name: string) => rows.reduce((all: number, row: Record<string, number>) => all + (row[name] ?? 0), 0)
+      expect([sum('started'), sum('expired'), sum('approved')]).to.deep.equal([1, 1, 0])
+    })
+  })
+
+  it('have a row for each bucket, also without traffic: 24 hours or 30 days unless the query says otherwise', async () => {
+    const { app } = await flow.createTenant()
+    const hours = await stats(app)
+    expect(hours).to.have.length(24)
+    const now = flow.clock.now()
+    expect(hours.at(-1).bucket).to.equal(new Date(now - (now % HOUR_MS)).toISOString())
+    expect(hours[0]).to.deep.equal({
+      bucket: new Date(now - (now % HOUR_MS) - 23 * HOUR_MS).toISOString(),
+      started: 0,
+      sent: 0,
+      delivered: 0,
+      approved: 0,
+      failed: 0,
+      expired: 0,
+      refused: 0,
+      conversion: null,
+      seconds_to_approve_p50: null,
+    })
+    expect(await stats(app, '?bucket=day')).to.have.length(30)
+    expect(await stats(app, '?by=channel')).to.deep.equal([])
+    const at = (ms: number) => new Date(now - (now % HOUR_MS) + ms).toISOString()
+    const range = await stats(app, `?since=${at(-5 * HOUR_MS + 1)}&until=${at(-2 * HOUR_MS)}`)
+    expect(range.map(({ bucket }: { bucket: string }) => bucket)).to.deep.equal([-5, -4, -3].map(h => at(h * HOUR_MS)))
+  })
+
+  it('refuse what they cannot show, by name', async () => {
+    const { app } = await flow.createTenant()
+    const ago = (days: number) => new Date(flow.clock.now() - days * 24 * HOUR_MS).toISOString()
+    const refusals = {
+      'bucket=week': ['bucket', 'must be hour or day'],
+      'by=key': ['by', 'must be channel, country or provider'],
+      'mode=both': ['mode', 'must be live or test'],
+      'since=yesterday': ['since', 'must be a time, such as "2030-01-31T12:00:00Z"'],
+      [`until=${ago(2)}&since=${ago(1)}`]: ['until', 'must be later than since'],
+      [`since=${ago(32)}`]: ['since', 'is 769 hours before until; at most 744 hours are shown'],
+      [`since=${ago(45)}&until=${ago(44)}`]: ['since', 'is too long ago: counts by hour are kept for 40 days'],
+      [`bucket=day&since=${ago(500)}`]: ['since', 'is 501 days before until; at most 400 days are shown'],
+    }
+    for (const [query, [path, message]] of Object.entries(refusals)) {
+      const { status, body } = await flow.admin('GET', `/apps/${app}/stats?${query}`)
+      expect([status, body.type], query).to.deep.equal([422, 'ValidationError'])
+      expect(body.errors, query).to.deep.equal([{ path, message }])
+    }
+    expect((await flow.admin('GET', '/apps/app_unknown/stats')).status).to.equal(404)
+  })
+})
