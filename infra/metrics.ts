@@ -6,6 +6,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 const CALL_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 /** In seconds: a message may wait while its consumer is being deployed. */
 const WAIT_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200]
+/** In seconds: how long a person waits for a message, and takes to enter its code. */
+const USER_BUCKETS = [0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600]
 
 const createInstruments = (registry: Registry) => {
   const registers = [registry]
@@ -81,6 +83,56 @@ const createInstruments = (registry: Registry) => {
       labelNames: ['channel', 'provider', 'state'],
       registers,
     }),
+    verificationsStarted: new Counter({
+      name: 'countersign_verifications_started_total',
+      help: 'Verifications that were started, by their first channel.',
+      labelNames: ['mode', 'channel'],
+      registers,
+    }),
+    verificationsApproved: new Counter({
+      name: 'countersign_verifications_approved_total',
+      help: 'Verifications that were approved, by the channel that the user was reached on.',
+      labelNames: ['mode', 'channel'],
+      registers,
+    }),
+    verificationsFailed: new Counter({
+      name: 'countersign_verifications_failed_total',
+      help: 'Verifications whose attempts were used up, by their last channel.',
+      labelNames: ['mode', 'channel'],
+      registers,
+    }),
+    verificationsExpired: new Counter({
+      name: 'countersign_verifications_expired_total',
+      help: 'Verifications that expired, by their last channel.',
+      labelNames: ['mode', 'channel'],
+      registers,
+    }),
+    verificationsCanceled: new Counter({
+      name: 'countersign_verifications_canceled_total',
+      help: 'Verifications that were canceled, by their last channel.',
+      labelNames: ['mode', 'channel'],
+      registers,
+    }),
+    approvalDuration: new Histogram({
+      name: 'countersign_send_to_approved_seconds',
+      help: 'Time from the send of a verification to its approval, by the channel that the user was reached on.',
+      labelNames: ['mode', 'channel'],
+      buckets: USER_BUCKETS,
+      registers,
+    }),
+    deliveries: new Counter({
+      name: 'countersign_deliveries_total',
+      help: 'Messages that were delivered or have failed, by type of provider: none where no provider took it.',
+      labelNames: ['mode', 'channel', 'provider', 'status'],
+      registers,
+    }),
+    deliveryDuration: new Histogram({
+      name: 'countersign_send_to_delivered_seconds',
+      help: 'Time from accepting a message to the receipt that it was delivered, by type of provider.',
+      labelNames: ['mode', 'channel', 'provider'],
+      buckets: USER_BUCKETS,
+      registers,
+    }),
     messagesReceived: new Counter({
       name: 'countersign_messages_received_total',
       help: 'What users wrote on WhatsApp, by what came of it: acted upon, or why nothing changed.',
@@ -96,7 +148,7 @@ const createInstruments = (registry: Registry) => {
     refusals: new Counter({
       name: 'countersign_refusals_total',
       help: 'Sends and resends that were refused, by type of error and, where a limit was hit, by its scope.',
-      labelNames: ['type', 'scope'],
+      labelNames: ['mode', 'type', 'scope'],
       registers,
     }),
     callbacks: new Counter({
@@ -127,6 +179,12 @@ const createInstruments = (registry: Registry) => {
       name: 'countersign_key_rotation',
       help: 'Rotation of DATA_KEYS: documents looked at, renewed and unsealable in this pass; done is 1 once older keys can go.',
       labelNames: ['what'],
+      registers,
+    }),
+    buildInfo: new Gauge({
+      name: 'countersign_build_info',
+      help: 'Always 1. The labels say what runs: version of Countersign, version of Node.js, engine (embedded or real).',
+      labelNames: ['version', 'node', 'engine'],
       registers,
     }),
     clockOffset: new Gauge({

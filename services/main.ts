@@ -33,6 +33,7 @@ import { StartProblem } from '../infra/start-problem.ts'
 import { createEmbeddedStore } from '../infra/store/embedded.ts'
 import { instrumentStore } from '../infra/store/metrics.ts'
 import { createMongoStore, mongoHosts } from '../infra/store/mongo.ts'
+import { VERSION } from '../infra/version.ts'
 import { createCallbackRoutes, createChannelService } from './channel/service.ts'
 import { createDashboardService } from './dashboard/service.ts'
 import { createInitialData, readBootstrapFile } from './domain/bootstrap/initial-data.ts'
@@ -172,6 +173,7 @@ function createRuntime(config: Config, secrets: Secrets, processLog: Logger, ove
   const clock = overrides.clock ?? systemClock
   const log = processLog.child({ role: roleText(config.roles) })
   const metrics = overrides.metrics ?? createMetrics({ processMetrics: true })
+  metrics.buildInfo.set({ version: VERSION, node: process.version, engine: config.engine.kind }, 1)
   const engines = overrides.engines ?? openEngines(config, clock, log)
   const findCaller = createFindCaller(config.http.trustedProxies)
   return {

@@ -10,6 +10,8 @@ export interface CachedApp extends TenantApp {
   providedChannels(mode: Mode): readonly Channel[]
   /** Live providers that cannot be used now, because the data key that unseals their credentials is missing. */
   unreadable: readonly UnreadableProvider[]
+  /** By name, what each live provider is. */
+  providerTypes: ReadonlyMap<string, string>
 }
 
 const CACHE_MS = 5_000
@@ -20,7 +22,12 @@ export function createAppCache({ tenancy, clock }: { tenancy: Pick<Tenancy, 'app
     const [app, { providers, unreadable }] = await Promise.all([tenancy.app(id), tenancy.providersOf(id)])
     if (!app) return null
     const live = CHANNELS.filter(channel => providers.some(provider => provider.channel === channel))
-    return { ...app, providedChannels: mode => (mode === 'test' ? CHANNELS : live), unreadable }
+    return {
+      ...app,
+      providedChannels: mode => (mode === 'test' ? CHANNELS : live),
+      unreadable,
+      providerTypes: new Map(providers.map(({ name, type }) => [name, type])),
+    }
   }
   return createCache(load, { ttlMs: CACHE_MS, maxSize: MAX_CACHED_APPS, clock })
 }

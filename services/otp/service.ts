@@ -33,6 +33,7 @@ import { createFunds } from './money/funds.ts'
 import { createPriceSource } from './money/prices.ts'
 import { createReportHandler } from './report-handler.ts'
 import { createStatsCounter } from './stats/counter.ts'
+import { createVerificationMetrics } from './stats/metrics.ts'
 
 export interface OtpDeps {
   broker: Broker
@@ -82,10 +83,12 @@ export function createOtpService({ broker, store, keyring, clock, log, metrics }
       if (refusal.call === 'send') stats.countRefusal(refusal)
     },
   })
+  const verificationMetrics = createVerificationMetrics({ metrics, apps })
   const logFailedDeliveries = createLogFailedDeliveries(log)
   const onChange = (before: OtpDoc | null, after: OtpDoc, trace?: Trace): void => {
     guard.onChange(before, after)
     stats.onChange(before, after)
+    verificationMetrics.onChange(before, after)
     if (before !== null) logFailedDeliveries(before, after, trace)
   }
   const commit = oneAtATime(createCommit({ otps, relay, recentOtps, onChange }))

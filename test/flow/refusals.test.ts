@@ -86,7 +86,7 @@ describeFlow('refused sends', flow => {
     const token = flow.countersign.secrets.adminTokens[0]?.token ?? ''
     const metrics = await fetch(`${flow.countersign.url}/metrics`, { headers: { Authorization: `Bearer ${token}` } })
     expect(await metrics.text()).to.match(
-      /countersign_refusals_total\{type="RateLimitExceededError",scope="recipient"\} [1-9]/,
+      /countersign_refusals_total\{mode="test",type="RateLimitExceededError",scope="recipient"\} [1-9]/,
     )
   })
 })

@@ -1,6 +1,8 @@
-// Statistics of an app over HTTP: sends, codes and refusals become rows of the admin API, on both engine sets.
+// Statistics of an app over HTTP: sends, codes and refusals become rows of the admin API and metrics, on both engine sets.
 
+import process from 'node:process'
 import { expect } from 'chai'
+import { VERSION } from '../../infra/version.ts'
 import { wrongCode } from '../support/flow.ts'
 import { describeFlow } from '../support/shared-flow.ts'
 
@@ -95,5 +97,60 @@ describeFlow('statistics', flow => {
       expect(body.errors, query).to.deep.equal([{ path, message }])
     }
     expect((await flow.admin('GET', '/apps/app_unknown/stats')).status).to.equal(404)
+  })
+
+  it('are in the metrics as well, by mode and channel', async function () {
+    this.timeout(60_000)
+    const { server } = await flow.createTenant({ verify_attempts: 1, blocked_countries: ['FR'] })
+    const metrics = async () => {
+      const { url, secrets } = flow.countersign
+      const headers = { authorization: `Bearer ${secrets.adminTokens[0]?.token}` }
+      return (await fetch(`${url}/metrics`, { headers })).text()
+    }
+    const valueOfMetric = async (name: string, ...labels: string[]): Promise<number> => {
+      const lines = (await metrics()).split('\n').filter(line => line.startsWith(`${name}{`))
+      return Number(
+        lines
+          .find(line => labels.every(label => line.includes(label)))
+          ?.split(' ')
+          .at(-1) ?? 0,
+      )
+    }
+    const read = async () => ({
+      started: await valueOfMetric('countersign_verifications_started_total', 'mode="test"', 'channel="sms"'),
+      approved: await valueOfMetric('countersign_verifications_approved_total', 'mode="test"', 'channel="sms"'),
+      failed: await valueOfMetric('countersign_verifications_failed_total', 'mode="test"', 'channel="sms"'),
+      refused: await valueOfMetric('countersign_refusals_total', 'mode="test"', 'type="GeoBlockedError"'),
+      delivered: await valueOfMetric(
+        'countersign_deliveries_total',
+        'channel="sms"',
+        'provider="sandbox"',
+        '"delivered"',
+      ),
+      toDelivered: await valueOfMetric('countersign_send_to_delivered_seconds_count', 'mode="test"', 'channel="sms"'),
+      toApproved: await valueOfMetric('countersign_send_to_approved_seconds_count', 'mode="test"', 'channel="sms"'),
+    })
+    const before = await read()
+    const [right, wrong] = [await flow.startVerification(server), await flow.startVerification(server)]
+    await server.verify(right.otp_id, right.code)
+    await server.verify(wrong.otp_id, wrongCode(wrong.code))
+    await server.send('+33612345678')
+    await flow.eventually(async () => {
+      const after = await read()
+      const grown = Object.fromEntries(Object.entries(after).map(([name, n]) => [name, n - before[name as 'started']]))
+      expect(grown).to.deep.equal({
+        started: 2,
+        approved: 1,
+        failed: 1,
+        refused: 1,
+        delivered: 2,
+        toDelivered: 2,
+        toApproved: 1,
+      })
+    })
+
+    expect(await valueOfMetric('countersign_build_info', `version="${VERSION}"`, `node="${process.version}"`)).to.equal(
+      1,
+    )
   })
 })

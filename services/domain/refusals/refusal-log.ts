@@ -77,7 +77,7 @@ export function createRefusalLog({ refusals, clock, log, metrics, onRefusal }: R
     record(refusal) {
       const at = clock.now()
       const { by, call, type, scope, recipient } = refusal
-      metrics.refusals.inc({ type, scope: scope ?? 'none' })
+      metrics.refusals.inc({ mode: by.mode, type, scope: scope ?? 'none' })
       onRefusal?.({ ...by, call, type, scope, country: recipient?.country ?? null, at })
       if (!isStored(refusal, at)) return
       const written = docs
