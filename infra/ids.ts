@@ -38,7 +38,9 @@ export const isId = (prefix: IdPrefix, text: string): boolean => ID_PATTERNS[pre
 export function ulidTime(id: string): number | null {
   const ulid = ANY_ID_PATTERN.exec(id)?.[1]
   if (ulid === undefined) return null
-  return [...ulid.slice(0, TIME_CHARS)].reduce((time, char) => time * 32 + ALPHABET.indexOf(char), 0)
+  let time = 0
+  for (let at = 0; at < TIME_CHARS; at += 1) time = time * 32 + ALPHABET.indexOf(ulid.charAt(at))
+  return time
 }
 
 const ANY_ID_PATTERN = new RegExp(`^(?:[a-z]{3}_)?(${ULID})$`)

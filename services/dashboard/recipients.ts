@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { Keyring } from '../../infra/crypto/keyring.ts'
 import type { Filter } from '../../infra/store/docs.ts'
+import { MODES } from '../../machines/otp.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
 import { parseRecipient } from '../domain/verifications/recipient.ts'
@@ -15,8 +16,6 @@ export const recipientQuery = z
 
 /** The form that is indexed. Magic numbers are not valid numbers and stay as they are. */
 export const canonicalRecipient = (text: string): string => parseRecipient(text)?.value ?? text
-
-export const MODES = ['live', 'test'] as const
 
 /** The keyed indexes of one recipient in an app, in both modes and under every data key. */
 export const allRecipientIndexes = (keyring: Pick<Keyring, 'indexes'>, app_id: string, recipient: string): string[] =>

@@ -129,7 +129,7 @@ export function createStatsSweeps({ store, clock, log }: StatsSweepDeps): Record
       const id = hourId(owner.app_id, owner.mode, owner.start)
       const counted = current.counted.get(id) ?? { owner, tally: newTally() }
       current.counted.set(id, counted)
-      addContribution(counted.tally, doc, 1)
+      addContribution(counted.tally, doc)
     }
     current.after = batch.at(-1)?._id ?? current.after
     if (batch.length < SWEEP_BATCH) current.scannedAt = clock.now()

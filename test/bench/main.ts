@@ -50,6 +50,11 @@ const BENCHES: Record<string, { about: string; run(): Promise<void> }> = {
       'each query of the admin API with many verifications stored (BENCH_OTPS: how many; BENCH_APPS: in how many apps)',
     run: async () => (await import('./admin.ts')).default(),
   },
+  stats: {
+    about:
+      'statistics of many verifications: whether every cell is exact, and how long a query takes (BENCH_OTPS: how many)',
+    run: async () => (await import('./stats.ts')).default(),
+  },
   ip: {
     about: 'looking addresses up in many ranges against few, and importing them (BENCH_RANGES: how many)',
     run: async () => (await import('./ip.ts')).default(),

@@ -87,9 +87,10 @@ describeFlow('statistics', flow => {
       'mode=both': ['mode', 'must be live or test'],
       'since=yesterday': ['since', 'must be a time, such as "2030-01-31T12:00:00Z"'],
       [`until=${ago(2)}&since=${ago(1)}`]: ['until', 'must be later than since'],
-      [`since=${ago(32)}`]: ['since', 'is 769 hours before until; at most 744 hours are shown'],
-      [`since=${ago(45)}&until=${ago(44)}`]: ['since', 'is too long ago: counts by hour are kept for 40 days'],
-      [`bucket=day&since=${ago(500)}`]: ['since', 'is 501 days before until; at most 400 days are shown'],
+      [`since=${ago(32)}`]: ['since', 'would begin 769 hours; at most 744 are shown at a time'],
+      [`since=${ago(45)}&until=${ago(44)}`]: ['since', 'is too long ago: hours are kept for 40 days'],
+      [`by=country&since=${ago(7)}`]: ['since', 'would begin 169 hours by country; at most 168 are shown at a time'],
+      [`bucket=day&since=${ago(500)}`]: ['since', 'would begin 501 days; at most 400 are shown at a time'],
     }
     for (const [query, [path, message]] of Object.entries(refusals)) {
       const { status, body } = await flow.admin('GET', `/apps/${app}/stats?${query}`)

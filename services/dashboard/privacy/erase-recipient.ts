@@ -4,6 +4,7 @@
 import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { type Step, step } from '../../../machines/otp.step.ts'
+import { MODES } from '../../../machines/otp.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import { problem } from '../../domain/errors.ts'
 import { forgetNumber } from '../../domain/fraud/number-blocks.ts'
@@ -17,7 +18,7 @@ import { markErasedHours } from '../../domain/stats/erased-hours.ts'
 import { RECIPIENT_COUNTS, recipientCounter } from '../../domain/verifications/counter-names.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { recipientIndexes, sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
-import { MODES, recipientFilter } from '../recipients.ts'
+import { recipientFilter } from '../recipients.ts'
 
 const ZERO_COUNTS = {
   verifications: 0,

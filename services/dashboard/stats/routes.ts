@@ -28,12 +28,21 @@ interface BucketKind {
   /** How many a query without `since` shows. */
   usual: number
   max: number
+  /** Less, because each has some 60 rows: a large answer must not keep the process from other work. */
+  maxByCountry: number
   keptMs: number
 }
 
 const BUCKETS: Readonly<Record<'hour' | 'day', BucketKind>> = {
-  hour: { ms: HOUR_MS, startOf: hourOf, usual: 24, max: 31 * 24, keptMs: STATS_HOUR_RETENTION_MS },
-  day: { ms: DAY_MS, startOf: dayOf, usual: 30, max: 400, keptMs: STATS_DAY_RETENTION_MS },
+  hour: {
+    ms: HOUR_MS,
+    startOf: hourOf,
+    usual: 24,
+    max: 31 * 24,
+    maxByCountry: 7 * 24,
+    keptMs: STATS_HOUR_RETENTION_MS,
+  },
+  day: { ms: DAY_MS, startOf: dayOf, usual: 30, max: 400, maxByCountry: 100, keptMs: STATS_DAY_RETENTION_MS },
 }
 
 /** Buckets from the first one to the last one, which is not included. */
@@ -47,7 +56,8 @@ export const addStatsRoutes: AddRoutes = (router, { store, clock }) => {
     const { _id: app_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
     const { bucket, by, mode, ...times } = readQuery(ctx, query)
     const kind = BUCKETS[bucket]
-    const range = rangeOf(kind, bucket, times, clock.now())
+    const max = by === 'country' ? kind.maxByCountry : kind.max
+    const range = rangeOf(kind, `${bucket}s${by === 'country' ? ' by country' : ''}`, max, times, clock.now())
     const modes = mode === undefined ? MODES : [mode]
     const docs = (await Promise.all(modes.map(one => load(store, bucket, app_id, one, range)))).flat()
     ctx.body = { items: statsRows(docs, { by, bucket: kind, ...range }), next_cursor: null }
@@ -56,7 +66,8 @@ export const addStatsRoutes: AddRoutes = (router, { store, clock }) => {
 
 function rangeOf(
   kind: BucketKind,
-  bucket: string,
+  what: string,
+  max: number,
   { since, until }: { since?: number | undefined; until?: number | undefined },
   now: number,
 ): Range {
@@ -66,13 +77,13 @@ function rangeOf(
   const from = since === undefined ? to - kind.usual * kind.ms : kind.startOf(since)
   if (from >= to) throw validationProblem([{ path: 'until', message: 'must be later than since' }])
   const count = (to - from) / kind.ms
-  if (count > kind.max)
+  if (count > max)
     throw validationProblem([
-      { path: 'since', message: `is ${count} ${bucket}s before until; at most ${kind.max} ${bucket}s are shown` },
+      { path: 'since', message: `would begin ${count} ${what}; at most ${max} are shown at a time` },
     ])
   if (since !== undefined && since < now - kind.keptMs)
     throw validationProblem([
-      { path: 'since', message: `is too long ago: counts by ${bucket} are kept for ${kind.keptMs / DAY_MS} days` },
+      { path: 'since', message: `is too long ago: ${what} are kept for ${kind.keptMs / DAY_MS} days` },
     ])
   return { from, to }
 }

@@ -1,7 +1,7 @@
 // The rows of a statistic. In: stored hours or days of one app. Out: without a dimension one row for each bucket, also for one without
 // traffic, so that a chart has no gaps; with a dimension one row for each bucket and value that have a count.
 import { medianSeconds } from '../../domain/stats/approval-times.ts'
-import { addStoredCell, type Cell, type Count, countOf, NONE, newCell } from '../../domain/stats/cells.ts'
+import { addStoredCells, type Cell, type Count, countOf, NONE, newCell } from '../../domain/stats/cells.ts'
 import type { Dimension } from '../../domain/stats/contribution.ts'
 import type { StatsDoc } from '../../domain/stats/documents.ts'
 import { isoTime } from '../iso-time.ts'
@@ -30,35 +30,56 @@ const SMALLEST: Dimension = 'channel'
 const TOTAL = ''
 
 export function statsRows(docs: readonly StatsDoc[], { by, bucket, from, to }: RowOptions): StatsRow[] {
-  const buckets = new Map<number, Map<string, Sum>>()
-  for (const doc of docs) addDoc(sumsOf(buckets, bucket.startOf(doc.start)), doc, by)
-  const starts = by === undefined ? everyStart(from, to, bucket.ms) : [...buckets.keys()].sort((a, b) => a - b)
-  return starts.flatMap(start => {
+  const docsByStart = groupByStart(docs, bucket.startOf)
+  const rows: StatsRow[] = []
+  // The sums are used again for each bucket: making new ones takes longer than all the rest of a large query.
+  const sums = new Map<string, Sum>()
+  let values: string[] = []
+  for (let start = from; start < to; start += bucket.ms) {
+    const found = docsByStart.get(start)
+    if (found === undefined && by !== undefined) continue
+    for (const sum of sums.values()) clear(sum)
+    for (const doc of found ?? []) addDoc(sums, doc, by)
     const iso = isoTime(start)
-    const sums = buckets.get(start)
-    if (by === undefined) return [row(iso, undefined, TOTAL, sums?.get(TOTAL) ?? newSum())]
-    return [...(sums ?? [])]
-      .filter(([, sum]) => sum.refused > 0 || sum.cell.counts.some(count => count > 0))
-      .sort(([a], [b]) => compareValues(a, b))
-      .map(([value, sum]) => row(iso, by, value, sum))
-  })
+    if (by === undefined) {
+      rows.push(totalRow(iso, sums.get(TOTAL) ?? newSum()))
+      continue
+    }
+    if (values.length !== sums.size) values = [...sums.keys()].sort(compareValues)
+    for (const value of values) {
+      const sum = sums.get(value)
+      if (sum && hasCounts(sum)) rows.push(rowOf(iso, by, value === NONE ? null : value, sum))
+    }
+  }
+  return rows
+}
+
+function groupByStart(docs: readonly StatsDoc[], startOf: (at: number) => number): Map<number, StatsDoc[]> {
+  const groups = new Map<number, StatsDoc[]>()
+  for (const doc of docs) {
+    const start = startOf(doc.start)
+    const group = groups.get(start)
+    if (group) group.push(doc)
+    else groups.set(start, [doc])
+  }
+  return groups
 }
 
 const newSum = (): Sum => ({ cell: newCell(), refused: 0 })
 
-function sumsOf(buckets: Map<number, Map<string, Sum>>, start: number): Map<string, Sum> {
-  const found = buckets.get(start)
-  if (found) return found
-  const sums = new Map<string, Sum>()
-  buckets.set(start, sums)
-  return sums
+function clear(sum: Sum): void {
+  sum.cell.counts.fill(0)
+  sum.cell.approvals.length = 0
+  sum.refused = 0
 }
 
+const hasCounts = ({ cell, refused }: Sum): boolean => refused > 0 || cell.counts.some(isPositive)
+const isPositive = (count: number): boolean => count > 0
+
 function addDoc(sums: Map<string, Sum>, doc: StatsDoc, by: Dimension | undefined): void {
-  for (const [value, text] of Object.entries(doc.by[by ?? SMALLEST]))
-    addStoredCell(sumOf(sums, by === undefined ? TOTAL : value).cell, text)
-  for (const [country, count] of Object.entries(doc.refused))
-    sumOf(sums, by === undefined ? TOTAL : by === 'country' ? country : NONE).refused += count
+  addStoredCells(doc.by[by ?? SMALLEST], value => sumOf(sums, by === undefined ? TOTAL : value).cell)
+  for (const country of Object.keys(doc.refused))
+    sumOf(sums, by === undefined ? TOTAL : by === 'country' ? country : NONE).refused += doc.refused[country] ?? 0
 }
 
 function sumOf(sums: Map<string, Sum>, value: string): Sum {
@@ -69,28 +90,32 @@ function sumOf(sums: Map<string, Sum>, value: string): Sum {
   return sum
 }
 
-const everyStart = (from: number, to: number, ms: number): number[] =>
-  Array.from({ length: (to - from) / ms }, (_, at) => from + at * ms)
-
 /** By name; those without a value come last. */
 const compareValues = (a: string, b: string): number =>
   Number(a === NONE) - Number(b === NONE) || (a < b ? -1 : a > b ? 1 : 0)
 
-function row(bucket: string, by: Dimension | undefined, value: string, { cell, refused }: Sum): StatsRow {
-  // One process may have stored the end of a verification before another has stored its start.
-  const count = (name: Count): number => Math.max(0, countOf(cell, name))
-  const [started, approved] = [count('started'), count('approved')]
+const totalRow = (bucket: string, sum: Sum): StatsRow => {
+  const { channel: _, ...row } = rowOf(bucket, 'channel', null, sum)
+  return row
+}
+
+function rowOf(bucket: string, by: Dimension, value: string | null, { cell, refused }: Sum): StatsRow {
+  const started = countIn(cell, 'started')
+  const approved = countIn(cell, 'approved')
   return {
     bucket,
-    ...(by === undefined ? {} : { [by]: value === NONE ? null : value }),
+    [by]: value,
     started,
-    sent: count('sent'),
-    delivered: count('delivered'),
+    sent: countIn(cell, 'sent'),
+    delivered: countIn(cell, 'delivered'),
     approved,
-    failed: count('failed'),
-    expired: count('expired'),
+    failed: countIn(cell, 'failed'),
+    expired: countIn(cell, 'expired'),
     refused,
     conversion: started > 0 ? approved / started : null,
     seconds_to_approve_p50: medianSeconds(cell.approvals),
   }
 }
+
+/** One process may have stored the end of a verification before another has stored its start, so a count may be negative for a moment. */
+const countIn = (cell: Cell, name: Count): number => Math.max(0, countOf(cell, name))

@@ -16,21 +16,23 @@ export function approvalStep(ms: number): number {
   return seconds < EXACT_SECONDS ? seconds : stepAbove(seconds)
 }
 
-/** The middle of a step, in whole seconds. */
-const secondsOf = (step: number): number =>
-  step < EXACT_SECONDS ? step : Math.round(EXACT_SECONDS * GROWTH ** (step - EXACT_SECONDS + 0.5))
+/** The middle of each step, in whole seconds. */
+const SECONDS_OF_STEP = Array.from({ length: STEPS }, (_, step) =>
+  step < EXACT_SECONDS ? step : Math.round(EXACT_SECONDS * GROWTH ** (step - EXACT_SECONDS + 0.5)),
+)
 
 /** Steps and their counts in turn: `[7, 2, 12, 1]` are two approvals after 7 seconds and one after 12. A step may occur several times. */
 export type ApprovalTimes = number[]
 
 // One array for all calls, because a query computes tens of thousands of medians.
-const countOfStep = new Array<number>(STEPS).fill(0)
+const countOfStep = new Float64Array(STEPS)
 
 function sumBySteps(times: ApprovalTimes): number {
   countOfStep.fill(0)
   let total = 0
   for (let at = 0; at < times.length; at += 2) {
-    const [step = 0, count = 0] = [times[at], times[at + 1]]
+    const step = times[at] ?? 0
+    const count = times[at + 1] ?? 0
     countOfStep[step] = (countOfStep[step] ?? 0) + count
     total += count
   }
@@ -39,18 +41,20 @@ function sumBySteps(times: ApprovalTimes): number {
 
 /** Null without an approval. Of an even number, the lower of the two in the middle. */
 export function medianSeconds(times: ApprovalTimes): number | null {
+  if (times.length === 0) return null
   const total = sumBySteps(times)
   if (total <= 0) return null
   let left = Math.ceil(total / 2)
   for (let step = 0; step < STEPS; step += 1) {
     left -= countOfStep[step] ?? 0
-    if (left <= 0) return secondsOf(step)
+    if (left <= 0) return SECONDS_OF_STEP[step] ?? null
   }
   return null
 }
 
 /** The same histogram with each step once, in order. */
 export function compactTimes(times: ApprovalTimes): ApprovalTimes {
+  if (times.length === 0) return times
   sumBySteps(times)
   const compact: ApprovalTimes = []
   for (let step = 0; step < STEPS; step += 1) {

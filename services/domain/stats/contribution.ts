@@ -5,6 +5,7 @@
 // approved ones of a row are among its started ones. A message counts by its own channel and provider.
 import { ulidTime } from '../../../infra/ids.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../infra/time.ts'
+import type { Channel } from '../../../machines/channels.ts'
 import type { Delivery, Otp, OtpStatus } from '../../../machines/otp.ts'
 import { type SavedOtp, toCurrentVersion } from '../../../machines/otp.versions.ts'
 import { approvalStep } from './approval-times.ts'
@@ -38,25 +39,32 @@ interface CountedOtp extends SavedOtp {
   created_at: number
 }
 
-/** `by` is 1, or -1 to take the verification out again. */
-export function addContribution(tally: Tally, doc: CountedOtp, by: 1 | -1): void {
-  const { value, context: otp } = toCurrentVersion(doc)
+/** Adds a whole verification. */
+export function addContribution(tally: Tally, doc: CountedOtp): void {
+  const saved = toCurrentVersion(doc)
   const startedAt = startOf(doc)
-  const country = otp.recipient.country ?? NONE
-  const [first] = otp.deliveries
-  const cells = cellsOf(tally, otp.tried[0] ?? otp.channel, country, first?.provider)
-  addToAll(cells, 'started', by)
-  const outcome = countedOutcome(value)
-  if (outcome !== null) addToAll(cells, outcome, by)
-  if (value === 'approved' && otp.approval !== null) {
-    const step = approvalStep(otp.approval.at - otp.first_sent_at)
-    for (const cell of cells) addApproval(cell, step, by)
+  addVerification(tally, saved, 1)
+  for (const delivery of saved.context.deliveries) addMessage(tally, saved.context, delivery, startedAt, 1)
+}
+
+/** Adds what a verification contributes after a change, and takes out what it did before. Only what has changed is touched, because this is
+ *  called for every change. */
+export function addChange(tally: Tally, before: SavedOtp, after: CountedOtp): void {
+  const [old, saved] = [toCurrentVersion(before), toCurrentVersion(after)]
+  if (firstProvider(old.context) !== firstProvider(saved.context)) {
+    addVerification(tally, old, -1)
+    addVerification(tally, saved, 1)
+  } else if (old.value !== saved.value) {
+    addOutcome(verificationCells(tally, saved.context), old, -1)
+    addOutcome(verificationCells(tally, saved.context), saved, 1)
   }
-  for (const delivery of otp.deliveries) {
-    if (!wasSent(delivery)) continue
-    const ofMessage = cellsOf(tally, delivery.channel, country, delivery.provider)
-    addToAll(ofMessage, 'sent', by)
-    if (wasDelivered(delivery, startedAt)) addToAll(ofMessage, 'delivered', by)
+  const startedAt = startOf(after)
+  // Deliveries are only added, and keep their places.
+  for (const [at, delivery] of saved.context.deliveries.entries()) {
+    const had = old.context.deliveries[at]
+    if (had === delivery) continue
+    if (had) addMessage(tally, old.context, had, startedAt, -1)
+    addMessage(tally, saved.context, delivery, startedAt, 1)
   }
 }
 
@@ -64,19 +72,45 @@ export function addContribution(tally: Tally, doc: CountedOtp, by: 1 | -1): void
 export const changesContribution = (before: SavedOtp, after: SavedOtp): boolean =>
   before.value !== after.value || before.context.deliveries !== after.context.deliveries
 
+function addVerification(tally: Tally, saved: SavedOtp, by: 1 | -1): void {
+  const cells = verificationCells(tally, saved.context)
+  addToAll(cells, 'started', by)
+  addOutcome(cells, saved, by)
+}
+
+function addOutcome(cells: readonly Cell[], { value, context: otp }: SavedOtp, by: 1 | -1): void {
+  const outcome = countedOutcome(value)
+  if (outcome !== null) addToAll(cells, outcome, by)
+  if (value !== 'approved' || otp.approval === null) return
+  const step = approvalStep(otp.approval.at - otp.first_sent_at)
+  for (const cell of cells) addApproval(cell, step, by)
+}
+
+function addMessage(tally: Tally, otp: Otp, delivery: Delivery, startedAt: number, by: 1 | -1): void {
+  if (!wasSent(delivery)) return
+  const cells = cellsOf(tally, delivery.channel, otp, delivery.provider)
+  addToAll(cells, 'sent', by)
+  if (wasDelivered(delivery, startedAt)) addToAll(cells, 'delivered', by)
+}
+
+const firstProvider = (otp: Otp): string | undefined => otp.deliveries[0]?.provider
+
+const verificationCells = (tally: Tally, otp: Otp): Cell[] =>
+  cellsOf(tally, otp.tried[0] ?? otp.channel, otp, firstProvider(otp))
+
 const countedOutcome = (value: OtpStatus): Count | null =>
   value === 'approved' || value === 'failed' || value === 'expired' ? value : null
 
 /** Whether a provider took the message: one that failed afterwards names the provider. */
-export const wasSent = ({ status, provider }: Pick<Delivery, 'status' | 'provider'>): boolean =>
+const wasSent = ({ status, provider }: Pick<Delivery, 'status' | 'provider'>): boolean =>
   status === 'sent' || status === 'delivered' || (status === 'failed' && provider !== undefined)
 
 const wasDelivered = ({ status, updated_at }: Delivery, startedAt: number): boolean =>
   status === 'delivered' && updated_at < startedAt + RECEIPTS_COUNT_FOR_MS
 
-const cellsOf = (tally: Tally, channel: Otp['channel'], country: string, provider: string | undefined): Cell[] => [
+const cellsOf = (tally: Tally, channel: Channel, otp: Otp, provider: string | undefined): Cell[] => [
   cellOf(tally.channel, channel),
-  cellOf(tally.country, country),
+  cellOf(tally.country, otp.recipient.country ?? NONE),
   cellOf(tally.provider, provider ?? NONE),
 ]
 

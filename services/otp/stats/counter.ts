@@ -8,6 +8,7 @@ import type { Logger } from '../../../infra/log/log.ts'
 import { DAY_MS } from '../../../infra/time.ts'
 import { NONE } from '../../domain/stats/cells.ts'
 import {
+  addChange,
   addContribution,
   changesContribution,
   dayOf,
@@ -69,11 +70,11 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
   let flushing = Promise.resolve()
 
   function waitingFor(owner: StatsOwner): Waiting {
-    const id = hourId(owner.app_id, owner.mode, owner.start)
-    const found = waiting.get(id)
+    const key = `${owner.app_id}:${owner.mode}:${owner.start}`
+    const found = waiting.get(key)
     if (found) return found
     const added = { owner, tally: newTally(), refused: {} }
-    waiting.set(id, added)
+    waiting.set(key, added)
     if (waiting.size > MAX_WAITING) waiting.delete(waiting.keys().next().value as string)
     cancel ??= clock.after(FLUSH_MS, () => {
       cancel = null
@@ -88,9 +89,9 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
   }
 
   async function flush(): Promise<void> {
-    const batch = [...waiting].filter(([, { tally, refused }]) => !isZero(tally) || Object.keys(refused).length > 0)
+    const batch = [...waiting.values()].filter(one => !isZero(one.tally) || Object.keys(one.refused).length > 0)
     waiting = new Map()
-    const left = new Map(batch)
+    const left = new Map(batch.map(one => [hourId(one.owner.app_id, one.owner.mode, one.owner.start), one]))
     await addToHours(left).catch(error => {
       log.warn({ err: error, hours: left.size }, 'stats.not_saved')
       for (const { owner, tally, refused } of left.values()) {
@@ -99,7 +100,8 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
         addRefused(again.refused, refused)
       }
     })
-    const stored = batch.filter(([id, { owner }]) => !left.has(id) && mayHaveDay(owner)).map(([, one]) => one)
+    const notStored = new Set(left.values())
+    const stored = batch.filter(one => !notStored.has(one) && mayHaveDay(one.owner))
     await addToDays(stored).catch(error => log.warn({ err: error, hours: stored.length }, 'stats.day_not_corrected'))
   }
 
@@ -148,8 +150,8 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
       if (before !== null && !changesContribution(before, after)) return
       const { app_id, mode } = after
       const { tally } = waitingFor({ app_id, mode, start: hourOf(startOf(after)) })
-      if (before !== null) addContribution(tally, before, -1)
-      addContribution(tally, after, 1)
+      if (before === null) addContribution(tally, after)
+      else addChange(tally, before, after)
     },
     countRefusal({ app_id, mode, country, at }) {
       addRefused(waitingFor({ app_id, mode, start: hourOf(at) }).refused, { [country ?? NONE]: 1 })

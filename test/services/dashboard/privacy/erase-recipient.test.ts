@@ -2,9 +2,9 @@
 import { expect } from 'chai'
 import { newId } from '../../../../infra/ids.ts'
 import { PARTITIONS } from '../../../../infra/partitions.ts'
-import type { Mode } from '../../../../machines/otp.ts'
+import { HOUR_MS } from '../../../../infra/time.ts'
+import { MODES, type Mode } from '../../../../machines/otp.ts'
 import { createEraseRecipient } from '../../../../services/dashboard/privacy/erase-recipient.ts'
-import { MODES } from '../../../../services/dashboard/recipients.ts'
 import type { CountersignStore } from '../../../../services/domain/collections.ts'
 import type { DecisionDoc } from '../../../../services/domain/fraud/documents.ts'
 import { blockId, blockTags } from '../../../../services/domain/fraud/number-blocks.ts'
@@ -16,8 +16,10 @@ import { refusedRecipientIndexes } from '../../../../services/domain/refusals/re
 import { recipientIndexes } from '../../../../services/domain/verifications/lookup-indexes.ts'
 import type { EventDoc } from '../../../../services/domain/webhooks/documents.ts'
 import { createHoldSweeps } from '../../../../services/sweeper/holds.ts'
+import { createStatsSweeps } from '../../../../services/sweeper/stats.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin } from '../../../support/admin-api.ts'
 import { createCapturedLog } from '../../../support/captured-log.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { startOtpActor, type TestActor } from '../../../support/otp.actor.ts'
 import { collectionsContaining } from '../../../support/raw-documents.ts'
 import { eachStore } from '../../../support/stores.ts'
@@ -57,6 +59,31 @@ eachStore('erasing a recipient', fresh => {
     const entry = { entry: `back:${delivery?.delivery_id}`, kind: 'refund', micros: 500 }
     expect(entries).to.have.length(1)
     expect(entries[0]).to.include(entry)
+  })
+
+  it('leaves what was counted for statistics, also when the hour would be counted again', async () => {
+    await send()
+    await send('+447911123457')
+    await actor.clock.advance(5_000)
+    const row = async () => (await admin.get(`/apps/${owner.app}/stats`)).body.items.at(-1)
+    await eventually(async () => expect(await row()).to.include({ started: 2 }))
+    await erase()
+    const sweep = createStatsSweeps({ store, clock: actor.clock, log: createCapturedLog().log }).stats
+    await store
+      .docs('otps')
+      .modify(
+        { _id: (await store.docs('otps').find({}, { sort: {}, limit: 1 }))[0]?._id ?? '' },
+        { $set: { value: 'expired' } },
+      )
+    const since = new Date(actor.clock.now()).toISOString()
+    await actor.clock.advance(6 * HOUR_MS)
+    for (let runs = 0; runs < 40; runs += 1) {
+      await sweep?.([0])
+      await actor.clock.advance(10_000)
+    }
+    const [progress] = await store.docs('stats_progress').find({}, { sort: {}, limit: 1 })
+    expect(progress?.next_hour).to.be.greaterThan(Date.parse(since))
+    expect((await admin.get(`/apps/${owner.app}/stats?since=${since}`)).body.items[0]).to.include({ started: 2 })
   })
 
   it('does not refund a sent message, and refunds a failed one', async () => {

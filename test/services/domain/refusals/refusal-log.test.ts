@@ -103,7 +103,9 @@ describe('the record of refusals', () => {
       at: clock.now(),
     })
     const { body } = await metrics.render()
-    expect(body).to.include('countersign_refusals_total{mode="test",type="RateLimitExceededError",scope="recipient"} 10001')
+    expect(body).to.include(
+      'countersign_refusals_total{mode="live",type="RateLimitExceededError",scope="recipient"} 10001',
+    )
     await clock.advance(60_000)
     log.record(REFUSAL)
     await log.settled()

@@ -26,7 +26,7 @@ describe('the cells of a statistic', () => {
         for (const [name, { counts, approvals }] of all)
           addCell(cellOf(cells, name), { counts, approvals: approvals.flat() })
         const stored = encodeCells(cells)
-        expect(encodeCells(decodeCells(JSON.parse(JSON.stringify(stored))))).to.deep.equal(stored)
+        expect(encodeCells(decodeCells(stored))).to.equal(stored)
         const sum = (which: Cells) => [...which.values()].reduce((all, one) => all + countOf(one, 'sent'), 0)
         expect(sum(decodeCells(stored))).to.equal(sum(cells))
       }),
@@ -39,7 +39,7 @@ describe('the cells of a statistic', () => {
     addCount(cellOf(cells, 'sms'), 'sent', -1)
     addApproval(cellOf(cells, 'sms'), 5, 1)
     addApproval(cellOf(cells, 'sms'), 5, -1)
-    expect(encodeCells(cells)).to.deep.equal({})
+    expect(encodeCells(cells)).to.equal('')
   })
 
   it('do not become more than 300 and the rest, and lose no count', () => {
@@ -53,6 +53,6 @@ describe('the cells of a statistic', () => {
     const cells: Cells = new Map()
     for (let nth = 0; nth < 100_000; nth += 1) addApproval(cellOf(cells, 'sms'), nth % 160, 1)
     expect(cellOf(cells, 'sms').approvals.length).to.be.lessThan(2_002)
-    expect(encodeCells(cells).sms).to.contain(' 7:625')
+    expect(encodeCells(cells)).to.contain(' 7:625')
   })
 })
