@@ -56,7 +56,7 @@ export function createKeyUsage({ keys, clock, log }: KeyUsageDeps): KeyUsage {
         [...idsByMinute(minutes)].map(([minute, ids]) => ({ ids, update: { $max: { last_used_at: minute } } })),
       )
     } catch (error) {
-      log.warn({ err: error, keys: minutes.size }, 'key_usage.not_written')
+      log.warn({ err: error, count: minutes.size }, 'key_usage.not_written')
       // A use that was recorded meanwhile is later.
       for (const [id, minute] of minutes) if (!unwritten.has(id)) unwritten.set(id, minute)
       schedule()

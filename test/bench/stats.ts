@@ -179,6 +179,7 @@ function commandsOf(nth: number, at: number, _id: string): OtpCommand[] {
     ...MORE,
     id: id('resend'),
     type: 'otp.resend',
+    obstacle: null,
     at: at + 40_000,
     requestedChannel: null,
     new_delivery_id: `${_id}:2`,

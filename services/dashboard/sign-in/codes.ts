@@ -10,6 +10,7 @@ import type { Clock } from '../../../infra/clock.ts'
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { newId } from '../../../infra/ids.ts'
 import type { Logger } from '../../../infra/log/log.ts'
+import { requestOf, type Trace } from '../../../infra/trace.ts'
 import type { Identity, OtpAnswer, OtpCall } from '../../../machines/calls.ts'
 import type { ErrorType } from '../../../machines/errors.ts'
 import { statusAt } from '../../../machines/otp.queries.ts'
@@ -28,9 +29,9 @@ export interface SignInCodes {
   /** How codes are sent now: by email, or into the sandbox. Throws when they cannot be sent. */
   mode(): Promise<Mode>
   /** Sends a code if the address is a user's. */
-  send(email: string, request: { mode: Mode; clientAddress: string | null }): Promise<void>
+  send(email: string, request: { mode: Mode; clientAddress: string | null; trace: Trace }): Promise<void>
   /** The user, if the code is right; otherwise null. A code is good once. */
-  check(email: string, code: string, mode: Mode): Promise<UserDoc | null>
+  check(email: string, code: string, request: { mode: Mode; trace: Trace }): Promise<UserDoc | null>
 }
 
 export interface SignInCodeDeps {
@@ -52,8 +53,8 @@ const MAX_LATEST = 20
 export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
   const { store, broker, keyring, clock, log, tenancy, production } = deps
 
-  const call = async (body: OtpCall): Promise<OtpAnswer> =>
-    (await broker.request('otp.calls', { id: randomUUID(), body }, CALL_TIMEOUT_MS)) as OtpAnswer
+  const call = async (trace: Trace, body: OtpCall): Promise<OtpAnswer> =>
+    (await broker.request('otp.calls', { id: randomUUID(), body, trace }, CALL_TIMEOUT_MS)) as OtpAnswer
 
   const emailOf = ({ _id, sealed_email }: UserDoc): string => keyring.unseal(sealed_email, userContext.email(_id))
 
@@ -75,14 +76,14 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
     return statusAt(value, context, clock.now()) === 'pending' && context.wrong_codes === 0
   }
 
-  async function resend(doc: OtpDoc, mode: Mode): Promise<OtpAnswer | null> {
+  async function resend(doc: OtpDoc, mode: Mode, trace: Trace): Promise<OtpAnswer | null> {
     if (!canBeSentAgain(doc)) return null
-    const answer = await call({ type: 'otp.resend', by: identity(mode), otp_id: doc._id, channel: null })
+    const answer = await call(trace, { type: 'otp.resend', by: identity(mode), otp_id: doc._id, channel: null })
     return answer.kind === 'refused' && NOT_RESENDABLE.has(answer.error) ? null : answer
   }
 
-  const start = (email: string, mode: Mode, clientAddress: string | null): Promise<OtpAnswer> =>
-    call({
+  const start = (email: string, mode: Mode, clientAddress: string | null, trace: Trace): Promise<OtpAnswer> =>
+    call(trace, {
       type: 'otp.send',
       by: identity(mode),
       otp_id: newId('otp', clock.now()),
@@ -102,24 +103,25 @@ export function createSignInCodes(deps: SignInCodeDeps): SignInCodes {
       })
     },
 
-    async send(email, { mode, clientAddress }) {
+    async send(email, { mode, clientAddress, trace }) {
       const user = await findUserByEmail(store, keyring, email)
       if (user === null) return
-      const user_id = user._id
+      const known = { ...requestOf({ trace }), user_id: user._id }
       const address = emailOf(user)
       const latest = await latestOtp(address, mode)
-      const answer = (latest && (await resend(latest, mode))) ?? (await start(address, mode, clientAddress))
+      const answer =
+        (latest && (await resend(latest, mode, trace))) ?? (await start(address, mode, clientAddress, trace))
       if (answer.kind === 'verification')
-        log.info({ user_id, otp_id: answer.verification.otp_id, mode }, 'sign_in.code_sent')
-      else log.warn({ user_id, mode, why: whyNot(answer) }, 'sign_in.code_not_sent')
+        log.info({ ...known, otp_id: answer.verification.otp_id, mode }, 'sign_in.code_sent')
+      else log.warn({ ...known, mode, why: whyNot(answer) }, 'sign_in.code_not_sent')
     },
 
-    async check(email, code, mode) {
+    async check(email, code, { mode, trace }) {
       const user = await findUserByEmail(store, keyring, email)
       const latest = user && (await latestOtp(emailOf(user), mode))
       // A stranger's code is checked against no verification, so that the answer takes a call for everyone.
       const otp_id = latest?._id ?? newId('otp', clock.now())
-      const answer = await call({
+      const answer = await call(trace, {
         type: 'otp.verify',
         // The key that approved may repeat its call. A code must be good once, so each check comes from a key of its own.
         by: identity(mode, `${CONSOLE_KEY_ID}:${randomUUID()}`),

@@ -10,6 +10,7 @@ import { createAttemptThrottle } from '../../../infra/http/attempt-throttle.ts'
 import { clientAddressOf, type FindCaller } from '../../../infra/http/caller-address.ts'
 import type { IdentifyOperator } from '../../../infra/http/operators.ts'
 import { httpException, rateLimited } from '../../../infra/http/problem.ts'
+import { traceOf } from '../../../infra/http/request-trace.ts'
 import { networkOf } from '../../../infra/ip-address.ts'
 import { MINUTE_MS } from '../../../infra/time.ts'
 import { type SessionDoc, type UserDoc, userContext } from '../../domain/users/documents.ts'
@@ -125,9 +126,10 @@ export const createSignInRoutes =
 
     async function signInWithCode(ctx: Context, email: string, code: string): Promise<void> {
       const askedAt = clock.now()
-      const user = await codes.check(email, code, await codes.mode())
+      const user = await codes.check(email, code, { mode: await codes.mode(), trace: traceOf(ctx) })
       if (user) return begin(ctx, { user }, userPrincipal(keyring, user))
-      log.warn({ caller_address: findCaller(ctx).nearestKnown }, 'sign_in.code_refused')
+      const caller_address = findCaller(ctx).nearestKnown
+      log.warn({ request_id: ctx.state.requestId, caller_address }, 'sign_in.code_refused')
       await new Promise<void>(resolve => void clock.after(askedAt + REFUSAL_MS - clock.now(), resolve))
       throw httpException(401, 'The code is wrong, has expired or was used before. Ask for a new one.')
     }
@@ -145,7 +147,8 @@ export const createSignInRoutes =
       if (code !== undefined) return signInWithCode(ctx, email, code)
       const mode = await codes.mode()
       const clientAddress = clientAddressOf(findCaller(ctx))
-      runAfterAnswer(() => codes.send(email, { mode, clientAddress }))
+      const trace = traceOf(ctx)
+      runAfterAnswer(() => codes.send(email, { mode, clientAddress, trace }))
       ctx.body = { next: 'code', sent_by: mode === 'live' ? 'email' : 'sandbox', detail: CODE_SENT[mode] }
     })
 

@@ -1,6 +1,7 @@
 // Every route of the admin API with every kind of caller: no session, a lower role, another company, the right role. A new route needs a line
 // in EXAMPLES.
 import { expect } from 'chai'
+import type { DeadLetter, DeadLetters } from '../../../infra/broker/broker.ts'
 import { ROLES, ROUTE_ROLES, type Role } from '../../../services/dashboard/access.ts'
 import type { CountersignStore } from '../../../services/domain/collections.ts'
 import { closeAdmins, createTenant, startAdmin, type TestAdmin, TOKENS } from '../../support/admin-api.ts'
@@ -50,6 +51,7 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'GET /companies': { elsewhere: OWN_LIST },
   'POST /companies': { body: { name: 'Other' } },
   'GET /companies/:id': {},
+  'PATCH /companies/:id': { body: { name: 'Renamed' } },
   'POST /companies/:id/credit': { body: { micros: 5 } },
   'GET /companies/:id/ledger': {},
   'GET /companies/:id/reconciliation': {},
@@ -63,6 +65,7 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'PATCH /apps/:id': { body: { name: 'Renamed' } },
   'GET /apps/:id/keys': {},
   'POST /apps/:id/keys': { body: { kind: 'server', mode: 'test' } },
+  'PATCH /keys/:id': { body: { name: 'backend' } },
   'DELETE /keys/:id': {},
   'GET /apps/:id/providers': {},
   'GET /apps/:id/providers/:name': {},
@@ -77,8 +80,11 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'GET /apps/:id/events': {},
   'POST /events/:id/replay': {},
   'POST /apps/:id/events/replay': { body: { since: '2029-01-01T00:00:00Z' } },
+  'GET /verifications': { elsewhere: OWN_LIST },
   'GET /verifications/:otp_id': {},
   'GET /apps/:id/verifications': {},
+  'GET /refusals': { elsewhere: OWN_LIST },
+  'GET /apps/:id/stats': {},
   'GET /apps/:id/fraud': {},
   'GET /apps/:id/fraud/prefixes': {},
   'POST /apps/:id/route': { body: { recipient: '+14155550123' } },
@@ -86,6 +92,11 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
   'PUT /prices': { body: { prices: [] } },
   'GET /ip-lists': {},
   'PUT /ip-lists': { body: ip_lists },
+  'GET /queues': {},
+  'GET /queues/:queue/dead': {},
+  'GET /queues/:queue/dead/:id': {},
+  'POST /queues/:queue/dead/requeue': { body: { all: true } },
+  'POST /queues/:queue/dead/drop': { body: { ids: ['letter'] } },
   'GET /sandbox/messages': { elsewhere: OWN_LIST },
   'POST /sandbox/inbound': ({ app }) => ({ body: { app_id: app, from: '+14155550123', text: 'hello' } }),
   'GET /privacy': {},
@@ -95,6 +106,15 @@ const EXAMPLES: Record<string, Example | ((world: World) => Example)> = {
 
 const keyring = testKeyring()
 
+const LETTER: DeadLetter = { id: 'letter', body: {}, reason: 'a bug', attempt: 1, diedAt: 1, position: '1' }
+const DEAD_LETTERS: DeadLetters = {
+  list: async () => [LETTER],
+  get: async () => LETTER,
+  requeue: async () => 1,
+  drop: async () => 1,
+  count: async () => 1,
+}
+
 /** A browser in which a user of the company is signed in; an operator for the role `operator`. */
 const browserOf = async ({ admin, company }: Pick<World, 'admin' | 'company'>, role: Role): Promise<Browser> =>
   role === 'operator'
@@ -102,7 +122,7 @@ const browserOf = async ({ admin, company }: Pick<World, 'admin' | 'company'>, r
     : (await userBrowser(admin, company, role)).browser
 
 async function createWorld(store: CountersignStore): Promise<World> {
-  const admin = await startAdmin(store)
+  const admin = await startAdmin(store, { broker: { dead: () => DEAD_LETTERS } })
   const { company, app } = await createTenant(admin)
   const key = (await admin.ask('POST', `/apps/${app}/keys`, { kind: 'server', mode: 'test' })).body.id
   await admin.ask('PUT', `/apps/${app}/providers/mail`, SMTP)
@@ -141,6 +161,8 @@ function requestOf(route: string, world: World, session: string) {
     .replace(/^\/([^/]+)\/:id/, (_, what: string) => `/${what}/${ids[what]}`)
     .replace(':name', 'mail')
     .replace(':otp_id', world.otp_id)
+    .replace(':queue', 'otp.reports')
+    .replace(':id', LETTER.id)
   return { method, path: path + query, body, elsewhere }
 }
 
@@ -212,6 +234,16 @@ eachStore('a route of the admin API', fresh => {
     expect(audit).to.include(company)
     expect(audit).not.to.include(world.company)
     expect(await snapshot(admin.store)).to.deep.equal(before)
+  })
+
+  it('lets an owner rename the company, and only an operator close it', async () => {
+    const path = `/companies/${world.company}`
+    const owner = await browserOf(world, 'owner')
+    expect((await owner.ask('PATCH', path, { name: 'Acme Ltd' })).body.name).to.equal('Acme Ltd')
+    expect((await owner.ask('PATCH', path, { closed: true })).status).to.equal(403)
+    const operator = await browserOf(world, 'operator')
+    expect((await operator.ask('PATCH', path, { closed: true })).body.closed_at).to.be.a('string')
+    expect((await owner.ask('PATCH', path, { closed: false })).status).to.equal(403)
   })
 
   for (const [route, lowest] of Object.entries(ROUTE_ROLES))
