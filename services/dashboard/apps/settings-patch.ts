@@ -1,6 +1,11 @@
 // In: an app's stored settings, and an operator's patch. Out: the settings to store, or every problem by path.
 // Objects are merged member by member, lists and values are replaced, and null resets a member to its default.
-import { type CheckResult, checkKnownMembers, findUnknownMembers } from '../../domain/tenancy/problems.ts'
+import {
+  type CheckResult,
+  checkKnownMembers,
+  findUnknownMembers,
+  type InputProblem,
+} from '../../domain/tenancy/problems.ts'
 import {
   lacksBusinessNumber,
   type SettingsInput,
@@ -16,6 +21,8 @@ export function patchSettings(stored: SettingsInput, patch: JsonObject): CheckRe
   const problems = [
     // Names are checked in the patch, because a null with a mistyped name leaves no trace in the merged settings.
     ...findUnknownMembers(settingsSchema, withoutResets(patch)),
+    // An empty object is stored as no group, so the merged settings do not show one that stands in place of a value.
+    ...misplacedObjects(patch),
     // An unknown member in the merged settings was stored by a newer release, during a rolling deploy, and is no fault of the patch.
     ...checkKnownMembers(schema, merged),
   ]
@@ -31,6 +38,13 @@ function wasStoredWithoutNumber(stored: SettingsInput, merged: JsonObject): bool
   const after = (merged as SettingsInput).channels?.whatsapp
   return lacksBusinessNumber(before) && lacksBusinessNumber(after) && before?.mode === after?.mode
 }
+
+/** Problems of the patch itself at members that are objects in it. */
+const misplacedObjects = (patch: JsonObject): InputProblem[] =>
+  checkKnownMembers(settingsSchema, withoutResets(patch)).filter(({ path }) => isJsonObject(memberAt(patch, path)))
+
+const memberAt = (value: unknown, path: string): unknown =>
+  path.split('.').reduce((at, name) => (isJsonObject(at) && Object.hasOwn(at, name) ? at[name] : undefined), value)
 
 function merge(stored: JsonObject, patch: JsonObject): JsonObject {
   // A Map keeps `__proto__` as an ordinary member, which the check then refuses. An assignment would set the prototype.

@@ -66,6 +66,15 @@ describe('a patch of settings', () => {
     expect(patched({ colour: { of: null } })).to.deep.equal(['colour'])
   })
 
+  it('refuses an empty object in place of a value, which would reset it', () => {
+    expect(patched({ locale: {}, routing: { default: {}, countries: { GB: {} } } })).to.deep.equal([
+      'locale',
+      'routing.default',
+      'routing.countries.GB',
+    ])
+    expect(patched({ code: {}, limits: { app: null } })).to.deep.equal(stored)
+  })
+
   it('refuses null inside a list', () => {
     expect(patched({ allowed_origins: [null] })).to.deep.equal(['allowed_origins.0'])
   })
