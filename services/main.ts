@@ -35,6 +35,7 @@ import { instrumentStore } from '../infra/store/metrics.ts'
 import { createMongoStore, mongoHosts } from '../infra/store/mongo.ts'
 import { VERSION } from '../infra/version.ts'
 import { createCallbackRoutes, createChannelService } from './channel/service.ts'
+import { ADMIN_API } from './dashboard/openapi/admin-api.ts'
 import { createDashboardService } from './dashboard/service.ts'
 import { createInitialData, readBootstrapFile } from './domain/bootstrap/initial-data.ts'
 import { COLLECTIONS, type CountersignStore } from './domain/collections.ts'
@@ -67,9 +68,10 @@ export interface Runtime extends Engines {
 
 export type Services = Partial<Record<Role, (runtime: Runtime) => Service>>
 
-/** Providers call back at the address that clients call, so the edge serves their routes too. */
+/** Providers call back at the address that clients call, so the edge serves their routes too. Its OpenAPI document describes the whole
+ *  product, also where another process plays the role of the dashboard. */
 const createEdgeWithCallbacks = (runtime: Runtime): Service => {
-  const service = createEdgeService(runtime)
+  const service = createEdgeService({ ...runtime, otherApis: [ADMIN_API] })
   service.router?.use(createCallbackRoutes(runtime).routes())
   return service
 }

@@ -3,23 +3,21 @@
 // Processes cache a key for at most five seconds, so a revoked key is refused everywhere after that.
 import { z } from 'zod'
 import { newId } from '../../infra/ids.ts'
+import { keyKind, keyMode } from '../domain/openapi/shared-schemas.ts'
 import { hashApiKey, last4Of, newApiKey } from '../domain/tenancy/api-keys.ts'
 import type { ApiKey } from '../domain/tenancy/documents.ts'
 import { text } from '../domain/tenancy/value-schemas.ts'
 import type { AddRoutes } from './admin-deps.ts'
+import type { ApiKeyAnswer } from './api-keys.schemas.ts'
 import { isoTime, isoTimeOrNull } from './iso-time.ts'
 import { getOr404 } from './request-input.ts'
 
-const name = text(100).nullish()
+const name = text(100).nullish().meta({ description: 'What the key is used for.' })
 
-const createBody = z.strictObject({
-  kind: z.enum(['server', 'publishable']),
-  mode: z.enum(['live', 'test']),
-  name,
-})
-const patchBody = z.strictObject({ name })
+export const createBody = z.strictObject({ kind: keyKind, mode: keyMode, name })
+export const patchBody = z.strictObject({ name })
 
-const keyView = ({ _id, ...key }: ApiKey) => ({
+const keyView = ({ _id, ...key }: ApiKey): ApiKeyAnswer => ({
   id: _id,
   app_id: key.app_id,
   kind: key.kind,

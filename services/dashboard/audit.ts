@@ -3,21 +3,33 @@ import { z } from 'zod'
 import type { AuditDoc } from '../domain/audit.ts'
 import { mayAccessCompany, principalOf } from './access.ts'
 import type { AddRoutes } from './admin-deps.ts'
+import type { AuditRecordAnswer, AuditState } from './audit.schemas.ts'
 import { isoTime } from './iso-time.ts'
 import { pageFields } from './pages.ts'
 import { notFound, readQuery } from './request-input.ts'
 
 const query = z.strictObject({ ...pageFields, company_id: z.string().optional() })
 
-const auditRecordView = ({ _id, at, who, company_id, action, target, before, after, outcome }: AuditDoc) => ({
-  id: _id,
-  at: isoTime(at),
+/** withAudit stores the members that a change says, so `before` and `after` are objects or lists of them. */
+const auditRecordView = ({
+  _id,
+  at,
   who,
   company_id,
   action,
   target,
   before,
   after,
+  outcome,
+}: AuditDoc): AuditRecordAnswer => ({
+  id: _id,
+  at: isoTime(at),
+  who,
+  company_id,
+  action,
+  target,
+  before: before as AuditState,
+  after: after as AuditState,
   outcome,
 })
 

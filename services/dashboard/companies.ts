@@ -8,14 +8,16 @@ import { text } from '../domain/tenancy/value-schemas.ts'
 import { principalOf } from './access.ts'
 import type { AddRoutes } from './admin-deps.ts'
 import { closedAt } from './closing.ts'
+import type { CompanyAnswer } from './companies.schemas.ts'
 import { isoTime, isoTimeOrNull } from './iso-time.ts'
 import { pageQuery } from './pages.ts'
 import { getOr404, readQuery } from './request-input.ts'
 
-const createBody = z.strictObject({ name: text() })
-const patchBody = z.strictObject({ name: text().optional(), closed: z.boolean().optional() })
+const closed = z.boolean().optional().meta({ description: 'Whether its keys are refused. Its data is kept.' })
+export const createBody = z.strictObject({ name: text() })
+export const patchBody = z.strictObject({ name: text().optional(), closed })
 
-const companyView = ({ _id, name, balance, created_at, closed_at = null }: Company) => ({
+const companyView = ({ _id, name, balance, created_at, closed_at = null }: Company): CompanyAnswer => ({
   id: _id,
   name,
   balance,

@@ -2,8 +2,10 @@
 // text message that were completed, recently and usually, by country and range of numbers.
 import { DAY_MS } from '../../infra/time.ts'
 import { recentCounts, usualConversion } from '../../machines/fraud.tally.ts'
+import type { KeyKind, Mode } from '../../machines/otp.ts'
 import type { DecisionDoc, TallyDoc } from '../domain/fraud/documents.ts'
 import type { AddRoutes } from './admin-deps.ts'
+import type { DecisionAnswer, PrefixTallyAnswer } from './fraud.schemas.ts'
 import { isoTime } from './iso-time.ts'
 import { getOr404 } from './request-input.ts'
 
@@ -23,7 +25,7 @@ export const addFraudRoutes: AddRoutes = (router, { store, clock, readPage }) =>
   })
 }
 
-function decisionView(decision: DecisionDoc) {
+function decisionView(decision: DecisionDoc): DecisionAnswer {
   const { _id: id, at, mode, otp_id, masked: masked_recipient, country } = decision
   const { enforced, outcome, channel, verdict, score, reasons, unrecorded } = decision
   return {
@@ -43,8 +45,9 @@ function decisionView(decision: DecisionDoc) {
   }
 }
 
-function tallyView({ _id, app_id, state }: TallyDoc, now: number) {
-  const [mode, started_by, prefix] = _id.slice(app_id.length + 1).split(':')
+function tallyView({ _id, app_id, state }: TallyDoc, now: number): PrefixTallyAnswer {
+  // As tallyId has written it.
+  const [mode, started_by, prefix] = _id.slice(app_id.length + 1).split(':') as [Mode, KeyKind, string]
   return {
     prefix,
     mode,

@@ -4,12 +4,13 @@ import { replaceAll } from '../../infra/store/ensure.ts'
 import { type Price, priceId } from '../domain/money/documents.ts'
 import { priceSchema } from '../domain/tenancy/price-schema.ts'
 import type { AddRoutes } from './admin-deps.ts'
+import type { PriceAnswer } from './prices.schemas.ts'
 import { createReadBody, validationProblem } from './request-input.ts'
 
 const MAX_PRICES = 2_000
-const pricesBody = z.strictObject({ prices: z.array(priceSchema).max(MAX_PRICES) })
+export const pricesBody = z.strictObject({ prices: z.array(priceSchema).max(MAX_PRICES) })
 
-const priceView = ({ channel, country, micros }: Price) => ({ channel, country, micros })
+const priceView = ({ channel, country, micros }: Price): PriceAnswer => ({ channel, country, micros })
 
 /** Enough for every country on every channel. */
 const MAX_BODY_BYTES = 256 * 1024

@@ -6,17 +6,19 @@ import type { ErrorType } from '../../machines/errors.ts'
 import { magicOf } from '../../machines/magic-recipients.ts'
 import { firstUsable, isGeoBlocked, obstacle, orderFor } from '../../machines/routing.ts'
 import type { AppSettings } from '../../machines/settings.ts'
+import { keyKind, keyMode } from '../domain/openapi/shared-schemas.ts'
 import { findProviders } from '../domain/tenancy/documents.ts'
 import { resolveSettings } from '../domain/tenancy/settings.ts'
 import { parseRecipient } from '../domain/verifications/recipient.ts'
 import type { AddRoutes } from './admin-deps.ts'
 import { getOr404 } from './request-input.ts'
+import type { RoutePreviewAnswer } from './routing-preview.schemas.ts'
 
 /** `mode` and `kind` are those of the key that would send. */
-const previewBody = z.strictObject({
+export const previewBody = z.strictObject({
   recipient: z.string(),
-  mode: z.enum(['live', 'test']).default('live'),
-  kind: z.enum(['server', 'publishable']).default('server'),
+  mode: keyMode.default('live'),
+  kind: keyKind.default('server'),
 })
 type PreviewInput = z.output<typeof previewBody>
 
@@ -33,7 +35,7 @@ function explainRouting(
   { recipient: text, mode, kind }: PreviewInput,
   settings: AppSettings,
   providedChannels: readonly Channel[],
-) {
+): RoutePreviewAnswer {
   const parsed = parseRecipient(text)
   const magic = magicOf(mode, parsed?.value ?? text)
   const magicRefusal = magic && 'refuses' in magic ? magic.refuses : null
@@ -85,7 +87,7 @@ const REFUSAL_REASONS: Partial<Record<ErrorType, string>> = {
 
 const MAGIC_REASON = 'This is what the magic recipient is for.'
 
-const INVALID_RECIPIENT = {
+const INVALID_RECIPIENT: RoutePreviewAnswer = {
   channel: null,
   refusal: 'InvalidRecipientError',
   why: 'It is no valid E.164 phone number or email address, or plays one that is not.',

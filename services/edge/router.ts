@@ -32,7 +32,7 @@ import { allowCrossOrigin, createPreflight, removeCorsHeaders } from './cors.ts'
 import type { KeyUsage } from './key-usage.ts'
 import { createPublishableKeyRules } from './publishable-keys.ts'
 import { createRecordRefusal } from './record-refusal.ts'
-import { cancelRequest, exchangeRequest, resendRequest, sendRequest, verifyRequest } from './schemas.requests.ts'
+import { cancelRequest, exchangeRequest, resendRequest, sendBody, verifyRequest } from './schemas.requests.ts'
 import { createReadStatus } from './status.ts'
 import { parseBody } from './validation.ts'
 
@@ -56,7 +56,7 @@ interface CommandHooks {
   onRefused?(by: Identity, ctx: Context, error: unknown): void
 }
 
-export const API = '/api/v1'
+const API = '/api/v1'
 
 /** How long a caller waits. The actor drops a call that has waited longer; on RabbitMQ it may take up to twice this time until a call is
  *  dropped (see `Broker.serve`). */
@@ -144,7 +144,7 @@ export function createApiRouter(deps: RouterDeps): Router {
       .post(path, allowCrossOrigin, handle)
       .all(path, refuseOtherMethods('OPTIONS, POST'))
   }
-  postFromPages('/otp/send', createCommand(ANY_KEY, sendRequest, call.send, createMessageHooks('send')))
+  postFromPages('/otp/send', createCommand(ANY_KEY, sendBody, call.send, createMessageHooks('send')))
   postFromPages('/otp/resend', createCommand(ANY_KEY, resendRequest, call.resend, createMessageHooks('resend')))
   postFromPages('/otp/verify', createCommand(ANY_KEY, verifyRequest, call.verify))
   post('/otp/cancel', createCommand(SERVER_KEY, cancelRequest, call.cancel))

@@ -2,15 +2,11 @@
 // says what is enforced. Unknown members are ignored, and null in an optional member is the same as absent.
 import { z } from 'zod'
 import { isIpAddress } from '../../infra/ip-address.ts'
-import { CHANNELS } from '../../machines/channels.ts'
+import { channel } from '../domain/tenancy/value-schemas.ts'
 
 const text = () => z.string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a string') })
 
 const body = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape, 'must be a JSON object')
-
-export const channel = z.enum(CHANNELS, `must be one of ${CHANNELS.join(', ')}`).meta({
-  description: 'How a code can travel.',
-})
 
 /** Any text: one that cannot be an id gets the same answer as an unknown id. */
 const otpId = text().meta({
@@ -22,7 +18,7 @@ export const sendRequest = body({
   // Any text is accepted here: the actor refuses an invalid recipient with an error type of its own. The pattern is documentation.
   recipient: text().meta({
     description: 'An E.164 phone number (`+<digits>`) or an email address.',
-    anyOf: [{ pattern: '^\\+[1-9]\\d{6,14}$' }, { format: 'email' }],
+    pattern: '^(\\+[1-9]\\d{6,14}|[^@\\s]+@[^@\\s]+)$',
     examples: ['+447911123456', 'ada@example.com'],
   }),
   locale: z
@@ -36,17 +32,18 @@ export const sendRequest = body({
   client_ip: z
     .string('must be a string')
     .refine(isIpAddress, 'must be an IPv4 or IPv6 address')
-    .meta({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] })
     .nullish()
     .meta({
       description:
-        "The address of the end user, not of your server. A private or reserved one counts as absent. A publishable key must not send it: the connection's own address is used.",
+        "The IPv4 or IPv6 address of the end user, not of your server. A private or reserved one counts as absent. A publishable key must not send it: the connection's own address is used.",
       examples: ['203.0.113.7'],
     }),
-  channel: z.null('cannot be chosen on send: routing chooses it').optional().meta({
-    description: 'There is no such member: routing chooses the channel. Anything but null is refused.',
-  }),
-}).meta({ description: 'Starts a verification.' })
+}).meta({ id: 'SendRequest', description: 'Starts a verification.' })
+
+/** What a send is parsed with. There is no such member as `channel`, but a caller who gives one expects it to count, so it is refused. */
+export const sendBody = sendRequest.extend({
+  channel: z.null('cannot be chosen on send: routing chooses it').optional(),
+})
 
 export const resendRequest = body({
   otp_id: otpId,
@@ -54,14 +51,14 @@ export const resendRequest = body({
     description:
       'Moves the verification onto exactly this channel, with a fresh code. Without it the same code goes out on the next enabled channel.',
   }),
-}).meta({ description: 'Sends a verification again.' })
+}).meta({ id: 'ResendRequest', description: 'Sends a verification again.' })
 
 export const verifyRequest = body({
   otp_id: otpId,
   code: text().meta({ description: 'What the user entered. Any string is an attempt.', examples: ['123456'] }),
-}).meta({ description: 'Checks a code.' })
+}).meta({ id: 'VerifyRequest', description: 'Checks a code.' })
 
-export const cancelRequest = body({ otp_id: otpId }).meta({ description: 'Ends a verification.' })
+export const cancelRequest = body({ otp_id: otpId }).meta({ id: 'CancelRequest', description: 'Ends a verification.' })
 
 const TOKEN_PREFIX = 'otp_vt_'
 export const MAX_TOKEN_LENGTH = 128
@@ -71,6 +68,6 @@ export const exchangeRequest = body({
     .startsWith(TOKEN_PREFIX, `must begin with ${TOKEN_PREFIX}`)
     .max(MAX_TOKEN_LENGTH, `must have at most ${MAX_TOKEN_LENGTH} characters`)
     .meta({ description: 'What the mobile SDK handed to your app.' }),
-}).meta({ description: 'Exchanges a token for the recipient it proves.' })
+}).meta({ id: 'ExchangeRequest', description: 'Exchanges a token for the recipient it proves.' })
 
 export const MAX_IDEMPOTENCY_KEY_LENGTH = 128

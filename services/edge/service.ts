@@ -8,11 +8,13 @@ import type { Service } from '../../infra/host.ts'
 import type { FindCaller } from '../../infra/http/caller-address.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Metrics } from '../../infra/metrics.ts'
+import type { ApiPart } from '../../infra/openapi/operation.ts'
 import type { CountersignStore } from '../domain/collections.ts'
 import { createRefusalLog } from '../domain/refusals/refusal-log.ts'
 import { createTenancy } from '../domain/tenancy/tenancy.ts'
 import { createReferenceRouter } from './docs/router.ts'
 import { createKeyUsage } from './key-usage.ts'
+import { CLIENT_API } from './openapi/operations.ts'
 import { createApiRouter } from './router.ts'
 
 export interface EdgeDeps {
@@ -24,10 +26,12 @@ export interface EdgeDeps {
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'refusals'>
+  /** What other services serve over HTTP. The document has it beside the client API. */
+  otherApis?: readonly ApiPart[]
 }
 
 export function createEdgeService(deps: EdgeDeps): Service {
-  const { broker, store, keyring, findCaller, clock, log, metrics } = deps
+  const { broker, store, keyring, findCaller, clock, log, metrics, otherApis = [] } = deps
   const { http } = deps.config
   const router = new Router()
   const usage = createKeyUsage({ keys: store.docs('keys'), clock, log })
@@ -45,7 +49,7 @@ export function createEdgeService(deps: EdgeDeps): Service {
     refusals,
   })
   router.use(api.routes())
-  router.use(createReferenceRouter(http).routes())
+  router.use(createReferenceRouter({ http, parts: [CLIENT_API, ...otherApis] }).routes())
   const stop = async (): Promise<void> => void (await Promise.all([usage.stop(), refusals.settled()]))
   return { router, stop }
 }

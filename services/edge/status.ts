@@ -10,7 +10,7 @@ import { type StatusView, statusView } from '../../machines/otp.view.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { type AnswerDeps, isoTime, withLinkIfReadable } from './answers.ts'
 import { otpNotFound } from './not-found.ts'
-import type { VerificationStatus } from './schemas.answers.ts'
+import type { VerificationDetails } from './schemas.answers.ts'
 
 export interface StatusDeps extends AnswerDeps {
   otps: Pick<Docs<OtpDoc>, 'get'>
@@ -19,7 +19,7 @@ export interface StatusDeps extends AnswerDeps {
 
 export const createReadStatus =
   ({ otps, keyring, clock, reportMissingKey }: StatusDeps) =>
-  async (otp_id: string, by: Identity, trace: Trace): Promise<VerificationStatus> => {
+  async (otp_id: string, by: Identity, trace: Trace): Promise<VerificationDetails> => {
     const doc = isId('otp', otp_id) ? (await otps.get([otp_id])).get(otp_id) : undefined
     if (!doc || doc.app_id !== by.app_id || doc.mode !== by.mode) throw otpNotFound()
     const view = statusView(toCurrentVersion(doc), clock.now())

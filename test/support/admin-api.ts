@@ -1,5 +1,6 @@
 // The admin API over HTTP, as an operator calls it. In: a store. Out: a client for a dashboard that runs on it.
 import { isIP } from 'node:net'
+import type { Router } from '@koa/router'
 import type { Broker, Message } from '../../infra/broker/broker.ts'
 import { createEmbeddedBroker } from '../../infra/broker/embedded.ts'
 import { createTopology } from '../../infra/broker/topology.ts'
@@ -15,6 +16,7 @@ import { createDashboardService } from '../../services/dashboard/service.ts'
 import type { CountersignStore } from '../../services/domain/collections.ts'
 import { type CapturedLog, createCapturedLog } from './captured-log.ts'
 import { type TestClock, testClock } from './clock.ts'
+import { checkDocumented } from './documented-answers.ts'
 import { type ServedApp, serveApp } from './serve-app.ts'
 import { testKeyring } from './tenancy.ts'
 
@@ -49,6 +51,8 @@ export interface TestAdmin {
   captured: CapturedLog
   published: Message[]
   url: string
+  /** Every route, as documents write it: `GET /apps/{id}`. */
+  routes: string[]
 }
 
 export interface AdminOptions {
@@ -120,10 +124,30 @@ export async function startAdmin(store: CountersignStore, options: AdminOptions 
       ...(sent === undefined ? {} : { body: sent }),
     })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+    const answer = { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+    checkDocumented({ ...answer, method, path: `/admin/v1${path}`, type: answer.headers.get('content-type') })
+    return answer
   }
-  return { ask, get: path => ask('GET', path), store, keyring, clock, captured, published, url: server.url }
+  return {
+    ask,
+    get: path => ask('GET', path),
+    store,
+    keyring,
+    clock,
+    captured,
+    published,
+    url: server.url,
+    routes: routesOf(router),
+  }
 }
+
+const routesOf = (router: Router): string[] =>
+  router.stack.map(({ methods, path }) => {
+    const method = methods.find(one => one !== 'HEAD')
+    return `${method} ${String(path)
+      .slice('/admin/v1'.length)
+      .replaceAll(/:(\w+)/g, '{$1}')}`
+  })
 
 export async function closeAdmins(): Promise<void> {
   await Promise.all(open.splice(0).map(server => server.close()))

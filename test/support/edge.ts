@@ -6,12 +6,14 @@ import { createHttpShell } from '../../infra/http/shell.ts'
 import { createMetrics } from '../../infra/metrics.ts'
 import type { OtpAnswer, OtpCall, VerificationView } from '../../machines/calls.ts'
 import type { NewRefusal } from '../../services/domain/refusals/refusal-log.ts'
+import { ADMIN_API } from '../../services/dashboard/openapi/admin-api.ts'
 import { hashApiKey } from '../../services/domain/tenancy/api-keys.ts'
 import type { ApiKey } from '../../services/domain/tenancy/documents.ts'
 import { resolveSettings } from '../../services/domain/tenancy/settings.ts'
 import type { TenantApp } from '../../services/domain/tenancy/tenancy.ts'
 import type { OtpDoc } from '../../services/domain/verifications/documents.ts'
 import { createReferenceRouter } from '../../services/edge/docs/router.ts'
+import { CLIENT_API } from '../../services/edge/openapi/operations.ts'
 import { createApiRouter } from '../../services/edge/router.ts'
 import { createCapturedLog } from './captured-log.ts'
 import { testClock } from './clock.ts'
@@ -110,7 +112,10 @@ export async function startTestEdge(options: EdgeOptions = {}) {
     refusals: { record: refusal => void refusals.push(refusal) },
     otps: { get: async ids => new Map(ids.flatMap(id => (docs.has(id) ? [[id, docs.get(id) as OtpDoc]] : []))) },
   })
-  const reference = createReferenceRouter({ publicUrl: options.publicUrl ?? null, port: 3000 })
+  const reference = createReferenceRouter({
+    http: { publicUrl: options.publicUrl ?? null, port: 3000 },
+    parts: [CLIENT_API, ADMIN_API],
+  })
   const shell = createHttpShell({ log: captured.log, metrics: createMetrics(), clock }, [api, reference])
   const server: Listener = await listen(shell, { host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${server.port}`
@@ -128,6 +133,12 @@ export async function startTestEdge(options: EdgeOptions = {}) {
     clock,
     keyring,
     captured,
+    /** Every route that does something, as documents write it. */
+    routes: api.stack.flatMap(({ methods, path }) =>
+      methods
+        .filter(method => ['GET', 'POST'].includes(method) && methods.length <= 2)
+        .map(method => `${method} ${String(path).replaceAll(/:(\w+)/g, '{$1}')}`),
+    ),
     close: () => server.close(0),
     request: (path: string, init: RequestInit = {}) => fetch(url + path, init),
     post: (path: string, body: unknown, { key = KEYS.serverTest, headers = {} }: RequestOptions = {}) =>

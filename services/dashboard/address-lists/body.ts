@@ -1,9 +1,10 @@
 // The body of PUT /ip-lists: all lists, and for each the source of its ranges.
 import { z } from 'zod'
 import { canonicalCidr } from '../../domain/address-lists/cidr.ts'
-import { ADDRESS_CLASSES, BOOTSTRAP_LIST_NAME, listId, MAX_LISTS } from '../../domain/address-lists/documents.ts'
+import { BOOTSTRAP_LIST_NAME, listId, MAX_LISTS } from '../../domain/address-lists/documents.ts'
 import { MAX_LIST_BYTES } from '../../domain/address-lists/imports.ts'
 import { webAddress } from '../../domain/tenancy/value-schemas.ts'
+import { addressClass } from './schemas.ts'
 
 /** The largest text, and a quarter more for its JSON encoding, in which the end of a line takes two characters. */
 export const MAX_BODY_BYTES = MAX_LIST_BYTES + MAX_LIST_BYTES / 4
@@ -25,7 +26,7 @@ const cidrs = z
 
 const list = z
   .strictObject({
-    class: z.enum(ADDRESS_CLASSES),
+    class: addressClass,
     /** Unique within its class. */
     name: z
       .string()
@@ -55,6 +56,10 @@ const list = z
   .refine(({ cidrs, text, confirm }) => (cidrs ?? text) !== undefined || confirm === undefined, {
     path: ['confirm'],
     message: 'is for a list with cidrs or text',
+  })
+  .meta({
+    id: 'AddressListInput',
+    description: 'A list, and one source of its ranges. Without a source it stays as it is.',
   })
 
 export const addressListsBody = z.strictObject({

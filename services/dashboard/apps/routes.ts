@@ -10,13 +10,15 @@ import type { AddRoutes } from '../admin-deps.ts'
 import { closedAt } from '../closing.ts'
 import { isoTime, isoTimeOrNull } from '../iso-time.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
+import type { AppAnswer } from './schemas.ts'
 import { type JsonObject, patchSettings } from './settings-patch.ts'
 
 const settings = z.record(z.string(), z.unknown()).optional()
-const createBody = z.strictObject({ name: text(), settings })
-const patchBody = z.strictObject({ name: text().optional(), settings, closed: z.boolean().optional() })
+const closed = z.boolean().optional().meta({ description: 'Whether its keys are refused. Its data is kept.' })
+export const createBody = z.strictObject({ name: text(), settings })
+export const patchBody = z.strictObject({ name: text().optional(), settings, closed })
 
-const appView = ({ _id, company_id, name, settings, created_at, closed_at = null }: App) => ({
+const appView = ({ _id, company_id, name, settings, created_at, closed_at = null }: App): AppAnswer => ({
   id: _id,
   company_id,
   name,

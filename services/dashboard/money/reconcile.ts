@@ -8,18 +8,11 @@ import type { CountersignStore } from '../../domain/collections.ts'
 import { waitingItems } from '../../domain/money/batches.ts'
 import { type LedgerItem, ledgerId } from '../../domain/money/documents.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
-
-export interface Reconciliation {
-  balance: number
-  entries: number
-  sum: number
-  deliveries: number
-  problems: string[]
-}
+import type { ReconciliationAnswer } from './schemas.ts'
 
 const MAX_PROBLEMS = 100
 
-export async function reconcile(store: CountersignStore, company_id: string): Promise<Reconciliation> {
+export async function reconcile(store: CountersignStore, company_id: string): Promise<ReconciliationAnswer> {
   const company = (await store.docs('companies').get([company_id])).get(company_id)
   if (!company) throw new Error(`there is no company ${company_id}`)
   const { balance, seq } = company

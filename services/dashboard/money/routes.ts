@@ -8,14 +8,24 @@ import type { AddRoutes } from '../admin-deps.ts'
 import { isoTime } from '../iso-time.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import { reconcile } from './reconcile.ts'
+import type { AccountAnswer, LedgerEntryAnswer } from './schemas.ts'
 
 /** Negative `micros` take back a credit. */
-const creditBody = z.strictObject({
+export const creditBody = z.strictObject({
   micros: z.int().refine(micros => micros !== 0, 'must not be 0'),
   note: text().nullable().default(null),
 })
 
-const ledgerEntryView = ({ _id, at, kind, micros, balance_after, otp_id, delivery_id, note }: LedgerDoc) => ({
+const ledgerEntryView = ({
+  _id,
+  at,
+  kind,
+  micros,
+  balance_after,
+  otp_id,
+  delivery_id,
+  note,
+}: LedgerDoc): LedgerEntryAnswer => ({
   id: _id,
   at: isoTime(at),
   kind,
@@ -35,7 +45,7 @@ export const addMoneyRoutes: AddRoutes = (router, { store, clock, accounts, read
     const entryId = `credit:${_id}:${readIdempotencyKey(ctx.get('idempotency-key')) ?? newId('aud', clock.now())}`
     ctx.body = await withAudit(ctx, async () => {
       const balance = await accounts.balance(_id)
-      const account = { id: _id, balance }
+      const account: AccountAnswer = { id: _id, balance }
       if (await accounts.knows(_id, entryId)) return { unchanged: account }
       if (balance + micros < 0 || !Number.isSafeInteger(balance + micros)) throw amountProblem()
       return {

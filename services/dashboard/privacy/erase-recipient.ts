@@ -19,8 +19,9 @@ import { RECIPIENT_COUNTS, recipientCounter } from '../../domain/verifications/c
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { recipientIndexes, sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { recipientFilter } from '../recipients.ts'
+import type { ErasureAnswer } from './schemas.ts'
 
-const ZERO_COUNTS = {
+const ZERO_COUNTS: ErasureAnswer = {
   verifications: 0,
   ended: 0,
   attempts: 0,
@@ -32,8 +33,6 @@ const ZERO_COUNTS = {
   idempotency_keys: 0,
   blocks: 0,
 }
-type ErasureCounts = typeof ZERO_COUNTS
-
 const OTP_BATCH_SIZE = 100
 /** Older holds have been checked, even if the sweeper is late. */
 const MAX_UNCHECKED_MS = 60 * CHECK_HOLD_AFTER_MS
@@ -70,7 +69,7 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     }
   }
 
-  async function eraseOtps(app_id: string, recipient: string): Promise<ErasureCounts> {
+  async function eraseOtps(app_id: string, recipient: string): Promise<ErasureAnswer> {
     const filter = recipientFilter(keyring, app_id, recipient)
     let counts = ZERO_COUNTS
     for (let batches = 0; batches < MAX_BATCHES; batches += 1) {
@@ -104,7 +103,7 @@ export function createEraseRecipient({ store, keyring, clock, accounts }: EraseR
     return sum
   }
 
-  return async (app_id: string, recipient: string): Promise<ErasureCounts> => {
+  return async (app_id: string, recipient: string): Promise<ErasureAnswer> => {
     const otpCounts = await eraseOtps(app_id, recipient)
     const appModes = MODES.map(mode => ({ app_id, mode }))
     // Sandbox messages may outlive their verification.

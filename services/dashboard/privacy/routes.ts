@@ -10,8 +10,9 @@ import { isoTime, isoTimeOrNull } from '../iso-time.ts'
 import { canonicalRecipient, recipientFilter } from '../recipients.ts'
 import { getOr404 } from '../request-input.ts'
 import { createEraseRecipient } from './erase-recipient.ts'
+import type { RotationAnswer } from './schemas.ts'
 
-const eraseBody = z.strictObject({ recipient: z.string().min(1).max(512) })
+export const eraseBody = z.strictObject({ recipient: z.string().min(1).max(512) })
 
 export const addPrivacyRoutes: AddRoutes = (router, { store, keyring, clock, accounts, readBody, withAudit }) => {
   const eraseRecipient = createEraseRecipient({ store, keyring, clock, accounts })
@@ -40,7 +41,7 @@ const recipientFingerprint = (keyring: Pick<Keyring, 'index'>, app_id: string, r
   keyring.index(`erased recipient:${app_id}`, recipientKey(recipient)).slice(0, 16)
 
 /** A rotation to another key than the current one says nothing about the current one. */
-function rotationView({ keyIds }: Pick<Keyring, 'keyIds'>, rotation: RotationDoc | undefined) {
+function rotationView({ keyIds }: Pick<Keyring, 'keyIds'>, rotation: RotationDoc | undefined): RotationAnswer | null {
   if (!rotation || rotation.keys[0] !== keyIds[0]) return keyIds.length > 1 ? { state: 'waiting' } : null
   const { state, pass, looked, renewed, unsealable, renewed_in_all, started_at, pass_started_at, done_at } = rotation
   return {

@@ -7,23 +7,18 @@ import { findProviders, type Provider, providerContext, providerId } from '../..
 import type { Fingerprinter } from '../../domain/tenancy/fingerprint.ts'
 import { check, type InputProblem, underPath } from '../../domain/tenancy/problems.ts'
 import { addressIn } from '../../domain/tenancy/provider-destinations.ts'
-import {
-  channelProblems,
-  MAX_PROVIDERS_PER_APP,
-  PROVIDER_TYPES,
-  providerName,
-  soleChannel,
-} from '../../domain/tenancy/providers.ts'
+import { channelProblems, MAX_PROVIDERS_PER_APP, providerName, soleChannel } from '../../domain/tenancy/providers.ts'
 import { channel } from '../../domain/tenancy/value-schemas.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import { applyConfigChange, type StoredConfig } from './changes.ts'
+import { providerType } from './schemas.ts'
 import { providerAuditFields, providerView, unsealConfig, withoutConfig } from './view.ts'
 
 const MAX_POSITION = 10_000
 
-const providerBody = z.strictObject({
-  type: z.enum(PROVIDER_TYPES),
+export const providerBody = z.strictObject({
+  type: providerType,
   channel: channel.optional(),
   /** Providers are tried in the order of positions, then of names. A new provider without a position is the last. */
   position: z.int().min(0).max(MAX_POSITION).optional(),

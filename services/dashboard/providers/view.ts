@@ -5,6 +5,7 @@ import { type Provider, providerContext } from '../../domain/tenancy/documents.t
 import { maskConfig } from '../../domain/tenancy/provider-secrets.ts'
 import { resolveProvider } from '../../domain/tenancy/providers.ts'
 import type { StoredConfig } from './changes.ts'
+import type { ProviderAnswer } from './schemas.ts'
 
 export const withoutConfig = ({ name, channel, type, position }: Omit<Provider, 'config'>) => ({
   name,
@@ -21,10 +22,13 @@ export function unsealConfig(keyring: Pick<Keyring, 'unseal'>, { _id, type, conf
   return { raw, resolved: resolveProvider(type, raw).config }
 }
 
-/** The config has its defaults. */
-export function providerView(keyring: Pick<Keyring, 'unseal' | 'index'>, provider: Provider) {
+/** The config has its defaults. It was checked to be an object when it was stored. */
+export function providerView(keyring: Pick<Keyring, 'unseal' | 'index'>, provider: Provider): ProviderAnswer {
   const config = unsealConfig(keyring, provider)
-  return { ...withoutConfig(provider), config: config && maskConfig(keyring, provider.type, config.resolved) }
+  return {
+    ...withoutConfig(provider),
+    config: config && (maskConfig(keyring, provider.type, config.resolved) as ProviderAnswer['config']),
+  }
 }
 
 /** The config is as it was written: defaults are not part of a change. */

@@ -1,6 +1,7 @@
 // The sandbox inbox: the messages that the sandbox provider took in place of a vendor. Stored messages refer to their verification; code
 // and text are rendered here.
 import { type Keyring, UnknownSecret, Unsealable } from '../../../infra/crypto/keyring.ts'
+import type { Channel } from '../../../machines/channels.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
 import type { Tenancy, TenantApp } from '../../domain/tenancy/tenancy.ts'
 import type { OtpDoc, SandboxMessageDoc } from '../../domain/verifications/documents.ts'
@@ -12,7 +13,7 @@ import { canonicalRecipient } from '../recipients.ts'
 export interface InboxMessage {
   otp_id: string
   delivery_id: string
-  channel: string
+  channel: Channel
   recipient: string
   text: string
   code: string

@@ -11,18 +11,21 @@ import type { AddRoutes } from '../admin-deps.ts'
 import { isoTime } from '../iso-time.ts'
 import { recipientQuery } from '../recipients.ts'
 import { readQuery, validationProblem } from '../request-input.ts'
-import { readInbox } from './inbox.ts'
+import { type InboxMessage, readInbox } from './inbox.ts'
+import type { SandboxMessageAnswer } from './schemas.ts'
 
 const MAX_MESSAGES = 100
 
 const inboxQuery = z.strictObject({ recipient: recipientQuery.optional() })
 
-const inboundBody = z.strictObject({
+export const inboundBody = z.strictObject({
   app_id: z.string(),
   /** With or without the plus: a WhatsApp id is a number without it. */
   from: z.string().regex(/^\+?[1-9]\d{6,14}$/, 'must be a phone number, such as "+447911123456"'),
   text: z.string(),
 })
+
+const messageView = ({ at, ...rest }: InboxMessage): SandboxMessageAnswer => ({ ...rest, at: isoTime(at) })
 
 export const addSandboxRoutes: AddRoutes = (
   router,
@@ -37,7 +40,7 @@ export const addSandboxRoutes: AddRoutes = (
       ...(company_id === null ? {} : { company_id }),
     }
     const messages = await readInbox({ store, keyring, tenancy }, inboxFilter)
-    ctx.body = messages.map(({ at, ...rest }) => ({ ...rest, at: isoTime(at) }))
+    ctx.body = messages.map(messageView)
   })
 
   router.post('/sandbox/inbound', async ctx => {

@@ -14,6 +14,7 @@ import type { AddRoutes } from '../admin-deps.ts'
 import { isoTime, isoTimeOrNull, refuseEmptyRange } from '../iso-time.ts'
 import { pageFields } from '../pages.ts'
 import { getOr404, readQuery } from '../request-input.ts'
+import type { VerificationAnswer } from './schemas.ts'
 import { createSearch, searchFields } from './search.ts'
 import { createTimeline } from './timeline.ts'
 
@@ -60,7 +61,7 @@ async function loadTimeline(store: CountersignStore, doc: OtpDoc, now: number) {
   return createTimeline({ otp, status: statusAt(value, otp, now), attempts: attempts.flat(), events })
 }
 
-function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number) {
+function operatorView(keyring: Pick<Keyring, 'unseal'>, doc: OtpDoc, now: number): VerificationAnswer {
   const saved = toCurrentVersion(doc)
   const { context: otp } = saved
   const { sealed_action_url, ...view } = statusView(saved, now)

@@ -5,6 +5,7 @@ import type { AttemptDoc } from '../../domain/verifications/documents.ts'
 import type { EventDoc } from '../../domain/webhooks/documents.ts'
 import { eventId } from '../../domain/webhooks/event-ids.ts'
 import { isoTime } from '../iso-time.ts'
+import type { TimelineEntryAnswer } from './schemas.ts'
 
 export interface TimelineInput {
   otp: Otp
@@ -14,13 +15,10 @@ export interface TimelineInput {
   events: readonly EventDoc[]
 }
 
-interface TimelineEntry {
-  at: number
-  happened: string
-  [detail: string]: unknown
-}
+/** Its time is in epoch milliseconds until the entries are sorted. */
+type TimelineEntry = Omit<TimelineEntryAnswer, 'at'> & { at: number }
 
-export const createTimeline = ({ otp, status, attempts, events }: TimelineInput) =>
+export const createTimeline = ({ otp, status, attempts, events }: TimelineInput): TimelineEntryAnswer[] =>
   [
     ...otpEntries(otp, status),
     ...otp.deliveries.flatMap(deliveryEntries),

@@ -13,13 +13,14 @@ import type { AdminDeps } from '../admin-deps.ts'
 import { emptyBody, getOr404, validationProblem } from '../request-input.ts'
 import type { Change, Unchanged } from '../with-audit.ts'
 import type { WebhookControl } from './control.ts'
+import { endpointState } from './schemas.ts'
 import { endpointAuditFields, endpointView, unsealSecret } from './view.ts'
 
-const endpointBody = z.strictObject({
+export const endpointBody = z.strictObject({
   url: webAddress,
   /** Becomes the current secret. A new endpoint without one gets a random secret. */
   secret: webhookSecret.optional(),
-  status: z.enum(['active', 'paused']).optional(),
+  status: endpointState.optional(),
 })
 
 /** `secret`: made by this request, to be shown in its answer. */

@@ -12,6 +12,7 @@ import { pageFields } from '../pages.ts'
 import { emptyBody, getOr404, notFound, readQuery, validationProblem } from '../request-input.ts'
 import type { WebhookControl } from './control.ts'
 import { MAX_ID_TIME } from './event-replay.ts'
+import type { EventAnswer } from './schemas.ts'
 
 const query = z.strictObject({
   ...pageFields,
@@ -29,9 +30,9 @@ const timeSchema = z.union(
   ],
   { error: TIME_MESSAGE },
 )
-const replayBody = z.strictObject({ since: timeSchema, until: timeSchema.optional() })
+export const replayBody = z.strictObject({ since: timeSchema, until: timeSchema.optional() })
 
-const eventView = (event: EventDoc) => {
+const eventView = (event: EventDoc): EventAnswer => {
   const { type, mode, payload, created_at, status, round, attempts, next_attempt_at = null } = event
   return {
     id: eventId(event),

@@ -11,7 +11,7 @@ import { emptyBody, getOr404 } from '../request-input.ts'
 import { ENDPOINT_NAME } from './endpoint.ts'
 import { endpointAuditFields, endpointView } from './view.ts'
 
-const rotateBody = z.strictObject({ immediate: z.boolean().default(false) }).optional()
+export const rotateBody = z.strictObject({ immediate: z.boolean().default(false) }).optional()
 
 export const addRotationRoutes: AddRoutes = (router, { store, keyring, clock, readBody, withAudit }) => {
   const [docs, apps] = [store.docs('webhooks'), store.docs('apps')]

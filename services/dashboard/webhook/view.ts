@@ -6,11 +6,12 @@ import { fingerprint } from '../../domain/tenancy/fingerprint.ts'
 import { type WebhookEndpoint, type WebhookSecret, webhookSecretContext } from '../../domain/webhooks/documents.ts'
 import { signingSecrets } from '../../domain/webhooks/secrets.ts'
 import { isoTime, isoTimeOrNull } from '../iso-time.ts'
+import type { EndpointAnswer } from './schemas.ts'
 
 type Unsealer = Pick<Keyring, 'unseal'>
 type Viewer = Pick<Keyring, 'unseal' | 'index'>
 
-export function endpointView(keyring: Viewer, endpoint: WebhookEndpoint, now: number) {
+export function endpointView(keyring: Viewer, endpoint: WebhookEndpoint, now: number): EndpointAnswer {
   const { _id: app_id, url, status, secrets } = endpoint
   const { failures, failing_since, last_success_at, paused } = endpointLife(endpoint).context
   return {

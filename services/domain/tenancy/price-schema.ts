@@ -3,4 +3,6 @@
 import { z } from 'zod'
 import { channel, countryOrAll } from './value-schemas.ts'
 
-export const priceSchema = z.strictObject({ channel, country: countryOrAll, micros: z.int().min(0) })
+export const priceSchema = z
+  .strictObject({ channel, country: countryOrAll, micros: z.int().min(0) })
+  .meta({ id: 'PriceInput', description: 'What a message costs, in micro-units.' })

@@ -22,7 +22,11 @@ const enabled = z.boolean().default(true)
 
 const seconds = (min: number, max: number) => z.int().min(min).max(max)
 
-const rules = z.array(z.strictObject({ max: z.int().min(1), seconds: seconds(1, 604_800) }))
+const rule = z
+  .strictObject({ max: z.int().min(1), seconds: seconds(1, 604_800) })
+  .meta({ id: 'LimitRuleInput', description: 'At most `max` in any `seconds` seconds.' })
+
+const rules = z.array(rule)
 
 /** An empty order is allowed: every send is then refused with NoEnabledChannelError. */
 const order = z.array(channel).refine(hasNoRepeats, 'names a channel twice')
@@ -60,9 +64,14 @@ const sms = z.strictObject({
   android_hash: androidHash.nullable().default(null),
 })
 
+export const whatsAppMode = z.enum(['template', 'link_code', 'link_inbound']).meta({
+  id: 'WhatsAppMode',
+  description: '`template` sends the code. In the link modes the user writes first.',
+})
+
 const whatsapp = z.strictObject({
   enabled,
-  mode: z.enum(['template', 'link_code', 'link_inbound']).default('template'),
+  mode: whatsAppMode.default('template'),
   business_number: phoneNumber.nullable().default(null),
 })
 
@@ -73,10 +82,20 @@ const channels = z.strictObject({
   whatsapp: whatsapp.prefault({}),
 })
 
+export const fraudGuardMode = z.enum(['off', 'record', 'on']).meta({
+  id: 'FraudGuardMode',
+  description: '`record` only records what `on` would refuse.',
+})
+
+export const fraudGuardAction = z.enum(['refuse', 'free_channel']).meta({
+  id: 'FraudGuardAction',
+  description: '`free_channel` moves a send to a channel without a price.',
+})
+
 const fraudGuard = z.strictObject({
   // Without one, `publishable_send` decides.
-  mode: z.enum(['off', 'record', 'on']).optional(),
-  action: z.enum(['refuse', 'free_channel']).default('refuse'),
+  mode: fraudGuardMode.optional(),
+  action: fraudGuardAction.default('refuse'),
 })
 
 const settingsRules = z

@@ -2,9 +2,12 @@
 // They check the form only, not whether a number or a host exists.
 import { Buffer } from 'node:buffer'
 import { z } from 'zod'
+import { CHANNELS } from '../../../machines/channels.ts'
 import { isCountry } from './countries.ts'
 
-export const channel = z.enum(['sms', 'whatsapp', 'telegram', 'email'])
+export const channel = z
+  .enum(CHANNELS, `must be one of ${CHANNELS.join(', ')}`)
+  .meta({ id: 'Channel', description: 'How a code can travel.' })
 
 export const countryOrAll = z
   .string()

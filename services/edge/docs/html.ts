@@ -19,6 +19,11 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, char => EN
 
 export const EMPTY_HTML: Html = { html: '' }
 
+/** Alternatives, each once. */
+export const joinHtml = (parts: readonly Html[]): Html => ({
+  html: [...new Set(parts.map(one => one.html))].join(' or '),
+})
+
 /** A description: text with `code` in backticks. */
 export const prose = (text: string): Html => ({
   html: text

@@ -1,27 +1,56 @@
-// GET /openapi.json and GET /docs. Both are built once and served from memory, with an ETag for clients that have them already.
+// GET /openapi.json and GET /docs. Both are built at the first request and served from memory, with an ETag for clients that have them
+// already.
 import { createHash } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import type { Config } from '../../../infra/config/config.ts'
-import { createOpenApiDocument } from '../openapi/document.ts'
-import { API } from '../router.ts'
+import type { ApiPart } from '../../../infra/openapi/operation.ts'
+import { createProductDocument } from '../../domain/openapi/document.ts'
 import { renderReferencePage } from './page.ts'
 import { STYLE } from './style.ts'
 
-export function createReferenceRouter({ publicUrl, port }: Pick<Config['http'], 'publicUrl' | 'port'>): Router {
-  const document = createOpenApiDocument(`${publicUrl ?? ''}${API}`)
-  const page = renderReferencePage(document, `${publicUrl ?? `http://localhost:${port}`}${API}`)
+export interface ReferenceDeps {
+  http: Pick<Config['http'], 'publicUrl' | 'port'>
+  parts: readonly ApiPart[]
+}
+
+export function createReferenceRouter({ http: { publicUrl, port }, parts }: ReferenceDeps): Router {
+  const createDocument = once(() =>
+    createProductDocument(parts, { url: publicUrl ?? '/', description: 'This deployment.' }),
+  )
   const router = new Router({ sensitive: true })
-  router.get('/openapi.json', serveText(JSON.stringify(document), 'application/json', allowAnyOrigin))
-  router.get('/docs', serveText(page, 'text/html; charset=utf-8', setSecurityHeaders))
+  router.get(
+    '/openapi.json',
+    serveText(() => JSON.stringify(createDocument()), 'application/json', allowAnyOrigin),
+  )
+  router.get(
+    '/docs',
+    serveText(
+      () => renderReferencePage(createDocument(), publicUrl ?? `http://localhost:${port}`),
+      'text/html; charset=utf-8',
+      setSecurityHeaders,
+    ),
+  )
   return router
+}
+
+const once = <T>(create: () => T): (() => T) => {
+  let created: { value: T } | undefined
+  return () => {
+    created ??= { value: create() }
+    return created.value
+  }
 }
 
 const MAX_AGE_SECONDS = 300
 
-function serveText(text: string, type: string, setHeaders: (ctx: Context) => void): Middleware {
-  const tag = `"${digest(text)}"`
+function serveText(createText: () => string, type: string, setHeaders: (ctx: Context) => void): Middleware {
+  const content = once(() => {
+    const text = createText()
+    return { text, tag: `"${digest(text)}"` }
+  })
   return ctx => {
+    const { text, tag } = content()
     ctx.status = 200
     ctx.set('ETag', tag)
     ctx.set('Cache-Control', `public, max-age=${MAX_AGE_SECONDS}`)

@@ -15,7 +15,8 @@ nav a { text-decoration: none; }
 nav a:hover { text-decoration: underline; }
 h1 { margin: 0; font-size: 2rem; line-height: 1.2; }
 h2 { margin: 3.5rem 0 .75rem; padding-top: 1.5rem; border-top: 1px solid var(--line); font-size: 1.35rem; }
-h3 { margin: 1.75rem 0 .5rem; font-size: 1rem; }
+h3 { margin: 2.5rem 0 .5rem; font-size: 1.15rem; }
+h4 { margin: 1.5rem 0 .5rem; font-size: 1rem; }
 code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .875em; }
 code { background: var(--well); padding: .1em .3em; border-radius: 4px; }
 pre { background: var(--well); border: 1px solid var(--line); border-radius: 8px; padding: .9rem 1rem; overflow-x: auto; }

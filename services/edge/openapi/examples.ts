@@ -1,6 +1,6 @@
 // Example requests and answers of one verification: sent by SMS, resent by WhatsApp, verified and exchanged.
 import type { z } from 'zod'
-import type { delivery, Exchanged, Verification, VerificationStatus, Verified } from '../schemas.answers.ts'
+import type { delivery, Exchanged, Verification, VerificationDetails, Verified } from '../schemas.answers.ts'
 
 const otp_id = 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c'
 const token = 'otp_vt_01k2m8x4e9s7v3hqz5tnw6yb0cQm9zR0pXv4tq8Jw1uYd6sLk3nHb7cFe5aGi2oPx'
@@ -37,7 +37,7 @@ const delivered: z.output<typeof delivery> = {
   updated_at: '2030-01-01T12:00:02.310Z',
 }
 
-const status: VerificationStatus = {
+const status: VerificationDetails = {
   ...sent,
   created_at: '2030-01-01T12:00:00.000Z',
   expires_at: '2030-01-01T12:10:00.000Z',
@@ -72,6 +72,6 @@ export const answerExamples = {
   exchange: { exchanged },
 }
 
-function withoutDeliveries({ deliveries: _, ...rest }: VerificationStatus): VerificationStatus {
+function withoutDeliveries({ deliveries: _, ...rest }: VerificationDetails): VerificationDetails {
   return rest
 }

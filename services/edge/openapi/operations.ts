@@ -1,29 +1,25 @@
-// The documentation of each operation: which keys may call it, its request, its answer and its refusals. One entry per route of the API.
-import type { SchemaName } from './components.ts'
+// The client API, /api/v1: which keys may call each operation, its request, its answer and its refusals. One entry per route.
+import type { z } from 'zod'
+import type { ApiLink, ApiOperation, ApiParameter, ApiPart, ApiRefusal } from '../../../infra/openapi/operation.ts'
+import * as answers from '../schemas.answers.ts'
+import * as requests from '../schemas.requests.ts'
 import { answerExamples, requestExamples } from './examples.ts'
-import { type DocumentedRefusal, refusal } from './refusals.ts'
+import { OTP_ID_PARAMETER, sendParameters } from './parameters.ts'
+import { refusal } from './refusals.ts'
+import { WEBHOOKS } from './webhooks.ts'
 
-export interface DocumentedOperation {
+interface ClientOperation {
   id: string
-  method: 'get' | 'post'
-  path: string
+  /** Its path follows /api/v1. */
+  route: readonly ['get' | 'post', string]
   summary: string
   description: string
   keys: readonly ('server' | 'publishable')[]
-  request: { schema: SchemaName; example: unknown } | null
-  idempotencyKey?: true
-  answer: { schema: SchemaName; description: string; examples: Record<string, unknown> }
-  refusals: readonly DocumentedRefusal[]
-  /** The operations that can follow, with members of this answer. */
-  links?: Record<string, Link>
-}
-
-/** Leads to another operation and passes a member of this answer to it. */
-export interface Link {
-  operationId: string
-  description: string
-  parameters?: Record<string, string>
-  requestBody?: Record<string, string>
+  request: { schema: z.ZodType; example: unknown } | null
+  parameters?: readonly ApiParameter[]
+  answer: { schema: z.ZodType; description: string; examples: Record<string, unknown> }
+  refusals: readonly ApiRefusal[]
+  links?: Record<string, ApiLink>
 }
 
 const ANY_KEY = ['server', 'publishable'] as const
@@ -34,13 +30,13 @@ const COMMON_REFUSALS = [unauthorized, failed, unavailable]
 const BODY_REFUSALS = [...COMMON_REFUSALS, brokenJson, tooLarge, notJson, invalid]
 
 const otp_id = '$response.body#/otp_id'
-const NEXT_LINKS: Record<string, Link> = {
+const NEXT_LINKS: Record<string, ApiLink> = {
   status: { operationId: 'status', description: 'Look it up.', parameters: { otp_id } },
   resend: { operationId: 'resend', description: 'Send it again.', requestBody: { otp_id } },
   verify: { operationId: 'verify', description: 'Check the code the user entered.', requestBody: { otp_id } },
   cancel: { operationId: 'cancel', description: 'Cancel it.', requestBody: { otp_id } },
 }
-const EXCHANGE_LINK: Record<string, Link> = {
+const EXCHANGE_LINK: Record<string, ApiLink> = {
   exchange: {
     operationId: 'exchange',
     description: 'Exchange the token on your backend, with a server key.',
@@ -48,18 +44,17 @@ const EXCHANGE_LINK: Record<string, Link> = {
   },
 }
 
-export const OPERATIONS: readonly DocumentedOperation[] = [
+const OPERATIONS: readonly ClientOperation[] = [
   {
     id: 'send',
-    method: 'post',
-    path: '/otp/send',
+    route: ['post', '/otp/send'],
     summary: 'Start a verification',
     description:
       'Generates a code and delivers it over the channel that routing chooses for the recipient. In the two WhatsApp link modes nothing is sent yet: have the user open `action_url`. The code is never returned.',
     keys: ANY_KEY,
-    request: { schema: 'SendRequest', example: requestExamples.send },
-    idempotencyKey: true,
-    answer: { schema: 'Verification', description: 'The verification, pending.', examples: answerExamples.send },
+    request: { schema: requests.sendRequest, example: requestExamples.send },
+    parameters: sendParameters,
+    answer: { schema: answers.verification, description: 'The verification, pending.', examples: answerExamples.send },
     refusals: [
       ...BODY_REFUSALS,
       refusal.idempotencyKey,
@@ -76,15 +71,14 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
   },
   {
     id: 'resend',
-    method: 'post',
-    path: '/otp/resend',
+    route: ['post', '/otp/resend'],
     summary: 'Send it again',
     description:
       'After a cooldown, re-issues the same code on the next enabled channel; once the order is exhausted, on the last usable one. With `channel`, a fresh code goes out on exactly that channel and the earlier one no longer counts.',
     keys: ANY_KEY,
-    request: { schema: 'ResendRequest', example: requestExamples.resend },
+    request: { schema: requests.resendRequest, example: requestExamples.resend },
     answer: {
-      schema: 'Verification',
+      schema: answers.verification,
       description: 'The verification on its new channel.',
       examples: answerExamples.resend,
     },
@@ -103,14 +97,13 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
   },
   {
     id: 'verify',
-    method: 'post',
-    path: '/otp/verify',
+    route: ['post', '/otp/verify'],
     summary: 'Check a code',
     description:
       'A wrong code is not an error: `matched` is false and `attempts_left` counts down; the last one fails the verification. A publishable key gets a `verification_token` for a right code, which your backend exchanges: what a device says is no proof. The key that verified may repeat the call for 60 s, while the code is valid and its token is not exchanged, because the answer may have been lost; after that the right code is refused too. Accept an `otp_id` once.',
     keys: ANY_KEY,
-    request: { schema: 'VerifyRequest', example: requestExamples.verify },
-    answer: { schema: 'Verified', description: 'Whether the code was right.', examples: answerExamples.verify },
+    request: { schema: requests.verifyRequest, example: requestExamples.verify },
+    answer: { schema: answers.verified, description: 'Whether the code was right.', examples: answerExamples.verify },
     refusals: [
       ...BODY_REFUSALS,
       notFound,
@@ -124,14 +117,14 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
   },
   {
     id: 'status',
-    method: 'get',
-    path: '/otp/{otp_id}',
+    route: ['get', '/otp/{otp_id}'],
     summary: 'Look a verification up',
     description: 'How far a verification got. Server keys also see its deliveries.',
     keys: ANY_KEY,
     request: null,
+    parameters: [OTP_ID_PARAMETER],
     answer: {
-      schema: 'VerificationStatus',
+      schema: answers.verificationDetails,
       description: 'The verification as it is now.',
       examples: answerExamples.status,
     },
@@ -139,25 +132,58 @@ export const OPERATIONS: readonly DocumentedOperation[] = [
   },
   {
     id: 'cancel',
-    method: 'post',
-    path: '/otp/cancel',
+    route: ['post', '/otp/cancel'],
     summary: 'Cancel a verification',
     description: 'Its code and link are dead from then on. Canceling twice gives the same answer.',
     keys: SERVER_KEY,
-    request: { schema: 'CancelRequest', example: requestExamples.cancel },
-    answer: { schema: 'Verification', description: 'The verification, canceled.', examples: answerExamples.cancel },
+    request: { schema: requests.cancelRequest, example: requestExamples.cancel },
+    answer: {
+      schema: answers.verification,
+      description: 'The verification, canceled.',
+      examples: answerExamples.cancel,
+    },
     refusals: [...BODY_REFUSALS, notFound, refusal.notPending, refusal.expired],
   },
   {
     id: 'exchange',
-    method: 'post',
-    path: '/verifications/exchange',
+    route: ['post', '/verifications/exchange'],
     summary: 'Exchange a verification token',
     description:
       'Exchanges a token produced on a device for the recipient it proves. This is the only trustworthy proof that a user controls a number. Repeating the call with the same API key gives the same answer for as long as the token lives: accept an `otp_id` once.',
     keys: SERVER_KEY,
-    request: { schema: 'ExchangeRequest', example: requestExamples.exchange },
-    answer: { schema: 'Exchanged', description: 'Who was verified.', examples: answerExamples.exchange },
+    request: { schema: requests.exchangeRequest, example: requestExamples.exchange },
+    answer: { schema: answers.exchanged, description: 'Who was verified.', examples: answerExamples.exchange },
     refusals: [...BODY_REFUSALS, refusal.noSuchToken],
   },
 ]
+
+const clientOperation = ({
+  route: [method, path],
+  keys,
+  request,
+  parameters = [],
+  answer,
+  ...rest
+}: ClientOperation): ApiOperation => ({
+  ...rest,
+  method,
+  path: `/api/v1${path}`,
+  security: keys.map(kind => [kind]),
+  parameters,
+  request: request && { ...request, required: true },
+  answers: [{ ...answer, status: 200 }],
+})
+
+export const CLIENT_API: ApiPart = {
+  tag: {
+    name: 'Verifications',
+    description:
+      'What an app and its backend call. Unknown members of a body are ignored, and null in an optional member is the same as absent.',
+  },
+  securitySchemes: {
+    server: { type: 'http', scheme: 'bearer', description: 'A server key (`sk_…`). Never leaves your backend.' },
+    publishable: { type: 'http', scheme: 'bearer', description: 'A publishable key (`pk_…`), for apps and web pages.' },
+  },
+  operations: OPERATIONS.map(clientOperation),
+  webhooks: WEBHOOKS,
+}

@@ -1,35 +1,14 @@
-// Every refusal of the API. The examples are made by the same code as the real refusals.
-import { httpException, type Problem, problemBody } from '../../../infra/http/problem.ts'
+// Every refusal of the client API.
+import { httpException } from '../../../infra/http/problem.ts'
+import type { ApiRefusal } from '../../../infra/openapi/operation.ts'
 import type { LimitScope } from '../../../machines/calls.ts'
-import type { ErrorType } from '../../../machines/errors.ts'
-import { problem } from '../../domain/errors.ts'
+import { commonRefusal, documentRefusal, errorRefusal } from '../../domain/openapi/refusals.ts'
 
-export interface DocumentedRefusal {
-  status: number
-  /** The `type` of the problem. */
-  type: string
-  /** The case in which it is answered, for readers. */
-  when: string
-  example: Record<string, unknown>
-}
-
-const REQUEST_ID = '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55'
-
-const documentRefusal = (when: string, failure: Problem): DocumentedRefusal => ({
-  status: failure.status,
-  type: failure.type,
-  when,
-  example: problemBody(failure, REQUEST_ID),
-})
-
-const errorRefusal = (type: ErrorType, when: string, members: Record<string, unknown> = {}): DocumentedRefusal =>
-  documentRefusal(when, problem(type, { members }))
-
-const limitRefusal = (scope: LimitScope, when: string): DocumentedRefusal =>
+const limitRefusal = (scope: LimitScope, when: string): ApiRefusal =>
   errorRefusal('RateLimitExceededError', when, { scope, retry_after: 42 })
 
 export const refusal = {
-  brokenJson: documentRefusal('The body is not JSON.', httpException(400)),
+  ...commonRefusal,
   unauthorized: documentRefusal(
     'The key is missing, unknown, revoked or of the wrong kind, or its app is closed.',
     httpException(401),
@@ -38,9 +17,6 @@ export const refusal = {
     'The token is unknown, expired, exchanged by another key or not yours: one answer for all. Do not retry.',
     httpException(404),
   ),
-  tooLarge: documentRefusal('The body is too large.', httpException(413)),
-  notJson: documentRefusal('The body is not application/json.', httpException(415)),
-  failed: documentRefusal('A fault of ours.', httpException(500)),
   unavailable: errorRefusal(
     'ServiceUnavailableError',
     'The service cannot answer now. The call may have been executed: repeat it, a send with its idempotency key.',

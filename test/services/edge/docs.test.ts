@@ -1,8 +1,9 @@
 // The reference page shows everything in the OpenAPI document, and has nothing that a browser would fetch or run.
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
+import { resolveResponse } from '../../../infra/openapi/document.ts'
 import { html, prose } from '../../../services/edge/docs/html.ts'
-import { createOpenApiDocument } from '../../../services/edge/openapi/document.ts'
+import { createFileDocument } from '../../openapi/document.ts'
 import { startTestEdge, type TestEdge } from '../../support/edge.ts'
 
 describe('the reference page', () => {
@@ -42,25 +43,33 @@ describe('the reference page', () => {
   })
 
   it('shows every operation, member and error', () => {
-    const { paths, components } = createOpenApiDocument('/api/v1')
-    for (const [path, methods] of Object.entries(paths)) {
+    const document = createFileDocument()
+    for (const [path, methods] of Object.entries(document.paths)) {
       expect(page).to.contain(`</b> ${path}<`)
       for (const { operationId, responses } of Object.values(methods)) {
-        expect(page).to.contain(`<h2 id="${operationId}">`)
+        expect(page).to.contain(`<h3 id="${operationId}">`)
         expect(page).to.contain(`href="#${operationId}"`)
-        for (const { content } of Object.values(responses))
-          for (const type of Object.keys(content['application/problem+json']?.examples ?? {}))
+        for (const response of Object.values(responses))
+          for (const type of Object.keys(
+            resolveResponse(document, response).content?.['application/problem+json']?.examples ?? {},
+          ))
             expect(page).to.contain(`<code>${type}</code>`)
       }
     }
-    for (const schema of Object.values(components.schemas))
+    for (const schema of Object.values(document.components.schemas))
       for (const name of Object.keys(schema.properties ?? {})) expect(page).to.contain(name)
+    for (const [type, { post }] of Object.entries(document.webhooks)) {
+      expect(page).to.contain(`</b> ${type}<`)
+      expect(page).to.contain(`<h3 id="${post.operationId}">`)
+    }
   })
 
   it('gives commands with the URL of this deployment', () => {
-    expect(page).to.contain('export BASE=https://otp.example/api/v1')
-    expect(page).to.contain('curl -X POST &quot;$BASE/otp/send&quot;')
-    expect(page).to.contain('curl &quot;$BASE/otp/$otp_id&quot;')
+    expect(page).to.contain('export BASE=https://otp.example\n')
+    expect(page).to.contain('curl -X POST &quot;$BASE/api/v1/otp/send&quot;')
+    expect(page).to.contain('curl &quot;$BASE/api/v1/otp/$otp_id&quot;')
+    expect(page).to.contain('curl -X DELETE &quot;$BASE/admin/v1/keys/$id&quot;')
+    expect(page).to.contain('Bearer $SERVER_KEY').and.to.contain('Bearer $ADMIN_TOKEN')
   })
 
   it('escapes the values in it', () => {

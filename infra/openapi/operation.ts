@@ -1,0 +1,82 @@
+// How a service describes its HTTP API: one ApiPart, with an ApiOperation for each route. document.ts joins the parts of all services into
+// one OpenAPI document. Bodies are zod schemas. One that has an `id` (`.meta({ id })`) becomes a component of that name; a request or an
+// answer must have one, because generators name their types after it.
+import type { z } from 'zod'
+
+export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+export interface ApiParameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  description: string
+  schema: z.ZodType
+  example?: unknown
+}
+
+export interface ApiAnswer {
+  status: number
+  description: string
+  /** Null for an answer without a body. */
+  schema: z.ZodType | null
+  /** By what the example shows. */
+  examples: Record<string, unknown>
+}
+
+export interface ApiRefusal {
+  status: number
+  /** The `type` of the problem. */
+  type: string
+  /** The case in which it is answered, for readers. */
+  when: string
+  example: Record<string, unknown>
+}
+
+/** Leads to another operation and passes a member of this answer to it. */
+export interface ApiLink {
+  operationId: string
+  description: string
+  parameters?: Record<string, string>
+  requestBody?: Record<string, string>
+}
+
+export interface ApiOperation {
+  /** Unique in the document. Generators make a method of this name. */
+  id: string
+  method: HttpMethod
+  /** From the root of the server, with `{name}` for each parameter. */
+  path: string
+  summary: string
+  description: string
+  /** Alternatives, each a list of security schemes that are needed together. An empty list of alternatives: no authentication. */
+  security: readonly (readonly string[])[]
+  /** Those of the path are required, the others optional. */
+  parameters: readonly ApiParameter[]
+  request: { schema: z.ZodType; example: unknown; required: boolean } | null
+  answers: readonly ApiAnswer[]
+  refusals: readonly ApiRefusal[]
+  /** The operations that can follow, with members of the answer. */
+  links?: Record<string, ApiLink>
+}
+
+/** A request that the product sends to its user's server. */
+export interface ApiWebhook {
+  /** The `type` of its events. */
+  name: string
+  id: string
+  summary: string
+  description: string
+  headers: readonly ApiParameter[]
+  schema: z.ZodType
+  example: unknown
+}
+
+export type SecurityScheme =
+  | { type: 'http'; scheme: 'bearer'; description: string }
+  | { type: 'apiKey'; in: 'header' | 'cookie'; name: string; description: string }
+
+export interface ApiPart {
+  tag: { name: string; description: string }
+  securitySchemes: Record<string, SecurityScheme>
+  operations: readonly ApiOperation[]
+  webhooks?: readonly ApiWebhook[]
+}

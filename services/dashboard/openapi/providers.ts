@@ -1,0 +1,83 @@
+// Providers and the explanation of routes in the OpenAPI document.
+import { jsonObject } from '../../domain/openapi/shared-schemas.ts'
+import { providerBody } from '../providers/routes.ts'
+import { type ProviderAnswer, provider, providerPage } from '../providers/schemas.ts'
+import { routePreview } from '../routing-preview.schemas.ts'
+import { previewBody } from '../routing-preview.ts'
+import { adminOperation, noContent, ok } from './admin-operation.ts'
+
+const putRequest = providerBody
+  .extend({
+    config: jsonObject.optional().meta({
+      description:
+        'docs/providers.md lists the members for each type. Secrets that are omitted, or given as their fingerprints, are kept.',
+    }),
+  })
+  .meta({ id: 'PutProviderRequest', description: 'A provider.' })
+
+const routeRequest = previewBody.meta({
+  id: 'RoutePreviewRequest',
+  description: 'A recipient, and the mode and kind of the key that would send.',
+})
+
+const example: ProviderAnswer = {
+  name: 'main-sms',
+  channel: 'sms',
+  type: 'twilio',
+  position: 0,
+  config: { account_sid: 'AC0123456789abcdef0123456789abcdef', auth_token: 'hmac:pnN2nQ-x', from: '+15005550006' },
+}
+const { name: _, ...given } = example
+
+export const providerOperations = [
+  adminOperation({
+    id: 'listProviders',
+    route: ['get', '/apps/{id}/providers'],
+    summary: "List an app's providers",
+    description: 'All of them in one page, in the order they are tried.',
+    answers: [ok(providerPage, 'The providers.', { items: [example], next_cursor: null })],
+  }),
+  adminOperation({
+    id: 'getProvider',
+    route: ['get', '/apps/{id}/providers/{name}'],
+    summary: 'Look a provider up',
+    description: 'Its secrets are shown as fingerprints.',
+    answers: [ok(provider, 'The provider.', example)],
+  }),
+  adminOperation({
+    id: 'putProvider',
+    route: ['put', '/apps/{id}/providers/{name}'],
+    summary: 'Create or change a provider',
+    description:
+      'The config is replaced, except for its secrets: those that are omitted are kept, unless the destination changes. A name has 1 to 63 of a–z, 0–9, `-` and `_`.',
+    request: { schema: putRequest, example: given },
+    answers: [ok(provider, 'It was changed.', example), ok(provider, 'It was created.', example, 201)],
+  }),
+  adminOperation({
+    id: 'deleteProvider',
+    route: ['delete', '/apps/{id}/providers/{name}'],
+    summary: 'Delete a provider',
+    description: 'Messages take the next provider of the channel.',
+    answers: [noContent('The provider is deleted.')],
+  }),
+  adminOperation({
+    id: 'explainRoute',
+    route: ['post', '/apps/{id}/route'],
+    summary: 'Explain the route of a send',
+    description:
+      'The channel that a send would use now, and the obstacle of each other channel. It sends nothing; limits, money and the client address are not checked.',
+    request: { schema: routeRequest, example: { recipient: '+14155552671' } },
+    answers: [
+      ok(routePreview, 'The route.', {
+        channel: 'sms',
+        refusal: null,
+        why: 'It is the first usable channel in the default order.',
+        recipient_type: 'phone',
+        country: 'US',
+        order: ['sms'],
+        whatsapp_mode: 'template',
+        channels: [{ channel: 'sms', place: 1, usable: true, obstacle: null, reason: null }],
+      }),
+    ],
+  }),
+]

@@ -1,0 +1,72 @@
+// Queues and dead messages in the OpenAPI document.
+import {
+  type DeadMessageAnswer,
+  deadChoice,
+  deadMessage,
+  deadPage,
+  dropped,
+  type QueueAnswer,
+  queues,
+  requeued,
+} from '../queues/schemas.ts'
+import { adminOperation, ok, PAGE } from './admin-operation.ts'
+
+const queueExample: QueueAnswer = {
+  queue: 'otp.reports',
+  broker_name: 'countersign.otp.reports.v1',
+  ready: 0,
+  oldest_ms: 0,
+  consumers: 2,
+  dead: 1,
+}
+
+const deadExample: DeadMessageAnswer = {
+  id: '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55',
+  at: '2030-01-01T12:00:00.000Z',
+  reason: 'the message cannot be read',
+  attempts: 1,
+  body: { type: 'delivery.reported' },
+}
+
+const choice = { ids: [deadExample.id] }
+
+export const queueOperations = [
+  adminOperation({
+    id: 'listQueues',
+    route: ['get', '/queues'],
+    summary: 'List the queues',
+    description: 'How many messages wait in each, for how long, and how many are dead.',
+    answers: [ok(queues, 'The queues.', [queueExample])],
+  }),
+  adminOperation({
+    id: 'listDeadMessages',
+    route: ['get', '/queues/{queue}/dead'],
+    summary: 'List dead messages',
+    description: 'The messages of a queue that could not be handled. Sealed parts stay sealed.',
+    parameters: PAGE,
+    answers: [ok(deadPage, 'A page of dead messages.', { items: [deadExample], next_cursor: null })],
+  }),
+  adminOperation({
+    id: 'getDeadMessage',
+    route: ['get', '/queues/{queue}/dead/{id}'],
+    summary: 'Look a dead message up',
+    description: 'Sealed parts stay sealed.',
+    answers: [ok(deadMessage, 'The message.', deadExample)],
+  }),
+  adminOperation({
+    id: 'requeueDeadMessages',
+    route: ['post', '/queues/{queue}/dead/requeue'],
+    summary: 'Try dead messages again',
+    description: 'They go back to their queue.',
+    request: { schema: deadChoice, example: choice },
+    answers: [ok(requeued, 'How many they are.', { requeued: 1 })],
+  }),
+  adminOperation({
+    id: 'dropDeadMessages',
+    route: ['post', '/queues/{queue}/dead/drop'],
+    summary: 'Drop dead messages',
+    description: 'They are gone for good.',
+    request: { schema: deadChoice, example: choice },
+    answers: [ok(dropped, 'How many they are.', { dropped: 1 })],
+  }),
+]

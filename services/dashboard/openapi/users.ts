@@ -1,0 +1,143 @@
+// Users, signing in and sessions in the OpenAPI document.
+import { z } from 'zod'
+import { httpException } from '../../../infra/http/problem.ts'
+import { documentRefusal } from '../../domain/openapi/refusals.ts'
+import { text } from '../../domain/tenancy/value-schemas.ts'
+import { type MeAnswer, me, type SessionAnswer, sessionPage, signInResult } from '../sign-in/schemas.ts'
+import { type UserAnswer, user, userPage, userRole } from '../users/schemas.ts'
+import { adminOperation, conflict, noContent, ok, PAGE } from './admin-operation.ts'
+
+const inviteRequest = z
+  .strictObject({ email: z.string(), role: userRole, name: text(100).nullable().optional() })
+  .meta({ id: 'InviteUserRequest', description: 'A new user.' })
+
+const changeRequest = z
+  .strictObject({ role: userRole })
+  .meta({ id: 'ChangeUserRequest', description: 'Changes a user.' })
+
+const signInRequest = z
+  .strictObject({
+    token: z.string().min(1).optional().meta({ description: "An operator's token." }),
+    email: z.string().optional().meta({ description: 'The address of a user.' }),
+    code: z.string().min(1).optional().meta({ description: 'The code that came to the address.' }),
+  })
+  .meta({ id: 'SignInRequest', description: '`token`; or `email`, and then `email` with `code`.' })
+
+const userExample: UserAnswer = {
+  id: 'usr_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  company_id: 'cmp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  email: 'ada@example.com',
+  name: 'Ada',
+  role: 'developer',
+  created_at: '2030-01-01T12:00:00.000Z',
+  last_sign_in_at: null,
+}
+
+const meExample: MeAnswer = {
+  id: userExample.id,
+  name: 'Ada',
+  email: 'ada@example.com',
+  role: 'developer',
+  company_id: userExample.company_id,
+  session_id: 'ses_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  csrf_token: 'pXv4tq8Jw1uYd6sLk3nHb7cFe5aGi2oPx',
+}
+
+const sessionExample: SessionAnswer = {
+  id: 'ses_01k2m8x4e9s7v3hqz5tnw6yb0c',
+  at: '2030-01-01T12:00:00.000Z',
+  last_seen_at: '2030-01-01T12:30:00.000Z',
+  expires_at: '2030-01-02T00:00:00.000Z',
+  browser: 'Firefox on Linux',
+  current: true,
+}
+
+const LAST_OWNER = conflict('A company keeps at least one owner.')
+
+export const userOperations = [
+  adminOperation({
+    id: 'signIn',
+    route: ['post', '/sign-in'],
+    summary: 'Sign in',
+    description:
+      "With an operator's token, or with an address and the code that came to it: first `email` alone, then `email` and `code`. The session is in a cookie.",
+    open: true,
+    request: { schema: signInRequest, example: { email: 'ada@example.com', code: '123456' } },
+    answers: [ok(signInResult, 'Signed in, or the next step.', meExample)],
+    refusals: [
+      documentRefusal('The token or the code is wrong, has expired or was used before.', httpException(401)),
+      documentRefusal("The Origin is another page's.", httpException(403)),
+      conflict('This deployment cannot send codes for signing in.'),
+    ],
+  }),
+  adminOperation({
+    id: 'signOut',
+    route: ['post', '/sign-out'],
+    summary: 'Sign out',
+    description: 'Ends the session of this call.',
+    answers: [noContent('Signed out.')],
+  }),
+  adminOperation({
+    id: 'getMe',
+    route: ['get', '/me'],
+    summary: 'Look the caller up',
+    description: 'Who is calling, with which role, and the CSRF token of the session.',
+    answers: [ok(me, 'The caller.', meExample)],
+  }),
+  adminOperation({
+    id: 'listSessions',
+    route: ['get', '/sessions'],
+    summary: "List the caller's sessions",
+    description: 'Newest first.',
+    parameters: PAGE,
+    answers: [ok(sessionPage, 'A page of sessions.', { items: [sessionExample], next_cursor: null })],
+  }),
+  adminOperation({
+    id: 'endSessions',
+    route: ['delete', '/sessions'],
+    summary: "End all of the caller's sessions",
+    description: 'The one of this call too.',
+    answers: [noContent('They are ended.')],
+  }),
+  adminOperation({
+    id: 'endSession',
+    route: ['delete', '/sessions/{id}'],
+    summary: "End one of the caller's sessions",
+    description: 'It is refused from then on.',
+    answers: [noContent('It is ended.')],
+  }),
+  adminOperation({
+    id: 'listUsers',
+    route: ['get', '/companies/{id}/users'],
+    summary: "List a company's users",
+    description: 'By id.',
+    parameters: PAGE,
+    answers: [ok(userPage, 'A page of users.', { items: [userExample], next_cursor: null })],
+  }),
+  adminOperation({
+    id: 'inviteUser',
+    route: ['post', '/companies/{id}/users'],
+    summary: 'Invite a user',
+    description: 'The user signs in with a code that comes to this address.',
+    request: { schema: inviteRequest, example: { email: 'ada@example.com', role: 'developer', name: 'Ada' } },
+    answers: [ok(user, 'The new user.', userExample, 201)],
+    refusals: [conflict("The address is another user's already.")],
+  }),
+  adminOperation({
+    id: 'changeUser',
+    route: ['patch', '/users/{id}'],
+    summary: "Change a user's role",
+    description: 'It counts from the next call on.',
+    request: { schema: changeRequest, example: { role: 'owner' } },
+    answers: [ok(user, 'The user.', { ...userExample, role: 'owner' })],
+    refusals: [LAST_OWNER],
+  }),
+  adminOperation({
+    id: 'deleteUser',
+    route: ['delete', '/users/{id}'],
+    summary: 'Delete a user',
+    description: 'All of the sessions of the user end.',
+    answers: [noContent('The user is deleted.')],
+    refusals: [LAST_OWNER],
+  }),
+]

@@ -1,0 +1,49 @@
+// Queues and dead messages as the admin API answers them.
+import { z } from 'zod'
+import { jsonObject, timeSchema } from '../../domain/openapi/shared-schemas.ts'
+import { pageOf } from '../page-schema.ts'
+
+export const queue = z
+  .object({
+    queue: z.string().meta({ description: 'The name of the queue in this API.' }),
+    broker_name: z.string().meta({ description: 'Its name in the broker.' }),
+    ready: z.int().nullable().meta({ description: 'Messages that wait.' }),
+    oldest_ms: z.int().nullable().meta({ description: 'How long the oldest of them has waited.' }),
+    consumers: z.int().nullable().meta({ description: 'Processes that take its messages.' }),
+    dead: z.int().nullable().meta({ description: 'Messages that could not be handled.' }),
+  })
+  .meta({ id: 'Queue', description: 'A queue of the broker.' })
+
+export const queues = z.array(queue).meta({ id: 'Queues', description: 'All queues.' })
+
+export const deadMessage = z
+  .object({
+    id: z.string().meta({ description: 'Identifies the message.' }),
+    at: timeSchema('When it died.').nullable(),
+    reason: z.string().nullable().meta({ description: 'Why it could not be handled.' }),
+    attempts: z.int().nullable().meta({ description: 'How often it was tried.' }),
+    body: jsonObject.nullable().meta({
+      description: 'The message, with its sealed parts sealed. Null when it cannot be read.',
+    }),
+  })
+  .meta({ id: 'DeadMessage', description: 'A message that could not be handled.' })
+
+export const deadPage = pageOf('DeadMessagePage', deadMessage)
+
+export const deadChoice = z
+  .strictObject({
+    ids: z.array(z.string()).min(1).optional().meta({ description: 'These messages.' }),
+    all: z.literal(true).optional().meta({ description: 'Every dead message of the queue.' }),
+  })
+  .meta({ id: 'DeadMessageChoice', description: 'Which dead messages: `ids`, or `all`.' })
+
+export const requeued = z
+  .object({ requeued: z.int().meta({ description: 'How many messages are tried again.' }) })
+  .meta({ id: 'RequeueResult', description: 'The result of a requeue.' })
+
+export const dropped = z
+  .object({ dropped: z.int().meta({ description: 'How many messages were dropped.' }) })
+  .meta({ id: 'DropResult', description: 'The result of a drop.' })
+
+export type QueueAnswer = z.output<typeof queue>
+export type DeadMessageAnswer = z.output<typeof deadMessage>

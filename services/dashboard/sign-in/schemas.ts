@@ -1,0 +1,61 @@
+// The caller and their sessions as the admin API answers them.
+import { z } from 'zod'
+import { timeSchema } from '../../domain/openapi/shared-schemas.ts'
+import { pageOf } from '../page-schema.ts'
+
+const callerRole = z.enum(['viewer', 'developer', 'owner', 'operator']).meta({
+  id: 'CallerRole',
+  description: 'The role of a user, or `operator`.',
+})
+
+export const me = z
+  .object({
+    id: z.string().nullable().meta({ description: 'The user; null for an operator.' }),
+    name: z.string().nullable().meta({ description: 'The name of the user or operator.' }),
+    email: z.string().nullable().meta({ description: 'The address of the user; null for an operator.' }),
+    role: callerRole,
+    company_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'The company of the user; null for an operator, who sees all.' }),
+    session_id: z.string().nullable().meta({ description: 'The session; null for a call with a token.' }),
+    csrf_token: z.string().nullable().meta({ description: 'For the header X-CSRF-Token of every change.' }),
+  })
+  .meta({ id: 'Me', description: 'Who is calling.' })
+
+const sentBy = z.enum(['email', 'sandbox']).meta({
+  id: 'SignInCodeChannel',
+  description: '`sandbox`: this deployment has no email provider, so the code is in the sandbox inbox.',
+})
+
+const nextStep = z.enum(['code']).meta({ id: 'SignInStep', description: 'What is needed next.' })
+
+export const codeSent = z
+  .object({
+    next: nextStep,
+    sent_by: sentBy,
+    detail: z.string().meta({ description: 'For people.' }),
+  })
+  .meta({ id: 'SignInCodeSent', description: "The same answer for every address, whether it is a user's or not." })
+
+/** The members of both: a caller tells them apart by `next`. */
+export const signInResult = z.union([me, codeSent]).meta({
+  id: 'SignInResult',
+  description: 'The caller, signed in; or, for an address without a code, the next step.',
+})
+
+export const session = z
+  .object({
+    id: z.string().meta({ description: 'Identifies the session.' }),
+    at: timeSchema('When it began.'),
+    last_seen_at: timeSchema('When it was last used.'),
+    expires_at: timeSchema('When it ends.'),
+    browser: z.string().meta({ description: 'Such as "Firefox on Linux".' }),
+    current: z.boolean().meta({ description: 'Whether it is the session of this call.' }),
+  })
+  .meta({ id: 'Session', description: 'A session of the caller.' })
+
+export const sessionPage = pageOf('SessionPage', session)
+
+export type MeAnswer = z.output<typeof me>
+export type SessionAnswer = z.output<typeof session>

@@ -1,0 +1,28 @@
+// Statistics as the admin API answers them.
+import { z } from 'zod'
+import { timeSchema } from '../../domain/openapi/shared-schemas.ts'
+import { pageOf } from '../page-schema.ts'
+
+const count = (description: string) => z.int().min(0).meta({ description })
+
+export const statsRow = z
+  .object({
+    bucket: timeSchema('When the hour or day begins, in UTC.'),
+    channel: z.string().nullable().optional().meta({ description: 'By channel.' }),
+    country: z.string().nullable().optional().meta({ description: 'By country; null where there is none.' }),
+    provider: z.string().nullable().optional().meta({ description: 'By provider; null where there is none.' }),
+    started: count('Verifications that were started.'),
+    sent: count('Messages that were sent.'),
+    delivered: count('Messages that arrived.'),
+    approved: count('Verifications that were approved.'),
+    failed: count('Verifications whose attempts were used up.'),
+    expired: count('Verifications that expired.'),
+    refused: count('Sends that were refused.'),
+    conversion: z.number().nullable().meta({ description: 'Approved by started; null when none was started.' }),
+    seconds_to_approve_p50: z.number().nullable().meta({ description: 'The median; null when none was approved.' }),
+  })
+  .meta({ id: 'StatsRow', description: 'What happened in one hour or day.' })
+
+export const statsPage = pageOf('StatsPage', statsRow)
+
+export type StatsRowAnswer = z.output<typeof statsRow>

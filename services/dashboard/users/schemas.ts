@@ -1,0 +1,25 @@
+// A user of the dashboard as the admin API answers it.
+import { z } from 'zod'
+import { timeSchema } from '../../domain/openapi/shared-schemas.ts'
+import { pageOf } from '../page-schema.ts'
+
+export const userRole = z.enum(['viewer', 'developer', 'owner']).meta({
+  id: 'UserRole',
+  description: 'Every role may do what the roles before it may.',
+})
+
+export const user = z
+  .object({
+    id: z.string().meta({ description: 'Identifies the user.' }),
+    company_id: z.string().meta({ description: 'The company of the user.' }),
+    email: z.string().nullable().meta({ description: 'Null when its data key is not configured now.' }),
+    name: z.string().nullable().meta({ description: 'The name of the user.' }),
+    role: userRole,
+    created_at: timeSchema('When the user was invited.'),
+    last_sign_in_at: timeSchema('When the user last signed in.').nullable(),
+  })
+  .meta({ id: 'User', description: 'A user of the dashboard.' })
+
+export const userPage = pageOf('UserPage', user)
+
+export type UserAnswer = z.output<typeof user>

@@ -1,0 +1,148 @@
+// The schemas that both APIs answer with: states, kinds and the problem. Each has an id, so that generators make one type of it, and a
+// name that no generator makes by itself from an object and its member (`VerificationStatus` would be the `status` of `Verification`).
+import { z } from 'zod'
+import type { LimitScope } from '../../../machines/calls.ts'
+import type { ErrorType } from '../../../machines/errors.ts'
+import type {
+  Completion,
+  DeliveryStatus,
+  FailureReason,
+  KeyKind,
+  Mode,
+  NotAllowedCause,
+  OtpStatus,
+  Recipient,
+} from '../../../machines/otp.ts'
+
+/** An enum of every `Name`: a name that is missing here is a type error. */
+export const enumOf = <Name extends string>(names: Record<Name, true>) =>
+  z.enum(Object.keys(names) as [Name, ...Name[]])
+
+export const timeSchema = (description: string) => z.iso.datetime().meta({ description })
+
+export const jsonObject = z
+  .record(z.string(), z.unknown())
+  .meta({ id: 'JsonObject', description: 'An object with any members.' })
+
+export const otpStatus = enumOf<OtpStatus>({
+  pending: true,
+  approved: true,
+  failed: true,
+  expired: true,
+  canceled: true,
+}).meta({
+  id: 'OtpStatus',
+  description: 'The state of a verification. Only `pending` can change. `failed`: the verify attempts were used up.',
+})
+
+export const completion = enumOf<Completion>({ code: true, inbound: true }).meta({
+  id: 'Completion',
+  description: "`code`: the user enters a code. `inbound`: the user's WhatsApp message approves.",
+})
+
+export const deliveryStatus = enumOf<DeliveryStatus>({ queued: true, sent: true, delivered: true, failed: true }).meta({
+  id: 'DeliveryStatus',
+  description: 'The state of one message. `delivered` and `failed` are final. Without receipts it stays `sent`.',
+})
+
+export const failureReason = enumOf<FailureReason>({
+  recipient_unreachable: true,
+  provider_failed: true,
+  no_answer: true,
+  superseded: true,
+  no_provider: true,
+  insufficient_funds: true,
+}).meta({ id: 'FailureReason', description: 'Why a message failed.' })
+
+export const recipientType = enumOf<Recipient['kind']>({ phone: true, email: true }).meta({
+  id: 'RecipientType',
+  description: 'What kind of recipient it is.',
+})
+
+export const keyKind = enumOf<KeyKind>({ server: true, publishable: true }).meta({
+  id: 'KeyKind',
+  description: '`server` keys stay on your backend, `publishable` keys are for apps and web pages.',
+})
+
+export const keyMode = enumOf<Mode>({ live: true, test: true }).meta({
+  id: 'Mode',
+  description: '`live` reaches people and costs money. `test` stays in the sandbox.',
+})
+
+export const problemType = enumOf<ErrorType | 'HTTPException'>({
+  HTTPException: true,
+  ValidationError: true,
+  InvalidRecipientError: true,
+  InvalidIdempotencyKeyError: true,
+  NoEnabledChannelError: true,
+  GeoBlockedError: true,
+  IpReputationBlockedError: true,
+  InsufficientFundsError: true,
+  RateLimitExceededError: true,
+  ResendCooldownError: true,
+  ResendNotAllowedError: true,
+  OtpNotFoundError: true,
+  OtpNotPendingError: true,
+  OtpExpiredError: true,
+  VerifyNotAllowedError: true,
+  PublishableSendDisabledError: true,
+  OriginNotAllowedError: true,
+  ServiceUnavailableError: true,
+}).meta({ id: 'ErrorType', description: 'The stable name of an error.' })
+
+export const limitScope = enumOf<LimitScope | 'operator_token' | 'sign_in'>({
+  recipient: true,
+  client_ip: true,
+  client_ip_reputation: true,
+  app: true,
+  app_without_client_ip: true,
+  recipient_verify: true,
+  resend_cooldown: true,
+  fraud_guard: true,
+  spend_cap: true,
+  operator_token: true,
+  sign_in: true,
+}).meta({ id: 'LimitScope', description: 'Which limit was hit.' })
+
+export const notAllowedCause = enumOf<NotAllowedCause>({
+  not_pending: true,
+  send_attempts_spent: true,
+  no_usable_channel: true,
+  channel_disabled: true,
+  channel_no_provider: true,
+  channel_cannot_reach_recipient: true,
+  channel_no_business_number: true,
+  channel_not_provable_by_device: true,
+  approved_by_message: true,
+  proved_by_exchange: true,
+}).meta({
+  id: 'NotAllowedCause',
+  description: 'Why a resend or a verify is not allowed. `channel_…`: why the channel that the call names is not usable.',
+})
+
+const inputProblem = z
+  .object({
+    path: z.string().meta({ description: 'Dotted. Empty for a problem of the whole body.' }),
+    message: z.string().meta({ description: 'What is expected.' }),
+  })
+  .meta({ id: 'InputProblem', description: 'One problem with a request.' })
+
+export const problemDetails = z
+  .object({
+    type: problemType.meta({ description: 'The stable name of the error.' }),
+    title: z.string().meta({ description: 'The error in a few words.' }),
+    status: z.int().meta({ description: 'The HTTP status.' }),
+    detail: z.string().meta({ description: 'For people.' }),
+    request_id: z.string().meta({ description: 'The same as the X-Request-Id header.' }),
+    errors: z
+      .array(inputProblem)
+      .optional()
+      .meta({ description: 'On `ValidationError`: every problem with the request.' }),
+    scope: limitScope.optional().meta({ description: 'On 429: which limit was hit.' }),
+    retry_after: z.int().min(1).optional().meta({ description: 'On 429: seconds, as in Retry-After.' }),
+    otp_status: otpStatus.optional().meta({
+      description: 'On `OtpNotPendingError`, and on `ResendNotAllowedError` with the cause `not_pending`: its state.',
+    }),
+    cause: notAllowedCause.optional().meta({ description: 'On `ResendNotAllowedError` and `VerifyNotAllowedError`.' }),
+  })
+  .meta({ id: 'Problem', description: 'Every error (RFC 9457).' })

@@ -1,0 +1,22 @@
+// The parameters of the client API that are not in a body.
+import { z } from 'zod'
+import type { ApiParameter } from '../../../infra/openapi/operation.ts'
+import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../schemas.requests.ts'
+
+export const OTP_ID_PARAMETER: ApiParameter = {
+  name: 'otp_id',
+  in: 'path',
+  description: 'The verification, as `send` returned it.',
+  schema: z.string(),
+  example: 'otp_01k2m8x4e9s7v3hqz5tnw6yb0c',
+}
+
+export const sendParameters: readonly ApiParameter[] = [
+  {
+    name: 'idempotency-key',
+    in: 'header',
+    description:
+      'Names this send. A repeat with the same key gets the first response and sends no second code, even if its body names another recipient. The body of a repeat is checked like any other: one that is not valid is refused (`ValidationError`, `InvalidRecipientError`), and nothing else is checked again. It counts within your company, the mode and the kind of API key, for 24 hours by default.',
+    schema: z.string().max(MAX_IDEMPOTENCY_KEY_LENGTH),
+  },
+]
