@@ -1,6 +1,13 @@
 // The bodies of responses, as schemas. The types of the handlers and the OpenAPI document come from them.
 import { z } from 'zod'
-import { completion, deliveryStatus, failureReason, otpStatus, recipientType, timeSchema } from '../domain/openapi/shared-schemas.ts'
+import {
+  completion,
+  deliveryStatus,
+  failureReason,
+  otpStatus,
+  recipientType,
+  timeSchema,
+} from '../domain/openapi/shared-schemas.ts'
 import { channel } from '../domain/tenancy/value-schemas.ts'
 
 const otpId = z.string().meta({ description: 'Identifies the verification.' })
@@ -24,13 +31,7 @@ export const delivery = z
     delivery_id: z.string().meta({ description: 'Identifies the message.' }),
     channel: channel.meta({ description: 'The channel the message takes.' }),
     status: deliveryStatus,
-    reason: failureReason.optional().meta({
-      description:
-        'Why it failed; present where `status` is `failed`. `recipient_unreachable`: the number or address cannot be reached. ' +
-        '`provider_failed`: every provider failed, or one reported that the message was lost. `no_answer`: what became of it is not known. ' +
-        '`superseded`: the verification had ended, or a newer code was sent. `no_provider`: no provider was usable. ' +
-        '`insufficient_funds`: a fallback or an answer in the chat could not be paid.',
-    }),
+    reason: failureReason.optional().meta({ description: 'Why it failed; present where `status` is `failed`.' }),
     created_at: timeSchema('When it was accepted.'),
     updated_at: timeSchema('When its status last changed.'),
   })

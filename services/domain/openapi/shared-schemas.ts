@@ -52,7 +52,11 @@ export const failureReason = enumOf<FailureReason>({
   superseded: true,
   no_provider: true,
   insufficient_funds: true,
-}).meta({ id: 'FailureReason', description: 'Why a message failed.' })
+}).meta({
+  id: 'FailureReason',
+  description:
+    'Why a message failed. `recipient_unreachable`: the number or address cannot be reached. `provider_failed`: every provider failed, or one reported that the message was lost. `no_answer`: what became of it is not known. `superseded`: the verification had ended, or a newer code was sent. `no_provider`: no provider was usable. `insufficient_funds`: it could not be paid.',
+})
 
 export const recipientType = enumOf<Recipient['kind']>({ phone: true, email: true }).meta({
   id: 'RecipientType',
