@@ -18,7 +18,7 @@ export interface MergedQuery<T extends Doc> {
 }
 
 const MIN_PORTION = 4
-const MAX_PORTION = 500
+const MAX_PORTION = 250
 /** The embedded store reads while the event loop waits, so only a few queries begin at once. */
 const QUERIES_AT_ONCE = 8
 

@@ -1,6 +1,7 @@
 // Lists in pages: `{items, next_cursor}`. A cursor is the id at which a page ended, sealed for its list: a changed cursor, or one of another
 // list, cannot be unsealed. Pages are in the order of ids, so that adding or removing items neither repeats nor hides another item.
 import { z } from 'zod'
+import type { Clock } from '../../infra/clock.ts'
 import { type Keyring, Unsealable } from '../../infra/crypto/keyring.ts'
 import type { Doc, Docs, Filter, Sort } from '../../infra/store/docs.ts'
 import { readQuery, validationProblem } from './request-input.ts'
@@ -54,22 +55,30 @@ export type ReadFilteredPage = <T extends Doc, Shown>(
   pageOptions: { limit: number; cursor?: string | undefined },
 ) => Promise<{ items: Shown[]; next_cursor: string | null }>
 
-/** For one page of a list whose filter no index serves. MongoDB takes some 50 ms for as many verifications, SQLite half of that. */
+/** For one page of a list whose filter no index serves. It ends at the first of the two that it reaches. */
 const MAX_DOCS_READ_PER_PAGE = 1_000
+const MAX_READ_MS_PER_PAGE = 50
 /** Where few documents may match, more of them are read at once. */
-const DOCS_WANTED_WITH_FILTER = 500
+const DOCS_WANTED_WITH_FILTER = 250
 
-/** For filters that are tested on the documents themselves. A page that has read too many documents ends where it is: it may be short or
- *  empty and still have a next page. */
+export interface FilteredPageDeps {
+  keyring: Pick<Keyring, 'seal' | 'unseal'>
+  clock: Pick<Clock, 'now'>
+}
+
+/** For filters that are tested on the documents themselves. A page that has read many documents, or for long, ends where it is: it may be
+ *  short or empty and still have a next page. */
 export const createReadFilteredPage =
-  (keyring: Pick<Keyring, 'seal' | 'unseal'>, maxDocsRead = MAX_DOCS_READ_PER_PAGE): ReadFilteredPage =>
+  ({ keyring, clock }: FilteredPageDeps, maxDocsRead = MAX_DOCS_READ_PER_PAGE): ReadFilteredPage =>
   async (ctx, { newestFirst, matches, selective, show }, { limit, cursor }) => {
     const context = cursorContext(ctx)
     const before = cursor === undefined ? undefined : unsealCursor(keyring, cursor, context)
     const items: ReturnType<typeof show>[] = []
+    const endAt = selective ? clock.now() + MAX_READ_MS_PER_PAGE : Number.POSITIVE_INFINITY
     let [docsRead, lastRead, lastShown] = [0, '', '']
     for await (const doc of newestFirst(before, selective ? DOCS_WANTED_WITH_FILTER : limit + 1)) {
-      if (docsRead === maxDocsRead) return { items, next_cursor: keyring.seal(lastRead, context) }
+      const hasReadEnough = docsRead === maxDocsRead || (docsRead > 0 && clock.now() >= endAt)
+      if (hasReadEnough) return { items, next_cursor: keyring.seal(lastRead, context) }
       docsRead += 1
       lastRead = doc._id
       if (!matches(doc)) continue

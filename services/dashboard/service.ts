@@ -103,7 +103,7 @@ export function createDashboardService(deps: DashboardDeps): Service {
     readBody: createReadBody(config.http.maxBodyBytes),
     readPage: createReadPage(keyring),
     readPageOf: createReadPageOf(keyring),
-    readFilteredPage: createReadFilteredPage(keyring),
+    readFilteredPage: createReadFilteredPage({ keyring, clock }),
     inspect: createTargetInspector({ privateTargets: config.privateTargets, lookup }),
     accounts,
     withAudit: createWithAudit({ audit: store.docs('audit'), clock, log }),

@@ -77,7 +77,11 @@ eachStore('refusals for an operator', fresh => {
       return next()
     })
     const { log } = createCapturedLog()
-    addRefusalRoutes(router, { store, keyring, readFilteredPage: createReadFilteredPage(keyring) } as AdminDeps)
+    addRefusalRoutes(router, {
+      store,
+      keyring,
+      readFilteredPage: createReadFilteredPage({ keyring, clock }),
+    } as AdminDeps)
     served = await serveApp(createHttpShell({ log, metrics: createMetrics(), clock }, [router]))
     return ask(`${served.url}/refusals?${query}`, {})
   }

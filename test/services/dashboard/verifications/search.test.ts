@@ -134,7 +134,7 @@ eachStore('a search over all apps', fresh => {
         .filter(({ doc }) => asked.until === undefined || doc.created_at < asked.until)
         .map(({ doc }) => doc._id)
 
-      const readPage = createReadFilteredPage(keyring, maxDocsRead)
+      const readPage = createReadFilteredPage({ keyring, clock }, maxDocsRead)
       const request = { state: { principal: { name: 'ada', role: 'viewer', company_id } }, path: '/x', query: {} }
       const found: string[] = []
       let cursor: string | undefined
@@ -160,6 +160,28 @@ eachStore('a search over all apps', fresh => {
     )
   })
 
+  it('ends a page that takes long, with what was found, and goes on from there', async () => {
+    const { store, newestFirst } = await fillStore()
+    // Every look at the clock takes a millisecond.
+    let now = clock.now()
+    const slowClock = { now: () => now++ }
+    const readPage = createReadFilteredPage({ keyring, clock: slowClock })
+    const request = { state: { principal: { name: 'ada', role: 'operator', company_id: null } }, path: '/x', query: {} }
+    const found: string[] = []
+    let pages = 0
+    for (let cursor: string | undefined; ; pages += 1) {
+      const listing = await createSearch({ store, keyring, clock })(request, { country: 'GB' })
+      const page = await readPage(request, { ...listing, show: doc => doc._id }, { limit: 100, cursor })
+      found.push(...page.items)
+      if (page.next_cursor === null) break
+      cursor = page.next_cursor
+    }
+    expect(pages).to.be.at.least(10)
+    expect(found).to.deep.equal(
+      newestFirst.filter(({ row: { country } }) => country === 'GB').map(({ doc }) => doc._id),
+    )
+  })
+
   it('finds a recipient with many verifications in one app, and the few in the others', async () => {
     const { store } = await fillStore()
     const many = Array.from({ length: 250 }, () =>
@@ -171,7 +193,11 @@ eachStore('a search over all apps', fresh => {
     await store.docs('otps').insert([...many, ...few])
     const request = { state: { principal: { name: 'ada', role: 'operator', company_id: null } }, path: '/x', query: {} }
     const listing = await createSearch({ store, keyring, clock })(request, { recipient: 'Eve@example.com' })
-    const found = await createReadFilteredPage(keyring)(request, { ...listing, show: doc => doc._id }, { limit: 300 })
+    const found = await createReadFilteredPage({ keyring, clock })(
+      request,
+      { ...listing, show: doc => doc._id },
+      { limit: 300 },
+    )
     expect(found.items).to.have.members([...many, ...few].map(({ _id }) => _id))
     expect(found.items).to.have.length(252)
     expect(found.next_cursor).to.equal(null)
