@@ -11,6 +11,7 @@ import { recipientFilters, visibleAppIds } from './many-apps.ts'
 import { readNewestFirst } from './newest-first.ts'
 import { pageFields } from './pages.ts'
 import { canonicalRecipient, recipientQuery } from './recipients.ts'
+import type { RefusalRecordAnswer } from './refusals.schemas.ts'
 import { getOr404, readQuery } from './request-input.ts'
 
 const TYPES: RefusalType[] = [...ERROR_TYPES, 'HTTPException']
@@ -23,7 +24,16 @@ const query = z.strictObject({
   since: timeQuery.optional(),
 })
 
-const refusalView = ({ at, request_id, app_id, key_id, type, scope, country, masked }: RefusalDoc) => ({
+const refusalView = ({
+  at,
+  request_id,
+  app_id,
+  key_id,
+  type,
+  scope,
+  country,
+  masked,
+}: RefusalDoc): RefusalRecordAnswer => ({
   at: isoTime(at),
   request_id,
   app_id,

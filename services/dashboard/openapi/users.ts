@@ -4,6 +4,7 @@ import { httpException } from '../../../infra/http/problem.ts'
 import { documentRefusal } from '../../domain/openapi/refusals.ts'
 import { text } from '../../domain/tenancy/value-schemas.ts'
 import { type MeAnswer, me, type SessionAnswer, sessionPage, signInResult } from '../sign-in/schemas.ts'
+import { changeBody } from '../users/routes.ts'
 import { type UserAnswer, user, userPage, userRole } from '../users/schemas.ts'
 import { adminOperation, conflict, noContent, ok, PAGE } from './admin-operation.ts'
 
@@ -11,9 +12,7 @@ const inviteRequest = z
   .strictObject({ email: z.string(), role: userRole, name: text(100).nullable().optional() })
   .meta({ id: 'InviteUserRequest', description: 'A new user.' })
 
-const changeRequest = z
-  .strictObject({ role: userRole })
-  .meta({ id: 'ChangeUserRequest', description: 'Changes a user.' })
+const changeRequest = changeBody.meta({ id: 'ChangeUserRequest', description: 'Changes a user.' })
 
 const signInRequest = z
   .strictObject({

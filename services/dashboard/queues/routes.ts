@@ -8,6 +8,7 @@ import { Unavailable } from '../../../infra/unavailable.ts'
 import type { AdminRouteRequest } from '../access.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { notFound, validationProblem } from '../request-input.ts'
+import type { QueueAnswer } from './schemas.ts'
 import { deadLetterView, MAX_BODY_BYTES } from './view.ts'
 
 /** As many as a page of the list has. */
@@ -22,7 +23,7 @@ const repairBody = z.strictObject({
 })
 
 export const addQueueRoutes: AddRoutes = (router, { broker, clock, readBody, readPageOf, withAudit }) => {
-  async function queueView(queue: Queue) {
+  async function queueView(queue: Queue): Promise<QueueAnswer> {
     const depth = await withTimeout(clock, DEPTH_TIMEOUT_MS, broker.depth(queue))
     if (!depth) throw new Unavailable('the broker does not answer')
     const { brokerName: broker_name, ready, oldestMs: oldest_ms, consumers, dead } = depth

@@ -6,7 +6,7 @@ import { pageOf } from '../page-schema.ts'
 export const queue = z
   .object({
     queue: z.string().meta({ description: 'The name of the queue in this API.' }),
-    broker_name: z.string().meta({ description: 'Its name in the broker.' }),
+    broker_name: z.string().nullable().meta({ description: 'Its name in RabbitMQ; null on the embedded engines.' }),
     ready: z.int().nullable().meta({ description: 'Messages that wait.' }),
     oldest_ms: z.int().nullable().meta({ description: 'How long the oldest of them has waited.' }),
     consumers: z.int().nullable().meta({ description: 'Processes that take its messages.' }),
@@ -23,7 +23,7 @@ export const deadMessage = z
     reason: z.string().nullable().meta({ description: 'Why it could not be handled.' }),
     attempts: z.int().nullable().meta({ description: 'How often it was tried.' }),
     body: jsonObject.nullable().meta({
-      description: 'The message, with its sealed parts sealed. Null when it cannot be read.',
+      description: 'The message, with its sealed parts sealed. A body that is no object is in its member `value`.',
     }),
   })
   .meta({ id: 'DeadMessage', description: 'A message that could not be handled.' })

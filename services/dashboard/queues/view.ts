@@ -6,12 +6,13 @@ import type { DeadLetter } from '../../../infra/broker/broker.ts'
 import { redact } from '../../../infra/log/redact.ts'
 import { scrub } from '../../../infra/log/scrub.ts'
 import { isoTimeOrNull } from '../iso-time.ts'
+import type { DeadMessageAnswer } from './schemas.ts'
 
 /** The most bytes of JSON that are shown as a body. */
 export const MAX_BODY_BYTES = { inList: 16_384, alone: 262_144 }
 const MAX_PREVIEW_BYTES = 1_024
 
-export const deadLetterView = (letter: DeadLetter, maxBodyBytes: number) => ({
+export const deadLetterView = (letter: DeadLetter, maxBodyBytes: number): DeadMessageAnswer => ({
   id: letter.id,
   at: isoTimeOrNull(letter.diedAt === 0 ? null : letter.diedAt),
   reason: scrub(letter.reason),
@@ -19,11 +20,16 @@ export const deadLetterView = (letter: DeadLetter, maxBodyBytes: number) => ({
   body: bodyView(letter, maxBodyBytes),
 })
 
-function bodyView({ body, content }: DeadLetter, maxBytes: number): unknown {
+function bodyView({ body, content }: DeadLetter, maxBytes: number): Record<string, unknown> {
   if (content) return { unreadable: preview(Buffer.from(content)) }
   const json = Buffer.from(JSON.stringify(body))
-  return json.length > maxBytes ? { too_large: preview(json) } : redact({ shown: body }).shown
+  if (json.length > maxBytes) return { too_large: preview(json) }
+  const { shown } = redact({ shown: body })
+  return isObject(shown) ? shown : { value: shown }
 }
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The beginning, as text where it is text. */
 function preview(content: Buffer): { bytes: number; text: string } | { bytes: number; base64: string } {

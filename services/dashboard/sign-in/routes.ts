@@ -23,6 +23,7 @@ import { describeBrowser } from './browser.ts'
 import type { SignInCodes } from './codes.ts'
 import { type CookieOptions, endedSessionCookie, readSessionCookie, sessionCookie } from './cookie.ts'
 import type { SameOrigin } from './same-origin.ts'
+import type { MeAnswer, SessionAnswer } from './schemas.ts'
 import { csrfTokenOf, ownSessions, type Person, SESSION_MS, type Sessions, userPrincipal } from './sessions.ts'
 
 export interface SignInDeps {
@@ -79,7 +80,7 @@ export const createSignInRoutes =
       throttle.countFailure(network)
     }
 
-    async function viewOf({ role, company_id, user_id, operator, session }: Principal) {
+    async function viewOf({ role, company_id, user_id, operator, session }: Principal): Promise<MeAnswer> {
       const user = user_id === null ? undefined : (await store.docs('users').get([user_id])).get(user_id)
       return {
         id: user_id,
@@ -208,7 +209,10 @@ export const createSignInRoutes =
       }))
   }
 
-const sessionView = ({ _id, browser, created_at, seen_at, expires_at }: SessionDoc, caller: Principal) => ({
+const sessionView = (
+  { _id, browser, created_at, seen_at, expires_at }: SessionDoc,
+  caller: Principal,
+): SessionAnswer => ({
   id: _id,
   at: isoTime(created_at),
   last_seen_at: isoTime(seen_at),

@@ -7,24 +7,17 @@ import { newId } from '../../../infra/ids.ts'
 import { maskEmail } from '../../../machines/masking.ts'
 import { text } from '../../domain/tenancy/value-schemas.ts'
 import { CONSOLE_COMPANY_ID } from '../../domain/users/console.ts'
-import {
-  emailIndex,
-  findUserByEmail,
-  USER_ROLES,
-  type UserDoc,
-  type UserRole,
-  userContext,
-} from '../../domain/users/documents.ts'
+import { emailIndex, findUserByEmail, type UserDoc, type UserRole, userContext } from '../../domain/users/documents.ts'
 import { type AdminRequest, principalOf } from '../access.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { emailAddress } from '../email-address.ts'
 import { isoTime, isoTimeOrNull } from '../iso-time.ts'
 import { getOr404 } from '../request-input.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
+import { type UserAnswer, userRole } from './schemas.ts'
 
-const role = z.enum(USER_ROLES)
-const inviteBody = z.strictObject({ email: emailAddress, role, name: text(100).nullable().default(null) })
-const changeBody = z.strictObject({ role })
+const inviteBody = z.strictObject({ email: emailAddress, role: userRole, name: text(100).nullable().default(null) })
+export const changeBody = z.strictObject({ role: userRole })
 
 /** The name of the lease under which users change: neither an address nor the place of the last owner may be taken twice. */
 const USERS_CHANGE = 'users'
@@ -38,7 +31,7 @@ export const createUserRoutes =
       unsealOrNull(keyring, sealed_email, userContext.email(_id))
 
     /** Email and name are null when their data key is not configured now. */
-    const userView = (user: UserDoc) => ({
+    const userView = (user: UserDoc): UserAnswer => ({
       id: user._id,
       company_id: user.company_id,
       email: emailOf(user),

@@ -1,9 +1,10 @@
 // A user of the dashboard as the admin API answers it.
 import { z } from 'zod'
 import { timeSchema } from '../../domain/openapi/shared-schemas.ts'
+import { USER_ROLES } from '../../domain/users/documents.ts'
 import { pageOf } from '../page-schema.ts'
 
-export const userRole = z.enum(['viewer', 'developer', 'owner']).meta({
+export const userRole = z.enum(USER_ROLES).meta({
   id: 'UserRole',
   description: 'Every role may do what the roles before it may.',
 })

@@ -121,7 +121,8 @@ export const notAllowedCause = enumOf<NotAllowedCause>({
   proved_by_exchange: true,
 }).meta({
   id: 'NotAllowedCause',
-  description: 'Why a resend or a verify is not allowed. `channel_…`: why the channel that the call names is not usable.',
+  description:
+    'Why a resend or a verify is not allowed. `channel_…`: why the channel that the call names is not usable.',
 })
 
 const inputProblem = z
