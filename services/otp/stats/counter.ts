@@ -105,16 +105,17 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
     await addToDays(stored).catch(error => log.warn({ err: error, hours: stored.length }, 'stats.day_not_corrected'))
   }
 
-  /** Removes from `left` what is stored, so that it is not added again when the store fails in the middle. */
+  /** Removes from `left` what is stored. */
   async function addToHours(left: Map<string, Waiting>): Promise<void> {
     for (let tries = 0; left.size > 0; tries += 1) {
       if (tries === MAX_TRIES_AFTER_LOST_RACE) throw new Error('too many changes of one hour at once')
-      for (const id of await addOnce(left)) left.delete(id)
+      await addOnce(left)
     }
   }
 
-  /** Answers the ids of those that are stored. The others were changed by another process first. */
-  async function addOnce(left: ReadonlyMap<string, Waiting>): Promise<string[]> {
+  /** What stays in `left` was changed by another process first. The writes are made one after the other: when the second one fails, what the
+   *  first one stored must not be added again. */
+  async function addOnce(left: Map<string, Waiting>): Promise<void> {
     const found = await hours.get([...left.keys()])
     const fresh: StatsDoc[] = []
     const changes: { _id: string; rev: number; update: { $set: Pick<StatsDoc, 'by' | 'refused'> } }[] = []
@@ -123,11 +124,10 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
       if (doc) changes.push({ _id, rev: doc.rev, update: { $set: withAdded(doc, tally, refused) } })
       else fresh.push(newHour(owner, tally, refused))
     }
-    const [inserted, changed] = await Promise.all([hours.insert(fresh), hours.change(changes)])
-    return [
-      ...fresh.filter((_, at) => inserted[at] === 'inserted').map(({ _id }) => _id),
-      ...changes.filter((_, at) => changed[at] === 'won').map(({ _id }) => _id),
-    ]
+    const inserted = await hours.insert(fresh)
+    for (const [at, { _id }] of fresh.entries()) if (inserted[at] === 'inserted') left.delete(_id)
+    const changed = await hours.change(changes)
+    for (const [at, { _id }] of changes.entries()) if (changed[at] === 'won') left.delete(_id)
   }
 
   const mayHaveDay = ({ start }: StatsOwner): boolean => dayOf(start) + DAY_MS + HOUR_IS_FINAL_AFTER_MS < clock.now()

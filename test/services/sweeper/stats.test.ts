@@ -274,6 +274,27 @@ eachStore('statistics', fresh => {
     await expectExact(lives)
   })
 
+  it('do not add again what is stored when the store fails in the middle', async () => {
+    const lives = randomLives(60, 13, 2)
+    await clock.advance(2 * HOUR_MS)
+    let fails = false
+    const failing = interceptWrites(store, {
+      before: call => {
+        if (fails && call === 'stats_hours.change') throw new Error('away')
+      },
+    })
+    const counter = newCounter(failing)
+    for (const life of lives.slice(0, 20)) count(counter, life)
+    await counter.settled()
+    // The second hour is new, and the first one changes.
+    fails = true
+    for (const life of lives.slice(20)) count(counter, life)
+    await counter.settled()
+    fails = false
+    await counter.settled()
+    await expectExact(lives)
+  })
+
   it('are kept in a document for each app, mode and hour that has an end', async () => {
     const counter = newCounter()
     count(counter, randomLife(fc.sample(histories, { numRuns: 1, seed: 12 })[0] as never, 1, T0))
