@@ -28,6 +28,9 @@ export const RECEIPTS_COUNT_FOR_MS = 4 * HOUR_MS
 /** Counted from the beginning of an hour: nothing changes its counts later, unless reports wait in a queue for so long. */
 export const HOUR_IS_FINAL_AFTER_MS = HOUR_MS + RECEIPTS_COUNT_FOR_MS + 15 * MINUTE_MS
 
+/** Counted from the beginning of a day: its last hour is final then, and the day is summed up. */
+export const DAY_IS_FINAL_AFTER_MS = DAY_MS - HOUR_MS + HOUR_IS_FINAL_AFTER_MS
+
 /** When a verification started: the time in its id, so that those of an hour are a range of ids. */
 export const startOf = ({ _id, created_at }: { _id: string; created_at: number }): number => ulidTime(_id) ?? created_at
 

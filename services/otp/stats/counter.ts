@@ -5,14 +5,13 @@
 // hour again when it is final (services/sweeper/stats.ts), which corrects both.
 import type { Clock } from '../../../infra/clock.ts'
 import type { Logger } from '../../../infra/log/log.ts'
-import { DAY_MS } from '../../../infra/time.ts'
 import { NONE } from '../../domain/stats/cells.ts'
 import {
   addChange,
   addContribution,
   changesContribution,
+  DAY_IS_FINAL_AFTER_MS,
   dayOf,
-  HOUR_IS_FINAL_AFTER_MS,
   hourOf,
   isZero,
   newTally,
@@ -130,7 +129,7 @@ export function createStatsCounter({ store, clock, log }: StatsCounterDeps): Sta
     for (const [at, { _id }] of changes.entries()) if (changed[at] === 'won') left.delete(_id)
   }
 
-  const mayHaveDay = ({ start }: StatsOwner): boolean => dayOf(start) + DAY_MS + HOUR_IS_FINAL_AFTER_MS < clock.now()
+  const mayHaveDay = ({ start }: StatsOwner): boolean => dayOf(start) + DAY_IS_FINAL_AFTER_MS <= clock.now()
 
   /** A day that is summed up already gets what comes later, such as reports that waited during an outage. */
   async function addToDays(late: readonly Waiting[]): Promise<void> {

@@ -202,6 +202,22 @@ eachStore('statistics', fresh => {
     await expectExact(lives, 'day')
   })
 
+  it('take into the day what comes as soon as it is summed up', async () => {
+    const lives = randomLives(40, 14)
+    const [last, ...others] = lives as [Life, ...Life[]]
+    const counter = newCounter()
+    for (const life of others) count(counter, life)
+    await counter.settled()
+    await store.docs('stats_progress').insert([{ _id: PROGRESS_ID, next_hour: T0, next_day: T0, rev: 1 }])
+    // The last hour of the day is final 4 hours and 15 minutes after the day.
+    await clock.advance(DAY_MS + 4 * HOUR_MS + 15 * MINUTE_MS)
+    await sweepAll()
+    expect(await store.docs('stats_days').count({ _id: { $gt: '' } })).to.equal(2)
+    count(counter, last)
+    await counter.settled()
+    await expectExact(lives, 'day')
+  })
+
   it('wait with the recount until every verification of the hour has ended', async () => {
     const lives = randomLives(30, 8)
     await insertOtps(lives)
