@@ -76,6 +76,9 @@ describeFlow('statistics', flow => {
     const at = (ms: number) => new Date(now - (now % HOUR_MS) + ms).toISOString()
     const range = await stats(app, `?since=${at(-5 * HOUR_MS + 1)}&until=${at(-2 * HOUR_MS)}`)
     expect(range.map(({ bucket }: { bucket: string }) => bucket)).to.deep.equal([-5, -4, -3].map(h => at(h * HOUR_MS)))
+    // A plus that was not escaped arrives as a space.
+    const offset = at(-2 * HOUR_MS).replace('Z', '+00:00')
+    expect(await stats(app, `?since=${offset}`)).to.have.length(3)
   })
 
   it('refuse what they cannot show, by name', async () => {

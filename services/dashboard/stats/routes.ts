@@ -7,16 +7,13 @@ import { STATS_DAY_RETENTION_MS, STATS_HOUR_RETENTION_MS } from '../../domain/re
 import { DIMENSIONS, dayOf, hourOf } from '../../domain/stats/contribution.ts'
 import { dayId, hourId, PROGRESS_ID, type StatsDoc, type StatsStore } from '../../domain/stats/documents.ts'
 import type { AddRoutes } from '../admin-deps.ts'
+import { timeQuery } from '../iso-time.ts'
 import { getOr404, readQuery, validationProblem } from '../request-input.ts'
 import { statsRows } from './rows.ts'
 
-const time = z.iso
-  .datetime({ offset: true, error: 'must be a time, such as "2030-01-31T12:00:00Z"' })
-  .transform(text => Date.parse(text))
-
 const query = z.strictObject({
-  since: time.optional(),
-  until: time.optional(),
+  since: timeQuery.optional(),
+  until: timeQuery.optional(),
   bucket: z.enum(['hour', 'day'], { error: 'must be hour or day' }).default('hour'),
   by: z.enum(DIMENSIONS, { error: 'must be channel, country or provider' }).optional(),
   mode: z.enum(MODES, { error: 'must be live or test' }).optional(),
