@@ -27,6 +27,13 @@ describe('the page about queues', () => {
     expect(rows.map(([, name, , options]) => `${name}: ${options?.replaceAll('`', '')}`)).to.have.members(declared)
   })
 
+  it('names queues as the OpenAPI document does', () => {
+    const text = readFileSync('docs/openapi.json', 'utf8')
+    const named = [...text.matchAll(/"broker_name": "([^"]+)"/g)].map(([, name]) => name)
+    expect(named).to.not.be.empty
+    for (const name of named) expect(page).to.include(`| \`${name}\` |`)
+  })
+
   it('explains every cause of a death', () => {
     const causes = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
     expect(causes).to.include.members([...DEATH_CAUSES])

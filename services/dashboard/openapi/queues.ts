@@ -13,9 +13,9 @@ import { adminOperation, ok, PAGE } from './admin-operation.ts'
 
 const queueExample: QueueAnswer = {
   queue: 'otp.reports',
-  broker_name: 'countersign.otp.reports.v1',
+  broker_name: 'countersign.v1.otp.reports',
   ready: 0,
-  oldest_ms: 0,
+  oldest_ms: null,
   consumers: 2,
   dead: 1,
 }

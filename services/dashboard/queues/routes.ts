@@ -1,6 +1,5 @@
 // GET /queues, GET /queues/{queue}/dead, GET /queues/{queue}/dead/{id}, POST /queues/{queue}/dead/requeue|drop {ids | all: true}: the
 // broker's queues, and the messages that died in them. For operators only: a queue carries the messages of all companies.
-import { z } from 'zod'
 import type { DeadLetters } from '../../../infra/broker/broker.ts'
 import { isQueue, isWorkQueue, QUEUES, type Queue } from '../../../infra/broker/topology.ts'
 import { withTimeout } from '../../../infra/timeout.ts'
@@ -8,19 +7,10 @@ import { Unavailable } from '../../../infra/unavailable.ts'
 import type { AdminRouteRequest } from '../access.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { notFound, validationProblem } from '../request-input.ts'
-import type { QueueAnswer } from './schemas.ts'
+import { type DeadChoice, deadChoice, type QueueAnswer } from './schemas.ts'
 import { deadLetterView, MAX_BODY_BYTES } from './view.ts'
 
-/** As many as a page of the list has. */
-const MAX_IDS = 100
-/** RabbitMQ's limit for the id of a message. */
-const MAX_ID_LENGTH = 255
 const DEPTH_TIMEOUT_MS = 5_000
-
-const repairBody = z.strictObject({
-  ids: z.array(z.string().min(1).max(MAX_ID_LENGTH)).min(1).max(MAX_IDS).optional(),
-  all: z.literal(true).optional(),
-})
 
 export const addQueueRoutes: AddRoutes = (router, { broker, clock, readBody, readPageOf, withAudit }) => {
   async function queueView(queue: Queue): Promise<QueueAnswer> {
@@ -58,7 +48,7 @@ export const addQueueRoutes: AddRoutes = (router, { broker, clock, readBody, rea
 
   router.post('/queues/:queue/dead/requeue', async ctx => {
     const queue = requireQueue(ctx)
-    const chosen = readChoice(await readBody(ctx, repairBody))
+    const chosen = readChoice(await readBody(ctx, deadChoice))
     const requeued = await withAudit<number>(ctx, () => ({
       action: 'dead_letters.requeue',
       target: queue,
@@ -73,7 +63,7 @@ export const addQueueRoutes: AddRoutes = (router, { broker, clock, readBody, rea
 
   router.post('/queues/:queue/dead/drop', async ctx => {
     const queue = requireQueue(ctx)
-    const chosen = readChoice(await readBody(ctx, repairBody))
+    const chosen = readChoice(await readBody(ctx, deadChoice))
     const dropped = await withAudit<number>(ctx, () => ({
       action: 'dead_letters.drop',
       target: queue,
@@ -87,7 +77,7 @@ export const addQueueRoutes: AddRoutes = (router, { broker, clock, readBody, rea
   })
 }
 
-function readChoice({ ids, all }: z.output<typeof repairBody>): readonly string[] | 'all' {
+function readChoice({ ids, all }: DeadChoice): readonly string[] | 'all' {
   if ((ids === undefined) === (all === undefined))
     throw validationProblem([{ path: 'ids', message: 'either `ids` or `"all": true` is required, not both' }])
   return ids ?? 'all'

@@ -30,9 +30,15 @@ export const deadMessage = z
 
 export const deadPage = pageOf('DeadMessagePage', deadMessage)
 
+/** As many as a page of the list has. */
+const MAX_IDS = 100
+/** RabbitMQ's limit for the id of a message. */
+const MAX_ID_LENGTH = 255
+const messageIds = z.array(z.string().min(1).max(MAX_ID_LENGTH)).min(1).max(MAX_IDS)
+
 export const deadChoice = z
   .strictObject({
-    ids: z.array(z.string()).min(1).optional().meta({ description: 'These messages.' }),
+    ids: messageIds.optional().meta({ description: 'These messages.' }),
     all: z.literal(true).optional().meta({ description: 'Every dead message of the queue.' }),
   })
   .meta({ id: 'DeadMessageChoice', description: 'Which dead messages: `ids`, or `all`.' })
@@ -47,3 +53,4 @@ export const dropped = z
 
 export type QueueAnswer = z.output<typeof queue>
 export type DeadMessageAnswer = z.output<typeof deadMessage>
+export type DeadChoice = z.output<typeof deadChoice>
