@@ -5,6 +5,7 @@ import { createBoundedMap } from '../../infra/bounded-map.ts'
 import type { Clock } from '../../infra/clock.ts'
 import type { Logger } from '../../infra/log/log.ts'
 import type { Docs } from '../../infra/store/docs.ts'
+import { MINUTE_MS } from '../../infra/time.ts'
 import type { ApiKey } from '../domain/tenancy/documents.ts'
 
 export interface KeyUsage {
@@ -19,7 +20,6 @@ export interface KeyUsageDeps {
   log: Pick<Logger, 'warn'>
 }
 
-const MINUTE_MS = 60_000
 const WRITE_INTERVAL_MS = MINUTE_MS
 /** The first use after a quiet minute is written soon, so that a person who tries a new key sees it. */
 const FIRST_WRITE_DELAY_MS = 1_000
