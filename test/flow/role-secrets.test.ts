@@ -141,8 +141,11 @@ onRealEngines('roles as processes with their own secrets only', { AMQP_URL, MONG
     }, 60_000)
 
     // The edge's other pages. It has no operators, so it has no /metrics at the public port.
-    for (const path of ['/openapi.json', '/docs', '/healthz', '/readyz'])
-      expect((await fetch(`${edgeUrl}${path}`)).status, path).to.equal(200)
+    for (const path of ['/openapi.json', '/docs', '/healthz', '/readyz']) {
+      const page = await fetch(`${edgeUrl}${path}`)
+      await page.text()
+      expect(page.status, path).to.equal(200)
+    }
     expect((await ask(`${edgeUrl}/metrics`, { token: ADMIN_TOKEN })).status).to.equal(404)
   })
 })
