@@ -49,4 +49,4 @@ export const withTrace = (trace: Trace | undefined): { trace?: Trace } => (trace
 
 /** What a log line says of a trace. */
 export const requestOf = ({ trace }: Traced): { request_id?: string } =>
-  trace === undefined ? {} : { request_id: trace.request_id }
+  trace ? { request_id: trace.request_id } : {}

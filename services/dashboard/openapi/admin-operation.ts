@@ -95,7 +95,7 @@ const PATH_PARAMETERS: Record<string, { description: string; example: string }> 
   users: { description: 'The user.', example: 'usr_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   sessions: { description: 'The session.', example: 'ses_01k2m8x4e9s7v3hqz5tnw6yb0c' },
   queues: { description: 'The queue.', example: 'otp.reports' },
-  dead: { description: 'The dead message, by its id.', example: '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55' },
+  dead: { description: 'The dead letter, by its id.', example: '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55' },
 }
 
 const pathParameters = (path: string): ApiParameter[] =>

@@ -1,8 +1,8 @@
-// Queues and dead messages in the OpenAPI document.
+// Queues and dead letters in the OpenAPI document.
 import {
-  type DeadMessageAnswer,
+  type DeadLetterAnswer,
   deadChoice,
-  deadMessage,
+  deadLetter,
   deadPage,
   dropped,
   type QueueAnswer,
@@ -20,7 +20,7 @@ const queueExample: QueueAnswer = {
   dead: 1,
 }
 
-const deadExample: DeadMessageAnswer = {
+const deadExample: DeadLetterAnswer = {
   id: '5f0c6a3e-6f0e-4d0a-9a43-2f1f6a1f7c55',
   at: '2030-01-01T12:00:00.000Z',
   reason: 'the message cannot be read',
@@ -39,32 +39,32 @@ export const queueOperations = [
     answers: [ok(queues, 'The queues.', [queueExample])],
   }),
   adminOperation({
-    id: 'listDeadMessages',
+    id: 'listDeadLetters',
     route: ['get', '/queues/{queue}/dead'],
-    summary: 'List dead messages',
+    summary: 'List dead letters',
     description: 'The messages of a queue that could not be handled. Sealed parts stay sealed.',
     parameters: PAGE,
-    answers: [ok(deadPage, 'A page of dead messages.', { items: [deadExample], next_cursor: null })],
+    answers: [ok(deadPage, 'A page of dead letters.', { items: [deadExample], next_cursor: null })],
   }),
   adminOperation({
-    id: 'getDeadMessage',
+    id: 'getDeadLetter',
     route: ['get', '/queues/{queue}/dead/{id}'],
-    summary: 'Look a dead message up',
+    summary: 'Look a dead letter up',
     description: 'Sealed parts stay sealed.',
-    answers: [ok(deadMessage, 'The message.', deadExample)],
+    answers: [ok(deadLetter, 'The message.', deadExample)],
   }),
   adminOperation({
-    id: 'requeueDeadMessages',
+    id: 'requeueDeadLetters',
     route: ['post', '/queues/{queue}/dead/requeue'],
-    summary: 'Try dead messages again',
+    summary: 'Try dead letters again',
     description: 'They go back to their queue.',
     request: { schema: deadChoice, example: choice },
     answers: [ok(requeued, 'How many they are.', { requeued: 1 })],
   }),
   adminOperation({
-    id: 'dropDeadMessages',
+    id: 'dropDeadLetters',
     route: ['post', '/queues/{queue}/dead/drop'],
-    summary: 'Drop dead messages',
+    summary: 'Drop dead letters',
     description: 'They are gone for good.',
     request: { schema: deadChoice, example: choice },
     answers: [ok(dropped, 'How many they are.', { dropped: 1 })],

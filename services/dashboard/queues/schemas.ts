@@ -1,4 +1,4 @@
-// Queues and dead messages as the admin API answers them.
+// Queues and dead letters as the admin API answers them.
 import { z } from 'zod'
 import { jsonObject, timeSchema } from '../../domain/openapi/shared-schemas.ts'
 import { pageOf } from '../page-schema.ts'
@@ -16,7 +16,7 @@ export const queue = z
 
 export const queues = z.array(queue).meta({ id: 'Queues', description: 'All queues.' })
 
-export const deadMessage = z
+export const deadLetter = z
   .object({
     id: z.string().meta({ description: 'Identifies the message.' }),
     at: timeSchema('When it died.').nullable(),
@@ -26,9 +26,9 @@ export const deadMessage = z
       description: 'The message, with its sealed parts sealed. A body that is no object is in its member `value`.',
     }),
   })
-  .meta({ id: 'DeadMessage', description: 'A message that could not be handled.' })
+  .meta({ id: 'DeadLetter', description: 'A message that could not be handled.' })
 
-export const deadPage = pageOf('DeadMessagePage', deadMessage)
+export const deadPage = pageOf('DeadLetterPage', deadLetter)
 
 /** As many as a page of the list has. */
 const MAX_IDS = 100
@@ -39,9 +39,9 @@ const messageIds = z.array(z.string().min(1).max(MAX_ID_LENGTH)).min(1).max(MAX_
 export const deadChoice = z
   .strictObject({
     ids: messageIds.optional().meta({ description: 'These messages.' }),
-    all: z.literal(true).optional().meta({ description: 'Every dead message of the queue.' }),
+    all: z.literal(true).optional().meta({ description: 'Every dead letter of the queue.' }),
   })
-  .meta({ id: 'DeadMessageChoice', description: 'Which dead messages: `ids`, or `all`.' })
+  .meta({ id: 'DeadLetterChoice', description: 'Which dead letters: `ids`, or `all`.' })
 
 export const requeued = z
   .object({ requeued: z.int().meta({ description: 'How many messages are tried again.' }) })
@@ -52,5 +52,5 @@ export const dropped = z
   .meta({ id: 'DropResult', description: 'The result of a drop.' })
 
 export type QueueAnswer = z.output<typeof queue>
-export type DeadMessageAnswer = z.output<typeof deadMessage>
+export type DeadLetterAnswer = z.output<typeof deadLetter>
 export type DeadChoice = z.output<typeof deadChoice>

@@ -6,13 +6,13 @@ import type { DeadLetter } from '../../../infra/broker/broker.ts'
 import { redact } from '../../../infra/log/redact.ts'
 import { scrub } from '../../../infra/log/scrub.ts'
 import { isoTimeOrNull } from '../iso-time.ts'
-import type { DeadMessageAnswer } from './schemas.ts'
+import type { DeadLetterAnswer } from './schemas.ts'
 
 /** The most bytes of JSON that are shown as a body. */
 export const MAX_BODY_BYTES = { inList: 16_384, alone: 262_144 }
 const MAX_PREVIEW_BYTES = 1_024
 
-export const deadLetterView = (letter: DeadLetter, maxBodyBytes: number): DeadMessageAnswer => ({
+export const deadLetterView = (letter: DeadLetter, maxBodyBytes: number): DeadLetterAnswer => ({
   id: letter.id,
   at: isoTimeOrNull(letter.diedAt === 0 ? null : letter.diedAt),
   reason: scrub(letter.reason),
