@@ -50,7 +50,7 @@ export interface RefusalLogDeps {
   onRefusal?(refusal: CountedRefusal): void
 }
 
-/** Stored refusals of one app's sends, and of its resends, in one process. */
+/** Stored refusals of one app's sends, and of its resends, by its servers, and by its devices, in one process. */
 export const MAX_REFUSALS_PER_MINUTE = 60
 const MAX_COUNTED_APPS = 20_000
 /** Refusals that wait for a slow store; more are not stored. */
@@ -63,8 +63,9 @@ export function createRefusalLog({ refusals, clock, log, metrics, onRefusal }: R
 
   function isStored({ by, call }: NewRefusal, at: number): boolean {
     if (writing.size >= MAX_WAITING) return false
-    // Callers that resend too early must not use up what their app's refused sends are stored with.
-    const key = `${call}:${by.app_id}`
+    // Callers that resend too early must not use up what their app's refused sends are stored with, nor anyone who has read a publishable
+    // key what its servers' are.
+    const key = `${call}:${by.kind}:${by.app_id}`
     const minute = Math.floor(at / MINUTE_MS)
     const before = stored.get(key)
     const count = before?.minute === minute ? before.count : 0

@@ -112,6 +112,16 @@ describe('the record of refusals', () => {
     expect(storedOf('app_1')).to.equal(MAX_REFUSALS_PER_MINUTE + 1)
   })
 
+  it('stores the refusals of servers while devices flood the app with theirs', async () => {
+    const { log, stored } = start()
+    for (let nth = 0; nth < 1_000; nth += 1)
+      log.record({ ...REFUSAL, by: { ...BY, key_id: 'pk', kind: 'publishable' } })
+    log.record(REFUSAL)
+    await log.settled()
+    expect(stored.filter(({ key_id }) => key_id === 'pk')).to.have.length(MAX_REFUSALS_PER_MINUTE)
+    expect(stored.filter(({ key_id }) => key_id === 'key_1')).to.have.length(1)
+  })
+
   it('loses what a store that is away does not take, and says so', async () => {
     const { log, captured, counted } = start(() => Promise.reject(new Unavailable('away')))
     log.record(REFUSAL)
