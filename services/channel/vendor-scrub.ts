@@ -28,8 +28,7 @@ const MAX_DIGITS_OF_CODE = 9
 
 export function scrubVendorCode(code: string | null, personal: Personal | null): string | null {
   if (code === null || !ERROR_CODE.test(code) || digitsOf(code).length > MAX_DIGITS_OF_CODE) return null
-  const isPersonal = personal !== null && personal.code !== '' && code.split(/[^A-Za-z0-9]+/).includes(personal.code)
-  return isPersonal ? null : code
+  return personal !== null && stillHolds(code, personal) ? null : code
 }
 
 const cut = (text: string): string =>
@@ -49,17 +48,15 @@ function decode(text: string): string {
 const decodePercent = (text: string): string =>
   text.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
-/** The part before the @ is a name of a person, also when the vendor leaves out the rest. */
+/** The part before the @ is a name of a person, also when the vendor leaves out the rest. Vendors leave out what follows a plus in it, too. */
 function hideRecipient(text: string, personal: Personal | null): string {
   if (personal === null || !personal.recipient.includes('@')) return text
   const { recipient } = personal
-  const local = recipient.slice(0, recipient.lastIndexOf('@'))
+  const local = recipient.slice(0, recipient.lastIndexOf('@')).normalize('NFKC')
+  const names = [local, local.split('+')[0] ?? ''].filter(name => name !== '').map(escapePattern)
   return text
     .replace(new RegExp(escapePattern(recipient.normalize('NFKC')), 'giu'), '[email]')
-    .replace(
-      new RegExp(`(?<![\\p{L}\\p{N}])${escapePattern(local.normalize('NFKC'))}(?![\\p{L}\\p{N}])`, 'giu'),
-      '[email]',
-    )
+    .replace(new RegExp(`(?<![\\p{L}\\p{N}])(?:${names.join('|')})(?![\\p{L}\\p{N}])`, 'giu'), '[email]')
 }
 
 /** The characters that mean something in a pattern. A pattern with the flag `u` refuses to escape any other. */

@@ -55,6 +55,11 @@ describe("a vendor's text", () => {
     expect(text).to.equal('User [email] not here')
   })
 
+  it('hides the user of a mailbox without what follows the plus', () => {
+    const recipient = 'ada.king+shop@example.com'
+    expect(scrubVendorText('User Ada.King not here', { recipient, code: CODE })).to.equal('User [email] not here')
+  })
+
   it('never holds the recipient, in any spelling', () => {
     fc.assert(
       fc.property(numbers, digits, around, around, (recipient, code, before, after) => {
@@ -137,5 +142,10 @@ describe("a vendor's code", () => {
   for (const code of [CODE, `E ${CODE}`, '447700900123', NUMBER, '<b>', 'ada@reader.example', '', 'x'.repeat(61)])
     it(`is dropped: ${code.slice(0, 30)}`, () => {
       expect(scrubVendorCode(code, personal)).to.equal(null)
+    })
+
+  for (const code of [`E${CODE}`, `${CODE}x`, '739-164', '51234567', 'to 5123456 7'])
+    it(`is dropped where it holds the code or a short number of the recipient: ${code}`, () => {
+      expect(scrubVendorCode(code, { recipient: '+37251234567', code: CODE })).to.equal(null)
     })
 })
