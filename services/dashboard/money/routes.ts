@@ -1,5 +1,6 @@
 // POST /companies/{id}/credit, GET /companies/{id}/ledger, GET /companies/{id}/reconciliation
 import { z } from 'zod'
+import { createConcurrencyLimit } from '../../../infra/concurrency-limit.ts'
 import { newId } from '../../../infra/ids.ts'
 import { problem } from '../../domain/errors.ts'
 import type { LedgerDoc } from '../../domain/money/documents.ts'
@@ -8,13 +9,16 @@ import type { AddRoutes } from '../admin-deps.ts'
 import { isoTime } from '../iso-time.ts'
 import { getOr404, validationProblem } from '../request-input.ts'
 import { reconcile } from './reconcile.ts'
-import type { AccountAnswer, LedgerEntryAnswer } from './schemas.ts'
+import type { AccountAnswer, LedgerEntryAnswer, ReconciliationAnswer } from './schemas.ts'
 
 /** Negative `micros` take back a credit. */
 export const creditBody = z.strictObject({
   micros: z.int().refine(micros => micros !== 0, 'must not be 0'),
   note: text().nullable().default(null),
 })
+
+/** Each holds all entries of its company in memory. */
+const MAX_RECONCILIATIONS_AT_ONCE = 2
 
 const ledgerEntryView = ({
   _id,
@@ -38,6 +42,17 @@ const ledgerEntryView = ({
 
 export const addMoneyRoutes: AddRoutes = (router, { store, clock, accounts, readBody, readPage, withAudit }) => {
   const companies = store.docs('companies')
+  const takeTurn = createConcurrencyLimit(MAX_RECONCILIATIONS_AT_ONCE)
+  const reconciling = new Map<string, Promise<ReconciliationAnswer>>()
+
+  /** Callers who ask for the same company at the same time share one answer: users may ask as often as they like. */
+  function reconcileOnce(company_id: string): Promise<ReconciliationAnswer> {
+    const answer =
+      reconciling.get(company_id) ??
+      takeTurn(() => reconcile(store, company_id)).finally(() => reconciling.delete(company_id))
+    reconciling.set(company_id, answer)
+    return answer
+  }
 
   router.post('/companies/:id/credit', async ctx => {
     const { _id } = await getOr404(ctx, companies, ctx.params.id, 'company')
@@ -83,7 +98,7 @@ export const addMoneyRoutes: AddRoutes = (router, { store, clock, accounts, read
 
   router.get('/companies/:id/reconciliation', async ctx => {
     const { _id } = await getOr404(ctx, companies, ctx.params.id, 'company')
-    ctx.body = await reconcile(store, _id)
+    ctx.body = await reconcileOnce(_id)
   })
 }
 
