@@ -48,5 +48,4 @@ export interface Traced {
 export const withTrace = (trace: Trace | undefined): { trace?: Trace } => (trace === undefined ? {} : { trace })
 
 /** What a log line says of a trace. */
-export const requestOf = ({ trace }: Traced): { request_id?: string } =>
-  trace ? { request_id: trace.request_id } : {}
+export const requestOf = ({ trace }: Traced): { request_id?: string } => (trace ? { request_id: trace.request_id } : {})
