@@ -6,16 +6,17 @@ import type { Filter } from '../../infra/store/docs.ts'
 import { MODES } from '../../machines/otp.ts'
 import type { OtpDoc } from '../domain/verifications/documents.ts'
 import { recipientIndexes } from '../domain/verifications/lookup-indexes.ts'
-import { parseRecipient } from '../domain/verifications/recipient.ts'
+import { lookupForm, parseRecipient } from '../domain/verifications/recipient.ts'
 
-/** A "+" that was not escaped in the query arrives as a space, and no recipient contains a space. */
+/** A "+" that was not escaped in the query arrives as a space. In a number both are ignored, and no address contains a space. */
 export const recipientQuery = z
   .string()
   .min(1)
   .transform(text => text.replaceAll(' ', '+'))
 
-/** The form that is indexed. Magic numbers are not valid numbers and stay as they are. */
-export const canonicalRecipient = (text: string): string => parseRecipient(text)?.value ?? text
+/** The recipient to erase. A number without its plus may lack its country code too, and would be another person's: it stays as it is. */
+export const recipientToErase = (text: string): string =>
+  /^[\s(]*(\+|00)/.test(text) ? lookupForm(text) : (parseRecipient(text)?.value ?? text)
 
 /** The keyed indexes of one recipient in an app, in both modes and under every data key. */
 export const allRecipientIndexes = (keyring: Pick<Keyring, 'indexes'>, app_id: string, recipient: string): string[] =>

@@ -4,13 +4,14 @@ import { firstIdAt } from '../../infra/ids.ts'
 import type { Filter } from '../../infra/store/docs.ts'
 import { ERROR_TYPES } from '../domain/errors.ts'
 import type { RefusalDoc, RefusalType } from '../domain/refusals/documents.ts'
+import { lookupForm } from '../domain/verifications/recipient.ts'
 import { type AdminRequest, mayAccessCompany, principalOf } from './access.ts'
 import type { AddRoutes } from './admin-deps.ts'
 import { isoTime, timeQuery } from './iso-time.ts'
 import { recipientFilters, visibleAppIds } from './many-apps.ts'
 import { readNewestFirst } from './newest-first.ts'
 import { pageFields } from './pages.ts'
-import { canonicalRecipient, recipientQuery } from './recipients.ts'
+import { recipientQuery } from './recipients.ts'
 import type { RefusalRecordAnswer } from './refusals.schemas.ts'
 import { getOr404, readQuery } from './request-input.ts'
 
@@ -55,7 +56,7 @@ export const addRefusalRoutes: AddRoutes = (router, { store, keyring, readFilter
     if (app_id !== undefined) await getOr404(request, store.docs('apps'), app_id, 'app')
     if (recipient !== undefined) {
       const appIds = app_id === undefined ? visibleAppIds(store, request) : [app_id]
-      return recipientFilters({ docs, keyring, appIds, recipient: canonicalRecipient(recipient) })
+      return recipientFilters({ docs, keyring, appIds, recipient: lookupForm(recipient) })
     }
     if (app_id !== undefined) return [{ app_id }]
     const { company_id } = principalOf(request)

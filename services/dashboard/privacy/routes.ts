@@ -7,7 +7,7 @@ import { ROTATION_ID, type RotationDoc } from '../../domain/privacy/documents.ts
 import { recipientKey } from '../../domain/verifications/lookup-indexes.ts'
 import type { AddRoutes } from '../admin-deps.ts'
 import { isoTime, isoTimeOrNull } from '../iso-time.ts'
-import { canonicalRecipient, recipientFilter } from '../recipients.ts'
+import { recipientFilter, recipientToErase } from '../recipients.ts'
 import { getOr404 } from '../request-input.ts'
 import { createEraseRecipient } from './erase-recipient.ts'
 import type { RotationAnswer } from './schemas.ts'
@@ -24,7 +24,7 @@ export const addPrivacyRoutes: AddRoutes = (router, { store, keyring, clock, acc
 
   router.post('/apps/:id/erase', async ctx => {
     const { _id: app_id, company_id } = await getOr404(ctx, store.docs('apps'), ctx.params.id, 'app')
-    const recipient = canonicalRecipient((await readBody(ctx, eraseBody)).recipient)
+    const recipient = recipientToErase((await readBody(ctx, eraseBody)).recipient)
     ctx.body = await withAudit(ctx, async () => ({
       action: 'recipient.erase',
       target: app_id,

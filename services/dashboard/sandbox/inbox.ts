@@ -1,5 +1,6 @@
 // The sandbox inbox: the messages that the sandbox provider took in place of a vendor. Stored messages refer to their verification; code
 // and text are rendered here.
+
 import { type Keyring, UnknownSecret, Unsealable } from '../../../infra/crypto/keyring.ts'
 import type { Channel } from '../../../machines/channels.ts'
 import type { CountersignStore } from '../../domain/collections.ts'
@@ -7,7 +8,7 @@ import type { Tenancy, TenantApp } from '../../domain/tenancy/tenancy.ts'
 import type { OtpDoc, SandboxMessageDoc } from '../../domain/verifications/documents.ts'
 import { sandboxIndexes } from '../../domain/verifications/lookup-indexes.ts'
 import { renderContent } from '../../domain/verifications/message-content.ts'
-import { canonicalRecipient } from '../recipients.ts'
+import { lookupForm } from '../../domain/verifications/recipient.ts'
 
 /** `at`: epoch milliseconds. */
 export interface InboxMessage {
@@ -40,9 +41,7 @@ export async function readInbox(
 ): Promise<InboxMessage[]> {
   const messages = await store.docs('sandbox_messages').find(
     {
-      ...(recipient === undefined
-        ? {}
-        : { recipient: { $in: sandboxIndexes(keyring, canonicalRecipient(recipient)) } }),
+      ...(recipient === undefined ? {} : { recipient: { $in: sandboxIndexes(keyring, lookupForm(recipient)) } }),
       ...(company_id === undefined ? {} : { company_id }),
     },
     { sort: { _id: -1 }, limit },

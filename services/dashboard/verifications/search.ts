@@ -13,12 +13,13 @@ import type { CountersignStore } from '../../domain/collections.ts'
 import { channel, country } from '../../domain/tenancy/value-schemas.ts'
 import type { OtpDoc } from '../../domain/verifications/documents.ts'
 import { recipientIndexes } from '../../domain/verifications/lookup-indexes.ts'
+import { lookupForm } from '../../domain/verifications/recipient.ts'
 import { type AdminRequest, mayAccessCompany } from '../access.ts'
 import { timeQuery } from '../iso-time.ts'
 import { recipientFilters, visibleAppIds, visibleFilters } from '../many-apps.ts'
 import { type IdRange, readNewestFirst } from '../newest-first.ts'
 import type { FilteredListing } from '../pages.ts'
-import { canonicalRecipient, recipientQuery } from '../recipients.ts'
+import { recipientQuery } from '../recipients.ts'
 import { getOr404 } from '../request-input.ts'
 
 /** A status that is missing here is a type error. */
@@ -59,7 +60,7 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
     if (app_id !== undefined) await getOr404(request, store.docs('apps'), app_id, 'app')
     if (recipient !== undefined) {
       const appIds = app_id === undefined ? visibleAppIds(store, request) : [app_id]
-      return recipientFilters({ docs, keyring, appIds, recipient: canonicalRecipient(recipient) })
+      return recipientFilters({ docs, keyring, appIds, recipient: lookupForm(recipient) })
     }
     return app_id === undefined ? visibleFilters(store, request) : [{ app_id }]
   }
@@ -69,7 +70,7 @@ export function createSearch({ store, keyring, clock }: SearchDeps) {
     const doc = (await docs.get([otp_id])).get(otp_id)
     if (!doc || (app_id !== undefined && doc.app_id !== app_id)) return
     const isOfRecipient =
-      recipient === undefined || recipientIndexes(keyring, doc, canonicalRecipient(recipient)).includes(doc.recipient)
+      recipient === undefined || recipientIndexes(keyring, doc, lookupForm(recipient)).includes(doc.recipient)
     if (isOfRecipient) yield doc
   }
 

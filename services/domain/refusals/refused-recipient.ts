@@ -1,7 +1,7 @@
 // The recipient of a refused send. In: what the caller typed, and the recipient that was read from it. Out: what is recorded of it.
 import type { Keyring } from '../../../infra/crypto/keyring.ts'
 import { type AppMode, recipientIndexes } from '../verifications/lookup-indexes.ts'
-import { maskRecipient, type ParsedRecipient } from '../verifications/recipient.ts'
+import { lookupForm, maskRecipient, type ParsedRecipient } from '../verifications/recipient.ts'
 
 export interface RefusedRecipient {
   country: string | null
@@ -11,10 +11,10 @@ export interface RefusedRecipient {
   index: string
 }
 
-/** Under every data key, the current one first. Texts that are no recipient are indexed too, so that a mistyped number is found. A space
- *  in them counts as a plus, because a plus in a query arrives as a space. */
+/** Under every data key, the current one first. Texts that are no recipient are indexed too: a number that was sent with spaces or without
+ *  its plus is found, and erased, by any spelling. In other texts a space counts as a plus, because a plus in a query arrives as a space. */
 export const refusedRecipientIndexes = (keyring: Pick<Keyring, 'indexes'>, appMode: AppMode, text: string): string[] =>
-  recipientIndexes(keyring, appMode, text.replaceAll(' ', '+'))
+  recipientIndexes(keyring, appMode, lookupForm(text).replaceAll(' ', '+'))
 
 /** `recipient`: null for a text that is no recipient. */
 export const refusedRecipient = (

@@ -14,6 +14,17 @@ export type ParsedRecipient =
 export const parseRecipient = (text: string): ParsedRecipient | null =>
   text.includes('@') ? parseEmail(text) : parsePhone(text)
 
+/** The form in which a recipient is looked up. People write numbers with spaces, dashes and brackets, and without the plus; all of these
+ *  spellings of digits have one form, whether or not they are a valid number. Other texts stay as they are. */
+export function lookupForm(text: string): string {
+  const parsed = parseRecipient(text)
+  if (parsed !== null) return parsed.value
+  const digits = text.replaceAll(SEPARATORS, '')
+  return /^\d+$/.test(digits) ? `+${digits.replace(/^00/, '')}` : text
+}
+
+const SEPARATORS = /[\s+().\-/]/g
+
 /** As the API shows it. */
 export const maskRecipient = (recipient: ParsedRecipient): string =>
   recipient.kind === 'phone' ? maskPhone(recipient.value, recipient.callingCode) : maskEmail(recipient.value)

@@ -143,6 +143,13 @@ eachStore('refusals for an operator', fresh => {
     expect(await times(`recipient=${NUMBER}&app_id=app_1`)).to.deep.equal([one.at])
     expect(await times(`recipient=${encodeURIComponent('+44 7400 99')}`)).to.deep.equal([four.at])
     expect(await times('recipient=%2B447400998878')).to.deep.equal([])
+    const misspelled = await refuse('app_2', '+44 7400-998878')
+    const withoutPlus = await refuse('app_1', '447400998878')
+    for (const typed of ['+447400998878', '447400998878', '+44 7400 998878'])
+      expect(await times(`recipient=${encodeURIComponent(typed)}`), typed).to.deep.equal([
+        withoutPlus.at,
+        misspelled.at,
+      ])
   })
 
   it('are found by recipient while the key of their index is configured, and by everything else after that', async () => {

@@ -255,6 +255,9 @@ eachStore('verifications for an operator', fresh => {
     expect(await found(NUMBER)).to.deep.equal([phone])
     expect(await found('+15005550010')).to.deep.equal([magic])
     expect(await found('nobody@example.com')).to.deep.equal([])
+    const spaced = `${NUMBER.slice(0, 3)} (${NUMBER.slice(3, 7)}) ${NUMBER.slice(7)}`
+    for (const typed of [spaced, NUMBER.slice(1), `00${NUMBER.slice(1)}`, `${NUMBER.slice(0, 5)}-${NUMBER.slice(5)}`])
+      expect(await found(encodeURIComponent(typed)), typed).to.deep.equal([phone])
     expect(await found('rubbish')).to.deep.equal([])
   })
 })
