@@ -1,7 +1,7 @@
 // The refusals of the OTP actor. The error type is part of the API; the sentence is for the developer who reads it.
 import type { LimitScope, Refusal } from '../../machines/calls.ts'
 import type { ErrorType } from '../../machines/errors.ts'
-import type { NotAllowedCause, Reply } from '../../machines/otp.ts'
+import type { NotAllowedCause, OtpStatus, Reply } from '../../machines/otp.ts'
 
 export const refusal = (error: ErrorType, detail: string, extra: Partial<Refusal> = {}): Refusal => ({
   kind: 'refused',
@@ -36,8 +36,18 @@ export const limitRefusal = (scope: LimitScope, retry_after_ms: number): Refusal
 
 type RefusedReply = Extract<Reply, { kind: 'refused' }>
 
+const STATUS_PHRASES: Record<OtpStatus, string> = {
+  pending: 'is pending',
+  approved: 'is approved',
+  failed: 'has failed, because its attempts are used up',
+  expired: 'has expired',
+  canceled: 'was canceled',
+}
+
+const inStatus = ({ otp_status = 'pending' }: RefusedReply): string => STATUS_PHRASES[otp_status]
+
 const CAUSE_DETAILS: Record<NotAllowedCause, (reply: RefusedReply) => string> = {
-  not_pending: ({ otp_status }) => `The verification is ${otp_status}, and only a pending one can be resent.`,
+  not_pending: reply => `The verification ${inStatus(reply)}, and only a pending one can be resent.`,
   send_attempts_spent: () => 'All send attempts of this verification are spent. Start a new one.',
   no_usable_channel: () => 'No channel is left that is enabled, has a provider and can reach the recipient.',
   channel_disabled: ({ channel }) => `The channel ${channel} is not enabled in this app.`,
@@ -61,7 +71,7 @@ export function refusalFromReply(reply: RefusedReply): Refusal {
     return refusal(error, LIMIT_DETAILS.resend_cooldown, { scope: 'resend_cooldown', retry_after_ms })
   if (error === 'RateLimitExceededError') return limitRefusal('recipient_verify', retry_after_ms)
   if (error === 'OtpNotPendingError')
-    return refusal(error, `The verification is ${otp_status}.`, { ...(otp_status && { otp_status }) })
+    return refusal(error, `The verification ${inStatus(reply)}.`, { ...(otp_status && { otp_status }) })
   if (cause !== undefined)
     return refusal(error, CAUSE_DETAILS[cause](reply), { cause, ...(otp_status && { otp_status }) })
   if (error === 'OtpExpiredError') return refusal(error, 'The verification has expired. Start a new one.')

@@ -125,7 +125,7 @@ describeFlow('a verify', flow => {
     const notPending = { cause: 'not_pending', otp_status: 'expired' }
     const lateResend = await server.resend(otp_id)
     expect(refusal(lateResend)).to.deep.equal({ type: 'ResendNotAllowedError', status: 409, ...notPending })
-    expect(lateResend.body.detail).to.equal('The verification is expired, and only a pending one can be resent.')
+    expect(lateResend.body.detail).to.equal('The verification has expired, and only a pending one can be resent.')
     // The same answers once the sweeper has stored the expiry.
     await flow.eventually(async () => {
       const stored = (await flow.countersign.engines.store.docs('otps').get([otp_id])).get(otp_id)

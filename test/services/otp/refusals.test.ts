@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Obstacle } from '../../../machines/channels.ts'
-import type { NotAllowedCause, Reply } from '../../../machines/otp.ts'
+import type { NotAllowedCause, OtpStatus, Reply } from '../../../machines/otp.ts'
 import { refusalFromReply } from '../../../services/otp/refusals.ts'
 
 type Refused = Omit<Extract<Reply, { kind: 'refused' }>, 'kind' | 'error'>
@@ -39,6 +39,17 @@ describe('a refusal to resend or verify', () => {
       if (otp_status !== undefined) expect(detail).to.contain(otp_status)
       if (channel !== undefined) expect(detail).to.contain(channel)
     })
+
+  it('says how the verification ended', () => {
+    const sentence = (otp_status: OtpStatus) =>
+      refusalFromReply({ kind: 'refused', error: 'OtpNotPendingError', otp_status }).detail
+    expect((['approved', 'failed', 'expired', 'canceled'] as const).map(sentence)).to.deep.equal([
+      'The verification is approved.',
+      'The verification has failed, because its attempts are used up.',
+      'The verification has expired.',
+      'The verification was canceled.',
+    ])
+  })
 
   it('has a sentence of its own for each cause', () => {
     const details = cases.map(one => refuse(one).detail)
