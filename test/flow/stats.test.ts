@@ -90,10 +90,10 @@ describeFlow('statistics', flow => {
       'mode=both': ['mode', 'must be live or test'],
       'since=yesterday': ['since', 'must be a time, such as "2030-01-31T12:00:00Z"'],
       [`until=${ago(2)}&since=${ago(1)}`]: ['until', 'must be later than since'],
-      [`since=${ago(32)}`]: ['since', 'would begin 769 hours; at most 744 are shown at a time'],
+      [`since=${ago(32)}`]: ['since', 'asks for 769 hours, and at most 744 are shown at a time'],
       [`since=${ago(45)}&until=${ago(44)}`]: ['since', 'is too long ago: hours are kept for 40 days'],
-      [`by=country&since=${ago(7)}`]: ['since', 'would begin 169 hours by country; at most 168 are shown at a time'],
-      [`bucket=day&since=${ago(500)}`]: ['since', 'would begin 501 days; at most 400 are shown at a time'],
+      [`by=country&since=${ago(7)}`]: ['since', 'asks for 169 hours by country, and at most 168 are shown at a time'],
+      [`bucket=day&since=${ago(500)}`]: ['since', 'asks for 501 days, and at most 400 are shown at a time'],
     }
     for (const [query, [path, message]] of Object.entries(refusals)) {
       const { status, body } = await flow.admin('GET', `/apps/${app}/stats?${query}`)

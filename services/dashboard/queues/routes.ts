@@ -79,7 +79,7 @@ export const addQueueRoutes: AddRoutes = (router, { broker, clock, readBody, rea
 
 function readChoice({ ids, all }: DeadChoice): readonly string[] | 'all' {
   if ((ids === undefined) === (all === undefined))
-    throw validationProblem([{ path: 'ids', message: 'either `ids` or `"all": true` is required, not both' }])
+    throw validationProblem([{ path: '', message: 'must be {ids} or {"all": true}' }])
   return ids ?? 'all'
 }
 

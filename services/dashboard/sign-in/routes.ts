@@ -56,8 +56,8 @@ const COUNTED_NETWORK = { ipv4: 32, ipv6: 64 }
 const REFUSAL_MS = 250
 
 const CODE_SENT = {
-  live: 'If the address is a user’s, a code was sent to it by email. Sign in with the address and the code.',
-  test: 'If the address is a user’s, a code is in the sandbox inbox, because this deployment has no email provider.',
+  live: "If the address is a user's, a code was sent to it by email. Sign in with the address and the code.",
+  test: "If the address is a user's, a code is in the sandbox inbox, because this deployment has no email provider.",
 }
 
 export const createSignInRoutes =

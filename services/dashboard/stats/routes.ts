@@ -76,7 +76,10 @@ function rangeOf(
   const count = (to - from) / kind.ms
   if (count > max)
     throw validationProblem([
-      { path: 'since', message: `would begin ${count} ${what}; at most ${max} are shown at a time` },
+      {
+        path: 'since',
+        message: `asks for ${count} ${what}, and at most ${max} are shown at a time`,
+      },
     ])
   if (since !== undefined && since < now - kind.keptMs)
     throw validationProblem([

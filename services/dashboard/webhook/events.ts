@@ -28,7 +28,7 @@ const timeSchema = z.union(
     z.iso.datetime({ offset: true }).transform(Date.parse),
     z.number().refine(at => Number.isInteger(at) && at >= 0 && at <= MAX_ID_TIME, TIME_MESSAGE),
   ],
-  { error: TIME_MESSAGE },
+  { error: ({ input }) => (input === undefined ? 'is required' : TIME_MESSAGE) },
 )
 export const replayBody = z.strictObject({ since: timeSchema, until: timeSchema.optional() })
 
