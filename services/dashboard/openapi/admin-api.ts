@@ -37,7 +37,7 @@ export const ADMIN_API: ApiPart = {
       type: 'apiKey',
       in: 'header',
       name: 'X-CSRF-Token',
-      description: 'The `csrf_token` of the session, on every change. The Origin must be the same too.',
+      description: 'The `csrf_token` of the session, on every change, which also needs the `Origin` of this address.',
     },
   },
   operations: [

@@ -116,7 +116,8 @@ export const verificationOperations = [
     id: 'listRefusals',
     route: ['get', '/refusals'],
     summary: 'List refused sends',
-    description: 'Sends that were refused, newest first. They are kept for 7 days; of a flood only some are recorded.',
+    description:
+      'Sends and resends that were refused, newest first. They are kept for 7 days; of a flood only some are recorded.',
     parameters: [
       ...PAGE,
       query('app_id', 'Only those of this app.'),

@@ -86,7 +86,8 @@ const gettingStarted = ({ components }: OpenApiDocument, base: string): Html => 
 )}</ul>
 <p>The examples below read the address and the tokens from the environment:</p>
 <pre tabindex="0"><code>export BASE=${base}
-export SERVER_KEY=sk_test_…</code></pre>`
+export SERVER_KEY=sk_test_…
+export ADMIN_TOKEN=…</code></pre>`
 
 function section({ method, path, operation }: Entry, document: OpenApiDocument): Html {
   const { operationId, summary, description, security, parameters = [], requestBody } = operation

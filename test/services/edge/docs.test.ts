@@ -70,6 +70,7 @@ describe('the reference page', () => {
     expect(page).to.contain('curl &quot;$BASE/api/v1/otp/$otp_id&quot;')
     expect(page).to.contain('curl -X DELETE &quot;$BASE/admin/v1/keys/$id&quot;')
     expect(page).to.contain('Bearer $SERVER_KEY').and.to.contain('Bearer $ADMIN_TOKEN')
+    for (const [, name] of page.matchAll(/Bearer \$(\w+)/g)) expect(page).to.contain(`export ${name}=`)
   })
 
   it('escapes the values in it', () => {
