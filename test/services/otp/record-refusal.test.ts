@@ -81,7 +81,7 @@ eachStore('a refusal by the OTP actor', fresh => {
     expect(await send('+44 7400 99')).to.include({ error: 'InvalidRecipientError' })
     const [doc] = await recorded(1)
     expect(doc).to.deep.include({ type: 'InvalidRecipientError', country: null, masked: null })
-    const [recipient] = recipientIndexes(keyring, { app_id: 'app_a', mode: 'test' }, '+44+7400+99')
+    const [recipient] = recipientIndexes(keyring, { app_id: 'app_a', mode: 'test' }, '+44740099')
     expect(doc?.recipient).to.equal(recipient)
   })
 
